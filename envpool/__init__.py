@@ -1,0 +1,47 @@
+"""Vectorized reinforcement-learning environments on a native thread pool.
+
+Importing it loads neither a simulator nor NumPy; that happens when the first pool or spec is made.
+"""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from envpool.registration import list_all_envs, make, make_dm, make_gym, make_gymnasium, make_spec, register
+
+__version__ = "0.1.0"
+__all__ = [
+    "DMEnvPool",
+    "EnvPool",
+    "EnvSpec",
+    "GymnasiumEnvPool",
+    "get_include",
+    "list_all_envs",
+    "make",
+    "make_dm",
+    "make_gym",
+    "make_gymnasium",
+    "make_spec",
+    "register",
+]
+
+#: Classes that cost an import: where each one is.
+_LAZY = {
+    "EnvSpec": "envpool.spec",
+    "EnvPool": "envpool.pool",
+    "GymnasiumEnvPool": "envpool.api.gymnasium",
+    "DMEnvPool": "envpool.api.dm",
+}
+
+
+def get_include() -> str:
+    """Return the folder to put on the include path of a native env: it holds ``envpool/env.h``."""
+    root = Path(__file__).resolve().parent
+    installed = root / "include"
+    return str(installed if installed.is_dir() else root.parent / "include")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'envpool' has no attribute {name!r}")

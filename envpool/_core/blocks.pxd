@@ -1,0 +1,42 @@
+"""Batch blocks and their recycling: see blocks.pyx."""
+
+cimport numpy as cnp
+from cpython.ref cimport PyObject
+from libc.stdint cimport int64_t
+
+from envpool._core.engine cimport Block
+
+cdef struct Made:
+    void* data
+    PyObject* descr
+    int flags
+    int ndim
+    cnp.npy_intp dims[8]
+
+cdef class Memory:
+    cdef void* base
+
+cdef class BatchBlock:
+    cdef Block c                # what the engine writes through
+    cdef Memory memory
+    cdef list arrays            # one ndarray per column, whole capacity; the only references kept here
+    cdef void** pointers        # the tables behind c.fields and c.final
+    cdef Made* made             # how each array was made
+    cdef bint is_held(self)
+    cdef bint is_pristine(self)
+    cdef void add(self, cnp.ndarray array)
+
+cdef class BlockStore:
+    cdef readonly tuple names   # names of the arrays, in order
+    cdef readonly tuple shapes  # shape of one row of each
+    cdef readonly tuple dtypes
+    cdef int64_t capacity
+    cdef int num_fields
+    cdef bint same_step
+    cdef tuple optional         # which of DONE, DISCOUNT, STEP_TYPE are wanted
+    cdef list used              # blocks handed out, oldest first
+    cdef readonly int64_t allocated
+    cdef int64_t block_bytes(self)
+    cdef BatchBlock new_block(self)
+    cdef BatchBlock take(self)
+    cdef void give(self, BatchBlock block)

@@ -1,0 +1,190 @@
+"""Batch blocks: one allocation per batch, one array per column, recycled when nobody holds any of it.
+
+A block is handed out as NumPy arrays over its memory. Whoever holds an array, a slice, a memoryview or a DLPack view of
+one raises that array's reference count, directly or through the view's base. So a block may be written again when each of
+its arrays is referenced by the block alone, has no weak reference, and looks as it was made (nobody has reshaped it in
+place or taken away its writeable flag). The memory itself belongs to an object that is the base of every array, and
+so outlives the pool where arrays do.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.list cimport PyList_GET_SIZE
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp, memcpy, memset
+
+from envpool._core.engine cimport DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, NUM_CORE, REWARD, STEP_TYPE, TERMINATED, TRUNCATED
+
+cnp.import_array()
+
+cdef extern from "stdlib.h" nogil:
+    void* aligned_alloc(size_t alignment, size_t size)
+
+cdef extern from *:
+    """
+    #define ep_refcount(o) Py_REFCNT(o)
+    #define ep_has_weakref(a) (((PyArrayObject_fields *)(a))->weakreflist != NULL)
+    """
+    Py_ssize_t ep_refcount(PyObject* o)
+    bint ep_has_weakref(PyObject* a)
+
+cdef extern from "Python.h":
+    PyObject* PyList_GET_ITEM(object items, Py_ssize_t i)   # borrowed, and not counted for a moment either
+
+# Blocks kept for reuse while somebody holds their arrays; beyond that the oldest is left to its holders.
+cdef enum:
+    KEPT = 16
+    LOOKED_AT = 4       # of those, how many are looked at per batch
+
+CORE_COLUMNS = {
+    REWARD: ("reward", np.float32), TERMINATED: ("terminated", np.bool_), TRUNCATED: ("truncated", np.bool_),
+    ELAPSED_STEP: ("elapsed_step", np.int32), ENV_ID: ("env_id", np.int32), DONE: ("done", np.bool_),
+    DISCOUNT: ("discount", np.float32), STEP_TYPE: ("step_type", np.int32),
+}
+
+
+cdef class Memory:
+    """Owns the bytes of a block: the base object of its arrays."""
+
+    def __cinit__(self, size_t size):
+        self.base = aligned_alloc(64, size)
+        if self.base == NULL:
+            raise MemoryError(f"no memory for a batch of {size} bytes")
+        memset(self.base, 0, size)
+
+    def __dealloc__(self):
+        free(self.base)
+
+
+cdef class BatchBlock:
+    """One block: what the engine writes through, and the arrays over it."""
+
+    def __dealloc__(self):
+        free(self.pointers)
+        free(self.made)
+
+    cdef bint is_held(self):
+        """Whether anybody but this block can see one of its arrays."""
+        cdef PyObject* a
+        cdef Py_ssize_t i
+        for i in range(PyList_GET_SIZE(self.arrays)):
+            a = PyList_GET_ITEM(self.arrays, i)
+            if ep_refcount(a) != 1 or ep_has_weakref(a):
+                return True
+        return False
+
+    cdef bint is_pristine(self):
+        """Whether every array still is what was made: same memory, shape, dtype and flags."""
+        cdef cnp.ndarray a
+        cdef const Made* m
+        cdef Py_ssize_t i
+        for i in range(PyList_GET_SIZE(self.arrays)):
+            a = <cnp.ndarray>self.arrays[i]
+            m = &self.made[i]
+            if (cnp.PyArray_DATA(a) != m.data or cnp.PyArray_FLAGS(a) != m.flags or <PyObject*>cnp.PyArray_DESCR(a) != m.descr
+                    or cnp.PyArray_NDIM(a) != m.ndim
+                    or memcmp(cnp.PyArray_DIMS(a), m.dims, m.ndim * sizeof(cnp.npy_intp)) != 0):
+                return False
+        return True
+
+    cdef void add(self, cnp.ndarray array):
+        cdef Made* m = &self.made[len(self.arrays)]
+        m.data = cnp.PyArray_DATA(array)
+        m.flags = cnp.PyArray_FLAGS(array)
+        m.descr = <PyObject*>cnp.PyArray_DESCR(array)
+        m.ndim = cnp.PyArray_NDIM(array)
+        memcpy(m.dims, cnp.PyArray_DIMS(array), m.ndim * sizeof(cnp.npy_intp))
+        self.arrays.append(array)
+
+
+cdef class BlockStore:
+    """Makes, hands out and takes back the blocks of one pool.
+
+    Parameters
+    ----------
+    fields : sequence of Field
+        The env's own columns.
+    capacity : int
+        Rows per block.
+    optional : sequence of str
+        Which of "done", "discount", "step_type" the API style asks for.
+    same_step : bool
+        Whether blocks also have columns for the last step of an episode.
+    """
+
+    def __init__(self, fields, capacity, optional, same_step):
+        columns = [(f.name, f.dtype, tuple(s for s in f.shape if s != -1)) for f in fields]
+        self.num_fields = len(columns)
+        self.same_step = same_step
+        self.capacity = capacity
+        if same_step:
+            columns += [("final:" + name, dtype, shape) for name, dtype, shape in columns]
+            columns += [("final:elapsed_step", np.int32, ()), ("final:mask", np.bool_, ())]
+        self.optional = tuple(
+            k for k in sorted(CORE_COLUMNS) if k not in (DONE, DISCOUNT, STEP_TYPE) or CORE_COLUMNS[k][0] in optional
+        )
+        columns += [(*CORE_COLUMNS[k], ()) for k in self.optional]
+        self.names = tuple(name for name, _, _ in columns)
+        self.dtypes = tuple(np.dtype(dtype) for _, dtype, _ in columns)
+        self.shapes = tuple(shape for _, _, shape in columns)
+        self.used = []
+
+    cdef int64_t block_bytes(self):
+        return sum(
+            (self.capacity * int(np.prod(shape, dtype=np.int64)) * dtype.itemsize + 63) // 64 * 64
+            for dtype, shape in zip(self.dtypes, self.shapes)
+        )
+
+    cdef BatchBlock new_block(self):
+        cdef BatchBlock b = BatchBlock.__new__(BatchBlock)
+        cdef cnp.npy_intp dims[8]
+        cdef char* at
+        cdef int i, d, n = self.num_fields
+        b.memory = Memory(self.block_bytes())
+        b.arrays = []
+        b.pointers = <void**>malloc(2 * n * sizeof(void*))
+        b.made = <Made*>malloc(len(self.names) * sizeof(Made))
+        if b.pointers == NULL or b.made == NULL:
+            raise MemoryError
+        at = <char*>b.memory.base
+        for i, (dtype, shape) in enumerate(zip(self.dtypes, self.shapes)):
+            dims[0] = self.capacity
+            for d in range(len(shape)):
+                dims[1 + d] = shape[d]
+            array = cnp.PyArray_SimpleNewFromData(1 + len(shape), dims, dtype.num, at)
+            cnp.set_array_base(array, b.memory)
+            b.add(array)
+            if i < n or (i < 2 * n and self.same_step):
+                b.pointers[i] = at
+            at += (array.nbytes + 63) // 64 * 64
+        b.c.fields = b.pointers
+        if self.same_step:
+            b.c.final = b.pointers + n
+            b.c.final_elapsed = <int32_t*>cnp.PyArray_DATA(b.arrays[2 * n])
+            b.c.final_mask = <uint8_t*>cnp.PyArray_DATA(b.arrays[2 * n + 1])
+        first = len(self.names) - len(self.optional)
+        for i, k in enumerate(self.optional):
+            b.c.core[<int>k] = cnp.PyArray_DATA(b.arrays[first + i])
+        self.allocated += 1
+        return b
+
+    cdef BatchBlock take(self):
+        """A block nobody else sees: a used one if one has come back, else a new one."""
+        cdef BatchBlock b
+        cdef int i
+        for i in range(min(len(self.used), LOOKED_AT)):
+            b = <BatchBlock>self.used.pop(0)
+            if not b.is_held():
+                if b.is_pristine():
+                    b.c.written = 0
+                    return b
+            elif len(self.used) < KEPT:
+                self.used.append(b)
+        return self.new_block()
+
+    cdef void give(self, BatchBlock block):
+        """Takes back a block whose arrays have been handed out."""
+        self.used.append(block)

@@ -1,0 +1,406 @@
+"""The scheduling core: publishing, claiming, waking, parking. engine.pxd tells the whole story.
+
+Three invariants keep it free of lost wakeups and deadlocks; docs/park.pml is a model of them that Spin checks:
+- A worker raises `parked`, then reads `head` and `claim` once more, and only then sleeps; the caller stores `head`, then
+  reads `parked`. Both use sequentially consistent accesses, so one of the two sees the other.
+- The futex word is read before that last look for work, so that a wake in between makes the sleep return at once.
+- The caller never sleeps while published work is unclaimed and a worker that may claim it is parked.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
+
+from envpool._core.atomic cimport (
+    EP_TIMEOUT, ep_add_sc32, ep_cas64, ep_futex_wait, ep_futex_wake, ep_load_acq64, ep_load_rlx32, ep_load_rlx64,
+    ep_load_sc32, ep_load_sc64, ep_now, ep_pause, ep_store_rlx32, ep_store_rlx64, ep_store_sc32, ep_store_sc64,
+)
+from envpool._core.execute cimport execute_async, execute_sync
+from envpool._core.layout cimport row_bytes
+from envpool.env cimport envpool_env
+
+cdef extern from "stdlib.h" nogil:
+    void* aligned_alloc(size_t alignment, size_t size)
+
+# Work per claim, ns: enough to hide the claim itself, little enough to balance threads and to notice Ctrl-C.
+cdef int64_t MIN_CLAIM = 2000
+cdef int64_t MAX_CLAIM = 32000
+# Async: below this mean cost a helping caller pays, above it a parked one does. Two values, so that it does not flutter.
+cdef int64_t CHEAP_BELOW = 4000
+cdef int64_t CHEAP_ABOVE = 6000
+# Longest time the caller spins before it parks, and the longest gap between batches that a worker spins through.
+cdef int64_t CALLER_SPIN = 3000
+cdef int64_t SHORT_GAP = 25000
+cdef int64_t MIN_SPIN = 500
+# A caller that is away longer than this between send and recv gives its place to one more worker.
+cdef int64_t ABSENT = 20000
+cdef int64_t MIN_WAKE = 4000
+cdef int64_t MAX_WAKE = 40000
+
+cdef enum:
+    ASYNC_CLAIM = 256       # ids copied to the stack per claim
+
+
+# ---- memory: one arena for the ring, the slots and all per-env words ------------------------------------------------
+
+cdef void* carve(size_t* used, char* arena, size_t size) noexcept:
+    """The next `size` bytes of the arena on a cache line of their own; with no arena yet, only counts."""
+    cdef void* p = NULL if arena == NULL else arena + used[0]
+    used[0] += (size + 63) & ~<size_t>63
+    return p
+
+
+cdef size_t lay_out(Engine* e, char* arena) noexcept:
+    cdef size_t used = 0, size, n = e.num_envs
+    cdef void* p
+    cdef int32_t a
+    carve(&used, arena, sizeof(Engine))
+    e.ring = <int32_t*>carve(&used, arena, (e.mask + 1) * sizeof(int32_t))
+    e.all_ids = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
+    e.field_bytes = <int64_t*>carve(&used, arena, e.kind.num_fields * sizeof(int64_t))
+    e.action_bytes = <int64_t*>carve(&used, arena, e.kind.num_actions * sizeof(int64_t))
+    e.actions = <void**>carve(&used, arena, e.kind.num_actions * sizeof(void*))
+    e.reset = <uint8_t*>carve(&used, arena, n)
+    e.busy = <uint8_t*>carve(&used, arena, n)
+    e.elapsed = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
+    e.errors = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
+    e.seeds = <uint64_t*>carve(&used, arena, n * sizeof(uint64_t))
+    e.seed_pending = <uint8_t*>carve(&used, arena, n)
+    e.blocks = <Block**>carve(&used, arena, e.num_blocks * sizeof(Block*))
+    e.workers = <Worker*>carve(&used, arena, e.num_threads * sizeof(Worker))
+    for a in range(e.kind.num_actions):
+        size = row_bytes(&e.kind.actions[a])
+        p = carve(&used, arena, n * size)
+        if arena != NULL:
+            e.action_bytes[a] = size
+            e.actions[a] = p
+    return used
+
+
+cdef Engine* engine_new(const envpool_env* kind, int32_t num_envs, int32_t batch_size, int32_t num_threads, int32_t affinity,
+                        int32_t max_episode_steps, int32_t autoreset) noexcept:
+    """The engine with its env state, without blocks and threads; NULL when memory ran out."""
+    cdef Engine plan
+    cdef Engine* e
+    cdef size_t size
+    cdef int32_t i
+    memset(&plan, 0, sizeof(Engine))
+    plan.kind = kind
+    plan.num_envs = num_envs
+    plan.batch_size = batch_size
+    plan.num_threads = num_threads
+    plan.affinity = affinity
+    plan.max_episode_steps = max_episode_steps
+    plan.autoreset = autoreset
+    plan.is_sync = batch_size == num_envs
+    plan.num_blocks = 1 if plan.is_sync else num_envs // batch_size + 2
+    plan.expected = 0 if plan.is_sync else batch_size
+    plan.wake_latency = 8000
+    plan.seeds_pending = num_envs
+    plan.mask = 1
+    while plan.mask < 2 * <int64_t>num_envs:
+        plan.mask *= 2
+    plan.mask -= 1
+    size = lay_out(&plan, NULL)
+    e = <Engine*>aligned_alloc(64, size)
+    if e == NULL:
+        return NULL
+    memset(e, 0, size)
+    memcpy(e, &plan, sizeof(Engine))
+    lay_out(e, <char*>e)
+    for i in range(kind.num_fields):
+        e.field_bytes[i] = row_bytes(&kind.fields[i])
+    for i in range(num_envs):
+        e.all_ids[i] = i
+    memset(e.seed_pending, 1, num_envs)
+    memset(e.reset, REFUSED if autoreset == DISABLED else PENDING, num_envs)
+    e.state = kind.create(kind.config, num_envs)
+    if e.state == NULL:
+        free(e)
+        return NULL
+    return e
+
+
+cdef void engine_free(Engine* e) noexcept:
+    e.kind.destroy(e.state)
+    free(e)
+
+
+# ---- claiming -------------------------------------------------------------------------------------------------------
+
+cdef inline int64_t estimate(int64_t old, int64_t sample) noexcept nogil:
+    """A mean that preemption cannot poison: it lengthens samples, never shortens them, so rise slowly and boundedly."""
+    if old == 0 or sample < old:
+        return max(sample, 1) if old == 0 else old - ((old - sample) >> 2)
+    return old + ((min(sample - old, old + 8) + 7) >> 3)
+
+
+cdef inline int64_t claim_size(Engine* e, int64_t available, int64_t cost) noexcept nogil:
+    """Sync: guided, a share of what is left within [MIN_CLAIM, MAX_CLAIM] of work. Async: MIN_CLAIM of work, because a row
+    becomes visible only when its whole chunk is done."""
+    cdef int64_t least, most, share
+    if cost == 0:
+        return 1
+    least = MIN_CLAIM // (cost + 1) + 1
+    if e.is_sync and ep_load_rlx32(&e.active) == 0:
+        return min(available, 4 * MAX_CLAIM // (cost + 1) + 1)
+    share = (available + 2 * e.num_threads - 1) // (2 * e.num_threads)
+    if e.is_sync:
+        most = MAX_CLAIM // (cost + 1) + 1
+        share = max(min(share, most), least)
+        if share > 64:
+            share = (share + 63) & ~<int64_t>63     # neighbours write different cache lines
+    else:
+        share = min(min(share, least), min(e.batch_size, ASYNC_CLAIM))
+    return min(share, available)
+
+
+cdef bint run_chunk(Engine* e) noexcept nogil:
+    """Claims one chunk and executes it. False: nothing was there to claim."""
+    cdef int64_t first, available, n, i, cost, start = 0
+    cdef int32_t copied[ASYNC_CLAIM]
+    cdef const int32_t* ids
+    cdef bint measure
+    while True:
+        first = ep_load_acq64(&e.claim)
+        available = ep_load_acq64(&e.head) - first
+        if available <= 0:
+            return False
+        cost = ep_load_rlx64(&e.ns_per_env)
+        n = min(claim_size(e, available, cost), e.mask + 1 - (first & e.mask))
+        if e.is_sync:
+            ids = e.ring + (first & e.mask)         # cannot be lapped: the next send follows the delivery
+        else:
+            for i in range(n):
+                copied[i] = ep_load_rlx32(&e.ring[(first + i) & e.mask])
+            ids = copied
+        if ep_cas64(&e.claim, first, first + n):
+            break
+        ep_pause()
+    # Two clock reads are dear beside a step of 50 ns: of the smallest chunks measure one in sixteen.
+    measure = cost == 0 or n * cost > 1000 or (first & 15) == 0
+    if measure:
+        start = ep_now()
+    if e.is_sync:
+        execute_sync(e, ids, n, first - e.base)
+    else:
+        execute_async(e, ids, <int32_t>n)
+    if measure:
+        ep_store_rlx64(&e.ns_per_env, estimate(cost, (ep_now() - start) // n))
+    return True
+
+
+# ---- workers --------------------------------------------------------------------------------------------------------
+
+cdef inline bint has_work(Engine* e) noexcept nogil:
+    return ep_load_sc64(&e.head) > ep_load_sc64(&e.claim)
+
+
+cdef void park(Engine* e, bint reserve) noexcept nogil:
+    """Sleeps until woken, unless work or the end has come in the meantime."""
+    cdef int32_t* word = &e.reserve_word if reserve else &e.wake_word
+    cdef int32_t* parked = &e.reserve_parked if reserve else &e.parked
+    cdef int32_t seen = ep_load_sc32(word)
+    cdef int64_t late
+    ep_add_sc32(parked, 1)
+    if not ep_load_sc32(&e.stop) and not (has_work(e) and may_claim(e, reserve)):
+        ep_futex_wait(word, seen, -1)
+        late = ep_now() - ep_load_rlx64(&e.published_at)
+        if late >= MIN_WAKE:
+            late = min(late, MAX_WAKE) - ep_load_rlx64(&e.wake_latency)
+            ep_store_rlx64(&e.wake_latency, ep_load_rlx64(&e.wake_latency) + late // 8)
+    ep_add_sc32(parked, -1)
+
+
+cdef inline bint may_claim(Engine* e, bint reserve) noexcept nogil:
+    return not reserve or ep_load_sc32(&e.active) == e.num_threads
+
+
+cdef void* run_worker(void* arg) noexcept nogil:
+    """Works, spins while batches follow each other closely, parks otherwise."""
+    cdef Worker* w = <Worker*>arg
+    cdef Engine* e = <Engine*>w.engine
+    # The last worker stands in for the caller: it works only while the caller does not help.
+    cdef bint reserve = w.index == e.num_threads - 1
+    cdef int64_t gap = 1000000, idle_since, limit, waited
+    cdef int i
+    while not ep_load_rlx32(&e.stop):
+        if may_claim(e, reserve) and run_chunk(e):
+            continue
+        idle_since = ep_now()
+        limit = 2 * gap if gap < SHORT_GAP else MIN_SPIN
+        while not ep_load_rlx32(&e.stop) and not (has_work(e) and may_claim(e, reserve)):
+            for i in range(16):
+                ep_pause()
+            if ep_now() - idle_since > limit:
+                park(e, reserve)
+                break
+        waited = min(ep_now() - idle_since, 1000000)
+        gap += (waited - gap) >> 2
+    return NULL
+
+
+cdef int start_workers(Engine* e, int32_t count) noexcept:
+    """Starts workers until `count` run. Returns 0 or the errno of the first that could not be started."""
+    cdef Worker* w
+    cdef int failed
+    while e.started < count:
+        w = &e.workers[e.started]
+        w.engine = e
+        w.index = e.started
+        failed = ep_thread_start(&w.thread, w.index, e.affinity + w.index if e.affinity >= 0 else -1, run_worker, w)
+        if failed:
+            return failed
+        e.started += 1
+    return 0
+
+
+cdef int engine_start(Engine* e) noexcept:
+    """Starts all workers but the reserve, which waits for its first use. Returns 0 or an errno."""
+    ep_store_sc32(&e.active, e.num_threads - 1)
+    ep_store_sc32(&e.helps, 1)
+    e.cheap = True
+    return start_workers(e, e.num_threads - 1)
+
+
+cdef void engine_stop(Engine* e) noexcept nogil:
+    """Ends and joins the workers; chunks that are being executed are finished, unclaimed work is dropped."""
+    cdef int32_t i
+    ep_store_sc32(&e.stop, 1)
+    wake(e, e.num_threads)
+    ep_add_sc32(&e.recv_word, 1)
+    ep_futex_wake(&e.recv_word, 1)
+    for i in range(e.started):
+        pthread_join(e.workers[i].thread, NULL)
+    e.started = 0
+
+
+# ---- the caller -----------------------------------------------------------------------------------------------------
+
+cdef void wake(Engine* e, int64_t count) noexcept nogil:
+    """Wakes up to `count` parked workers that may claim."""
+    ep_store_rlx64(&e.published_at, ep_now())
+    if ep_load_sc32(&e.parked) > 0:
+        ep_add_sc32(&e.wake_word, 1)
+        ep_futex_wake(&e.wake_word, <int>min(count, 1 << 30))
+    if ep_load_sc32(&e.reserve_parked) > 0 and (ep_load_sc32(&e.active) == e.num_threads or ep_load_sc32(&e.stop)):
+        ep_add_sc32(&e.reserve_word, 1)
+        ep_futex_wake(&e.reserve_word, 1)
+
+
+cdef void wake_for_backlog(Engine* e) noexcept nogil:
+    """Sync with a helping caller: wakes as many workers as save more time than their waking costs."""
+    cdef int64_t backlog, count
+    if ep_load_rlx32(&e.parked) == 0:
+        return
+    backlog = (ep_load_rlx64(&e.head) - ep_load_rlx64(&e.claim)) * ep_load_rlx64(&e.ns_per_env)
+    count = backlog // (2 * ep_load_rlx64(&e.wake_latency))
+    if count > 0:
+        wake(e, min(count, e.num_threads - 1))
+
+
+cdef void enqueue(Engine* e, const int32_t* ids, int32_t n) noexcept:
+    """Writes ids behind the published part of the ring."""
+    cdef int64_t at = e.head & e.mask, room = e.mask + 1 - at
+    cdef int32_t i
+    if e.is_sync:
+        memcpy(e.ring + at, ids, min(n, room) * sizeof(int32_t))
+        if n > room:
+            memcpy(e.ring, ids + room, (n - room) * sizeof(int32_t))
+        ep_store_sc64(&e.expected, e.expected + n)
+    else:
+        for i in range(n):      # a slow claimer may read an old position at this very moment
+            ep_store_rlx32(&e.ring[(e.head + i) & e.mask], ids[i])
+
+
+cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept:
+    """Makes n enqueued ids claimable, decides who works on them, and wakes whom it pays to wake.
+
+    returns_at_once: the caller goes straight on to wait, as step() does; else the gap counts as absence from now on.
+    """
+    cdef int64_t cost = ep_load_rlx64(&e.ns_per_env)
+    cdef bint helps
+    if returns_at_once:
+        e.absence -= e.absence >> 2
+    e.cheap = cost < (CHEAP_ABOVE if e.cheap else CHEAP_BELOW)
+    helps = (e.is_sync or e.cheap) and e.absence < ABSENT
+    if not helps and start_workers(e, e.num_threads) != 0:
+        helps = True            # no thread to be had: the caller stays the one that does the work
+    ep_store_sc32(&e.helps, helps)
+    ep_store_sc32(&e.active, e.num_threads - helps)
+    ep_store_sc64(&e.head, e.head + n)
+    if ep_load_sc32(&e.recv_waiting):       # another thread waits in recv: what it must do may have changed
+        ep_add_sc32(&e.recv_word, 1)
+        ep_futex_wake(&e.recv_word, 1)
+    if e.num_threads - helps == 0:
+        return
+    if e.is_sync and helps:
+        wake_for_backlog(e)
+    else:
+        wake(e, n)
+
+
+cdef bint is_ready(Engine* e) noexcept nogil:
+    if e.is_sync:
+        return ep_load_acq64(&e.blocks[0].written) >= ep_load_sc64(&e.expected)
+    return ep_load_acq64(&e.blocks[e.next_block % e.num_blocks].written) >= e.batch_size
+
+
+cdef bint is_quick(Engine* e) noexcept nogil:
+    """Whether the caller alone has less work to do than giving up the GIL is worth."""
+    cdef int64_t cost = ep_load_rlx64(&e.ns_per_env)
+    return e.active == 0 and cost > 0 and (e.head - ep_load_rlx64(&e.claim)) * cost < 5000
+
+
+cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
+    """Waits, and works meanwhile where the policy says so, until the next block is ready."""
+    cdef int64_t deadline = 0, spinning_since
+    cdef int32_t seen
+    cdef int i, woken
+    while True:
+        if is_ready(e):
+            return READY
+        if ep_load_rlx32(&e.stop):
+            return CLOSED
+        if ep_load_sc32(&e.helps) and run_chunk(e):
+            if is_ready(e):
+                return READY
+            if e.is_sync:
+                wake_for_backlog(e)
+            if deadline == 0:
+                deadline = ep_now() + timeout_ns
+            elif ep_now() > deadline:
+                return TIMED_OUT
+            continue
+        spinning_since = ep_now()
+        while not is_ready(e) and ep_now() - spinning_since < CALLER_SPIN:
+            for i in range(16):
+                ep_pause()
+        seen = ep_load_sc32(&e.recv_word)
+        ep_store_sc32(&e.recv_waiting, 1)
+        woken = 0
+        if not is_ready(e) and not ep_load_sc32(&e.stop):
+            if has_work(e):
+                if ep_load_sc32(&e.active) == 0:    # nobody else may: claim it on the next turn
+                    ep_store_sc32(&e.recv_waiting, 0)
+                    continue
+                wake(e, e.num_threads)
+            woken = ep_futex_wait(&e.recv_word, seen, timeout_ns)
+        ep_store_sc32(&e.recv_waiting, 0)
+        if woken != 0 and not is_ready(e):
+            return TIMED_OUT
+
+
+cdef bint wait_drained(Engine* e, int64_t outstanding, int64_t timeout_ns) noexcept nogil:
+    """Works and waits until every row in flight is written. False: not yet after timeout_ns."""
+    cdef int64_t deadline = ep_now() + timeout_ns, written, k
+    while True:
+        written = 0
+        for k in range(e.num_blocks):
+            written += ep_load_acq64(&e.blocks[k].written)
+        if written == outstanding:
+            return True
+        if ep_now() > deadline:
+            return False
+        if not run_chunk(e):
+            ep_futex_wait(&e.recv_word, ep_load_sc32(&e.recv_word), 100000)

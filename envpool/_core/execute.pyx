@@ -1,0 +1,272 @@
+"""Simulating a claimed chunk and writing its rows into blocks.
+
+Everything an environment does not know about happens here: pending seeds, auto-reset, elapsed steps, the time limit, step
+types and discounts, and what becomes of an env that failed.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from envpool._core.atomic cimport ep_add_sc32, ep_add_sc64, ep_futex_wake, ep_load_rlx32, ep_load_sc32, ep_load_sc64
+from envpool._core.engine cimport (
+    Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, Engine, PENDING, REFUSED, REWARD, RUNNING, SAME_STEP,
+    STEP_TYPE, TERMINATED, TRUNCATED,
+)
+from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch
+
+
+cdef struct Outcome:            # what a span's step gave, by position
+    float* reward
+    uint8_t* terminated
+    uint8_t* truncated
+    int32_t* elapsed
+
+
+cdef inline bint is_contiguous(const int32_t* ids, int32_t n) noexcept nogil:
+    cdef int32_t i, first = ids[0], off = 0
+    if ids[n - 1] - first != n - 1:
+        return False
+    for i in range(n):
+        off |= ids[i] - first - i
+    return off == 0
+
+
+cdef void seed_pending(Engine* e, const int32_t* ids, int32_t n) noexcept nogil:
+    cdef int32_t todo[ENVPOOL_MAX_BATCH]
+    cdef uint64_t seeds[ENVPOOL_MAX_BATCH]
+    cdef int32_t i, k = 0
+    for i in range(n):
+        if e.seed_pending[ids[i]]:
+            e.seed_pending[ids[i]] = 0
+            todo[k] = ids[i]
+            seeds[k] = e.seeds[ids[i]]
+            k += 1
+    if k:
+        e.kind.seed_many(e.state, todo, k, seeds)
+        ep_add_sc32(&e.seeds_pending, -k)
+
+
+cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_t* errors, const Outcome* out) noexcept nogil:
+    """Ends the episodes of failed envs as truncated, without a reward; the next step resets them."""
+    cdef int32_t i
+    for i in range(n):
+        if errors[i]:
+            if not e.errors[ids[i]]:
+                ep_add_sc32(&e.failures, 1)
+            e.errors[ids[i]] = errors[i]
+            out.reward[i] = 0
+            out.terminated[i] = 0
+            out.truncated[i] = 1
+
+
+cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out, void** fused, int64_t row) noexcept nogil:
+    """Steps n <= ENVPOOL_MAX_BATCH envs into `out`; with `fused`, run_many also writes their fields from `row` on."""
+    cdef envpool_batch batch
+    cdef uint8_t reset[ENVPOOL_MAX_BATCH]
+    cdef int32_t errors[ENVPOOL_MAX_BATCH]
+    cdef uint8_t* flags
+    cdef int32_t* elapsed
+    cdef uint8_t any_reset = 0, ended = REFUSED if e.autoreset == DISABLED else PENDING
+    cdef int32_t i, limit = e.max_episode_steps
+    cdef bint contiguous = is_contiguous(ids, n), failed
+    if ep_load_rlx32(&e.seeds_pending) > 0:
+        seed_pending(e, ids, n)
+    if contiguous:
+        memcpy(reset, e.reset + ids[0], n)
+    else:
+        for i in range(n):
+            reset[i] = e.reset[ids[i]]
+    for i in range(n):
+        any_reset |= reset[i]
+    memset(out.truncated, 0, n)
+    memset(errors, 0, n * sizeof(int32_t))
+    batch.ids = ids
+    batch.n = n
+    batch.contiguous = contiguous
+    batch.reset = reset
+    batch.any_reset = any_reset
+    batch.actions = <const void* const*>e.actions
+    batch.reward = out.reward
+    batch.terminated = out.terminated
+    batch.truncated = out.truncated
+    batch.errors = errors
+    if fused != NULL:
+        failed = e.kind.run_many(e.state, &batch, fused, row)
+    else:
+        failed = e.kind.step_many(e.state, &batch)
+    if any_reset:
+        for i in range(n):
+            if reset[i]:
+                out.reward[i] = 0
+                out.terminated[i] = 0
+                out.truncated[i] = 0
+    if failed:
+        record_failures(e, ids, n, errors, out)
+    # The contiguous loops are kept apart and branch-free, so that the compiler vectorises them.
+    if contiguous:
+        elapsed = e.elapsed + ids[0]
+        flags = e.reset + ids[0]
+        for i in range(n):
+            elapsed[i] += 1
+        memcpy(out.elapsed, elapsed, n * sizeof(int32_t))
+        for i in range(n):
+            out.truncated[i] |= elapsed[i] >= limit
+        for i in range(n):
+            flags[i] = (out.terminated[i] | out.truncated[i]) * ended
+    else:
+        for i in range(n):
+            e.elapsed[ids[i]] += 1
+            out.elapsed[i] = e.elapsed[ids[i]]
+            out.truncated[i] |= out.elapsed[i] >= limit
+            e.reset[ids[i]] = (out.terminated[i] | out.truncated[i]) * ended
+    if any_reset:
+        for i in range(n):
+            if reset[i]:
+                e.elapsed[ids[i]] = 0
+                out.elapsed[i] = 0
+                out.truncated[i] = errors[i] != 0
+                e.reset[ids[i]] = ended if errors[i] else RUNNING
+
+
+cdef void clear_row(Engine* e, void** fields, int64_t row, int64_t n) noexcept nogil:
+    cdef int32_t f
+    for f in range(e.kind.num_fields):
+        memset(<char*>fields[f] + row * e.field_bytes[f], 0, n * e.field_bytes[f])
+
+
+cdef void write_rows(Engine* e, const int32_t* ids, int32_t n, void** fields, int64_t row) noexcept nogil:
+    """Writes the fields of n envs; a failed env's state is not looked at, its row is zero."""
+    cdef int32_t i
+    if ep_load_rlx32(&e.failures) == 0:
+        e.kind.write_many(e.state, ids, n, fields, row)
+        return
+    for i in range(n):
+        if e.errors[ids[i]]:
+            clear_row(e, fields, row + i, 1)
+        else:
+            e.kind.write_many(e.state, ids + i, 1, fields, row + i)
+
+
+cdef void reset_ended(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:
+    """SAME_STEP: moves what ended episodes saw to the final arrays, and starts their next episodes."""
+    cdef Outcome unused
+    cdef float reward
+    cdef uint8_t terminated, truncated
+    cdef int32_t i, elapsed, id, code
+    cdef int64_t r
+    unused.reward = &reward
+    unused.terminated = &terminated
+    unused.truncated = &truncated
+    unused.elapsed = &elapsed
+    clear_row(e, b.final, row, n)
+    memset(b.final_mask + row, 0, n)
+    memset(b.final_elapsed + row, 0, n * sizeof(int32_t))
+    for i in range(n):
+        id = ids[i]
+        r = row + i
+        if e.reset[id] == RUNNING:
+            continue
+        b.final_mask[r] = 1
+        b.final_elapsed[r] = (<int32_t*>b.core[ELAPSED_STEP])[r]
+        write_rows(e, ids + i, 1, b.final, r)
+        # A failure of the step must not hide the row of a reset that went well, and stays to be reported.
+        code = e.errors[id]
+        e.errors[id] = 0
+        simulate(e, ids + i, 1, &unused, NULL, 0)
+        write_rows(e, ids + i, 1, b.fields, r)
+        (<int32_t*>b.core[ELAPSED_STEP])[r] = 0
+        if code:
+            if e.errors[id]:
+                ep_add_sc32(&e.failures, -1)
+            e.errors[id] = code
+
+
+cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:
+    """Fills what follows from the outcome: env ids, the optional arrays, and the final arrays of SAME_STEP."""
+    cdef uint8_t* terminated = <uint8_t*>b.core[TERMINATED] + row
+    cdef uint8_t* truncated = <uint8_t*>b.core[TRUNCATED] + row
+    cdef int32_t* elapsed = <int32_t*>b.core[ELAPSED_STEP] + row
+    cdef uint8_t* done
+    cdef float* discount
+    cdef int32_t* step_type
+    cdef int32_t i
+    memcpy(<int32_t*>b.core[ENV_ID] + row, ids, n * sizeof(int32_t))
+    if b.core[DONE] != NULL:
+        done = <uint8_t*>b.core[DONE] + row
+        for i in range(n):
+            done[i] = terminated[i] | truncated[i]
+    if b.core[STEP_TYPE] != NULL:
+        discount = <float*>b.core[DISCOUNT] + row
+        step_type = <int32_t*>b.core[STEP_TYPE] + row
+        for i in range(n):
+            discount[i] = 1 - (terminated[i] | truncated[i])
+            step_type[i] = 2 if terminated[i] | truncated[i] else elapsed[i] > 0
+    if b.final != NULL:
+        reset_ended(e, b, ids, n, row)
+
+
+cdef void rows_written(Engine* e, Block* b, int64_t n) noexcept nogil:
+    """Counts rows, and wakes the caller with the last one.
+
+    `expected` is read after the count is raised: a send that raises it in between brings rows whose writer looks again.
+    """
+    cdef int64_t written = ep_add_sc64(&b.written, n) + n
+    if written == ep_load_sc64(&e.expected) and ep_load_sc32(&e.recv_waiting):
+        ep_add_sc32(&e.recv_word, 1)
+        ep_futex_wake(&e.recv_word, 1)
+
+
+cdef void execute_sync(Engine* e, const int32_t* ids, int64_t n, int64_t row) noexcept nogil:
+    """Steps envs whose rows are fixed: env ids[i] belongs to row + i of the one block in flight."""
+    cdef Block* b = e.blocks[0]
+    cdef Outcome out
+    cdef int64_t start = 0, r
+    cdef int32_t k, i
+    cdef void** fused = b.fields if e.kind.run_many != NULL else NULL
+    while start < n:
+        k = <int32_t>min(n - start, ENVPOOL_MAX_BATCH)
+        r = row + start
+        out.reward = <float*>b.core[REWARD] + r
+        out.terminated = <uint8_t*>b.core[TERMINATED] + r
+        out.truncated = <uint8_t*>b.core[TRUNCATED] + r
+        out.elapsed = <int32_t*>b.core[ELAPSED_STEP] + r
+        simulate(e, ids + start, k, &out, fused, r)
+        if fused == NULL:
+            write_rows(e, ids + start, k, b.fields, r)
+        elif ep_load_rlx32(&e.failures) > 0:
+            for i in range(k):
+                if e.errors[ids[start + i]]:
+                    clear_row(e, b.fields, r + i, 1)
+        complete_rows(e, b, ids + start, k, r)
+        start += k
+    rows_written(e, b, n)
+
+
+cdef void execute_async(Engine* e, const int32_t* ids, int32_t n) noexcept nogil:
+    """Steps n <= ENVPOOL_MAX_BATCH envs, then takes the next free rows for them, across blocks where they do not fit into one."""
+    cdef float reward[ENVPOOL_MAX_BATCH]
+    cdef uint8_t terminated[ENVPOOL_MAX_BATCH]
+    cdef uint8_t truncated[ENVPOOL_MAX_BATCH]
+    cdef int32_t elapsed[ENVPOOL_MAX_BATCH]
+    cdef Outcome out
+    cdef Block* b
+    cdef int64_t position, row
+    cdef int32_t k, start = 0
+    out.reward = reward
+    out.terminated = terminated
+    out.truncated = truncated
+    out.elapsed = elapsed
+    simulate(e, ids, n, &out, NULL, 0)
+    position = ep_add_sc64(&e.alloc, n)
+    while start < n:
+        b = e.blocks[((position + start) // e.batch_size) % e.num_blocks]
+        row = (position + start) % e.batch_size
+        k = <int32_t>min(e.batch_size - row, n - start)
+        memcpy(<float*>b.core[REWARD] + row, reward + start, k * sizeof(float))
+        memcpy(<uint8_t*>b.core[TERMINATED] + row, terminated + start, k)
+        memcpy(<uint8_t*>b.core[TRUNCATED] + row, truncated + start, k)
+        memcpy(<int32_t*>b.core[ELAPSED_STEP] + row, elapsed + start, k * sizeof(int32_t))
+        write_rows(e, ids + start, k, b.fields, row)
+        complete_rows(e, b, ids + start, k, row)
+        rows_written(e, b, k)
+        start += k

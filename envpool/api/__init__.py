@@ -1,0 +1,1 @@
+"""API styles: each names the arrays of a finished batch, nothing more."""

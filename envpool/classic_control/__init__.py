@@ -1,0 +1,1 @@
+"""Gymnasium's classic control tasks, as native code with the same bits."""

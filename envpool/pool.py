@@ -1,0 +1,192 @@
+"""EnvPool: the pool in Python, the same for every family and API style."""
+
+from __future__ import annotations
+
+import atexit
+import weakref
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from envpool._core.pool import Pool, available_cpus
+from envpool.autoreset import MODES
+from envpool.errors import ConfigError, PoolStateError
+from envpool.spec import EnvSpec, check_seed, check_seeds
+
+#: Pools that are still open; closed at exit, before the libraries they use go away.
+_open_pools: weakref.WeakSet[EnvPool] = weakref.WeakSet()
+
+
+class EnvPool(Pool):
+    """Many environments of one task, stepped by native threads.
+
+    ``envpool.make`` makes one of its subclasses. With ``batch_size == num_envs`` the pool is sync: ``step`` returns the
+    envs it was given, in that order. With less it is async: ``recv`` returns the first ``batch_size`` envs that are done.
+
+    Parameters
+    ----------
+    spec : EnvSpec
+        Task and configuration.
+
+    Attributes
+    ----------
+    spec : EnvSpec
+        As given.
+    num_envs : int
+        Number of environments.
+    all_env_ids : numpy.ndarray
+        int32 (num_envs,): 0 to num_envs - 1.
+    """
+
+    _style: ClassVar[Any]
+    _suffix: ClassVar[str] = "EnvPool"
+
+    def __init__(self, spec: EnvSpec):
+        self._spec = spec
+        self.spec = spec
+        config = spec.config
+        self.num_envs = config.num_envs
+        self.all_env_ids = np.arange(config.num_envs, dtype=np.int32)
+        super().__init__(
+            spec.capsule,
+            config.num_envs,
+            config.batch_size,
+            config.num_threads or min(config.batch_size, available_cpus()),
+            config.thread_affinity_offset,
+            config.max_episode_steps,
+            MODES.index(config.autoreset_mode),
+            np.asarray(spec.seeds(), np.uint64),
+            self._style(spec),
+        )
+        _open_pools.add(self)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The configuration as a dict."""
+        return dict(self._spec.config._asdict())
+
+    @property
+    def is_async(self) -> bool:
+        """Whether a batch holds fewer envs than the pool."""
+        return bool(self._spec.config.batch_size != self._spec.config.num_envs)
+
+    def reset(
+        self,
+        env_id: Any = None,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> Any:
+        """Start new episodes and return their first observations.
+
+        Parameters
+        ----------
+        env_id : array_like of int, optional
+            Envs to reset, idle ones. By default all; rows still in flight are dropped then.
+        seed : int or sequence of int, optional
+            Reseeds: an int gives env i the seed ``seed + i``, a sequence has one entry for each env that is reset, where
+            None leaves it as it is.
+        options : dict, optional
+            ``{"reset_mask": bool array (num_envs,)}`` instead of env_id.
+
+        Returns
+        -------
+        tuple or TimeStep
+            Sync: the rows of env_id, in that order. Async: the next batch_size rows.
+
+        Raises
+        ------
+        EnvIdError, PoolStateError, EnvStepError, ConfigError
+            Bad or busy ids, closed pool, failed envs, bad seeds or options.
+        """
+        env_id = self._masked_ids(env_id, options)
+        count = self.send_reset(env_id, self._reset_seeds(env_id, seed), True)
+        return self.recv_reset(count == 0)
+
+    def async_reset(self) -> None:
+        """Start new episodes in all envs without waiting; ``recv`` returns them."""
+        self.send_reset()
+
+    def _masked_ids(self, env_id: Any, options: dict[str, Any] | None) -> Any:
+        """Return the ids that reset() means."""
+        if not options:
+            return env_id
+        unknown = [k for k in options if k != "reset_mask"]
+        if unknown:
+            raise ConfigError(f"reset(options=...) supports 'reset_mask' only, got {unknown}")
+        if env_id is not None:
+            raise ConfigError("reset() takes env_id or options['reset_mask'], not both")
+        mask = np.asarray(options["reset_mask"])
+        if mask.shape != (self._spec.config.num_envs,) or mask.dtype != np.bool_ or not mask.any():
+            raise ConfigError(
+                f"options['reset_mask'] must be a bool array of shape ({self._spec.config.num_envs},) with a True in it, got "
+                f"{mask.dtype} {mask.shape}"
+            )
+        return np.flatnonzero(mask)
+
+    def _reset_seeds(self, env_id: Any, seed: Any) -> list[int | None] | None:
+        """Return one seed, or None, for each env that is reset."""
+        if seed is None:
+            return None
+        ids = self.all_env_ids if env_id is None else np.atleast_1d(np.asarray(env_id))
+        if hasattr(seed, "__len__"):
+            known = [0 if s is None else s for s in seed]
+            checked = check_seeds("seed", known, len(ids))
+            return [None if s is None else c for s, c in zip(seed, checked, strict=True)]
+        seed = check_seed("seed", seed)
+        return [seed + int(i) for i in ids]
+
+    def seed(self, seed: int | Sequence[int] | None = None) -> None:
+        """Refuse: old gym's way to seed. Pass seed to ``make`` or to ``reset`` instead."""
+        raise PoolStateError("seed() does nothing in a pool: pass seed to envpool.make(...) or to reset(seed=...)")
+
+    def close(self, **kwargs: Any) -> None:
+        """Stop and join the threads and free the envs. May be called again; every other call raises afterwards."""
+        super().close()
+        self.closed = True
+
+    def __len__(self) -> int:
+        return int(self._spec.config.num_envs)
+
+    def __enter__(self) -> EnvPool:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return type(self).__name__ + repr(self._spec.config)[len("Config") :]
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a pool has threads and cannot be pickled: pickle pool.spec and make a pool from it")
+
+
+_classes: dict[tuple[type, str], type[EnvPool]] = {}
+
+
+def pool_class(spec_cls: type[EnvSpec], style: str) -> type[EnvPool]:
+    """Return the pool class of a kind of env, e.g. CartPoleGymnasiumEnvPool; the same one each time.
+
+    Parameters
+    ----------
+    spec_cls : type
+        Its EnvSpec class.
+    style : {"gymnasium", "gym", "dm"}
+        API style.
+    """
+    key = (spec_cls, style)
+    if key not in _classes:
+        from importlib import import_module
+
+        base = import_module(f"envpool.api.{style}").pool_base()
+        _classes[key] = type(spec_cls.env.__name__ + base._suffix, (base,), {"__doc__": base.__doc__})
+    return _classes[key]
+
+
+@atexit.register
+def _close_all() -> None:
+    for pool in list(_open_pools):
+        pool.close()

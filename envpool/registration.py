@@ -1,0 +1,252 @@
+"""The task table: task ids, where their envs are, and config defaults. Families are loaded on make, not before."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from envpool.errors import ConfigError, UnknownTaskError
+
+if TYPE_CHECKING:
+    from envpool.pool import EnvPool
+    from envpool.spec import EnvSpec
+
+ENV_TYPES = ("dm", "gym", "gymnasium")
+
+#: Arguments of make() that are no configuration of the env.
+WRAPPER_OPTIONS = (
+    "render_mode",
+    "render_env_id",
+    "render_width",
+    "render_height",
+    "render_camera_id",
+    "from_pixels",
+    "gym_api",
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One entry of the task table; see `EnvRegistry.register` for the fields."""
+
+    task_id: str
+    import_path: str
+    env: str | None
+    spec_cls: str | None
+    dm_cls: str | None
+    gymnasium_cls: str | None
+    config: dict[str, Any]
+
+
+class EnvRegistry:
+    """All tasks by id."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, Task] = {}
+        self._are_families_loaded = False
+
+    @property
+    def tasks(self) -> dict[str, Task]:
+        """Tasks by id, in registration order; the tables of the families in this package come first."""
+        if not self._are_families_loaded:
+            self._are_families_loaded = True
+            mine, self._tasks = self._tasks, {}
+            root = Path(__file__).parent
+            for table in sorted(root.rglob("*/registration.py")):
+                import_module(".".join(("envpool", *table.relative_to(root).with_suffix("").parts)))
+            self._tasks |= mine
+        return self._tasks
+
+    def register(
+        self,
+        task_id: str,
+        import_path: str,
+        spec_cls: str | None = None,
+        dm_cls: str | None = None,
+        gymnasium_cls: str | None = None,
+        aliases: Sequence[str] = (),
+        *,
+        env: str | None = None,
+        **config: Any,
+    ) -> None:
+        """Register a task.
+
+        Parameters
+        ----------
+        task_id : str
+            Its id, e.g. ``"CartPole-v1"``.
+        import_path : str
+            Module that has the env; imported on the first make.
+        spec_cls, dm_cls, gymnasium_cls : str, optional
+            Names of ready-made classes in that module (EnvPool's form). Not needed with `env`.
+        aliases : sequence of str
+            More ids for the same task.
+        env : str
+            Name of the kind of env in that module, see ``envpool.spec.NativeEnv``.
+        **config
+            Defaults of this task, which replace those of the env.
+
+        Raises
+        ------
+        ConfigError
+            The id exists, or neither `env` nor all three classes are given.
+        """
+        if env is None and not (spec_cls and dm_cls and gymnasium_cls):
+            raise ConfigError(f"task {task_id!r} needs env=..., or all of spec_cls, dm_cls and gymnasium_cls")
+        for name in (task_id, *aliases):
+            if name in self._tasks:
+                raise ConfigError(f"task {name!r} is already registered (in {self._tasks[name].import_path})")
+        for name in (task_id, *aliases):
+            self._tasks[name] = Task(name, import_path, env, spec_cls, dm_cls, gymnasium_cls, dict(config))
+
+    def find(self, task_id: str) -> Task:
+        """Return the task with this id, or raise UnknownTaskError naming the nearest ids."""
+        task = self.tasks.get(task_id)
+        if task is None:
+            near = difflib.get_close_matches(str(task_id), self.tasks, n=4, cutoff=0.5)
+            hint = f"did you mean {' or '.join(near)}? " if near else ""
+            raise UnknownTaskError(f"{task_id} is not supported, {hint}`envpool.list_all_envs()` may help.")
+        return task
+
+    def spec_class(self, task: Task) -> Any:
+        """Return the EnvSpec class of a task."""
+        module = import_module(task.import_path)
+        if task.env is None:
+            return getattr(module, str(task.spec_cls))
+        from envpool.spec import spec_class
+
+        return spec_class(getattr(module, task.env))
+
+    def make_spec(self, task_id: str, **options: Any) -> EnvSpec:
+        """Return the EnvSpec of a task.
+
+        Parameters
+        ----------
+        task_id : str
+            See ``list_all_envs``.
+        **options
+            Configuration; ``seed`` may be one int or one for each env.
+
+        Raises
+        ------
+        UnknownTaskError
+            No such task (an AssertionError and a KeyError).
+        TypeError
+            Unknown option, or a value of a wrong type.
+        ConfigError
+            A value that is not allowed (an AssertionError and a ValueError).
+        """
+        task = self.find(task_id)
+        split_wrapper_options(task_id, options)
+        return self._make_spec(task, options)
+
+    def _make_spec(self, task: Task, options: dict[str, Any]) -> EnvSpec:
+        from envpool.spec import check_names, check_seeds
+
+        cls = self.spec_class(task)
+        check_names(options, cls.gen_config._fields, f"task {task.task_id!r}")
+        seed = options.get("seed", 0)
+        if hasattr(seed, "__len__") and not isinstance(seed, (str, bytes)):
+            if len(options.get("env_seed", ())):
+                raise ConfigError("pass seed as a sequence or env_seed, not both")
+            options |= {"seed": 0, "env_seed": check_seeds("seed", seed, options.get("num_envs", 1))}
+        spec: EnvSpec = cls(cls.gen_config(**(task.config | options)))
+        spec.task_id = task.task_id
+        return spec
+
+    def make(self, task_id: str, env_type: str, **options: Any) -> EnvPool:
+        """Return a pool of environments.
+
+        Parameters
+        ----------
+        task_id : str
+            See ``list_all_envs``.
+        env_type : {"gymnasium", "gym", "dm"}
+            API style. "gym" gives Gymnasium's forms, unless a ``gym`` package older than 0.26 is loaded.
+        **options
+            Configuration of the task, see ``make_spec``; and ``gym_api`` ("auto", "gymnasium", "legacy"), which forces
+            the forms of env_type "gym".
+
+        Raises
+        ------
+        UnknownTaskError, TypeError, ConfigError
+            See ``make_spec``.
+        """
+        task = self.find(task_id)
+        if env_type not in ENV_TYPES:
+            raise ConfigError(f"env_type should be one of 'dm', 'gym', or 'gymnasium', got {env_type!r}")
+        wrapper = split_wrapper_options(task_id, options)
+        is_legacy = wants_legacy_gym(env_type, wrapper.get("gym_api", "auto"))
+        if is_legacy:
+            options.setdefault("gym_reset_return_info", False)
+        elif not options.get("gym_reset_return_info", True):
+            raise ConfigError(
+                "gym_reset_return_info=False needs the old gym forms (gym_api='legacy'): reset() returns (obs, info) here"
+            )
+        return self._pool_class(task, env_type, is_legacy)(self._make_spec(task, options))
+
+    def _pool_class(self, task: Task, env_type: str, is_legacy: bool) -> Any:
+        """Return the class of the pool, e.g. CartPoleGymnasiumEnvPool."""
+        if task.env is None and not is_legacy:
+            return getattr(import_module(task.import_path), str(task.dm_cls if env_type == "dm" else task.gymnasium_cls))
+        from envpool.pool import pool_class
+
+        return pool_class(self.spec_class(task), "gym" if is_legacy else "dm" if env_type == "dm" else "gymnasium")
+
+    def make_dm(self, task_id: str, **options: Any) -> EnvPool:
+        """Return ``make(task_id, "dm", **options)``."""
+        return self.make(task_id, "dm", **options)
+
+    def make_gym(self, task_id: str, **options: Any) -> EnvPool:
+        """Return ``make(task_id, "gym", **options)``."""
+        return self.make(task_id, "gym", **options)
+
+    def make_gymnasium(self, task_id: str, **options: Any) -> EnvPool:
+        """Return ``make(task_id, "gymnasium", **options)``."""
+        return self.make(task_id, "gymnasium", **options)
+
+    def list_all_envs(self) -> list[str]:
+        """Return all task ids in registration order, aliases included."""
+        return list(self.tasks)
+
+
+def split_wrapper_options(task_id: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Take the arguments that are no configuration out of `options`, check and return them."""
+    wrapper = {k: options.pop(k) for k in WRAPPER_OPTIONS if k in options}
+    mode = wrapper.get("render_mode")
+    if mode not in (None, "rgb_array", "human"):
+        raise ConfigError(f"render_mode must be one of None, 'rgb_array', or 'human', got {mode!r}")
+    if mode is not None:
+        raise ConfigError(f"render_mode is {mode!r}, but {task_id} has no renderer: leave render_mode out")
+    if wrapper.get("from_pixels"):
+        raise ConfigError(f"from_pixels=True is only supported for MuJoCo tasks, {task_id} is none")
+    return wrapper
+
+
+def wants_legacy_gym(env_type: str, gym_api: str) -> bool:
+    """Whether a pool gets the forms of gym before 0.26: asked for, or because such a gym is loaded."""
+    if gym_api not in ("auto", "gymnasium", "legacy"):
+        raise ConfigError(f"gym_api must be one of 'auto', 'gymnasium', or 'legacy', got {gym_api!r}")
+    if env_type != "gym":
+        if gym_api == "legacy":
+            raise ConfigError(f"gym_api='legacy' needs env_type='gym', got {env_type!r}")
+        return False
+    if gym_api != "auto":
+        return gym_api == "legacy"
+    version = getattr(sys.modules.get("gym"), "__version__", None)
+    return version is not None and tuple(int(v) for v in version.split(".")[:2]) < (0, 26)
+
+
+registry = EnvRegistry()
+register = registry.register
+make = registry.make
+make_dm = registry.make_dm
+make_gym = registry.make_gym
+make_gymnasium = registry.make_gymnasium
+make_spec = registry.make_spec
+list_all_envs = registry.list_all_envs

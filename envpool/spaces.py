@@ -1,0 +1,146 @@
+"""From field tables to spaces (gymnasium, old gym) and specs (dm_env)."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections import namedtuple
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+#: Integer ranges that end here or above are Boxes rather than Discrete.
+LARGEST_DISCRETE = 2**20
+
+
+class ArraySpec:
+    """What one array holds.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        Type of the elements.
+    shape : list of int
+        Shape of one env's row; a leading -1 is the player dimension.
+    minimum, maximum : bool, int, float or numpy.ndarray
+        Bounds: one for all elements or one each; infinite (for integers: the dtype's limits) where there is none.
+    is_discrete : bool
+        Whether it is one integer from a small range.
+    """
+
+    def __init__(self, dtype: Any, shape: Any, low: Any = None, high: Any = None):
+        self.dtype = np.dtype(dtype)
+        self.shape = list(shape)
+        self.minimum = self._bound(low, lowest=True)
+        self.maximum = self._bound(high, lowest=False)
+        self.is_discrete = self.discrete_range() is not None
+
+    def _bound(self, value: Any, lowest: bool) -> Any:
+        kind = self.dtype.kind
+        if value is None:
+            if kind == "b":
+                return not lowest
+            if kind == "f":
+                return -np.inf if lowest else np.inf
+            return int(np.iinfo(self.dtype).min if lowest else np.iinfo(self.dtype).max)
+        if np.ndim(value):
+            return np.asarray(value, self.dtype).reshape(self.row_shape)
+        return value if kind == "f" else bool(value) if kind == "b" else int(value)
+
+    @property
+    def row_shape(self) -> tuple[int, ...]:
+        """Shape without the player dimension."""
+        return tuple(s for s in self.shape if s != -1)
+
+    def discrete_range(self) -> tuple[int, int] | None:
+        """(start, number of values) if this is one integer from a small range, else None."""
+        if self.dtype.kind not in "iu" or self.row_shape not in ((), (1,)):
+            return None
+        low, high = int(np.min(self.minimum)), int(np.max(self.maximum))
+        return None if high >= LARGEST_DISCRETE else (low, high - low + 1)
+
+    def __repr__(self) -> str:
+        return (
+            f"ArraySpec(shape={self.shape}, dtype={self.dtype}, minimum={self.minimum}, maximum={self.maximum})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ArraySpec):
+            return NotImplemented
+        return (
+            (self.dtype, self.shape) == (other.dtype, other.shape)
+            and np.array_equal(self.minimum, other.minimum)
+            and np.array_equal(self.maximum, other.maximum)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def to_space(spec: ArraySpec, spaces: Any) -> Any:
+    """Return the space of one array.
+
+    Parameters
+    ----------
+    spec : ArraySpec
+        The array.
+    spaces : module
+        ``gymnasium.spaces`` or ``gym.spaces``.
+
+    Returns
+    -------
+    Space
+        Discrete for one integer from a small range, MultiBinary for bool, else Box.
+    """
+    discrete = spec.discrete_range()
+    if discrete is not None:
+        start, n = discrete
+        return spaces.Discrete(n, start=start) if start else spaces.Discrete(n)
+    if spec.dtype.kind == "b":
+        return spaces.MultiBinary(list(spec.row_shape))
+    low, high = (np.broadcast_to(np.asarray(b, spec.dtype), spec.row_shape) for b in (spec.minimum, spec.maximum))
+    return spaces.Box(low.copy(), high.copy(), spec.row_shape, spec.dtype.type)
+
+
+def to_dm_spec(name: str, spec: ArraySpec) -> Any:
+    """Return the dm_env spec of one array: DiscreteArray for integers 0 to n - 1, else BoundedArray."""
+    from dm_env import specs
+
+    discrete = spec.discrete_range()
+    if discrete is not None and discrete[0] == 0:
+        return specs.DiscreteArray(discrete[1], dtype=spec.dtype, name=name)
+    return specs.BoundedArray(spec.row_shape, spec.dtype, spec.minimum, spec.maximum, name=name)
+
+
+def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``{"a.b": 1, "c": 2}`` as ``{"a": {"b": 1}, "c": 2}``."""
+    out: dict[str, Any] = {}
+    for key, value in flat.items():
+        *parents, last = key.split(".")
+        inner = out
+        for parent in parents:
+            inner = inner.setdefault(parent, {})
+        inner[last] = value
+    return out
+
+
+def dict_space(nest: Mapping[str, Any], spaces: Any) -> Any:
+    """Return a nested dict of spaces as nested Dict spaces."""
+    return spaces.Dict({k: dict_space(v, spaces) if isinstance(v, dict) else v for k, v in nest.items()})
+
+
+def named(name: str, nest: Mapping[str, Any]) -> Any:
+    """Return a nested dict as nested named tuples; names that Python does not allow are mended."""
+    values = [named(k, v) if isinstance(v, dict) else v for k, v in nest.items()]
+    fields: list[str] = []
+    for key in nest:
+        field = identifier(key)
+        repeats = sum(f == field or f.startswith(f"{field}_") for f in fields)
+        fields.append(f"{field}_{repeats}" if field in fields else field)
+    return namedtuple(identifier(name), fields)(*values)  # type: ignore[misc]
+
+
+def identifier(name: str) -> str:
+    """Return a name with what a named tuple does not allow replaced."""
+    name = re.sub(r"\W", "_", name)
+    return f"field_{name}" if not name or name[0] in "_0123456789" or keyword.iskeyword(name) else name

@@ -1,0 +1,112 @@
+/* The environment ABI: everything the pool needs to know about one kind of native environment.
+ *
+ * A kind of environment is one `envpool_env`, handed to the pool in a PyCapsule named ENVPOOL_CAPSULE_NAME. It may be a
+ * static const table (a plug-in in plain C), or be made per configuration (`envpool.native.define`), so that the field
+ * table may depend on options such as an image size. The pool copies nothing out of it: the struct, the tables and the
+ * config behind it must stay valid while the capsule lives, and the pool keeps the capsule.
+ *
+ * What the pool does, so that no environment has to: seeds in env order, auto-reset in every style, elapsed steps, the
+ * time limit, step types, discounts, batching, threads. An environment says what happened in one step: reward,
+ * terminated and, if it has a rule of its own, truncated.
+ *
+ * Rules for every function below: it runs on any thread, without the GIL, for several disjoint sets of env ids at once;
+ * it may not call Python, allocate per step, print, exit, throw a C++ exception through the call, or use a global
+ * generator. `state` is what create() returned. An env id is an index in [0, num_envs).
+ */
+#ifndef ENVPOOL_ENV_H
+#define ENVPOOL_ENV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ENVPOOL_ABI_VERSION 1
+#define ENVPOOL_CAPSULE_NAME "envpool.env"
+#define ENVPOOL_MAX_DIMS 6
+#define ENVPOOL_MAX_FIELDS 64 /* fields of one env, and as many actions */
+#define ENVPOOL_MAX_BATCH 512 /* envs per call, so that scratch arrays fit on the stack */
+
+typedef enum envpool_dtype {
+  ENVPOOL_BOOL = 0,
+  ENVPOOL_INT8 = 1,
+  ENVPOOL_UINT8 = 2,
+  ENVPOOL_INT32 = 3,
+  ENVPOOL_INT64 = 4,
+  ENVPOOL_FLOAT32 = 5,
+  ENVPOOL_FLOAT64 = 6
+} envpool_dtype;
+
+/* One array of an observation, an info or an action. Spaces, dm specs, the layout of the batch blocks and the docs all
+ * derive from this entry. */
+typedef struct envpool_field {
+  const char *name;                /* "obs", "obs:a.b", "info:lives", "action", "action.a"; '.' nests             */
+  int32_t dtype;                   /* an envpool_dtype                                                            */
+  int32_t ndim;                    /* entries of `shape` in use                                                   */
+  int64_t shape[ENVPOOL_MAX_DIMS]; /* shape of one env's row; a leading -1 is the player dimension (one player)   */
+  const double *low;               /* smallest value (num_low), NULL for none                                     */
+  const double *high;              /* largest value (num_high), NULL for none                                     */
+  int32_t num_low;                 /* 1: holds for every element; else the number of elements; 0 with NULL        */
+  int32_t num_high;                /* as num_low                                                                  */
+} envpool_field;
+
+/* One call's worth of envs. Arrays are indexed by position i in [0, n) unless they say "by env id". */
+typedef struct envpool_batch {
+  const int32_t *ids;         /* env ids (n), none twice                                                          */
+  int32_t n;                  /* number of envs, 1 to ENVPOOL_MAX_BATCH                                           */
+  int32_t contiguous;         /* 1: ids[i] == ids[0] + i, so state arrays can be walked in a tight loop           */
+  const uint8_t *reset;       /* nonzero: start an episode and ignore the action (n)                              */
+  int32_t any_reset;          /* 0: all of `reset` is zero                                                        */
+  const void *const *actions; /* one array per action field, by env id; rows are packed                           */
+  float *reward;              /* out (n); the pool zeroes it where reset                                          */
+  uint8_t *terminated;        /* out (n), 0 or 1; the pool zeroes it where reset                                  */
+  uint8_t *truncated;         /* out (n), zero on entry; set it only for a rule of the env's own, not the limit   */
+  int32_t *errors;            /* out (n), zero on entry; a code for each env that failed, see step_many           */
+} envpool_batch;
+
+typedef struct envpool_env {
+  uint32_t abi_version; /* ENVPOOL_ABI_VERSION                                                                    */
+  uint32_t struct_size; /* sizeof(envpool_env): later versions append, a pool reads only what it knows            */
+  const char *name;     /* CamelCase, e.g. "CartPole"                                                             */
+  int32_t num_fields;   /* entries of `fields`                                                                    */
+  int32_t num_actions;  /* entries of `actions`                                                                   */
+  const envpool_field *fields;  /* observation and info arrays, in the order write_many gets them                 */
+  const envpool_field *actions; /* action arrays, in the order of envpool_batch.actions                           */
+  const void *config;           /* the env's own, handed to create(); may be NULL                                 */
+
+  /* Required. Allocates the state of `num_envs` envs; they are neither seeded nor reset. NULL: out of memory.
+   * Called once, on the thread that makes the pool. The pool owns the result and ends it with destroy(). */
+  void *(*create)(const void *config, int32_t num_envs);
+
+  /* Required. Frees what create() made. Called once, when no other call is running. */
+  void (*destroy)(void *state);
+
+  /* Required. Seeds the generators of n (1 to ENVPOOL_MAX_BATCH) envs: seeds[i] (n) for env ids[i] (n). Called for every env before its first
+   * step, and again when the user reseeds; the same batch then resets it. Expensive construction of single
+   * envs belongs here too (on the first call for an id), since it runs on all threads at once. */
+  void (*seed_many)(void *state, const int32_t *ids, int32_t n, const uint64_t *seeds);
+
+  /* Required. Simulates one step of each env of the batch, or starts its next episode. Returns 0, or nonzero
+   * when envs failed: then errors[i] is nonzero for those. The pool reports a failed env to the user, ends its episode as truncated
+   * and fills its row with zeros; the next call for it has `reset` set and must bring it back into a clean state. */
+  int (*step_many)(void *state, const envpool_batch *batch);
+
+  /* Required. Writes the fields of n envs as their last step left them: env ids[i] (n) into row row0 + i of
+   * fields[f], where row r starts at fields[f] + r * (size of one row). Must not change the state. */
+  void (*write_many)(void *state, const int32_t *ids, int32_t n, void *const *fields, int64_t row0);
+
+  /* Optional. step_many and write_many in one pass, for envs so cheap that a second pass over the state shows. Must
+   * give the same bits as the two. */
+  int (*run_many)(void *state, const envpool_batch *batch, void *const *fields, int64_t row0);
+
+  /* Optional. The text for an error code of env `id`, in English, without a final stop: at most size bytes with
+   * the closing NUL. Called with the GIL after the env failed and before its next step. */
+  void (*error_text)(void *state, int32_t id, int32_t code, char *text, size_t size);
+} envpool_env;
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* ENVPOOL_ENV_H */

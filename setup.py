@@ -1,0 +1,66 @@
+"""Builds every .pyx under envpool/ as an extension of its own; pyproject.toml holds everything else.
+
+ENVPOOL_PROFILE chooses one of PROFILES; each has its own build folder, since compilers do not track flags.
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+# Bit-exactness rests on these: no contraction to FMA, no folding of pow(x, 2), no vectorisation of straight-line code
+# (gcc drops float roundings there), and wrapping integers. No -march: the wheel runs on any x86-64.
+EXACT = ["-ffp-contract=off", "-fno-tree-slp-vectorize", "-fno-builtin-pow", "-fwrapv"]
+COMMON = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-fvisibility=hidden", "-pthread", *EXACT]
+PROFILES = {
+    "release": {"compile": ["-O3"], "link": []},
+    "debug": {"compile": ["-O1", "-g", "-UNDEBUG"], "link": []},
+    "asan": {"compile": ["-O1", "-g", "-UNDEBUG", "-fsanitize=address,undefined"], "link": ["-fsanitize=address,undefined"]},
+    "tsan": {"compile": ["-O1", "-g", "-UNDEBUG", "-fsanitize=thread"], "link": ["-fsanitize=thread"]},
+}
+
+profile = os.environ.get("ENVPOOL_PROFILE", "release")
+if profile not in PROFILES:
+    raise SystemExit(f"ENVPOOL_PROFILE must be one of {', '.join(PROFILES)}, got {profile!r}")
+checked = profile != "release"
+
+# Distributions beyond uniform and integers come from the static library in the numpy wheel.
+random_lib = Path(np.get_include()).parents[1] / "random" / "lib"
+
+
+def extension(source: Path) -> Extension:
+    """The extension of one .pyx file; a first line `# distutils: language = c++` makes it C++."""
+    return Extension(
+        ".".join(source.with_suffix("").parts),
+        [str(source)],
+        include_dirs=["include", str(source.parent), np.get_include()],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+        extra_compile_args=COMMON + PROFILES[profile]["compile"],
+        extra_link_args=["-pthread", *PROFILES[profile]["link"]],
+        library_dirs=[str(random_lib)],
+        libraries=["npyrandom", "m"],
+    )
+
+
+setup(
+    ext_modules=cythonize(
+        [extension(p) for p in sorted(Path("envpool").rglob("*.pyx"))],
+        nthreads=os.cpu_count() or 1,
+        build_dir=f"build/{profile}",
+        compiler_directives={
+            "language_level": 3,
+            "embedsignature": True,
+            "embedsignature.format": "python",
+            "auto_pickle": False,
+            "autotestdict": False,
+            "freethreading_compatible": False,
+            "boundscheck": checked,
+            "wraparound": False,
+            "initializedcheck": checked,
+            "cdivision": True,
+        },
+    ),
+    options={"build": {"build_base": f"build/{profile}"}},
+)
