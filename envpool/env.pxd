@@ -35,7 +35,8 @@ cdef extern from "envpool/env.h" nogil:
         int32_t n
         int32_t contiguous
         const uint8_t* reset
-        int32_t any_reset
+        const int32_t* resets
+        int32_t num_resets
         const void* const* actions
         float* reward
         uint8_t* terminated

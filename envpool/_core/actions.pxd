@@ -9,7 +9,10 @@ cdef class ActionField:
     cdef object name
     cdef object dtype
     cdef tuple shape            # of one env's row, without the player dimension
+    cdef int ndim
     cdef int typenum
+    cdef int64_t itemsize
+    cdef bint is_signed
     cdef int64_t items
     cdef bint is_checked        # an integer with both bounds
     cdef int64_t low

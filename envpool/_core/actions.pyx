@@ -70,6 +70,9 @@ cdef class ActionField:
         self.dtype = field.dtype
         self.typenum = field.dtype.num
         self.shape = tuple(s for s in field.shape if s != -1)
+        self.ndim = len(self.shape)
+        self.itemsize = field.dtype.itemsize
+        self.is_signed = field.dtype.kind == "i"
         self.items = int(np.prod(self.shape, dtype=np.int64))
         self.is_checked = field.dtype.kind in "iu" and field.low is not None and field.high is not None
         if self.is_checked:
@@ -84,10 +87,10 @@ cdef class ActionField:
         cdef int64_t i, size
         cdef char* slots
         cdef char* source
-        if type(action) is not np.ndarray:
+        if not cnp.PyArray_CheckExact(action):
             action = np.asarray(action)
         a = <cnp.ndarray>action
-        if cnp.PyArray_NDIM(a) != 1 + len(self.shape) or cnp.PyArray_DIMS(a)[0] != n or (self.shape and action.shape[1:] != self.shape):
+        if cnp.PyArray_NDIM(a) != 1 + self.ndim or cnp.PyArray_DIMS(a)[0] != n or (self.ndim and action.shape[1:] != self.shape):
             raise ActionError(
                 f"action {self.name!r} has shape {action.shape}, expected {(n, *self.shape)}: one row for each of the {n} env ids"
             )
@@ -113,16 +116,14 @@ cdef class ActionField:
 
     cdef int load_checked(self, Engine* e, int index, cnp.ndarray action, const int32_t* ids, int32_t n) except -1:
         cdef cnp.ndarray a = action
-        cdef int64_t itemsize = self.dtype.itemsize
-        cdef bint is_signed = self.dtype.kind == "i"
         cdef const int32_t* to = NULL if ids == e.all_ids else ids
         cdef bint fine
         if not cnp.PyArray_ISCARRAY_RO(a) or (cnp.PyArray_TYPE(a) != cnp.NPY_INT64 and cnp.PyArray_TYPE(a) != cnp.NPY_INT32):
             a = self.to_int64(action)
         if cnp.PyArray_TYPE(a) == cnp.NPY_INT32:
-            fine = dispatch(<int32_t*>cnp.PyArray_DATA(a), e.actions[index], itemsize, is_signed, to, n, self.items, self.low, self.high)
+            fine = dispatch(<int32_t*>cnp.PyArray_DATA(a), e.actions[index], self.itemsize, self.is_signed, to, n, self.items, self.low, self.high)
         else:
-            fine = dispatch(<int64_t*>cnp.PyArray_DATA(a), e.actions[index], itemsize, is_signed, to, n, self.items, self.low, self.high)
+            fine = dispatch(<int64_t*>cnp.PyArray_DATA(a), e.actions[index], self.itemsize, self.is_signed, to, n, self.items, self.low, self.high)
         if self.lows is not None:
             fine = fine and bool(((a >= self.lows) & (a <= self.highs)).all())
         if not fine:

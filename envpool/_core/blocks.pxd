@@ -34,9 +34,9 @@ cdef class BlockStore:
     cdef int num_fields
     cdef bint same_step
     cdef tuple optional         # which of DONE, DISCOUNT, STEP_TYPE are wanted
-    cdef list used              # blocks handed out, oldest first
+    cdef list used              # blocks handed out
+    cdef Py_ssize_t cursor      # the one of them to look at next
     cdef readonly int64_t allocated
     cdef int64_t block_bytes(self)
     cdef BatchBlock new_block(self)
-    cdef BatchBlock take(self)
-    cdef void give(self, BatchBlock block)
+    cdef BatchBlock exchange(self, BatchBlock given)

@@ -14,7 +14,7 @@ from cpython.list cimport PyList_GET_SIZE
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcpy, memset
 
 from envpool._core.engine cimport DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, NUM_CORE, REWARD, STEP_TYPE, TERMINATED, TRUNCATED
 
@@ -81,13 +81,16 @@ cdef class BatchBlock:
         cdef cnp.ndarray a
         cdef const Made* m
         cdef Py_ssize_t i
+        cdef int d
         for i in range(PyList_GET_SIZE(self.arrays)):
             a = <cnp.ndarray>self.arrays[i]
             m = &self.made[i]
             if (cnp.PyArray_DATA(a) != m.data or cnp.PyArray_FLAGS(a) != m.flags or <PyObject*>cnp.PyArray_DESCR(a) != m.descr
-                    or cnp.PyArray_NDIM(a) != m.ndim
-                    or memcmp(cnp.PyArray_DIMS(a), m.dims, m.ndim * sizeof(cnp.npy_intp)) != 0):
+                    or cnp.PyArray_NDIM(a) != m.ndim):
                 return False
+            for d in range(m.ndim):
+                if cnp.PyArray_DIMS(a)[d] != m.dims[d]:
+                    return False
         return True
 
     cdef void add(self, cnp.ndarray array):
@@ -171,20 +174,23 @@ cdef class BlockStore:
         self.allocated += 1
         return b
 
-    cdef BatchBlock take(self):
-        """A block nobody else sees: a used one if one has come back, else a new one."""
+    cdef BatchBlock exchange(self, BatchBlock given):
+        """Takes back a block that is being handed out, and returns one that nobody sees: recycled or new."""
         cdef BatchBlock b
+        cdef Py_ssize_t at, n = PyList_GET_SIZE(self.used)
         cdef int i
-        for i in range(min(len(self.used), LOOKED_AT)):
-            b = <BatchBlock>self.used.pop(0)
+        for i in range(min(n, LOOKED_AT)):
+            at = self.cursor
+            self.cursor = at + 1 if at + 1 < n else 0
+            b = <BatchBlock>self.used[at]
             if not b.is_held():
+                self.used[at] = given
                 if b.is_pristine():
                     b.c.written = 0
                     return b
-            elif len(self.used) < KEPT:
-                self.used.append(b)
+                return self.new_block()
+        if n < KEPT:
+            self.used.append(given)
+        else:
+            self.used[self.cursor] = given      # what stood there is left to its holders
         return self.new_block()
-
-    cdef void give(self, BatchBlock block):
-        """Takes back a block whose arrays have been handed out."""
-        self.used.append(block)

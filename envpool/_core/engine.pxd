@@ -142,6 +142,6 @@ cdef void engine_free(Engine* e) noexcept
 cdef void enqueue(Engine* e, const int32_t* ids, int32_t n) noexcept
 cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept
 cdef bint is_ready(Engine* e) noexcept nogil
-cdef bint is_quick(Engine* e) noexcept nogil
+cdef bint run_if_quick(Engine* e) noexcept
 cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil
 cdef bint wait_drained(Engine* e, int64_t outstanding, int64_t timeout_ns) noexcept nogil

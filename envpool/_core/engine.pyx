@@ -34,6 +34,7 @@ cdef int64_t SHORT_GAP = 25000
 cdef int64_t MIN_SPIN = 500
 # A caller that is away longer than this between send and recv gives its place to one more worker.
 cdef int64_t ABSENT = 20000
+cdef int64_t QUICK = 5000
 cdef int64_t MIN_WAKE = 4000
 cdef int64_t MAX_WAKE = 40000
 
@@ -307,7 +308,7 @@ cdef void enqueue(Engine* e, const int32_t* ids, int32_t n) noexcept:
         memcpy(e.ring + at, ids, min(n, room) * sizeof(int32_t))
         if n > room:
             memcpy(e.ring, ids + room, (n - room) * sizeof(int32_t))
-        ep_store_sc64(&e.expected, e.expected + n)
+        ep_store_rlx64(&e.expected, e.expected + n)
     else:
         for i in range(n):      # a slow claimer may read an old position at this very moment
             ep_store_rlx32(&e.ring[(e.head + i) & e.mask], ids[i])
@@ -326,8 +327,9 @@ cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept:
     helps = (e.is_sync or e.cheap) and e.absence < ABSENT
     if not helps and start_workers(e, e.num_threads) != 0:
         helps = True            # no thread to be had: the caller stays the one that does the work
-    ep_store_sc32(&e.helps, helps)
-    ep_store_sc32(&e.active, e.num_threads - helps)
+    if helps != e.helps:        # a store that other threads must see costs more than a look
+        ep_store_sc32(&e.helps, helps)
+        ep_store_sc32(&e.active, e.num_threads - helps)
     ep_store_sc64(&e.head, e.head + n)
     if ep_load_sc32(&e.recv_waiting):       # another thread waits in recv: what it must do may have changed
         ep_add_sc32(&e.recv_word, 1)
@@ -342,14 +344,21 @@ cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept:
 
 cdef bint is_ready(Engine* e) noexcept nogil:
     if e.is_sync:
-        return ep_load_acq64(&e.blocks[0].written) >= ep_load_sc64(&e.expected)
+        return ep_load_acq64(&e.blocks[0].written) >= ep_load_rlx64(&e.expected)
     return ep_load_acq64(&e.blocks[e.next_block % e.num_blocks].written) >= e.batch_size
 
 
-cdef bint is_quick(Engine* e) noexcept nogil:
-    """Whether the caller alone has less work to do than giving up the GIL is worth."""
+cdef bint run_if_quick(Engine* e) noexcept:
+    """Steps what is published on the spot, GIL and all, where that takes less time than giving up the GIL is worth.
+
+    True: the block is ready. It never waits, since a worker might need the GIL to go on.
+    """
     cdef int64_t cost = ep_load_rlx64(&e.ns_per_env)
-    return e.active == 0 and cost > 0 and (e.head - ep_load_rlx64(&e.claim)) * cost < 5000
+    if cost == 0 or not e.helps or (e.head - ep_load_rlx64(&e.claim)) * cost > QUICK:
+        return False
+    while run_chunk(e):
+        pass
+    return is_ready(e)
 
 
 cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:

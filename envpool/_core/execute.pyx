@@ -7,12 +7,15 @@ types and discounts, and what becomes of an env that failed.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from envpool._core.atomic cimport ep_add_sc32, ep_add_sc64, ep_futex_wake, ep_load_rlx32, ep_load_sc32, ep_load_sc64
+from envpool._core.atomic cimport ep_add_sc32, ep_add_sc64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32
 from envpool._core.engine cimport (
     Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, Engine, PENDING, REFUSED, REWARD, RUNNING, SAME_STEP,
     STEP_TYPE, TERMINATED, TRUNCATED,
 )
 from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch
+
+cdef extern from *:
+    int ctz "__builtin_ctzll"(unsigned long long word) nogil
 
 
 cdef struct Outcome:            # what a span's step gave, by position
@@ -29,6 +32,25 @@ cdef inline bint is_contiguous(const int32_t* ids, int32_t n) noexcept nogil:
     for i in range(n):
         off |= ids[i] - first - i
     return off == 0
+
+
+cdef inline int32_t find_nonzero(const uint8_t* flags, int32_t n, int32_t* found) noexcept nogil:
+    """Positions of the nonzero flags; looks at eight at a time, since most are zero."""
+    cdef uint64_t word
+    cdef int32_t i = 0, k = 0
+    while i + 8 <= n:
+        memcpy(&word, flags + i, 8)
+        while word:
+            found[k] = i + (ctz(word) >> 3)
+            k += 1
+            word &= ~(<uint64_t>0xFF << (ctz(word) & ~7))
+        i += 8
+    while i < n:
+        if flags[i]:
+            found[k] = i
+            k += 1
+        i += 1
+    return k
 
 
 cdef void seed_pending(Engine* e, const int32_t* ids, int32_t n) noexcept nogil:
@@ -66,8 +88,9 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
     cdef int32_t errors[ENVPOOL_MAX_BATCH]
     cdef uint8_t* flags
     cdef int32_t* elapsed
-    cdef uint8_t any_reset = 0, ended = REFUSED if e.autoreset == DISABLED else PENDING
-    cdef int32_t i, limit = e.max_episode_steps
+    cdef int32_t resets[ENVPOOL_MAX_BATCH]
+    cdef uint8_t ended = REFUSED if e.autoreset == DISABLED else PENDING
+    cdef int32_t i, k, num_resets, limit = e.max_episode_steps
     cdef bint contiguous = is_contiguous(ids, n), failed
     if ep_load_rlx32(&e.seeds_pending) > 0:
         seed_pending(e, ids, n)
@@ -76,15 +99,15 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
     else:
         for i in range(n):
             reset[i] = e.reset[ids[i]]
-    for i in range(n):
-        any_reset |= reset[i]
+    num_resets = find_nonzero(reset, n, resets)
     memset(out.truncated, 0, n)
     memset(errors, 0, n * sizeof(int32_t))
     batch.ids = ids
     batch.n = n
     batch.contiguous = contiguous
     batch.reset = reset
-    batch.any_reset = any_reset
+    batch.resets = resets
+    batch.num_resets = num_resets
     batch.actions = <const void* const*>e.actions
     batch.reward = out.reward
     batch.terminated = out.terminated
@@ -94,12 +117,10 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
         failed = e.kind.run_many(e.state, &batch, fused, row)
     else:
         failed = e.kind.step_many(e.state, &batch)
-    if any_reset:
-        for i in range(n):
-            if reset[i]:
-                out.reward[i] = 0
-                out.terminated[i] = 0
-                out.truncated[i] = 0
+    for k in range(num_resets):
+        out.reward[resets[k]] = 0
+        out.terminated[resets[k]] = 0
+        out.truncated[resets[k]] = 0
     if failed:
         record_failures(e, ids, n, errors, out)
     # The contiguous loops are kept apart and branch-free, so that the compiler vectorises them.
@@ -119,13 +140,12 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
             out.elapsed[i] = e.elapsed[ids[i]]
             out.truncated[i] |= out.elapsed[i] >= limit
             e.reset[ids[i]] = (out.terminated[i] | out.truncated[i]) * ended
-    if any_reset:
-        for i in range(n):
-            if reset[i]:
-                e.elapsed[ids[i]] = 0
-                out.elapsed[i] = 0
-                out.truncated[i] = errors[i] != 0
-                e.reset[ids[i]] = ended if errors[i] else RUNNING
+    for k in range(num_resets):
+        i = resets[k]
+        e.elapsed[ids[i]] = 0
+        out.elapsed[i] = 0
+        out.truncated[i] = errors[i] != 0
+        e.reset[ids[i]] = ended if errors[i] else RUNNING
 
 
 cdef void clear_row(Engine* e, void** fields, int64_t row, int64_t n) noexcept nogil:
@@ -208,10 +228,11 @@ cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int6
 cdef void rows_written(Engine* e, Block* b, int64_t n) noexcept nogil:
     """Counts rows, and wakes the caller with the last one.
 
-    `expected` is read after the count is raised: a send that raises it in between brings rows whose writer looks again.
+    `expected` is read after the count is raised: a send that raises it in between brings rows whose writer looks again. A
+    relaxed read will do, since whoever counts the last row has seen the counts of all others, and so the send.
     """
     cdef int64_t written = ep_add_sc64(&b.written, n) + n
-    if written == ep_load_sc64(&e.expected) and ep_load_sc32(&e.recv_waiting):
+    if written == ep_load_rlx64(&e.expected) and ep_load_sc32(&e.recv_waiting):
         ep_add_sc32(&e.recv_word, 1)
         ep_futex_wake(&e.recv_word, 1)
 

@@ -21,12 +21,12 @@ from libc.string cimport memset
 from posix.unistd cimport usleep
 
 from envpool._core.actions cimport ActionTable
-from envpool._core.atomic cimport ep_add_sc32, ep_load_rlx32, ep_load_sc32, ep_now, ep_store_sc64
+from envpool._core.atomic cimport ep_add_sc32, ep_load_rlx32, ep_load_sc32, ep_now, ep_store_rlx64
 from envpool._core.blocks cimport BatchBlock, BlockStore
 from envpool._core.definition cimport env_of
 from envpool._core.engine cimport (
     CLOSED, Engine, ENV_ID, PENDING, READY, REFUSED, engine_free, engine_new, engine_start, engine_stop, enqueue,
-    ep_available_cpus, ep_fork_generation, ep_watch_forks, is_quick, is_ready, publish, wait_drained, wait_ready,
+    ep_available_cpus, ep_fork_generation, ep_watch_forks, is_ready, publish, run_if_quick, wait_drained, wait_ready,
 )
 from envpool._core.results cimport Form
 from envpool.env cimport envpool_env
@@ -90,7 +90,7 @@ cdef class Pool:
     cdef int64_t fork_generation
     cdef int64_t sent_at            # when send() last returned; 0: step() or nothing
     cdef int waiting                # threads inside a wait
-    cdef bint has_player_ids
+    cdef bint is_sending            # a call is between its first check and its publish
 
     def __cinit__(self, *args, **kwargs):
         self.engine = NULL
@@ -212,7 +212,7 @@ cdef class Pool:
             memset(e.busy, 1, e.num_envs)
             ids[0] = e.all_ids
             return e.num_envs
-        if type(env_id) is not np.ndarray:
+        if not cnp.PyArray_CheckExact(env_id):
             env_id = np.asarray(env_id)
         if env_id.ndim == 0:
             env_id = env_id.reshape(1)
@@ -279,20 +279,33 @@ cdef class Pool:
         """Sends actions. Returns the number of rows."""
         cdef const int32_t* ids = NULL
         cdef int32_t n
-        self.check_open()
         if isinstance(action, dict):
             action = flatten(action)
             own_ids = action.pop("env_id", None)
             env_id = own_ids if env_id is None else env_id
             self.check_players(action, env_id)
-        n = self.take_ids(env_id, &ids, False)
+        elif not cnp.PyArray_CheckExact(action):
+            action = np.asarray(action)
+        self.check_open()
+        self.begin_send()
         try:
-            self.actions.load(self.engine, action, ids, n)
-        except BaseException:
-            self.release(ids, n)
-            raise
-        self.launch(ids, n, returns_at_once)
+            n = self.take_ids(env_id, &ids, False)
+            try:
+                self.actions.load(self.engine, action, ids, n)
+            except BaseException:
+                self.release(ids, n)
+                raise
+            self.launch(ids, n, returns_at_once)
+        finally:
+            self.is_sending = False
         return n
+
+    cdef inline int begin_send(self) except -1:
+        """Casting an array may let other threads run: they must not send meanwhile."""
+        if self.is_sending:
+            raise PoolStateError("another thread is sending to this pool at this moment: let one thread send")
+        self.is_sending = True
+        return 0
 
     cdef void launch(self, const int32_t* ids, int32_t n, bint returns_at_once) noexcept:
         if n:
@@ -331,15 +344,21 @@ cdef class Pool:
         e = self.engine
         if env_id is None:
             self.drain()
-        n = self.take_ids(env_id, &ids, True)
-        for i in range(n):
-            e.reset[ids[i]] = PENDING
-            if seeds is not None and seeds[i] is not None:
-                e.seeds[ids[i]] = <uint64_t>seeds[i]
-                reseeded += not e.seed_pending[ids[i]]
-                e.seed_pending[ids[i]] = 1
-        ep_add_sc32(&e.seeds_pending, reseeded)
-        self.launch(ids, n, returns_at_once)
+        elif returns_at_once:
+            self.check_batch_follows(None, env_id)
+        self.begin_send()
+        try:
+            n = self.take_ids(env_id, &ids, True)
+            for i in range(n):
+                e.reset[ids[i]] = PENDING
+                if seeds is not None and seeds[i] is not None:
+                    e.seeds[ids[i]] = <uint64_t>seeds[i]
+                    reseeded += not e.seed_pending[ids[i]]
+                    e.seed_pending[ids[i]] = 1
+            ep_add_sc32(&e.seeds_pending, reseeded)
+            self.launch(ids, n, returns_at_once)
+        finally:
+            self.is_sending = False
         return n
 
     cdef int drain(self) except -1:
@@ -364,7 +383,7 @@ cdef class Pool:
             e.alloc = 0
             e.base = e.head
             if e.is_sync:
-                ep_store_sc64(&e.expected, 0)
+                ep_store_rlx64(&e.expected, 0)
             for k in range(e.num_blocks):
                 e.blocks[k].written = 0
         return 0
@@ -378,19 +397,17 @@ cdef class Pool:
         if self.sent_at:
             e.absence += (ep_now() - self.sent_at - e.absence) >> 2
             self.sent_at = 0
-        while True:
-            if is_quick(e):
+        while not run_if_quick(e):
+            self.waiting += 1
+            with nogil:
                 result = wait_ready(e, SLICE)
-            else:
-                self.waiting += 1
-                with nogil:
-                    result = wait_ready(e, SLICE)
-                self.waiting -= 1
-            if self.engine == NULL or result == CLOSED:
-                raise PoolStateError("the pool was closed while recv() waited")
+            self.waiting -= 1
             if result == READY and is_ready(e):     # again: another thread may have sent more since
                 break
-            PyErr_CheckSignals()
+            PyErr_CheckSignals()                    # a handler may use the pool, too
+            if self.engine == NULL or result == CLOSED:
+                raise PoolStateError("the pool was closed while recv() waited")
+            self.check_outstanding()
         if ep_load_rlx32(&e.failures) > 0:
             self.report_failures()
         return 0
@@ -421,7 +438,7 @@ cdef class Pool:
         cdef Engine* e = self.engine
         cdef int64_t slot = e.next_block % e.num_blocks, i, n = self.outstanding if e.is_sync else e.batch_size
         cdef BatchBlock block = <BatchBlock>self.in_flight[slot]
-        cdef BatchBlock fresh = self.store.take()
+        cdef BatchBlock fresh = self.store.exchange(block)
         cdef const int32_t* ids = <const int32_t*>block.c.core[ENV_ID]
         if n == e.num_envs:
             memset(e.busy, 0, n)
@@ -433,10 +450,9 @@ cdef class Pool:
         self.outstanding -= n
         if e.is_sync:
             e.base = e.head
-            ep_store_sc64(&e.expected, 0)
+            ep_store_rlx64(&e.expected, 0)
         else:
             e.next_block += 1
-        self.store.give(block)
         if n == e.batch_size:
             return form.build(block.arrays)
         return form.build([a[:n] for a in block.arrays])
@@ -446,13 +462,18 @@ cdef class Pool:
         return form.build([np.empty((0, *s), d) for s, d in zip(self.store.shapes, self.store.dtypes)])
 
     cdef object get(self, Form form, bint may_be_empty):
-        cdef Engine* e
         self.check_open()
-        e = self.engine
         if self.waiting:
             raise PoolStateError("another thread is waiting in recv(), reset() or step() of this pool: let one thread receive")
         if may_be_empty and self.outstanding == 0:
             return self.empty(form)
+        self.check_outstanding()
+        self.wait()
+        return self.deliver(form)
+
+    cdef inline int check_outstanding(self) except -1:
+        """Refuses a wait that could never end."""
+        cdef Engine* e = self.engine
         if self.outstanding == 0:
             raise PoolStateError("recv() would wait for ever: nothing is in flight, call send(), async_reset() or step() first")
         if not e.is_sync and self.outstanding < e.batch_size:
@@ -460,8 +481,7 @@ cdef class Pool:
                 f"recv() would wait for ever: {self.outstanding} envs are in flight and a batch needs {e.batch_size}: send to "
                 f"{e.batch_size - self.outstanding} more envs first"
             )
-        self.wait()
-        return self.deliver(form)
+        return 0
 
     def recv(self, bint reset=False, bint return_info=True):
         """Waits for the next batch.
@@ -507,21 +527,20 @@ cdef class Pool:
         ActionError, EnvIdError, PoolStateError, EnvStepError
             See send() and recv().
         """
-        cdef Engine* e
         self.check_open()
-        e = self.engine
-        if not e.is_sync:
-            self.check_batch_follows(action, env_id)
+        self.check_batch_follows(action, env_id)
         return self.get(self.step_form, self.put(action, env_id, True) == 0)
 
     cdef int check_batch_follows(self, action, env_id) except -1:
         """Async: refuses a step whose recv() could not return, before anything is sent."""
+        if self.engine.is_sync:
+            return 0
         if isinstance(action, dict) and env_id is None:
             env_id = action.get("env_id")
         n = self.engine.num_envs if env_id is None else np.size(env_id)
         if n and n + self.outstanding < self.engine.batch_size:
             raise PoolStateError(
-                f"step() with {n} envs and {self.outstanding} in flight cannot give a batch of {self.engine.batch_size}: nothing was sent"
+                f"step() or reset() with {n} envs and {self.outstanding} in flight cannot give a batch of {self.engine.batch_size}: nothing was sent"
             )
         return 0
 

@@ -4,6 +4,10 @@ A style is written down once as a nest of tuples, named tuples and dicts whose l
 new nest, since clients write into the dicts; the arrays in it are the block's own.
 """
 
+from cpython.dict cimport PyDict_SetItem
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+
 
 cdef class Form:
     """A compiled nest.
@@ -30,20 +34,18 @@ cdef class Form:
             self.children = tuple(Form(v, names) for v in nest)
 
     cdef object build(self, list arrays):
-        cdef Form child
-        cdef Py_ssize_t i
-        cdef dict d
+        cdef object item
+        cdef Py_ssize_t i, n = len(self.children)
         if self.index >= 0:
             return arrays[self.index]
         if self.kind is dict:
-            d = {}
-            for i in range(len(self.children)):
-                child = <Form>self.children[i]
-                d[self.keys[i]] = child.build(arrays)
-            return d
-        items = []
-        for i in range(len(self.children)):
-            child = <Form>self.children[i]
-            items.append(child.build(arrays))
-        built = tuple(items)
-        return built if self.kind is tuple else tuple.__new__(self.kind, built)
+            entries = {}
+            for i in range(n):
+                PyDict_SetItem(entries, self.keys[i], (<Form>self.children[i]).build(arrays))
+            return entries
+        items = PyTuple_New(n)
+        for i in range(n):
+            item = (<Form>self.children[i]).build(arrays)
+            Py_INCREF(item)         # the tuple takes over a reference
+            PyTuple_SET_ITEM(items, i, item)
+        return items if self.kind is tuple else tuple.__new__(self.kind, items)

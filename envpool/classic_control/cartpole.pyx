@@ -1,10 +1,8 @@
 """CartPole: a pole on a cart that is pushed left or right (Barto, Sutton and Anderson, 1983).
 
-Source of the dynamics: ``gymnasium.envs.classic_control.cartpole``. State is kept as structure of arrays in float64; the
-arithmetic follows upstream operation by operation, and only sin and cos are calls.
+Source of the dynamics: ``gymnasium.envs.classic_control.cartpole``. State is kept as structure of arrays in float64. The
+arithmetic follows upstream operation by operation; sin and cos are libm's, the rest runs in vector registers (cartpole.h).
 """
-
-import math
 
 import numpy as np
 
@@ -18,15 +16,11 @@ from cpython.pycapsule cimport PyCapsule_New
 
 from envpool.native import Field, define
 
-cdef double GRAVITY = 9.8
-cdef double POLE_MASS = 0.1
-cdef double TOTAL_MASS = 0.1 + 1.0
-cdef double LENGTH = 0.5                # half the pole
-cdef double POLE_MASS_LENGTH = 0.1 * 0.5
-cdef double FORCE = 10.0
-cdef double TAU = 0.02                  # seconds between steps
-cdef double X_LIMIT = 2.4
-cdef double THETA_LIMIT = 12 * 2 * math.pi / 360
+cdef extern from "cartpole.h" nogil:
+    const double X_LIMIT "CARTPOLE_X_LIMIT"
+    const double THETA_LIMIT "CARTPOLE_THETA_LIMIT"
+    void cartpole_advance(double* x, double* x_dot, double* theta, double* theta_dot, const double* sines,
+                          const double* cosines, const int32_t* actions, uint8_t* fell, int32_t n)
 
 cdef struct Config:
     bint sutton_barto_reward
@@ -80,48 +74,32 @@ cdef inline void reset_one(Carts* s, int32_t id) noexcept nogil:
     s.theta_dot[id] = ep_uniform(&s.rng[id], -0.05, 0.05)
 
 
-cdef void advance(double* x, double* x_dot, double* theta, double* theta_dot, const int32_t* action, uint8_t* fell,
-                  int32_t n) noexcept nogil:
-    """Steps n carts whose arrays lie side by side: all but sin and cos is vectorised by the compiler."""
+cdef void advance(Carts* s, int32_t id, const int32_t* actions, uint8_t* fell, int32_t n) noexcept nogil:
+    """Steps n carts from `id` on."""
     cdef double sines[ENVPOOL_MAX_BATCH]
     cdef double cosines[ENVPOOL_MAX_BATCH]
-    cdef double force, temp, theta_acc, x_acc
     cdef int32_t i
     for i in range(n):
-        sines[i] = sin(theta[i])
-        cosines[i] = cos(theta[i])
-    for i in range(n):
-        force = FORCE if action[i] == 1 else -FORCE
-        temp = (force + POLE_MASS_LENGTH * (theta_dot[i] * theta_dot[i]) * sines[i]) / TOTAL_MASS
-        theta_acc = (GRAVITY * sines[i] - cosines[i] * temp) / (
-            LENGTH * (4.0 / 3.0 - POLE_MASS * (cosines[i] * cosines[i]) / TOTAL_MASS)
-        )
-        x_acc = temp - POLE_MASS_LENGTH * theta_acc * cosines[i] / TOTAL_MASS
-        x[i] = x[i] + TAU * x_dot[i]
-        x_dot[i] = x_dot[i] + TAU * x_acc
-        theta[i] = theta[i] + TAU * theta_dot[i]
-        theta_dot[i] = theta_dot[i] + TAU * theta_acc
-    for i in range(n):
-        fell[i] = (x[i] < -X_LIMIT) | (x[i] > X_LIMIT) | (theta[i] < -THETA_LIMIT) | (theta[i] > THETA_LIMIT)
+        sines[i] = sin(s.theta[id + i])
+        cosines[i] = cos(s.theta[id + i])
+    cartpole_advance(s.x + id, s.x_dot + id, s.theta + id, s.theta_dot + id, sines, cosines, actions + id, fell, n)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Carts* s = <Carts*>state
     cdef const int32_t* actions = <const int32_t*>b.actions[0]
     cdef int32_t i, id
-    if b.contiguous and not b.any_reset:
+    if b.contiguous:        # also steps carts that reset: cheaper than a gap, and overwritten below
         id = b.ids[0]
-        advance(s.x + id, s.x_dot + id, s.theta + id, s.theta_dot + id, actions + id, b.terminated, b.n)
+        advance(s, id, actions, b.terminated, b.n)
     else:
         for i in range(b.n):
             id = b.ids[i]
-            if b.reset[i]:
-                reset_one(s, id)
-                b.terminated[i] = 0
-            else:
-                advance(s.x + id, s.x_dot + id, s.theta + id, s.theta_dot + id, actions + id, b.terminated + i, 1)
+            advance(s, id, actions, b.terminated + i, 1)
     for i in range(b.n):
-        b.reward[i] = s.fallen if b.terminated[i] else s.running
+        b.reward[i] = s.running + b.terminated[i] * (s.fallen - s.running)
+    for i in range(b.num_resets):
+        reset_one(s, b.ids[b.resets[i]])
     return 0
 
 

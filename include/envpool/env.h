@@ -58,7 +58,8 @@ typedef struct envpool_batch {
   int32_t n;                  /* number of envs, 1 to ENVPOOL_MAX_BATCH                                           */
   int32_t contiguous;         /* 1: ids[i] == ids[0] + i, so state arrays can be walked in a tight loop           */
   const uint8_t *reset;       /* nonzero: start an episode and ignore the action (n)                              */
-  int32_t any_reset;          /* 0: all of `reset` is zero                                                        */
+  const int32_t *resets;      /* positions i with a nonzero reset[i], ascending (num_resets)                      */
+  int32_t num_resets;         /* how many                                                                         */
   const void *const *actions; /* one array per action field, by env id; rows are packed                           */
   float *reward;              /* out (n); the pool zeroes it where reset                                          */
   uint8_t *terminated;        /* out (n), 0 or 1; the pool zeroes it where reset                                  */
