@@ -59,3 +59,5 @@ cdef extern from "envpool/env.h" nogil:
         void (*write_many)(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil
         int (*run_many)(void* state, const envpool_batch* batch, void* const* fields, int64_t row0) noexcept nogil
         void (*error_text)(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil
+
+    void envpool_env_init(envpool_env* env, const char* name)

@@ -116,8 +116,10 @@ cdef class ActionField:
 
     cdef int load_checked(self, Engine* e, int index, cnp.ndarray action, const int32_t* ids, int32_t n) except -1:
         cdef cnp.ndarray a = action
-        cdef const int32_t* to = NULL if ids == e.all_ids else ids
+        cdef const int32_t* to = ids
         cdef bint fine
+        if ids == e.all_ids:
+            to = NULL
         if not cnp.PyArray_ISCARRAY_RO(a) or (cnp.PyArray_TYPE(a) != cnp.NPY_INT64 and cnp.PyArray_TYPE(a) != cnp.NPY_INT32):
             a = self.to_int64(action)
         if cnp.PyArray_TYPE(a) == cnp.NPY_INT32:

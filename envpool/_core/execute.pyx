@@ -87,6 +87,8 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
     cdef uint8_t reset[ENVPOOL_MAX_BATCH]
     cdef int32_t errors[ENVPOOL_MAX_BATCH]
     cdef uint8_t* flags
+    cdef uint8_t* terminated = out.terminated
+    cdef uint8_t* truncated = out.truncated
     cdef int32_t* elapsed
     cdef int32_t resets[ENVPOOL_MAX_BATCH]
     cdef uint8_t ended = REFUSED if e.autoreset == DISABLED else PENDING
@@ -131,15 +133,15 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
             elapsed[i] += 1
         memcpy(out.elapsed, elapsed, n * sizeof(int32_t))
         for i in range(n):
-            out.truncated[i] |= elapsed[i] >= limit
+            truncated[i] |= elapsed[i] >= limit
         for i in range(n):
-            flags[i] = (out.terminated[i] | out.truncated[i]) * ended
+            flags[i] = ended if terminated[i] | truncated[i] else 0
     else:
         for i in range(n):
             e.elapsed[ids[i]] += 1
             out.elapsed[i] = e.elapsed[ids[i]]
-            out.truncated[i] |= out.elapsed[i] >= limit
-            e.reset[ids[i]] = (out.terminated[i] | out.truncated[i]) * ended
+            truncated[i] |= out.elapsed[i] >= limit
+            e.reset[ids[i]] = ended if terminated[i] | truncated[i] else RUNNING
     for k in range(num_resets):
         i = resets[k]
         e.elapsed[ids[i]] = 0

@@ -107,6 +107,13 @@ typedef struct envpool_env {
   void (*error_text)(void *state, int32_t id, int32_t code, char *text, size_t size);
 } envpool_env;
 
+/* Empties a kind of env but for its head, so that members that are not set are NULL. */
+static inline void envpool_env_init(envpool_env *env, const char *name) {
+  const envpool_env empty = {ENVPOOL_ABI_VERSION, sizeof(envpool_env), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  *env = empty;
+  env->name = name;
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -204,6 +204,14 @@ def test_choice_with_probabilities(p):
     assert [ours.choice(len(p), p=p) for _ in range(500)] == theirs.choice(len(p), size=500, p=p).tolist()
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_choice_when_the_draw_is_a_cumulative_probability(seed):
+    u = numpy_generator(seed).random()
+    assert Generator(seed).choice(2, p=[u, 1 - u]) == numpy_generator(seed).choice(2, p=[u, 1 - u]) == 1
+    u = np.random.RandomState(seed).random_sample()
+    assert RandomState(seed).choice(2, p=[u, 1 - u]) == np.random.RandomState(seed).choice(2, p=[u, 1 - u]) == 1
+
+
 @pytest.mark.parametrize("shuffle", [True, False])
 @pytest.mark.parametrize(
     ("n", "size"),
@@ -314,11 +322,11 @@ calls = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(seed=st.integers(0, 2**200), drawn=calls)
 def test_mixtures(seed, drawn):
-    legacy = seed % 2**32
-    for ours, theirs in ((Generator(seed), numpy_generator(seed)), (RandomState(legacy), np.random.RandomState(legacy))):
+    short = seed % 2**32
+    for ours, theirs in ((Generator(seed), numpy_generator(seed)), (RandomState(short), np.random.RandomState(short))):
         for name, arguments in drawn:
             assert CALLS[name](ours, *arguments) == CALLS[name](theirs, *arguments), name
         assert_same_state(ours, theirs)
