@@ -25,6 +25,7 @@ cdef extern from "stdlib.h" nogil:
 # Work per claim, ns: enough to hide the claim itself, little enough to balance threads and to notice Ctrl-C.
 cdef int64_t MIN_CLAIM = 2000
 cdef int64_t MAX_CLAIM = 32000
+cdef int64_t MIN_SHARE = 2000
 # Async: below this mean cost a helping caller pays, above it a parked one does. Two values, so that it does not flutter.
 cdef int64_t CHEAP_BELOW = 4000
 cdef int64_t CHEAP_ABOVE = 6000
@@ -214,7 +215,14 @@ cdef void park(Engine* e, bint reserve) noexcept nogil:
 
 
 cdef inline bint may_claim(Engine* e, bint reserve) noexcept nogil:
-    return not reserve or ep_load_sc32(&e.active) == e.num_threads
+    """Whether this worker should claim what there is. What a helping caller does faster alone is left to it: moving a
+    few cheap envs to another core costs more than stepping them."""
+    cdef int64_t cost = ep_load_rlx64(&e.ns_per_env)
+    if reserve and ep_load_sc32(&e.active) != e.num_threads:
+        return False
+    if cost == 0 or not ep_load_sc32(&e.helps):
+        return True
+    return (ep_load_rlx64(&e.head) - ep_load_rlx64(&e.claim)) * cost >= MIN_SHARE
 
 
 cdef void* run_worker(void* arg) noexcept nogil:
@@ -290,7 +298,7 @@ cdef void wake(Engine* e, int64_t count) noexcept nogil:
 
 
 cdef void wake_for_backlog(Engine* e) noexcept nogil:
-    """Sync with a helping caller: wakes as many workers as save more time than their waking costs."""
+    """With a helping caller: wakes as many workers as save more time than their waking costs."""
     cdef int64_t backlog, count
     if ep_load_rlx32(&e.parked) == 0:
         return
@@ -336,7 +344,7 @@ cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept:
         ep_futex_wake(&e.recv_word, 1)
     if e.num_threads - helps == 0:
         return
-    if e.is_sync and helps:
+    if helps:
         wake_for_backlog(e)
     else:
         wake(e, n)
@@ -374,8 +382,7 @@ cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
         if ep_load_sc32(&e.helps) and run_chunk(e):
             if is_ready(e):
                 return READY
-            if e.is_sync:
-                wake_for_backlog(e)
+            wake_for_backlog(e)
             if deadline == 0:
                 deadline = ep_now() + timeout_ns
             elif ep_now() > deadline:
@@ -390,7 +397,7 @@ cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
         woken = 0
         if not is_ready(e) and not ep_load_sc32(&e.stop):
             if has_work(e):
-                if ep_load_sc32(&e.active) == 0:    # nobody else may: claim it on the next turn
+                if ep_load_sc32(&e.helps):          # another thread has sent: claim it on the next turn
                     ep_store_sc32(&e.recv_waiting, 0)
                     continue
                 wake(e, e.num_threads)
