@@ -175,7 +175,8 @@ cdef class BlockStore:
         return b
 
     cdef BatchBlock exchange(self, BatchBlock given):
-        """Takes back a block that is being handed out, and returns one that nobody sees: recycled or new."""
+        """Takes back a block that is being handed out, and returns one that nobody sees: recycled or new. When there is no
+        memory for a new one, nothing is taken back."""
         cdef BatchBlock b
         cdef Py_ssize_t at, n = PyList_GET_SIZE(self.used)
         cdef int i
@@ -184,13 +185,15 @@ cdef class BlockStore:
             self.cursor = at + 1 if at + 1 < n else 0
             b = <BatchBlock>self.used[at]
             if not b.is_held():
-                self.used[at] = given
                 if b.is_pristine():
                     b.c.written = 0
-                    return b
-                return self.new_block()
+                else:
+                    b = self.new_block()
+                self.used[at] = given
+                return b
+        b = self.new_block()
         if n < KEPT:
             self.used.append(given)
         else:
             self.used[self.cursor] = given      # what stood there is left to its holders
-        return self.new_block()
+        return b
