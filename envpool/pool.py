@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from envpool._core.pool import Pool, available_cpus
+from envpool._core.pool import Pool, as_ids, available_cpus
 from envpool.autoreset import MODES
 from envpool.errors import ConfigError, PoolStateError
 from envpool.spec import EnvSpec, check_seed, check_seeds
@@ -47,7 +47,6 @@ class EnvPool(Pool):
         self.spec = spec
         config = spec.config
         self.num_envs = config.num_envs
-        self.all_env_ids = np.arange(config.num_envs, dtype=np.int32)
         super().__init__(
             spec.capsule,
             config.num_envs,
@@ -56,9 +55,10 @@ class EnvPool(Pool):
             config.thread_affinity_offset,
             config.max_episode_steps,
             MODES.index(config.autoreset_mode),
-            np.asarray(spec.seeds(), np.uint64),
+            spec.seeds,
             self._style(spec),
         )
+        self.all_env_ids = np.arange(config.num_envs, dtype=np.int32)
         _open_pools.add(self)
 
     @property
@@ -100,7 +100,7 @@ class EnvPool(Pool):
         EnvIdError, PoolStateError, EnvStepError, ConfigError
             Bad or busy ids, closed pool, failed envs, bad seeds or options.
         """
-        env_id = self._masked_ids(env_id, options)
+        env_id = as_ids(self._masked_ids(env_id, options))
         count = self.send_reset(env_id, self._reset_seeds(env_id, seed), True)
         return self.recv_reset(count == 0)
 
@@ -112,6 +112,8 @@ class EnvPool(Pool):
         """Return the ids that reset() means."""
         if not options:
             return env_id
+        if not isinstance(options, dict):
+            raise ConfigError(f"reset(options=...) must be a dict, got {options!r}")
         unknown = [k for k in options if k != "reset_mask"]
         if unknown:
             raise ConfigError(f"reset(options=...) supports 'reset_mask' only, got {unknown}")
@@ -129,8 +131,8 @@ class EnvPool(Pool):
         """Return one seed, or None, for each env that is reset."""
         if seed is None:
             return None
-        ids = self.all_env_ids if env_id is None else np.atleast_1d(np.asarray(env_id))
-        if hasattr(seed, "__len__"):
+        ids = self.all_env_ids if env_id is None else env_id
+        if hasattr(seed, "__len__") and not isinstance(seed, (str, bytes)):
             known = [0 if s is None else s for s in seed]
             checked = check_seeds("seed", known, len(ids))
             return [None if s is None else c for s, c in zip(seed, checked, strict=True)]

@@ -49,6 +49,7 @@ def available_cpus():
     return ep_available_cpus()
 
 
+@cython.no_gc_clear     # the threads write into the blocks until __dealloc__ has stopped them
 cdef class Pool:
     """Environments of one kind, a ring, and the threads that step them.
 
@@ -64,8 +65,8 @@ cdef class Pool:
         Time limit.
     autoreset : int
         0 next step, 1 same step, 2 disabled.
-    seeds : numpy.ndarray
-        uint64 (num_envs,), one seed for each env.
+    seeds : callable
+        Returns one seed for each env; not called for pools that do not fit into memory.
     style : object
         The API style: ``optional``, names of optional arrays that it uses, and ``forms(names)``, which returns the nests of array names that reset and
         step give.
@@ -91,6 +92,7 @@ cdef class Pool:
     cdef int64_t sent_at            # when send() last returned; 0: step() or nothing
     cdef int waiting                # threads inside a wait
     cdef bint is_sending            # a call is between its first check and its publish
+    cdef bint is_closing            # close() has begun
 
     def __cinit__(self, *args, **kwargs):
         self.engine = NULL
@@ -117,8 +119,8 @@ cdef class Pool:
                                  max_episode_steps, autoreset)
         if self.engine == NULL or self.scratch == NULL:
             raise MemoryError(f"no memory for {num_envs} envs of kind {kind_name}")
-        for i in range(num_envs):
-            self.engine.seeds[i] = <uint64_t>seeds[i]
+        for i, seed in enumerate(seeds()):
+            self.engine.seeds[i] = <uint64_t>seed
         self.in_flight = []
         for i in range(self.engine.num_blocks):
             block = self.store.new_block()
@@ -157,9 +159,15 @@ cdef class Pool:
         if self.fork_generation != ep_fork_generation:
             self.engine = NULL
             return
+        if self.is_closing:             # by another thread: return when it is done, too
+            while self.engine != NULL:
+                with nogil:
+                    usleep(100)
+            return
+        self.is_closing = True
         with nogil:
             engine_stop(e)
-        while self.waiting:             # let a thread that waits in recv notice
+        while self.waiting or self.is_sending:      # let other threads that are inside notice
             with nogil:
                 usleep(100)
         self.engine = NULL
@@ -169,7 +177,7 @@ cdef class Pool:
     @property
     def is_closed(self):
         """Whether close() was called."""
-        return self.engine == NULL
+        return self.engine == NULL or self.is_closing
 
     @property
     def num_outstanding(self):
@@ -184,7 +192,7 @@ cdef class Pool:
     # ---- checks ------------------------------------------------------------------------------------------------------
 
     cdef inline int check_open(self) except -1:
-        if self.engine == NULL:
+        if self.engine == NULL or self.is_closing:
             raise PoolStateError("the pool is closed: make a new one")
         if self.fork_generation != ep_fork_generation:
             raise PoolStateError(
@@ -194,7 +202,7 @@ cdef class Pool:
         return 0
 
     cdef int take_ids(self, object env_id, const int32_t** ids, bint explicit_reset) except -1:
-        """Checks the ids of a call, marks their envs busy, and returns how many there are."""
+        """Checks the ids of a call (see as_ids), marks their envs busy, and returns how many there are."""
         cdef Engine* e = self.engine
         cdef cnp.ndarray a
         cdef const int64_t* wide
@@ -212,18 +220,12 @@ cdef class Pool:
             memset(e.busy, 1, e.num_envs)
             ids[0] = e.all_ids
             return e.num_envs
-        if not cnp.PyArray_CheckExact(env_id):
-            env_id = np.asarray(env_id)
-        if env_id.ndim == 0:
-            env_id = env_id.reshape(1)
-        if env_id.ndim != 1 or (env_id.dtype.kind not in "iu" and env_id.size):
-            raise EnvIdError(f"env_id must be a 1-D array of integers, got shape {env_id.shape} and dtype {env_id.dtype}")
         n = env_id.shape[0]
         if n > e.num_envs:
             raise EnvIdError(f"env_id has {n} entries, but the pool has {e.num_envs} envs, and each may appear once")
         a = env_id
         if not cnp.PyArray_ISCARRAY_RO(a) or (cnp.PyArray_TYPE(a) != cnp.NPY_INT64 and cnp.PyArray_TYPE(a) != cnp.NPY_INT32):
-            a = np.ascontiguousarray(np.minimum(env_id, e.num_envs) if env_id.size else env_id, np.int64)
+            a = np.ascontiguousarray(env_id, np.int64)      # what does not fit becomes negative, and is refused
         wide = <const int64_t*>cnp.PyArray_DATA(a)
         narrow = <const int32_t*>cnp.PyArray_DATA(a)
         is_wide = cnp.PyArray_TYPE(a) == cnp.NPY_INT64
@@ -268,8 +270,8 @@ cdef class Pool:
         """A dict may name the env of each player; with one player per env those are the env ids themselves."""
         players = action.pop("players.env_id", None)
         if players is not None:
-            expected = np.arange(self.engine.num_envs) if env_id is None else np.atleast_1d(np.asarray(env_id))
-            if not np.array_equal(np.atleast_1d(np.asarray(players)), expected):
+            expected = np.arange(self.engine.num_envs) if env_id is None else env_id
+            if not np.array_equal(np.atleast_1d(players), expected):
                 raise EnvIdError(f"players.env_id must equal env_id, one player per env; got {players!r} for env_id {expected!r}")
         return 0
 
@@ -279,14 +281,21 @@ cdef class Pool:
         """Sends actions. Returns the number of rows."""
         cdef const int32_t* ids = NULL
         cdef int32_t n
-        if isinstance(action, dict):
+        # Arrays first: a user's object may run any code while it becomes one, even close() this pool.
+        is_dict = isinstance(action, dict)
+        if is_dict:
             action = flatten(action)
             own_ids = action.pop("env_id", None)
             env_id = own_ids if env_id is None else env_id
-            self.check_players(action, env_id)
+            action = {k: as_array(k, v) for k, v in action.items()}
         elif not cnp.PyArray_CheckExact(action):
-            action = np.asarray(action)
+            action = as_array("action", action)
+        env_id = as_ids(env_id)
         self.check_open()
+        if is_dict:
+            self.check_players(action, env_id)
+        if returns_at_once:
+            self.check_batch_follows(env_id)
         self.begin_send()
         try:
             n = self.take_ids(env_id, &ids, False)
@@ -340,12 +349,13 @@ cdef class Pool:
         cdef Engine* e
         cdef const int32_t* ids = NULL
         cdef int32_t n, i, reseeded = 0
+        env_id = as_ids(env_id)
         self.check_open()
         e = self.engine
+        if returns_at_once:
+            self.check_batch_follows(env_id)
         if env_id is None:
             self.drain()
-        elif returns_at_once:
-            self.check_batch_follows(None, env_id)
         self.begin_send()
         try:
             n = self.take_ids(env_id, &ids, True)
@@ -365,15 +375,18 @@ cdef class Pool:
         """Waits until nothing is in flight and drops the rows nobody has received."""
         cdef Engine* e = self.engine
         cdef bint done
-        cdef int64_t k
+        cdef int64_t k, awaited
+        if self.outstanding:
+            self.check_alone()
         while self.outstanding:
+            awaited = self.outstanding
             self.waiting += 1
             with nogil:
-                done = wait_drained(e, self.outstanding, SLICE)
+                done = wait_drained(e, awaited, SLICE)
             self.waiting -= 1
             PyErr_CheckSignals()
             self.check_open()
-            if not done:
+            if not done or self.outstanding != awaited or self.is_sending:      # another thread sends meanwhile
                 continue
             self.outstanding = 0
             memset(e.busy, 0, e.num_envs)
@@ -436,9 +449,12 @@ cdef class Pool:
     cdef object deliver(self, Form form):
         """Hands out the ready batch and puts a fresh block in its place."""
         cdef Engine* e = self.engine
-        cdef int64_t slot = e.next_block % e.num_blocks, i, n = self.outstanding if e.is_sync else e.batch_size
+        cdef int64_t slot = e.next_block % e.num_blocks, i, n
         cdef BatchBlock block = <BatchBlock>self.in_flight[slot]
         cdef BatchBlock fresh = self.store.exchange(block)
+        if self.engine == NULL:         # making a block may start the garbage collector, and that anything
+            raise PoolStateError("the pool was closed while recv() waited")
+        n = self.outstanding if e.is_sync else e.batch_size
         cdef const int32_t* ids = <const int32_t*>block.c.core[ENV_ID]
         if n == e.num_envs:
             memset(e.busy, 0, n)
@@ -463,13 +479,17 @@ cdef class Pool:
 
     cdef object get(self, Form form, bint may_be_empty):
         self.check_open()
-        if self.waiting:
-            raise PoolStateError("another thread is waiting in recv(), reset() or step() of this pool: let one thread receive")
+        self.check_alone()
         if may_be_empty and self.outstanding == 0:
             return self.empty(form)
         self.check_outstanding()
         self.wait()
         return self.deliver(form)
+
+    cdef inline int check_alone(self) except -1:
+        if self.waiting:
+            raise PoolStateError("another thread is waiting in recv(), reset() or step() of this pool: let one thread receive")
+        return 0
 
     cdef inline int check_outstanding(self) except -1:
         """Refuses a wait that could never end."""
@@ -527,17 +547,14 @@ cdef class Pool:
         ActionError, EnvIdError, PoolStateError, EnvStepError
             See send() and recv().
         """
-        self.check_open()
-        self.check_batch_follows(action, env_id)
         return self.get(self.step_form, self.put(action, env_id, True) == 0)
 
-    cdef int check_batch_follows(self, action, env_id) except -1:
-        """Async: refuses a step whose recv() could not return, before anything is sent."""
+    cdef int check_batch_follows(self, env_id) except -1:
+        """Refuses a step() or reset() that could not receive, before anything is sent."""
+        self.check_alone()
         if self.engine.is_sync:
             return 0
-        if isinstance(action, dict) and env_id is None:
-            env_id = action.get("env_id")
-        n = self.engine.num_envs if env_id is None else np.size(env_id)
+        n = self.engine.num_envs if env_id is None else env_id.shape[0]
         if n and n + self.outstanding < self.engine.batch_size:
             raise PoolStateError(
                 f"step() or reset() with {n} envs and {self.outstanding} in flight cannot give a batch of {self.engine.batch_size}: nothing was sent"
@@ -547,6 +564,30 @@ cdef class Pool:
     def recv_reset(self, bint may_be_empty):
         """Waits for the next batch in the form of reset()."""
         return self.get(self.reset_form, may_be_empty)
+
+
+cdef object as_array(str name, object values):
+    """An action as an array, whose dtype and shape are yet to be checked."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise ActionError(f"action {name!r} must be an array, got {values!r}: {error}") from error
+
+
+def as_ids(env_id):
+    """Env ids as a 1-D array of integers, whose values are yet to be checked; None stays None."""
+    cdef cnp.ndarray a
+    try:
+        if env_id is None:
+            return None
+        a = env_id if cnp.PyArray_CheckExact(env_id) else np.asarray(env_id)
+    except (TypeError, ValueError) as error:
+        raise EnvIdError(f"env_id must be a 1-D array of integers, got {env_id!r}: {error}") from error
+    if cnp.PyArray_NDIM(a) == 0:
+        a = a.reshape(1)
+    if cnp.PyArray_NDIM(a) != 1 or (not cnp.PyArray_ISINTEGER(a) and a.size):
+        raise EnvIdError(f"env_id must be a 1-D array of integers, got shape {np.shape(a)} and dtype {a.dtype}")
+    return a
 
 
 cdef dict flatten(dict nest):
