@@ -1,0 +1,99 @@
+"""Python side of the synthetic plug-in: its options, its field tables, and the tasks it registers."""
+
+import struct
+from types import MappingProxyType
+
+import _envpool_synthetic as native
+import numpy as np
+
+import envpool
+from envpool.errors import ConfigError
+from envpool.native import Field, define
+
+#: Actions that steer an env, see synthetic.c; 0 to 94 are only remembered.
+TRUNCATE, TERMINATE, FAIL, WAIT, NUM_ACTIONS = 95, 96, 97, 98, 100
+#: Numbers that tell an env's history: id, episode, step, action, calls, seed.
+CODE = 6
+DISTRIBUTIONS = ("fixed", "exponential", "heavy_tailed")
+LAYOUTS = ("flat", "rich")
+
+
+def choice(name, value, allowed):
+    """Return the position of an option's value among those allowed."""
+    if value not in allowed:
+        raise ConfigError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+    return allowed.index(value)
+
+
+class Synthetic:
+    """Steps that cost what they are told to; see synthetic.c for what it reports."""
+
+    options = MappingProxyType(
+        {
+            "cost_ns": 0.0,
+            "distribution": "fixed",
+            "sleeps": False,
+            "layout": "flat",
+            "items": CODE,
+            "episode_length": 5,
+            "truncate_after": 0,
+            "fail_reset": -1,
+            "counted": False,
+            "fused": False,
+        }
+    )
+
+    @staticmethod
+    def build(config):
+        """Return the capsule of this kind."""
+        if config.items < (CODE if config.layout == "flat" else 1):
+            raise ConfigError(f"items is {config.items}, allowed are {CODE} (layout 'rich': 1) and more")
+        options = struct.pack(
+            "=dqiiiiiii",
+            config.cost_ns,
+            config.items,
+            choice("distribution", config.distribution, DISTRIBUTIONS),
+            config.sleeps,
+            choice("layout", config.layout, LAYOUTS),
+            config.episode_length,
+            config.truncate_after,
+            config.fail_reset,
+            config.counted,
+        )
+        move = Field("action", np.int32, (-1,), 0, NUM_ACTIONS - 1)
+        if config.layout == "flat":
+            fields = [Field("obs", np.int64, (config.items,)), Field("info:draws", np.int64)]
+            return define(native.kind(config.fused), fields, [move], options)
+        fields = [
+            Field("obs:a", np.int64, (CODE,)),
+            Field("obs:b.c", np.float32, (2, 3)),
+            Field("obs:b.d", np.uint8, (config.items,), 0, 255),
+            Field("obs:b.e", np.bool_),
+            Field("info:calls", np.int32),
+            Field("info:draws", np.float64, (2,)),
+            Field("info:push", np.float32, (2,)),
+            Field("info:mode", np.int8, (-1, 3)),
+            Field("info:count", np.int64),
+        ]
+        actions = [
+            move._replace(name="action.move"),
+            Field("action.push", np.float32, (2,), -1, 1),
+            Field("action.mode", np.int8, (3,), np.array([0, 0, -5]), np.array([1, 2, 5])),
+            Field("action.count", np.int64, (-1,)),
+        ]
+        return define(native.kind(config.fused), fields, actions, options)
+
+
+class StaticSynthetic:
+    """The same env as a const table: flat, episodes of five steps, no options."""
+
+    options = MappingProxyType({})
+
+    @staticmethod
+    def build(config):
+        """Return the capsule of this kind."""
+        return native.static_kind()
+
+
+envpool.register("Synthetic-v0", __name__, env="Synthetic")
+envpool.register("StaticSynthetic-v0", __name__, env="StaticSynthetic")
