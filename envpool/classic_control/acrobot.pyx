@@ -1,0 +1,291 @@
+"""Acrobot: two links, the joint between them driven, to be swung up (Sutton, 1996).
+
+Source of the dynamics: ``gymnasium.envs.classic_control.acrobot``. State is kept in float64; the arithmetic follows upstream
+operation by operation, with upstream's constants (lengths and masses of 1) multiplied out where that is exact.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from libc.math cimport cos, pow, sin
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport calloc, free
+
+from envpool.env cimport ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env
+from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
+from cpython.pycapsule cimport PyCapsule_New
+
+from envpool.errors import ConfigError
+from envpool.native import Field, define
+
+cnp.import_array()
+
+cdef double PI = np.pi
+cdef double MAX_SPEED_1 = 4 * np.pi
+cdef double MAX_SPEED_2 = 9 * np.pi
+cdef double STEP = 0.2                  # seconds
+cdef double GRAVITY_2 = 1.0 * 0.5 * 9.8                 # mass, centre of mass, g of the second link
+cdef double GRAVITY_1 = (1.0 * 0.5 + 1.0 * 1.0) * 9.8   # of both
+
+# With more, the integration gives angles that take minutes to wrap, or infinite ones.
+LARGEST_NOISE = 1000.0
+
+cdef struct Config:
+    bint is_nips
+    double torque_noise_max
+
+cdef struct Angles:                     # the state, or its time derivative
+    double theta1                       # angle of the first link, 0 points down
+    double theta2                       # angle of the second link, 0 points along the first
+    double speed1
+    double speed2
+
+cdef struct Arm:
+    ep_pcg64 rng
+    Angles now
+    float trig[4]                       # cosine and sine of theta1, then of theta2, as observed
+
+cdef struct Acrobots:
+    Arm* each                       # (n)
+    Config config
+
+# numpy's float32 cos and sin, which are not libm's: upstream's state after a reset is float32. They need no GIL.
+ctypedef void (*unary_loop)(char** arrays, const cnp.npy_intp* n, const cnp.npy_intp* strides, void* data) noexcept nogil
+
+cdef struct Function:
+    unary_loop loop
+    void* data
+
+cdef Function COS32
+cdef Function SIN32
+
+
+cdef Function float32_loop(cnp.ufunc function) except *:
+    """The inner loop of a function of one argument for float32."""
+    cdef Function found
+    cdef int i
+    for i in range(function.ntypes):
+        if function.types[2 * i] == cnp.NPY_FLOAT and function.types[2 * i + 1] == cnp.NPY_FLOAT:
+            found.loop = <unary_loop>function.functions[i]
+            found.data = function.data[i]
+            return found
+    raise ImportError(f"this numpy has no float32 loop for {function}")
+
+
+COS32 = float32_loop(np.cos)
+SIN32 = float32_loop(np.sin)
+
+
+cdef inline float call(Function* function, float x) noexcept nogil:
+    cdef float y
+    cdef char* arrays[2]
+    cdef cnp.npy_intp n = 1
+    cdef cnp.npy_intp[2] strides
+    arrays[0] = <char*>&x
+    arrays[1] = <char*>&y
+    strides[0] = strides[1] = sizeof(float)
+    function.loop(arrays, &n, strides, function.data)
+    return y
+
+
+cdef void destroy(void* state) noexcept nogil:
+    cdef Acrobots* s = <Acrobots*>state
+    free(s.each)
+    free(s)
+
+
+cdef void* create(const void* config, int32_t n) noexcept nogil:
+    cdef Acrobots* s = <Acrobots*>calloc(1, sizeof(Acrobots))
+    if s == NULL:
+        return NULL
+    s.each = <Arm*>calloc(n, sizeof(Arm))
+    if s.each == NULL:
+        destroy(s)
+        return NULL
+    s.config = (<const Config*>config)[0]
+    return s
+
+
+cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil:
+    cdef Acrobots* s = <Acrobots*>state
+    cdef int32_t i
+    for i in range(n):
+        ep_pcg64_seed(&s.each[ids[i]].rng, seeds[i])
+
+
+cdef inline Angles slope(const Angles* s, double torque, bint is_nips) noexcept nogil:
+    """The time derivative of a state."""
+    cdef Angles out
+    cdef double cos2 = cos(s.theta2), sin2 = sin(s.theta2)
+    cdef double d1 = 0.25 + (1.25 + cos2) + 1.0 + 1.0
+    cdef double d2 = 0.25 + 0.5 * cos2 + 1.0
+    cdef double phi2 = GRAVITY_2 * cos(s.theta1 + s.theta2 - PI / 2.0)
+    cdef double phi1 = (
+        -0.5 * pow(s.speed2, 2.0) * sin2 - s.speed2 * s.speed1 * sin2 + GRAVITY_1 * cos(s.theta1 - PI / 2.0) + phi2
+    )
+    cdef double force = torque + d2 / d1 * phi1
+    if not is_nips:
+        force = force - 0.5 * pow(s.speed1, 2.0) * sin2
+    out.theta1 = s.speed1
+    out.theta2 = s.speed2
+    out.speed2 = (force - phi2) / (0.25 + 1.0 - pow(d2, 2.0) / d1)
+    out.speed1 = -(d2 * out.speed2 + phi1) / d1
+    return out
+
+
+cdef inline Angles moved(const Angles* s, double time, const Angles* k) noexcept nogil:
+    """The state after some time along a slope."""
+    cdef Angles out
+    out.theta1 = s.theta1 + time * k.theta1
+    out.theta2 = s.theta2 + time * k.theta2
+    out.speed1 = s.speed1 + time * k.speed1
+    out.speed2 = s.speed2 + time * k.speed2
+    return out
+
+
+cdef inline double combined(double k1, double k2, double k3, double k4) noexcept nogil:
+    return k1 + 2 * k2 + 2 * k3 + k4
+
+
+cdef inline double wrapped(double angle) noexcept nogil:
+    while angle > PI:
+        angle = angle - 2 * PI
+    while angle < -PI:
+        angle = angle + 2 * PI
+    return angle
+
+
+cdef inline double bound(double x, double limit) noexcept nogil:
+    return -limit if x < -limit else limit if x > limit else x
+
+
+cdef void integrate(Angles* s, double torque, bint is_nips) noexcept nogil:
+    """One step of Runge and Kutta's method of fourth order."""
+    cdef Angles k1, k2, k3, k4, mean, at
+    k1 = slope(s, torque, is_nips)
+    at = moved(s, STEP / 2.0, &k1)
+    k2 = slope(&at, torque, is_nips)
+    at = moved(s, STEP / 2.0, &k2)
+    k3 = slope(&at, torque, is_nips)
+    at = moved(s, STEP, &k3)
+    k4 = slope(&at, torque, is_nips)
+    mean.theta1 = combined(k1.theta1, k2.theta1, k3.theta1, k4.theta1)
+    mean.theta2 = combined(k1.theta2, k2.theta2, k3.theta2, k4.theta2)
+    mean.speed1 = combined(k1.speed1, k2.speed1, k3.speed1, k4.speed1)
+    mean.speed2 = combined(k1.speed2, k2.speed2, k3.speed2, k4.speed2)
+    s[0] = moved(s, STEP / 6.0, &mean)
+
+
+cdef bint step_one(Arm* a, int32_t action, const Config* config) noexcept nogil:
+    """Steps one acrobot; true when it has reached the height."""
+    cdef Angles* s = &a.now
+    cdef double torque = action - 1, cos1
+    if config.torque_noise_max > 0:
+        torque += ep_uniform(&a.rng, -config.torque_noise_max, config.torque_noise_max)
+    integrate(s, torque, config.is_nips)
+    s.theta1 = wrapped(s.theta1)
+    s.theta2 = wrapped(s.theta2)
+    s.speed1 = bound(s.speed1, MAX_SPEED_1)
+    s.speed2 = bound(s.speed2, MAX_SPEED_2)
+    cos1 = cos(s.theta1)
+    a.trig[0] = <float>cos1
+    a.trig[1] = <float>sin(s.theta1)
+    a.trig[2] = <float>cos(s.theta2)
+    a.trig[3] = <float>sin(s.theta2)
+    return -cos1 - cos(s.theta2 + s.theta1) > 1.0
+
+
+cdef void reset_one(Arm* a) noexcept nogil:
+    cdef float theta1 = <float>ep_uniform(&a.rng, -0.1, 0.1)
+    cdef float theta2 = <float>ep_uniform(&a.rng, -0.1, 0.1)
+    a.now.theta1 = theta1
+    a.now.theta2 = theta2
+    a.now.speed1 = <float>ep_uniform(&a.rng, -0.1, 0.1)
+    a.now.speed2 = <float>ep_uniform(&a.rng, -0.1, 0.1)
+    a.trig[0] = call(&COS32, theta1)
+    a.trig[1] = call(&SIN32, theta1)
+    a.trig[2] = call(&COS32, theta2)
+    a.trig[3] = call(&SIN32, theta2)
+
+
+cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
+    cdef Acrobots* s = <Acrobots*>state
+    cdef const int32_t* actions = <const int32_t*>b.actions[0]
+    cdef int32_t i, id
+    for i in range(b.n):
+        id = b.ids[i]
+        if b.reset[i]:
+            reset_one(&s.each[id])
+        else:
+            b.terminated[i] = step_one(&s.each[id], actions[id], &s.config)
+            b.reward[i] = 0 if b.terminated[i] else -1
+    return 0
+
+
+cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+    cdef Acrobots* s = <Acrobots*>state
+    cdef float* obs = <float*>fields[0] + 6 * row0
+    cdef float* info = <float*>fields[1] + 2 * row0
+    cdef const Arm* a
+    cdef int32_t i, k
+    for i in range(n):
+        a = &s.each[ids[i]]
+        for k in range(4):
+            obs[6 * i + k] = a.trig[k]
+        obs[6 * i + 4] = <float>a.now.speed1
+        obs[6 * i + 5] = <float>a.now.speed2
+        info[2 * i] = <float>a.now.theta1
+        info[2 * i + 1] = <float>a.now.theta2
+
+
+cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int64_t row0) noexcept nogil:
+    step_many(state, b)
+    write_many(state, b.ids, b.n, fields, row0)
+    return 0
+
+
+cdef envpool_env KIND = envpool_env(
+    abi_version=ENVPOOL_ABI_VERSION,
+    struct_size=sizeof(envpool_env),
+    name="Acrobot",
+    create=create,
+    destroy=destroy,
+    seed_many=seed_many,
+    step_many=step_many,
+    write_many=write_many,
+    run_many=run_many,
+)
+
+
+class Acrobot:
+    """Two links hanging from a pivot, with a motor in the joint between them.
+
+    Observation float32 (6,): cosine and sine of the first angle (0 points down), cosine and sine of the second (relative to
+    the first), both angular velocities (rad/s). Action int32: torque -1, 0 or 1 N m as 0, 1, 2. Reward -1 for every step, 0
+    for the one that ends the episode: the tip is one link above the pivot. ``info["state"]`` float32 (2,): both angles (rad).
+
+    Options
+    -------
+    book_or_nips : {"book", "nips"}
+        Dynamics of Sutton and Barto's book, or of the paper of 1996.
+    torque_noise_max : float
+        The torque gets a number from [-torque_noise_max, torque_noise_max) added; 0 to 1000.
+    """
+
+    options = {"reward_threshold": -100.0, "book_or_nips": "book", "torque_noise_max": 0.0}
+
+    @staticmethod
+    def build(config):
+        """Return the capsule of this kind."""
+        cdef Config c
+        if config.book_or_nips not in ("book", "nips"):
+            raise ConfigError(f"book_or_nips must be 'book' or 'nips', got {config.book_or_nips!r}")
+        if not 0 <= config.torque_noise_max <= LARGEST_NOISE:
+            raise ConfigError(f"torque_noise_max is {config.torque_noise_max}, allowed are 0 to {LARGEST_NOISE}")
+        c.is_nips = config.book_or_nips == "nips"
+        c.torque_noise_max = config.torque_noise_max
+        high = np.array([1.0, 1.0, 1.0, 1.0, MAX_SPEED_1, MAX_SPEED_2], np.float32)
+        fields = [Field("obs", np.float32, (6,), -high, high), Field("info:state", np.float32, (2,))]
+        actions = [Field("action", np.int32, (-1,), 0, 2)]
+        template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+        return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])

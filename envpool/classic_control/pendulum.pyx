@@ -1,0 +1,158 @@
+"""Pendulum: a pendulum to be swung up by a torque that is too weak to lift it.
+
+Source of the dynamics: ``gymnasium.envs.classic_control.pendulum``. State is kept as structure of arrays in float64. The
+arithmetic follows upstream operation by operation; sin, cos, pow and fmod are libm's, the rest runs in vector registers
+(pendulum.h).
+"""
+
+import numpy as np
+
+from libc.math cimport cos, sin
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+from envpool.env cimport ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env
+from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
+from cpython.pycapsule cimport PyCapsule_New
+
+from envpool.errors import ConfigError
+from envpool.native import Field, define
+
+cdef extern from "pendulum.h" nogil:
+    const double PI "PENDULUM_PI"
+    const double MAX_SPEED "PENDULUM_MAX_SPEED"
+    const double MAX_TORQUE "PENDULUM_MAX_TORQUE"
+    double pendulum_cost(double theta, double theta_dot, float action)
+    void pendulum_advance(double* theta, double* theta_dot, const double* sines, const float* actions, double pull,
+                          int32_t n)
+
+cdef struct Config:
+    double g
+
+cdef struct Pendulums:
+    ep_pcg64* rng                       # (n), as all arrays here
+    double* theta
+    double* theta_dot
+    double* sines                       # of theta, as the observation and the next step need them
+    double* cosines
+    double pull                         # 3 g / (2 l)
+
+
+cdef void destroy(void* state) noexcept nogil:
+    cdef Pendulums* s = <Pendulums*>state
+    free(s.rng)
+    free(s.theta)
+    free(s)
+
+
+cdef void* create(const void* config, int32_t n) noexcept nogil:
+    cdef Pendulums* s = <Pendulums*>calloc(1, sizeof(Pendulums))
+    if s == NULL:
+        return NULL
+    s.rng = <ep_pcg64*>calloc(n, sizeof(ep_pcg64))
+    s.theta = <double*>calloc(4 * <size_t>n, sizeof(double))
+    if s.rng == NULL or s.theta == NULL:
+        destroy(s)
+        return NULL
+    s.theta_dot = s.theta + n
+    s.sines = s.theta_dot + n
+    s.cosines = s.sines + n
+    s.pull = 3 * (<const Config*>config).g / 2
+    return s
+
+
+cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil:
+    cdef Pendulums* s = <Pendulums*>state
+    cdef int32_t i
+    for i in range(n):
+        ep_pcg64_seed(&s.rng[ids[i]], seeds[i])
+
+
+cdef void advance(Pendulums* s, int32_t id, const float* actions, float* reward, int32_t n) noexcept nogil:
+    """Steps n pendulums from `id` on, all but the sines and cosines."""
+    cdef int32_t i
+    for i in range(n):
+        reward[i] = <float>-pendulum_cost(s.theta[id + i], s.theta_dot[id + i], actions[id + i])
+    pendulum_advance(s.theta + id, s.theta_dot + id, s.sines + id, actions + id, s.pull, n)
+
+
+cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
+    cdef Pendulums* s = <Pendulums*>state
+    cdef const float* actions = <const float*>b.actions[0]
+    cdef int32_t i, id
+    if b.contiguous:        # also steps pendulums that reset: cheaper than a gap, and overwritten below
+        advance(s, b.ids[0], actions, b.reward, b.n)
+    else:
+        for i in range(b.n):
+            advance(s, b.ids[i], actions, b.reward + i, 1)
+    memset(b.terminated, 0, b.n)
+    for i in range(b.num_resets):
+        id = b.ids[b.resets[i]]
+        s.theta[id] = ep_uniform(&s.rng[id], -PI, PI)
+        s.theta_dot[id] = ep_uniform(&s.rng[id], -1, 1)
+    for i in range(b.n):
+        id = b.ids[i]
+        s.sines[id] = sin(s.theta[id])
+        s.cosines[id] = cos(s.theta[id])
+    return 0
+
+
+cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+    cdef Pendulums* s = <Pendulums*>state
+    cdef float* obs = <float*>fields[0] + 3 * row0
+    cdef int32_t i
+    for i in range(n):
+        obs[3 * i] = <float>s.cosines[ids[i]]
+        obs[3 * i + 1] = <float>s.sines[ids[i]]
+        obs[3 * i + 2] = <float>s.theta_dot[ids[i]]
+
+
+cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int64_t row0) noexcept nogil:
+    step_many(state, b)
+    write_many(state, b.ids, b.n, fields, row0)
+    return 0
+
+
+cdef envpool_env KIND = envpool_env(
+    abi_version=ENVPOOL_ABI_VERSION,
+    struct_size=sizeof(envpool_env),
+    name="Pendulum",
+    create=create,
+    destroy=destroy,
+    seed_many=seed_many,
+    step_many=step_many,
+    write_many=write_many,
+    run_many=run_many,
+)
+
+
+class Pendulum:
+    """Pendulum on a motor.
+
+    Observation float32 (3,): cosine and sine of the angle (0 is upright), angular velocity (rad/s). Action float32 (1,):
+    torque (N m), clipped to [-2, 2]. Reward: minus angle**2 + 0.1 velocity**2 + 0.001 torque**2, with the angle in
+    [-pi, pi). Only the time limit ends an episode.
+
+    Options
+    -------
+    version : int
+        0 or 1. Both have the same dynamics.
+    g : float
+        Gravity (m/s**2).
+    """
+
+    options = {"version": 1, "g": 10.0}
+
+    @staticmethod
+    def build(config):
+        """Return the capsule of this kind."""
+        cdef Config c
+        if config.version not in (0, 1):
+            raise ConfigError(f"version is {config.version}, allowed are 0 and 1 (which have the same dynamics)")
+        c.g = config.g
+        high = np.array([1.0, 1.0, MAX_SPEED], np.float32)
+        fields = [Field("obs", np.float32, (3,), -high, high)]
+        actions = [Field("action", np.float32, (-1, 1), -MAX_TORQUE, MAX_TORQUE)]
+        template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+        return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
