@@ -14,6 +14,7 @@ Use `reference`, `tests.oracles.pool_runner.run_pool` and `tests.oracles.traject
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,8 +62,10 @@ class Upstream:
     info: Mapping[str, str | Callable[[gymnasium.Env[Any, Any], dict[str, Any]], Any]] = field(default_factory=dict)
 
     def make(self) -> gymnasium.Env[Any, Any]:
-        """Return a new env, without gymnasium's checks of what goes in and out."""
-        env = gymnasium.make(self.id, disable_env_checker=True, **self.kwargs)
+        """Return a new env, without gymnasium's checks of what goes in and out, and its remarks on old versions."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            env = gymnasium.make(self.id, disable_env_checker=True, **self.kwargs)
         if self.prepare:
             self.prepare(env)
         return env
