@@ -1,19 +1,19 @@
 """Acrobot: two links, the joint between them driven, to be swung up (Sutton, 1996).
 
-Source of the dynamics: ``gymnasium.envs.classic_control.acrobot``. State is kept in float64; the arithmetic follows upstream
-operation by operation, with upstream's constants (lengths and masses of 1) multiplied out where that is exact.
+Source of the dynamics: ``gymnasium.envs.classic_control.acrobot``. State is kept in float64; the arithmetic follows
+upstream operation by operation, with upstream's constants (lengths and masses of 1) multiplied out where that is exact.
 """
 
 import numpy as np
 
 cimport numpy as cnp
+from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, pow, sin
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from envpool.env cimport ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
 from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
-from cpython.pycapsule cimport PyCapsule_New
 
 from envpool.errors import ConfigError
 from envpool.native import Field, define
@@ -28,7 +28,7 @@ cdef double GRAVITY_2 = 1.0 * 0.5 * 9.8                 # mass, centre of mass, 
 cdef double GRAVITY_1 = (1.0 * 0.5 + 1.0 * 1.0) * 9.8   # of both
 
 # With more, the integration gives angles that take minutes to wrap, or infinite ones.
-LARGEST_NOISE = 1000.0
+cdef double LARGEST_NOISE = 1000.0
 
 cdef struct Config:
     bint is_nips
@@ -50,7 +50,8 @@ cdef struct Acrobots:
     Config config
 
 # numpy's float32 cos and sin, which are not libm's: upstream's state after a reset is float32. They need no GIL.
-ctypedef void (*unary_loop)(char** arrays, const cnp.npy_intp* n, const cnp.npy_intp* strides, void* data) noexcept nogil
+ctypedef void (*unary_loop)(char** arrays, const cnp.npy_intp* n, const cnp.npy_intp* strides,
+                            void* data) noexcept nogil
 
 cdef struct Function:
     unary_loop loop
@@ -66,7 +67,7 @@ cdef Function float32_loop(cnp.ufunc function) except *:
     cdef int i
     for i in range(function.ntypes):
         if function.types[2 * i] == cnp.NPY_FLOAT and function.types[2 * i + 1] == cnp.NPY_FLOAT:
-            found.loop = <unary_loop>function.functions[i]
+            found.loop = <unary_loop><void*>function.functions[i]
             found.data = function.data[i]
             return found
     raise ImportError(f"this numpy has no float32 loop for {function}")
@@ -244,25 +245,23 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
     return 0
 
 
-cdef envpool_env KIND = envpool_env(
-    abi_version=ENVPOOL_ABI_VERSION,
-    struct_size=sizeof(envpool_env),
-    name="Acrobot",
-    create=create,
-    destroy=destroy,
-    seed_many=seed_many,
-    step_many=step_many,
-    write_many=write_many,
-    run_many=run_many,
-)
+cdef envpool_env KIND
+envpool_env_init(&KIND, "Acrobot")
+KIND.create = create
+KIND.destroy = destroy
+KIND.seed_many = seed_many
+KIND.step_many = step_many
+KIND.write_many = write_many
+KIND.run_many = run_many
 
 
 class Acrobot:
     """Two links hanging from a pivot, with a motor in the joint between them.
 
-    Observation float32 (6,): cosine and sine of the first angle (0 points down), cosine and sine of the second (relative to
-    the first), both angular velocities (rad/s). Action int32: torque -1, 0 or 1 N m as 0, 1, 2. Reward -1 for every step, 0
-    for the one that ends the episode: the tip is one link above the pivot. ``info["state"]`` float32 (2,): both angles (rad).
+    Observation float32 (6,): cosine and sine of the first angle (0 points down), cosine and sine of the second
+    (relative to the first), both angular velocities (rad/s). Action int32: torque -1, 0 or 1 N m as 0, 1, 2. Reward -1
+    for each step, 0 for the one that ends the episode, when the tip is more than one link above the pivot.
+    ``info["state"]`` float32 (2,): both angles (rad).
 
     Options
     -------

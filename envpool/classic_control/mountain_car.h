@@ -13,11 +13,12 @@
 #define MOUNTAIN_CAR_FORCE 0.001
 #define MOUNTAIN_CAR_GRAVITY 0.0025
 
-/* Steps n cars: position, velocity (n) are updated, arrived (n) says which are at the goal, fast enough. Given are the cosines
- * of three times the position (n) and the actions (n): 0, 1 or 2. */
+/* Steps n cars: position, velocity (n) are updated, arrived (n) says which are at the goal, fast enough. Given are the
+ * cosines of three times the position (n) and the actions (n): 0, 1 or 2. */
 ENVPOOL_SIMD
 static void mountain_car_advance(double *restrict position, double *restrict velocity, const double *restrict cosines,
-                                 const int32_t *restrict actions, double goal_velocity, uint8_t *restrict arrived, int32_t n) {
+                                 const int32_t *restrict actions, double goal_velocity, uint8_t *restrict arrived,
+                                 int32_t n) {
   for (int32_t i = 0; i < n; i++) {
     double v = velocity[i] + ((actions[i] - 1) * MOUNTAIN_CAR_FORCE + cosines[i] * -MOUNTAIN_CAR_GRAVITY);
     v = v < -MOUNTAIN_CAR_MAX_SPEED ? -MOUNTAIN_CAR_MAX_SPEED : v;

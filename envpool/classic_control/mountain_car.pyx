@@ -1,18 +1,19 @@
 """MountainCar: an underpowered car that has to rock its way out of a valley (Moore, 1990).
 
-Source of the dynamics: ``gymnasium.envs.classic_control.mountain_car``. State is kept as structure of arrays in float64. The
-arithmetic follows upstream operation by operation; cos is libm's, the rest runs in vector registers (mountain_car.h).
+Source of the dynamics: ``gymnasium.envs.classic_control.mountain_car``. State is kept as structure of arrays in
+float64. The arithmetic follows upstream operation by operation; cos is libm's, the rest runs in vector registers
+(mountain_car.h).
 """
 
 import numpy as np
 
+from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from envpool.env cimport ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init
 from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
-from cpython.pycapsule cimport PyCapsule_New
 
 from envpool.native import Field, define
 
@@ -103,17 +104,14 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
     return 0
 
 
-cdef envpool_env KIND = envpool_env(
-    abi_version=ENVPOOL_ABI_VERSION,
-    struct_size=sizeof(envpool_env),
-    name="MountainCar",
-    create=create,
-    destroy=destroy,
-    seed_many=seed_many,
-    step_many=step_many,
-    write_many=write_many,
-    run_many=run_many,
-)
+cdef envpool_env KIND
+envpool_env_init(&KIND, "MountainCar")
+KIND.create = create
+KIND.destroy = destroy
+KIND.seed_many = seed_many
+KIND.step_many = step_many
+KIND.write_many = write_many
+KIND.run_many = run_many
 
 
 class MountainCar:

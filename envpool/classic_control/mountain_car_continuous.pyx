@@ -1,19 +1,19 @@
 """MountainCarContinuous: MountainCar with a force as its action (Moore, 1990).
 
-Source of the dynamics: ``gymnasium.envs.classic_control.continuous_mountain_car``. State is kept as structure of arrays. The
-arithmetic follows upstream operation by operation and type by type; cos and pow are libm's, the rest runs in vector
+Source of the dynamics: ``gymnasium.envs.classic_control.continuous_mountain_car``. State is kept as structure of
+arrays. The arithmetic follows upstream operation by operation and type by type; cos is libm's, the rest runs in vector
 registers (mountain_car_continuous.h).
 """
 
 import numpy as np
 
-from libc.math cimport cos, pow
+from cpython.pycapsule cimport PyCapsule_New
+from libc.math cimport cos
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from envpool.env cimport ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init
 from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
-from cpython.pycapsule cimport PyCapsule_New
 
 from envpool.native import Field, define
 
@@ -22,7 +22,7 @@ cdef extern from "mountain_car_continuous.h" nogil:
     const double HIGHEST "MOUNTAIN_CAR_HIGHEST"
     const double MAX_SPEED "MOUNTAIN_CAR_MAX_SPEED"
     void mountain_car_advance(float* position, float* velocity, const double* cosines, const float* actions,
-                              double goal_velocity, uint8_t* arrived, int32_t n)
+                              double goal_velocity, uint8_t* arrived, float* reward, int32_t n)
     void mountain_car_leave(double start, double cosine, float action, float* position, float* velocity)
 
 cdef struct Config:
@@ -76,9 +76,7 @@ cdef void advance(Cars* s, int32_t id, const float* actions, uint8_t* arrived, f
     cdef uint8_t any_new = 0
     for i in range(n):
         cosines[i] = cos(<float>3 * s.position[id + i])     # the product is float32
-    mountain_car_advance(s.position + id, s.velocity + id, cosines, actions + id, s.goal_velocity, arrived, n)
-    for i in range(n):
-        reward[i] = <float>((100.0 if arrived[i] else 0.0) - pow(actions[id + i], 2) * 0.1)
+    mountain_car_advance(s.position + id, s.velocity + id, cosines, actions + id, s.goal_velocity, arrived, reward, n)
     for i in range(n):
         any_new |= s.is_new[id + i]
     if any_new:
@@ -121,24 +119,21 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
     return 0
 
 
-cdef envpool_env KIND = envpool_env(
-    abi_version=ENVPOOL_ABI_VERSION,
-    struct_size=sizeof(envpool_env),
-    name="MountainCarContinuous",
-    create=create,
-    destroy=destroy,
-    seed_many=seed_many,
-    step_many=step_many,
-    write_many=write_many,
-    run_many=run_many,
-)
+cdef envpool_env KIND
+envpool_env_init(&KIND, "MountainCarContinuous")
+KIND.create = create
+KIND.destroy = destroy
+KIND.seed_many = seed_many
+KIND.step_many = step_many
+KIND.write_many = write_many
+KIND.run_many = run_many
 
 
 class MountainCarContinuous:
     """Car in a valley, pushed by a force of any size up to 1.
 
-    Observation float32 (2,): position (m), velocity (m per step). Action float32 (1,): force, clipped to [-1, 1]. Reward
-    -0.1 times the square of the unclipped action, and 100 for the step that ends the episode at 0.45 m.
+    Observation float32 (2,): position (m), velocity (m per step). Action float32 (1,): force, clipped to [-1, 1].
+    Reward: -0.1 times the square of the action as given, and 100 for the step that ends the episode at 0.45 m.
 
     Options
     -------

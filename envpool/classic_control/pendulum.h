@@ -34,8 +34,8 @@ static inline double pendulum_cost(double theta, double theta_dot, float action)
   return pow(pendulum_normalized(theta), 2.0) + 0.1 * pow(theta_dot, 2.0) + effort;
 }
 
-/* Steps n pendulums: theta, theta_dot (n) are updated. Given are the sines of theta (n), the actions (n), and pull, which is
- * 3 g / (2 l). */
+/* Steps n pendulums: theta, theta_dot (n) are updated. Given are the sines of theta (n), the actions (n), and pull,
+ * which is 3 g / (2 l). */
 ENVPOOL_SIMD
 static void pendulum_advance(double *restrict theta, double *restrict theta_dot, const double *restrict sines,
                              const float *restrict actions, double pull, int32_t n) {

@@ -1,20 +1,20 @@
 """Pendulum: a pendulum to be swung up by a torque that is too weak to lift it.
 
-Source of the dynamics: ``gymnasium.envs.classic_control.pendulum``. State is kept as structure of arrays in float64. The
-arithmetic follows upstream operation by operation; sin, cos, pow and fmod are libm's, the rest runs in vector registers
-(pendulum.h).
+Source of the dynamics: ``gymnasium.envs.classic_control.pendulum``. State is kept as structure of arrays in float64.
+The arithmetic follows upstream operation by operation; sin, cos, pow and fmod are libm's, the rest runs in vector
+registers (pendulum.h).
 """
 
 import numpy as np
 
+from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, sin
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from envpool.env cimport ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
 from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
-from cpython.pycapsule cimport PyCapsule_New
 
 from envpool.errors import ConfigError
 from envpool.native import Field, define
@@ -114,25 +114,22 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
     return 0
 
 
-cdef envpool_env KIND = envpool_env(
-    abi_version=ENVPOOL_ABI_VERSION,
-    struct_size=sizeof(envpool_env),
-    name="Pendulum",
-    create=create,
-    destroy=destroy,
-    seed_many=seed_many,
-    step_many=step_many,
-    write_many=write_many,
-    run_many=run_many,
-)
+cdef envpool_env KIND
+envpool_env_init(&KIND, "Pendulum")
+KIND.create = create
+KIND.destroy = destroy
+KIND.seed_many = seed_many
+KIND.step_many = step_many
+KIND.write_many = write_many
+KIND.run_many = run_many
 
 
 class Pendulum:
     """Pendulum on a motor.
 
-    Observation float32 (3,): cosine and sine of the angle (0 is upright), angular velocity (rad/s). Action float32 (1,):
-    torque (N m), clipped to [-2, 2]. Reward: minus angle**2 + 0.1 velocity**2 + 0.001 torque**2, with the angle in
-    [-pi, pi). Only the time limit ends an episode.
+    Observation float32 (3,): cosine and sine of the angle (0 is upright), angular velocity (rad/s). Action float32
+    (1,): torque (N m), clipped to [-2, 2]. Reward: minus (angle**2 + 0.1 velocity**2 + 0.001 torque**2), with the angle
+    in [-pi, pi). Only the time limit ends an episode.
 
     Options
     -------

@@ -20,7 +20,7 @@ DISCRETE = ("random", "boundary", "sticky")
 CONTINUOUS = (*DISCRETE, "out_of_range", "non_finite")
 
 
-def acrobot_state(env: gymnasium.Env[Any, Any], info: dict[str, Any]) -> np.ndarray:
+def acrobot_state(env: Any, info: dict[str, Any]) -> np.ndarray:
     return np.asarray(env.unwrapped.state[:2], np.float32)
 
 
@@ -76,8 +76,10 @@ WITH_OPTIONS = [
     Case("Acrobot-v1", attributes={"torque_noise_max": 2.5}),
     Case("Acrobot-v1", attributes={"book_or_nips": "nips", "torque_noise_max": 1000.0}),
 ]
-SYNC = [{"num_threads": n, "autoreset_mode": m} for n in (1, 2, 8) for m in ("next_step", "same_step", "disabled")]
-ASYNC = [{"num_threads": n, "batch_size": b} for n in (1, 2, 8) for b in (1, 5, 15)]
+SYNC: list[dict[str, Any]] = [
+    {"num_threads": n, "autoreset_mode": m} for n in (1, 2, 8) for m in ("next_step", "same_step", "disabled")
+]
+ASYNC: list[dict[str, Any]] = [{"num_threads": n, "batch_size": b} for n in (1, 2, 8) for b in (1, 5, 15)]
 ASYNC += [{"num_threads": 2, "batch_size": 5, "autoreset_mode": "same_step"}]
 
 

@@ -40,15 +40,16 @@ def make_actions(space: spaces.Space[Any], mode: str, records: int, num_envs: in
         return {k: make_actions(s, mode, records, num_envs, seed + i) for i, (k, s) in enumerate(space.items())}
     rng = np.random.default_rng(seed)
     shape = (records, num_envs)
+    row_shape = space.shape or ()
     if isinstance(space, spaces.Box) and space.dtype.kind == "f":
         return float_actions(space, MODES[mode], shape, rng)
     if mode in ("out_of_range", "non_finite"):
         raise ValueError(f"mode {mode!r} is for continuous actions, not for {space}")
     low, high = integer_bounds(space)
     if mode == "random":
-        actions = rng.integers(low, high, (*shape, *space.shape), endpoint=True)
+        actions: np.ndarray = rng.integers(low, high, (*shape, *row_shape), endpoint=True)
     else:
-        actions = np.where(rng.integers(0, 2, (*shape, *space.shape)), high, low)
+        actions = np.where(rng.integers(0, 2, (*shape, *row_shape)), high, low)
     return (hold(actions, rng) if mode == "sticky" else actions).astype(space.dtype)
 
 

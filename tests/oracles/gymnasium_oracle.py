@@ -103,6 +103,7 @@ def record_env(
 ) -> None:
     """Record env i."""
     done, elapsed = True, 0
+    reward: Any
     for t in range(out.records):
         if done:
             obs, info = env.reset(seed=seed) if t == 0 else env.reset()

@@ -95,7 +95,7 @@ class Recorder:
         else:
             self.store_rows(obs, reward, terminated, truncated, info)
             self.store_rows(*self.reset_batch(ids[done]))
-        return ids
+        return np.asarray(ids)
 
     def store_rows(self, obs: Any, reward: Any, terminated: Any, truncated: Any, info: dict[str, Any]) -> None:
         """Store one record for each row, at its env's next place."""

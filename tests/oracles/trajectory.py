@@ -80,11 +80,13 @@ def bits_apart(expected: np.ndarray, actual: np.ndarray) -> np.ndarray:
     assert expected.shape == actual.shape, f"shapes {expected.shape} and {actual.shape}"
     if expected.dtype.kind in "biu" and actual.dtype.kind in "biu":
         bits = expected.astype(np.int64).view(np.uint64) ^ actual.astype(np.int64).view(np.uint64)
-        return np.bitwise_count(bits).astype(np.int64)
+        return np.asarray(np.bitwise_count(bits), np.int64)
     assert expected.dtype.kind == "f" and expected.dtype == actual.dtype, f"types {expected.dtype} and {actual.dtype}"
     unsigned = np.dtype(f"u{expected.dtype.itemsize}")
     bits = np.ascontiguousarray(expected).view(unsigned) ^ np.ascontiguousarray(actual).view(unsigned)
-    return np.where(np.isnan(expected) & np.isnan(actual), 0, np.bitwise_count(bits).astype(np.int64))
+    count = np.asarray(np.bitwise_count(bits), np.int64)
+    count[np.isnan(expected) & np.isnan(actual)] = 0
+    return count
 
 
 @dataclass
