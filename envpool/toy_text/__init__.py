@@ -1,0 +1,1 @@
+"""Gymnasium's toy text tasks, Catch and NChain, as native code with the same bits."""
