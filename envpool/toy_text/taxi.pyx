@@ -172,8 +172,8 @@ class Taxi:
     """A taxi in a city of 5 x 5 cells, a passenger, and four stands.
 
     Observation int32: ((row * 5 + column) * 5 + passenger) * 4 + destination; the passenger is at stand 0 to 3 or, as
-    4, in the taxi. Action int32: 0 south, 1 north, 2 east, 3 west, 4 picks up, 5 drops off. Reward 20 for the passenger at
-    the destination, which ends the episode, -10 for picking up or dropping off where that is not possible, else -1.
+    4, in the taxi. Action int32: 0 south, 1 north, 2 east, 3 west, 4 picks up, 5 drops off. Reward 20 for the passenger
+    at the destination, which ends the episode, -10 for picking up or dropping off where that is not possible, else -1.
 
     Info ``prob`` float32: probability of the transition that happened, 1 after a reset. Info ``action_mask`` int8 (6,):
     1 for each action that changes the state.
