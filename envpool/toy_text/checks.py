@@ -9,6 +9,8 @@ import numpy as np
 
 from envpool.errors import ConfigError
 
+FLOAT32_MAX = float(np.finfo(np.float32).max)
+
 
 def check_probability(name: str, value: float) -> float:
     """Return a number in [0, 1], or raise ConfigError."""
@@ -22,8 +24,8 @@ def check_reward(name: str, value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        number = np.nan
-    if isinstance(value, (str, bytes)) or not abs(number) <= np.finfo(np.float32).max:
+        number = float("nan")
+    if isinstance(value, (str, bytes)) or not abs(number) <= FLOAT32_MAX:
         raise ConfigError(f"{name} is {value!r}, allowed are finite numbers in the range of float32")
     return number
 

@@ -93,10 +93,10 @@ class FrozenLake:
     map_name : {"4x4", "8x8"}, optional
         Upstream's name of the map; if given, it holds instead of `size`.
     desc : list of str, optional
-        A map of your own; if given, it holds instead of `map_name` and `size`. One string a row, of the letters S (start),
-        F (frozen), H (hole) and G (goal). With several S one is drawn for each episode. Upstream takes any other letter
-        for F; here it is an error. Where both map_name and desc are None upstream draws a map, here `size` holds; for
-        random maps pass what ``gymnasium.envs.toy_text.frozen_lake.generate_random_map`` returns.
+        A map of your own; if given, it holds instead of `map_name` and `size`. One string a row, of the letters S
+        (start), F (frozen), H (hole) and G (goal). With several S one is drawn for each episode. Upstream takes any
+        other letter for F; here it is an error. Where both map_name and desc are None upstream draws a map, here `size`
+        holds; ``gymnasium.envs.toy_text.frozen_lake.generate_random_map`` returns random maps to pass as `desc`.
     is_slippery : bool
         Whether the walker may slip; if not, `success_rate` does not matter.
     success_rate : float
