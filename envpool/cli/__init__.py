@@ -1,0 +1,1 @@
+"""The command line: ``envpool list``, ``envpool spec`` and ``envpool bench``."""

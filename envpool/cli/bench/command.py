@@ -1,0 +1,172 @@
+"""Measure tasks with random actions: steps per second, CPU time, and the share of the limit.
+
+The limit is what the same native kernels give in a bare single-thread loop, without queue or Python, times the smaller
+of threads and available CPUs. Pool and limit are measured in turns, ten slices each, and medians are reported, so that
+noise of a shared machine hits both. Steps include those that only reset an env, for all engines alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from envpool.cli.parsing import add_option_argument, positive_int, positive_seconds
+from envpool.cli.spec import make_spec
+from envpool.errors import ConfigError
+
+if TYPE_CHECKING:
+    from envpool.cli.bench.measure import Cell
+
+HELP = "measure tasks against the limit of their kernels, and against gymnasium"
+
+SWEEP_ENVS = (1, 4, 16, 64, 256, 1024, 4096)
+#: Options of the pool that have an argument of their own.
+POOL_OPTIONS = ("num_envs", "batch_size", "num_threads")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``envpool bench``."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    add = parser.add_argument
+    add("tasks", metavar="TASK", nargs="+", help="ids of tasks, see `envpool list`")
+    add("--num-envs", metavar="N", type=positive_int, help="number of envs (default: 256)")
+    add(
+        "--batch-size", metavar="B", type=positive_int, help="envs in a batch (default: all); less makes the pool async"
+    )
+    add(
+        "--num-threads",
+        metavar="T",
+        type=positive_int,
+        help="threads of the pool (default: the smaller of batch size and available CPUs; with --sweep: several)",
+    )
+    add("--seconds", metavar="S", type=positive_seconds, default=2.0, help="time for each measurement (default: 2)")
+    add(
+        "--env-type",
+        choices=("gymnasium", "gym", "dm"),
+        default="gymnasium",
+        help="API style of the pool (default: gymnasium)",
+    )
+    add("--compare", choices=("gymnasium",), help="also measure gymnasium's SyncVectorEnv and AsyncVectorEnv")
+    add(
+        "--sweep",
+        action="store_true",
+        help=f"measure {', '.join(map(str, SWEEP_ENVS))} envs, each with 1, 2, 4, ... threads up to the available CPUs",
+    )
+    add("--json", metavar="FILE", type=Path, help="write machine, command and results to FILE")
+    add("--plot", metavar="FILE.png", type=Path, help="plot the results (needs matplotlib)")
+    add_option_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Measure, print the table, write the files."""
+    check(arguments)
+    cells = list(plan(arguments))
+
+    from envpool.cli.bench import measure, report
+
+    rows = []
+    progress = Progress()
+    try:
+        for i, cell in enumerate(cells, 1):
+            progress.prefix = f"[{i}/{len(cells)}] "
+            rows += measure.measure(cell, arguments.seconds, progress)
+    finally:
+        progress.clear()
+    print(report.results_table(rows))
+    if arguments.json:
+        report.write_json(arguments.json, command_line(arguments), rows)
+    if arguments.plot:
+        from envpool.cli.bench import plot
+
+        (plot.plot_sweep if arguments.sweep else plot.plot_bars)(rows, arguments.plot)
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Refuse what cannot work before time is spent on it."""
+    if arguments.sweep and (arguments.num_envs or arguments.batch_size or arguments.compare):
+        raise ConfigError("--sweep sets the number of envs itself: leave out --num-envs, --batch-size and --compare")
+    if arguments.compare and arguments.options:
+        raise ConfigError("--compare needs the same task in both: leave out --option, which only envpool understands")
+    for name, _ in arguments.options:
+        if name in POOL_OPTIONS:
+            raise ConfigError(f"use --{name.replace('_', '-')} instead of --option {name}=...")
+    for path in (arguments.json, arguments.plot):
+        if path is not None and not path.parent.is_dir():
+            raise ConfigError(f"cannot write {path}: the folder {path.parent} does not exist")
+    if arguments.plot:
+        from envpool.cli.bench.plot import check_plot
+
+        check_plot(arguments.plot)
+
+
+def plan(arguments: argparse.Namespace) -> Iterator[Cell]:
+    """Yield the configurations to measure; all of them are checked when the first one is there."""
+    from envpool.cli.bench.measure import Cell
+
+    cells = []
+    for task in arguments.tasks:
+        for sizes in sweep(arguments) if arguments.sweep else [single(arguments)]:
+            options = make_spec(task, arguments.options, **sizes).config._asdict()
+            chosen = {name: options[name] for name, _ in arguments.options} | sizes
+            cells.append(Cell(task, chosen, arguments.env_type, arguments.compare is not None))
+    yield from cells
+
+
+def single(arguments: argparse.Namespace) -> dict[str, int]:
+    """Return the sizes of the one pool to measure."""
+    return {
+        "num_envs": arguments.num_envs or max(256, arguments.batch_size or 0),
+        "batch_size": arguments.batch_size or 0,
+        "num_threads": arguments.num_threads or 0,
+    }
+
+
+def sweep(arguments: argparse.Namespace) -> Iterator[dict[str, int]]:
+    """Yield the sizes of a sweep; more threads than envs make no sense."""
+    for threads in [arguments.num_threads] if arguments.num_threads else thread_counts():
+        for num_envs in SWEEP_ENVS:
+            if threads <= num_envs:
+                yield {"num_envs": num_envs, "num_threads": threads}
+
+
+def thread_counts() -> list[int]:
+    """Return 1, 2, 4, ... and the number of available CPUs."""
+    from envpool._core.pool import available_cpus
+
+    cores = available_cpus()
+    return sorted({2**k for k in range(cores.bit_length())} | {cores})
+
+
+def command_line(arguments: argparse.Namespace) -> str:
+    """Return the command that repeats the measurement, without the files it writes."""
+    words: list[Any] = ["envpool", "bench", *arguments.tasks]
+    for name in ("num_envs", "batch_size", "num_threads", "seconds", "env_type", "compare"):
+        value = getattr(arguments, name)
+        if value is not None:
+            words += [f"--{name.replace('_', '-')}", value]
+    words += ["--sweep"] if arguments.sweep else []
+    for name, value in arguments.options:
+        words += ["--option", f"{name}={value}"]
+    return shlex.join(map(str, words))
+
+
+class Progress:
+    """A line on stderr that is written over; silent where stderr is no terminal."""
+
+    def __init__(self) -> None:
+        self.is_shown = sys.stderr.isatty()
+        self.prefix = ""
+
+    def __call__(self, text: str) -> None:
+        """Show a text in place of the last one."""
+        if self.is_shown:
+            print(f"\r\x1b[K{self.prefix}{text}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Remove the line."""
+        self.prefix = ""
+        self("")

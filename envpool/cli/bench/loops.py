@@ -1,0 +1,122 @@
+"""Timed loops over a pool or any vector env.
+
+Needs nothing but the standard library, so that ``scripts/compare`` can load this file beside another package.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import cycle, islice
+from typing import Any, NamedTuple
+
+#: Between two looks at the clock, in seconds: long against the clock's own cost, short against a slice.
+BURST = 50e-6
+
+
+class Slice(NamedTuple):
+    """One stretch of a measurement."""
+
+    steps: int
+    seconds: float
+    cpu_seconds: float
+
+
+def bursts(seconds: float) -> Iterator[int]:
+    """Yield how many calls to make before the next look at the clock, until the time is over."""
+    size = 1
+    now = time.perf_counter()
+    end = now + seconds
+    while True:
+        began = now
+        yield size
+        now = time.perf_counter()
+        if now >= end:
+            return
+        if now - began < BURST:
+            size *= 2
+
+
+class SyncLoop:
+    """step() after step().
+
+    Parameters
+    ----------
+    step : callable
+        Takes an action; its result is kept until the next one is there, as a learner would.
+    actions : iterable
+        Actions ready to pass, used in turn.
+    rows : int
+        Steps of an env that one call makes.
+    cpu_clock : callable
+        CPU seconds used so far.
+    """
+
+    def __init__(
+        self,
+        step: Callable[[Any], Any],
+        actions: Iterable[Any],
+        rows: int,
+        cpu_clock: Callable[[], float] = time.process_time,
+    ):
+        self.step = step
+        self.actions = cycle(actions)
+        self.rows = rows
+        self.cpu_clock = cpu_clock
+
+    def run(self, seconds: float) -> Slice:
+        """Step for `seconds`; at least once."""
+        step, actions, calls = self.step, self.actions, 0
+        cpu, began = self.cpu_clock(), time.perf_counter()
+        for size in bursts(seconds):
+            for action in islice(actions, size):
+                result = step(action)
+            calls += size
+        took = time.perf_counter() - began
+        del result
+        return Slice(calls * self.rows, took, self.cpu_clock() - cpu)
+
+
+class AsyncLoop:
+    """recv(), then send() to the envs it returned. Between two runs no env is at work.
+
+    Parameters
+    ----------
+    pool : object
+        An async pool, nothing in flight.
+    actions : iterable
+        Actions for one batch each, ready to pass, used in turn.
+    ids_of : callable
+        Returns the env ids of what recv() gave.
+    """
+
+    def __init__(self, pool: Any, actions: Iterable[Any], ids_of: Callable[[Any], Any]):
+        self.pool = pool
+        self.actions = cycle(actions)
+        self.ids_of = ids_of
+        self.batches = pool.config["num_envs"] // pool.config["batch_size"]
+        self.rows = pool.config["batch_size"]
+        self.idle: list[Any] = []
+        pool.async_reset()
+        self.receive_all()
+
+    def receive_all(self) -> None:
+        """Receive the batches in flight and keep their env ids for the next run."""
+        self.idle = [self.ids_of(self.pool.recv()) for _ in range(self.batches)]
+
+    def run(self, seconds: float) -> Slice:
+        """Step for `seconds`."""
+        recv, send, ids_of, actions = self.pool.recv, self.pool.send, self.ids_of, self.actions
+        calls = self.batches
+        cpu, began = time.process_time(), time.perf_counter()
+        for ids in self.idle:
+            send(next(actions), ids)
+        for size in bursts(seconds):
+            for action in islice(actions, size):
+                result = recv()
+                send(action, ids_of(result))
+            calls += size
+        self.receive_all()
+        took = time.perf_counter() - began
+        del result
+        return Slice(calls * self.rows, took, time.process_time() - cpu)

@@ -1,0 +1,35 @@
+"""What figures depend on: processor, versions and compiler. Nothing that names a machine, a user or a path."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import numpy as np
+
+import envpool
+from envpool._core.bare import COMPILER
+from envpool._core.pool import available_cpus
+
+
+def describe_machine() -> dict[str, str | int]:
+    """Return the facts for the report of a benchmark."""
+    facts: dict[str, str | int] = {
+        "cpu": cpu_model(),
+        "cores_available": available_cpus(),
+        "system": f"{platform.system()} {'.'.join(platform.release().split('.')[:2])}",
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "numpy": np.__version__,
+        "envpool": envpool.__version__,
+    }
+    return facts | ({"compiler": COMPILER} if COMPILER else {})
+
+
+def cpu_model() -> str:
+    """Return the processor's name, or its architecture if the system does not tell."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

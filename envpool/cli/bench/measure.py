@@ -1,0 +1,223 @@
+"""Measuring one configuration: the pool, its limit and its peers in turns, so that noise hits all of them alike."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any, Protocol
+
+import numpy as np
+
+import envpool
+from envpool._core.bare import BareLoop
+from envpool._core.pool import available_cpus
+from envpool.cli.bench.actions import draw_actions, rounds_of
+from envpool.cli.bench.gymnasium_peer import open_peers
+from envpool.cli.bench.loops import AsyncLoop, Slice, SyncLoop
+from envpool.spec import EnvSpec
+
+#: Slices that the time of a measurement is cut into; the median over them is reported.
+SLICES = 10
+POOL = "envpool"
+LIMIT = "limit"
+
+
+class Runner(Protocol):
+    """Something to measure."""
+
+    def run(self, seconds: float) -> Slice:
+        """Step for `seconds` and return what was done."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One configuration to measure."""
+
+    task: str
+    options: Mapping[str, Any]
+    env_type: str
+    with_gymnasium: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was measured of one engine in one configuration; an entry of "rows" in the JSON file.
+
+    Attributes
+    ----------
+    engine : str
+        "envpool", or what it is compared with.
+    steps_per_second : float or None
+        Rows, those of resets included; median over the slices.
+    frames_per_second : float or None
+        steps_per_second times frame_skip, for tasks that have this option.
+    cpu_seconds_per_million_steps : float or None
+        User and system time of the process and its children.
+    limit_steps_per_second : float or None
+        The bare kernels in one thread, times the smaller of threads and available CPUs.
+    share_of_limit : float or None
+        The pool's steps per second over the limit's in the same turn; median over the turns.
+    speedup, cpu_ratio : float or None
+        Of other engines: envpool's steps per second over theirs, and their CPU time for a step over envpool's; medians
+        over the turns as well.
+    note : str
+        Why there are no figures.
+    """
+
+    task: str
+    engine: str
+    env_type: str
+    num_envs: int
+    batch_size: int
+    num_threads: int
+    steps_per_second: float | None = None
+    frames_per_second: float | None = None
+    cpu_seconds_per_million_steps: float | None = None
+    limit_steps_per_second: float | None = None
+    share_of_limit: float | None = None
+    speedup: float | None = None
+    cpu_ratio: float | None = None
+    note: str = ""
+
+
+def measure(cell: Cell, seconds: float, progress: Callable[[str], None]) -> list[Row]:
+    """Measure one configuration.
+
+    Parameters
+    ----------
+    cell : Cell
+        What to measure.
+    seconds : float
+        Time for each engine, the limit included.
+    progress : callable
+        Called with a short text now and then.
+
+    Returns
+    -------
+    list of Row
+        envpool first.
+    """
+    spec = envpool.make_spec(cell.task, **cell.options)
+    config = spec.config
+    threads = min(config.num_threads or min(config.batch_size, available_cpus()), config.num_envs)
+    where = f"{cell.task}, {config.num_envs} envs, {threads} {'thread' if threads == 1 else 'threads'}"
+    progress(f"{where}: starting")
+    with ExitStack() as stack:
+        # Processes of gymnasium are forked before this process has threads of its own.
+        peers = open_peers(cell.task, config.num_envs, stack) if cell.with_gymnasium else {}
+        actions = draw_actions(spec)
+        runners: dict[str, Runner] = {POOL: open_pool(cell, actions, stack)}
+        limit = open_limit(spec, actions)
+        if limit is not None:
+            runners[LIMIT] = limit
+        runners |= {name: peer for name, peer in peers.items() if not isinstance(peer, str)}
+        slices = interleave(runners, seconds, lambda text: progress(f"{where}: {text}"))
+    shape = (cell.env_type, config.num_envs, config.batch_size, threads)
+    frame_skip = getattr(config, "frame_skip", None)
+    row = pool_row(Row(cell.task, POOL, *shape), slices, frame_skip)
+    others = ("gymnasium", config.num_envs, config.num_envs, 1)
+    return [row] + [
+        Row(cell.task, name, *others, note=peer)
+        if isinstance(peer, str)
+        else peer_row(Row(cell.task, name, *others), slices[name], slices[POOL])
+        for name, peer in peers.items()
+    ]
+
+
+def open_pool(cell: Cell, actions: Mapping[str, np.ndarray], stack: ExitStack) -> Runner:
+    """Make the pool and return its loop: step() for a sync pool, recv() and send() for an async one."""
+    pool = stack.enter_context(envpool.make(cell.task, cell.env_type, **cell.options))
+    config = pool.config
+    rounds = rounds_of(actions, config["batch_size"])
+    if pool.is_async:
+        ids_of = attrgetter("observation.env_id") if cell.env_type == "dm" else lambda result: result[-1]["env_id"]
+        return AsyncLoop(pool, rounds, ids_of)
+    pool.reset()
+    return SyncLoop(pool.step, rounds, config["num_envs"])
+
+
+class LimitLoop:
+    """The bare kernels of a task, see ``envpool._core.bare``."""
+
+    def __init__(self, spec: EnvSpec, actions: Mapping[str, np.ndarray]):
+        config = spec.config
+        seeds = np.asarray(spec.seeds(), np.uint64)
+        self.loop = BareLoop(spec.capsule, config.num_envs, seeds, config.max_episode_steps, dict(actions))
+
+    def run(self, seconds: float) -> Slice:
+        """Step for `seconds`."""
+        cpu = time.process_time()
+        steps, took = self.loop.run(seconds)
+        return Slice(steps, took, time.process_time() - cpu)
+
+
+def open_limit(spec: EnvSpec, actions: Mapping[str, np.ndarray]) -> LimitLoop | None:
+    """Return the loop of the bare kernels, or None for a task that has no native ones."""
+    return LimitLoop(spec, actions) if hasattr(spec, "capsule") else None
+
+
+def interleave(
+    runners: Mapping[str, Runner], seconds: float, progress: Callable[[str], None]
+) -> dict[str, list[Slice]]:
+    """Run each for `seconds` in all, in turns; returns the slices of each. A first short turn of all is not counted."""
+    slices: dict[str, list[Slice]] = {name: [] for name in runners}
+    for runner in runners.values():
+        runner.run(seconds / SLICES / 4)
+    for i in range(SLICES):
+        for name, runner in runners.items():
+            slices[name].append(runner.run(seconds / SLICES))
+        progress(f"{i + 1}/{SLICES}, {rate(slices[POOL]):,.0f} steps/s")
+    return slices
+
+
+def rate(slices: Sequence[Slice]) -> float:
+    """Return the median of steps per second."""
+    return statistics.median(s.steps / s.seconds for s in slices)
+
+
+def cpu_per_million(slices: Sequence[Slice]) -> float:
+    """Return the median of CPU seconds per million steps."""
+    return statistics.median(s.cpu_seconds / s.steps for s in slices) * 1e6
+
+
+def speed_ratio(slices: Sequence[Slice], others: Sequence[Slice]) -> float:
+    """Return the median of the ratio of steps per second, turn by turn."""
+    return statistics.median(a.steps / a.seconds * b.seconds / b.steps for a, b in zip(slices, others, strict=True))
+
+
+def cpu_ratio(slices: Sequence[Slice], others: Sequence[Slice]) -> float | None:
+    """Return the median of the ratio of CPU time for a step; None if a slice was too short for the CPU clock."""
+    if any(b.cpu_seconds <= 0 for b in others):
+        return None
+    return statistics.median(
+        a.cpu_seconds / a.steps * b.steps / b.cpu_seconds for a, b in zip(slices, others, strict=True)
+    )
+
+
+def pool_row(row: Row, slices: Mapping[str, list[Slice]], frame_skip: int | None) -> Row:
+    """Return the row of envpool with its figures."""
+    steps = rate(slices[POOL])
+    cores = min(row.num_threads, available_cpus())
+    return replace(
+        row,
+        steps_per_second=steps,
+        frames_per_second=steps * frame_skip if frame_skip else None,
+        cpu_seconds_per_million_steps=cpu_per_million(slices[POOL]),
+        limit_steps_per_second=rate(slices[LIMIT]) * cores if LIMIT in slices else None,
+        share_of_limit=speed_ratio(slices[POOL], slices[LIMIT]) / cores if LIMIT in slices else None,
+    )
+
+
+def peer_row(row: Row, slices: list[Slice], ours: list[Slice]) -> Row:
+    """Return the row of another engine with its figures."""
+    return replace(
+        row,
+        steps_per_second=rate(slices),
+        cpu_seconds_per_million_steps=cpu_per_million(slices),
+        speedup=speed_ratio(ours, slices),
+        cpu_ratio=cpu_ratio(slices, ours),
+    )

@@ -1,0 +1,104 @@
+"""Show all that follows from a task's id and options: configuration, arrays, spaces and dm_env specs."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from envpool.cli.parsing import add_option_argument, read_options
+from envpool.cli.text import pairs, table
+from envpool.registration import registry
+
+if TYPE_CHECKING:
+    from envpool.spaces import ArraySpec
+    from envpool.spec import EnvSpec
+
+HELP = "show the configuration, arrays and spaces of a task"
+
+#: Arrays of up to so many elements show all their bounds, larger ones the smallest and the largest.
+SHOWN_BOUNDS = 8
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``envpool spec``."""
+    parser.add_argument("task", metavar="TASK", help="id of a task, see `envpool list`")
+    add_option_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the spec."""
+    spec = make_spec(arguments.task, arguments.options)
+    print("\n\n".join(sections(spec)))
+
+
+def make_spec(task_id: str, pairs: Iterable[tuple[str, str]], **options: Any) -> EnvSpec:
+    """Return the spec of a task with ``--option`` values and further options."""
+    task = registry.find(task_id)
+    defaults = registry.spec_class(task).gen_config._field_defaults
+    return registry.make_spec(task_id, **options, **read_options(list(pairs), defaults))
+
+
+def sections(spec: EnvSpec) -> list[str]:
+    """Return the parts of the text: title, configuration, arrays, spaces, dm_env specs."""
+    return [
+        title(spec),
+        "configuration\n" + configuration(spec),
+        "observation and info arrays\n" + arrays(spec.state_array_spec),
+        "action arrays\n" + arrays(spec.action_array_spec),
+        "gymnasium spaces of one env\n"
+        + pairs(
+            [(name, " ".join(str(getattr(spec, name)).split())) for name in ("observation_space", "action_space")],
+            indent="  ",
+        ),
+        "dm_env specs of one env\n"
+        + pairs(
+            [*leaves("observation_spec()", spec.observation_spec()), *leaves("action_spec()", spec.action_spec())],
+            indent="  ",
+        ),
+    ]
+
+
+def title(spec: EnvSpec) -> str:
+    """Return the id and what the env's class says about itself."""
+    about = inspect.getdoc(getattr(spec, "env", None)) or ""
+    return f"{spec.task_id}\n\n{about}".rstrip()
+
+
+def configuration(spec: EnvSpec) -> str:
+    """Return the options with values; the default stands beside a value that differs from it."""
+    task = registry.find(str(spec.task_id))
+    defaults = type(spec).gen_config._field_defaults | {"batch_size": spec.config.num_envs} | task.config
+    rows = []
+    for name, value in spec.config._asdict().items():
+        changed = repr(value) != repr(defaults[name])
+        rows.append((name, f"{value!r}  (default {defaults[name]!r})" if changed else repr(value)))
+    return pairs(rows, indent="  ")
+
+
+def arrays(specs: dict[str, ArraySpec]) -> str:
+    """Return arrays with dtype, shape and bounds."""
+    rows = [(n, str(s.dtype), str(tuple(s.shape)), bound(s.minimum), bound(s.maximum)) for n, s in specs.items()]
+    return table(("name", "dtype", "shape", "minimum", "maximum"), rows, "lllll", indent="  ")
+
+
+def bound(value: Any) -> str:
+    """Return a bound in short form."""
+    import numpy as np
+
+    flat = np.unique(value) if np.size(value) > SHOWN_BOUNDS or np.size(np.unique(value)) == 1 else np.ravel(value)
+    numbers = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in flat.tolist()]
+    if len(numbers) > SHOWN_BOUNDS:
+        return f"{numbers[0]} to {numbers[-1]}"
+    return numbers[0] if len(numbers) == 1 else f"[{', '.join(numbers)}]"
+
+
+def leaves(path: str, spec: Any) -> list[tuple[str, str]]:
+    """Return the leaves of a nest of named tuples as (path, text)."""
+    if hasattr(spec, "_fields"):
+        return [row for name in spec._fields for row in leaves(f"{path}.{name}", getattr(spec, name))]
+    text = f"{type(spec).__name__}(shape={spec.shape}, dtype={spec.dtype}"
+    if hasattr(spec, "num_values"):
+        return [(path, f"{text}, num_values={spec.num_values})")]
+    return [(path, f"{text}, minimum={bound(spec.minimum)}, maximum={bound(spec.maximum)})")]

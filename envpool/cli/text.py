@@ -1,0 +1,55 @@
+"""Aligned text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[str]], align: str, indent: str = "") -> str:
+    """Return rows as aligned columns, two spaces apart.
+
+    Parameters
+    ----------
+    headers : sequence of str
+        Titles of the columns.
+    rows : sequence of sequences of str
+        Cells.
+    align : str
+        One letter a column: "l" left, "r" right.
+    indent : str
+        What each line starts with.
+
+    Returns
+    -------
+    str
+        Lines without a final newline.
+    """
+    lines = [headers, *rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(headers))]
+    return "\n".join(
+        (
+            indent
+            + "  ".join(f"{cell:{'<' if a == 'l' else '>'}{w}}" for cell, a, w in zip(line, align, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def pairs(rows: Sequence[tuple[str, str]], indent: str = "") -> str:
+    """Return names and values as two aligned columns; further lines of a value are aligned with its first one."""
+    width = max((len(name) for name, _ in rows), default=0)
+    gap = "\n" + " " * (len(indent) + width + 2)
+    return "\n".join(f"{indent}{name:<{width}}  {value.replace(chr(10), gap)}".rstrip() for name, value in rows)
+
+
+def count(value: float | None) -> str:
+    """Return a count with thousands separators, or a dash."""
+    return "-" if value is None else f"{value:,.0f}"
+
+
+def short(value: float | None, unit: str = "") -> str:
+    """Return a number with three significant digits, or a dash."""
+    if value is None:
+        return "-"
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
+    return f"{value:,.{digits}f}{unit}"
