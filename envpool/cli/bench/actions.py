@@ -41,7 +41,7 @@ def draw(spec: ArraySpec, shape: tuple[int, ...], rng: np.random.Generator) -> n
     if spec.dtype.kind == "b":
         return rng.integers(0, 2, shape).astype(np.bool_)
     if spec.dtype.kind in "iu":
-        return rng.integers(spec.minimum, spec.maximum, shape, dtype=np.int64, endpoint=True).astype(spec.dtype)
+        return rng.integers(spec.minimum, spec.maximum, shape, dtype=spec.dtype.type, endpoint=True)
     low, high = (np.asarray(b, np.float64) for b in (spec.minimum, spec.maximum))
     is_finite = np.isfinite(low) & np.isfinite(high)
     uniform = rng.uniform(np.where(is_finite, low, 0), np.where(is_finite, high, 1), shape)

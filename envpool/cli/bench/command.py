@@ -97,6 +97,8 @@ def check(arguments: argparse.Namespace) -> None:
     for path in (arguments.json, arguments.plot):
         if path is not None and not path.parent.is_dir():
             raise ConfigError(f"cannot write {path}: the folder {path.parent} does not exist")
+        if path is not None and path.is_dir():
+            raise ConfigError(f"cannot write {path}: it is a folder, give the name of a file")
     if arguments.plot:
         from envpool.cli.bench.plot import check_plot
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+import warnings
 from contextlib import ExitStack
 from typing import Any
 
@@ -47,7 +48,9 @@ class GymnasiumLoop:
 
     def close(self) -> None:
         """End the env and its processes."""
-        self.env.close(**({"terminate": True} if self.clocks else {}))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a step is under way, after Ctrl-C
+            self.env.close(**({"terminate": True} if self.clocks else {}))
 
 
 def open_peers(task_id: str, num_envs: int, stack: ExitStack) -> dict[str, GymnasiumLoop | str]:

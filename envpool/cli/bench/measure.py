@@ -18,6 +18,7 @@ from envpool._core.pool import available_cpus
 from envpool.cli.bench.actions import draw_actions, rounds_of
 from envpool.cli.bench.gymnasium_peer import open_peers
 from envpool.cli.bench.loops import AsyncLoop, Slice, SyncLoop
+from envpool.pool import EnvPool
 from envpool.spec import EnvSpec
 
 #: Slices that the time of a measurement is cut into; the median over them is reported.
@@ -109,8 +110,9 @@ def measure(cell: Cell, seconds: float, progress: Callable[[str], None]) -> list
     with ExitStack() as stack:
         # Processes of gymnasium are forked before this process has threads of its own.
         peers = open_peers(cell.task, config.num_envs, stack) if cell.with_gymnasium else {}
+        pool = stack.enter_context(envpool.make(cell.task, cell.env_type, **cell.options))
         actions = draw_actions(spec)
-        runners: dict[str, Runner] = {POOL: open_pool(cell, actions, stack)}
+        runners: dict[str, Runner] = {POOL: pool_loop(pool, cell.env_type, actions)}
         limit = open_limit(spec, actions)
         if limit is not None:
             runners[LIMIT] = limit
@@ -128,13 +130,12 @@ def measure(cell: Cell, seconds: float, progress: Callable[[str], None]) -> list
     ]
 
 
-def open_pool(cell: Cell, actions: Mapping[str, np.ndarray], stack: ExitStack) -> Runner:
-    """Make the pool and return its loop: step() for a sync pool, recv() and send() for an async one."""
-    pool = stack.enter_context(envpool.make(cell.task, cell.env_type, **cell.options))
+def pool_loop(pool: EnvPool, env_type: str, actions: Mapping[str, np.ndarray]) -> Runner:
+    """Return the loop of a pool: step() for a sync one, recv() and send() for an async one."""
     config = pool.config
     rounds = rounds_of(actions, config["batch_size"])
     if pool.is_async:
-        ids_of = attrgetter("observation.env_id") if cell.env_type == "dm" else lambda result: result[-1]["env_id"]
+        ids_of = attrgetter("observation.env_id") if env_type == "dm" else lambda result: result[-1]["env_id"]
         return AsyncLoop(pool, rounds, ids_of)
     pool.reset()
     return SyncLoop(pool.step, rounds, config["num_envs"])
