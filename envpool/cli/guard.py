@@ -1,0 +1,43 @@
+"""From exceptions to exit statuses."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+FAILED = 2
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+READER_GONE = 141  # 128 + SIGPIPE
+
+
+def guarded(name: str, call: Callable[[], None]) -> int:
+    """Run a command and return its exit status.
+
+    Parameters
+    ----------
+    name : str
+        Name of the command, the start of what is told on stderr.
+    call : callable
+        The command.
+
+    Returns
+    -------
+    int
+        0, 2 after an exception (told in one line), 130 after Ctrl-C, 141 when the reader of stdout has gone.
+    """
+    try:
+        call()
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print(f"\n{name}: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever reads stdout has seen enough (`envpool list | head`); the flush at exit must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_GONE
+    except Exception as error:
+        text = " ".join(str(error).split()) or type(error).__name__
+        print(f"{name}: error: {text}", file=sys.stderr)
+        return FAILED
+    return 0

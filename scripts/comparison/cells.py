@@ -1,0 +1,60 @@
+"""What is compared: tasks, sizes and the ratios aimed at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+#: How many times as fast as EnvPool 1.2.5 a cell should be, with two threads on two cores.
+TARGETS = {
+    "CartPole-v1/1": 40,
+    "CartPole-v1/16": 40,
+    "CartPole-v1/256": 80,
+    "CartPole-v1/4096": 120,
+    "CartPole-v1/64/32": 20,
+    "FrozenLake-v1/256": 50,
+    "Pendulum-v1/256": 20,
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One task at one size, written TASK/ENVS, or TASK/ENVS/BATCH for an async pool."""
+
+    task: str
+    num_envs: int
+    batch_size: int
+
+    def __str__(self) -> str:
+        batch = f"/{self.batch_size}" if self.batch_size != self.num_envs else ""
+        return f"{self.task}/{self.num_envs}{batch}"
+
+    @property
+    def target(self) -> int | None:
+        """The ratio aimed at, if there is one."""
+        return TARGETS.get(str(self))
+
+
+def parse(text: str) -> Cell:
+    """Return the cell that a text names, or raise ValueError."""
+    match = re.fullmatch(r"(.+?)/([1-9]\d*)(?:/([1-9]\d*))?", text)
+    if match is None:
+        raise ValueError(f"a cell has the form TASK/ENVS or TASK/ENVS/BATCH, got {text!r}")
+    num_envs, batch_size = int(match[2]), int(match[3] or match[2])
+    if batch_size > num_envs:
+        raise ValueError(f"cell {text!r}: a batch of {batch_size} does not come from {num_envs} envs")
+    return Cell(match[1], num_envs, batch_size)
+
+
+def select(texts: Sequence[str]) -> list[Cell]:
+    """Return the cells that texts name: globs choose among the default cells, anything else is a cell."""
+    found: list[str] = []
+    for text in texts or ["*"]:
+        is_glob = any(c in text for c in "*?[")
+        matches = [name for name in TARGETS if fnmatchcase(name, text)] if is_glob else [text]
+        if not matches:
+            raise ValueError(f"no cell matches {text!r}; the default cells are {', '.join(TARGETS)}")
+        found += matches
+    return [parse(text) for text in dict.fromkeys(found)]

@@ -1,0 +1,104 @@
+"""The two packages, each in an interpreter of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from typing import Any
+
+from envpool.cli.bench import loops
+
+PEER_VERSION = "1.2.5"
+HERE = Path(__file__).parent
+
+
+class Engine:
+    """A package at work in a subprocess, see worker.py.
+
+    Parameters
+    ----------
+    name : str
+        How the package is called in the report.
+    command : list of str
+        Interpreter with its options.
+    """
+
+    def __init__(self, name: str, command: list[str]):
+        self.name = name
+        self.command = command
+        arguments = [str(HERE / "worker.py"), str(loops.__file__)]
+        self.process = subprocess.Popen(
+            [*command, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=HERE,
+            start_new_session=True,  # Ctrl-C is for the parent, which ends this process
+        )
+
+    def ask(self, do: str, **request: Any) -> dict[str, Any]:
+        """Send a request and return the reply, or raise RuntimeError with what went wrong."""
+        assert self.process.stdin and self.process.stdout
+        try:
+            print(json.dumps({"do": do} | request), file=self.process.stdin, flush=True)
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            status = self.process.wait()
+            raise RuntimeError(f"the process of {self.name} ended (exit status {status}) during {do!r}; see its text above")
+        reply: dict[str, Any] = json.loads(line)
+        if "error" in reply:
+            raise RuntimeError(reply["error"])
+        return reply
+
+    def probe(self, num_envs: int, num_threads: int) -> dict[str, float]:
+        """Return what import and construction cost, measured in a fresh process by probe.py."""
+        arguments = [str(HERE / "probe.py"), str(num_envs), str(num_threads)]
+        done = subprocess.run([*self.command, *arguments], stdout=subprocess.PIPE, text=True, cwd=HERE, check=True)
+        figures: dict[str, float] = json.loads(done.stdout)
+        return figures
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+def own_engine() -> Engine:
+    """Return the package of the running interpreter."""
+    return Engine("envpool", [sys.executable, "-P"])
+
+
+def peer_engine(python: Path) -> Engine:
+    """Return EnvPool in another interpreter, isolated (-I) from paths that the environment sets."""
+    engine = Engine(f"EnvPool {PEER_VERSION}", [str(python), "-I", "-W", "ignore"])
+    found = engine.ask("hello")["version"]
+    if found != PEER_VERSION:
+        engine.__exit__()
+        raise ValueError(f"the peer must be EnvPool {PEER_VERSION}, the interpreter given for it has envpool {found}")
+    return engine
+
+
+def peer_python(folder: Path) -> Path:
+    """Return the interpreter of the venv in `folder`, made and filled with EnvPool if needed."""
+    python = folder / "bin" / "python"
+    if folder.exists() and any(folder.iterdir()) and not (folder / "pyvenv.cfg").exists():
+        raise ValueError(f"{folder} is not empty and no venv: choose another folder with --peer-dir")
+    if not python.exists():
+        print(f"making a venv in {folder}", file=sys.stderr)
+        venv.create(folder, with_pip=True)
+    script = f"from importlib.metadata import version; assert version('envpool') == '{PEER_VERSION}'"
+    if subprocess.run([python, "-I", "-c", script], stderr=subprocess.DEVNULL).returncode:
+        install = [str(python), "-I", "-m", "pip", "install", "--disable-pip-version-check", f"envpool=={PEER_VERSION}"]
+        if subprocess.run(install, stdout=sys.stderr, env=os.environ | {"PYTHONPATH": ""}).returncode:
+            raise RuntimeError(
+                f"EnvPool {PEER_VERSION} could not be installed: it needs Linux and a Python it has wheels for"
+            )
+    return python

@@ -1,0 +1,116 @@
+"""The comparison as tables, JSON and a picture."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from comparison.engines import PEER_VERSION
+from envpool.cli.bench.machine import describe_machine
+from envpool.cli.bench.plot import COLOURS, new_figure, steps_axis
+from envpool.cli.text import count, short, table
+
+PEER = f"EnvPool {PEER_VERSION}"
+#: Figures of construction: title, factor to the unit shown.
+CONSTRUCTION = {
+    "import_seconds": ("import envpool, ms", 1e3),
+    "import_bytes": ("resident memory after it, MiB", 2**-20),
+    "first_pool_seconds": ("import and a first pool of 1 CartPole, ms", 1e3),
+    "first_pool_bytes": ("resident memory after it, MiB", 2**-20),
+    "make_seconds": ("make 100,000 CartPoles, ms", 1e3),
+    "make_and_reset_seconds": ("make and first reset, ms", 1e3),
+    "bytes_per_env": ("memory per CartPole, bytes", 1),
+}
+
+
+def cells_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table of cells."""
+    headers = ("cell", "threads", "envpool steps/s", f"{PEER} steps/s", "ratio", "target", "CPU ratio", "note")
+    return table(
+        headers,
+        [
+            (
+                row["cell"],
+                str(row["num_threads"]),
+                count(row.get("steps_per_second")),
+                count(row.get("peer_steps_per_second")),
+                short(row.get("ratio"), "x"),
+                f"{row['target']}x" if row["target"] else "-",
+                short(row.get("cpu_ratio"), "x"),
+                row["note"],
+            )
+            for row in rows
+        ],
+        "lrrrrrrl",
+    )
+
+
+def construction_table(costs: Mapping[str, Mapping[str, float]]) -> str:
+    """Return the table of import and construction."""
+    rows = []
+    for name, (title, factor) in CONSTRUCTION.items():
+        ours, peer = costs[name]["envpool"], costs[name]["peer"]
+        rows.append((title, short(ours * factor), short(peer * factor), short(peer / ours, "x") if ours > 0 else "-"))
+    return table(("construction", "envpool", PEER, "ratio"), rows, "lrrr")
+
+
+def write_json(
+    path: Path,
+    rows: Sequence[Mapping[str, Any]],
+    costs: Mapping[str, Mapping[str, float]],
+    arguments: argparse.Namespace,
+) -> None:
+    """Write machine, command, cells and construction."""
+    words = [
+        "scripts/compare",
+        *arguments.cells,
+        "--seconds",
+        arguments.seconds,
+        "--num-threads",
+        arguments.num_threads,
+    ]
+    content = {
+        "machine": describe_machine() | {"peer": PEER},
+        "command": shlex.join(map(str, words)),
+        "rows": rows,
+        "construction": costs,
+    }
+    path.write_text(json.dumps(content, indent=2) + "\n")
+
+
+def plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Plot steps per second of both packages as pairs of bars, with their ratio."""
+    shown = [r for r in rows if "ratio" in r]
+    figure = new_figure(8.5, 2 + 0.6 * len(shown))
+    axes = figure.subplots()
+    for offset, key, label, colour in (
+        (-0.2, "steps_per_second", "envpool", COLOURS[0]),
+        (0.2, "peer_steps_per_second", PEER, COLOURS[1]),
+    ):
+        axes.barh([i + offset for i in range(len(shown))], [r[key] for r in shown], 0.38, color=colour, label=label)
+    for i, r in enumerate(shown):
+        aim = f" (target {r['target']}x)" if r["target"] else ""
+        axes.annotate(
+            f"{short(r['ratio'], 'x')}{aim}",
+            (r["steps_per_second"], i - 0.2),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=9,
+        )
+    ends = [r[key] for r in shown for key in ("steps_per_second", "peer_steps_per_second")] or [1, 10]
+    axes.set_xlim(10 ** math.floor(math.log10(min(ends))), 20 * max(ends))
+    axes.set_xscale("log")
+    axes.set_yticks(range(len(shown)), [r["cell"] for r in shown])
+    axes.set_ylabel("task / envs / batch")
+    axes.invert_yaxis()
+    steps_axis(axes.xaxis, "env steps per second (logarithmic)")
+    axes.set_title(f"Steps per second with random actions, and the ratio to {PEER}")
+    axes.grid(True, axis="x", alpha=0.25)
+    figure.legend(loc="outside lower center", ncols=2)
+    figure.savefig(path)
