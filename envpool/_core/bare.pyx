@@ -14,6 +14,7 @@ from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_now
 from envpool._core.definition cimport env_of
+from envpool._core.execute cimport find_nonzero
 from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_MAX_FIELDS, envpool_batch, envpool_env
 
 from envpool._core.definition import describe
@@ -77,6 +78,7 @@ cdef class BareLoop:
     cdef int32_t limit
     cdef int64_t rounds             # entries of the action arrays
     cdef int64_t round              # rounds run
+    cdef int64_t entry              # the same, modulo rounds
     cdef int64_t burst              # rounds between two looks at the clock
     cdef bint is_running
     cdef const char* action_base[ENVPOOL_MAX_FIELDS]
@@ -87,7 +89,8 @@ cdef class BareLoop:
     cdef uint8_t* terminated
     cdef uint8_t* truncated
     cdef uint8_t* reset
-    cdef uint8_t* any_reset         # by span of ENVPOOL_MAX_BATCH envs
+    cdef int32_t* resets            # of a span: positions of the nonzero `reset`, as envpool_batch has them
+    cdef int32_t* num_resets        # by span of ENVPOOL_MAX_BATCH envs
     cdef int32_t* elapsed
     cdef int32_t* errors
     cdef const int32_t* ids
@@ -119,15 +122,18 @@ cdef class BareLoop:
         self.terminated = <uint8_t*>cnp.PyArray_DATA(flags)
         self.truncated = self.terminated + num_envs
         reset = np.ones(num_envs, np.uint8)
-        any_reset = np.ones(num_envs // ENVPOOL_MAX_BATCH + 1, np.uint8)
+        resets = np.arange(num_envs, dtype=np.int32) % ENVPOOL_MAX_BATCH
+        num_resets = np.full(num_envs // ENVPOOL_MAX_BATCH + 1, ENVPOOL_MAX_BATCH, np.int32)
+        num_resets[-1] = num_envs % ENVPOOL_MAX_BATCH
         counters = np.zeros((2, num_envs), np.int32)
         ids = np.arange(num_envs, dtype=np.int32)
         self.reset = <uint8_t*>cnp.PyArray_DATA(reset)
-        self.any_reset = <uint8_t*>cnp.PyArray_DATA(any_reset)
+        self.resets = <int32_t*>cnp.PyArray_DATA(resets)
+        self.num_resets = <int32_t*>cnp.PyArray_DATA(num_resets)
         self.elapsed = <int32_t*>cnp.PyArray_DATA(counters)
         self.errors = self.elapsed + num_envs
         self.ids = <const int32_t*>cnp.PyArray_DATA(ids)
-        self.keep = (capsule, dict(self.arrays), flags, reset, any_reset, counters, ids, dict(actions))
+        self.keep = (capsule, dict(self.arrays), flags, reset, resets, num_resets, counters, ids, dict(actions))
         self.take_actions(action_fields, actions)
         self.state = self.kind.create(self.kind.config, num_envs)
         if self.state == NULL:
@@ -239,11 +245,10 @@ cdef class BareLoop:
     cdef bint run_round(self) noexcept nogil:
         """Steps every env once. False: an env failed."""
         cdef envpool_batch batch
-        cdef int64_t entry = self.round % self.rounds
         cdef int32_t start = 0, n, i
         cdef int failed
         for i in range(self.kind.num_actions):
-            self.action[i] = self.action_base[i] + entry * self.action_stride[i]
+            self.action[i] = self.action_base[i] + self.entry * self.action_stride[i]
         batch.contiguous = 1
         batch.actions = self.action
         while start < self.num_envs:
@@ -252,7 +257,8 @@ cdef class BareLoop:
             batch.ids = self.ids + start
             batch.n = n
             batch.reset = self.reset + start
-            batch.any_reset = self.any_reset[start // ENVPOOL_MAX_BATCH]
+            batch.resets = self.resets + start
+            batch.num_resets = self.num_resets[start // ENVPOOL_MAX_BATCH]
             batch.reward = self.reward + start
             batch.terminated = self.terminated + start
             batch.truncated = self.truncated + start
@@ -267,6 +273,9 @@ cdef class BareLoop:
             self.end_step(start, n)
             start += n
         self.round += 1
+        self.entry += 1
+        if self.entry == self.rounds:
+            self.entry = 0
         return True
 
     cdef void end_step(self, int32_t start, int32_t n) noexcept nogil:
@@ -276,24 +285,21 @@ cdef class BareLoop:
         cdef uint8_t* truncated = self.truncated + start
         cdef uint8_t* reset = self.reset + start
         cdef int32_t* elapsed = self.elapsed + start
-        cdef int32_t i, limit = self.limit
-        cdef uint8_t any_reset = 0
-        if self.any_reset[start // ENVPOOL_MAX_BATCH]:
-            for i in range(n):
-                if reset[i]:
-                    reward[i] = 0
-                    terminated[i] = 0
-                    truncated[i] = 0
-                    elapsed[i] = -1
+        cdef int32_t* resets = self.resets + start
+        cdef int32_t i, k, limit = self.limit
+        for k in range(self.num_resets[start // ENVPOOL_MAX_BATCH]):
+            i = resets[k]
+            reward[i] = 0
+            terminated[i] = 0
+            truncated[i] = 0
+            elapsed[i] = -1
         for i in range(n):
             elapsed[i] += 1
         for i in range(n):
             truncated[i] |= elapsed[i] >= limit
         for i in range(n):
             reset[i] = terminated[i] | truncated[i]
-        for i in range(n):
-            any_reset |= reset[i]
-        self.any_reset[start // ENVPOOL_MAX_BATCH] = any_reset
+        self.num_resets[start // ENVPOOL_MAX_BATCH] = find_nonzero(reset, n, resets)
 
     cdef int fail(self) except -1:
         """Closes the loop and raises for the first env that failed."""

@@ -34,7 +34,7 @@ cdef inline bint is_contiguous(const int32_t* ids, int32_t n) noexcept nogil:
     return off == 0
 
 
-cdef inline int32_t find_nonzero(const uint8_t* flags, int32_t n, int32_t* found) noexcept nogil:
+cdef int32_t find_nonzero(const uint8_t* flags, int32_t n, int32_t* found) noexcept nogil:
     """Positions of the nonzero flags; looks at eight at a time, since most are zero."""
     cdef uint64_t word
     cdef int32_t i = 0, k = 0
