@@ -124,7 +124,7 @@ cdef class BareLoop:
         reset = np.ones(num_envs, np.uint8)
         resets = np.arange(num_envs, dtype=np.int32) % ENVPOOL_MAX_BATCH
         num_resets = np.full(num_envs // ENVPOOL_MAX_BATCH + 1, ENVPOOL_MAX_BATCH, np.int32)
-        num_resets[-1] = num_envs % ENVPOOL_MAX_BATCH
+        num_resets[num_envs // ENVPOOL_MAX_BATCH] = num_envs % ENVPOOL_MAX_BATCH
         counters = np.zeros((2, num_envs), np.int32)
         ids = np.arange(num_envs, dtype=np.int32)
         self.reset = <uint8_t*>cnp.PyArray_DATA(reset)
