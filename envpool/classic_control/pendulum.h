@@ -23,15 +23,29 @@ static inline float pendulum_torque(float action) {
 
 /* The angle in [-pi, pi): numpy's `%` takes the sign of the divisor. */
 static inline double pendulum_normalized(double angle) {
-  double rest = fmod(angle + PENDULUM_PI, 2 * PENDULUM_PI);
+  double rest = angle + PENDULUM_PI;
+  if (!(fabs(rest) < 2 * PENDULUM_PI)) rest = fmod(rest, 2 * PENDULUM_PI); /* else fmod changes nothing */
   if (rest < 0) rest += 2 * PENDULUM_PI;
   return rest - PENDULUM_PI;
 }
 
-/* What a step from this state costs. The term of the torque is float32, as upstream's action is. */
-static inline double pendulum_cost(double theta, double theta_dot, float action) {
-  const float effort = (float)0.001 * pendulum_powf(pendulum_torque(action), 2.0f);
-  return pow(pendulum_normalized(theta), 2.0) + 0.1 * pow(theta_dot, 2.0) + effort;
+/* The cost of a step as upstream computes it: squares by pow(x, 2), which is another number than x * x in the last place
+ * now and then, and the term of the torque in float32, as upstream's action is. */
+static inline float pendulum_exact_cost(double angle, double theta_dot, float torque) {
+  const float effort = (float)0.001 * pendulum_powf(torque, 2.0f);
+  return (float)(pow(angle, 2.0) + 0.1 * pow(theta_dot, 2.0) + effort);
+}
+
+/* The reward of a step from this state. Products are off by a few last places at most, a millionth of the gap between two
+ * floats as a rule; only where rounding hangs on it (or a NaN is at work) is the slow way taken. */
+static inline float pendulum_reward(double theta, double theta_dot, float action) {
+  const float torque = pendulum_torque(action);
+  const double angle = pendulum_normalized(theta);
+  const double effort = 0.001 * (torque * torque);
+  const double cost = angle * angle + 0.1 * (theta_dot * theta_dot) + effort;
+  const double error = 0x1p-46 * cost + 0x1p-20 * effort;
+  const float rounded = (float)(cost - error);
+  return rounded == (float)(cost + error) ? -rounded : -pendulum_exact_cost(angle, theta_dot, torque);
 }
 
 /* Steps n pendulums: theta, theta_dot (n) are updated. Given are the sines of theta (n), the actions (n), and pull,

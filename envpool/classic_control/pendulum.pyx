@@ -23,7 +23,7 @@ cdef extern from "pendulum.h" nogil:
     const double PI "PENDULUM_PI"
     const double MAX_SPEED "PENDULUM_MAX_SPEED"
     const double MAX_TORQUE "PENDULUM_MAX_TORQUE"
-    double pendulum_cost(double theta, double theta_dot, float action)
+    float pendulum_reward(double theta, double theta_dot, float action)
     void pendulum_advance(double* theta, double* theta_dot, const double* sines, const float* actions, double pull,
                           int32_t n)
 
@@ -73,13 +73,14 @@ cdef void advance(Pendulums* s, int32_t id, const float* actions, float* reward,
     """Steps n pendulums from `id` on, all but the sines and cosines."""
     cdef int32_t i
     for i in range(n):
-        reward[i] = <float>-pendulum_cost(s.theta[id + i], s.theta_dot[id + i], actions[id + i])
+        reward[i] = pendulum_reward(s.theta[id + i], s.theta_dot[id + i], actions[id + i])
     pendulum_advance(s.theta + id, s.theta_dot + id, s.sines + id, actions + id, s.pull, n)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Pendulums* s = <Pendulums*>state
     cdef const float* actions = <const float*>b.actions[0]
+    cdef double theta
     cdef int32_t i, id
     if b.contiguous:        # also steps pendulums that reset: cheaper than a gap, and overwritten below
         advance(s, b.ids[0], actions, b.reward, b.n)
@@ -93,8 +94,9 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
         s.theta_dot[id] = ep_uniform(&s.rng[id], -1, 1)
     for i in range(b.n):
         id = b.ids[i]
-        s.sines[id] = sin(s.theta[id])
-        s.cosines[id] = cos(s.theta[id])
+        theta = s.theta[id]     # a copy, so that the compiler may call sincos
+        s.sines[id] = sin(theta)
+        s.cosines[id] = cos(theta)
     return 0
 
 
