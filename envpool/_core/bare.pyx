@@ -142,6 +142,8 @@ cdef class BareLoop:
 
     cdef int take_actions(self, action_fields, actions) except -1:
         cdef int i
+        if sorted(actions) != sorted(f.name for f in action_fields):
+            raise ConfigError(f"actions must have the keys {[f.name for f in action_fields]}, got {list(actions)}")
         self.rounds = len(actions[action_fields[0].name])
         for i, f in enumerate(action_fields):
             a = actions[f.name]

@@ -18,6 +18,9 @@ TARGETS = {
     "Pendulum-v1/256": 20,
 }
 
+#: How many CartPoles are made to measure construction.
+PROBE_ENVS = 100_000
+
 
 @dataclass(frozen=True)
 class Cell:

@@ -13,6 +13,8 @@ from typing import Any
 from envpool.cli.bench import loops
 
 PEER_VERSION = "1.2.5"
+#: The peer is isolated from paths that the environment sets, or it would find the package of this one.
+PEER_FLAGS = ("-I", "-W", "ignore")
 HERE = Path(__file__).parent
 
 
@@ -50,7 +52,9 @@ class Engine:
             line = ""
         if not line:
             status = self.process.wait()
-            raise RuntimeError(f"the process of {self.name} ended (exit status {status}) during {do!r}; see its text above")
+            raise RuntimeError(
+                f"the process of {self.name} ended (exit status {status}) during {do!r}; see its text above"
+            )
         reply: dict[str, Any] = json.loads(line)
         if "error" in reply:
             raise RuntimeError(reply["error"])
@@ -77,8 +81,8 @@ def own_engine() -> Engine:
 
 
 def peer_engine(python: Path) -> Engine:
-    """Return EnvPool in another interpreter, isolated (-I) from paths that the environment sets."""
-    engine = Engine(f"EnvPool {PEER_VERSION}", [str(python), "-I", "-W", "ignore"])
+    """Return EnvPool in another interpreter, or raise ValueError if that has another version."""
+    engine = Engine(f"EnvPool {PEER_VERSION}", [str(python), *PEER_FLAGS])
     found = engine.ask("hello")["version"]
     if found != PEER_VERSION:
         engine.__exit__()

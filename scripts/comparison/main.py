@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from comparison import engines, report
-from comparison.cells import TARGETS, Cell, select
+from comparison.cells import PROBE_ENVS, TARGETS, Cell, select
 from comparison.engines import Engine
 from envpool.cli.bench.command import Progress
 from envpool.cli.bench.loops import Slice
@@ -26,9 +26,8 @@ from envpool.cli.parsing import Parser, positive_int, positive_seconds
 
 ROOT = Path(__file__).parents[2]
 TURNS = 10
-#: Construction is measured in so many fresh processes of each package, with so many envs.
+#: Construction is measured in so many fresh processes of each package.
 PROBES = 5
-PROBE_ENVS = 100_000
 
 
 def make_parser() -> Parser:

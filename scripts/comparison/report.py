@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from comparison.cells import PROBE_ENVS
 from comparison.engines import PEER_VERSION
 from envpool.cli.bench.machine import describe_machine
 from envpool.cli.bench.plot import COLOURS, new_figure, steps_axis
@@ -22,7 +23,7 @@ CONSTRUCTION = {
     "import_bytes": ("resident memory after it, MiB", 2**-20),
     "first_pool_seconds": ("import and a first pool of 1 CartPole, ms", 1e3),
     "first_pool_bytes": ("resident memory after it, MiB", 2**-20),
-    "make_seconds": ("make 100,000 CartPoles, ms", 1e3),
+    "make_seconds": (f"make {PROBE_ENVS:,} CartPoles, ms", 1e3),
     "make_and_reset_seconds": ("make and first reset, ms", 1e3),
     "bytes_per_env": ("memory per CartPole, bytes", 1),
 }
@@ -79,6 +80,7 @@ def write_json(
         "command": shlex.join(map(str, words)),
         "rows": rows,
         "construction": costs,
+        "construction_envs": PROBE_ENVS,
     }
     path.write_text(json.dumps(content, indent=2) + "\n")
 

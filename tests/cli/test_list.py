@@ -1,0 +1,65 @@
+"""``envpool list``."""
+
+import pytest
+
+import envpool
+from envpool.cli.list import family, matching
+from envpool.cli.main import main
+from envpool.registration import registry
+from tests.cli.command import run_command
+
+
+def listed(text):
+    """Rows below the headers."""
+    lines = text.splitlines()
+    assert lines[0].split() == ["id", "family", "max_episode_steps"]
+    return [line.split() for line in lines[1:]]
+
+
+def test_lists_every_task_in_order():
+    done = run_command("list")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [row[0] for row in listed(done.stdout)] == envpool.list_all_envs()
+
+
+@pytest.mark.parametrize("pattern", ["CartPole-v1", "cartpole-V1", "C*Pole-v1", "c?rtpole-v[1]"])
+def test_pattern(pattern, capsys):
+    assert main(["list", pattern]) == 0
+    assert ["CartPole-v1", "classic_control", "500"] in listed(capsys.readouterr().out)
+
+
+def test_glob_means_the_whole_id_and_substring_a_part():
+    assert matching("phys2d/Cart*-v1") == ["phys2d/CartPole-v1"]
+    assert set(matching("CartPole-v1")) == {"CartPole-v1", "phys2d/CartPole-v1"}
+    assert matching("CartPole-v[1]") == ["CartPole-v1"]
+
+
+def test_no_match_names_the_nearest(capsys):
+    assert main(["list", "CartPoll-v1"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "CartPole-v1" in captured.err
+
+
+def test_columns_are_aligned(capsys):
+    assert main(["list", "CartPole"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len({line.index("classic_control") for line in lines[1:]} | {lines[0].index("family")}) == 1
+    assert len({len(line) for line in lines}) == 1
+
+
+@pytest.fixture
+def foreign_task():
+    """A task of another package that cannot be imported."""
+    registry.register("Foreign-v0", "no_such_package.envs", env="Foreign")
+    yield "Foreign-v0"
+    del registry.tasks["Foreign-v0"]
+
+
+def test_family_that_cannot_be_loaded_is_listed(foreign_task, capsys):
+    assert main(["list", foreign_task]) == 0
+    assert listed(capsys.readouterr().out) == [[foreign_task, "no_such_package.envs", "-"]]
+
+
+def test_family_of_this_package():
+    assert family(registry.find("CartPole-v1")) == "classic_control"

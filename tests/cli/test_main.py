@@ -1,0 +1,111 @@
+"""The frame around the commands: help, errors in one line, exit statuses."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import envpool
+from envpool.cli.main import COMMANDS, main
+from tests.cli.command import COMMAND, ENVIRONMENT, run_command
+
+
+def error_line(done):
+    """The one line of a failed command."""
+    assert done.returncode == 2
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+@pytest.mark.parametrize("arguments", [["--help"], *([name, "--help"] for name in COMMANDS)])
+def test_help_names_every_argument(arguments, capsys):
+    with pytest.raises(SystemExit) as exit_status:
+        main(arguments)
+    assert exit_status.value.code == 0
+    text = capsys.readouterr().out
+    assert all(name in text for name in COMMANDS) if len(arguments) == 1 else f"usage: envpool {arguments[0]}" in text
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as exit_status:
+        main(["--version"])
+    assert exit_status.value.code == 0
+    assert capsys.readouterr().out == f"envpool {envpool.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ([], "COMMAND"),
+        (["lst"], "invalid choice: 'lst'"),
+        (["list", "no such task"], "no task matches 'no such task'"),
+        (["spec", "CartPole"], "did you mean CartPole-v1"),
+        (["spec", "CartPole-v1", "--option", "max_episode_step=3"], "did you mean 'max_episode_steps'?"),
+        (["spec", "CartPole-v1", "--option", "max_episode_steps=many"], "max_episode_steps must be of type int"),
+        (["spec", "CartPole-v1", "--option", "max_episode_steps"], "name=value"),
+        (["bench"], "TASK"),
+        (["bench", "CartPole-v1", "CartPole-v11"], "CartPole-v11 is not supported"),
+        (["bench", "CartPole-v1", "--num-envs", "0"], "--num-envs: must be an integer of at least 1, got '0'"),
+        (["bench", "CartPole-v1", "--num-envs", "1.5"], "--num-envs: must be an integer of at least 1, got '1.5'"),
+        (["bench", "CartPole-v1", "--num-envs", "4", "--batch-size", "5"], "batch_size is 5"),
+        (["bench", "CartPole-v1", "--num-threads", "5000"], "num_threads is 5000, allowed are 0 to 4096"),
+        (["bench", "CartPole-v1", "--seconds", "0"], "--seconds: must be a number of seconds above 0, got '0'"),
+        (["bench", "CartPole-v1", "--seconds", "nan"], "--seconds: must be a number of seconds above 0, got 'nan'"),
+        (["bench", "CartPole-v1", "--env-type", "jax"], "invalid choice: 'jax'"),
+        (["bench", "CartPole-v1", "--sweep", "--num-envs", "4"], "leave out --num-envs"),
+        (["bench", "CartPole-v1", "--compare", "gymnasium", "--option", "seed=1"], "leave out --option"),
+        (["bench", "CartPole-v1", "--option", "num_envs=3"], "use --num-envs"),
+        (["bench", "CartPole-v1", "--plot", "a.txt"], "must end in one of .png"),
+        (["bench", "CartPole-v1", "--plot", "no/such/folder/a.png"], "no/such/folder does not exist"),
+        (["bench", "CartPole-v1", "--json", "."], "it is a folder"),
+        (["bench", "CartPole-v1", "--sec", "1"], "unrecognized arguments: --sec 1"),
+    ],
+)
+def test_errors_are_one_line_and_status_2(arguments, text):
+    line = error_line(run_command(*arguments))
+    assert line.startswith("envpool")
+    assert text in line
+
+
+def test_interrupt_gives_status_130():
+    process = subprocess.Popen(
+        [*COMMAND, "bench", "CartPole-v1", "--num-envs", "64", "--num-threads", "2", "--seconds", "300"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+    )
+    wait_for_worker(process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err.split("\n") == ["", "envpool bench: interrupted", ""]
+
+
+def wait_for_worker(process):
+    """Wait until the pool of a process runs."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        names = [p.read_text() for p in Path(f"/proc/{process.pid}/task").glob("*/comm")]
+        if any(name.startswith("envpool-") for name in names):
+            return
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.kill()
+    pytest.fail("no pool was made in 60 s")
+
+
+def test_reader_that_has_gone_is_no_error():
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(
+            [*COMMAND, "list"], stdout=write, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, timeout=60
+        )
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (141, "")

@@ -1,0 +1,75 @@
+"""``envpool spec``."""
+
+import numpy as np
+import pytest
+
+import envpool
+from envpool.cli.main import main
+from envpool.cli.parsing import read_options
+from envpool.cli.spec import bound
+from tests.cli.command import run_command
+
+
+def test_shows_all_options_and_arrays():
+    done = run_command("spec", "CartPole-v1")
+    assert (done.returncode, done.stderr) == (0, "")
+    words = [line.split() for line in done.stdout.splitlines()]
+    spec = envpool.make_spec("CartPole-v1")
+    assert words[0] == ["CartPole-v1"]
+    for name, value in spec.config._asdict().items():
+        assert [name, repr(value)] in words
+    for name, array in (spec.state_array_spec | spec.action_array_spec).items():
+        assert [name, str(array.dtype)] in [line[:2] for line in words]
+    assert ["action_space", "Discrete(2)"] in words
+    assert ["obs", "float32", "(4,)"] in [line[:3] for line in words]
+    assert "action_spec()" in done.stdout
+    assert "observation_spec().obs" in done.stdout
+
+
+def test_option_is_shown_with_its_default(capsys):
+    assert main(["spec", "CartPole-v1", "--option", "max_episode_steps=7", "--option", "sutton_barto_reward=true"]) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "max_episode_steps 7 (default 500)" in lines
+    assert "sutton_barto_reward True (default False)" in lines
+    assert "num_envs 1" in lines
+
+
+@pytest.mark.parametrize("task", envpool.list_all_envs()[::25])
+def test_other_tasks(task, capsys):
+    assert main(["spec", task]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == task
+
+
+def test_unknown_task_names_the_nearest_on_stderr(capsys):
+    assert main(["spec", "CartPole-v7"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "CartPole-v1" in captured.err
+
+
+def test_values_get_the_type_of_their_default():
+    defaults = {"path": "a", "steps": 3, "rate": 0.5, "flag": True, "seeds": []}
+    pairs = [("path", "12"), ("steps", "4"), ("rate", "1e-3"), ("flag", "FALSE"), ("seeds", "[1, 2]"), ("new", "x y")]
+    assert read_options(pairs, defaults) == {
+        "path": "12",
+        "steps": 4,
+        "rate": 1e-3,
+        "flag": False,
+        "seeds": [1, 2],
+        "new": "x y",
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (-np.inf, "-inf"),
+        (3, "3"),
+        (False, "False"),
+        (np.full((3, 5), 2.0), "2"),
+        (np.array([1.0, -0.5]), "[1, -0.5]"),
+        (np.arange(40), "0 to 39"),
+    ],
+)
+def test_bound(value, text):
+    assert bound(value) == text
