@@ -5,15 +5,12 @@ import pytest
 
 import envpool
 from envpool._core.bare import BareLoop
+from envpool.cli.bench.actions import draw_actions, rounds_of
 from envpool.errors import ConfigError, PoolStateError
+from tests.native import plugin
 
 LIMIT = 30
-ROUNDS = 5
-
-
-def draw(num_envs):
-    """Actions in use by turns."""
-    return np.random.default_rng(3).integers(0, 2, (ROUNDS, num_envs)).astype(np.int32)
+TERMINATE, FAIL = 96, 97  # actions of the synthetic env
 
 
 def make_loop(num_envs, changes=()):
@@ -24,27 +21,68 @@ def make_loop(num_envs, changes=()):
         "num_envs": num_envs,
         "seeds": np.asarray(spec.seeds(), np.uint64),
         "max_episode_steps": LIMIT,
-        "actions": {"action": draw(num_envs)},
+        "actions": draw_actions(spec),
     }
     return BareLoop(**(arguments | dict(changes)))
 
 
-# 512 is the number of envs that the kernels get at once.
-@pytest.mark.parametrize("num_envs", [1, 3, 512, 700])
-def test_rows_equal_those_of_the_pool(num_envs):
-    loop, actions, ended = make_loop(num_envs), draw(num_envs), np.zeros(2, int)
-    with envpool.make_gymnasium("CartPole-v1", num_envs=num_envs, max_episode_steps=LIMIT) as pool:
-        for step in range(4 * LIMIT):
-            steps, _ = loop.run(0, 1)
-            assert steps == num_envs
-            obs, reward, terminated, truncated, _ = pool.step(actions[step % ROUNDS])
-            ended += [terminated.sum(), truncated.sum()]
-            expected = {"obs": obs, "reward": reward, "terminated": terminated, "truncated": truncated}
+def assert_same_rows(task, num_envs, actions, options):
+    """Step loop and pool with the same actions; return how many episodes ended."""
+    spec = envpool.make_spec(task, num_envs=num_envs, max_episode_steps=LIMIT, **options)
+    loop = BareLoop(spec.capsule, num_envs, np.asarray(spec.seeds(), np.uint64), LIMIT, actions)
+    rounds, ended = rounds_of(actions, num_envs), 0
+    with envpool.make_gymnasium(task, num_envs=num_envs, max_episode_steps=LIMIT, **options) as pool:
+        for step in range(2 * LIMIT + 5):
+            assert loop.run(0, 1)[0] == num_envs
+            obs, reward, terminated, truncated, info = pool.step(rounds[step % len(rounds)])
+            expected = {"reward": reward, "terminated": terminated, "truncated": truncated} | flat("obs", obs)
+            expected |= {f"info:{k}": v for k, v in info.items() if f"info:{k}" in loop.arrays}
             assert set(loop.arrays) == set(expected)
             for name, array in expected.items():
                 assert loop.arrays[name].dtype == array.dtype
                 assert loop.arrays[name].tobytes() == array.tobytes(), (step, name)
-    assert ended[0] > 0
+            ended += terminated.sum() + truncated.sum()
+    return ended
+
+
+def flat(name, obs):
+    """Arrays of an observation by field name: obs, obs:a, obs:b.c."""
+    if not isinstance(obs, dict):
+        return {name: obs}
+    join = ":" if name == "obs" else "."
+    return {k: v for key, value in obs.items() for k, v in flat(f"{name}{join}{key}", value).items()}
+
+
+# 512 is the number of envs that the kernels get at once.
+@pytest.mark.parametrize("num_envs", [1, 3, 512, 700])
+@pytest.mark.parametrize("task", ["CartPole-v1", "Pendulum-v1", "FrozenLake-v1"])
+def test_rows_equal_those_of_the_pool(task, num_envs):
+    actions = draw_actions(envpool.make_spec(task, num_envs=num_envs))
+    assert assert_same_rows(task, num_envs, actions, {}) > 0
+
+
+@pytest.mark.parametrize("layout", ["flat", "rich"])
+@pytest.mark.parametrize("fused", [False, True])
+def test_rows_of_many_arrays_and_of_either_kind_of_kernel(layout, fused):
+    plugin.load()
+    options = {"layout": layout, "fused": fused}
+    actions = draw_actions(envpool.make_spec("Synthetic-v0", num_envs=600, **options))
+    move = actions["action" if layout == "flat" else "action.move"]
+    np.clip(move, 0, TERMINATE, out=move)
+    assert assert_same_rows("Synthetic-v0", 600, actions, options) > 0
+
+
+def test_failing_env_closes_the_loop():
+    plugin.load()
+    spec = envpool.make_spec("Synthetic-v0", num_envs=6)
+    actions = np.zeros((3, 6), np.int32)
+    actions[2, 4] = FAIL
+    loop = BareLoop(spec.capsule, 6, np.zeros(6, np.uint64), LIMIT, {"action": actions})
+    assert loop.run(60.0, 2)[0] == 12
+    with pytest.raises(RuntimeError, match="env 4 failed in the bare loop: "):
+        loop.run(10.0)
+    with pytest.raises(PoolStateError, match="closed"):
+        loop.run(0)
 
 
 def test_time_limit_is_reached():

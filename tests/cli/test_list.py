@@ -19,7 +19,9 @@ def listed(text):
 def test_lists_every_task_in_order():
     done = run_command("list")
     assert (done.returncode, done.stderr) == (0, "")
-    assert [row[0] for row in listed(done.stdout)] == envpool.list_all_envs()
+    # Other tests of this process may have registered tasks of their own.
+    own = [i for i in envpool.list_all_envs() if registry.find(i).import_path.startswith("envpool.")]
+    assert [row[0] for row in listed(done.stdout)] == own
 
 
 @pytest.mark.parametrize("pattern", ["CartPole-v1", "cartpole-V1", "C*Pole-v1", "c?rtpole-v[1]"])

@@ -34,7 +34,7 @@ def test_option_is_shown_with_its_default(capsys):
     assert "num_envs 1" in lines
 
 
-@pytest.mark.parametrize("task", envpool.list_all_envs()[::25])
+@pytest.mark.parametrize("task", ["Pendulum-v1", "FrozenLake-v1", "phys2d/CartPole-v0"])
 def test_other_tasks(task, capsys):
     assert main(["spec", task]) == 0
     assert capsys.readouterr().out.splitlines()[0] == task
