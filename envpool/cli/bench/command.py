@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Measure, print the table, write the files."""
     check(arguments)
-    cells = list(plan(arguments))
+    cells = plan(arguments)
 
     from envpool.cli.bench import measure, report
 
@@ -105,8 +105,8 @@ def check(arguments: argparse.Namespace) -> None:
         check_plot(arguments.plot)
 
 
-def plan(arguments: argparse.Namespace) -> Iterator[Cell]:
-    """Yield the configurations to measure; all of them are checked when the first one is there."""
+def plan(arguments: argparse.Namespace) -> list[Cell]:
+    """Return the configurations to measure; a spec was made of each, so that bad ones are refused before the first."""
     from envpool.cli.bench.measure import Cell
 
     cells = []
@@ -115,7 +115,7 @@ def plan(arguments: argparse.Namespace) -> Iterator[Cell]:
             options = make_spec(task, arguments.options, **sizes).config._asdict()
             chosen = {name: options[name] for name, _ in arguments.options} | sizes
             cells.append(Cell(task, chosen, arguments.env_type, arguments.compare is not None))
-    yield from cells
+    return cells
 
 
 def single(arguments: argparse.Namespace) -> dict[str, int]:
