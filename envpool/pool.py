@@ -12,7 +12,7 @@ import numpy as np
 from envpool._core.pool import Pool, as_ids, available_cpus
 from envpool.autoreset import MODES
 from envpool.errors import ConfigError, PoolStateError
-from envpool.spec import EnvSpec, check_seed, check_seeds
+from envpool.spec import EnvSpec, check_seed, check_seeds, is_sequence
 
 #: Pools that are still open; closed at exit, before the libraries they use go away.
 _open_pools: weakref.WeakSet[EnvPool] = weakref.WeakSet()
@@ -132,7 +132,7 @@ class EnvPool(Pool):
         if seed is None:
             return None
         ids = self.all_env_ids if env_id is None else env_id
-        if hasattr(seed, "__len__") and not isinstance(seed, (str, bytes)):
+        if is_sequence(seed):
             known = [0 if s is None else s for s in seed]
             checked = check_seeds("seed", known, len(ids))
             return [None if s is None else c for s, c in zip(seed, checked, strict=True)]

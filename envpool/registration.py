@@ -146,12 +146,12 @@ class EnvRegistry:
         return self._make_spec(task, options)
 
     def _make_spec(self, task: Task, options: dict[str, Any]) -> EnvSpec:
-        from envpool.spec import check_names, check_seeds
+        from envpool.spec import check_names, check_seeds, is_sequence
 
         cls = self.spec_class(task)
         check_names(options, cls.gen_config._fields, f"task {task.task_id!r}")
         seed = options.get("seed", 0)
-        if hasattr(seed, "__len__") and not isinstance(seed, (str, bytes)):
+        if is_sequence(seed):
             if len(options.get("env_seed", ())):
                 raise ConfigError("pass seed as a sequence or env_seed, not both")
             options |= {"seed": 0, "env_seed": check_seeds("seed", seed, options.get("num_envs", 1))}

@@ -227,7 +227,8 @@ def validate(config: Any) -> Any:
     check_range("thread_affinity_offset", c["thread_affinity_offset"], -1)
     check_range("max_episode_steps", c["max_episode_steps"], 1)
     check_seed("seed", c["seed"])
-    c["env_seed"] = check_seeds("env_seed", c["env_seed"], c["num_envs"]) if np.size(c["env_seed"]) else []
+    is_empty = is_sequence(c["env_seed"]) and len(c["env_seed"]) == 0
+    c["env_seed"] = [] if is_empty else check_seeds("env_seed", c["env_seed"], c["num_envs"])
     c["autoreset_mode"] = canonical_mode(c["autoreset_mode"])
     return type(config)(**c)
 
@@ -268,11 +269,17 @@ def check_seed(name: str, seed: Any) -> int:
     return int(seed)
 
 
+def is_sequence(seed: Any) -> bool:
+    """Whether a seed is meant as one for each env: a list, a tuple, an array of one dimension or more."""
+    return hasattr(seed, "__len__") and not isinstance(seed, (str, bytes)) and getattr(seed, "ndim", 1) > 0
+
+
 def check_seeds(name: str, seeds: Any, count: int) -> list[int]:
-    """Return one seed for each of `count` envs, or raise ConfigError."""
-    if np.ndim(seeds) != 1 or len(seeds) != count:
-        got = f"shape {np.shape(seeds)}" if np.ndim(seeds) != 1 else f"{len(seeds)} entries"
-        raise ConfigError(f"{name} as a sequence needs one entry for each of {count} envs, got {got}")
+    """Return one seed for each of `count` envs, or raise ConfigError or TypeError."""
+    if not is_sequence(seeds):
+        raise TypeError(f"{name} must be a sequence of integers, got {seeds!r}")
+    if len(seeds) != count:
+        raise ConfigError(f"{name} as a sequence needs one entry for each of {count} envs, got {len(seeds)} entries")
     return [check_seed(f"{name}[{i}]", s) for i, s in enumerate(seeds)]
 
 
