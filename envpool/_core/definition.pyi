@@ -1,0 +1,28 @@
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from typing_extensions import disjoint_base
+
+DTYPES: tuple[np.dtype[Any], ...]
+
+class _Field(NamedTuple):
+    name: str
+    dtype: Any
+    shape: tuple[int, ...] = ()
+    low: Any = None
+    high: Any = None
+
+class Field(_Field): ...
+
+class Description(NamedTuple):
+    name: str
+    fields: tuple[Field, ...]
+    actions: tuple[Field, ...]
+
+@disjoint_base
+class Memory:
+    def __new__(cls, tables: int, config: int) -> Memory: ...
+
+def describe(capsule: Any) -> Description: ...
+def define(template: Any, fields: Sequence[Field], actions: Sequence[Field], config: bytes = b"") -> Any: ...
