@@ -1,0 +1,1 @@
+"""Names that clients of EnvPool import from ``envpool.python``."""

@@ -1,0 +1,5 @@
+"""The base class of all pools under EnvPool's name, for ``isinstance`` checks."""
+
+from envpool.pool import EnvPool as EnvPoolMixin
+
+__all__ = ["EnvPoolMixin"]
