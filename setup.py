@@ -1,4 +1,4 @@
-"""Builds every .pyx under envpool/ as an extension of its own; pyproject.toml holds everything else.
+"""Builds every .pyx under envpool/ as an extension of its own and packs the headers; the rest is in pyproject.toml.
 
 ENVPOOL_PROFILE chooses one of PROFILES; each has its own build folder, since compilers do not track flags.
 """
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from Cython.Build import cythonize
-from setuptools import Extension, setup
+from setuptools import Extension, find_packages, setup
 
 # Bit-exactness rests on these: no contraction to FMA, no folding of pow(x, 2), no vectorisation of straight-line code
 # (gcc drops float roundings there), and wrapping integers. No -march: the wheel runs on any x86-64.
@@ -17,7 +17,10 @@ COMMON = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-fvisibility=hidden", "-
 PROFILES = {
     "release": {"compile": ["-O3"], "link": []},
     "debug": {"compile": ["-O1", "-g", "-UNDEBUG"], "link": []},
-    "asan": {"compile": ["-O1", "-g", "-UNDEBUG", "-fsanitize=address,undefined"], "link": ["-fsanitize=address,undefined"]},
+    "asan": {
+        "compile": ["-O1", "-g", "-UNDEBUG", "-fsanitize=address,undefined"],
+        "link": ["-fsanitize=address,undefined"],
+    },
     "tsan": {"compile": ["-O1", "-g", "-UNDEBUG", "-fsanitize=thread"], "link": ["-fsanitize=thread"]},
 }
 
@@ -29,9 +32,12 @@ checked = profile != "release"
 # Distributions beyond uniform and integers come from the static library in the numpy wheel.
 random_lib = Path(np.get_include()).parents[1] / "random" / "lib"
 
+# A change to one of these rebuilds every extension: a stale one would disagree about the layout of a struct.
+shared = [str(p) for p in sorted(Path("include").rglob("*.h"))] + ["setup.py"]
+
 
 def extension(source: Path) -> Extension:
-    """The extension of one .pyx file; a first line `# distutils: language = c++` makes it C++."""
+    """Return the extension of one .pyx file; a first line `# distutils: language = c++` makes it C++."""
     return Extension(
         ".".join(source.with_suffix("").parts),
         [str(source)],
@@ -41,10 +47,13 @@ def extension(source: Path) -> Extension:
         extra_link_args=["-pthread", *PROFILES[profile]["link"]],
         library_dirs=[str(random_lib)],
         libraries=["npyrandom", "m"],
+        depends=shared + [str(p) for p in sorted(source.parent.rglob("*.h"))],
     )
 
 
 setup(
+    packages=[*find_packages(include=["envpool*"]), "envpool.include"],
+    package_dir={"envpool.include": "include"},
     ext_modules=cythonize(
         [extension(p) for p in sorted(Path("envpool").rglob("*.pyx"))],
         nthreads=os.cpu_count() or 1,
