@@ -1,0 +1,298 @@
+"""PPO in one file on a pool of environments (Schulman et al., 2017; layout after CleanRL).
+
+    python examples/ppo.py --task CartPole-v1 --target 475 --plot ppo.png
+    python examples/ppo.py --task Pendulum-v1 --gamma 0.9 --total-timesteps 400000 --target -200
+
+Discrete or continuous actions, observations of any Box. What is particular to a pool:
+
+- ``env.step(actions)`` steps all environments at once and returns NumPy arrays with one row for each.
+- The step after the last one of an episode ignores its action and returns the first observation of the next episode
+  (autoreset_mode "next_step"). That row is no transition of the task, so it is left out of the loss.
+- The row of the last step holds the true last observation. A truncated episode (time limit) is bootstrapped from its
+  value, a terminated one is not.
+"""
+
+import argparse
+import time
+from collections import deque
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+import numpy as np
+import torch
+from gymnasium.spaces import Box, Discrete
+from torch import nn
+from torch.distributions import Categorical, Independent, Normal
+from tqdm import tqdm
+
+import envpool
+
+
+def option(default, text, kind=None):
+    """Return a field of Args: its default, its help text, and its type where the default does not tell."""
+    return field(default=default, metadata={"help": text, "kind": kind or type(default)})
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of the command line."""
+
+    task: str = option("CartPole-v1", "task id, see envpool.list_all_envs()")
+    seed: int = option(1, "seed of the network, the sampling and the environments")
+    num_envs: int = option(64, "environments in the pool")
+    num_steps: int = option(64, "steps of each environment between two updates")
+    total_timesteps: int = option(1_000_000, "environment steps to train for, at most")
+    learning_rate: float = option(2e-3, "Adam's step size at the start; falls to 0 over total_timesteps")
+    gamma: float = option(0.99, "discount")
+    gae_lambda: float = option(0.95, "decay of the advantage estimate")
+    epochs: int = option(4, "passes over the data of an update")
+    minibatches: int = option(8, "gradient steps in a pass")
+    clip: float = option(0.2, "how far the probability ratio may move, and the value")
+    entropy_coef: float = option(0.005, "weight of the entropy bonus")
+    value_coef: float = option(0.5, "weight of the value loss")
+    max_grad_norm: float = option(0.5, "gradient clipping")
+    hidden: int = option(64, "units in each of the two hidden layers")
+    torch_threads: int = option(1, "torch's threads: networks this small run fastest on one")
+    env_threads: int = option(0, "the pool's threads, 0 for its default")
+    target: float = option(
+        None, "stop when the mean return of the last 100 episodes reaches this; fail if it never does", float
+    )
+    plot: str = option(None, "write the learning curve to this PNG file", str)
+
+
+def parse_args(argv=None):
+    """Return the command line as Args."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for f in fields(Args):
+        text = f.metadata["help"] + ("" if f.default is None else f" (default: {f.default})")
+        parser.add_argument(f"--{f.name.replace('_', '-')}", type=f.metadata["kind"], default=f.default, help=text)
+    return Args(**vars(parser.parse_args(argv)))
+
+
+class RunningScale:
+    """Mean and standard deviation of all rows seen so far."""
+
+    def __init__(self, shape=()):
+        self.count, self.mean, self.m2 = 1e-4, np.zeros(shape), np.zeros(shape)
+
+    def update(self, rows):
+        """Take in rows (n, *shape)."""
+        n, total = len(rows), self.count + len(rows)
+        delta = rows.mean(axis=0) - self.mean
+        self.mean = self.mean + delta * n / total
+        self.m2 = self.m2 + rows.var(axis=0) * n + delta**2 * self.count * n / total
+        self.count = total
+
+    @property
+    def std(self):
+        """Standard deviation, never zero."""
+        return np.sqrt(self.m2 / self.count + 1e-8)
+
+
+class Agent(nn.Module):
+    """A policy and a value network, with the normalisation of what goes in and what comes out."""
+
+    def __init__(self, env, hidden):
+        super().__init__()
+        obs_space, self.action_space = env.single_observation_space, env.single_action_space
+        if not isinstance(obs_space, Box) or not isinstance(self.action_space, (Box, Discrete)):
+            raise SystemExit(
+                f"needs Box observations and Box or Discrete actions, got {obs_space} and {self.action_space}"
+            )
+        self.is_discrete = isinstance(self.action_space, Discrete)
+        inputs = int(np.prod(obs_space.shape))
+        outputs = int(self.action_space.n if self.is_discrete else np.prod(self.action_space.shape))
+        self.actor, self.critic = mlp(inputs, hidden, outputs, 0.01), mlp(inputs, hidden, 1, 1.0)
+        self.log_std = nn.Parameter(torch.zeros(outputs), requires_grad=not self.is_discrete)
+        self.scale = RunningScale((inputs,))
+
+    def normalise(self, obs, learn=False):
+        """Return observations (n, *shape) as float32 (n, inputs) of mean 0 and deviation 1."""
+        rows = obs.reshape(len(obs), -1)
+        if learn:
+            self.scale.update(rows)
+        return torch.from_numpy(np.clip((rows - self.scale.mean) / self.scale.std, -10, 10).astype(np.float32))
+
+    def policy(self, inputs):
+        """Return the distribution over actions."""
+        outputs = self.actor(inputs)
+        if self.is_discrete:
+            return Categorical(logits=outputs)
+        return Independent(Normal(outputs, self.log_std.exp()), 1)
+
+    def value(self, inputs):
+        """Return the expected discounted return (n,)."""
+        return self.critic(inputs).squeeze(-1)
+
+    def to_env(self, actions):
+        """Return sampled actions as the pool wants them; continuous ones are scaled from [-1, 1] to the bounds."""
+        actions = actions.numpy()
+        if self.is_discrete:
+            return actions + self.action_space.start
+        low, high = self.action_space.low, self.action_space.high
+        unit = np.clip(actions, -1, 1).reshape(-1, *self.action_space.shape)
+        return np.where(np.isfinite(high - low), low + (unit + 1) / 2 * (high - low), unit)
+
+
+def mlp(inputs, hidden, outputs, gain):
+    """Return a network of two hidden tanh layers with orthogonal weights."""
+    layers = [nn.Linear(inputs, hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh(), nn.Linear(hidden, outputs)]
+    for layer in layers[::2]:
+        nn.init.orthogonal_(layer.weight, gain if layer is layers[-1] else 2**0.5)
+        nn.init.zeros_(layer.bias)
+    return nn.Sequential(*layers)
+
+
+class Returns:
+    """Undiscounted returns of finished episodes, and the running scale of discounted ones."""
+
+    def __init__(self, num_envs, gamma):
+        self.gamma, self.scale = gamma, RunningScale()
+        self.episode, self.discounted = np.zeros(num_envs), np.zeros(num_envs)
+        self.last, self.steps, self.values = deque(maxlen=100), [], []
+
+    def add(self, reward, done, step):
+        """Take in one step of all environments; `step` counts environment steps."""
+        self.episode += reward
+        self.discounted = self.discounted * self.gamma + reward
+        self.scale.update(self.discounted)
+        for value in self.episode[done]:
+            self.last.append(value)
+            self.steps.append(step)
+            self.values.append(value)
+        self.episode[done] = 0
+        self.discounted[done] = 0
+
+    @property
+    def mean(self):
+        """Mean return of the last 100 episodes; NaN before there are 100."""
+        return float(np.mean(self.last)) if len(self.last) == 100 else float("nan")
+
+
+class Rollout:
+    """What `num_steps` steps of all environments gave: arrays (num_steps, num_envs, ...)."""
+
+    def __init__(self, args, agent, obs):
+        shape = (args.num_steps, args.num_envs)
+        actions = agent.policy(agent.normalise(obs)).sample()
+        self.inputs = torch.zeros(*shape, int(np.prod(obs.shape[1:])))
+        self.actions = torch.zeros(*shape, *actions.shape[1:], dtype=actions.dtype)
+        self.log_probs, self.rewards, self.advantages = torch.zeros(shape), torch.zeros(shape), torch.zeros(shape)
+        self.values = torch.zeros(args.num_steps + 1, args.num_envs)
+        self.terminated, self.done = torch.zeros(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool)
+        self.is_transition = torch.zeros(shape, dtype=torch.bool)
+
+    @torch.no_grad()
+    def collect(self, args, env, agent, returns, obs, was_done, step):
+        """Fill the arrays from observation `obs`; return the next one and which episodes have just ended."""
+        for t in range(args.num_steps):
+            self.inputs[t] = agent.normalise(obs, learn=True)
+            policy = agent.policy(self.inputs[t])
+            self.actions[t] = policy.sample()
+            self.log_probs[t] = policy.log_prob(self.actions[t])
+            self.is_transition[t] = torch.from_numpy(~was_done)  # else this step only starts an episode
+            obs, reward, terminated, truncated, _ = env.step(agent.to_env(self.actions[t]))
+            was_done = terminated | truncated
+            returns.add(reward, was_done, step + (t + 1) * args.num_envs)
+            self.rewards[t] = torch.from_numpy((reward / returns.scale.std).astype(np.float32))
+            self.terminated[t] = torch.from_numpy(terminated)
+            self.done[t] = torch.from_numpy(was_done)
+        self.values[:-1] = agent.value(self.inputs)
+        self.values[-1] = agent.value(agent.normalise(obs))
+        return obs, was_done
+
+    def estimate_advantages(self, gamma, gae_lambda):
+        """Generalised advantage estimation. values[t + 1] is of the last observation where an episode ended at t."""
+        following = torch.zeros_like(self.advantages[0])
+        for t in reversed(range(len(self.advantages))):
+            target = self.rewards[t] + gamma * self.values[t + 1] * ~self.terminated[t]
+            following = target - self.values[t] + gamma * gae_lambda * following * ~self.done[t]
+            self.advantages[t] = following
+
+
+def update(args, agent, optimizer, data):
+    """Improve the networks on one rollout."""
+    keep = data.is_transition
+    inputs, actions, log_probs, advantages = (
+        x[keep] for x in (data.inputs, data.actions, data.log_probs, data.advantages)
+    )
+    values = data.values[:-1][keep]
+    targets = advantages + values
+    for _ in range(args.epochs):
+        for rows in torch.randperm(len(inputs)).chunk(args.minibatches):
+            policy, value = agent.policy(inputs[rows]), agent.value(inputs[rows])
+            ratio = (policy.log_prob(actions[rows]) - log_probs[rows]).exp()
+            gain = (advantages[rows] - advantages[rows].mean()) / (advantages[rows].std() + 1e-8)
+            policy_loss = torch.max(-gain * ratio, -gain * ratio.clamp(1 - args.clip, 1 + args.clip)).mean()
+            clipped = values[rows] + (value - values[rows]).clamp(-args.clip, args.clip)
+            value_loss = torch.max((value - targets[rows]) ** 2, (clipped - targets[rows]) ** 2).mean() / 2
+            loss = policy_loss + args.value_coef * value_loss - args.entropy_coef * policy.entropy().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)
+            optimizer.step()
+
+
+def train(args):
+    """Train until the target or the last step, and return the Returns."""
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(args.torch_threads)
+    returns = Returns(args.num_envs, args.gamma)
+    env = envpool.make_gymnasium(args.task, num_envs=args.num_envs, seed=args.seed, num_threads=args.env_threads)
+    with env, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, mininterval=0.5) as progress:
+        agent = Agent(env, args.hidden)
+        optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
+        obs, _ = env.reset()
+        was_done = np.zeros(args.num_envs, bool)
+        data = Rollout(args, agent, obs)
+        per_update = args.num_envs * args.num_steps
+        for step in range(0, args.total_timesteps, per_update):
+            optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - step / args.total_timesteps)
+            obs, was_done = data.collect(args, env, agent, returns, obs, was_done, step)
+            data.estimate_advantages(args.gamma, args.gae_lambda)
+            update(args, agent, optimizer, data)
+            progress.update(per_update)
+            progress.set_postfix_str(f"mean return {returns.mean:.1f}")
+            if args.target is not None and returns.mean >= args.target:
+                break
+    return returns
+
+
+def plot(args, returns):
+    """Draw the returns of all episodes and their running mean."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    steps, values = np.array(returns.steps), np.array(returns.values)
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    axes.plot(steps, values, ".", markersize=2, alpha=0.3, label="episode")
+    if len(values) >= 100:
+        axes.plot(steps[99:], np.convolve(values, np.full(100, 0.01), "valid"), label="mean of 100 episodes")
+    if args.target is not None:
+        axes.axhline(args.target, color="0.5", linestyle="--", label=f"target {args.target:g}")
+    axes.set(xlabel="environment steps", ylabel="return", title=f"PPO on {args.task}, seed {args.seed}")
+    axes.legend()
+    Path(args.plot).parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(args.plot, dpi=120)
+
+
+def main(argv=None):
+    """Train, report, and fail if a target was set and missed."""
+    args = parse_args(argv)
+    start = time.perf_counter()
+    returns = train(args)
+    seconds = time.perf_counter() - start
+    if args.plot:
+        plot(args, returns)
+    print(
+        f"{args.task}: mean return {returns.mean:.1f} over the last 100 of {len(returns.values)} episodes, "
+        f"seed {args.seed}, {seconds:.1f} s"
+    )
+    if args.target is not None and not returns.mean >= args.target:
+        raise SystemExit(f"the target {args.target:g} was not reached in {args.total_timesteps} steps")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""The example of a native env outside the package: it builds against get_include() and does what it says."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import envpool
+from envpool.errors import ConfigError
+from tests.builds import build_extension
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "out_of_tree_env"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def random_walk(tmp_path_factory):
+    """Build the example and import it, which registers its task."""
+    folder = build_extension(EXAMPLE, tmp_path_factory.mktemp("random_walk"))
+    sys.path.insert(0, str(folder))
+    import random_walk
+
+    yield random_walk
+    sys.path.remove(str(folder))
+
+
+def test_always_right_without_slipping():
+    with envpool.make_gymnasium("RandomWalk-v0", num_envs=2, size=7, slip=0.0) as pool:
+        obs, info = pool.reset()
+        assert obs.tolist() == [3, 3]
+        assert (obs.dtype, info["slipped"].dtype) == (np.int32, np.bool_)
+        rows = [pool.step(np.array([1, 0])) for _ in range(4)]
+    assert [row[0].tolist() for row in rows] == [[4, 2], [5, 1], [6, 0], [3, 3]]
+    assert [row[1].tolist() for row in rows] == [[0, 0], [0, 0], [1, 0], [0, 0]]
+    assert [row[2].tolist() for row in rows] == [[False, False], [False, False], [True, True], [False, False]]
+
+
+def test_slips_are_those_of_numpys_generator():
+    streams = [np.random.Generator(np.random.PCG64(5 + i)) for i in range(3)]
+    with envpool.make_gymnasium("RandomWalk-v0", num_envs=3, seed=5, size=9, slip=0.4) as pool:
+        cells = pool.reset()[0]
+        ended = np.zeros(3, bool)
+        for _ in range(500):
+            obs, _, terminated, truncated, info = pool.step(np.array([1, 1, 0]))
+            for i, stream in enumerate(streams):
+                slipped = not ended[i] and stream.random() < 0.4
+                assert info["slipped"][i] == slipped
+                cells[i] = 4 if ended[i] else cells[i] + (1 if (i < 2) != slipped else -1)
+            assert obs.tolist() == cells.tolist()
+            ended = terminated | truncated
+
+
+def test_time_limit_and_spaces():
+    with envpool.make_gymnasium("RandomWalk-v0", size=51, slip=0.5) as pool:
+        assert pool.config["max_episode_steps"] == 100
+        assert pool.single_observation_space.n == 51
+        assert pool.single_action_space.n == 2
+
+
+def test_options_are_checked():
+    with pytest.raises(ConfigError, match="size is 2, allowed are 3 and more"):
+        envpool.make_spec("RandomWalk-v0", size=2)
+    with pytest.raises(ConfigError, match=r"slip is 1\.5"):
+        envpool.make_spec("RandomWalk-v0", slip=1.5)
+
+
+def test_the_page_shows_the_file():
+    """docs/native_env.md quotes the example; every quoted line must still be there."""
+    page = (Path(__file__).parents[2] / "docs" / "native_env.md").read_text()
+    source = (EXAMPLE / "random_walk.pyx").read_text()
+    quotes = [block.split("```")[0] for block in page.split("```cython\n")[1:]]
+    assert quotes
+    for quote in quotes:
+        assert quote in source

@@ -1,0 +1,114 @@
+"""The PPO example: it learns, its estimates are right, and a seed gives the same run again."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import envpool
+
+PATH = Path(__file__).parents[2] / "examples" / "ppo.py"
+
+
+@pytest.fixture(scope="module")
+def ppo():
+    spec = importlib.util.spec_from_file_location("ppo", PATH)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["ppo"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def collect(ppo, *options):
+    """Return the pool's outcome of some rollouts, one after the other."""
+    args = ppo.parse_args(options)
+    torch.manual_seed(args.seed)
+    rollouts = []
+    with envpool.make_gymnasium(args.task, num_envs=args.num_envs, seed=args.seed) as env:
+        agent = ppo.Agent(env, args.hidden)
+        obs, _ = env.reset()
+        was_done = np.zeros(args.num_envs, bool)
+        returns = ppo.Returns(args.num_envs, args.gamma)
+        for _ in range(4):
+            data = ppo.Rollout(args, agent, obs)
+            obs, was_done = data.collect(args, env, agent, returns, obs, was_done, 0)
+            data.estimate_advantages(args.gamma, args.gae_lambda)
+            rollouts.append(data)
+    return args, rollouts
+
+
+def test_solves_cartpole(ppo, tmp_path, capsys):
+    curve = tmp_path / "curve.png"
+    ppo.main(["--target", "475", "--seed", "1", "--plot", str(curve)])
+    assert "CartPole-v1: mean return " in capsys.readouterr().out
+    assert curve.read_bytes().startswith(b"\x89PNG")
+
+
+def test_fails_when_the_target_is_missed(ppo):
+    with pytest.raises(SystemExit, match="the target 475 was not reached in 8192 steps"):
+        ppo.main(["--target", "475", "--total-timesteps", "8192"])
+
+
+def test_a_seed_gives_the_same_run_again(ppo):
+    options = ["--total-timesteps", "4096", "--num-envs", "16"]
+    first, second, other = (ppo.train(ppo.parse_args([*options, "--seed", s])) for s in ("3", "3", "4"))
+    assert first.values == second.values
+    assert first.steps == second.steps
+    assert first.values != other.values
+
+
+def test_rows_that_start_an_episode_are_no_transitions(ppo):
+    _, rollouts = collect(ppo, "--num-envs", "8")
+    done = torch.cat([data.done for data in rollouts])
+    is_transition = torch.cat([data.is_transition for data in rollouts])
+    assert is_transition[0].all()
+    assert torch.equal(is_transition[1:], ~done[:-1])
+    assert not is_transition.all()
+    rewards = torch.cat([data.rewards for data in rollouts])
+    assert (rewards[~is_transition] == 0).all()
+    assert (rewards[is_transition] > 0).all()
+
+
+def test_advantages_equal_the_definition(ppo):
+    """The sum over the rest of an episode of (gamma lambda)^k delta, bootstrapped unless the episode terminated."""
+    args, rollouts = collect(ppo, "--num-envs", "4", "--num-steps", "32")
+    for data in rollouts:
+        for i in range(args.num_envs):
+            for t in range(args.num_steps):
+                expected, weight = 0.0, 1.0
+                for k in range(t, args.num_steps):
+                    bootstrap = 0.0 if data.terminated[k, i] else args.gamma * float(data.values[k + 1, i])
+                    expected += weight * (float(data.rewards[k, i]) + bootstrap - float(data.values[k, i]))
+                    weight *= args.gamma * args.gae_lambda
+                    if data.done[k, i]:
+                        break
+                assert float(data.advantages[t, i]) == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_last_observation_of_an_episode_is_what_is_bootstrapped(ppo):
+    """In a pool the row after `done` still shows the last observation as its input, and the next one the reset."""
+    _, rollouts = collect(ppo, "--num-envs", "8", "--num-steps", "256")
+    data = rollouts[-1]
+    t, i = (int(x) for x in torch.nonzero(data.terminated[:-2])[0])
+    fallen, fresh = data.inputs[t + 1, i], data.inputs[t + 2, i]
+    assert fallen.abs().max() > fresh.abs().max()
+
+
+def test_running_scale(ppo):
+    rows = np.random.default_rng(0).normal(3.0, 2.0, (1000, 2))
+    scale = ppo.RunningScale((2,))
+    for part in np.split(rows, [1, 50, 400]):
+        scale.update(part)
+    np.testing.assert_allclose(scale.mean, rows.mean(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(scale.std, rows.std(axis=0), rtol=1e-5)
+
+
+def test_continuous_actions(ppo):
+    args, rollouts = collect(ppo, "--task", "Pendulum-v1", "--num-envs", "4", "--num-steps", "16")
+    assert rollouts[0].actions.shape == (16, 4, 1)
+    with envpool.make_gymnasium(args.task) as env:
+        actions = ppo.Agent(env, 8).to_env(torch.tensor([[-3.0], [-1.0], [0.0], [0.5], [3.0]]))
+    assert actions.ravel().tolist() == [-2, -2, 0, 1, 2]
