@@ -1,0 +1,307 @@
+"""The task table, what make() accepts and refuses, what importing costs, and the names that clients import."""
+
+import importlib
+import inspect
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import envpool
+from envpool.errors import ConfigError, UnknownTaskError
+from envpool.registration import EnvRegistry, registry
+
+
+def run(code):
+    """Run code in a process of its own and return what it prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+# ---- importing -------------------------------------------------------------------------------------------------------
+
+
+def test_importing_loads_neither_numpy_nor_gymnasium_nor_a_simulator():
+    loaded = run("import sys, envpool; print(*sys.modules)").split()
+    assert "envpool.registration" in loaded
+    for name in ("numpy", "gymnasium", "gym", "dm_env", "mujoco", "ale_py", "torch", "jax"):
+        assert name not in loaded, name
+    assert not [name for name in loaded if name.startswith("envpool._core")]
+    assert not [task for task in registry.tasks.values() if task.import_path in loaded]
+
+
+def test_listing_tasks_loads_no_simulator():
+    loaded = run("import sys, envpool; envpool.list_all_envs(); print(*sys.modules)").split()
+    assert "envpool.classic_control.registration" in loaded
+    assert "envpool.classic_control.cartpole" not in loaded
+    assert "numpy" not in loaded
+
+
+def test_making_loads_one_simulator():
+    loaded = run("import sys, envpool; envpool.make_spec('CartPole-v1'); print(*sys.modules)").split()
+    simulators = [task.import_path for task in registry.tasks.values()]
+    assert [name for name in loaded if name in simulators] == ["envpool.classic_control.cartpole"]
+
+
+def test_public_names():
+    expected = {"register", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "list_all_envs"}
+    expected |= {"EnvSpec", "EnvPool", "DMEnvPool", "GymnasiumEnvPool", "get_include"}
+    assert set(envpool.__all__) == expected
+    for name in envpool.__all__:
+        assert getattr(envpool, name) is not None
+    assert isinstance(envpool.__version__, str)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = envpool.nothing
+
+
+def test_envpools_module_paths():
+    from envpool.python.envpool import EnvPoolMixin
+    from envpool.python.protocol import ArraySpec, DMEnvPool, EnvPool, EnvSpec, GymnasiumEnvPool
+    from envpool.registration import (  # noqa: F401
+        list_all_envs,
+        make,
+        make_dm,
+        make_gym,
+        make_gymnasium,
+        make_spec,
+        register,
+        registry,
+    )
+
+    with envpool.make_gymnasium("CartPole-v1") as pool:
+        assert isinstance(pool, EnvPoolMixin)
+        assert isinstance(pool, EnvPool)
+        assert isinstance(pool, GymnasiumEnvPool)
+        assert not isinstance(pool, DMEnvPool)
+        assert isinstance(pool.spec, EnvSpec)
+        assert isinstance(pool.spec.state_array_spec["obs"], ArraySpec)
+
+
+def test_classes_of_a_family():
+    from envpool.classic_control import CartPoleDMEnvPool, CartPoleEnvSpec, CartPoleGymnasiumEnvPool
+
+    spec = CartPoleEnvSpec(CartPoleEnvSpec.gen_config(num_envs=2))
+    with CartPoleGymnasiumEnvPool(spec) as pool, envpool.make_gymnasium("CartPole-v1", num_envs=2) as made:
+        assert type(pool) is type(made)
+        assert pool.reset()[0].tobytes() == made.reset()[0].tobytes()
+    with CartPoleDMEnvPool(spec) as pool:
+        assert pool.reset().observation.obs.shape == (2, 4)
+    with pytest.raises(ImportError, match="FooEnvSpec"):
+        from envpool.classic_control import FooEnvSpec  # noqa: F401
+
+
+def test_every_kind_of_env_has_its_classes():
+    for task in registry.tasks.values():
+        if task.env is None or not task.import_path.startswith("envpool."):
+            continue
+        family = importlib.import_module(task.import_path.rpartition(".")[0])
+        assert getattr(family, f"{task.env}EnvSpec") is registry.spec_class(task)
+
+
+# ---- the table -------------------------------------------------------------------------------------------------------
+
+
+def test_list_all_envs():
+    names = envpool.list_all_envs()
+    assert len(names) == len(set(names))
+    assert names.index("CartPole-v0") < names.index("CartPole-v1")
+    assert names.index("phys2d/CartPole-v1") == names.index("CartPole-v1") + 1
+    names.clear()
+    assert envpool.list_all_envs()
+
+
+def test_every_task_makes_a_spec():
+    for name in envpool.list_all_envs():
+        spec = envpool.make_spec(name, num_envs=2)
+        assert spec.task_id == name
+        assert spec.config.num_envs == 2
+
+
+def test_aliases_are_the_same_task():
+    with (
+        envpool.make_gymnasium("phys2d/CartPole-v1", seed=3) as pool,
+        envpool.make_gymnasium("CartPole-v1", seed=3) as other,
+    ):
+        assert pool.config == other.config
+        assert pool.reset()[0].tobytes() == other.reset()[0].tobytes()
+
+
+@pytest.mark.parametrize("call", [envpool.make_spec, envpool.make_gym, envpool.make_dm, envpool.make_gymnasium])
+@pytest.mark.parametrize("kind", [AssertionError, KeyError, UnknownTaskError])
+def test_unknown_task(call, kind):
+    with pytest.raises(kind) as caught:
+        call("CartPole-v9")
+    assert str(caught.value).startswith("CartPole-v9 is not supported, did you mean ")
+    assert "CartPole-v1" in str(caught.value)
+    assert str(caught.value).endswith("`envpool.list_all_envs()` may help.")
+
+
+def test_unknown_task_without_a_neighbour():
+    with pytest.raises(UnknownTaskError, match=r"^nothing like it is not supported, `envpool"):
+        envpool.make_spec("nothing like it")
+
+
+@pytest.mark.parametrize("env_type", ["foo", "", None, "GYM"])
+def test_unknown_env_type(env_type):
+    with pytest.raises(AssertionError, match="env_type should be one of 'dm', 'gym', or 'gymnasium'"):
+        envpool.make("CartPole-v1", env_type)
+
+
+def test_make_takes_keywords():
+    with envpool.make(task_id="CartPole-v1", env_type="gymnasium", num_envs=2) as pool:
+        assert len(pool) == 2
+    for call in (envpool.make, envpool.make_dm, envpool.make_gym, envpool.make_gymnasium, envpool.make_spec):
+        assert "task_id" in inspect.signature(call).parameters
+
+
+def test_make_variants():
+    for call, name in ((envpool.make_dm, "DM"), (envpool.make_gym, "Gymnasium"), (envpool.make_gymnasium, "Gymnasium")):
+        with call("CartPole-v1") as pool:
+            assert type(pool).__name__ == f"CartPole{name}EnvPool"
+
+
+def test_register_refuses_what_exists():
+    with pytest.raises(AssertionError, match="'CartPole-v1' is already registered"):
+        envpool.register("CartPole-v1", "somewhere", env="CartPole")
+    with pytest.raises(ConfigError, match="'phys2d/CartPole-v1' is already registered"):
+        envpool.register("New-v0", "somewhere", env="CartPole", aliases=["phys2d/CartPole-v1"])
+    assert "New-v0" not in envpool.list_all_envs()
+
+
+def test_register_needs_classes():
+    with pytest.raises(ConfigError, match=r"needs env=..., or all of spec_cls"):
+        envpool.register("New-v0", "somewhere", "NewEnvSpec")
+
+
+def test_registered_tasks_come_after_those_of_the_package():
+    mine = EnvRegistry()
+    mine.register("New-v0", "envpool.classic_control.cartpole", env="CartPole", aliases=["New-v1"], max_episode_steps=9)
+    assert mine.list_all_envs()[-2:] == ["New-v0", "New-v1"]
+    with mine.make("New-v1", "gymnasium", num_envs=3) as pool:
+        assert pool.config["max_episode_steps"] == 9
+    with mine.make("New-v1", "gymnasium", num_envs=3, max_episode_steps=5) as pool:
+        assert pool.config["max_episode_steps"] == 5
+
+
+def test_register_with_envpools_arguments():
+    """Ready-made classes by name, as EnvPool's own families register them."""
+    mine = EnvRegistry()
+    mine.register(
+        "Old-v0",
+        "envpool.classic_control",
+        "CartPoleEnvSpec",
+        "CartPoleDMEnvPool",
+        "CartPoleGymnasiumEnvPool",
+        ["Older-v0"],
+        max_episode_steps=9,
+    )
+    for env_type, name in (("dm", "CartPoleDMEnvPool"), ("gymnasium", "CartPoleGymnasiumEnvPool")):
+        with mine.make("Older-v0", env_type, num_envs=2) as pool:
+            assert type(pool).__name__ == name
+            assert pool.config["max_episode_steps"] == 9
+
+
+# ---- options ---------------------------------------------------------------------------------------------------------
+
+
+def test_unknown_option():
+    with pytest.raises(TypeError, match="task 'CartPole-v1' has no option 'num_env'; did you mean 'num_envs'"):
+        envpool.make_gym("CartPole-v1", num_env=3)
+    with pytest.raises(TypeError, match="has no option 'zzz'; it has num_envs, batch_size, "):
+        envpool.make_spec("CartPole-v1", zzz=3)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"num_envs": 0},
+        {"num_envs": -1},
+        {"num_envs": 2**40},
+        {"num_envs": 2, "batch_size": 3},
+        {"batch_size": -1},
+        {"batch_size": 2},
+        {"num_threads": -1},
+        {"num_threads": 5000},
+        {"max_num_players": 0},
+        {"thread_affinity_offset": -2},
+        {"max_episode_steps": 0},
+        {"seed": -1},
+        {"seed": 2**31},
+        {"seed": [1, 2], "num_envs": 3},
+        {"seed": [1, 2**31], "num_envs": 2},
+        {"env_seed": [1, 2], "num_envs": 3},
+        {"env_seed": [1, 2], "seed": [1, 2], "num_envs": 2},
+        {"autoreset_mode": "never"},
+        {"render_mode": "ansi"},
+        {"render_mode": "rgb_array"},
+        {"from_pixels": True},
+    ],
+)
+@pytest.mark.parametrize("kind", [AssertionError, ValueError])
+def test_values_that_are_not_allowed(options, kind):
+    name = next(iter(options))
+    for call in (envpool.make_gymnasium, envpool.make_spec):
+        with pytest.raises(kind, match="batch_size" if options.get("batch_size") else name):
+            call("CartPole-v1", **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("num_envs", "3"),
+        ("num_envs", 2.5),
+        ("num_envs", None),
+        ("num_envs", True),
+        ("seed", None),
+        ("seed", "abc"),
+        ("seed", 1.5),
+        ("seed", ["a"]),
+        ("env_seed", 3),
+        ("env_seed", "abc"),
+        ("batch_size", [1]),
+        ("max_episode_steps", 10.0),
+        ("reward_threshold", "high"),
+        ("sutton_barto_reward", "yes"),
+        ("gym_reset_return_info", 2),
+    ],
+)
+def test_values_of_a_wrong_type(name, value):
+    with pytest.raises(TypeError, match=name):
+        envpool.make_spec("CartPole-v1", **{name: value})
+
+
+def test_numpy_integers_are_integers():
+    config = envpool.make_spec("CartPole-v1", num_envs=np.int64(4), batch_size=np.uint8(2), seed=np.int32(3)).config
+    assert (config.num_envs, config.batch_size, config.seed) == (4, 2, 3)
+    assert [type(v) for v in (config.num_envs, config.batch_size, config.seed)] == [int] * 3
+
+
+def test_seed_sequences_become_env_seed():
+    config = envpool.make_spec("CartPole-v1", num_envs=2, seed=np.array([3, 4])).config
+    assert (config.seed, config.env_seed) == (0, [3, 4])
+
+
+# ---- sizes and copies ------------------------------------------------------------------------------------------------
+
+
+def test_a_hundred_thousand_envs():
+    with envpool.make_gymnasium("CartPole-v1", num_envs=100_000) as pool:
+        obs, info = pool.reset()
+        assert obs.shape == (100_000, 4)
+        assert info["env_id"].tolist() == list(range(100_000))
+        obs = pool.step(np.zeros(100_000, np.int64))[0]
+        assert np.isfinite(obs).all()
+
+
+def test_pools_are_not_pickled_but_specs_are():
+    with envpool.make_gymnasium("CartPole-v1", num_envs=2, seed=3) as pool:
+        with pytest.raises(TypeError, match=r"pickle pool.spec"):
+            pickle.dumps(pool)
+        spec = pickle.loads(pickle.dumps(pool.spec))
+        assert spec == pool.spec
+        assert spec.task_id == "CartPole-v1"
+        with type(pool)(spec) as copy:
+            assert copy.reset()[0].tobytes() == pool.reset()[0].tobytes()
