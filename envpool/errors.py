@@ -1,4 +1,4 @@
-"""Exceptions. Each is also of the type that EnvPool 1.2.5 raises for the same mistake, so that old handlers keep working."""
+"""Exceptions. Each is also of the type that EnvPool 1.2.5 raises for the same mistake: old handlers keep working."""
 
 
 class ConfigError(AssertionError, ValueError):
@@ -39,4 +39,6 @@ class EnvStepError(RuntimeError):
         self.failures = failures
         shown = "; ".join(f"env {i}: {text}" for i, text in list(failures.items())[:8])
         more = f"; and {len(failures) - 8} more" if len(failures) > 8 else ""
-        super().__init__(f"{len(failures)} env(s) failed: {shown}{more}. recv() still returns the batch; these envs reset next")
+        super().__init__(
+            f"{len(failures)} env(s) failed: {shown}{more}. recv() still returns the batch; these envs reset next"
+        )

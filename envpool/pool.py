@@ -22,7 +22,8 @@ class EnvPool(Pool):
     """Many environments of one task, stepped by native threads.
 
     ``envpool.make`` makes one of its subclasses. With ``batch_size == num_envs`` the pool is sync: ``step`` returns the
-    envs it was given, in that order. With less it is async: ``recv`` returns the first ``batch_size`` envs that are done.
+    envs it was given, in that order. With less it is async: ``recv`` returns the first ``batch_size`` envs that have
+    finished their step.
 
     Parameters
     ----------
@@ -85,8 +86,8 @@ class EnvPool(Pool):
         env_id : array_like of int, optional
             Envs to reset, idle ones. By default all; rows still in flight are dropped then.
         seed : int or sequence of int, optional
-            Reseeds: an int gives env i the seed ``seed + i``, a sequence has one entry for each env that is reset, where
-            None leaves it as it is.
+            Reseeds: an int gives env i the seed ``seed + i``, a sequence has one entry for each env that is reset,
+            where None leaves it as it is.
         options : dict, optional
             ``{"reset_mask": bool array (num_envs,)}`` instead of env_id.
 
@@ -119,11 +120,11 @@ class EnvPool(Pool):
             raise ConfigError(f"reset(options=...) supports 'reset_mask' only, got {unknown}")
         if env_id is not None:
             raise ConfigError("reset() takes env_id or options['reset_mask'], not both")
-        mask = np.asarray(options["reset_mask"])
-        if mask.shape != (self._spec.config.num_envs,) or mask.dtype != np.bool_ or not mask.any():
+        mask, shape = np.asarray(options["reset_mask"]), (self._spec.config.num_envs,)
+        if mask.shape != shape or mask.dtype != np.bool_ or not mask.any():
             raise ConfigError(
-                f"options['reset_mask'] must be a bool array of shape ({self._spec.config.num_envs},) with a True in it, got "
-                f"{mask.dtype} {mask.shape}"
+                f"options['reset_mask'] must be a bool array of shape {shape} with a True in it, got {mask.dtype} "
+                f"{mask.shape}{', all False' if mask.size and not mask.any() else ''}"
             )
         return np.flatnonzero(mask)
 

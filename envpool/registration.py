@@ -186,14 +186,16 @@ class EnvRegistry:
             options.setdefault("gym_reset_return_info", False)
         elif not options.get("gym_reset_return_info", True):
             raise ConfigError(
-                "gym_reset_return_info=False needs the old gym forms (gym_api='legacy'): reset() returns (obs, info) here"
+                "gym_reset_return_info=False needs the old gym forms (gym_api='legacy'): else reset() returns an info"
             )
-        return self._pool_class(task, env_type, is_legacy)(self._make_spec(task, options))
+        pool: EnvPool = self._pool_class(task, env_type, is_legacy)(self._make_spec(task, options))
+        return pool
 
     def _pool_class(self, task: Task, env_type: str, is_legacy: bool) -> Any:
         """Return the class of the pool, e.g. CartPoleGymnasiumEnvPool."""
         if task.env is None and not is_legacy:
-            return getattr(import_module(task.import_path), str(task.dm_cls if env_type == "dm" else task.gymnasium_cls))
+            name = str(task.dm_cls if env_type == "dm" else task.gymnasium_cls)
+            return getattr(import_module(task.import_path), name)
         from envpool.pool import pool_class
 
         return pool_class(self.spec_class(task), "gym" if is_legacy else "dm" if env_type == "dm" else "gymnasium")

@@ -61,9 +61,7 @@ class ArraySpec:
         return None if high >= LARGEST_DISCRETE else (low, high - low + 1)
 
     def __repr__(self) -> str:
-        return (
-            f"ArraySpec(shape={self.shape}, dtype={self.dtype}, minimum={self.minimum}, maximum={self.maximum})"
-        )
+        return f"ArraySpec(shape={self.shape}, dtype={self.dtype}, minimum={self.minimum}, maximum={self.maximum})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ArraySpec):
@@ -137,7 +135,7 @@ def named(name: str, nest: Mapping[str, Any]) -> Any:
         field = identifier(key)
         repeats = sum(f == field or f.startswith(f"{field}_") for f in fields)
         fields.append(f"{field}_{repeats}" if field in fields else field)
-    return namedtuple(identifier(name), fields)(*values)  # type: ignore[misc]
+    return namedtuple(identifier(name), fields)(*values)
 
 
 def identifier(name: str) -> str:

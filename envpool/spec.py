@@ -111,7 +111,7 @@ class EnvSpec:
         return CORE_ACTION | {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in self._kind.actions}
 
     def observation_spec(self) -> Any:
-        """Named tuple State of dm_env specs: env_id, players, observation and info arrays."""
+        """Return a named tuple State of dm_env specs: env_id, players, observation and info arrays."""
         flat = {
             k.partition(":")[2] or k: spaces.to_dm_spec(leaf(k), v)
             for k, v in self.state_array_spec.items()
@@ -120,7 +120,7 @@ class EnvSpec:
         return spaces.named("State", spaces.nested(flat))
 
     def action_spec(self) -> Any:
-        """The dm_env spec of the action; with several action arrays a named tuple of all, env ids included."""
+        """Return the dm_env spec of the action; with several action arrays a named tuple of all, env ids included."""
         specs = self.action_array_spec
         if len(specs) == len(CORE_ACTION) + 1:
             name, spec = list(specs.items())[-1]

@@ -56,11 +56,11 @@ class DMEnvPool(EnvPool, dm_env.Environment):
     _suffix = "DMEnvPool"
 
     def observation_spec(self) -> Any:
-        """Named tuple State of dm_env specs of one env."""
+        """Return the dm_env specs of one env as a named tuple State."""
         return self._spec.observation_spec()
 
     def action_spec(self) -> Any:
-        """The dm_env spec of one env's action."""
+        """Return the dm_env spec of one env's action."""
         return self._spec.action_spec()
 
 

@@ -61,6 +61,7 @@ class GymnasiumEnvPool(EnvPool, gymnasium.vector.VectorEnv):
 
     _style = GymnasiumStyle
     _suffix = "GymnasiumEnvPool"
+    spec: Any
     is_vector_env = True
     render_mode = None
     closed = False

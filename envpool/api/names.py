@@ -15,7 +15,8 @@ def observation(names: Sequence[str], prefix: str = "") -> Any:
 
 def info(names: Sequence[str], prefix: str = "") -> dict[str, Any]:
     """Return the nest of the env's info arrays."""
-    return subtree(names, prefix + "info")
+    nest: dict[str, Any] = subtree(names, prefix + "info")
+    return nest
 
 
 def env_ids() -> dict[str, Any]:
