@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, find_packages, setup
+from setuptools.command.build_ext import build_ext
 
 # Bit-exactness rests on these: no contraction to FMA, no folding of pow(x, 2), no vectorisation of straight-line code
 # (gcc drops float roundings there), and wrapping integers. No -march: the wheel runs on any x86-64.
@@ -28,6 +29,7 @@ profile = os.environ.get("ENVPOOL_PROFILE", "release")
 if profile not in PROFILES:
     raise SystemExit(f"ENVPOOL_PROFILE must be one of {', '.join(PROFILES)}, got {profile!r}")
 checked = profile != "release"
+cpus = len(os.sched_getaffinity(0))
 
 # Distributions beyond uniform and integers come from the static library in the numpy wheel.
 random_lib = Path(np.get_include()).parents[1] / "random" / "lib"
@@ -51,12 +53,21 @@ def extension(source: Path) -> Extension:
     )
 
 
+class BuildExt(build_ext):
+    """With --inplace, copies every extension into the tree: a newer one there may be of another profile."""
+
+    def copy_extensions_to_source(self) -> None:
+        """Copy them, all of which are compiled by now."""
+        self.force = True
+        super().copy_extensions_to_source()
+
+
 setup(
     packages=[*find_packages(include=["envpool*"]), "envpool.include"],
     package_dir={"envpool.include": "include"},
     ext_modules=cythonize(
         [extension(p) for p in sorted(Path("envpool").rglob("*.pyx"))],
-        nthreads=os.cpu_count() or 1,
+        nthreads=cpus,
         build_dir=f"build/{profile}",
         compiler_directives={
             "language_level": 3,
@@ -71,5 +82,6 @@ setup(
             "cdivision": True,
         },
     ),
-    options={"build": {"build_base": f"build/{profile}"}},
+    cmdclass={"build_ext": BuildExt},
+    options={"build": {"build_base": f"build/{profile}"}, "build_ext": {"parallel": cpus}},
 )

@@ -1,0 +1,16 @@
+"""Prints requirements of pyproject.toml, one a line: ``python scripts/requirements.py build run test``."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
+groups = {
+    "build": project["build-system"]["requires"],
+    "run": project["project"]["dependencies"],
+    **project["project"]["optional-dependencies"],
+}
+for name in sys.argv[1:]:
+    if name not in groups:
+        raise SystemExit(f"no group {name!r} in pyproject.toml; there are {', '.join(groups)}")
+    print("\n".join(groups[name]))

@@ -1,0 +1,81 @@
+"""The pages say what is so: their Python code runs, their links lead somewhere, their tables are complete."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+import envpool
+from envpool import errors
+from envpool.spec import COMMON_OPTIONS
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(
+    (ROOT / "docs").glob("*.md")
+)
+README = (ROOT / "README.md").read_text()
+
+
+def python_blocks():
+    for page in PAGES:
+        text = page.read_text()
+        for match in re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+            line = text[: match.start()].count("\n") + 2
+            yield pytest.param(page, line, match[1], id=f"{page.name}:{line}")
+
+
+def rows(text, title):
+    """Return the rows of the first table after a heading, as lists of cells."""
+    table = text[text.index(title) :].partition("|")[2]
+    lines = re.match(r"(?:.*\|\n)+", table)[0].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+@pytest.mark.parametrize(("page", "line", "code"), list(python_blocks()))
+def test_python_code_runs(page, line, code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile("\n" * (line - 1) + code, page, "exec"), {"__name__": "__main__"})
+
+
+def test_there_is_code_for_every_style():
+    code = "".join(p.values[2] for p in python_blocks() if p.values[0].name == "README.md")
+    for piece in ('env_type="gymnasium"', 'gym_api="legacy"', "make_dm", "async_reset"):
+        assert piece in code
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+def test_readme_has_every_common_option():
+    listed = {name.strip("`"): default.strip("`") for name, default, _ in rows(README, "## Options")}
+    assert listed.keys() == COMMON_OPTIONS.keys()
+    for name, default in listed.items():
+        if name == "max_episode_steps":
+            assert default == "per task"
+        else:
+            assert default.replace('"', "'") == repr(COMMON_OPTIONS[name]), name
+
+
+def test_readme_is_up_to_date():
+    readme = runpy.run_path(str(ROOT / "scripts" / "readme.py"))
+    assert readme["render"](README) == README, "run python scripts/readme.py"
+
+
+def test_readme_lists_every_task_of_the_package():
+    for name, task in envpool.registration.registry.tasks.items():
+        if task.import_path.startswith("envpool."):
+            assert f"`{name}`" in README
+
+
+def test_api_page_has_every_exception():
+    listed = {}
+    for name, bases, _ in rows((ROOT / "docs" / "api.md").read_text(), "## Exceptions"):
+        listed[name.strip("`")] = {base.strip("` ") for base in bases.split(",")} - {""}
+    del listed["TypeError"]
+    defined = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type)}
+    assert listed == {name: {base.__name__ for base in kind.__bases__} for name, kind in defined.items()}
