@@ -9,7 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from envpool._core.pool import Pool, as_ids, available_cpus
+from envpool._core.handle import available_cpus
+from envpool._core.inputs import as_ids
+from envpool._core.pool import Pool
 from envpool.autoreset import MODES
 from envpool.errors import ConfigError, PoolStateError
 from envpool.spec import EnvSpec, check_seed, check_seeds, is_sequence

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from envpool import spaces
 from envpool._core.definition import describe
@@ -163,10 +164,12 @@ class EnvSpec:
             return spaces.to_space(list(specs.values())[-1], module)
         return spaces.dict_space(spaces.nested({k: spaces.to_space(v, module) for k, v in specs.items()}), module)
 
-    def seeds(self) -> list[int]:
-        """Return the seed of each env: ``env_seed`` if given, else ``seed + i``."""
+    def seeds(self) -> npt.NDArray[np.uint64]:
+        """Return the seed of each env, uint64 (num_envs,): ``env_seed`` if given, else ``seed + i``."""
         config = self.config
-        return list(config.env_seed) or [config.seed + i for i in range(config.num_envs)]
+        if config.env_seed:
+            return np.asarray(config.env_seed, np.uint64)
+        return np.arange(config.seed, config.seed + config.num_envs, dtype=np.uint64)
 
     def __repr__(self) -> str:
         return type(self).__name__ + repr(self.config)[len("Config") :]

@@ -7,199 +7,39 @@ send while another waits in recv. What must hold between calls:
 - A wait that is interrupted (Ctrl-C) leaves its batch where it is: the next recv returns it.
 """
 
-import os
-
 import numpy as np
 
 cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memset
-from posix.unistd cimport usleep
 
-from envpool._core.actions cimport ActionTable
-from envpool._core.atomic cimport ep_add_sc32, ep_load_rlx32, ep_load_sc32, ep_now, ep_store_rlx64
-from envpool._core.blocks cimport BatchBlock, BlockStore
-from envpool._core.definition cimport env_of
+from envpool._core.atomic cimport ep_add_sc32, ep_load_rlx32, ep_now, ep_store_rlx64
+from envpool._core.blocks cimport BatchBlock
 from envpool._core.engine cimport (
-    CLOSED, Engine, ENV_ID, PENDING, READY, REFUSED, engine_free, engine_new, engine_start, engine_stop, enqueue,
-    ep_available_cpus, ep_fork_generation, ep_watch_forks, is_ready, publish, run_if_quick, wait_drained, wait_ready,
+    CLOSED, DISABLED, ENV_ID, Engine, PENDING, READY, REFUSED, enqueue, is_ready, publish, run_if_quick, wait_drained,
+    wait_ready,
 )
+from envpool._core.handle cimport Handle
+from envpool._core.inputs cimport as_array, as_ids, flatten
 from envpool._core.results cimport Form
-from envpool.env cimport envpool_env
 
-from envpool._core.definition import describe
-from envpool.errors import ActionError, ConfigError, EnvIdError, EnvStepError, PoolStateError
+from envpool.errors import EnvIdError, EnvStepError, PoolStateError
 
 cnp.import_array()
-ep_watch_forks()
 
 # A wait looks for signals this often, ns.
 cdef int64_t SLICE = 50000000
 
-NEXT_STEP, SAME_STEP, DISABLED = range(3)
-RECV = "call recv() until it has returned them, or close() the pool"
+cdef str RECV = "call recv() until it has returned them, or close() the pool"
 
 
-def available_cpus():
-    """CPUs that this process may run on."""
-    return ep_available_cpus()
+@cython.no_gc_clear     # as for Handle: the collector must not empty a pool whose threads run
+cdef class Pool(Handle):
+    """A pool: what was made by Handle, and the calls that step it."""
 
-
-@cython.no_gc_clear     # the threads write into the blocks until __dealloc__ has stopped them
-cdef class Pool:
-    """Environments of one kind, a ring, and the threads that step them.
-
-    Parameters
-    ----------
-    capsule : PyCapsule
-        The kind of env.
-    num_envs, batch_size, num_threads : int
-        Sizes; batch_size is at most num_envs, equal means sync.
-    thread_affinity_offset : int
-        Worker i is pinned to available CPU number offset + i; negative: not pinned.
-    max_episode_steps : int
-        Time limit.
-    autoreset : int
-        0 next step, 1 same step, 2 disabled.
-    seeds : callable
-        Returns one seed for each env; not called for pools that do not fit into memory.
-    style : object
-        The API style: ``optional``, names of optional arrays that it uses, and ``forms(names)``, which returns the nests of array names that reset and
-        step give.
-
-    Raises
-    ------
-    MemoryError
-        The envs or batches do not fit.
-    OSError
-        The threads could not be started.
-    """
-
-    cdef Engine* engine
-    cdef BlockStore store
-    cdef list in_flight             # the BatchBlock behind each of engine.blocks
-    cdef ActionTable actions
-    cdef Form reset_form
-    cdef Form step_form
-    cdef object capsule             # keeps the env's tables alive
-    cdef int32_t* scratch           # ids of the call being made (num_envs)
-    cdef int64_t outstanding
-    cdef int64_t fork_generation
-    cdef int64_t sent_at            # when send() last returned; 0: step() or nothing
-    cdef int waiting                # threads inside a wait
-    cdef bint is_sending            # a call is between its first check and its publish
-    cdef bint is_closing            # close() has begun
-
-    def __cinit__(self, *args, **kwargs):
-        self.engine = NULL
-        self.scratch = NULL
-
-    def __init__(self, capsule, int32_t num_envs, int32_t batch_size, int32_t num_threads, int32_t thread_affinity_offset,
-                 int32_t max_episode_steps, int32_t autoreset, seeds, style):
-        cdef const envpool_env* kind = env_of(capsule)
-        cdef BatchBlock block
-        cdef int64_t i
-        if self.engine != NULL:
-            raise PoolStateError("this pool is already initialised")
-        kind_name, fields, actions = describe(capsule)
-        self.store = BlockStore(fields, batch_size, style.optional, autoreset == SAME_STEP)
-        self.check_memory(kind, num_envs, batch_size)
-        self.actions = ActionTable(actions)
-        reset_nest, step_nest = style.forms(self.store.names)
-        self.reset_form = Form(reset_nest, self.store.names)
-        self.step_form = Form(step_nest, self.store.names)
-        self.capsule = capsule
-        self.fork_generation = ep_fork_generation
-        self.scratch = <int32_t*>malloc(num_envs * sizeof(int32_t))
-        self.engine = engine_new(kind, num_envs, batch_size, min(num_threads, num_envs), thread_affinity_offset,
-                                 max_episode_steps, autoreset)
-        if self.engine == NULL or self.scratch == NULL:
-            raise MemoryError(f"no memory for {num_envs} envs of kind {kind_name}")
-        for i, seed in enumerate(seeds()):
-            self.engine.seeds[i] = <uint64_t>seed
-        self.in_flight = []
-        for i in range(self.engine.num_blocks):
-            block = self.store.new_block()
-            self.in_flight.append(block)
-            self.engine.blocks[i] = &block.c
-        failed = engine_start(self.engine)
-        if failed:
-            started = self.engine.started
-            self.close()
-            raise OSError(failed, f"only {started} of num_threads={num_threads} threads could be started: ask for fewer")
-
-    cdef int check_memory(self, const envpool_env* kind, int64_t num_envs, int64_t batch_size) except -1:
-        """Refuses what could never fit, before the system kills the process for it."""
-        physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        blocks = self.store.block_bytes() * (num_envs // batch_size + 2)
-        if blocks + 64 * num_envs > physical:
-            raise MemoryError(
-                f"num_envs={num_envs} with batch_size={batch_size} needs {(blocks + 64 * num_envs) / 2**30:.1f} GiB for its "
-                f"batches alone, this machine has {physical / 2**30:.1f} GiB"
-            )
-
-    def __dealloc__(self):
-        if self.engine != NULL:
-            if self.fork_generation == ep_fork_generation:
-                with nogil:
-                    engine_stop(self.engine)
-                engine_free(self.engine)
-            # After a fork the threads are gone and may have held anything: the copy is left alone.
-        free(self.scratch)
-
-    def close(self):
-        """Stops and joins the threads and frees the envs. Arrays handed out stay valid. May be called again."""
-        cdef Engine* e = self.engine
-        if e == NULL:
-            return
-        if self.fork_generation != ep_fork_generation:
-            self.engine = NULL
-            return
-        if self.is_closing:             # by another thread: return when it is done, too
-            while self.engine != NULL:
-                with nogil:
-                    usleep(100)
-            return
-        self.is_closing = True
-        with nogil:
-            engine_stop(e)
-        while self.waiting or self.is_sending:      # let other threads that are inside notice
-            with nogil:
-                usleep(100)
-        self.engine = NULL
-        self.outstanding = 0
-        engine_free(e)
-
-    @property
-    def is_closed(self):
-        """Whether close() was called."""
-        return self.engine == NULL or self.is_closing
-
-    @property
-    def num_outstanding(self):
-        """Rows sent and not yet received."""
-        return self.outstanding
-
-    @property
-    def blocks_allocated(self):
-        """Batches allocated since the pool was made; constant once recycling has settled."""
-        return self.store.allocated
-
-    # ---- checks ------------------------------------------------------------------------------------------------------
-
-    cdef inline int check_open(self) except -1:
-        if self.engine == NULL or self.is_closing:
-            raise PoolStateError("the pool is closed: make a new one")
-        if self.fork_generation != ep_fork_generation:
-            raise PoolStateError(
-                "the pool was made before this process was forked, and its threads exist only in the parent: make the pool in the "
-                "child, or start processes with the 'spawn' method"
-            )
-        return 0
+    # ---- env ids -----------------------------------------------------------------------------------------------------
 
     cdef int take_ids(self, object env_id, const int32_t** ids, bint explicit_reset) except -1:
         """Checks the ids of a call (see as_ids), marks their envs busy, and returns how many there are."""
@@ -211,8 +51,8 @@ cdef class Pool:
         if env_id is None:
             if self.outstanding:
                 raise EnvIdError(
-                    f"{self.outstanding} of {e.num_envs} envs are still in flight (e.g. env {self.first_busy()}) and cannot be sent "
-                    f"to again: pass env_id with the ids that were received, or {RECV}"
+                    f"{self.outstanding} of {e.num_envs} envs are still in flight (e.g. env {self.first_busy()}) and cannot "
+                    f"be sent to again: pass env_id with the ids that were received, or {RECV}"
                 )
             if e.autoreset == DISABLED and not explicit_reset:
                 for i in range(e.num_envs):
@@ -254,7 +94,8 @@ cdef class Pool:
     cdef int check_running(self, int64_t id) except -1:
         if self.engine.reset[id] == REFUSED:
             raise EnvIdError(
-                f"env {id} has no running episode and autoreset_mode is 'disabled': call reset(env_id) for it first; nothing was sent"
+                f"env {id} has no running episode and autoreset_mode is 'disabled': call reset(env_id) for it first; nothing "
+                "was sent"
             )
         return 0
 
@@ -272,7 +113,9 @@ cdef class Pool:
         if players is not None:
             expected = np.arange(self.engine.num_envs) if env_id is None else env_id
             if not np.array_equal(np.atleast_1d(players), expected):
-                raise EnvIdError(f"players.env_id must equal env_id, one player per env; got {players!r} for env_id {expected!r}")
+                raise EnvIdError(
+                    f"players.env_id must equal env_id, one player per env; got {players!r} for env_id {expected!r}"
+                )
         return 0
 
     # ---- sending -----------------------------------------------------------------------------------------------------
@@ -564,39 +407,3 @@ cdef class Pool:
     def recv_reset(self, bint may_be_empty):
         """Waits for the next batch in the form of reset()."""
         return self.get(self.reset_form, may_be_empty)
-
-
-cdef object as_array(str name, object values):
-    """An action as an array, whose dtype and shape are yet to be checked."""
-    try:
-        return np.asarray(values)
-    except (TypeError, ValueError) as error:
-        raise ActionError(f"action {name!r} must be an array, got {values!r}: {error}") from error
-
-
-def as_ids(env_id):
-    """Env ids as a 1-D array of integers, whose values are yet to be checked; None stays None."""
-    cdef cnp.ndarray a
-    try:
-        if env_id is None:
-            return None
-        a = env_id if cnp.PyArray_CheckExact(env_id) else np.asarray(env_id)
-    except (TypeError, ValueError) as error:
-        raise EnvIdError(f"env_id must be a 1-D array of integers, got {env_id!r}: {error}") from error
-    if cnp.PyArray_NDIM(a) == 0:
-        a = a.reshape(1)
-    if cnp.PyArray_NDIM(a) != 1 or (not cnp.PyArray_ISINTEGER(a) and a.size):
-        raise EnvIdError(f"env_id must be a 1-D array of integers, got shape {np.shape(a)} and dtype {a.dtype}")
-    return a
-
-
-cdef dict flatten(dict nest):
-    """Joins the keys of nested dicts with dots."""
-    flat = {}
-    for k, v in nest.items():
-        if isinstance(v, dict):
-            for inner, value in flatten(v).items():
-                flat[f"{k}.{inner}"] = value
-        else:
-            flat[k] = v
-    return flat

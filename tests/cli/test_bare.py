@@ -19,7 +19,7 @@ def make_loop(num_envs, changes=()):
     arguments = {
         "capsule": spec.capsule,
         "num_envs": num_envs,
-        "seeds": np.asarray(spec.seeds(), np.uint64),
+        "seeds": spec.seeds(),
         "max_episode_steps": LIMIT,
         "actions": draw_actions(spec),
     }
@@ -29,7 +29,7 @@ def make_loop(num_envs, changes=()):
 def assert_same_rows(task, num_envs, actions, options):
     """Step loop and pool with the same actions; return how many episodes ended."""
     spec = envpool.make_spec(task, num_envs=num_envs, max_episode_steps=LIMIT, **options)
-    loop = BareLoop(spec.capsule, num_envs, np.asarray(spec.seeds(), np.uint64), LIMIT, actions)
+    loop = BareLoop(spec.capsule, num_envs, spec.seeds(), LIMIT, actions)
     rounds, ended = rounds_of(actions, num_envs), 0
     with envpool.make_gymnasium(task, num_envs=num_envs, max_episode_steps=LIMIT, **options) as pool:
         for step in range(2 * LIMIT + 5):

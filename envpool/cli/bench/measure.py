@@ -14,7 +14,7 @@ import numpy as np
 
 import envpool
 from envpool._core.bare import BareLoop
-from envpool._core.pool import available_cpus
+from envpool._core.handle import available_cpus
 from envpool.cli.bench.actions import draw_actions, rounds_of
 from envpool.cli.bench.gymnasium_peer import open_peers
 from envpool.cli.bench.loops import AsyncLoop, Slice, SyncLoop
@@ -146,7 +146,7 @@ class LimitLoop:
 
     def __init__(self, spec: EnvSpec, actions: Mapping[str, np.ndarray]):
         config = spec.config
-        seeds = np.asarray(spec.seeds(), np.uint64)
+        seeds = spec.seeds()
         self.loop = BareLoop(spec.capsule, config.num_envs, seeds, config.max_episode_steps, dict(actions))
 
     def run(self, seconds: float) -> Slice:

@@ -1,0 +1,27 @@
+"""Making and ending a pool: see handle.pyx."""
+
+from libc.stdint cimport int32_t, int64_t
+
+from envpool._core.actions cimport ActionTable
+from envpool._core.blocks cimport BlockStore
+from envpool._core.engine cimport Engine
+from envpool._core.results cimport Form
+
+cdef class Handle:
+    cdef Engine* engine
+    cdef BlockStore store
+    cdef list in_flight             # the BatchBlock behind each of engine.blocks
+    cdef ActionTable actions
+    cdef Form reset_form
+    cdef Form step_form
+    cdef object capsule             # keeps the env's tables alive
+    cdef int32_t* scratch           # ids of the call being made (num_envs)
+    cdef int64_t outstanding
+    cdef int64_t fork_generation
+    cdef int64_t sent_at            # when send() last returned; 0: step() or nothing
+    cdef int waiting                # threads inside a wait
+    cdef bint is_sending            # a call is between its first check and its publish
+    cdef bint is_closing            # close() has begun
+
+    cdef int check_memory(self, int64_t num_envs, int64_t batch_size) except -1
+    cdef int check_open(self) except -1

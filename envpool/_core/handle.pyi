@@ -1,0 +1,35 @@
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import disjoint_base
+
+class _Style(Protocol):
+    optional: Sequence[str]
+
+    def forms(self, names: Sequence[str]) -> tuple[Any, Any]: ...
+
+def available_cpus() -> int: ...
+
+@disjoint_base
+class Handle:
+    def __init__(
+        self,
+        capsule: Any,
+        num_envs: int,
+        batch_size: int,
+        num_threads: int,
+        thread_affinity_offset: int,
+        max_episode_steps: int,
+        autoreset: int,
+        seeds: Callable[[], npt.NDArray[np.uint64]],
+        style: _Style,
+    ) -> None: ...
+    @property
+    def is_closed(self) -> bool: ...
+    @property
+    def num_outstanding(self) -> int: ...
+    @property
+    def blocks_allocated(self) -> int: ...
+    def close(self) -> None: ...

@@ -1,0 +1,45 @@
+"""Turning what a user passes into arrays, before the pool is looked at: that may run any code of the user's."""
+
+import numpy as np
+
+cimport numpy as cnp
+
+from envpool.errors import ActionError, EnvIdError
+
+cnp.import_array()
+
+
+cdef object as_array(str name, object values):
+    """An action as an array, whose dtype and shape are yet to be checked."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise ActionError(f"action {name!r} must be an array, got {values!r}: {error}") from error
+
+
+cpdef object as_ids(env_id):
+    """Env ids as a 1-D array of integers, whose values are yet to be checked; None stays None."""
+    cdef cnp.ndarray a
+    try:
+        if env_id is None:
+            return None
+        a = env_id if cnp.PyArray_CheckExact(env_id) else np.asarray(env_id)
+    except (TypeError, ValueError) as error:
+        raise EnvIdError(f"env_id must be a 1-D array of integers, got {env_id!r}: {error}") from error
+    if cnp.PyArray_NDIM(a) == 0:
+        a = a.reshape(1)
+    if cnp.PyArray_NDIM(a) != 1 or (not cnp.PyArray_ISINTEGER(a) and a.size):
+        raise EnvIdError(f"env_id must be a 1-D array of integers, got shape {np.shape(a)} and dtype {a.dtype}")
+    return a
+
+
+cdef dict flatten(dict nest):
+    """Joins the keys of nested dicts with dots."""
+    flat = {}
+    for k, v in nest.items():
+        if isinstance(v, dict):
+            for inner, value in flatten(v).items():
+                flat[f"{k}.{inner}"] = value
+        else:
+            flat[k] = v
+    return flat
