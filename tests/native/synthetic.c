@@ -201,7 +201,7 @@ static int step_many(void *state, const envpool_batch *b) {
     e->calls++;
     b->errors[i] = b->reset[i] ? start_episode(&s->c, e) : step(&s->c, e, b, i);
     failed |= b->errors[i];
-    if (!b->reset[i]) spend(&s->c, e);
+    spend(&s->c, e);
     __atomic_store_n(&e->in_use, 0, __ATOMIC_RELAXED);
   }
   if (s->c.counted) __atomic_add_fetch(&steps, b->n, __ATOMIC_RELAXED);

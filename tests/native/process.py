@@ -1,0 +1,39 @@
+"""Looking at this process from outside: its worker threads, files and memory; and waiting for other threads."""
+
+import os
+import time
+from pathlib import Path
+
+#: A wait that takes longer than this has failed, seconds; it only bounds a test that would hang.
+PATIENCE = 20
+
+
+def wait_until(condition):
+    """Wait for something that another thread does."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.001)
+
+
+def workers():
+    """CPUs that each worker thread of any pool may run on, by thread name, e.g. {"envpool-0": "0-1"}."""
+    found = {}
+    for task in Path("/proc/self/task").iterdir():
+        try:
+            status = dict(line.split(":\t", 1) for line in (task / "status").read_text().splitlines())
+        except (FileNotFoundError, ProcessLookupError):  # it ended meanwhile
+            continue
+        if status["Name"].startswith("envpool-"):
+            found[status["Name"]] = status["Cpus_allowed_list"]
+    return found
+
+
+def open_files():
+    """How many files are open."""
+    return len(os.listdir("/proc/self/fd"))
+
+
+def resident():
+    """Bytes of memory in use."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

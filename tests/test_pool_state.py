@@ -1,0 +1,389 @@
+"""Calls that do not fit the state of a pool: nothing to receive, closed, forked, or used by several threads at once."""
+
+import gc
+import os
+import queue
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+
+import numpy as np
+import pytest
+
+from envpool.errors import EnvIdError, PoolStateError
+from tests.native import plugin
+from tests.native.model import WAIT, CheckedPool
+from tests.native.process import PATIENCE, wait_until, workers
+
+
+@pytest.fixture(params=["sync", "async"])
+def checked(request):
+    """Four envs, not so cheap that recv() would step them without giving up the GIL; the model goes along."""
+    c = CheckedPool(4, 0 if request.param == "sync" else 2, num_threads=2, cost_ns=20e3)
+    yield c
+    plugin.load().native.open_gate()
+    c.close()
+
+
+@pytest.fixture
+def gate():
+    """The gate at which envs with the action WAIT stop; closed, and opened at the end."""
+    native = plugin.load().native
+    native.close_gate()
+    yield native
+    native.open_gate()
+
+
+class Caller(threading.Thread):
+    """Makes a call in a thread of its own; `result` is what it returned or raised."""
+
+    def __init__(self, call):
+        super().__init__(daemon=True)
+        self.call, self.result = call, None
+        self.start()
+
+    def run(self):
+        try:
+            self.result = self.call()
+        except Exception as error:
+            self.result = error
+
+    def finish(self):
+        self.join(PATIENCE)
+        assert not self.is_alive(), "the call hangs"
+        return self.result
+
+
+def ready(c):
+    """Reset and take all rows, so that every env is idle."""
+    c.sent_reset()
+    c.pool.async_reset()
+    while c.can_receive():
+        c.recv()
+    return c
+
+
+# ---- nothing to receive ----------------------------------------------------------------------------------------------
+
+
+def test_recv_with_nothing_in_flight(checked):
+    for _ in range(2):
+        with pytest.raises(
+            PoolStateError, match=r"nothing is in flight, call send\(\), async_reset\(\) or step\(\) first"
+        ):
+            checked.pool.recv()
+        ready(checked)
+
+
+def test_recv_with_too_few_in_flight():
+    c = ready(CheckedPool(6, 3))
+    c.send([5, 0], [1, 1])
+    with pytest.raises(PoolStateError, match=r"2 envs are in flight and a batch needs 3: send to 1 more envs first"):
+        c.pool.recv()
+    c.send([2], [1])
+    c.recv()
+    c.assert_works()
+    c.close()
+
+
+@pytest.mark.parametrize("call", ["step", "reset"])
+def test_step_and_reset_of_too_few_envs_send_nothing(call):
+    c = ready(CheckedPool(6, 3))
+    c.send([5], [1])
+    with pytest.raises(PoolStateError, match=r"with 1 envs and 1 in flight cannot give a batch of 3: nothing was sent"):
+        c.pool.step(np.zeros(1, np.int32), [0]) if call == "step" else c.pool.reset([0])
+    assert c.pool.num_outstanding == 1
+    c.send([0, 2], [1, 1])
+    c.recv()
+    c.assert_works()
+    c.close()
+
+
+def test_empty_calls(checked):
+    ready(checked)
+    nothing = np.zeros(0, np.int32)
+    checked.pool.send(nothing, nothing)
+    assert checked.pool.step(nothing, nothing)[1].shape == (0,)
+    assert checked.pool.reset(nothing)[0].shape == (0, 6)
+    assert checked.pool.num_outstanding == 0
+    checked.assert_works()
+
+
+# ---- closed ----------------------------------------------------------------------------------------------------------
+
+ACTION = np.zeros(4, np.int32)
+CALLS = {
+    "send": lambda p: p.send(ACTION),
+    "send to ids": lambda p: p.send(ACTION, np.arange(4)),
+    "send a dict": lambda p: p.send({"action": ACTION, "env_id": np.arange(4)}),
+    "send a dict with players": lambda p: p.send({"action": ACTION, "players": {"env_id": np.arange(4)}}),
+    "recv": lambda p: p.recv(),
+    "recv reset": lambda p: p.recv(reset=True),
+    "step": lambda p: p.step(ACTION),
+    "step ids": lambda p: p.step(ACTION, np.arange(4)),
+    "reset": lambda p: p.reset(),
+    "reset ids": lambda p: p.reset([1]),
+    "reset with a seed": lambda p: p.reset(seed=1),
+    "async_reset": lambda p: p.async_reset(),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_use_after_close(checked, call):
+    ready(checked)
+    checked.close()
+    with pytest.raises(PoolStateError, match="the pool is closed: make a new one"):
+        CALLS[call](checked.pool)
+
+
+def test_what_still_works_after_close(checked):
+    pool = ready(checked).pool
+    pool.close()
+    pool.close()
+    assert pool.is_closed
+    assert pool.num_outstanding == 0
+    assert pool.blocks_allocated > 0
+    assert pool.config["num_envs"] == len(pool) == 4
+    assert "SyntheticGymnasiumEnvPool" in repr(pool)
+    assert pool.all_env_ids.tolist() == [0, 1, 2, 3]
+
+
+def test_close_with_envs_in_flight(checked):
+    checked.pool.async_reset()
+    checked.close()
+
+
+def test_a_pool_is_a_context_manager():
+    with plugin.make(num_envs=2) as pool:
+        pool.reset()
+    assert pool.is_closed
+
+
+def test_a_pool_that_is_dropped_with_envs_in_flight():
+    for _ in range(20):
+        pool = plugin.make(num_envs=64, batch_size=16, num_threads=3, cost_ns=20e3)
+        pool.async_reset()
+        del pool
+    wait_until(lambda: not workers())
+
+
+def test_a_pool_in_a_cycle_is_collected_with_envs_in_flight():
+    for _ in range(20):
+        pool = plugin.make(num_envs=64, batch_size=16, num_threads=3, cost_ns=20e3, items=10_000)
+        pool.itself = pool
+        pool.async_reset()
+        pool.recv()
+        gone = weakref.ref(pool)
+        del pool
+        gc.collect()
+        assert gone() is None
+
+
+# ---- threads ---------------------------------------------------------------------------------------------------------
+
+
+def test_close_while_another_thread_waits_in_recv(checked, gate):
+    ready(checked)
+    checked.send([0, 1, 2, 3], [WAIT] * 4)
+    waiting = Caller(checked.pool.recv)
+    wait_until(lambda: gate.num_at_gate() >= 1)
+    closing = Caller(checked.pool.close)
+    wait_until(lambda: checked.pool.is_closed)
+    with pytest.raises(PoolStateError, match="closed"):
+        checked.pool.send(ACTION)
+    gate.open_gate()
+    assert closing.finish() is None
+    result = waiting.finish()
+    assert isinstance(result, tuple) or "the pool was closed while recv() waited" in str(result)
+
+
+def test_close_in_two_threads_at_once(checked, gate):
+    ready(checked)
+    checked.send([0, 1, 2, 3], [WAIT] * 4)
+    waiting = Caller(checked.pool.recv)
+    wait_until(lambda: gate.num_at_gate() >= 1)
+    closing = [Caller(checked.pool.close) for _ in range(3)]
+    wait_until(lambda: checked.pool.is_closed)
+    gate.open_gate()
+    assert [c.finish() for c in closing] == [None] * 3
+    waiting.finish()
+
+
+@pytest.mark.parametrize("call", ["recv", "step", "reset", "reset some", "async_reset"])
+def test_only_one_thread_receives(checked, gate, call):
+    """The second one is refused, and its call changes nothing."""
+    ready(checked)
+    checked.send([0, 1], [WAIT] * 2)
+    waiting = Caller(checked.pool.recv)
+    wait_until(lambda: gate.num_at_gate() >= 1)
+    with pytest.raises(PoolStateError, match=r"another thread is waiting in recv.*let one thread receive"):
+        {
+            "recv": checked.pool.recv,
+            "step": lambda: checked.pool.step(np.zeros(2, np.int32), [2, 3]),
+            "reset": checked.pool.reset,
+            "reset some": lambda: checked.pool.reset([2, 3]),
+            "async_reset": checked.pool.async_reset,
+        }[call]()
+    gate.open_gate()
+    checked.received(waiting.finish())
+    checked.assert_works()
+
+
+def test_sending_while_another_thread_waits_in_recv(checked, gate):
+    ready(checked)
+    checked.send([3, 1], [WAIT, WAIT])
+    waiting = Caller(checked.pool.recv)
+    wait_until(lambda: gate.num_at_gate() >= 1)
+    checked.send([0], [7])
+    with pytest.raises(EnvIdError, match="still in flight"):
+        checked.pool.send(np.zeros(1, np.int32), [1])
+    gate.open_gate()
+    checked.received(waiting.finish())
+    if checked.in_flight:
+        checked.send([checked.idle()[0]], [0])
+        checked.recv()
+    checked.assert_works()
+
+
+@pytest.mark.parametrize("batch_size", [0, 5])
+def test_one_thread_sends_and_another_receives(batch_size):
+    c = ready(CheckedPool(16, batch_size, num_threads=3, cost_ns=5e3))
+    batches, stop = queue.SimpleQueue(), threading.Event()
+
+    def receive():
+        while not stop.is_set():
+            try:
+                batches.put(c.pool.recv())
+            except PoolStateError:  # not enough in flight at this moment
+                time.sleep(0.0001)
+
+    receiver = Caller(receive)
+    pick = random.Random(1)
+    for k in range(1500):
+        ids = pick.sample(c.idle(), min(len(c.idle()), pick.randint(1, 4)))
+        c.send(ids, [k % 90] * len(ids))
+        while not batches.empty() or len(c.in_flight) > 12:
+            c.received(batches.get(timeout=PATIENCE), may_be_part=True)
+    stop.set()
+    if not c.can_receive():  # the receiver may be in recv(): give it a batch
+        c.send(c.idle()[:5], [0] * 5)
+    assert receiver.finish() is None
+    while not batches.empty():
+        c.received(batches.get(), may_be_part=True)
+    c.assert_works()
+    c.close()
+
+
+class CallsBack:
+    """Becomes an array, but does something to the pool first."""
+
+    def __init__(self, values, act):
+        self.values, self.act = values, act
+
+    def __array__(self, dtype=None, copy=None):
+        self.act()
+        return np.asarray(self.values)
+
+
+@pytest.mark.parametrize("where", ["action", "env_id", "dict"])
+def test_an_argument_that_closes_the_pool(checked, where):
+    ready(checked)
+    hook = CallsBack([0, 0], checked.pool.close)
+    arguments = {
+        "action": (hook, [0, 1]),
+        "env_id": (np.zeros(2, np.int32), CallsBack([0, 1], checked.pool.close)),
+        "dict": ({"action": CallsBack(np.zeros(2, np.int32), checked.pool.close), "env_id": [0, 1]},),
+    }[where]
+    with pytest.raises(PoolStateError, match="the pool is closed"):
+        checked.pool.step(*arguments)
+
+
+@pytest.mark.parametrize("where", ["action", "env_id", "dict"])
+def test_an_argument_that_sends(checked, where):
+    ready(checked)
+
+    def act():
+        checked.send([3, 2], [5, 6])
+
+    arguments = {
+        "action": (CallsBack([0, 0], act), [0, 1]),
+        "env_id": (np.zeros(2, np.int32), CallsBack([0, 1], act)),
+        "dict": ({"action": CallsBack(np.zeros(2, np.int32), act), "env_id": [0, 1]},),
+    }[where]
+    checked.pool.send(*arguments)
+    checked.sent([0, 1], [0, 0])
+    while checked.can_receive():
+        checked.recv()
+    checked.assert_works()
+
+
+# ---- fork ------------------------------------------------------------------------------------------------------------
+
+
+def in_child(body):
+    """Fork, run body() in the child, and return what it printed."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        try:
+            text = body()
+        except BaseException as error:
+            text = f"{type(error).__name__}: {error}"
+        os.write(writer, str(text).encode())
+        os._exit(0)
+    os.close(writer)
+    alarm = threading.Timer(PATIENCE, os.kill, (child, signal.SIGKILL))
+    alarm.start()
+    with os.fdopen(reader, "rb") as stream:
+        text = stream.read().decode()
+    _, status = os.waitpid(child, 0)
+    alarm.cancel()
+    assert status == 0, f"the child hangs or crashed: {status}"
+    return text
+
+
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("call", CALLS)
+def test_use_after_fork(checked, call):
+    ready(checked)
+    checked.send([2, 1], [1, 1])
+    text = in_child(lambda: CALLS[call](checked.pool))
+    assert text.startswith("PoolStateError: the pool was made before this process was forked")
+    assert "make the pool in the child" in text
+    checked.recv()
+    checked.assert_works()
+
+
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+def test_a_child_closes_its_copy_and_makes_a_pool(checked):
+    ready(checked)
+
+    def body():
+        checked.pool.close()
+        assert checked.pool.is_closed
+        c = ready(CheckedPool(8, 4, num_threads=2, cost_ns=10e3))
+        c.assert_works()
+        c.close()
+        return "fine"
+
+    assert in_child(body) == "fine"
+    checked.assert_works()
+
+
+def test_exit_with_open_pools_and_envs_in_flight():
+    code = (
+        "from tests.native import plugin\n"
+        "p = plugin.make(num_envs=64, batch_size=8, num_threads=2, cost_ns=1e5)\n"
+        "p.async_reset()\n"
+        "p.recv()\n"
+        "print('made', flush=True)\n"
+    )
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    plugin.load()
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "made\n", "")
