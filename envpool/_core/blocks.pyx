@@ -178,7 +178,7 @@ cdef class BlockStore:
         """Takes back a block that is being handed out, and returns one that nobody sees: recycled or new. When there is no
         memory for a new one, nothing is taken back."""
         cdef BatchBlock b
-        cdef Py_ssize_t at, n = PyList_GET_SIZE(self.used)
+        cdef Py_ssize_t at = 0, n = PyList_GET_SIZE(self.used)
         cdef int i
         for i in range(min(n, LOOKED_AT)):
             at = self.cursor
@@ -195,5 +195,5 @@ cdef class BlockStore:
         if n < KEPT:
             self.used.append(given)
         else:
-            self.used[self.cursor] = given      # what stood there is left to its holders
+            self.used[at] = given               # the held one that was looked at last is left to its holders
         return b
