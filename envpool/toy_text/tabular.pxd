@@ -13,7 +13,7 @@ from envpool.rng cimport ep_pcg64
 cdef enum:
     MAX_ACTIONS = 6
     MAX_OUTCOMES = 3            # of one action in one state
-    MAX_KINDS = 4               # of outcomes: pairs of reward and `terminated`
+    MAX_KINDS = 4               # of outcomes: pairs of reward and terminated; two bits of an entry
 
 # Header of a table; `pack` lays the arrays out behind it.
 #   uint64 start_limits (num_starts + 1)    start k is taken when the draw is below limit k, and not below limit k - 1
@@ -24,10 +24,10 @@ cdef struct Table:
     int32_t shift               # 0: one outcome; 2: up to three, and the last entry is for draws above all limits
     int32_t num_starts
     int32_t num_entries
-    uint64_t limits[6][3]       # by action and outcome
-    float prob[6][4]            # by action and outcome
-    float reward[4]             # by kind
-    uint8_t terminated[4]       # by kind
+    uint64_t limits[MAX_ACTIONS][MAX_OUTCOMES]      # by action and outcome
+    float prob[MAX_ACTIONS][MAX_OUTCOMES + 1]       # by action and outcome
+    float reward[MAX_KINDS]     # by kind
+    uint8_t terminated[MAX_KINDS]   # by kind
 
 cdef struct Walkers:
     const Table* table
