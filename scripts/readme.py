@@ -1,7 +1,7 @@
 """Writes the generated parts of README.md: the tasks, and the benchmarks from docs/benchmarks.json.
 
-That file is what ``scripts/compare --json docs/benchmarks.json`` writes. With --check, it only tells whether README.md is
-up to date.
+That file is what ``scripts/compare --json docs/benchmarks.json`` writes. With --check, it only tells whether
+README.md is up to date.
 """
 
 import json
@@ -28,11 +28,11 @@ def tasks() -> str:
     """Return the table of the tasks of this package, one row for a kind of environment."""
     kinds: dict[tuple[str, str], list[str]] = {}
     for name, task in registry.tasks.items():
-        package, *family, _ = task.import_path.split(".")
+        package, *inner = task.import_path.split(".")
         if package == "envpool":
             limit = task.config.get("max_episode_steps")
             shown = f"`{name}`" + (f" ({limit})" if limit else "")
-            kinds.setdefault((".".join(family), task.env or ""), []).append(shown)
+            kinds.setdefault((".".join(inner[:-1]), task.env or ""), []).append(shown)
     rows = ([family, env, ", ".join(names)] for (family, env), names in kinds.items())
     return table(("family", "environment", "task ids"), rows)
 

@@ -2,9 +2,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import disjoint_base
 
 COMPILER: str
 
+@disjoint_base
 class BareLoop:
     arrays: dict[str, NDArray[Any]]
     def __init__(

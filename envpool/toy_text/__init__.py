@@ -1,1 +1,5 @@
 """Gymnasium's toy text tasks, Catch and NChain, as native code with the same bits."""
+
+from envpool.family import classes_of
+
+__getattr__ = classes_of(__name__)
