@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import warnings
 import weakref
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -13,7 +14,7 @@ from envpool._core.handle import available_cpus
 from envpool._core.inputs import as_ids
 from envpool._core.pool import Pool
 from envpool.autoreset import MODES
-from envpool.errors import ConfigError, PoolStateError
+from envpool.errors import ConfigError
 from envpool.spec import EnvSpec, check_seed, check_seeds, is_sequence
 
 #: Pools that are still open; closed at exit, before the libraries they use go away.
@@ -143,8 +144,8 @@ class EnvPool(Pool):
         return [seed + int(i) for i in ids]
 
     def seed(self, seed: int | Sequence[int] | None = None) -> None:
-        """Refuse: old gym's way to seed. Pass seed to ``make`` or to ``reset`` instead."""
-        raise PoolStateError("seed() does nothing in a pool: pass seed to envpool.make(...) or to reset(seed=...)")
+        """Do nothing but warn: old gym's way to seed. Pass seed to ``make`` or to ``reset`` instead."""
+        warnings.warn("seed() does nothing: pass seed to envpool.make(...) or to reset(seed=...)", stacklevel=2)
 
     def close(self, **kwargs: Any) -> None:
         """Stop and join the threads and free the envs. May be called again; every other call raises afterwards."""

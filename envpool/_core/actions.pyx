@@ -149,21 +149,21 @@ cdef class ActionField:
         return np.ascontiguousarray(action, np.int64)
 
     cdef int refuse(self, Engine* e, int index, cnp.ndarray values, const int32_t* ids, int32_t n) except -1:
-        """Raises for the first bad row of an env that would look at its action; other bad rows become the lowest value."""
+        """Sets bad rows to the lowest value, and raises for the first one whose env would look at its action."""
         lows = self.low if self.lows is None else self.lows
         highs = self.high if self.highs is None else self.highs
         low_row = np.full(self.shape, lows, self.dtype).tobytes()
         cdef const char* lowest = low_row
         cdef int i
         bad = ((values < lows) | (values > highs)).reshape(n, -1).any(axis=1)
+        for i in np.flatnonzero(bad):       # a slot never keeps what its env does not allow
+            memcpy(<char*>e.actions[index] + ids[i] * e.action_bytes[index], lowest, e.action_bytes[index])
         for i in np.flatnonzero(bad):
             if e.reset[ids[i]] == RUNNING:
                 raise ActionError(
                     f"action {self.name!r} of env {ids[i]} (row {i}) is {values[i]}, allowed are integers from "
                     f"{np.asarray(lows).tolist()} to {np.asarray(highs).tolist()}; nothing was sent"
                 )
-        for i in np.flatnonzero(bad):
-            memcpy(<char*>e.actions[index] + ids[i] * e.action_bytes[index], lowest, e.action_bytes[index])
         return 0
 
 

@@ -60,7 +60,8 @@ typedef struct envpool_batch {
   const uint8_t *reset;       /* nonzero: start an episode and ignore the action (n)                              */
   const int32_t *resets;      /* positions i with a nonzero reset[i], ascending (num_resets)                      */
   int32_t num_resets;         /* how many                                                                         */
-  const void *const *actions; /* one array per action field, by env id; rows are packed                           */
+  const void *const *actions; /* one array per action field, by env id; rows are packed. Zero before the first
+                                 action, which an integer's bounds may not allow: an env that resets ignores it   */
   float *reward;              /* out (n); the pool zeroes it where reset                                          */
   uint8_t *terminated;        /* out (n), 0 or 1; the pool zeroes it where reset                                  */
   uint8_t *truncated;         /* out (n), zero on entry; set it only for a rule of the env's own, not the limit   */
