@@ -1,11 +1,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from typing_extensions import disjoint_base
-
 from envpool._core.handle import Handle
 
-@disjoint_base
 class Pool(Handle):
     def first_busy(self) -> int | None: ...
     def send(self, action: Any, env_id: Any = None) -> None: ...
