@@ -1,7 +1,7 @@
 """Moving actions from the user's arrays into the slots of the engine: one packed array per action field, by env id.
 
-Casting happens while copying. A value that an integer field does not allow is refused before anything is sent, except for
-an env that resets in this step and ignores its action.
+Casting happens while copying. A value that an integer field does not allow is refused before anything is sent, except
+for an env that resets in this step and ignores its action.
 """
 
 import numpy as np
@@ -26,7 +26,8 @@ ctypedef fused to_t:
     cnp.uint8_t
 
 
-cdef bint copy_checked(from_t* source, to_t* slots, const int32_t* ids, int32_t n, int64_t items, int64_t low, int64_t high) noexcept:
+cdef bint copy_checked(from_t* source, to_t* slots, const int32_t* ids, int32_t n, int64_t items, int64_t low,
+                       int64_t high) noexcept:
     """Copies n rows into the slots of their ids (NULL: slots 0 to n-1); False when a value is out of bounds."""
     cdef int64_t i, k
     cdef from_t value
@@ -45,8 +46,8 @@ cdef bint copy_checked(from_t* source, to_t* slots, const int32_t* ids, int32_t 
     return bad == 0
 
 
-cdef bint dispatch(from_t* source, void* slots, int64_t itemsize, bint is_signed, const int32_t* ids, int32_t n, int64_t items,
-                   int64_t low, int64_t high) noexcept:
+cdef bint dispatch(from_t* source, void* slots, int64_t itemsize, bint is_signed, const int32_t* ids, int32_t n,
+                   int64_t items, int64_t low, int64_t high) noexcept:
     if itemsize == 4:
         return copy_checked(source, <int32_t*>slots, ids, n, items, low, high)
     if itemsize == 8:
@@ -90,19 +91,24 @@ cdef class ActionField:
         if not cnp.PyArray_CheckExact(action):
             action = np.asarray(action)
         a = <cnp.ndarray>action
-        if cnp.PyArray_NDIM(a) != 1 + self.ndim or cnp.PyArray_DIMS(a)[0] != n or (self.ndim and action.shape[1:] != self.shape):
+        if (cnp.PyArray_NDIM(a) != 1 + self.ndim or cnp.PyArray_DIMS(a)[0] != n
+                or (self.ndim and action.shape[1:] != self.shape)):
             raise ActionError(
-                f"action {self.name!r} has shape {action.shape}, expected {(n, *self.shape)}: one row for each of the {n} env ids"
+                f"action {self.name!r} has shape {action.shape}, expected {(n, *self.shape)}: one row for each of the "
+                f"{n} env ids"
             )
         if not cast and action.dtype != self.dtype:
             raise ActionError(
-                f"action {self.name!r} in a dict has dtype {action.dtype}, expected exactly {self.dtype}: use .astype(np.{self.dtype})"
+                f"action {self.name!r} in a dict has dtype {action.dtype}, expected exactly {self.dtype}: use "
+                f".astype(np.{self.dtype})"
             )
         if self.is_checked:
             return self.load_checked(e, index, a, ids, n)
         if cnp.PyArray_TYPE(a) != self.typenum or not cnp.PyArray_ISCARRAY_RO(a):
             if action.dtype.kind not in "biuf":
-                raise ActionError(f"action {self.name!r} has dtype {action.dtype}, expected {self.dtype} or what casts to it")
+                raise ActionError(
+                    f"action {self.name!r} has dtype {action.dtype}, expected {self.dtype} or what casts to it"
+                )
             a = np.ascontiguousarray(action, self.dtype)
         slots = <char*>e.actions[index]
         source = <char*>cnp.PyArray_DATA(a)
@@ -120,12 +126,14 @@ cdef class ActionField:
         cdef bint fine
         if ids == e.all_ids:
             to = NULL
-        if not cnp.PyArray_ISCARRAY_RO(a) or (cnp.PyArray_TYPE(a) != cnp.NPY_INT64 and cnp.PyArray_TYPE(a) != cnp.NPY_INT32):
+        if not (cnp.PyArray_ISCARRAY_RO(a) and cnp.PyArray_TYPE(a) in (cnp.NPY_INT64, cnp.NPY_INT32)):
             a = self.to_int64(action)
         if cnp.PyArray_TYPE(a) == cnp.NPY_INT32:
-            fine = dispatch(<int32_t*>cnp.PyArray_DATA(a), e.actions[index], self.itemsize, self.is_signed, to, n, self.items, self.low, self.high)
+            fine = dispatch(<int32_t*>cnp.PyArray_DATA(a), e.actions[index], self.itemsize, self.is_signed, to, n,
+                            self.items, self.low, self.high)
         else:
-            fine = dispatch(<int64_t*>cnp.PyArray_DATA(a), e.actions[index], self.itemsize, self.is_signed, to, n, self.items, self.low, self.high)
+            fine = dispatch(<int64_t*>cnp.PyArray_DATA(a), e.actions[index], self.itemsize, self.is_signed, to, n,
+                            self.items, self.low, self.high)
         if self.lows is not None:
             fine = fine and bool(((a >= self.lows) & (a <= self.highs)).all())
         if not fine:
@@ -143,7 +151,9 @@ cdef class ActionField:
                     f"(dtype {action.dtype})"
                 )
         elif kind not in "biu":
-            raise ActionError(f"action {self.name!r} has dtype {action.dtype}, expected {self.dtype} or another integer")
+            raise ActionError(
+                f"action {self.name!r} has dtype {action.dtype}, expected {self.dtype} or another integer"
+            )
         elif action.dtype == np.uint64:
             action = np.minimum(action, np.uint64(INT64_MAX))
         return np.ascontiguousarray(action, np.int64)
@@ -189,7 +199,9 @@ cdef class ActionTable:
         unknown = [k for k in action if k not in self.names()]
         missing = [k for k in self.names() if k not in action]
         if unknown or missing:
-            raise ActionError(f"action dict needs the keys {self.names()}; missing are {missing}, unknown are {unknown}")
+            raise ActionError(
+                f"action dict needs the keys {self.names()}; missing are {missing}, unknown are {unknown}"
+            )
         for i in range(len(self.fields)):
             (<ActionField>self.fields[i]).load(e, i, action[(<ActionField>self.fields[i]).name], ids, n, False)
         return 0

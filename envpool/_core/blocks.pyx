@@ -1,9 +1,9 @@
 """Batch blocks: one allocation per batch, one array per column, recycled when nobody holds any of it.
 
 A block is handed out as NumPy arrays over its memory. Whoever holds an array, a slice, a memoryview or a DLPack view of
-one raises that array's reference count, directly or through the view's base. So a block may be written again when each of
-its arrays is referenced by the block alone, has no weak reference, and looks as it was made (nobody has reshaped it in
-place or taken away its writeable flag). The memory itself belongs to an object that is the base of every array, and
+one raises that array's reference count, directly or through the view's base. So a block may be written again when each
+of its arrays is referenced by the block alone, has no weak reference, and looks as it was made (nobody has reshaped it
+in place or taken away its writeable flag). The memory itself belongs to an object that is the base of every array, and
 so outlives the pool where arrays do.
 """
 
@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from envpool._core.engine cimport DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, NUM_CORE, REWARD, STEP_TYPE, TERMINATED, TRUNCATED
+from envpool._core.engine cimport DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, REWARD, STEP_TYPE, TERMINATED, TRUNCATED
 
 cnp.import_array()
 
@@ -85,8 +85,8 @@ cdef class BatchBlock:
         for i in range(PyList_GET_SIZE(self.arrays)):
             a = <cnp.ndarray>self.arrays[i]
             m = &self.made[i]
-            if (cnp.PyArray_DATA(a) != m.data or cnp.PyArray_FLAGS(a) != m.flags or <PyObject*>cnp.PyArray_DESCR(a) != m.descr
-                    or cnp.PyArray_NDIM(a) != m.ndim):
+            if (cnp.PyArray_DATA(a) != m.data or cnp.PyArray_FLAGS(a) != m.flags
+                    or <PyObject*>cnp.PyArray_DESCR(a) != m.descr or cnp.PyArray_NDIM(a) != m.ndim):
                 return False
             for d in range(m.ndim):
                 if cnp.PyArray_DIMS(a)[d] != m.dims[d]:
@@ -175,12 +175,12 @@ cdef class BlockStore:
         return b
 
     cdef BatchBlock exchange(self, BatchBlock given):
-        """Takes back a block that is being handed out, and returns one that nobody sees: recycled or new. When there is no
-        memory for a new one, nothing is taken back."""
+        """Takes back a block that is being handed out, and returns one that nobody sees: recycled or new. When there is
+        no memory for a new one, nothing is taken back."""
         cdef BatchBlock b
         cdef Py_ssize_t at = 0, n = PyList_GET_SIZE(self.used)
-        cdef int i
-        for i in range(min(n, LOOKED_AT)):
+        cdef int _i
+        for _i in range(min(n, LOOKED_AT)):
             at = self.cursor
             self.cursor = at + 1 if at + 1 < n else 0
             b = <BatchBlock>self.used[at]

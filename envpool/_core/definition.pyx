@@ -52,14 +52,19 @@ cdef const envpool_env* env_of(object capsule) except NULL:
     env = <const envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
     if env.abi_version != ENVPOOL_ABI_VERSION or env.struct_size < sizeof(envpool_env):
         raise ImportError(
-            f"the env was built for version {env.abi_version} of the envpool ABI ({env.struct_size} bytes), this envpool has "
-            f"version {ENVPOOL_ABI_VERSION} ({sizeof(envpool_env)} bytes): rebuild it against envpool.get_include()"
+            f"the env was built for version {env.abi_version} of the envpool ABI ({env.struct_size} bytes), this "
+            f"envpool has version {ENVPOOL_ABI_VERSION} ({sizeof(envpool_env)} bytes): rebuild it against "
+            "envpool.get_include()"
         )
     name = env.name.decode() if env.name != NULL else "?"
-    if env.create == NULL or env.destroy == NULL or env.seed_many == NULL or env.step_many == NULL or env.write_many == NULL:
+    if (env.create == NULL or env.destroy == NULL or env.seed_many == NULL or env.step_many == NULL
+            or env.write_many == NULL):
         raise ValueError(f"env {name}: create, destroy, seed_many, step_many and write_many are required, one is NULL")
     if not 1 <= env.num_fields <= ENVPOOL_MAX_FIELDS or not 1 <= env.num_actions <= ENVPOOL_MAX_FIELDS:
-        raise ValueError(f"env {name}: has {env.num_fields} fields and {env.num_actions} actions, allowed are 1 to {ENVPOOL_MAX_FIELDS}")
+        raise ValueError(
+            f"env {name}: has {env.num_fields} fields and {env.num_actions} actions, allowed are 1 to "
+            f"{ENVPOOL_MAX_FIELDS}"
+        )
     return env
 
 
@@ -81,7 +86,9 @@ cdef object read_field(str env, const envpool_field* f):
     size = int(np.prod([s for s in shape if s > 0], dtype=np.int64))
     for n in (f.num_low, f.num_high):
         if n not in (0, 1, size):
-            raise ValueError(f"env {env}: field {name!r} has {n} bounds, allowed are 0, 1 or its number of elements, {size}")
+            raise ValueError(
+                f"env {env}: field {name!r} has {n} bounds, allowed are 0, 1 or its number of elements, {size}"
+            )
     return Field(name, DTYPES[f.dtype], shape, bounds(f.low, f.num_low), bounds(f.high, f.num_high))
 
 

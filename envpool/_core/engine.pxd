@@ -1,8 +1,8 @@
 """The scheduling core: a ring of env ids, chunked claims, worker threads. No Python objects in here.
 
 How a step flows. The caller writes env ids into the ring and publishes them (`head`). Workers, and the caller while it
-waits, claim chunks of the ring (`claim`), simulate them, and write rows into a block. A block whose rows are all written
-is ready, and the caller hands it out.
+waits, claim chunks of the ring (`claim`), simulate them, and write rows into a block. A block whose rows are all
+written is ready, and the caller hands it out.
 
 Who owns what. An env is idle, or in flight from publish until its row is handed out. While it is idle only the caller
 touches its action slot, flags and state; while it is in flight only the thread that claimed it does. `claim` is
@@ -134,8 +134,8 @@ cdef struct Engine:
     int64_t absence             # caller: usual time between send and recv, ns
     bint cheap                  # async policy: mean cost below the switch (with hysteresis)
 
-cdef Engine* engine_new(const envpool_env* kind, int32_t num_envs, int32_t batch_size, int32_t num_threads, int32_t affinity,
-                        int32_t max_episode_steps, int32_t autoreset) noexcept
+cdef Engine* engine_new(const envpool_env* kind, int32_t num_envs, int32_t batch_size, int32_t num_threads,
+                        int32_t affinity, int32_t max_episode_steps, int32_t autoreset) noexcept
 cdef int engine_start(Engine* e) noexcept
 cdef void engine_stop(Engine* e) noexcept nogil
 cdef void engine_free(Engine* e) noexcept

@@ -1,8 +1,8 @@
 """The scheduling core: publishing, claiming, waking, parking. engine.pxd tells the whole story.
 
 Three invariants keep it free of lost wakeups and deadlocks; docs/park.pml is a model of them that Spin checks:
-- A worker raises `parked`, then reads `head` and `claim` once more, and only then sleeps; the caller stores `head`, then
-  reads `parked`. Both use sequentially consistent accesses, so one of the two sees the other.
+- A worker raises `parked`, then reads `head` and `claim` once more, and only then sleeps; the caller stores `head`,
+  then reads `parked`. Both use sequentially consistent accesses, so one of the two sees the other.
 - The futex word is read before that last look for work, so that a wake in between makes the sleep return at once.
 - The caller never sleeps while published work is unclaimed and a worker that may claim it is parked.
 """
@@ -12,8 +12,8 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from envpool._core.atomic cimport (
-    EP_TIMEOUT, ep_add_sc32, ep_cas64, ep_futex_wait, ep_futex_wake, ep_load_acq64, ep_load_rlx32, ep_load_rlx64,
-    ep_load_sc32, ep_load_sc64, ep_now, ep_pause, ep_store_rlx32, ep_store_rlx64, ep_store_sc32, ep_store_sc64,
+    ep_add_sc32, ep_cas64, ep_futex_wait, ep_futex_wake, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_load_sc32,
+    ep_load_sc64, ep_now, ep_pause, ep_store_rlx32, ep_store_rlx64, ep_store_sc32, ep_store_sc64,
 )
 from envpool._core.execute cimport execute_async, execute_sync
 from envpool._core.layout cimport row_bytes
@@ -26,7 +26,7 @@ cdef extern from "stdlib.h" nogil:
 cdef int64_t MIN_CLAIM = 2000
 cdef int64_t MAX_CLAIM = 32000
 cdef int64_t MIN_SHARE = 2000
-# Async: below this mean cost a helping caller pays, above it a parked one does. Two values, so that it does not flutter.
+# Async: below this mean cost a helping caller pays, above it a parked one does. Two values, so that it cannot flutter.
 cdef int64_t CHEAP_BELOW = 4000
 cdef int64_t CHEAP_ABOVE = 6000
 # Longest time the caller spins before it parks, and the longest gap between batches that a worker spins through.
@@ -79,8 +79,8 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
     return used
 
 
-cdef Engine* engine_new(const envpool_env* kind, int32_t num_envs, int32_t batch_size, int32_t num_threads, int32_t affinity,
-                        int32_t max_episode_steps, int32_t autoreset) noexcept:
+cdef Engine* engine_new(const envpool_env* kind, int32_t num_envs, int32_t batch_size, int32_t num_threads,
+                        int32_t affinity, int32_t max_episode_steps, int32_t autoreset) noexcept:
     """The engine with its env state, without blocks and threads; NULL when memory ran out."""
     cdef Engine plan
     cdef Engine* e
@@ -138,8 +138,8 @@ cdef inline int64_t estimate(int64_t old, int64_t sample) noexcept nogil:
 
 
 cdef inline int64_t claim_size(Engine* e, int64_t available, int64_t cost) noexcept nogil:
-    """Sync: guided, a share of what is left within [MIN_CLAIM, MAX_CLAIM] of work. Async: MIN_CLAIM of work, because a row
-    becomes visible only when its whole chunk is done."""
+    """Sync: guided, a share of what is left within [MIN_CLAIM, MAX_CLAIM] of work. Async: MIN_CLAIM of work, because a
+    row becomes visible only when its whole chunk is done."""
     cdef int64_t least, most, share
     if cost == 0:
         return 1
@@ -232,14 +232,14 @@ cdef void* run_worker(void* arg) noexcept nogil:
     # The last worker stands in for the caller: it works only while the caller does not help.
     cdef bint reserve = w.index == e.num_threads - 1
     cdef int64_t gap = 1000000, idle_since, limit, waited
-    cdef int i
+    cdef int _i
     while not ep_load_rlx32(&e.stop):
         if may_claim(e, reserve) and run_chunk(e):
             continue
         idle_since = ep_now()
         limit = 2 * gap if gap < SHORT_GAP else MIN_SPIN
         while not ep_load_rlx32(&e.stop) and not (has_work(e) and may_claim(e, reserve)):
-            for i in range(16):
+            for _i in range(16):
                 ep_pause()
             if ep_now() - idle_since > limit:
                 park(e, reserve)
@@ -373,7 +373,7 @@ cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
     """Waits, and works meanwhile where the policy says so, until the next block is ready."""
     cdef int64_t deadline = 0, spinning_since
     cdef int32_t seen
-    cdef int i, woken
+    cdef int _i, woken
     while True:
         if is_ready(e):
             return READY
@@ -390,7 +390,7 @@ cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
             continue
         spinning_since = ep_now()
         while not is_ready(e) and ep_now() - spinning_since < CALLER_SPIN:
-            for i in range(16):
+            for _i in range(16):
                 ep_pause()
         seen = ep_load_sc32(&e.recv_word)
         ep_store_sc32(&e.recv_waiting, 1)

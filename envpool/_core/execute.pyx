@@ -1,7 +1,7 @@
 """Simulating a claimed chunk and writing its rows into blocks.
 
-Everything an environment does not know about happens here: pending seeds, auto-reset, elapsed steps, the time limit, step
-types and discounts, and what becomes of an env that failed.
+Everything an environment does not know about happens here: pending seeds, auto-reset, elapsed steps, the time limit,
+step types and discounts, and what becomes of an env that failed.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 
 from envpool._core.atomic cimport ep_add_sc32, ep_add_sc64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32
 from envpool._core.engine cimport (
-    Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, Engine, PENDING, REFUSED, REWARD, RUNNING, SAME_STEP,
+    Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, Engine, PENDING, REFUSED, REWARD, RUNNING,
     STEP_TYPE, TERMINATED, TRUNCATED,
 )
 from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch
@@ -68,7 +68,8 @@ cdef void seed_pending(Engine* e, const int32_t* ids, int32_t n) noexcept nogil:
         ep_add_sc32(&e.seeds_pending, -k)
 
 
-cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_t* errors, const Outcome* out) noexcept nogil:
+cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_t* errors,
+                          const Outcome* out) noexcept nogil:
     """Ends the episodes of failed envs as truncated, without a reward; the next step resets them."""
     cdef int32_t i
     for i in range(n):
@@ -81,7 +82,8 @@ cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_
             out.truncated[i] = 1
 
 
-cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out, void** fused, int64_t row) noexcept nogil:
+cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out, void** fused,
+                   int64_t row) noexcept nogil:
     """Steps n <= ENVPOOL_MAX_BATCH envs into `out`; with `fused`, run_many also writes their fields from `row` on."""
     cdef envpool_batch batch
     cdef uint8_t reset[ENVPOOL_MAX_BATCH]
@@ -230,8 +232,8 @@ cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int6
 cdef void rows_written(Engine* e, Block* b, int64_t n) noexcept nogil:
     """Counts rows, and wakes the caller with the last one.
 
-    `expected` is read after the count is raised: a send that raises it in between brings rows whose writer looks again. A
-    relaxed read will do, since whoever counts the last row has seen the counts of all others, and so the send.
+    `expected` is read after the count is raised: a send that raises it in between brings rows whose writer looks again.
+    A relaxed read will do, since whoever counts the last row has seen the counts of all others, and so the send.
     """
     cdef int64_t written = ep_add_sc64(&b.written, n) + n
     if written == ep_load_rlx64(&e.expected) and ep_load_sc32(&e.recv_waiting):
@@ -266,7 +268,7 @@ cdef void execute_sync(Engine* e, const int32_t* ids, int64_t n, int64_t row) no
 
 
 cdef void execute_async(Engine* e, const int32_t* ids, int32_t n) noexcept nogil:
-    """Steps n <= ENVPOOL_MAX_BATCH envs, then takes the next free rows for them, across blocks where they do not fit into one."""
+    """Steps n <= ENVPOOL_MAX_BATCH envs, then takes the next free rows for them, also across blocks."""
     cdef float reward[ENVPOOL_MAX_BATCH]
     cdef uint8_t terminated[ENVPOOL_MAX_BATCH]
     cdef uint8_t truncated[ENVPOOL_MAX_BATCH]

@@ -1,4 +1,4 @@
-"""Making and ending a pool: the engine, its blocks and threads, and what becomes of them at close, at a fork, at exit."""
+"""Making and ending a pool: the engine, its blocks and threads, and what becomes of them at close, fork and exit."""
 
 import os
 
@@ -55,8 +55,8 @@ cdef class Handle:
     seeds : callable
         Returns the seeds, uint64 (num_envs,); not called for pools that do not fit into memory.
     style : object
-        The API style: ``optional``, names of optional arrays that it uses, and ``forms(names)``, which returns the nests
-        of array names that reset and step give.
+        The API style: ``optional``, names of optional arrays that it uses, and ``forms(names)``, which returns the
+        nests of array names that reset and step give.
 
     Raises
     ------
@@ -70,8 +70,8 @@ cdef class Handle:
         self.engine = NULL
         self.scratch = NULL
 
-    def __init__(self, capsule, int32_t num_envs, int32_t batch_size, int32_t num_threads, int32_t thread_affinity_offset,
-                 int32_t max_episode_steps, int32_t autoreset, seeds, style):
+    def __init__(self, capsule, int32_t num_envs, int32_t batch_size, int32_t num_threads,
+                 int32_t thread_affinity_offset, int32_t max_episode_steps, int32_t autoreset, seeds, style):
         cdef const envpool_env* kind = env_of(capsule)
         cdef BatchBlock block
         cdef int64_t i
@@ -102,7 +102,9 @@ cdef class Handle:
         if failed:
             started = self.engine.started
             self.close()
-            raise OSError(failed, f"only {started} of num_threads={num_threads} threads could be started: ask for fewer")
+            raise OSError(
+                failed, f"only {started} of num_threads={num_threads} threads could be started: ask for fewer"
+            )
 
     cdef int check_memory(self, int64_t num_envs, int64_t batch_size) except -1:
         """Refuses what could never fit, before the system kills the process for it."""
@@ -110,8 +112,8 @@ cdef class Handle:
         needed = self.store.block_bytes() * (num_envs // batch_size + 2) + PER_ENV * num_envs
         if needed > 0.9 * physical:
             raise MemoryError(
-                f"num_envs={num_envs} with batch_size={batch_size} needs at least {needed / 2**30:.1f} GiB, this machine has "
-                f"{physical / 2**30:.1f} GiB"
+                f"num_envs={num_envs} with batch_size={batch_size} needs at least {needed / 2**30:.1f} GiB, this "
+                f"machine has {physical / 2**30:.1f} GiB"
             )
 
     def __dealloc__(self):
@@ -166,7 +168,7 @@ cdef class Handle:
             raise PoolStateError("the pool is closed: make a new one")
         if self.fork_generation != ep_fork_generation:
             raise PoolStateError(
-                "the pool was made before this process was forked, and its threads exist only in the parent: make the pool "
-                "in the child, or start processes with the 'spawn' method"
+                "the pool was made before this process was forked, and its threads exist only in the parent: make the "
+                "pool in the child, or start processes with the 'spawn' method"
             )
         return 0

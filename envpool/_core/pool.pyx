@@ -51,8 +51,8 @@ cdef class Pool(Handle):
         if env_id is None:
             if self.outstanding:
                 raise EnvIdError(
-                    f"{self.outstanding} of {e.num_envs} envs are still in flight (e.g. env {self.first_busy()}) and cannot "
-                    f"be sent to again: pass env_id with the ids that were received, or {RECV}"
+                    f"{self.outstanding} of {e.num_envs} envs are still in flight (e.g. env {self.first_busy()}) and "
+                    f"cannot be sent to again: pass env_id with the ids that were received, or {RECV}"
                 )
             if e.autoreset == DISABLED and not explicit_reset:
                 for i in range(e.num_envs):
@@ -64,7 +64,7 @@ cdef class Pool(Handle):
         if n > e.num_envs:
             raise EnvIdError(f"env_id has {n} entries, but the pool has {e.num_envs} envs, and each may appear once")
         a = env_id
-        if not cnp.PyArray_ISCARRAY_RO(a) or (cnp.PyArray_TYPE(a) != cnp.NPY_INT64 and cnp.PyArray_TYPE(a) != cnp.NPY_INT32):
+        if not (cnp.PyArray_ISCARRAY_RO(a) and cnp.PyArray_TYPE(a) in (cnp.NPY_INT64, cnp.NPY_INT32)):
             a = np.ascontiguousarray(env_id, np.int64)      # what does not fit becomes negative, and is refused
         wide = <const int64_t*>cnp.PyArray_DATA(a)
         narrow = <const int32_t*>cnp.PyArray_DATA(a)
@@ -94,8 +94,8 @@ cdef class Pool(Handle):
     cdef int check_running(self, int64_t id) except -1:
         if self.engine.reset[id] == REFUSED:
             raise EnvIdError(
-                f"env {id} has no running episode and autoreset_mode is 'disabled': call reset(env_id) for it first; nothing "
-                "was sent"
+                f"env {id} has no running episode and autoreset_mode is 'disabled': call reset(env_id) for it first; "
+                "nothing was sent"
             )
         return 0
 
@@ -172,7 +172,8 @@ cdef class Pool(Handle):
         Parameters
         ----------
         action : array_like or dict
-            (n, *action shape), cast to the action's dtype; or a dict of such arrays, not cast, optionally with "env_id".
+            (n, *action shape), cast to the action's dtype; or a dict of such arrays, not cast, optionally with
+            "env_id".
         env_id : array_like of int, optional
             (n,) ids of idle envs, each once; default all envs.
 
@@ -331,18 +332,22 @@ cdef class Pool(Handle):
 
     cdef inline int check_alone(self) except -1:
         if self.waiting:
-            raise PoolStateError("another thread is waiting in recv(), reset() or step() of this pool: let one thread receive")
+            raise PoolStateError(
+                "another thread is waiting in recv(), reset() or step() of this pool: let one thread receive"
+            )
         return 0
 
     cdef inline int check_outstanding(self) except -1:
         """Refuses a wait that could never end."""
         cdef Engine* e = self.engine
         if self.outstanding == 0:
-            raise PoolStateError("recv() would wait for ever: nothing is in flight, call send(), async_reset() or step() first")
+            raise PoolStateError(
+                "recv() would wait for ever: nothing is in flight, call send(), async_reset() or step() first"
+            )
         if not e.is_sync and self.outstanding < e.batch_size:
             raise PoolStateError(
-                f"recv() would wait for ever: {self.outstanding} envs are in flight and a batch needs {e.batch_size}: send to "
-                f"{e.batch_size - self.outstanding} more envs first"
+                f"recv() would wait for ever: {self.outstanding} envs are in flight and a batch needs {e.batch_size}: "
+                f"send to {e.batch_size - self.outstanding} more envs first"
             )
         return 0
 
@@ -400,7 +405,8 @@ cdef class Pool(Handle):
         n = self.engine.num_envs if env_id is None else env_id.shape[0]
         if n and n + self.outstanding < self.engine.batch_size:
             raise PoolStateError(
-                f"step() or reset() with {n} envs and {self.outstanding} in flight cannot give a batch of {self.engine.batch_size}: nothing was sent"
+                f"step() or reset() with {n} envs and {self.outstanding} in flight cannot give a batch of "
+                f"{self.engine.batch_size}: nothing was sent"
             )
         return 0
 

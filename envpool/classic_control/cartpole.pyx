@@ -1,7 +1,8 @@
 """CartPole: a pole on a cart that is pushed left or right (Barto, Sutton and Anderson, 1983).
 
-Source of the dynamics: ``gymnasium.envs.classic_control.cartpole``. State is kept as structure of arrays in float64. The
-arithmetic follows upstream operation by operation; sin and cos are libm's, the rest runs in vector registers (cartpole.h).
+Source of the dynamics: ``gymnasium.envs.classic_control.cartpole``. State is kept as structure of arrays in float64.
+The arithmetic follows upstream operation by operation; sin and cos are libm's, the rest runs in vector registers
+(cartpole.h).
 """
 
 import numpy as np
