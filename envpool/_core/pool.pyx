@@ -254,17 +254,20 @@ cdef class Pool(Handle):
         if self.sent_at:
             e.absence += (ep_now() - self.sent_at - e.absence) >> 2
             self.sent_at = 0
-        while not run_if_quick(e):
-            self.waiting += 1
-            with nogil:
-                result = wait_ready(e, SLICE)
-            self.waiting -= 1
-            if result == READY and is_ready(e):     # again: another thread may have sent more since
-                break
-            PyErr_CheckSignals()                    # a handler may use the pool, too
-            if self.engine == NULL or result == CLOSED:
+        while True:
+            result = READY
+            if not run_if_quick(e):
+                self.waiting += 1
+                with nogil:
+                    result = wait_ready(e, SLICE)
+                self.waiting -= 1
+            # Also when ready: an exception that Python raises as the call returns would take the batch with it.
+            PyErr_CheckSignals()
+            if self.engine == NULL or result == CLOSED:     # by another thread, or by a signal handler
                 raise PoolStateError("the pool was closed while recv() waited")
             self.check_outstanding()
+            if result == READY and is_ready(e):     # again: another thread, or a handler, may have used the pool since
+                break
         if ep_load_rlx32(&e.failures) > 0:
             self.report_failures()
         return 0
