@@ -239,7 +239,7 @@ def train(args):
     torch.set_num_threads(args.torch_threads)
     returns = Returns(args.num_envs, args.gamma)
     env = envpool.make_gymnasium(args.task, num_envs=args.num_envs, seed=args.seed, num_threads=args.env_threads)
-    with env, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, mininterval=0.5) as progress:
+    with env, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None) as progress:
         agent = Agent(env, args.hidden)
         optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
         obs, _ = env.reset()
@@ -251,8 +251,8 @@ def train(args):
             obs, was_done = data.collect(args, env, agent, returns, obs, was_done, step)
             data.estimate_advantages(args.gamma, args.gae_lambda)
             update(args, agent, optimizer, data)
+            progress.set_postfix_str(f"mean return {returns.mean:.1f}", refresh=False)
             progress.update(per_update)
-            progress.set_postfix_str(f"mean return {returns.mean:.1f}")
             if args.target is not None and returns.mean >= args.target:
                 break
     return returns

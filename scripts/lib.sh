@@ -39,7 +39,7 @@ need_build_tools() {
     need libc6-dev test -e /usr/include/stdlib.h
     if command -v "$PYTHON" >/dev/null; then
         "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-            die "Python 3.11 or later is needed, $PYTHON is $("$PYTHON" -V): set PYTHON=/path/to/python3.11"
+            die "Python 3.11 or later is needed, $PYTHON is $("$PYTHON" -V 2>&1): set PYTHON=/path/to/python3.11"
         need python3-venv "$PYTHON" -c 'import ensurepip, venv'
         need python3-dev "$PYTHON" -c 'import os, sysconfig; open(os.path.join(sysconfig.get_path("include"), "Python.h"))'
     fi
