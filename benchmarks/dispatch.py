@@ -2,10 +2,10 @@
 
     python benchmarks/dispatch.py [--quick] [--json FILE]
 
-Both drive the same synthetic env (tests/native) whose steps take as long as they are told: fixed, or heavy-tailed, where
-2 % of the steps are 51 times as dear as the others. Cells are sync and async (a batch is half the envs) x envs x
-threads x costs. The two take turns in slices within one process, one idle while the other works; the ratio is the median
-over the turns. A ratio of 0.97 or more counts as equal, and the last line says how many cells are below.
+Both drive the same synthetic env (tests/native) whose steps take as long as they are told: fixed, or heavy-tailed,
+where 2 % of the steps are 51 times as dear as the others. Cells are sync and async (a batch is half the envs) x envs x
+threads x costs. The two take turns in slices within one process, one idle while the other works; the ratio is the
+median over the turns. A ratio of 0.97 or more counts as equal, and the last line says how many cells are below.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """The design to beat: one queue item per env step, after EnvPool's, over the same env ABI.
 
-Every item costs a semaphore post and a wait; a worker takes one item, takes its row in the next block at once (sync: the
-row of its position), steps one env, and writes the row. The caller never works. Kept lean on purpose: it has no checks,
-no time limit, no errors, and its arrays are overwritten when their block comes round again.
+Every item costs a semaphore post and a wait; a worker takes one item, takes its row in the next block at once (sync:
+the row of its position), steps one env, and writes the row. The caller never works. Kept lean on purpose: it has no
+checks, no time limit, no errors, and its arrays are overwritten when their block comes round again.
 """
 
 import numpy as np
@@ -166,12 +166,12 @@ cdef class PlainQueue:
     def send(self, int32_t[::1] action, int32_t[::1] env_id):
         """Queues one item for each env."""
         cdef int32_t[::1] slots = self.actions
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, _i
         for i in range(env_id.shape[0]):
             slots[env_id[i]] = action[i]
             self.q.ring[(self.head + i) & self.q.mask] = env_id[i]
         self.head += env_id.shape[0]
-        for i in range(env_id.shape[0]):
+        for _i in range(env_id.shape[0]):
             sem_post(&self.q.items)
 
     def recv(self):
@@ -185,9 +185,9 @@ cdef class PlainQueue:
 
     def close(self):
         """Ends the threads."""
-        cdef int i
+        cdef int i, _i
         self.q.stop = True
-        for i in range(self.num_threads):
+        for _i in range(self.num_threads):
             sem_post(&self.q.items)
         for i in range(self.num_threads):
             with nogil:
