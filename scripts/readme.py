@@ -1,7 +1,7 @@
-"""Writes the generated parts of README.md: the tasks, and the benchmarks from docs/benchmarks.json.
+"""Writes the generated parts of README.md and docs/benchmarks.md: the tasks, and tables of what was measured.
 
-That file is what ``scripts/compare --json docs/benchmarks.json`` writes. With --check, it only tells whether
-README.md is up to date.
+The figures are in docs/data, as the commands named in docs/benchmarks.md write them with --json. With --check, it only
+tells whether the two files are up to date.
 """
 
 import json
@@ -13,8 +13,7 @@ from typing import Any
 from envpool.registration import registry
 
 ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
-BENCHMARKS = ROOT / "docs" / "benchmarks.json"
+DATA = ROOT / "docs" / "data"
 
 
 def table(headers: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -37,25 +36,97 @@ def tasks() -> str:
     return table(("family", "environment", "task ids"), rows)
 
 
-def benchmarks(report: dict[str, Any]) -> str:
+def machine(report: dict[str, Any]) -> str:
+    """Return where and how a report was made."""
+    m = report["machine"]
+    return (
+        f"Measured with `{report['command']}` on {m['cores_available']} cores of a {m['cpu']}, {m['system']}, "
+        f"{m['python']}, NumPy {m['numpy']}, {m['compiler']}:\n\n"
+    )
+
+
+def compare(report: dict[str, Any]) -> str:
     """Return the table of a comparison with EnvPool, and the machine it was made on."""
-    machine = report["machine"]
     rows = (
         [
             row["cell"],
             str(row["num_threads"]),
             rate(row.get("steps_per_second")),
             rate(row.get("peer_steps_per_second")),
-            "" if row.get("ratio") is None else f"{row['ratio']:.1f}",
+            ratio(row.get("ratio")),
+            ratio(row.get("cpu_ratio")),
         ]
         for row in report["rows"]
     )
-    head = ("task / envs / batch", "threads", "envpool, steps/s", f"{machine['peer']}, steps/s", "ratio")
-    about = (
-        f"Measured with `{report['command']}` on {machine['cores_available']} cores of a {machine['cpu']}, "
-        f"{machine['system']}, {machine['python']}, NumPy {machine['numpy']}:"
+    peer = report["machine"]["peer"]
+    head = ("task / envs / batch", "threads", "envpool, steps/s", f"{peer}, steps/s", "ratio", "CPU ratio")
+    return machine(report) + table(head, rows)
+
+
+def construction(report: dict[str, Any]) -> str:
+    """Return the table of import, construction and memory of a comparison with EnvPool."""
+    names = {
+        "import_seconds": ("`import envpool`, ms", 1e3),
+        "import_bytes": ("resident memory after it, MB", 1e-6),
+        "first_pool_seconds": ("import and a first pool of one CartPole, ms", 1e3),
+        "first_pool_bytes": ("resident memory after it, MB", 1e-6),
+        "make_seconds": ("make 100,000 CartPoles, ms", 1e3),
+        "make_and_reset_seconds": ("make and reset them, ms", 1e3),
+        "bytes_per_env": ("memory per CartPole, bytes", 1),
+    }
+    rows = []
+    for key, (name, unit) in names.items():
+        ours, peer = (report["construction"][key][who] for who in ("envpool", "peer"))
+        rows.append([name, f"{ours * unit:,.0f}", f"{peer * unit:,.0f}", ratio(peer / ours)])
+    return table(("", "envpool", report["machine"]["peer"], "ratio"), rows)
+
+
+def bench(report: dict[str, Any]) -> str:
+    """Return the table of a run of `envpool bench`."""
+    rows = (
+        [
+            row["task"],
+            row["engine"],
+            str(row["num_envs"]),
+            str(row["batch_size"]),
+            str(row["num_threads"]) if row["engine"] == "envpool" else "",
+            rate(row["steps_per_second"]),
+            "" if row["cpu_seconds_per_million_steps"] is None else f"{row['cpu_seconds_per_million_steps']:.3g}",
+            "" if row["share_of_limit"] is None else f"{row['share_of_limit']:.0%}",
+            ratio(row["speedup"]),
+        ]
+        for row in report["rows"]
     )
-    return f"{about}\n\n{table(head, rows)}"
+    head = (
+        "task",
+        "engine",
+        "envs",
+        "batch",
+        "threads",
+        "steps/s",
+        "CPU-s/M steps",
+        "of limit",
+        "envpool is faster by",
+    )
+    return machine(report) + table(head, rows)
+
+
+def dispatch(rows: list[dict[str, Any]]) -> str:
+    """Return the smallest ratios of the dispatch benchmark for each mode, number of threads and cost."""
+    costs = list(dict.fromkeys(row["cost"] for row in rows))
+    lines = []
+    for mode in ("sync", "async"):
+        for threads in sorted({row["threads"] for row in rows}):
+            cells = [
+                [r["ratio"] for r in rows if (r["mode"], r["threads"], r["cost"]) == (mode, threads, c)] for c in costs
+            ]
+            lines.append([mode, str(threads), *(f"{min(c):.2f} to {max(c):.2f}" if c else "" for c in cells)])
+    return table(("mode", "threads", *costs), lines)
+
+
+def ratio(value: float | None) -> str:
+    """Return a ratio with three digits."""
+    return "" if value is None else f"{value:.3g}x" if value < 1000 else f"{value:,.0f}x"
 
 
 def rate(steps_per_second: float | None) -> str:
@@ -73,18 +144,36 @@ def replace(text: str, name: str, content: str) -> str:
     return text[:begin] + content + "\n" + text[end:]
 
 
-def render(text: str) -> str:
-    """Return README.md's text with its generated parts up to date."""
-    text = replace(text, "tasks", tasks())
-    if BENCHMARKS.exists():
-        text = replace(text, "benchmarks", benchmarks(json.loads(BENCHMARKS.read_text())))
+#: Generated parts by file: name of the part, what renders it, and its data.
+PARTS = {
+    "README.md": {"benchmarks": (compare, "compare")},
+    "docs/benchmarks.md": {
+        "sweep": (bench, "sweep"),
+        "async": (bench, "async"),
+        "gymnasium": (bench, "gymnasium"),
+        "compare": (compare, "compare"),
+        "construction": (construction, "compare"),
+        "dispatch": (dispatch, "dispatch"),
+    },
+}
+
+
+def render(name: str, text: str) -> str:
+    """Return a file's text with its generated parts up to date."""
+    if name == "README.md":
+        text = replace(text, "tasks", tasks())
+    for part, (renderer, data) in PARTS[name].items():
+        source = DATA / f"{data}.json"
+        if source.exists():
+            text = replace(text, part, renderer(json.loads(source.read_text())))
     return text
 
 
 if __name__ == "__main__":
-    old = README.read_text()
-    new = render(old)
-    if "--check" not in sys.argv:
-        README.write_text(new)
-    elif new != old:
-        raise SystemExit("README.md is out of date: run python scripts/readme.py")
+    for name in PARTS:
+        old = (ROOT / name).read_text()
+        new = render(name, old)
+        if "--check" not in sys.argv:
+            (ROOT / name).write_text(new)
+        elif new != old:
+            raise SystemExit(f"{name} is out of date: run python scripts/readme.py")
