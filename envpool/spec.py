@@ -281,8 +281,10 @@ def check_seeds(name: str, seeds: Any, count: int) -> list[int]:
     """Return one seed for each of `count` envs, or raise ConfigError or TypeError."""
     if not is_sequence(seeds):
         raise TypeError(f"{name} must be a sequence of integers, got {seeds!r}")
-    if len(seeds) != count:
-        raise ConfigError(f"{name} as a sequence needs one entry for each of {count} envs, got {len(seeds)} entries")
+    shape = np.array(seeds, dtype=object).shape
+    if shape != (count,):
+        got = f"shape {shape}" if len(shape) > 1 else f"{len(seeds)} entries"
+        raise ConfigError(f"{name} as a sequence needs one entry for each of {count} envs, got {got}")
     return [check_seed(f"{name}[{i}]", s) for i, s in enumerate(seeds)]
 
 
