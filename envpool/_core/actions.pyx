@@ -29,21 +29,19 @@ ctypedef fused to_t:
 cdef bint copy_checked(from_t* source, to_t* slots, const int32_t* ids, int32_t n, int64_t items, int64_t low,
                        int64_t high) noexcept:
     """Copies n rows into the slots of their ids (NULL: slots 0 to n-1); False when a value is out of bounds."""
-    cdef int64_t i, k
-    cdef from_t value
-    cdef int bad = 0
+    cdef int64_t i, k, value, bad = 0       # negative as soon as one distance to a bound is
     if ids == NULL:             # a loop that the compiler vectorises
         for i in range(n * items):
             value = source[i]
-            bad |= (value < low) | (value > high)
+            bad |= (value - low) | (high - value)
             slots[i] = <to_t>value
-        return bad == 0
+        return bad >= 0
     for i in range(n):
         for k in range(items):
             value = source[i * items + k]
-            bad |= (value < low) | (value > high)
+            bad |= (value - low) | (high - value)
             slots[ids[i] * items + k] = <to_t>value
-    return bad == 0
+    return bad >= 0
 
 
 cdef bint dispatch(from_t* source, void* slots, int64_t itemsize, bint is_signed, const int32_t* ids, int32_t n,
@@ -77,7 +75,8 @@ cdef class ActionField:
         self.items = int(np.prod(self.shape, dtype=np.int64))
         self.is_checked = field.dtype.kind in "iu" and field.low is not None and field.high is not None
         if self.is_checked:
-            self.low, self.high = int(np.min(field.low)), int(np.max(field.high))
+            # Within a quarter of the range of int64, so that a distance to a bound cannot overflow unnoticed.
+            self.low, self.high = max(int(np.min(field.low)), -(2**62)), min(int(np.max(field.high)), 2**62)
             if np.ndim(field.low) or np.ndim(field.high):
                 self.lows = np.broadcast_to(np.reshape(field.low, np.shape(field.low) and self.shape), self.shape)
                 self.highs = np.broadcast_to(np.reshape(field.high, np.shape(field.high) and self.shape), self.shape)

@@ -98,7 +98,11 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
             id = b.ids[i]
             advance(s, id, actions, b.terminated + i, 1)
     for i in range(b.n):
-        b.reward[i] = s.running + b.terminated[i] * (s.fallen - s.running)
+        b.reward[i] = s.running
+    if s.fallen != s.running:
+        for i in range(b.n):
+            if b.terminated[i]:
+                b.reward[i] = s.fallen
     for i in range(b.num_resets):
         reset_one(s, b.ids[b.resets[i]])
     return 0
