@@ -49,7 +49,7 @@ class Synthetic:
         if config.items < (CODE if config.layout == "flat" else 1):
             raise ConfigError(f"items is {config.items}, allowed are {CODE} (layout 'rich': 1) and more")
         options = struct.pack(
-            "=dqiiiiiii",
+            "dq7i0d",  # "0d": as long as the struct in C, which ends at a multiple of its alignment
             config.cost_ns,
             config.items,
             choice("distribution", config.distribution, DISTRIBUTIONS),

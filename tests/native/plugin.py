@@ -26,7 +26,8 @@ def build(folder):
     folder : str or Path
         Where to build; CFLAGS and LDFLAGS of the environment are honoured.
     """
-    source, built = Path(folder, "source"), Path(folder, "built")
+    folder = Path(folder).resolve()
+    source, built = folder / "source", folder / "built"
     source.mkdir(parents=True)
     for name in SOURCES:
         shutil.copy(HERE / name, source)
