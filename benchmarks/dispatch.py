@@ -47,7 +47,8 @@ class Ours:
     """The pool, stepped as its users do."""
 
     def __init__(self, num_envs, batch_size, num_threads, options):
-        self.pool = plugin.make(num_envs=num_envs, batch_size=batch_size, num_threads=num_threads, **options)
+        sizes = {"num_envs": num_envs, "batch_size": batch_size, "num_threads": num_threads}
+        self.pool = plugin.make(seed=0, **sizes, **options)
         self.action = np.zeros(batch_size, np.int32)
         self.is_sync = num_envs == batch_size
         self.pool.async_reset()
@@ -94,7 +95,9 @@ class Plain:
 
 
 def slice_rate(engine, batches):
-    """Return batches per second."""
+    """Return batches per second, after some that may have been finished while the other engine had its turn."""
+    for _ in range(3):
+        engine.turn()
     start = time.perf_counter()
     for _ in range(batches):
         engine.turn()
@@ -107,8 +110,9 @@ def compare(plain_kind, mode, envs, threads, cost, distribution, slices, seconds
     batch = envs if mode == "sync" else envs // 2
     engines = [Ours(envs, batch, threads, options), Plain(plain_kind, envs, batch, threads, options)]
     try:
-        batches = [max(1, int(seconds * max(slice_rate(e, 3), slice_rate(e, 3)))) for e in engines]
-        rates = [[slice_rate(e, n) for e, n in zip(engines, batches, strict=True)] for _ in range(slices)]
+        # Equal seeds and equal numbers of steps, so that both get the same dear steps.
+        batches = max(8, int(seconds * min(slice_rate(e, 8) for e in engines)))
+        rates = [[slice_rate(e, batches) for e in engines] for _ in range(slices)]
     finally:
         for e in engines:
             e.close()
@@ -126,7 +130,7 @@ def main():
     args = parser.parse_args()
     plain = load_plain_queue()
     costs = [c for c in args.costs if not args.quick or c in ("0.1 us", "1 us", "100 us")]
-    rows, slices, seconds = [], 5, 0.02 if args.quick else 0.05
+    rows, slices, seconds = [], 7, 0.02 if args.quick else 0.1
     print("mode   envs  threads  cost     distribution   our steps/s   ours / plain")
     for mode, envs, threads, cost, kind in itertools.product(
         ("sync", "async"), args.envs, args.threads, costs, ("fixed", "heavy_tailed")
