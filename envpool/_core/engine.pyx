@@ -140,7 +140,7 @@ cdef inline int64_t estimate(int64_t old, int64_t sample) noexcept nogil:
 cdef inline int64_t claim_size(Engine* e, int64_t available, int64_t cost) noexcept nogil:
     """How many envs to claim at once.
 
-    Sync: guided, a share of what is left (all of it while the workers sleep) within [MIN_CLAIM, MAX_CLAIM] of work.
+    Sync: a fair share of what is left (all of it while the workers sleep) within [MIN_CLAIM, MAX_CLAIM] of work.
     Async: MIN_CLAIM of work, because a row becomes visible only when its whole chunk is done.
     """
     cdef int64_t least, most, share, awake
@@ -150,7 +150,12 @@ cdef inline int64_t claim_size(Engine* e, int64_t available, int64_t cost) noexc
     if e.is_sync and ep_load_rlx32(&e.active) == 0:
         return min(available, 4 * MAX_CLAIM // (cost + 1) + 1)
     awake = e.num_threads - ep_load_rlx32(&e.parked)
-    share = available if awake <= 1 else (available + 2 * awake - 1) // (2 * awake)
+    if awake <= 1:
+        share = available
+    elif e.is_sync:             # large pieces, so that a thread tends to get the envs that are in its cache
+        share = (available + awake - 1) // awake
+    else:
+        share = (available + 2 * awake - 1) // (2 * awake)
     if e.is_sync:
         most = MAX_CLAIM // (cost + 1) + 1
         share = max(min(share, most), least)
