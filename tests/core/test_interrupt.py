@@ -12,90 +12,127 @@ from pathlib import Path
 import pytest
 
 from tests.native import plugin
-from tests.native.model import CheckedPool
+from tests.native.model import WAIT, CheckedPool
 from tests.native.process import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
-#: How a batch of about a second is waited for; steps sleep, 10 ms each.
-WAITS = {
-    "sync, the caller alone": {"num_envs": 100, "num_threads": 1},
-    "sync, the caller and workers": {"num_envs": 200, "num_threads": 2},
-    "sync, workers alone": {"num_envs": 100, "num_threads": 1, "is_away": True},
-    "async, the caller alone": {"num_envs": 120, "batch_size": 100, "num_threads": 1},
-    "async, workers alone": {"num_envs": 120, "batch_size": 100, "num_threads": 1, "is_away": True},
-    "async, several workers": {"num_envs": 220, "batch_size": 200, "num_threads": 2, "is_away": True},
+#: Pools whose caller works itself: a batch takes more than a second, of steps of 10 ms that sleep.
+BUSY = {
+    "sync, the caller alone": {"num_envs": 150, "num_threads": 1},
+    "sync, the caller and a worker": {"num_envs": 300, "num_threads": 2},
+    "async, the caller alone": {"num_envs": 170, "batch_size": 150, "num_threads": 1},
 }
-CALLS = ("recv", "step", "drop")
+#: Pools whose caller only waits, at a gate that stays closed: without Ctrl-C it would wait for ever.
+PARKED = {
+    "sync, one worker": {"num_envs": 4, "num_threads": 1},
+    "sync, two workers": {"num_envs": 4, "num_threads": 2},
+    "async, one worker": {"num_envs": 6, "batch_size": 4, "num_threads": 1},
+    "async, two workers": {"num_envs": 6, "batch_size": 4, "num_threads": 2},
+}
 
 
-def be_interrupted(call, is_away=False, **options):
-    """Run in a child: wait in `call` until SIGINT comes, say when it was noticed, then receive and check all rows."""
-    c = CheckedPool(cost_ns=10e6, sleeps=True, **options)
-    if is_away:  # one batch first, so that the pool knows its envs are slow and its caller takes its time
-        c.sent_reset()
-        c.pool.async_reset()
-        time.sleep(0.05)
-        ids = c.recv()[-1]["env_id"]
-    else:
-        ids = range(c.num_envs)
+def interrupted(call):
+    """Make a call that SIGINT ends, and say when."""
     print("ready", flush=True)
     try:
-        if not is_away:
-            c.sent_reset()
-            c.pool.reset()
-        elif call == "drop":
-            c.send(ids, [1] * len(ids))
-            c.pool.reset()  # waits until it may drop what is in flight, and is interrupted before it has
-        elif call == "step":
-            c.sent(ids, [1] * len(ids))
-            c.pool.step([1] * len(ids), ids)
-        else:
-            c.send(ids, [1] * len(ids))
-            c.pool.recv()
+        call()
     except KeyboardInterrupt:
         print(time.monotonic(), flush=True)
+
+
+def finish(c):
+    """Receive all that is in flight, checked."""
     assert c.pool.num_outstanding == len(c.in_flight) > 0
-    while c.can_receive():
-        c.recv()
-    c.send(c.steppable()[:3], [2] * len(c.steppable()[:3]))
     while c.can_receive():
         c.recv()
     c.close()
     print("all rows came", flush=True)
 
 
-@pytest.mark.parametrize(
-    ("wait", "call"), [(w, c) for w, o in WAITS.items() for c in (CALLS if o.get("is_away") else ["reset"])]
-)
-def test_ctrl_c(wait, call):
+def busy_child(call, **options):
+    """Be interrupted in the middle of a batch."""
+    native = plugin.load().native
+    c = CheckedPool(cost_ns=10e6, sleeps=True, counted=True, **options)
+    c.sent_reset()
+    if call == "recv":
+        c.pool.async_reset()
+        interrupted(c.pool.recv)
+    elif call == "reset":
+        interrupted(c.pool.reset)
+    else:  # a reset that first waits until it may drop what is in flight, and is interrupted before it has
+        c.pool.async_reset()
+        interrupted(c.pool.reset)
+    assert native.num_steps() < c.num_envs, "the batch came before the interrupt was noticed"
+    finish(c)
+
+
+def parked_child(call, **options):
+    """Be interrupted while waiting for envs that wait themselves."""
+    native = plugin.load().native
+    c = CheckedPool(**options)
+    c.sent_reset()
+    c.pool.async_reset()
+    time.sleep(0.05)  # who is away that long is not expected to help
+    c.recv()
+    while c.in_flight:  # async: a full batch, so that nothing but it is in flight
+        c.send(c.idle()[:1], [0])
+        c.recv() if c.can_receive() and len(c.in_flight) == c.batch_size else None
+    native.close_gate()
+    ids = c.idle()
+    if call == "step":
+        interrupted(lambda: c.pool.step([WAIT] * len(ids), ids))
+        c.sent(ids, [WAIT] * len(ids))
+    else:
+        c.send(ids, [WAIT] * len(ids))
+        interrupted(c.pool.recv)
+    native.open_gate()
+    finish(c)
+
+
+def interrupt(child):
+    """Run a child, interrupt it, and print how long it took to notice."""
     plugin.load()
-    code = f"from tests.core.test_interrupt import *\nbe_interrupted({call!r}, **WAITS[{wait!r}])"
-    child = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    watchdog = threading.Timer(PATIENCE, child.kill)
+    code = f"from tests.core.test_interrupt import *\n{child}"
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    watchdog = threading.Timer(PATIENCE, process.kill)
     watchdog.start()
-    assert child.stdout.readline() == "ready\n"
-    time.sleep(0.2)
-    sent = time.monotonic()
-    child.send_signal(signal.SIGINT)
-    noticed = float(child.stdout.readline())
-    print(f"{wait}, {call}: noticed after {(noticed - sent) * 1e3:.0f} ms")
-    assert child.stdout.readline() == "all rows came\n"
-    assert child.wait() == 0
-    watchdog.cancel()
-    # The batch takes a second: noticing it after that would be too late.
-    assert noticed - sent < 0.5
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.1)
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        noticed = float(process.stdout.readline())
+        print(f"noticed after {(noticed - sent) * 1e3:.0f} ms")
+        assert process.stdout.readline() == "all rows came\n"
+        assert process.wait() == 0
+    finally:
+        watchdog.cancel()
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("call", ["recv", "reset", "drop"])
+@pytest.mark.parametrize("pool", BUSY)
+def test_ctrl_c_while_the_caller_works(pool, call):
+    interrupt(f"busy_child({call!r}, **BUSY[{pool!r}])")
+
+
+@pytest.mark.parametrize("call", ["recv", "step"])
+@pytest.mark.parametrize("pool", PARKED)
+def test_ctrl_c_while_the_caller_waits(pool, call):
+    interrupt(f"parked_child({call!r}, **PARKED[{pool!r}])")
 
 
 def test_a_signal_at_any_moment():
     """Signals rain on a thread that steps: what a call has not returned, the next one does."""
     c = CheckedPool(8, 3, num_threads=2, cost_ns=30e3)
-    is_armed, interrupted, lost = False, 0, 0
+    is_armed, hits, lost = False, 0, 0
 
-    def interrupt(*_):
+    def handle(*_):
         if is_armed:
             raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, interrupt)
+    before = signal.signal(signal.SIGINT, handle)
     stop = threading.Event()
 
     def rain():
@@ -116,7 +153,7 @@ def test_a_signal_at_any_moment():
                 is_armed = False
             except KeyboardInterrupt:
                 is_armed = False
-                interrupted += 1
+                hits += 1
             if batch is not None:
                 ids = c.received(batch)[-1]["env_id"]
                 c.send(ids, [k % 90] * len(ids))
@@ -129,7 +166,7 @@ def test_a_signal_at_any_moment():
         stop.set()
         thread.join()
         signal.signal(signal.SIGINT, before)
-    print(f"{interrupted} interruptions, {lost} of them after recv() had returned")
-    assert interrupted > 10
-    assert lost < interrupted / 2
+    print(f"{hits} interruptions, {lost} of them after recv() had returned")
+    assert hits > 10
+    assert lost < hits / 2
     c.close()

@@ -4,8 +4,9 @@ import os
 import time
 from pathlib import Path
 
-#: A wait that takes longer than this has failed, seconds; it only bounds a test that would hang.
-PATIENCE = 20
+#: A wait that takes longer than this has failed, seconds. It only bounds a test that would hang, and is long because
+#: virtual machines may stand still for a while.
+PATIENCE = 120
 
 
 def wait_until(condition):
