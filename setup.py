@@ -1,15 +1,22 @@
 """Builds every .pyx under envpool/ as an extension of its own and packs the headers; the rest is in pyproject.toml.
 
-ENVPOOL_PROFILE chooses one of PROFILES; each has its own build folder, since compilers do not track flags.
+ENVPOOL_PROFILE chooses one of PROFILES; each has its own build folder, since compilers do not track flags. What a
+family needs beyond that stands in its build_needs.py, see scripts/native_build.py.
 """
 
 import os
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
+
+sys.path.insert(0, str(Path(__file__).parent / "scripts"))
+from native_build import Build, Unavailable
 
 # Bit-exactness rests on these: no contraction to FMA, no folding of pow(x, 2), no vectorisation of straight-line code
 # (gcc drops float roundings there), and wrapping integers. No -march: the wheel runs on any x86-64.
@@ -35,7 +42,7 @@ cpus = len(os.sched_getaffinity(0))
 random_lib = Path(np.get_include()).parents[1] / "random" / "lib"
 
 # A change to one of these rebuilds every extension: a stale one would disagree about the layout of a struct.
-shared = [str(p) for p in sorted(Path("include").rglob("*.h"))] + ["setup.py"]
+shared = [str(p) for p in sorted(Path("include").rglob("*.h"))] + ["setup.py", "scripts/native_build.py"]
 
 
 def extension(source: Path) -> Extension:
@@ -49,15 +56,39 @@ def extension(source: Path) -> Extension:
         extra_link_args=["-pthread", *PROFILES[profile]["link"]],
         library_dirs=[str(random_lib)],
         libraries=["npyrandom", "m"],
-        depends=shared + [str(p) for p in sorted(source.parent.rglob("*.h"))],
+        depends=shared
+        + [str(p) for pattern in ("*.h", "build_needs.py") for p in sorted(source.parent.rglob(pattern))],
     )
 
 
+def needs_of(source: Path) -> ModuleType | None:
+    """Return the nearest build_needs.py, from the folder of a source up to envpool/."""
+    for folder in source.parents[:-1]:
+        if (path := folder / "build_needs.py").exists():
+            spec = spec_from_file_location("_".join((*folder.parts, path.stem)), path)
+            assert spec is not None and spec.loader is not None
+            module = module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
+    return None
+
+
 class BuildExt(build_ext):
-    """With --inplace, copies every extension into the tree: a newer one there may be of another profile."""
+    """Adds what families need; leaves out what cannot be had."""
+
+    def build_extension(self, ext: Extension) -> None:
+        """Compile one extension."""
+        needs = needs_of(Path(ext.name.replace(".", "/")))
+        try:
+            if needs is not None:
+                needs.configure(ext, Build(profile, Path("build") / profile, tuple(ext.extra_compile_args)))
+            super().build_extension(ext)
+        except Unavailable as reason:
+            ext.optional = True
+            self.warn(f"{ext.name} is left out: {reason}")
 
     def copy_extensions_to_source(self) -> None:
-        """Copy them, all of which are compiled by now."""
+        """Copy every extension into the tree with --inplace: a newer one there may be of another profile."""
         self.force = True
         super().copy_extensions_to_source()
 
