@@ -3,7 +3,8 @@
     python examples/ppo.py --task CartPole-v1 --target 475 --plot ppo.png
     python examples/ppo.py --task Pendulum-v1 --gamma 0.9 --total-timesteps 400000 --target -200
 
-Discrete or continuous actions, observations of any Box. What is particular to a pool:
+Discrete or continuous actions, observations of any Box; images (channels, height, width) go through convolutions.
+What is particular to a pool:
 
 - ``env.step(actions)`` steps all environments at once and returns NumPy arrays with one row for each.
 - The step after the last one of an episode ignores its action and returns the first observation of the next episode
@@ -13,6 +14,7 @@ Discrete or continuous actions, observations of any Box. What is particular to a
 """
 
 import argparse
+import json
 import time
 from collections import deque
 from dataclasses import dataclass, field, fields
@@ -38,6 +40,7 @@ class Args:
     """Options of the command line."""
 
     task: str = option("CartPole-v1", "task id, see envpool.list_all_envs()")
+    options: str = option("{}", "more options of the task as JSON, e.g. '{\"noop_max\": 10}'")
     seed: int = option(1, "seed of the network, the sampling and the environments")
     num_envs: int = option(64, "environments in the pool")
     num_steps: int = option(64, "steps of each environment between two updates")
@@ -51,7 +54,7 @@ class Args:
     entropy_coef: float = option(0.005, "weight of the entropy bonus")
     value_coef: float = option(0.5, "weight of the value loss")
     max_grad_norm: float = option(0.5, "gradient clipping")
-    hidden: int = option(64, "units in each of the two hidden layers")
+    hidden: int = option(64, "units in each of the two hidden layers, or in the one after the convolutions")
     torch_threads: int = option(1, "torch's threads: networks this small run fastest on one")
     env_threads: int = option(0, "the pool's threads, 0 for its default")
     target: float = option(
@@ -100,29 +103,37 @@ class Agent(nn.Module):
                 f"needs Box observations and Box or Discrete actions, got {obs_space} and {self.action_space}"
             )
         self.is_discrete = isinstance(self.action_space, Discrete)
-        inputs = int(np.prod(obs_space.shape))
+        self.is_image = len(obs_space.shape) == 3
         outputs = int(self.action_space.n if self.is_discrete else np.prod(self.action_space.shape))
-        self.actor, self.critic = mlp(inputs, hidden, outputs, 0.01), mlp(inputs, hidden, 1, 1.0)
+        if self.is_image:  # both networks see the same features
+            self.features = convolutions(obs_space.shape, hidden)
+            self.actor, self.critic = head(hidden, outputs, 0.01), head(hidden, 1, 1.0)
+        else:
+            inputs = int(np.prod(obs_space.shape))
+            self.features = nn.Identity()
+            self.actor, self.critic = mlp(inputs, hidden, outputs, 0.01), mlp(inputs, hidden, 1, 1.0)
+            self.scale = RunningScale((inputs,))
         self.log_std = nn.Parameter(torch.zeros(outputs), requires_grad=not self.is_discrete)
-        self.scale = RunningScale((inputs,))
 
-    def normalise(self, obs, learn=False):
-        """Return observations (n, *shape) as float32 (n, inputs) of mean 0 and deviation 1."""
+    def prepare(self, obs, learn=False):
+        """Return observations (n, *shape) as inputs of the networks.
+
+        Images stay uint8; other rows become float32 (n, inputs) of mean 0 and deviation 1.
+        """
+        if self.is_image:
+            return torch.from_numpy(obs)
         rows = obs.reshape(len(obs), -1)
         if learn:
             self.scale.update(rows)
         return torch.from_numpy(np.clip((rows - self.scale.mean) / self.scale.std, -10, 10).astype(np.float32))
 
-    def policy(self, inputs):
-        """Return the distribution over actions."""
-        outputs = self.actor(inputs)
+    def forward(self, inputs):
+        """Return the distribution over actions, and the expected discounted return (n,)."""
+        features = self.features(inputs / 255 if self.is_image else inputs)
+        outputs, value = self.actor(features), self.critic(features).squeeze(-1)
         if self.is_discrete:
-            return Categorical(logits=outputs)
-        return Independent(Normal(outputs, self.log_std.exp()), 1)
-
-    def value(self, inputs):
-        """Return the expected discounted return (n,)."""
-        return self.critic(inputs).squeeze(-1)
+            return Categorical(logits=outputs), value
+        return Independent(Normal(outputs, self.log_std.exp()), 1), value
 
     def to_env(self, actions):
         """Return sampled actions as the pool wants them; continuous ones are scaled from [-1, 1] to the bounds."""
@@ -134,13 +145,29 @@ class Agent(nn.Module):
         return np.where(np.isfinite(high - low), low + (unit + 1) / 2 * (high - low), unit)
 
 
+def head(inputs, outputs, gain):
+    """Return a linear layer with orthogonal weights."""
+    return orthogonal(nn.Linear(inputs, outputs), gain)
+
+
 def mlp(inputs, hidden, outputs, gain):
-    """Return a network of two hidden tanh layers with orthogonal weights."""
-    layers = [nn.Linear(inputs, hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh(), nn.Linear(hidden, outputs)]
-    for layer in layers[::2]:
-        nn.init.orthogonal_(layer.weight, gain if layer is layers[-1] else 2**0.5)
-        nn.init.zeros_(layer.bias)
-    return nn.Sequential(*layers)
+    """Return a network of two hidden tanh layers."""
+    first, second = (head(n, hidden, 2**0.5) for n in (inputs, hidden))
+    return nn.Sequential(first, nn.Tanh(), second, nn.Tanh(), head(hidden, outputs, gain))
+
+
+def convolutions(shape, hidden):
+    """Return the network of Mnih et al. (2013) for images of this shape: two convolutions, one hidden layer."""
+    layers = [orthogonal(nn.Conv2d(shape[0], 16, 8, 4)), nn.ReLU(), orthogonal(nn.Conv2d(16, 32, 4, 2)), nn.ReLU()]
+    flat = nn.Sequential(*layers, nn.Flatten())
+    return nn.Sequential(flat, head(flat(torch.zeros(1, *shape)).shape[1], hidden, 2**0.5), nn.ReLU())
+
+
+def orthogonal(layer, gain=2**0.5):
+    """Initialise a layer."""
+    nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)
+    return layer
 
 
 class Returns:
@@ -174,8 +201,9 @@ class Rollout:
 
     def __init__(self, args, agent, obs):
         shape = (args.num_steps, args.num_envs)
-        actions = agent.policy(agent.normalise(obs)).sample()
-        self.inputs = torch.zeros(*shape, int(np.prod(obs.shape[1:])))
+        inputs = agent.prepare(obs)
+        actions = agent(inputs)[0].sample()
+        self.inputs = torch.zeros(*shape, *inputs.shape[1:], dtype=inputs.dtype)
         self.actions = torch.zeros(*shape, *actions.shape[1:], dtype=actions.dtype)
         self.log_probs, self.rewards, self.advantages = torch.zeros(shape), torch.zeros(shape), torch.zeros(shape)
         self.values = torch.zeros(args.num_steps + 1, args.num_envs)
@@ -186,8 +214,8 @@ class Rollout:
     def collect(self, args, env, agent, returns, obs, was_done, step):
         """Fill the arrays from observation `obs`; return the next one and which episodes have just ended."""
         for t in range(args.num_steps):
-            self.inputs[t] = agent.normalise(obs, learn=True)
-            policy = agent.policy(self.inputs[t])
+            self.inputs[t] = agent.prepare(obs, learn=True)
+            policy, self.values[t] = agent(self.inputs[t])
             self.actions[t] = policy.sample()
             self.log_probs[t] = policy.log_prob(self.actions[t])
             self.is_transition[t] = torch.from_numpy(~was_done)  # else this step only starts an episode
@@ -197,8 +225,7 @@ class Rollout:
             self.rewards[t] = torch.from_numpy((reward / returns.scale.std).astype(np.float32))
             self.terminated[t] = torch.from_numpy(terminated)
             self.done[t] = torch.from_numpy(was_done)
-        self.values[:-1] = agent.value(self.inputs)
-        self.values[-1] = agent.value(agent.normalise(obs))
+        self.values[-1] = agent(agent.prepare(obs))[1]
         return obs, was_done
 
     def estimate_advantages(self, gamma, gae_lambda):
@@ -220,7 +247,7 @@ def update(args, agent, optimizer, data):
     targets = advantages + values
     for _ in range(args.epochs):
         for rows in torch.randperm(len(inputs)).chunk(args.minibatches):
-            policy, value = agent.policy(inputs[rows]), agent.value(inputs[rows])
+            policy, value = agent(inputs[rows])
             ratio = (policy.log_prob(actions[rows]) - log_probs[rows]).exp()
             gain = (advantages[rows] - advantages[rows].mean()) / (advantages[rows].std() + 1e-8)
             policy_loss = torch.max(-gain * ratio, -gain * ratio.clamp(1 - args.clip, 1 + args.clip)).mean()
@@ -238,7 +265,8 @@ def train(args):
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.torch_threads)
     returns = Returns(args.num_envs, args.gamma)
-    env = envpool.make_gymnasium(args.task, num_envs=args.num_envs, seed=args.seed, num_threads=args.env_threads)
+    pool_options = {"num_envs": args.num_envs, "seed": args.seed, "num_threads": args.env_threads}
+    env = envpool.make_gymnasium(args.task, **pool_options, **json.loads(args.options))
     with env, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None) as progress:
         agent = Agent(env, args.hidden)
         optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)

@@ -112,3 +112,9 @@ def test_continuous_actions(ppo):
     with envpool.make_gymnasium(args.task) as env:
         actions = ppo.Agent(env, 8).to_env(torch.tensor([[-3.0], [-1.0], [0.0], [0.5], [3.0]]))
     assert actions.ravel().tolist() == [-2, -2, 0, 1, 2]
+
+
+def test_options_reach_the_task(ppo):
+    options = ["--task", "FrozenLake-v1", "--options", '{"no_such": 1}']
+    with pytest.raises(TypeError, match="no_such"):
+        ppo.train(ppo.parse_args(options))
