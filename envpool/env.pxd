@@ -10,6 +10,7 @@ cdef extern from "envpool/env.h" nogil:
     const int ENVPOOL_MAX_FIELDS
     enum:
         ENVPOOL_MAX_BATCH
+        ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
 
     ctypedef enum envpool_dtype:
         ENVPOOL_BOOL
@@ -59,5 +60,6 @@ cdef extern from "envpool/env.h" nogil:
         void (*write_many)(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil
         int (*run_many)(void* state, const envpool_batch* batch, void* const* fields, int64_t row0) noexcept nogil
         void (*error_text)(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil
+        uint32_t flags
 
     void envpool_env_init(envpool_env* env, const char* name)

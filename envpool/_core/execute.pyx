@@ -12,7 +12,7 @@ from envpool._core.engine cimport (
     Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, Engine, PENDING, REFUSED, REWARD, RUNNING,
     STEP_TYPE, TERMINATED, TRUNCATED,
 )
-from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch
+from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT, envpool_batch
 
 cdef extern from *:
     int ctz "__builtin_ctzll"(unsigned long long word) nogil
@@ -214,6 +214,7 @@ cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int6
     cdef float* discount
     cdef int32_t* step_type
     cdef int32_t i
+    cdef bint keeps_discount = e.kind.flags & ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
     memcpy(<int32_t*>b.core[ENV_ID] + row, ids, n * sizeof(int32_t))
     if b.core[DONE] != NULL:
         done = <uint8_t*>b.core[DONE] + row
@@ -223,7 +224,7 @@ cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int6
         discount = <float*>b.core[DISCOUNT] + row
         step_type = <int32_t*>b.core[STEP_TYPE] + row
         for i in range(n):
-            discount[i] = 1 - (terminated[i] | truncated[i])
+            discount[i] = (truncated[i] | (1 - terminated[i])) if keeps_discount else 1 - (terminated[i] | truncated[i])
             step_type[i] = 2 if terminated[i] | truncated[i] else elapsed[i] > 0
     if b.final != NULL:
         reset_ended(e, b, ids, n, row)

@@ -29,6 +29,9 @@ extern "C" {
 #define ENVPOOL_MAX_FIELDS 64 /* fields of one env, and as many actions */
 #define ENVPOOL_MAX_BATCH 512 /* envs per call, so that scratch arrays fit on the stack */
 
+/* Bits of envpool_env.flags. */
+#define ENVPOOL_TRUNCATION_KEEPS_DISCOUNT 1u /* the discount of a truncated step is 1, as dm_control's; else it is 0 */
+
 typedef enum envpool_dtype {
   ENVPOOL_BOOL = 0,
   ENVPOOL_INT8 = 1,
@@ -106,11 +109,13 @@ typedef struct envpool_env {
   /* Optional. The text for an error code of env `id`, in English, without a final stop: at most size bytes with
    * the closing NUL. Called with the GIL after the env failed and before its next step. */
   void (*error_text)(void *state, int32_t id, int32_t code, char *text, size_t size);
+
+  uint32_t flags; /* ENVPOOL_... bits                                                                            */
 } envpool_env;
 
 /* Empties a kind of env but for its head, so that members that are not set are NULL. */
 static inline void envpool_env_init(envpool_env *env, const char *name) {
-  const envpool_env empty = {ENVPOOL_ABI_VERSION, sizeof(envpool_env), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  const envpool_env empty = {ENVPOOL_ABI_VERSION, sizeof(envpool_env), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   *env = empty;
   env->name = name;
 }

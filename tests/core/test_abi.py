@@ -38,7 +38,7 @@ class CField(ctypes.Structure):
 
 
 class CEnv(ctypes.Structure):
-    """The head of envpool_env; the functions follow as plain pointers."""
+    """envpool_env, its functions as plain pointers."""
 
     _fields_ = [
         ("abi_version", ctypes.c_uint32),
@@ -56,6 +56,7 @@ class CEnv(ctypes.Structure):
         ("write_many", ctypes.c_void_p),
         ("run_many", ctypes.c_void_p),
         ("error_text", ctypes.c_void_p),
+        ("flags", ctypes.c_uint32),
     ]
 
 
@@ -76,7 +77,7 @@ class Kind:
         return api.PyCapsule_New(ctypes.addressof(self.env), name, None)
 
 
-def pool_of(capsule, **options):
+def pool_of(capsule, style="gymnasium", **options):
     """Make a pool of a kind of env without registering it."""
     from envpool.pool import pool_class
     from envpool.spec import spec_class
@@ -89,7 +90,7 @@ def pool_of(capsule, **options):
             return capsule
 
     spec = spec_class(Some)
-    return pool_class(spec, "gymnasium")(spec(spec.gen_config(**options)))
+    return pool_class(spec, style)(spec(spec.gen_config(**options)))
 
 
 def test_a_const_table_in_plain_c():
@@ -178,6 +179,17 @@ def test_an_env_that_cannot_be_created():
     kind.env.create = ctypes.cast(no_memory, ctypes.c_void_p)
     with pytest.raises(MemoryError, match=r"no memory for 3 envs of kind StaticSynthetic"):
         pool_of(kind.capsule(), num_envs=3)
+
+
+@pytest.mark.parametrize(("flags", "when_truncated"), [(0, 0), (1, 1)])
+def test_the_discount_of_truncated_steps(flags, when_truncated):
+    kind = Kind()
+    kind.env.flags = flags
+    with pool_of(kind.capsule(), "dm", num_envs=4, max_episode_steps=3) as pool:
+        assert pool.reset().discount.tolist() == [1] * 4
+        assert pool.step(np.array([1, 95, 96, 1])).discount.tolist() == [1, when_truncated, 0, 1]
+        pool.step(np.full(4, 1))
+        assert pool.step(np.full(4, 1)).discount.tolist() == [when_truncated, 1, 1, when_truncated]
 
 
 def test_an_env_without_error_texts():
