@@ -1,0 +1,3 @@
+from typing import Any
+
+def call(name: str, *arrays: Any) -> Any: ...

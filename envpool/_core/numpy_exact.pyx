@@ -1,0 +1,179 @@
+"""NumPy's own float64 arithmetic without the GIL; numpy_exact.pxd says what there is."""
+
+import numpy as np
+
+cimport numpy as cnp
+from libc.math cimport sqrt
+from numpy cimport npy_intp
+
+cnp.import_array()
+cnp.import_ufunc()
+
+ctypedef void (*dot_function)(void* a, npy_intp step_a, void* b, npy_intp step_b, void* out, npy_intp n,
+                              void* array) noexcept nogil
+
+cdef extern from "numpy/arrayobject.h":
+    ctypedef struct PyArray_ArrFuncs:
+        dot_function dotfunc
+    PyArray_ArrFuncs* PyDataType_GetArrFuncs(cnp.dtype descr)
+
+# The inner loop of a ufunc: arrays of arguments and results, how many to do, the step of each array in bytes.
+ctypedef void (*inner_loop)(char** arrays, const npy_intp* n, const npy_intp* steps, void* data) noexcept nogil
+
+cdef struct Loop:
+    inner_loop run
+    void* data
+
+cdef enum:
+    STEP = sizeof(double)
+
+
+cdef Loop float64_loop(cnp.ufunc function) except *:
+    """The inner loop of a ufunc for float64 arguments."""
+    cdef Loop found
+    cdef int i, k, total = function.nin + function.nout
+    for i in range(function.ntypes):
+        for k in range(total):
+            if function.types[total * i + k] != cnp.NPY_DOUBLE:
+                break
+        else:
+            found.run = <inner_loop><void*>function.functions[i]
+            found.data = function.data[i]
+            return found
+    raise ImportError(f"this numpy has no float64 loop for {function}")
+
+
+cdef Loop EXP = float64_loop(np.exp)
+cdef Loop LOG1P = float64_loop(np.log1p)
+cdef Loop TANH = float64_loop(np.tanh)
+cdef Loop ARCTAN2 = float64_loop(np.arctan2)
+cdef Loop MATMUL = float64_loop(np.matmul)
+cdef dot_function DOT = PyDataType_GetArrFuncs(np.dtype(np.float64)).dotfunc
+
+
+cdef inline void unary(const Loop* loop, const double* x, double* y, npy_intp n) noexcept nogil:
+    cdef char* arrays[2]
+    cdef npy_intp[2] steps
+    arrays[0] = <char*>x
+    arrays[1] = <char*>y
+    steps[0] = steps[1] = STEP
+    loop.run(arrays, &n, steps, loop.data)
+
+
+cdef void np_exp(const double* x, double* y, npy_intp n) noexcept nogil:
+    unary(&EXP, x, y, n)
+
+
+cdef void np_log1p(const double* x, double* y, npy_intp n) noexcept nogil:
+    unary(&LOG1P, x, y, n)
+
+
+cdef void np_tanh(const double* x, double* y, npy_intp n) noexcept nogil:
+    unary(&TANH, x, y, n)
+
+
+cdef void np_arctan2(const double* y, const double* x, double* out, npy_intp n) noexcept nogil:
+    cdef char* arrays[3]
+    cdef npy_intp[3] steps
+    arrays[0] = <char*>y
+    arrays[1] = <char*>x
+    arrays[2] = <char*>out
+    steps[0] = steps[1] = steps[2] = STEP
+    ARCTAN2.run(arrays, &n, steps, ARCTAN2.data)
+
+
+cdef double np_dot(const double* a, const double* b, npy_intp n) noexcept nogil:
+    cdef double out
+    DOT(<void*>a, STEP, <void*>b, STEP, &out, n, NULL)
+    return out
+
+
+cdef double np_norm(const double* x, npy_intp n) noexcept nogil:
+    return sqrt(np_dot(x, x, n))
+
+
+cdef void np_dot_matrix(const double* x, const double* m, npy_intp rows, npy_intp columns, double* y) noexcept nogil:
+    # matmul of (1, rows) and (rows, columns) hands the same call to BLAS as dot does.
+    cdef char* arrays[3]
+    cdef npy_intp[4] sizes
+    cdef npy_intp[9] steps
+    arrays[0] = <char*>x
+    arrays[1] = <char*>m
+    arrays[2] = <char*>y
+    sizes[0] = sizes[1] = 1
+    sizes[2] = rows
+    sizes[3] = columns
+    steps[0] = steps[1] = steps[2] = 0
+    steps[3] = rows * STEP
+    steps[4] = STEP
+    steps[5] = columns * STEP
+    steps[6] = STEP
+    steps[7] = columns * STEP
+    steps[8] = STEP
+    MATMUL.run(arrays, sizes, steps, MATMUL.data)
+
+
+cdef double np_sum(const double* x, npy_intp n) noexcept nogil:
+    cdef double eight[8]
+    cdef double total
+    cdef npy_intp i, k, half
+    if n < 8:
+        total = 0
+        for i in range(n):
+            total += x[i]
+        return total
+    if n > 128:
+        half = n // 2
+        half -= half % 8
+        return np_sum(x, half) + np_sum(x + half, n - half)
+    for k in range(8):
+        eight[k] = x[k]
+    for i in range(8, n - n % 8, 8):
+        for k in range(8):
+            eight[k] += x[i + k]
+    total = ((eight[0] + eight[1]) + (eight[2] + eight[3])) + ((eight[4] + eight[5]) + (eight[6] + eight[7]))
+    for i in range(n - n % 8, n):
+        total += x[i]
+    return total
+
+
+def call(str name, *arrays):
+    """Call one of the functions on arrays, for the comparison with NumPy.
+
+    Parameters
+    ----------
+    name : str
+        "exp", "log1p", "tanh", "arctan2", "dot", "norm", "dot_matrix" or "sum".
+    *arrays : numpy.ndarray
+        float64: vectors, and for "dot_matrix" a vector (rows) and a matrix (rows, columns).
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The result, float64.
+    """
+    cdef double[::1] x = np.ascontiguousarray(arrays[0], np.float64)
+    cdef double[::1] y, out
+    cdef double[:, ::1] m
+    if name == "norm":
+        return np_norm(&x[0], x.shape[0])
+    if name == "sum":
+        return np_sum(&x[0], x.shape[0])
+    if name == "dot_matrix":
+        m = np.ascontiguousarray(arrays[1], np.float64)
+        out = np.empty(m.shape[1])
+        np_dot_matrix(&x[0], &m[0, 0], m.shape[0], m.shape[1], &out[0])
+        return np.asarray(out)
+    out = np.empty(x.shape[0])
+    if name in ("dot", "arctan2"):
+        y = np.ascontiguousarray(arrays[1], np.float64)
+        if name == "dot":
+            return np_dot(&x[0], &y[0], x.shape[0])
+        np_arctan2(&x[0], &y[0], &out[0], x.shape[0])
+    elif name == "exp":
+        np_exp(&x[0], &out[0], x.shape[0])
+    elif name == "log1p":
+        np_log1p(&x[0], &out[0], x.shape[0])
+    else:
+        np_tanh(&x[0], &out[0], x.shape[0])
+    return np.asarray(out)
