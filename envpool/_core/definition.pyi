@@ -25,4 +25,12 @@ class Memory:
     def __new__(cls, tables: int, config: int) -> Memory: ...
 
 def describe(capsule: Any) -> Description: ...
-def define(template: Any, fields: Sequence[Field], actions: Sequence[Field], config: bytes = b"") -> Any: ...
+def define(
+    template: Any,
+    fields: Sequence[Field],
+    actions: Sequence[Field],
+    config: bytes = b"",
+    *,
+    name: str | None = None,
+    keep: object = None,
+) -> Any: ...

@@ -162,7 +162,7 @@ cdef void free_capsule(object capsule) noexcept:
         Py_DECREF(<object>keep)
 
 
-def define(template, fields, actions, config=b""):
+def define(template, fields, actions, config=b"", *, name=None, keep=None):
     """Makes a kind of env whose field table or config depends on options.
 
     Parameters
@@ -173,6 +173,10 @@ def define(template, fields, actions, config=b""):
         The field tables.
     config : bytes
         Copied; ``create`` gets a pointer to the copy, aligned to 16 bytes.
+    name : str, optional
+        Name of this kind, if not the template's.
+    keep : object, optional
+        What `config` points into; it lives as long as the capsule.
 
     Returns
     -------
@@ -184,19 +188,23 @@ def define(template, fields, actions, config=b""):
     cdef envpool_env* env = <envpool_env*>memory.tables
     cdef envpool_field* entries = <envpool_field*>(env + 1)
     cdef Py_ssize_t i
-    keep = [memory, template]
+    owned = [memory, template, keep]
     memcpy(env, source, sizeof(envpool_env))
     memcpy(memory.config, PyBytes_AS_STRING(config), len(config))
     for i, f in enumerate((*fields, *actions)):
-        fill_field(&entries[i], f, keep)
+        fill_field(&entries[i], f, owned)
+    if name is not None:
+        encoded = name.encode()
+        owned.append(encoded)
+        env.name = PyBytes_AS_STRING(encoded)
     env.fields = entries
     env.num_fields = <int32_t>len(fields)
     env.actions = entries + len(fields)
     env.num_actions = <int32_t>len(actions)
     env.config = memory.config
     capsule = PyCapsule_New(env, ENVPOOL_CAPSULE_NAME, free_capsule)
-    Py_INCREF(keep)
-    PyCapsule_SetContext(capsule, <PyObject*>keep)
+    Py_INCREF(owned)
+    PyCapsule_SetContext(capsule, <PyObject*>owned)
     return capsule
 
 

@@ -1,0 +1,1 @@
+"""MuJoCo tasks: Gymnasium's (``gym``), on a common base (``base``) that steps MuJoCo without the GIL."""

@@ -1,0 +1,9 @@
+"""MuJoCo models, compiled when a pool is made."""
+
+from envpool.mujoco.base.mujoco cimport mjModel
+
+cdef class Model:
+    cdef mjModel* m                 # owned
+    cdef readonly str source        # what it was made of, as error texts call it
+
+    cdef int find(self, int kind, str name) except -2

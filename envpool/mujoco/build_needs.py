@@ -1,0 +1,45 @@
+"""Links the extensions of this family with the libmujoco of the ``mujoco`` package.
+
+The library's file name carries its version, so that an extension cannot be loaded with another one. At run time
+``envpool.mujoco.base`` loads it from wherever the package is; the rpath covers the usual layout, both packages side by
+side.
+"""
+
+from __future__ import annotations
+
+import ast
+from importlib.util import find_spec
+from pathlib import Path
+
+from setuptools import Extension
+
+from scripts.native_build import Build, Unavailable
+
+HERE = Path(__file__).parent
+
+
+def needed_version() -> str:
+    """Return the constant of ``envpool.mujoco.base``, which cannot be imported before it is built."""
+    for node in ast.parse((HERE / "base" / "__init__.py").read_text()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "MUJOCO_VERSION":
+            return str(ast.literal_eval(node.value))
+    raise AssertionError("MUJOCO_VERSION is gone")
+
+
+def configure(extension: Extension, build: Build) -> None:
+    """Add headers and library."""
+    version = needed_version()
+    found = find_spec("mujoco")
+    folder = Path(next(iter(found.submodule_search_locations or [""]))) if found else None
+    library = f"libmujoco.so.{version}"
+    if folder is None or not (folder / library).exists():
+        got = f"{folder} has {[p.name for p in folder.glob('libmujoco*')]}" if folder else "it is not installed"
+        raise Unavailable(f"building needs mujoco {version}, {got}: pip install mujoco=={version}")
+    depth = len(Path(extension.name.replace(".", "/")).parents) - 1
+    extension.include_dirs += [str(folder / "include"), str(HERE / "base")]
+    extension.extra_link_args += [
+        f"-L{folder}",
+        f"-l:{library}",
+        "-Wl,--enable-new-dtags",
+        f"-Wl,-rpath,$ORIGIN/{'../' * depth}mujoco",
+    ]
