@@ -31,7 +31,7 @@ typedef struct ep_mj_frame {
 /* The innermost call of this thread. */
 static __thread ep_mj_frame *ep_mj_innermost;
 
-static void ep_mj_on_message(const mjLogMessage *message) {
+static inline void ep_mj_on_message(const mjLogMessage *message) {
   ep_mj_frame *frame = ep_mj_innermost;
   if (message->level != mjLOG_ERROR || !frame) return;
   snprintf(frame->text, frame->size, "MuJoCo: %s", message->subject);
@@ -43,7 +43,7 @@ static inline void ep_mj_leave(mjfLogHandler before) { _mjPRIVATE_setTlsLogHandl
 
 /* Returns body(argument), or -1 after an error of MuJoCo, whose text is then in text (size). Between ep_mj_enter() and
  * ep_mj_leave() only; `body` may hold nothing that has to be freed while it calls MuJoCo. */
-static int ep_mj_call(int (*body)(void *argument), void *argument, char *text, size_t size) {
+static inline int ep_mj_call(int (*body)(void *argument), void *argument, char *text, size_t size) {
   ep_mj_frame frame;
   ep_mj_frame *const outer = ep_mj_innermost;
   volatile int result = -1; /* longjmp() may undo what a register holds */

@@ -1,7 +1,6 @@
 """MuJoCo models, compiled when a pool is made."""
 
 import sys
-import warnings
 from importlib import import_module
 
 from libc.string cimport memset
@@ -48,11 +47,10 @@ cdef Model make(const char* path, const mjVFS* vfs, const mjModel* original, str
     text = " ".join((loading.failure if failed else loading.text).decode(errors="replace").split())
     if failed or loading.loaded == NULL:
         raise ConfigError(f"{source} is no model that MuJoCo can load: {text or 'out of memory'}")
-    if text:
-        warnings.warn(f"{source}: {text}", stacklevel=2)
     model = Model.__new__(Model)
     model.m = loading.loaded
     model.source = source
+    model.remarks = text
     return model
 
 
@@ -63,6 +61,8 @@ cdef class Model:
     ----------
     source : str
         What it was made of, as error texts call it.
+    remarks : str
+        What MuJoCo's compiler warned of.
     """
 
     def __dealloc__(self):

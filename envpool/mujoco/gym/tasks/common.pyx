@@ -1,0 +1,72 @@
+"""What Gymnasium's MuJoCo tasks share; common.pxd says what there is."""
+
+import warnings
+
+import numpy as np
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
+
+from envpool._core.numpy_exact cimport np_sum
+from envpool.mujoco.base.model cimport Model
+from envpool.mujoco.base.mujoco cimport mjOBJ_BODY
+
+from envpool.errors import ConfigError
+from envpool.mujoco.base.model import load_file, register_plugins
+from envpool.mujoco.gym.options import ASSETS, model_path
+
+cdef enum:
+    LONGEST = 128               # what np.sum adds without splitting
+
+
+cdef double sum_of_squares(const double* x, int32_t n, double low=-INFINITY, double high=INFINITY) noexcept nogil:
+    cdef double squares[LONGEST]
+    cdef double value
+    cdef int32_t i, half
+    if n > LONGEST:             # where np.sum splits too
+        half = n // 2
+        half -= half % 8
+        return sum_of_squares(x, half, low, high) + sum_of_squares(x + half, n - half, low, high)
+    for i in range(n):
+        value = clip(x[i], low, high)
+        squares[i] = value * value
+    return np_sum(squares, n)
+
+
+cdef Model model_of(object config):
+    cdef Model model
+    path = model_path(config.xml_file)
+    is_own = path.parent != ASSETS
+    if is_own:
+        register_plugins()
+    model = load_file(path, "xml_file")
+    if is_own and model.remarks:
+        warnings.warn(f"{model.source}: {model.remarks}", stacklevel=2)
+    return model
+
+
+cdef object action_range_of(Model model):
+    cdef Py_ssize_t i
+    limits = [(model.m.actuator_ctrlrange[2 * i], model.m.actuator_ctrlrange[2 * i + 1]) for i in range(model.m.nu)]
+    return np.array(limits, np.float64).reshape(-1, 2).T
+
+
+cdef int require(Model model, int nq, int nv, int nsite=0) except -1:
+    for what, has, needed in (
+        ("positions (nq)", model.m.nq, nq), ("velocities (nv)", model.m.nv, nv), ("sites", model.m.nsite, nsite)
+    ):
+        if has < needed:
+            raise ConfigError(f"{model.source} has {has} {what}, this task needs at least {needed}")
+    return 0
+
+
+cdef int32_t body_of(Model model, object body) except -1:
+    cdef int found
+    if isinstance(body, str):
+        found = model.find(mjOBJ_BODY, body)
+        if found < 0:
+            raise ConfigError(f"{model.source} has no body called {body!r}, which this task needs")
+        return found
+    if isinstance(body, (int, np.integer)) and not isinstance(body, bool) and 0 <= body < model.m.nbody:
+        return body
+    raise ConfigError(f"main_body is {body!r}, allowed are names of bodies and 0 to {model.m.nbody - 1}")
