@@ -10,8 +10,7 @@ from __future__ import annotations
 import ast
 from importlib.util import find_spec
 from pathlib import Path
-
-from setuptools import Extension
+from typing import Any
 
 from scripts.native_build import Build, Unavailable
 
@@ -26,7 +25,7 @@ def needed_version() -> str:
     raise AssertionError("MUJOCO_VERSION is gone")
 
 
-def configure(extension: Extension, build: Build) -> None:
+def configure(extension: Any, build: Build) -> None:
     """Add headers and library."""
     version = needed_version()
     found = find_spec("mujoco")

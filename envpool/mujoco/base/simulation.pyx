@@ -4,7 +4,7 @@ import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
@@ -15,7 +15,7 @@ from envpool.env cimport (
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport (
     ep_mj_call, ep_mj_enter, ep_mj_leave, mj_copyModel, mj_deleteData, mj_deleteModel, mj_makeData, mj_resetData,
-    mjfLogHandler, mjModel,
+    mjfLogHandler,
 )
 
 from envpool.errors import ConfigError

@@ -42,9 +42,9 @@ cdef inline void draw_normal_velocities(Sim* s, double scale) noexcept nogil:
 
 cdef inline void simulate(Sim* s, const double* action) noexcept nogil:
     """Applies the action for frame_skip steps."""
-    cdef int32_t k
+    cdef int32_t _k
     memcpy(s.data.ctrl, action, s.config.num_actions * sizeof(double))
-    for k in range(s.config.frame_skip):
+    for _k in range(s.config.frame_skip):
         mj_step(s.model, s.data)
 
 
