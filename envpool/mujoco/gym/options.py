@@ -51,23 +51,23 @@ def finite(config: Any, *names: str) -> tuple[float, ...]:
     return tuple(getattr(config, name) for name in names)
 
 
-def scale(config: Any, name: str = "reset_noise_scale") -> float:
+def scale(config: Any, name: str = "reset_noise_scale", *, lowest: float = 0.0) -> float:
     """Return an option that spreads random numbers, or raise ConfigError."""
     value: float = getattr(config, name)
-    if not 0 <= value <= 1e300:
-        raise ConfigError(f"{name} is {value}, allowed are 0 to 1e300")
+    if not lowest <= value <= 1e100:
+        raise ConfigError(f"{name} is {value}, allowed are {lowest} to 1e100")
     return value
 
 
-def limits(config: Any, name: str, low: float | str, high: float | str) -> tuple[float, float]:
+def limits(config: Any, pair: str | None, low: float | str, high: float | str) -> tuple[float, float]:
     """Return a range of numbers: Gymnasium's option, a pair, or two of EnvPool's where that is None.
 
     Parameters
     ----------
     config : namedtuple
         The options.
-    name : str
-        The option with the pair.
+    pair : str or None
+        The option with the pair, if there is one.
     low, high : str or float
         The options with one end each, or the end itself where there is no option.
 
@@ -76,17 +76,22 @@ def limits(config: Any, name: str, low: float | str, high: float | str) -> tuple
     ConfigError
         No pair of numbers, or one of them is NaN.
     """
-    given = getattr(config, name)
-    pair = given
+    given = getattr(config, pair) if pair else None
     if given is None:
-        pair = tuple(getattr(config, end) if isinstance(end, str) else end for end in (low, high))
-    try:
-        first, last = (float(end) for end in pair)
-    except (TypeError, ValueError):
-        raise ConfigError(f"{name} is {given!r}, allowed is a pair of numbers: (lowest, highest)") from None
-    if math.isnan(first) or math.isnan(last):
-        raise ConfigError(f"{name} is {(first, last)}, allowed are numbers other than nan")
-    return first, last
+        names = [end if isinstance(end, str) else str(pair) for end in (low, high)]
+        ends = [getattr(config, end) if isinstance(end, str) else end for end in (low, high)]
+    else:
+        names = [f"{pair}[{i}]" for i in range(2)]
+        try:
+            ends = [float(end) for end in given]
+        except (TypeError, ValueError):
+            ends = []
+    if len(ends) != 2:
+        raise ConfigError(f"{pair} is {given!r}, allowed is a pair of numbers: (lowest, highest)")
+    for name, end in zip(names, ends, strict=True):
+        if math.isnan(end):
+            raise ConfigError(f"{name} is nan, allowed are other numbers")
+    return ends[0], ends[1]
 
 
 def either(config: Any, name: str, other: str) -> Any:
@@ -105,3 +110,11 @@ def either(config: Any, name: str, other: str) -> Any:
     if not isinstance(fallback, bool) and isinstance(given, (int, float)):
         return float(given)
     raise TypeError(f"{name} must be of type {type(fallback).__name__}, got {given!r}")
+
+
+def one_of(config: Any, name: str, allowed: tuple[int, ...]) -> int:
+    """Return an option with few values, or raise ConfigError."""
+    value: int = getattr(config, name)
+    if value not in allowed:
+        raise ConfigError(f"{name} is {value}, allowed are {', '.join(map(str, allowed))}")
+    return value

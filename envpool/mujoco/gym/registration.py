@@ -1,8 +1,80 @@
-"""Task table of Gymnasium's MuJoCo tasks."""
+"""Task table of Gymnasium's MuJoCo tasks: what each version changes in the options of its kind of env."""
+
+from typing import Any
 
 from envpool.registration import register
 
 TASKS = "envpool.mujoco.gym.tasks"
 
-for version in (3, 4, 5):
-    register(f"HalfCheetah-v{version}", f"{TASKS}.half_cheetah", env="GymHalfCheetah", max_episode_steps=1000)
+#: Module, env, first version, time limit, and what all versions before v5 have. The envs' own defaults are v5's.
+KINDS: dict[str, tuple[str, int, int, dict[str, Any]]] = {
+    "Ant": (
+        "ant",
+        3,
+        1000,
+        {"use_contact_force": False, "legacy_healthy_reward": True, "exclude_worldbody_contact_forces": False},
+    ),
+    "HalfCheetah": ("half_cheetah", 3, 1000, {}),
+    "Hopper": ("legged", 3, 1000, {"legacy_healthy_reward": True}),
+    "Humanoid": (
+        "humanoid",
+        3,
+        1000,
+        {
+            "use_contact_force": False,
+            "legacy_healthy_reward": True,
+            "exclude_worldbody_observations": False,
+            "exclude_root_actuator_forces": False,
+        },
+    ),
+    "HumanoidStandup": (
+        "humanoid_standup",
+        2,
+        1000,
+        {"exclude_worldbody_observations": False, "exclude_root_actuator_forces": False},
+    ),
+    "InvertedDoublePendulum": (
+        "inverted_double_pendulum",
+        2,
+        1000,
+        {"constraint_obs_dim": 3, "reward_if_not_terminated": False},
+    ),
+    "InvertedPendulum": ("inverted_pendulum", 2, 1000, {"reward_if_not_terminated": False}),
+    "Pusher": (
+        "pusher",
+        2,
+        100,
+        {"xml_file": "pusher.xml", "reward_after_step": False, "weighted_reward_info": False},
+    ),
+    "Reacher": ("reacher", 2, 50, {"reward_after_step": False, "obs_include_z_distance": True}),
+    "Swimmer": ("swimmer", 3, 1000, {}),
+    "Walker2d": ("legged", 3, 1000, {"xml_file": "walker2d.xml", "legacy_healthy_reward": True}),
+}
+#: Kinds with an option that says which version of info they give.
+VERSIONED = ("Ant", "Humanoid")
+
+
+def options_of(kind: str, version: int) -> dict[str, Any]:
+    """Return the options of a task that differ from the env's own."""
+    if version == 5:
+        return {"gymnasium_v5_render_camera": True}
+    options = dict(KINDS[kind][3])
+    if kind in VERSIONED:
+        options["version"] = version
+    if version < 4:
+        # What mujoco-py 2 computed: the reward counts contact forces, which are zero.
+        options["post_constraint"] = False
+        if "use_contact_force" in options:
+            options["use_contact_force"] = True
+    return options
+
+
+for kind, (module, first, limit, _) in KINDS.items():
+    for version in (first, 4, 5):
+        register(
+            f"{kind}-v{version}",
+            f"{TASKS}.{module}",
+            env=f"Gym{kind}",
+            max_episode_steps=limit,
+            **options_of(kind, version),
+        )

@@ -1,0 +1,3 @@
+from typing import Any
+
+OPTIONS: dict[str, Any]

@@ -1,0 +1,185 @@
+"""Pusher: an arm of seven joints that has to push a cylinder to a goal.
+
+Source of the dynamics: ``gymnasium.envs.mujoco.pusher_v5`` and ``pusher_v4``. Gymnasium refuses v4 with MuJoCo 3; here
+it is what its code gives with the MuJoCo of this package, and v2 is the same.
+"""
+
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t
+
+from envpool._core.numpy_exact cimport np_norm
+from envpool.mujoco.base.model cimport Model
+from envpool.mujoco.base.mujoco cimport mj_forward
+from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
+from envpool.mujoco.gym.tasks.common cimport (
+    Own, action_range_of, body_of, draw_uniform_velocities, model_of, put, require, rng_of, seed_one, simulate,
+    sum_of_squares,
+)
+from envpool.rng cimport ep_uniform
+
+from envpool.errors import ConfigError
+from envpool.mujoco.gym.options import COMMON, either, finite, scale
+
+cdef struct Options:
+    double ctrl_cost_weight
+    double dist_cost_weight
+    double near_cost_weight
+    double qvel_scale
+    double x_min                # where the cylinder starts
+    double x_max
+    double y_min
+    double y_max
+    double distance_min         # of the cylinder from the goal, exclusive
+    int32_t cylinder            # bodies
+    int32_t tip
+    int32_t goal
+    bint reward_after_step
+    bint weighted_info          # whether info has the terms with their weights
+
+cdef enum:
+    DIST, CTRL, NEAR
+
+INFO = {"reward_dist": DIST, "reward_ctrl": CTRL, "reward_near": NEAR}
+
+
+cdef int reset(Sim* s) noexcept nogil:
+    """The last four positions are those of the cylinder and of the goal, which is at zero."""
+    cdef const Options* o = <const Options*>s.options
+    cdef double* cylinder = s.data.qpos + s.model.nq - 4
+    cdef int32_t i
+    put(s.data.qpos, s.model.qpos0, s.model.nq)
+    while True:
+        cylinder[0] = ep_uniform(rng_of(s), o.x_min, o.x_max)
+        cylinder[1] = ep_uniform(rng_of(s), o.y_min, o.y_max)
+        if np_norm(cylinder, 2) > o.distance_min:
+            break
+    cylinder[2] = 0
+    cylinder[3] = 0
+    draw_uniform_velocities(s, o.qvel_scale)
+    for i in range(s.model.nv - 4, s.model.nv):
+        s.data.qvel[i] = 0
+    mj_forward(s.model, s.data)
+    return 0
+
+
+cdef inline double distance(const Sim* s, int32_t body, int32_t other) noexcept nogil:
+    cdef double[3] difference
+    cdef int32_t i
+    for i in range(3):
+        difference[i] = s.data.xpos[3 * body + i] - s.data.xpos[3 * other + i]
+    return np_norm(difference, 3)
+
+
+cdef inline void tell_reward(Sim* s, const Options* o, const double* action, Outcome* out) noexcept nogil:
+    cdef double near = -distance(s, o.cylinder, o.tip)
+    cdef double dist = -distance(s, o.cylinder, o.goal)
+    cdef double ctrl = -sum_of_squares(action, s.config.num_actions)
+    cdef double weighted_near = near * o.near_cost_weight
+    cdef double weighted_dist = dist * o.dist_cost_weight
+    cdef double weighted_ctrl = ctrl * o.ctrl_cost_weight
+    s.info[NEAR] = weighted_near if o.weighted_info else near
+    s.info[DIST] = weighted_dist if o.weighted_info else dist
+    s.info[CTRL] = weighted_ctrl if o.weighted_info else ctrl
+    out.reward = weighted_dist + weighted_ctrl + weighted_near
+
+
+cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
+    cdef const Options* o = <const Options*>s.options
+    if not o.reward_after_step:
+        tell_reward(s, o, action, out)
+    simulate(s, action)
+    if o.reward_after_step:
+        tell_reward(s, o, action, out)
+    out.terminated = False
+    return 0
+
+
+cdef void observe(const Sim* s, double* out) noexcept nogil:
+    cdef const Options* o = <const Options*>s.options
+    out = put(out, s.data.qpos, 7)
+    out = put(out, s.data.qvel, 7)
+    out = put(out, s.data.xpos + 3 * o.tip, 3)
+    out = put(out, s.data.xpos + 3 * o.cylinder, 3)
+    put(out, s.data.xpos + 3 * o.goal, 3)
+
+
+cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
+
+
+class GymPusher:
+    """An arm with shoulder, elbow and wrist, and a cylinder on a table.
+
+    Observation float64 (23,): positions and velocities of the joints, places of fingertip, cylinder and goal. Action
+    float64 (7,): torques in [-2, 2]. Reward: less the distances from fingertip to cylinder and from cylinder to goal
+    and the cost of control. Episodes end by the time limit only.
+
+    Options
+    -------
+    ctrl_cost_weight, dist_cost_weight, near_cost_weight : float
+        Weights of the sum of squared actions, of the distance (m) from cylinder to goal and of that from fingertip to
+        cylinder; ``reward_control_weight``, ``reward_dist_weight`` and ``reward_near_weight`` are the same.
+    reward_after_step : bool
+        Whether distances are those after the step, as from v5 on.
+    weighted_reward_info : bool
+        Whether info has the terms with their weights, as from v5 on.
+    reset_qvel_scale : float
+        Half the width of the uniform distribution of the first velocities.
+    cylinder_x_min, cylinder_x_max, cylinder_y_min, cylinder_y_max, cylinder_dist_min : float
+        Where the cylinder starts, and how far from the goal at least.
+    """
+
+    options = COMMON | {
+        "reward_threshold": 0.0,
+        "frame_skip": 5,
+        "ctrl_cost_weight": 0.1,
+        "reward_control_weight": None,
+        "dist_cost_weight": 1.0,
+        "reward_dist_weight": None,
+        "near_cost_weight": 0.5,
+        "reward_near_weight": None,
+        "xml_file": "pusher_v5.xml",
+        "reward_after_step": True,
+        "weighted_reward_info": True,
+        "reset_qvel_scale": 0.005,
+        "cylinder_x_min": -0.3,
+        "cylinder_x_max": 0.0,
+        "cylinder_y_min": -0.2,
+        "cylinder_y_max": 0.2,
+        "cylinder_dist_min": 0.17,
+    }
+
+    @staticmethod
+    def build(config):
+        """Return the capsule of this kind."""
+        cdef Options o
+        cdef Model model = model_of(config)
+        require(model, 11, 11)
+        o.ctrl_cost_weight = either(config, "reward_control_weight", "ctrl_cost_weight")
+        o.dist_cost_weight = either(config, "reward_dist_weight", "dist_cost_weight")
+        o.near_cost_weight = either(config, "reward_near_weight", "near_cost_weight")
+        o.qvel_scale = scale(config, "reset_qvel_scale")
+        o.x_min, o.x_max, o.y_min, o.y_max, o.distance_min = finite(
+            config, "cylinder_x_min", "cylinder_x_max", "cylinder_y_min", "cylinder_y_max", "cylinder_dist_min"
+        )
+        for low, high, axis in ((o.x_min, o.x_max, "x"), (o.y_min, o.y_max, "y")):
+            if not 0 <= high - low <= 1e100:
+                raise ConfigError(
+                    f"cylinder_{axis}_min is {low} and cylinder_{axis}_max is {high}: the first may not be above the "
+                    "second, nor 1e100 below it"
+                )
+        # The start is drawn until it is far enough: a corner that is hardly so would take for ever.
+        farthest = sqrt(max(o.x_min ** 2, o.x_max ** 2) + max(o.y_min ** 2, o.y_max ** 2))
+        if o.distance_min > 0.99 * farthest:
+            raise ConfigError(
+                f"cylinder_dist_min is {o.distance_min}, allowed is up to {0.99 * farthest} (0.99 of the distance of "
+                "the farthest corner of the cylinder's area)"
+            )
+        o.cylinder = body_of(model, "object")
+        o.tip = body_of(model, "tips_arm")
+        o.goal = body_of(model, "goal")
+        o.reward_after_step = config.reward_after_step
+        o.weighted_info = config.weighted_reward_info
+        return define_task(
+            "GymPusher", &TASK, model, config, {"obs": (23,)}, INFO, action_range_of(model),
+            (<const char*>&o)[:sizeof(Options)],
+        )

@@ -1,0 +1,150 @@
+"""Reacher: an arm of two links that has to touch a target.
+
+Source of the dynamics: ``gymnasium.envs.mujoco.reacher_v5`` and ``reacher_v4``; v2 is v4.
+"""
+
+from libc.math cimport cos, sin
+from libc.stdint cimport int32_t
+
+from envpool._core.numpy_exact cimport np_norm
+from envpool.mujoco.base.model cimport Model
+from envpool.mujoco.base.mujoco cimport mj_forward
+from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
+from envpool.mujoco.gym.tasks.common cimport (
+    Own, action_range_of, body_of, draw_positions, draw_uniform_velocities, model_of, put, require, rng_of, seed_one,
+    simulate, sum_of_squares,
+)
+from envpool.rng cimport ep_uniform
+
+from envpool.mujoco.gym.options import COMMON, either, scale
+
+cdef struct Options:
+    double ctrl_cost_weight
+    double dist_cost_weight
+    double qpos_scale
+    double qvel_scale
+    double goal_scale
+    int32_t fingertip           # bodies
+    int32_t target
+    int32_t distances           # coordinates of their distance that are observed
+    bint reward_after_step
+
+cdef enum:
+    DIST, CTRL
+
+INFO = {"reward_dist": DIST, "reward_ctrl": CTRL}
+
+
+cdef inline void subtract(const Sim* s, int32_t body, int32_t other, double* out) noexcept nogil:
+    cdef int32_t i
+    for i in range(3):
+        out[i] = s.data.xpos[3 * body + i] - s.data.xpos[3 * other + i]
+
+
+cdef int reset(Sim* s) noexcept nogil:
+    cdef const Options* o = <const Options*>s.options
+    cdef double* goal = s.data.qpos + s.model.nq - 2
+    draw_positions(s, o.qpos_scale)
+    while True:
+        goal[0] = ep_uniform(rng_of(s), -o.goal_scale, o.goal_scale)
+        goal[1] = ep_uniform(rng_of(s), -o.goal_scale, o.goal_scale)
+        if np_norm(goal, 2) < o.goal_scale:
+            break
+    draw_uniform_velocities(s, o.qvel_scale)
+    s.data.qvel[s.model.nv - 2] = 0
+    s.data.qvel[s.model.nv - 1] = 0
+    mj_forward(s.model, s.data)
+    return 0
+
+
+cdef inline void tell_reward(Sim* s, const Options* o, const double* action, Outcome* out) noexcept nogil:
+    cdef double[3] distance
+    subtract(s, o.fingertip, o.target, distance)
+    s.info[DIST] = -np_norm(distance, 3) * o.dist_cost_weight
+    s.info[CTRL] = -sum_of_squares(action, s.config.num_actions) * o.ctrl_cost_weight
+    out.reward = s.info[DIST] + s.info[CTRL]
+
+
+cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
+    cdef const Options* o = <const Options*>s.options
+    if not o.reward_after_step:
+        tell_reward(s, o, action, out)
+    simulate(s, action)
+    if o.reward_after_step:
+        tell_reward(s, o, action, out)
+    out.terminated = False
+    return 0
+
+
+cdef void observe(const Sim* s, double* out) noexcept nogil:
+    cdef const Options* o = <const Options*>s.options
+    cdef double[3] distance
+    cdef int32_t i
+    for i in range(2):
+        out[i] = cos(s.data.qpos[i])
+        out[2 + i] = sin(s.data.qpos[i])
+    out = put(out + 4, s.data.qpos + 2, s.model.nq - 2)
+    out = put(out, s.data.qvel, 2)
+    subtract(s, o.fingertip, o.target, distance)
+    put(out, distance, o.distances)
+
+
+cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
+
+
+class GymReacher:
+    """An arm of two links in a plane, and a target.
+
+    Observation float64 (10,): cosines and sines of the joints, coordinates of the target, velocities of the joints,
+    distance from target to fingertip in x and y. Action float64 (2,): torques in [-1, 1]. Reward: less the distance
+    and the cost of control. Episodes end by the time limit only.
+
+    Options
+    -------
+    ctrl_cost_weight, dist_cost_weight : float
+        Weights of the sum of squared actions and of the distance (m); ``reward_control_weight`` and
+        ``reward_dist_weight`` are the same.
+    reward_after_step : bool
+        Whether the distance is that after the step, as from v5 on.
+    obs_include_z_distance : bool
+        Whether the observation has the distance in z too, as before v5.
+    reset_qpos_scale, reset_qvel_scale, reset_goal_scale : float
+        Half the widths of the uniform distributions of the first positions and velocities, and the radius of the disc
+        in which the target is.
+    """
+
+    options = COMMON | {
+        "reward_threshold": -3.75,
+        "frame_skip": 2,
+        "ctrl_cost_weight": 1.0,
+        "reward_control_weight": None,
+        "reward_after_step": True,
+        "obs_include_z_distance": False,
+        "dist_cost_weight": 1.0,
+        "reward_dist_weight": None,
+        "xml_file": "reacher.xml",
+        "reset_qpos_scale": 0.1,
+        "reset_qvel_scale": 0.005,
+        "reset_goal_scale": 0.2,
+    }
+
+    @staticmethod
+    def build(config):
+        """Return the capsule of this kind."""
+        cdef Options o
+        cdef Model model = model_of(config)
+        require(model, 4, 4)
+        o.ctrl_cost_weight = either(config, "reward_control_weight", "ctrl_cost_weight")
+        o.dist_cost_weight = either(config, "reward_dist_weight", "dist_cost_weight")
+        o.qpos_scale = scale(config, "reset_qpos_scale")
+        o.qvel_scale = scale(config, "reset_qvel_scale")
+        o.goal_scale = scale(config, "reset_goal_scale", lowest=1e-100)
+        o.fingertip = body_of(model, "fingertip")
+        o.target = body_of(model, "target")
+        o.distances = 3 if config.obs_include_z_distance else 2
+        o.reward_after_step = config.reward_after_step
+        observation = {"obs": (4 + model.m.nq + o.distances,)}
+        return define_task(
+            "GymReacher", &TASK, model, config, observation, INFO, action_range_of(model),
+            (<const char*>&o)[:sizeof(Options)],
+        )
