@@ -52,20 +52,20 @@ KINDS: dict[str, tuple[str, int, int, dict[str, Any]]] = {
 }
 #: Kinds with an option that says which version of info they give.
 VERSIONED = ("Ant", "Humanoid")
+#: Kinds that read contact forces.
+FEELING = ("Ant", "Humanoid", "HumanoidStandup")
 
 
 def options_of(kind: str, version: int) -> dict[str, Any]:
     """Return the options of a task that differ from the env's own."""
     if version == 5:
         return {"gymnasium_v5_render_camera": True}
-    options = dict(KINDS[kind][3])
+    # mujoco-py 2, which v2 and v3 ran on, left contact forces at zero, and rewards counted them all the same.
+    options = KINDS[kind][3] | {"post_constraint": version == 4 and kind in FEELING}
     if kind in VERSIONED:
         options["version"] = version
-    if version < 4:
-        # What mujoco-py 2 computed: the reward counts contact forces, which are zero.
-        options["post_constraint"] = False
-        if "use_contact_force" in options:
-            options["use_contact_force"] = True
+    if version < 4 and "use_contact_force" in options:
+        options["use_contact_force"] = True
     return options
 
 

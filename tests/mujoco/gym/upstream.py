@@ -3,8 +3,8 @@
 v4 and v5 are gymnasium's own. Of the others the code is gone with mujoco-py, or refused (Pusher-v4, with MuJoCo 3):
 
 - v2 and v3 are compared with gymnasium's v4 without ``mj_rnePostConstraint``, so that contact forces are zero: from
-  version 2.0 on mujoco-py did not compute them. Ant-v3 is v4 with ``use_contact_forces``; its info has the cost of control
-  where v4's has that of contacts.
+  version 2.0 on mujoco-py did not compute them. Ant-v3 is v4 with ``use_contact_forces``; its info has the cost
+  of control where v4's has that of contacts.
 - Pusher-v4 is compared with gymnasium's class, whose check of MuJoCo's version is passed by.
 """
 
