@@ -35,6 +35,8 @@ static inline void ep_mj_on_message(const mjLogMessage *message) {
   ep_mj_frame *frame = ep_mj_innermost;
   if (message->level != mjLOG_ERROR || !frame) return;
   snprintf(frame->text, frame->size, "MuJoCo: %s", message->subject);
+  for (char *c = frame->text; *c; c++)
+    if (*c == '\n') *c = ' ';
   longjmp(frame->back, 1);
 }
 

@@ -46,7 +46,7 @@ cdef Model make(const char* path, const mjVFS* vfs, const mjModel* original, str
         ep_mj_leave(before)
     text = " ".join((loading.failure if failed else loading.text).decode(errors="replace").split())
     if failed or loading.loaded == NULL:
-        raise ConfigError(f"{source} is no model that MuJoCo can load: {text or 'out of memory'}")
+        raise ConfigError(f"{source} is no model that MuJoCo can load: {text}")
     model = Model.__new__(Model)
     model.m = loading.loaded
     model.source = source

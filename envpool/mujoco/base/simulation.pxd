@@ -29,7 +29,7 @@ cdef struct Sim:
     double* frames              # the last observations, a ring of frame_stack; NULL: observed when written
     int32_t newest              # in `frames`
     int32_t failed              # nonzero: `data` is unfit for use and is remade before the next reset
-    char error[256]             # what failed
+    char error[400]             # what failed
 
 # What a task does for one env. Any function may call MuJoCo where it says so: an error there ends the function and
 # becomes the env's failure. All run on any thread without the GIL. `reset` and `step` return 0, or fail().

@@ -14,14 +14,14 @@ from tests.oracles.gymnasium_oracle import Upstream, assert_exact, reference
 from tests.oracles.pool_runner import run_pool
 from tests.oracles.trajectory import compare
 
-ASYNC = {"num_threads": 2, "batch_size": 2}
+ASYNC = {"num_threads": 2, "batch_size": 1}
 
 
 @pytest.mark.parametrize("task_id", IDS)
 def test_task(task_id: str) -> None:
     limit = {"max_episode_steps": 80}
     runs = [{"num_threads": 2}, ASYNC]
-    assert_exact(task_id, upstream_of(task_id, limit), num_envs=3, steps=200, options=limit, runs=runs, min_episodes=2)
+    assert_exact(task_id, upstream_of(task_id, limit), num_envs=2, steps=200, options=limit, runs=runs, min_episodes=2)
 
 
 @pytest.mark.slow
@@ -48,7 +48,7 @@ def test_default_time_limit(task_id: str) -> None:
 @pytest.mark.parametrize("mode", ["out_of_range", "non_finite"])
 @pytest.mark.parametrize("task_id", ["Ant-v5", "HalfCheetah-v4", "Hopper-v5", "Humanoid-v5", "Pusher-v4", "Reacher-v5"])
 def test_actions_out_of_range(task_id: str, mode: str) -> None:
-    """MuJoCo clips controls, and takes zeros when one is not finite; costs of the action are upstream's, NaN included."""
+    """MuJoCo clips controls, and takes zeros when one is not finite; the cost of such an action is upstream's too."""
     limit = {"max_episode_steps": 40}
     assert_exact(
         task_id, upstream_of(task_id, limit), actions=mode, num_envs=3, steps=90, options=limit, min_episodes=2
@@ -100,8 +100,9 @@ CASES = [
     same("Humanoid-v5", include_cinert_in_observation=False, include_cfrc_ext_in_observation=False),
     same("Humanoid-v5", include_cvel_in_observation=False, include_qfrc_actuator_in_observation=False),
     same("Humanoid-v4", healthy_z_range=(1.3, 1.45), terminate_when_unhealthy=False, **SHOWN),
-    Case("Humanoid-v5", {"contact_cost_weight": 1.0, "contact_cost_max": 0.5}, {"contact_cost_weight": 1.0, "contact_cost_range": (-np.inf, 0.5)}),
-    same("HumanoidStandup-v5", uph_cost_weight=3.0, ctrl_cost_weight=0.2, impact_cost_weight=0.1, frame_skip=2, **SHOWN),
+    Case("Humanoid-v5", {"contact_cost_max": 1e-5}, {"contact_cost_range": (-np.inf, 1e-5)}),
+    same("HumanoidStandup-v5", uph_cost_weight=3.0, impact_cost_weight=0.1, frame_skip=2, **SHOWN),
+    same("HumanoidStandup-v5", ctrl_cost_weight=0.2),
     same("HumanoidStandup-v5", impact_cost_range=(0.2, 0.3), impact_cost_weight=1e-3, reset_noise_scale=0.2),
     same("HumanoidStandup-v5", include_cinert_in_observation=False, include_cvel_in_observation=False),
     same("HumanoidStandup-v5", include_qfrc_actuator_in_observation=False, include_cfrc_ext_in_observation=False),

@@ -1,0 +1,188 @@
+"""The common base: the version of MuJoCo, errors of MuJoCo, sharing, memory."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import envpool
+import envpool.mujoco.base as base
+from envpool.errors import ConfigError, EnvStepError
+from envpool.mujoco.gym.options import ASSETS
+
+ROOT = Path(envpool.__file__).parents[1]
+
+
+def run_python(code: str, *path: Path) -> subprocess.CompletedProcess[str]:
+    """Run code with folders before all others on the path."""
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([*map(str, path), str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+
+
+def test_other_version_of_mujoco(tmp_path: Path) -> None:
+    """It is an ImportError with both versions; tasks of other families still work."""
+    (tmp_path / "mujoco").mkdir()
+    (tmp_path / "mujoco" / "__init__.py").touch()
+    (tmp_path / "mujoco" / "libmujoco.so.3.6.0").touch()
+    (tmp_path / "mujoco-3.6.0.dist-info").mkdir()
+    (tmp_path / "mujoco-3.6.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: mujoco\nVersion: 3.6.0\n"
+    )
+    code = "import envpool; envpool.make_gymnasium('CartPole-v1').reset(); print(len(envpool.list_all_envs()))\n"
+    done = run_python(code + "envpool.make_gymnasium('Ant-v5')", tmp_path)
+    assert int(done.stdout) > 33
+    assert "ImportError: the MuJoCo tasks need mujoco 3.17.0, but mujoco 3.6.0 is installed" in done.stderr
+
+
+def test_no_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(base, "package_folder", lambda: None)
+    monkeypatch.setattr(base, "version", missing)
+    with pytest.raises(ImportError, match=r"need mujoco 3\.17\.0, but no mujoco is installed: pip install mujoco==3"):
+        base.load_library()
+
+
+def test_version_is_the_one_that_is_required() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    for requirements in (project["build-system"]["requires"], project["project"]["dependencies"]):
+        assert f"mujoco=={base.MUJOCO_VERSION}" in requirements
+
+
+def test_listing_and_other_families_do_not_load_mujoco() -> None:
+    code = "import envpool, sys; envpool.list_all_envs(); envpool.make_gymnasium('CartPole-v1').reset()\n"
+    code += "print([m for m in sys.modules if 'mujoco' in m and not m.startswith('envpool.')]); "
+    code += "print('libmujoco' in open('/proc/self/maps').read())"
+    assert run_python(code).stdout.split("\n")[:2] == ["[]", "False"]
+
+
+@pytest.fixture
+def small_ant(tmp_path: Path) -> str:
+    """A model whose memory is enough in the air, and too little when the ant touches the ground."""
+    text = (ASSETS / "ant.xml").read_text()
+    path = tmp_path / "small_ant.xml"
+    path.write_text(text.replace("<option", '<size memory="12K"/><option', 1))
+    return str(path)
+
+
+@pytest.mark.parametrize("autoreset_mode", ["next_step", "same_step"])
+def test_error_in_one_env(
+    small_ant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any, autoreset_mode: str
+) -> None:
+    """recv raises for the env; the others go on, nothing is printed or written, and the env starts a new episode."""
+    monkeypatch.chdir(tmp_path)
+    options = {"num_envs": 4, "seed": 1, "xml_file": small_ant, "autoreset_mode": autoreset_mode, "num_threads": 2}
+    actions = np.random.default_rng(0).uniform(-1, 1, (60, 4, 8))
+    failures: list[int] = []
+    with envpool.make_gymnasium("Ant-v5", **options) as pool:
+        pool.reset()
+        for action in actions:
+            try:
+                obs, _, _, truncated, info = pool.step(action)
+            except EnvStepError as error:
+                failures.append(len(error.failures))
+                for text in error.failures.values():
+                    assert text.startswith("MuJoCo: mj_stackAlloc: out of memory, stack overflow")
+                    assert "\n" not in text
+                obs, _, _, truncated, info = pool.recv()
+                failed = list(error.failures)
+                assert truncated[failed].all()
+                others = np.setdiff1d(np.arange(4), failed)
+                assert (obs[others] != 0).any(axis=1).all()
+                if autoreset_mode == "same_step":
+                    assert (info["elapsed_step"][failed] == 0).all()
+                    assert (obs[failed] != 0).any(axis=1).all()
+                else:
+                    assert (obs[failed] == 0).all()
+        assert len(failures) >= 5
+        assert min(failures) < 4
+        obs, _ = pool.reset(seed=1)
+    with envpool.make_gymnasium("Ant-v5", **options) as pool:
+        np.testing.assert_array_equal(pool.reset()[0], obs)
+    assert capfd.readouterr() == ("", "")
+    assert [p.name for p in tmp_path.iterdir()] == ["small_ant.xml"]
+
+
+def test_error_in_a_reset(small_ant: str) -> None:
+    """The ant is put into the ground by chance: some resets fail, the others count."""
+    outcomes = set()
+    with envpool.make_gymnasium("Ant-v5", num_envs=4, xml_file=small_ant, reset_noise_scale=0.5) as pool:
+        for _ in range(8):
+            try:
+                obs, _ = pool.reset()
+                outcomes.add("all well")
+            except EnvStepError as error:
+                obs, _, _, truncated, _ = pool.recv()
+                assert truncated.tolist() == [i in error.failures for i in range(4)]
+                outcomes.add("some failed")
+            outcomes |= {"zero" if not row.any() else "row" for row in obs}
+    assert outcomes >= {"some failed", "zero", "row"}
+
+
+BODY = "<worldbody><body><freejoint/><geom size='1'/></body></worldbody>"
+MESH = "<asset><mesh name='m' file='nothing.stl'/></asset><worldbody><geom type='mesh' mesh='m'/></worldbody>"
+BROKEN = [
+    ("<mujoco><worldbody>", r"xml_file '.*model\.xml' is no model that MuJoCo can load: .*XML"),
+    ("", r"xml_file '.*model\.xml' is no model that MuJoCo can load: "),
+    (f"<mujoco>{MESH}</mujoco>", r"xml_file '.*model\.xml' is no model that MuJoCo can load: .*nothing\.stl"),
+    ("<mujoco><include file='gone.xml'/></mujoco>", r"model\.xml' is no model that MuJoCo can load: .*gone\.xml"),
+    (f"<mujoco>{BODY}</mujoco>", r"xml_file '.*model\.xml' has no actuators"),
+    ("<mujoco/>", r"xml_file '.*model\.xml' has 0 positions \(nq\), this task needs at least 3"),
+]
+
+
+@pytest.mark.parametrize(("xml", "text"), BROKEN)
+def test_broken_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any, xml: str, text: str) -> None:
+    """It is a ConfigError that names option, file and MuJoCo's words, and nothing else happens."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "model.xml"
+    path.write_text(xml)
+    with pytest.raises(ConfigError, match=text):
+        envpool.make_gymnasium("Ant-v5", xml_file=str(path), main_body=1)
+    assert capfd.readouterr() == ("", "")
+    assert [p.name for p in tmp_path.iterdir()] == ["model.xml"]
+
+
+def test_python_callback_is_left_alone(small_ant: str) -> None:
+    """dm_control installs a Python function for warnings; a pool's threads must not wait for the GIL to call it."""
+    import mujoco
+
+    heard = []
+    mujoco.set_mju_user_warning(heard.append)
+    try:
+        with envpool.make_gymnasium("Ant-v5", num_envs=2, xml_file=small_ant) as pool:
+            pool.reset()
+            for _ in range(10):
+                try:
+                    pool.step(np.ones((2, 8)))
+                except EnvStepError:
+                    pool.recv()
+        assert heard == []
+    finally:
+        mujoco.set_mju_user_warning(None)
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_memory_of_an_env() -> None:
+    """The model is shared, and the arena of mjData stays virtual."""
+    envpool.make_gymnasium("Ant-v5").reset()
+    gc.collect()
+    before = resident_bytes()
+    with envpool.make_gymnasium("Ant-v5", num_envs=128, num_threads=2) as pool:
+        pool.reset()
+        for _ in range(30):
+            pool.step(np.zeros((128, 8)))
+        assert (resident_bytes() - before) / 128 < 400 * 1024
