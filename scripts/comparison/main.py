@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from comparison import engines, report
-from comparison.cells import PROBE_ENVS, TARGETS, Cell, select
+from comparison.cells import DEFAULT_CELLS, PROBE_ENVS, Cell, select
 from comparison.engines import Engine
 from envpool.cli.bench.command import Progress
 from envpool.cli.bench.loops import Slice
@@ -35,7 +35,10 @@ def make_parser() -> Parser:
     parser = Parser(prog="compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add(
-        "cells", metavar="CELL", nargs="*", help=f"cells, or globs over the default ones (default: {' '.join(TARGETS)})"
+        "cells",
+        metavar="CELL",
+        nargs="*",
+        help=f"cells, or globs over the default ones (default: {' '.join(DEFAULT_CELLS)})",
     )
     add(
         "--seconds", metavar="S", type=positive_seconds, default=3.0, help="time for each cell and package (default: 3)"
@@ -105,6 +108,7 @@ def compare(
         "batch_size": cell.batch_size,
         "num_threads": threads,
         "target": cell.target,
+        "cpu_target": cell.cpu_target,
     }
     slices: dict[Engine, list[Slice]] = {ours: [], peer: []}
     for engine in slices:

@@ -31,7 +31,8 @@ CONSTRUCTION = {
 
 def cells_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the table of cells."""
-    headers = ("cell", "threads", "envpool steps/s", f"{PEER} steps/s", "ratio", "target", "CPU ratio", "note")
+    speeds = ("envpool steps/s", f"{PEER} steps/s", "ratio", "target")
+    headers = ("cell", "threads", *speeds, "CPU ratio", "target", "note")
     return table(
         headers,
         [
@@ -43,11 +44,12 @@ def cells_table(rows: Sequence[Mapping[str, Any]]) -> str:
                 short(row.get("ratio"), "x"),
                 f"{row['target']}x" if row["target"] else "-",
                 short(row.get("cpu_ratio"), "x"),
+                f"{row['cpu_target']}x" if row["cpu_target"] else "-",
                 row["note"],
             )
             for row in rows
         ],
-        "lrrrrrrl",
+        "lrrrrrrrl",
     )
 
 

@@ -47,12 +47,14 @@ def test_bad_cells(text):
 
 
 def test_selection():
-    from comparison.cells import TARGETS, select
+    from comparison.cells import DEFAULT_CELLS, TARGETS, select
 
-    assert [str(c) for c in select([])] == list(TARGETS)
+    assert [str(c) for c in select([])] == list(DEFAULT_CELLS)
     assert [str(c) for c in select(["Frozen*", "A-v0/3", "FrozenLake-v1/256"])] == ["FrozenLake-v1/256", "A-v0/3"]
     assert select(["CartPole-v1/16"])[0].target == TARGETS["CartPole-v1/16"]
     assert select(["A-v0/3"])[0].target is None
+    assert select(["Ant-v5/64/32"])[0].cpu_target == 1.15
+    assert select(["CartPole-v1/16"])[0].cpu_target is None
 
 
 def test_worker_answers_each_request():
