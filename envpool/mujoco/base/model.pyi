@@ -2,6 +2,9 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
+from typing_extensions import disjoint_base
+
+@disjoint_base
 class Model:
     @property
     def source(self) -> str: ...
