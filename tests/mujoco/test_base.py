@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -18,6 +19,7 @@ import envpool
 import envpool.mujoco.base as base
 from envpool.errors import ConfigError, EnvStepError
 from envpool.mujoco.gym.options import ASSETS
+from tests.mujoco.gym.upstream import unstable_cheetah
 
 ROOT = Path(envpool.__file__).parents[1]
 
@@ -153,21 +155,26 @@ def test_broken_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: An
     assert [p.name for p in tmp_path.iterdir()] == ["model.xml"]
 
 
-def test_python_callback_is_left_alone(small_ant: str) -> None:
+def test_python_callbacks_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """dm_control installs a Python function for warnings; a pool's threads must not wait for the GIL to call it."""
-    import mujoco
-
-    heard = []
+    monkeypatch.chdir(tmp_path)
+    path = unstable_cheetah(tmp_path)
+    heard: list[str] = []
     mujoco.set_mju_user_warning(heard.append)
     try:
-        with envpool.make_gymnasium("Ant-v5", num_envs=2, xml_file=small_ant) as pool:
+        with pytest.warns(UserWarning, match=r"xml_file '.*cheetah\.xml': .*'settotalmass' is deprecated"):
+            pool = envpool.make_gymnasium("HalfCheetah-v5", num_envs=2, num_threads=2, xml_file=path)
+        with pool:
             pool.reset()
-            for _ in range(10):
-                try:
-                    pool.step(np.ones((2, 8)))
-                except EnvStepError:
-                    pool.recv()
+            heard.clear()
+            steps = [pool.step(np.ones((2, 6))) for _ in range(30)]
+        assert max(abs(info["x_velocity"]).max() for *_, info in steps) > 100
         assert heard == []
+        model = mujoco.MjModel.from_xml_path(path)
+        data = mujoco.MjData(model)
+        data.qvel[:] = 1e20
+        mujoco.mj_step(model, data)
+        assert "Nan, Inf or huge value in QVEL" in heard[-1]
     finally:
         mujoco.set_mju_user_warning(None)
 

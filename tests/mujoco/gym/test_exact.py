@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import envpool
-from tests.mujoco.gym.upstream import FIRST_VERSION, IDS, upstream_of
+from tests.mujoco.gym.upstream import FIRST_VERSION, IDS, unstable_cheetah, upstream_of, without_contact_forces
 from tests.oracles.gymnasium_oracle import Upstream, assert_exact, reference
 from tests.oracles.pool_runner import run_pool
 from tests.oracles.trajectory import compare
@@ -128,8 +128,6 @@ def test_options(case: Case) -> None:
 @pytest.mark.parametrize("task_id", ["Ant-v5", "Humanoid-v5", "HumanoidStandup-v5"])
 def test_no_contact_forces(task_id: str) -> None:
     """post_constraint=False leaves contact forces at zero, as in versions before v4."""
-    from tests.mujoco.gym.upstream import without_contact_forces
-
     plain = upstream_of(task_id)
     upstream = Upstream(plain.id, plain.kwargs, without_contact_forces, info=plain.info)
     assert_exact(task_id, upstream, num_envs=2, steps=60, options={"post_constraint": False}, min_episodes=0)
@@ -187,16 +185,11 @@ def test_user_model(tmp_path: Any) -> None:
     assert envpool.make_spec("Ant-v5", xml_file=str(model)).action_space.low.tolist() == [-2.0]
 
 
+@pytest.mark.filterwarnings("ignore:.*settotalmass.* is deprecated:UserWarning")
 def test_unstable_simulation(tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
     """MuJoCo restarts a simulation that blows up, in the middle of a step and without a word; so upstream, so here."""
     monkeypatch.chdir(tmp_path)
-    model = tmp_path / "cheetah.xml"
-    from envpool.mujoco.gym.options import ASSETS
-
-    text = (ASSETS / "half_cheetah.xml").read_text()
-    assert 'timestep="0.01"' in text
-    model.write_text(text.replace('timestep="0.01"', 'timestep="0.3"'))
-    options = {"xml_file": str(model), "max_episode_steps": 50}
+    options = {"xml_file": unstable_cheetah(tmp_path), "max_episode_steps": 50}
     upstream = upstream_of("HalfCheetah-v5", options)
     actions = np.random.default_rng(0).uniform(-1, 1, (80, 2, 6))
     expected = reference(upstream, actions, [0, 1])

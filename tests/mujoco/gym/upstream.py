@@ -11,6 +11,7 @@ v4 and v5 are gymnasium's own. Of the others the code is gone with mujoco-py, or
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -18,6 +19,7 @@ import gymnasium
 import mujoco
 import numpy as np
 
+from envpool.mujoco.gym.options import ASSETS
 from tests.oracles.gymnasium_oracle import Upstream
 
 FIRST_VERSION = {
@@ -57,6 +59,15 @@ def without_contact_forces(env: gymnasium.Env[Any, Any]) -> None:
 
     unwrapped: Any = env.unwrapped
     unwrapped._step_mujoco_simulation = step
+
+
+def unstable_cheetah(folder: Path) -> str:
+    """Write a HalfCheetah with so long a time step that its simulation blows up; returns the file."""
+    text = (ASSETS / "half_cheetah.xml").read_text()
+    assert 'timestep="0.01"' in text
+    path = folder / "cheetah.xml"
+    path.write_text(text.replace('timestep="0.01"', 'timestep="0.3"'))
+    return str(path)
 
 
 def upstream_of(task_id: str, kwargs: Mapping[str, Any] | None = None) -> Upstream:
