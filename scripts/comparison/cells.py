@@ -31,6 +31,8 @@ DEFAULT_CELLS = (*TARGETS, *CPU_TARGETS)
 
 #: How many CartPoles are made to measure construction.
 PROBE_ENVS = 100_000
+#: Of what construction and memory are measured besides.
+PROBE_CELLS = ("Humanoid-v5/256", "Ant-v5/256")
 
 
 @dataclass(frozen=True)

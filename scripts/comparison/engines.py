@@ -60,9 +60,9 @@ class Engine:
             raise RuntimeError(reply["error"])
         return reply
 
-    def probe(self, num_envs: int, num_threads: int) -> dict[str, float]:
+    def probe(self, task: str, num_envs: int, num_threads: int) -> dict[str, float]:
         """Return what import and construction cost, measured in a fresh process by probe.py."""
-        arguments = [str(HERE / "probe.py"), str(num_envs), str(num_threads)]
+        arguments = [str(HERE / "probe.py"), task, str(num_envs), str(num_threads)]
         done = subprocess.run([*self.command, *arguments], stdout=subprocess.PIPE, text=True, cwd=HERE, check=True)
         figures: dict[str, float] = json.loads(done.stdout)
         return figures

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from comparison import engines, report
-from comparison.cells import DEFAULT_CELLS, PROBE_ENVS, Cell, select
+from comparison.cells import DEFAULT_CELLS, PROBE_CELLS, PROBE_ENVS, Cell, parse, select
 from comparison.engines import Engine
 from envpool.cli.bench.command import Progress
 from envpool.cli.bench.loops import Slice
@@ -86,12 +86,18 @@ def run(arguments: argparse.Namespace) -> None:
         for i, cell in enumerate(cells, 1):
             progress.prefix = f"[{i}/{len(cells)}] {cell} "
             rows.append(compare(cell, ours, peer, arguments, progress))
-        progress.prefix = "construction "
-        costs = {} if arguments.no_construction else compare_construction(ours, peer, arguments, progress)
+        probed = [] if arguments.no_construction else [Cell("CartPole-v1", PROBE_ENVS, PROBE_ENVS)]
+        probed += [parse(text) for text in PROBE_CELLS if probed]
+        constructions = []
+        for cell in probed:
+            progress.prefix = f"construction of {cell} "
+            constructions.append(compare_construction(cell, ours, peer, arguments, progress))
+        costs = constructions[0] if constructions else {}
+        others = dict(zip(map(str, probed[1:]), constructions[1:], strict=True))
     print(report.cells_table(rows))
     if costs:
-        print("\n" + report.construction_table(costs))
-    report.write_json(arguments.json, rows, costs, arguments)
+        print("\n" + report.construction_table(costs, others))
+    report.write_json(arguments.json, rows, costs, others, arguments)
     report.plot(rows, arguments.plot)
     print(f"wrote {arguments.json} and {arguments.plot}", file=sys.stderr)
 
@@ -135,14 +141,14 @@ def compare(
 
 
 def compare_construction(
-    ours: Engine, peer: Engine, arguments: argparse.Namespace, progress: Progress
+    cell: Cell, ours: Engine, peer: Engine, arguments: argparse.Namespace, progress: Progress
 ) -> dict[str, dict[str, float]]:
-    """Measure import and construction in both; returns figure -> {"envpool", "peer"}, medians."""
+    """Measure import and construction of a cell in both; returns figure -> {"envpool", "peer"}, medians."""
     probes: dict[Engine, list[dict[str, float]]] = {ours: [], peer: []}
     for i in range(PROBES):
         progress(f"{i + 1}/{PROBES}")
         for engine, found in probes.items():
-            found.append(engine.probe(PROBE_ENVS, arguments.num_threads))
+            found.append(engine.probe(cell.task, cell.num_envs, arguments.num_threads))
     return {
         name: {
             "envpool": statistics.median(p[name] for p in probes[ours]),

@@ -1,6 +1,6 @@
-"""Measures in a fresh process what it costs to import `envpool` and to make many CartPoles; prints one JSON object.
+"""Measures in a fresh process what it costs to import `envpool` and to make many envs; prints one JSON object.
 
-Arguments: number of envs, number of threads.
+Arguments: task, number of envs, number of threads.
 """
 
 import json
@@ -15,19 +15,19 @@ def resident_bytes() -> int:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def measure(num_envs: int, num_threads: int) -> dict[str, float]:
+def measure(task: str, num_envs: int, num_threads: int) -> dict[str, float]:
     """Return the figures: seconds, and bytes."""
     began = time.perf_counter()
     import envpool
 
     figures: dict[str, float] = {"import_seconds": time.perf_counter() - began, "import_bytes": resident_bytes()}
     # What is loaded on first use counts here, and not as memory of the envs below.
-    small = envpool.make_gymnasium("CartPole-v1", num_envs=1, num_threads=1)
+    small = envpool.make_gymnasium(task, num_envs=1, num_threads=1)
     small.reset()
     figures["first_pool_seconds"] = time.perf_counter() - began
     figures["first_pool_bytes"] = before = resident_bytes()
     began = time.perf_counter()
-    pool = envpool.make_gymnasium("CartPole-v1", num_envs=num_envs, num_threads=num_threads)
+    pool = envpool.make_gymnasium(task, num_envs=num_envs, num_threads=num_threads)
     figures["make_seconds"] = time.perf_counter() - began
     pool.reset()
     figures["make_and_reset_seconds"] = time.perf_counter() - began
@@ -38,4 +38,4 @@ def measure(num_envs: int, num_threads: int) -> dict[str, float]:
 if __name__ == "__main__":
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    print(json.dumps(measure(int(sys.argv[1]), int(sys.argv[2]))), file=out, flush=True)
+    print(json.dumps(measure(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))), file=out, flush=True)

@@ -53,11 +53,20 @@ def cells_table(rows: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def construction_table(costs: Mapping[str, Mapping[str, float]]) -> str:
-    """Return the table of import and construction."""
+#: Figures of the construction of other tasks.
+OTHERS = {"make_and_reset_seconds": ("make and first reset, ms", 1e3), "bytes_per_env": ("memory per env, KiB", 2**-10)}
+
+
+def construction_table(
+    costs: Mapping[str, Mapping[str, float]], others: Mapping[str, Mapping[str, Mapping[str, float]]]
+) -> str:
+    """Return the table of import and construction, with that of other tasks."""
+    found = [(title, factor, costs[name]) for name, (title, factor) in CONSTRUCTION.items()]
+    for cell, figures in others.items():
+        found += [(f"{cell}: {title}", factor, figures[name]) for name, (title, factor) in OTHERS.items()]
     rows = []
-    for name, (title, factor) in CONSTRUCTION.items():
-        ours, peer = costs[name]["envpool"], costs[name]["peer"]
+    for title, factor, figure in found:
+        ours, peer = figure["envpool"], figure["peer"]
         rows.append((title, short(ours * factor), short(peer * factor), short(peer / ours, "x") if ours > 0 else "-"))
     return table(("construction", "envpool", PEER, "ratio"), rows, "lrrr")
 
@@ -66,6 +75,7 @@ def write_json(
     path: Path,
     rows: Sequence[Mapping[str, Any]],
     costs: Mapping[str, Mapping[str, float]],
+    others: Mapping[str, Mapping[str, Mapping[str, float]]],
     arguments: argparse.Namespace,
 ) -> None:
     """Write machine, command, cells and construction."""
@@ -83,6 +93,7 @@ def write_json(
         "rows": rows,
         "construction": costs,
         "construction_envs": PROBE_ENVS,
+        "construction_of_others": others,
     }
     path.write_text(json.dumps(content, indent=2) + "\n")
 

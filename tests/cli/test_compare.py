@@ -90,13 +90,14 @@ def test_compares_this_package_with_itself(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(engines, "PEER_VERSION", envpool.__version__)
     monkeypatch.setattr(main, "PROBES", 1)
     monkeypatch.setattr(main, "PROBE_ENVS", 1000)
+    monkeypatch.setattr(main, "PROBE_CELLS", ("Pendulum-v1/100",))
     files = ["--json", str(tmp_path / "a.json"), "--plot", str(tmp_path / "a.png")]
     cells = ["CartPole-v1/4", "CartPole-v1/4/2", "No-v0/4"]
     assert main.main([*cells, "--seconds", "0.05", "--peer-python", sys.executable, *files]) == 0
     text = (tmp_path / "a.json").read_text()
     assert str(tmp_path) not in text
     report = json.loads(text)
-    assert set(report) == {"machine", "command", "rows", "construction", "construction_envs"}
+    assert set(report) == {"machine", "command", "rows", "construction", "construction_envs", "construction_of_others"}
     *rows, missing = report["rows"]
     assert [r["cell"] for r in report["rows"]] == cells
     for row in rows:
@@ -106,8 +107,11 @@ def test_compares_this_package_with_itself(tmp_path, capsys, monkeypatch):
     assert "ratio" not in missing
     for figure in ("import_seconds", "import_bytes", "first_pool_seconds", "first_pool_bytes", "make_seconds"):
         assert min(report["construction"][figure].values()) > 0
+    assert min(report["construction_of_others"]["Pendulum-v1/100"]["make_and_reset_seconds"].values()) > 0
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    assert "make 100,000 CartPoles" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "make 100,000 CartPoles" in shown
+    assert "Pendulum-v1/100: make and first reset, ms" in shown
 
 
 def test_peer_of_another_version_is_refused(monkeypatch):
