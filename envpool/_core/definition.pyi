@@ -33,4 +33,5 @@ def define(
     *,
     name: str | None = None,
     keep: object = None,
+    flags: int = 0,
 ) -> Any: ...

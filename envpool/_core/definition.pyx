@@ -8,7 +8,7 @@ from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint32_t
 from libc.string cimport memcpy
 
 from envpool.env cimport (
@@ -162,7 +162,7 @@ cdef void free_capsule(object capsule) noexcept:
         Py_DECREF(<object>keep)
 
 
-def define(template, fields, actions, config=b"", *, name=None, keep=None):
+def define(template, fields, actions, config=b"", *, name=None, keep=None, uint32_t flags=0):
     """Makes a kind of env whose field table or config depends on options.
 
     Parameters
@@ -177,6 +177,8 @@ def define(template, fields, actions, config=b"", *, name=None, keep=None):
         Name of this kind, if not the template's.
     keep : object, optional
         What `config` points into; it lives as long as the capsule.
+    flags : int
+        Bits of ``envpool_env.flags`` besides the template's.
 
     Returns
     -------
@@ -202,6 +204,7 @@ def define(template, fields, actions, config=b"", *, name=None, keep=None):
     env.actions = entries + len(fields)
     env.num_actions = <int32_t>len(actions)
     env.config = memory.config
+    env.flags |= flags
     capsule = PyCapsule_New(env, ENVPOOL_CAPSULE_NAME, free_capsule)
     Py_INCREF(owned)
     PyCapsule_SetContext(capsule, <PyObject*>owned)

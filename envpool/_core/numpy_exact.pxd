@@ -9,6 +9,7 @@ from numpy cimport npy_intp
 # ufunc(x) for arrays of n doubles. sqrt, sin, cos, fabs and arithmetic need none of this: libm and C give the same.
 cdef void np_exp(const double* x, double* y, npy_intp n) noexcept nogil
 cdef void np_log1p(const double* x, double* y, npy_intp n) noexcept nogil
+cdef void np_arcsinh(const double* x, double* y, npy_intp n) noexcept nogil
 cdef void np_tanh(const double* x, double* y, npy_intp n) noexcept nogil
 cdef void np_arctan2(const double* y, const double* x, double* out, npy_intp n) noexcept nogil
 
@@ -18,5 +19,8 @@ cdef double np_dot(const double* a, const double* b, npy_intp n) noexcept nogil
 cdef double np_norm(const double* x, npy_intp n) noexcept nogil
 # np.dot(x, m) of a vector (rows) and a matrix (rows, columns) in C order, into y (columns); y overlaps neither.
 cdef void np_dot_matrix(const double* x, const double* m, npy_intp rows, npy_intp columns, double* y) noexcept nogil
+# np.dot(a, b) of two matrices (rows, inner) and (inner, columns), not both the same, into y (rows, columns).
+cdef void np_matrix_product(const double* a, const double* b, npy_intp rows, npy_intp inner, npy_intp columns,
+                            double* y) noexcept nogil
 # np.sum(x) of a contiguous vector (n), for np.mean too: pairwise from 8 elements on.
 cdef double np_sum(const double* x, npy_intp n) noexcept nogil

@@ -45,6 +45,7 @@ cdef Loop float64_loop(cnp.ufunc function) except *:
 
 cdef Loop EXP = float64_loop(np.exp)
 cdef Loop LOG1P = float64_loop(np.log1p)
+cdef Loop ARCSINH = float64_loop(np.arcsinh)
 cdef Loop TANH = float64_loop(np.tanh)
 cdef Loop ARCTAN2 = float64_loop(np.arctan2)
 cdef Loop MATMUL = float64_loop(np.matmul)
@@ -66,6 +67,10 @@ cdef void np_exp(const double* x, double* y, npy_intp n) noexcept nogil:
 
 cdef void np_log1p(const double* x, double* y, npy_intp n) noexcept nogil:
     unary(&LOG1P, x, y, n)
+
+
+cdef void np_arcsinh(const double* x, double* y, npy_intp n) noexcept nogil:
+    unary(&ARCSINH, x, y, n)
 
 
 cdef void np_tanh(const double* x, double* y, npy_intp n) noexcept nogil:
@@ -93,18 +98,24 @@ cdef double np_norm(const double* x, npy_intp n) noexcept nogil:
 
 
 cdef void np_dot_matrix(const double* x, const double* m, npy_intp rows, npy_intp columns, double* y) noexcept nogil:
-    # matmul of (1, rows) and (rows, columns) hands the same call to BLAS as dot does.
+    np_matrix_product(x, m, 1, rows, columns, y)
+
+
+cdef void np_matrix_product(const double* a, const double* b, npy_intp rows, npy_intp inner, npy_intp columns,
+                            double* y) noexcept nogil:
+    # matmul hands the same call to BLAS as dot does, for one row too.
     cdef char* arrays[3]
     cdef npy_intp[4] sizes
     cdef npy_intp[9] steps
-    arrays[0] = <char*>x
-    arrays[1] = <char*>m
+    arrays[0] = <char*>a
+    arrays[1] = <char*>b
     arrays[2] = <char*>y
-    sizes[0] = sizes[1] = 1
-    sizes[2] = rows
+    sizes[0] = 1
+    sizes[1] = rows
+    sizes[2] = inner
     sizes[3] = columns
     steps[0] = steps[1] = steps[2] = 0
-    steps[3] = rows * STEP
+    steps[3] = inner * STEP
     steps[4] = STEP
     steps[5] = columns * STEP
     steps[6] = STEP
@@ -143,18 +154,19 @@ def call(str name, *arrays):
     Parameters
     ----------
     name : str
-        "exp", "log1p", "tanh", "arctan2", "dot", "norm", "dot_matrix" or "sum".
+        "exp", "log1p", "arcsinh", "tanh", "arctan2", "dot", "norm", "dot_matrix", "matrix_product" or "sum".
     *arrays : numpy.ndarray
-        float64: vectors, and for "dot_matrix" a vector (rows) and a matrix (rows, columns).
+        float64: vectors; for "dot_matrix" a vector (rows) and a matrix (rows, columns), for "matrix_product" two
+        matrices.
 
     Returns
     -------
     float or numpy.ndarray
         The result, float64.
     """
-    cdef double[::1] x = np.ascontiguousarray(arrays[0], np.float64)
+    cdef double[::1] x = np.ascontiguousarray(arrays[0], np.float64).ravel()
     cdef double[::1] y, out
-    cdef double[:, ::1] m
+    cdef double[:, ::1] m, product
     if name == "norm":
         return np_norm(&x[0], x.shape[0])
     if name == "sum":
@@ -164,6 +176,11 @@ def call(str name, *arrays):
         out = np.empty(m.shape[1])
         np_dot_matrix(&x[0], &m[0, 0], m.shape[0], m.shape[1], &out[0])
         return np.asarray(out)
+    if name == "matrix_product":
+        m = np.ascontiguousarray(arrays[1], np.float64)
+        product = np.empty((x.shape[0] // m.shape[0], m.shape[1]))
+        np_matrix_product(&x[0], &m[0, 0], product.shape[0], m.shape[0], m.shape[1], &product[0, 0])
+        return np.asarray(product)
     out = np.empty(x.shape[0])
     if name in ("dot", "arctan2"):
         y = np.ascontiguousarray(arrays[1], np.float64)
@@ -174,6 +191,8 @@ def call(str name, *arrays):
         np_exp(&x[0], &out[0], x.shape[0])
     elif name == "log1p":
         np_log1p(&x[0], &out[0], x.shape[0])
+    elif name == "arcsinh":
+        np_arcsinh(&x[0], &out[0], x.shape[0])
     else:
         np_tanh(&x[0], &out[0], x.shape[0])
     return np.asarray(out)

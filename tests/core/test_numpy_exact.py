@@ -16,7 +16,7 @@ def same(ours, theirs):
     assert np.asarray(ours, np.float64).tobytes() == np.asarray(theirs, np.float64).tobytes()
 
 
-@pytest.mark.parametrize("name", ["exp", "log1p", "tanh"])
+@pytest.mark.parametrize("name", ["exp", "log1p", "arcsinh", "tanh"])
 def test_functions_of_one_argument(name):
     x = np.abs(draws(4000)) * (-1 if name == "exp" else 1)
     same(call(name, x), getattr(np, name)(x))
@@ -43,3 +43,10 @@ def test_vector_times_matrix(rows, columns):
     for seed in range(500):
         x, m = draws(rows, seed), draws(rows * columns, seed + 1000).reshape(rows, columns)
         same(call("dot_matrix", x, m), x.dot(m))
+
+
+@pytest.mark.parametrize(("rows", "inner", "columns"), [(3, 3, 3), (4, 3, 3), (2, 5, 4)])
+def test_product_of_matrices(rows, inner, columns):
+    for seed in range(500):
+        a, b = draws(rows * inner, seed).reshape(rows, -1), draws(inner * columns, seed + 1000).reshape(inner, -1)
+        same(call("matrix_product", a, b), a.dot(b))

@@ -8,6 +8,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
 
     ctypedef struct mjOption:
         double timestep
+        double gravity[3]
         int integrator
         int disableflags
 
@@ -21,21 +22,55 @@ cdef extern from "mujoco/mujoco.h" nogil:
         long nsite
         long ntendon
         long nsensordata
+        long njnt
+        long nlight
+        long nhfielddata
         mjOption opt
         double* qpos0
+        double* body_pos
+        double* body_quat
         double* body_mass
+        double* body_subtreemass
+        int* jnt_type
+        int* jnt_qposadr
+        int* jnt_dofadr
+        unsigned char* jnt_limited
+        double* jnt_range
+        double* jnt_stiffness
+        double* dof_damping
+        double* geom_pos
+        double* geom_size
+        double* site_pos
+        double* site_size
+        double* light_pos
+        double* wrap_prm
+        double* hfield_size
+        float* hfield_data
+        int* sensor_adr
+        int* sensor_dim
+        unsigned char* actuator_ctrllimited
         double* actuator_ctrlrange
+
+    ctypedef struct mjWarningStat:
+        int number
 
     ctypedef struct mjData:
         double time
+        mjWarningStat warning[7]        # mjNWARNING
+        int ncon
         double* qpos
         double* qvel
         double* act
         double* ctrl
         double* xpos
+        double* xquat
         double* xmat
         double* xipos
+        double* xanchor
+        double* geom_xpos
+        double* geom_xmat
         double* site_xpos
+        double* site_xmat
         double* cinert
         double* cvel
         double* ten_length
@@ -49,8 +84,18 @@ cdef extern from "mujoco/mujoco.h" nogil:
     int mjOBJ_JOINT
     int mjOBJ_GEOM
     int mjOBJ_SITE
+    int mjOBJ_LIGHT
     int mjOBJ_TENDON
     int mjOBJ_SENSOR
+    int mjJNT_FREE
+    int mjJNT_BALL
+    int mjJNT_SLIDE
+    int mjJNT_HINGE
+    int mjINT_RK4
+    int mjDSBL_ACTUATION
+    enum:
+        mjNWARNING
+    const double mjMAXVAL
 
     void mj_defaultVFS(mjVFS* vfs)
     int mj_addBufferVFS(mjVFS* vfs, const char* name, const void* buffer, int nbuffer)
@@ -65,7 +110,12 @@ cdef extern from "mujoco/mujoco.h" nogil:
     void mj_step(const mjModel* m, mjData* d)
     void mj_step1(const mjModel* m, mjData* d)
     void mj_step2(const mjModel* m, mjData* d)
+    void mj_kinematics(const mjModel* m, mjData* d)
+    void mj_comPos(const mjModel* m, mjData* d)
+    void mj_collision(const mjModel* m, mjData* d)
     void mj_rnePostConstraint(const mjModel* m, mjData* d)
+    void mj_objectVelocity(const mjModel* m, const mjData* d, int objtype, int objid, double* res, int flg_local)
+    void mju_axisAngle2Quat(double* res, const double* axis, double angle)
     int mj_name2id(const mjModel* m, int type, const char* name)
     void mju_error(const char* msg, ...)
 

@@ -6,7 +6,7 @@ observations; info arrays.
 """
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
 from envpool.env cimport ENVPOOL_MAX_FIELDS
 from envpool.mujoco.base.model cimport Model
@@ -22,7 +22,7 @@ cdef struct Outcome:
 cdef struct Sim:
     const Config* config
     const void* options         # the task's, as given to define_task
-    mjModel* model              # shared by all envs and constant, unless define_task was told own_model
+    mjModel* model              # shared by all envs and constant, unless define_task was told what changes
     mjData* data                # as mj_resetData left it when `reset` is called
     void* own                   # Task.own_size bytes for the task, zero at first, aligned to 16
     double* info                # values of the info arrays in the order of define_task; zero when `reset` is called
@@ -40,6 +40,14 @@ cdef struct Task:
     int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil
     void (*observe)(const Sim* s, double* out) noexcept nogil                           # no calls of MuJoCo
 
+# An array of a model that each env has for itself, as new whenever the env is seeded.
+cdef struct Change:
+    size_t member               # offset of its pointer in mjModel
+    size_t size                 # bytes
+
+cdef enum:
+    MAX_CHANGES = 8
+
 # Where a field is in a row of observations, or in Sim.info.
 cdef struct Part:
     int32_t offset
@@ -49,7 +57,8 @@ cdef struct Part:
 cdef struct Config:
     const Task* task
     mjModel* model
-    int32_t own_model
+    Change changes[MAX_CHANGES]
+    int32_t num_changes
     int32_t frame_skip          # mj_steps in a step
     int32_t frame_stack
     int32_t num_actions
@@ -58,7 +67,6 @@ cdef struct Config:
     int32_t observation_size    # numbers in a row of observations
     int32_t info_size
     int32_t state0              # where the reset state is in Sim.info; -1: nowhere
-    int32_t padding
     Part parts[ENVPOOL_MAX_FIELDS]
 
 # Sets the error text of an env; returns what `reset` and `step` have to return then.
@@ -70,7 +78,13 @@ cdef int fail(Sim* s, const char* text) noexcept nogil
 #   info            {name: index or (index, size)}: where each info array is in Sim.info. Names may share an index
 #   action_range    float64 (2, actions): lowest and highest
 #   options         the bytes of a struct, which Sim.options points to
-#   own_model       whether each env gets a copy of the model that its task may change
+#   changes         what the task changes in the model, made by change(): each env gets an mjModel of its own then,
+#                   which shares all other arrays
 #   keep            what options points into
+#   flags           of the kind, see env.h
 cdef object define_task(str name, const Task* task, Model model, object config, dict observations, dict info,
-                        object action_range, bytes options, bint own_model=*, object keep=*)
+                        object action_range, bytes options, changes=*, object keep=*, uint32_t flags=*)
+
+# An entry of `changes`: an array of n doubles or floats, `member` being the place of its pointer in model.m.
+cdef tuple change(Model model, double** member, size_t n)
+cdef tuple change_floats(Model model, float** member, size_t n)

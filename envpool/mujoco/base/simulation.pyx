@@ -4,7 +4,7 @@ import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
@@ -14,8 +14,7 @@ from envpool.env cimport (
 )
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport (
-    ep_mj_call, ep_mj_enter, ep_mj_leave, mj_copyModel, mj_deleteData, mj_deleteModel, mj_makeData, mj_resetData,
-    mjfLogHandler,
+    ep_mj_call, ep_mj_enter, ep_mj_leave, mj_deleteData, mj_makeData, mj_resetData, mjfLogHandler,
 )
 
 from envpool.errors import ConfigError
@@ -54,12 +53,35 @@ cdef void destroy(void* state) noexcept nogil:
     if all.sims != NULL:
         for i in range(all.n):
             mj_deleteData(all.sims[i].data)
-            if all.config.own_model:
-                mj_deleteModel(all.sims[i].model)
     ep_mj_leave(before)
     free(all.sims)
     free(all.memory)
     free(all)
+
+
+cdef size_t model_size(const Config* c) noexcept nogil:
+    """Bytes of an env's own mjModel and its arrays; zero where the envs share one."""
+    cdef size_t size = sizeof(mjModel) if c.num_changes else 0
+    cdef int32_t k
+    for k in range(c.num_changes):
+        size += padded(c.changes[k].size)
+    return size
+
+
+cdef void renew_model(Sim* s) noexcept nogil:
+    """Makes an env's own mjModel equal to the pool's."""
+    cdef const Config* c = s.config
+    cdef char* array = <char*>(s.model + 1)
+    cdef char** member
+    cdef int32_t k
+    if c.num_changes == 0:
+        return
+    s.model[0] = c.model[0]
+    for k in range(c.num_changes):
+        member = <char**>(<char*>s.model + c.changes[k].member)
+        memcpy(array, member[0], c.changes[k].size)
+        member[0] = array
+        array += padded(c.changes[k].size)
 
 
 cdef void* create(const void* config, int32_t n) noexcept nogil:
@@ -68,7 +90,8 @@ cdef void* create(const void* config, int32_t n) noexcept nogil:
     cdef size_t own = padded(c.task.own_size)
     cdef size_t info = padded(c.info_size * sizeof(double))
     cdef size_t frames = padded(stacked * c.frame_stack * <size_t>c.observation_size * sizeof(double))
-    cdef size_t size = own + info + frames + 64
+    cdef size_t model = padded(model_size(c))
+    cdef size_t size = own + info + frames + model + 64
     cdef Sims* all = <Sims*>calloc(1, sizeof(Sims))
     cdef Sim* s
     cdef char* memory
@@ -87,7 +110,7 @@ cdef void* create(const void* config, int32_t n) noexcept nogil:
         memory = all.memory + i * size
         s.config = c
         s.options = c + 1
-        s.model = NULL if c.own_model else c.model
+        s.model = <mjModel*>(memory + own + info + frames) if model else c.model
         s.own = memory
         s.info = <double*>(memory + own)
         s.frames = <double*>(memory + own + info) if stacked else NULL
@@ -101,10 +124,6 @@ cdef int prepare(void* argument) noexcept nogil:
         mj_deleteData(s.data)
         s.data = NULL
         s.failed = 0
-    if s.model == NULL:
-        s.model = mj_copyModel(NULL, s.config.model)
-        if s.model == NULL:
-            return fail(s, b"no memory for a copy of the model")
     if s.data != NULL:
         mj_resetData(s.model, s.data)
         return 0
@@ -120,6 +139,7 @@ cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* 
     cdef int32_t i
     for i in range(n):
         call.sim = &all.sims[ids[i]]
+        renew_model(call.sim)
         if call.sim.data == NULL:
             ep_mj_call(prepare, &call, call.sim.error, sizeof(call.sim.error))
         all.config.task.seed(call.sim, seeds[i])
@@ -267,13 +287,15 @@ cdef int32_t check_count(str name, object value) except -1:
 
 
 cdef object define_task(str name, const Task* task, Model model, object config, dict observations, dict info,
-                        object action_range, bytes options, bint own_model=False, object keep=None):
+                        object action_range, bytes options, changes=(), object keep=None, uint32_t flags=0):
     cdef Config c
     cdef int32_t size
     memset(&c, 0, sizeof(Config))
     c.task = task
     c.model = model.m
-    c.own_model = own_model
+    for member, array_bytes in changes:
+        c.changes[c.num_changes] = Change(member, array_bytes)
+        c.num_changes += 1
     c.frame_skip = check_count("frame_skip", config.frame_skip)
     c.frame_stack = check_count("frame_stack", config.frame_stack)
     c.num_actions = np.shape(action_range)[1]
@@ -303,4 +325,12 @@ cdef object define_task(str name, const Task* task, Model model, object config, 
     actions = [Field("action", np.float64, (-1, c.num_actions), low, high)]
     template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
     header = (<const char*>&c)[:sizeof(Config)]
-    return define(template, fields, actions, header + options, name=name, keep=(model, keep))
+    return define(template, fields, actions, header + options, name=name, keep=(model, keep), flags=flags)
+
+
+cdef tuple change(Model model, double** member, size_t n):
+    return <size_t>(<char*>member - <char*>model.m), n * sizeof(double)
+
+
+cdef tuple change_floats(Model model, float** member, size_t n):
+    return <size_t>(<char*>member - <char*>model.m), n * sizeof(float)
