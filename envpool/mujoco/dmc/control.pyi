@@ -1,0 +1,3 @@
+from typing import Any
+
+def suite_options(task_name: str, frame_skip: int) -> dict[str, Any]: ...

@@ -1,0 +1,61 @@
+"""The planar arm with a hand of two domains; planar_arm.pxd says what there is."""
+
+from libc.math cimport M_PI, cos, sin
+
+from envpool._core.numpy_exact cimport np_log1p, np_norm
+from envpool.mujoco.base.model cimport Model
+from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE
+from envpool.mujoco.base.simulation cimport Sim
+from envpool.mujoco.dmc.control cimport object_id, qpos_address, qvel_address, random_of, sensor_address
+from envpool.rng_legacy cimport ep_legacy_uniform
+
+cdef enum:
+    FINGER = 4                  # of the joints
+    THUMB = 6
+
+NAMES = ("arm_root", "arm_shoulder", "arm_elbow", "arm_wrist", "finger", "fingertip", "thumb", "thumbtip")
+
+
+cdef Arm find_arm(Model model) except *:
+    cdef Arm arm
+    for i, name in enumerate(NAMES):
+        joint = object_id(model, mjOBJ_JOINT, name)
+        limited = model.m.jnt_limited[joint]
+        arm.qpos[i] = qpos_address(model, name)
+        arm.qvel[i] = qvel_address(model, name)
+        arm.low[i] = model.m.jnt_range[2 * joint] if limited else -M_PI
+        arm.high[i] = model.m.jnt_range[2 * joint + 1] if limited else M_PI
+    arm.touch = sensor_address(model, "palm_touch")
+    arm.hand = object_id(model, mjOBJ_BODY, "hand")
+    arm.grasp = object_id(model, mjOBJ_SITE, "grasp")
+    return arm
+
+
+cdef dict arm_observations():
+    return {"arm_pos": (JOINTS, 2), "arm_vel": (JOINTS,), "touch": (TOUCH_SENSORS,), "hand_pos": (POSE,)}
+
+
+cdef void draw_arm(Sim* s, const Arm* arm) noexcept nogil:
+    cdef int i
+    for i in range(JOINTS):
+        s.data.qpos[arm.qpos[i]] = ep_legacy_uniform(random_of(s), arm.low[i], arm.high[i])
+    s.data.qpos[arm.qpos[FINGER]] = s.data.qpos[arm.qpos[THUMB]]
+
+
+cdef double* observe_arm(const Sim* s, const Arm* arm, double* out) noexcept nogil:
+    cdef int i
+    for i in range(JOINTS):
+        out[2 * i] = sin(s.data.qpos[arm.qpos[i]])
+        out[2 * i + 1] = cos(s.data.qpos[arm.qpos[i]])
+        out[2 * JOINTS + i] = s.data.qvel[arm.qvel[i]]
+    out += 3 * JOINTS
+    np_log1p(s.data.sensordata + arm.touch, out, TOUCH_SENSORS)
+    return observe_pose(s, arm.hand, out + TOUCH_SENSORS)
+
+
+cdef double site_distance(const Sim* s, int first, int second) noexcept nogil:
+    cdef double between[3]
+    cdef int k
+    for k in range(3):
+        between[k] = s.data.site_xpos[3 * first + k] - s.data.site_xpos[3 * second + k]
+    return np_norm(between, 3)
