@@ -1,0 +1,33 @@
+"""Every task of dm_control's suite: the pool returns upstream's bits."""
+
+import pytest
+
+import envpool
+from tests.mujoco.dmc.upstream import assert_exact, suite_tasks
+
+TASKS = list(suite_tasks())
+
+
+def test_every_task_is_there():
+    assert set(TASKS) <= set(envpool.list_all_envs())
+
+
+@pytest.mark.parametrize("task_id", TASKS)
+def test_exact(task_id):
+    runs = [{"num_threads": 2, "batch_size": 1}]
+    assert_exact(task_id, runs=runs, info={"qpos0": qpos, "qvel0": qvel}, debug_info=True, min_episodes=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task_id", TASKS)
+def test_exact_for_long(task_id):
+    assert_exact(task_id, steps=2003, seed=1, max_episode_steps=600, min_episodes=3)
+    assert_exact(task_id, actions="sticky", num_envs=1, steps=603, seed=2, max_episode_steps=300)
+
+
+def qpos(env):
+    return env.physics.data.qpos
+
+
+def qvel(env):
+    return env.physics.data.qvel
