@@ -157,17 +157,17 @@ PAIRS = {
 class DmcManipulator:
     """Bring a ball or a peg to a target with a planar arm and hand; the target may be in a cup or a slot.
 
-    Observations float64: arm_pos (8, 2), sine and cosine of each joint; arm_vel (8,) (rad/s); touch (5,), log(1 + force)
-    of each sensor; hand_pos, object_pos and target_pos (4,), each x, z (m), w and y of the quaternion; object_vel (3,)
-    (m/s, rad/s). Action float64 (5,) in [-1, 1]: torques of the arm, and of closing the hand. The reward is in [0, 1]
-    for a prop at the target; a peg in the hand gets up to a third.
+    Observations float64: arm_pos (8, 2), sine and cosine of each joint; arm_vel (8,) (rad/s); touch (5,), log(1 +
+    force) of each sensor; hand_pos, object_pos and target_pos (4,), each x, z (m), w and y of the quaternion;
+    object_vel (3,) (m/s, rad/s). Action float64 (5,) in [-1, 1]: torques of the arm, and of closing the hand. The
+    reward is in [0, 1] for a prop at the target; a peg in the hand gets up to a third.
 
     Options
     -------
     task_name : str
         ``"bring_ball"``, ``"bring_peg"``, ``"insert_ball"`` or ``"insert_peg"``.
     frame_skip, frame_stack, debug_info
-        See docs/mujoco.md. With debug_info also ``info["target"]`` (4,): x, z (m), w and y of its quaternion.
+        See docs/mujoco.md. With debug_info also ``info["target0"]`` (4,): x, z (m), w and y of its quaternion.
     """
 
     options = suite_options("bring_ball", 10)
@@ -196,5 +196,5 @@ class DmcManipulator:
             change(model, &model.m.body_quat, 4 * model.m.nbody),
         ]
         return define_suite_task(
-            "DmcManipulator", &TASK, model, config, observations, &o.head, sizeof(o), {"target": POSE}, changes
+            "DmcManipulator", &TASK, model, config, observations, &o.head, sizeof(o), {"target0": POSE}, changes
         )

@@ -8,7 +8,7 @@ from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_GEOM
 from envpool.mujoco.base.simulation cimport Sim, change
 from envpool.mujoco.dmc.control cimport (
-    Episode, Options, SuiteTask, define_suite_task, object_id, random_unit, randomize_joints, suite_task,
+    Episode, Options, SuiteTask, define_suite_task, object_id, observe_state, random_unit, randomize_joints, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, mean_quadratic
 
@@ -53,16 +53,11 @@ cdef double reward(const Sim* s) noexcept nogil:
     return near_target * small_control
 
 
-cdef void observe(const Sim* s, double* out) noexcept nogil:
-    memcpy(out, s.data.qpos, s.model.nq * sizeof(double))
-    memcpy(out + s.model.nq, s.data.qvel, s.model.nv * sizeof(double))
-
-
 cdef void extras(const Sim* s, double* out) noexcept nogil:
     memcpy(out, s.model.wrap_prm, GAINS * sizeof(double))
 
 
-cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe)
+cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe_state)
 TASK.extras = extras
 
 
@@ -78,7 +73,7 @@ class DmcPointMass:
     task_name : str
         ``"easy"`` or ``"hard"``.
     frame_skip, frame_stack, debug_info
-        See docs/mujoco.md. With debug_info also ``info["wrap_prm"]`` (4,): the directions of the two forces.
+        See docs/mujoco.md. With debug_info also ``info["wrap_prm0"]`` (4,): the directions of the two forces.
     """
 
     options = suite_options("easy", 1)
@@ -95,5 +90,5 @@ class DmcPointMass:
         observations = {"position": (model.m.nq,), "velocity": (model.m.nv,)}
         changes = [change(model, &model.m.wrap_prm, GAINS)] if o.random_gains else []
         return define_suite_task(
-            "DmcPointMass", &TASK, model, config, observations, &o.head, sizeof(o), {"wrap_prm": GAINS}, changes
+            "DmcPointMass", &TASK, model, config, observations, &o.head, sizeof(o), {"wrap_prm0": GAINS}, changes
         )

@@ -256,7 +256,7 @@ class DmcQuadruped:
     task_name : str
         ``"walk"``, ``"run"``, ``"escape"`` or ``"fetch"``.
     frame_skip, frame_stack, debug_info
-        See docs/mujoco.md. With debug_info ``"escape"`` has also ``info["terrain"]`` (40401,): the heights, in [0, 1].
+        See docs/mujoco.md. With debug_info ``"escape"`` has also ``info["terrain0"]`` (40401,): the heights, in [0, 1].
     """
 
     options = suite_options("walk", 4)
@@ -294,7 +294,7 @@ class DmcQuadruped:
             o.upright = np.cos(np.deg2rad(20))
             o.rangefinders = sensor_address(model, "rf_00")
             observations |= {"origin": (3,), "rangefinder": (RANGEFINDERS,)}
-            extras = {"terrain": RESOLUTION * RESOLUTION}
+            extras = {"terrain0": RESOLUTION * RESOLUTION}
             changes = [change_floats(model, &model.m.hfield_data, RESOLUTION * RESOLUTION)]
         else:
             task = &FETCH

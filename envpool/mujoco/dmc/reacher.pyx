@@ -81,7 +81,7 @@ class DmcReacher:
     task_name : str
         ``"easy"`` or ``"hard"``, with a smaller target.
     frame_skip, frame_stack, debug_info
-        See docs/mujoco.md. With debug_info also ``info["target"]`` (2,): where it is (m).
+        See docs/mujoco.md. With debug_info also ``info["target0"]`` (2,): where it is (m).
     """
 
     options = suite_options("easy", 1)
@@ -100,5 +100,5 @@ class DmcReacher:
             change(model, &model.m.geom_pos, 3 * model.m.ngeom), change(model, &model.m.geom_size, 3 * model.m.ngeom)
         ]
         return define_suite_task(
-            "DmcReacher", &TASK, model, config, observations, &o.head, sizeof(o), {"target": 2}, changes
+            "DmcReacher", &TASK, model, config, observations, &o.head, sizeof(o), {"target0": 2}, changes
         )

@@ -108,17 +108,17 @@ TASKS = {"stack_2": 2, "stack_4": 4}
 class DmcStacker:
     """Stack boxes with a planar arm and hand.
 
-    Observations float64: arm_pos (8, 2), sine and cosine of each joint; arm_vel (8,) (rad/s); touch (5,), log(1 + force)
-    of each sensor; hand_pos (4,) and box_pos (boxes, 4), each x, z (m), w and y of the quaternion; box_vel (3 * boxes,)
-    (m/s, rad/s, m/s for each box); target_pos (2,), x and z (m). Action float64 (5,) in [-1, 1]: torques of the arm, and
-    of closing the hand. The reward is in [0, 1] for a box at the target and a hand that is not there.
+    Observations float64: arm_pos (8, 2), sine and cosine of each joint; arm_vel (8,) (rad/s); touch (5,), log(1 +
+    force) of each sensor; hand_pos (4,) and box_pos (boxes, 4), each x, z (m), w and y of the quaternion; box_vel (3 *
+    boxes,) (m/s, rad/s, m/s for each box); target_pos (2,), x and z (m). Action float64 (5,) in [-1, 1]: torques of the
+    arm, and of closing the hand. The reward is in [0, 1] for a box at the target and a hand that is not there.
 
     Options
     -------
     task_name : str
         ``"stack_2"`` or ``"stack_4"``, by the number of boxes.
     frame_skip, frame_stack, debug_info
-        See docs/mujoco.md. With debug_info also ``info["target"]`` (2,): x and z (m).
+        See docs/mujoco.md. With debug_info also ``info["target0"]`` (2,): x and z (m).
     """
 
     options = suite_options("stack_2", 10)
@@ -145,5 +145,5 @@ class DmcStacker:
         }
         changes = [change(model, &model.m.body_pos, 3 * model.m.nbody)]
         return define_suite_task(
-            "DmcStacker", &TASK, model, config, observations, &o.head, sizeof(o), {"target": 2}, changes
+            "DmcStacker", &TASK, model, config, observations, &o.head, sizeof(o), {"target0": 2}, changes
         )

@@ -104,7 +104,7 @@ class DmcSwimmer:
     task_name : str
         ``"swimmer6"`` or ``"swimmer15"``, by the number of links.
     frame_skip, frame_stack, debug_info
-        See docs/mujoco.md. With debug_info also ``info["target"]`` (2,): where it is (m).
+        See docs/mujoco.md. With debug_info also ``info["target0"]`` (2,): where it is (m).
     """
 
     options = suite_options("swimmer6", 15)
@@ -126,5 +126,5 @@ class DmcSwimmer:
             change(model, &model.m.geom_pos, 3 * model.m.ngeom), change(model, &model.m.light_pos, 3 * model.m.nlight)
         ]
         return define_suite_task(
-            "DmcSwimmer", &TASK, model, config, observations, &o.head, sizeof(o), {"target": 2}, changes
+            "DmcSwimmer", &TASK, model, config, observations, &o.head, sizeof(o), {"target0": 2}, changes
         )
