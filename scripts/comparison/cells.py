@@ -26,6 +26,8 @@ CPU_TARGETS = {
     "Ant-v5/64/32": 1.15,
     "Humanoid-v5/64": 1.15,
     "Humanoid-v5/64/32": 1.15,
+    "CheetahRun-v1/64": 1.7,
+    "CheetahRun-v1/64/32": 1.7,
 }
 DEFAULT_CELLS = (*TARGETS, *CPU_TARGETS)
 

@@ -6,6 +6,9 @@ cdef extern from "mujoco/mujoco.h" nogil:
     ctypedef struct mjVFS:
         pass
 
+    ctypedef double (*mjfTime)() noexcept nogil
+    mjfTime mjcb_time
+
     ctypedef struct mjOption:
         double timestep
         double gravity[3]

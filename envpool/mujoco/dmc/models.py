@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 from weakref import WeakValueDictionary
 
 from envpool.errors import ConfigError
-from envpool.mujoco.base.model import Model, load_text
+from envpool.mujoco.base.model import Model, import_with_bindings, load_text
 
 #: Models in use by their arguments. Compiling one takes up to a second, and a spec and its pool need the same.
 _models: WeakValueDictionary[tuple[Any, ...], Model] = WeakValueDictionary()
@@ -46,10 +45,10 @@ def load_model(domain: str, *args: Any, function: str = "get_model_and_assets", 
     key = domain, function, args, tuple(sorted(kwargs.items()))
     if model := _models.get(key):
         return model
-    with warnings.catch_warnings():  # of windows that dm_control would open, and of old elements in its models
+    with warnings.catch_warnings():  # of windows that dm_control would open
         warnings.simplefilter("ignore")
         try:
-            module = import_module(f"dm_control.suite.{domain}")
+            module = import_with_bindings(f"dm_control.suite.{domain}")
         except ImportError as error:
             raise ImportError(
                 f"the models of dm_control's tasks come from dm_control, which cannot be imported ({error}): "
