@@ -1,4 +1,4 @@
-"""Links the extensions of this family with the libmujoco of the ``mujoco`` package.
+"""Links the extensions of this family that call libmujoco with that of the ``mujoco`` package.
 
 The library's file name carries its version, so that an extension cannot be loaded with another one. At run time
 ``envpool.mujoco.base`` loads it from wherever the package is; the rpath covers the usual layout, both packages side by
@@ -38,7 +38,7 @@ def configure(extension: Any, build: Build) -> None:
     extension.include_dirs += [str(folder / "include"), str(HERE / "base")]
     extension.extra_link_args += [
         f"-L{folder}",
+        "-Wl,--as-needed,--enable-new-dtags",
         f"-l:{library}",
-        "-Wl,--enable-new-dtags",
         f"-Wl,-rpath,$ORIGIN/{'../' * depth}mujoco",
     ]

@@ -61,6 +61,13 @@ def test_version_is_the_one_that_is_required() -> None:
         assert f"mujoco=={base.MUJOCO_VERSION}" in requirements
 
 
+def test_tasks_are_not_linked_with_libmujoco() -> None:
+    """Or an ImportError of the dynamic linker would come before that of the base."""
+    tasks = [p for p in Path(base.__file__).parents[1].rglob("*.so") if p.parent != Path(base.__file__).parent]
+    assert len(tasks) >= 12
+    assert [p.name for p in tasks if base.LIBRARY.encode() in p.read_bytes()] == []
+
+
 def test_listing_and_other_families_do_not_load_mujoco() -> None:
     code = "import envpool, sys; envpool.list_all_envs(); envpool.make_gymnasium('CartPole-v1').reset()\n"
     code += "print([m for m in sys.modules if 'mujoco' in m and not m.startswith('envpool.')]); "

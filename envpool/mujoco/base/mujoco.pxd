@@ -1,4 +1,4 @@
-"""The part of MuJoCo that this family uses, and the guard around its calls (guard.h)."""
+"""The part of MuJoCo that this family uses, and the guard around its calls (guard.h). Tasks call it by calls.pxd."""
 
 from libc.stddef cimport size_t
 
@@ -120,7 +120,6 @@ cdef extern from "mujoco/mujoco.h" nogil:
     void mj_objectVelocity(const mjModel* m, const mjData* d, int objtype, int objid, double* res, int flg_local)
     void mju_axisAngle2Quat(double* res, const double* axis, double angle)
     int mj_name2id(const mjModel* m, int type, const char* name)
-    void mju_error(const char* msg, ...)
 
 cdef extern from "guard.h" nogil:
     ctypedef void (*mjfLogHandler)(const void* message) noexcept nogil

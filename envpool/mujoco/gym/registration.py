@@ -4,7 +4,7 @@ from typing import Any
 
 from envpool.registration import register
 
-TASKS = "envpool.mujoco.gym.tasks"
+FAMILY = "envpool.mujoco.gym"
 
 #: Module, env, first version, time limit, and what all versions before v5 have. The envs' own defaults are v5's.
 KINDS: dict[str, tuple[str, int, int, dict[str, Any]]] = {
@@ -73,7 +73,7 @@ for kind, (module, first, limit, _) in KINDS.items():
     for version in (first, 4, 5):
         register(
             f"{kind}-v{version}",
-            f"{TASKS}.{module}",
+            f"{FAMILY}.{module}",
             env=f"Gym{kind}",
             max_episode_steps=limit,
             **options_of(kind, version),

@@ -8,16 +8,16 @@ from libc.stdint cimport int32_t
 
 from envpool._core.numpy_exact cimport np_norm, np_sum
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mj_forward, mj_rnePostConstraint
+from envpool.mujoco.base.calls cimport mj_forward, mj_rnePostConstraint
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
-from envpool.mujoco.gym.tasks.bodies cimport Observed, choose, observe_bodies, tell_tendons, with_tendons
-from envpool.mujoco.gym.tasks.common cimport (
+from envpool.mujoco.gym.bodies cimport Observed, choose, observe_bodies, tell_tendons, with_tendons
+from envpool.mujoco.gym.common cimport (
     Own, action_range_of, clip, draw_positions, draw_uniform_velocities, dt, model_of, require, seed_one, simulate,
     sum_of_squares,
 )
 
 from envpool.mujoco.gym.options import finite, limits, one_of, scale
-from envpool.mujoco.gym.tasks.bodies import OPTIONS
+from envpool.mujoco.gym.bodies import OPTIONS
 
 cdef struct Options:
     Observed observed

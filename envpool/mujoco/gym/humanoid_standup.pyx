@@ -5,16 +5,16 @@ forces of zero: mujoco-py did not compute them from version 2.0 on.
 """
 
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mj_forward, mj_rnePostConstraint
+from envpool.mujoco.base.calls cimport mj_forward, mj_rnePostConstraint
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
-from envpool.mujoco.gym.tasks.bodies cimport Observed, choose, observe_bodies, tell_tendons, with_tendons
-from envpool.mujoco.gym.tasks.common cimport (
+from envpool.mujoco.gym.bodies cimport Observed, choose, observe_bodies, tell_tendons, with_tendons
+from envpool.mujoco.gym.common cimport (
     Own, action_range_of, clip, draw_positions, draw_uniform_velocities, model_of, require, seed_one, simulate,
     sum_of_squares,
 )
 
 from envpool.mujoco.gym.options import either, finite, limits, scale
-from envpool.mujoco.gym.tasks.bodies import OPTIONS
+from envpool.mujoco.gym.bodies import OPTIONS
 
 cdef struct Options:
     Observed observed

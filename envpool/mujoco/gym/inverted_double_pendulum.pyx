@@ -8,9 +8,9 @@ from libc.math cimport cos, pow, sin
 from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mj_forward
+from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
-from envpool.mujoco.gym.tasks.common cimport (
+from envpool.mujoco.gym.common cimport (
     Own, action_range_of, draw_normal_velocities, draw_positions, model_of, put_clipped, require, seed_one, simulate,
 )
 

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.simulation cimport Sim
-from envpool.mujoco.gym.tasks.common cimport put
+from envpool.mujoco.gym.common cimport put
 
 # What is observed.
 cdef struct Observed:

@@ -6,9 +6,9 @@ Source of the dynamics: ``gymnasium.envs.mujoco.hopper_v5``, ``walker2d_v5`` and
 from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mj_forward
+from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
-from envpool.mujoco.gym.tasks.common cimport (
+from envpool.mujoco.gym.common cimport (
     Own, action_range_of, draw_positions, draw_uniform_velocities, dt, model_of, put, put_clipped, require, seed_one,
     simulate, sum_of_squares,
 )

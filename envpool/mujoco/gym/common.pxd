@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy
 
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mj_step
+from envpool.mujoco.base.calls cimport mj_step
 from envpool.mujoco.base.simulation cimport Sim
 from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_standard_normal, ep_uniform
 

@@ -7,9 +7,9 @@ from libc.math cimport isfinite
 from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mj_forward
+from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
-from envpool.mujoco.gym.tasks.common cimport (
+from envpool.mujoco.gym.common cimport (
     Own, action_range_of, draw_positions, draw_uniform_velocities, model_of, put, require, seed_one, simulate,
 )
 

@@ -9,9 +9,9 @@ from libc.stdint cimport int32_t
 
 from envpool._core.numpy_exact cimport np_norm
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mj_forward
+from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
-from envpool.mujoco.gym.tasks.common cimport (
+from envpool.mujoco.gym.common cimport (
     Own, action_range_of, body_of, draw_uniform_velocities, model_of, put, require, rng_of, seed_one, simulate,
     sum_of_squares,
 )

@@ -6,9 +6,9 @@ Source of the dynamics: ``gymnasium.envs.mujoco.half_cheetah_v5`` and ``half_che
 from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mj_forward
+from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
-from envpool.mujoco.gym.tasks.common cimport (
+from envpool.mujoco.gym.common cimport (
     Own, action_range_of, draw_normal_velocities, draw_positions, dt, model_of, put, require, seed_one, simulate,
     sum_of_squares,
 )
