@@ -96,6 +96,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
     int mjJNT_HINGE
     int mjINT_RK4
     int mjDSBL_ACTUATION
+    int mjDSBL_SENSOR
     enum:
         mjNWARNING
     const double mjMAXVAL

@@ -17,7 +17,8 @@ cdef struct Episode:
 
 # Head of a task's options.
 cdef struct Options:
-    const mjModel* passive      # the model without actuation
+    const mjModel* without_actuation    # models of the pool
+    const mjModel* without_sensors
 
 # What a task says. An error of MuJoCo may end any function but `observe`, `reward` and `construct`.
 cdef struct SuiteTask:
@@ -35,7 +36,7 @@ cdef SuiteTask suite_task(size_t own_size, int (*initialize)(Sim* s) noexcept no
 
 # Makes the kind of env of a task.
 #   observations    {name: shape}, in upstream's order
-#   options         a struct of `size` bytes that begins with Options; `passive` is set here
+#   options         a struct of `size` bytes that begins with Options, which is set here
 #   extras          {name: size} of what SuiteTask.extras writes; info arrays with debug_info
 #   changes         arrays of the model that the task changes, made by change()
 cdef object define_suite_task(str name, const SuiteTask* task, Model model, object config, dict observations,

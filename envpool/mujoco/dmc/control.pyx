@@ -13,7 +13,7 @@ from envpool._core.numpy_exact cimport np_norm
 from envpool.env cimport ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport (
-    mj_forward, mj_resetData, mj_step, mj_step1, mj_step2, mjDSBL_ACTUATION, mjINT_RK4, mjJNT_BALL,
+    mj_forward, mj_resetData, mj_step, mj_step1, mj_step2, mjDSBL_ACTUATION, mjDSBL_SENSOR, mjINT_RK4, mjJNT_BALL,
     mjJNT_FREE, mjJNT_HINGE, mjJNT_SLIDE, mjMAXVAL, mjModel, mjNWARNING, mjOBJ_JOINT, mjOBJ_SENSOR,
     mju_axisAngle2Quat,
 )
@@ -64,30 +64,51 @@ cdef int check_warnings(Sim* s, const int* before) noexcept nogil:
     return -1 if is_new else 0
 
 
+cdef inline const mjModel* disable(Sim* s, const mjModel* shared, int flag) noexcept nogil:
+    """The model without what the flag stands for, until enable(): an env with a model of its own changes that."""
+    if s.model == s.config.model:
+        return shared
+    s.model.opt.disableflags |= flag
+    return s.model
+
+
+cdef inline void enable(Sim* s) noexcept nogil:
+    if s.model != s.config.model:
+        s.model.opt.disableflags = s.config.model.opt.disableflags
+
+
 cdef int physics_step(Sim* s, int n) noexcept nogil:
-    """The state is always that of a finished mj_step1, so that what depends on position and velocity is up to date."""
-    cdef const mjModel* m = s.model
+    """The state is always that of a finished mj_step1, so that what depends on position and velocity is up to date.
+
+    A sensor's value comes from the last mj_step2 if it depends on accelerations, else from the last mj_step1. Nothing
+    reads those before, so they are not computed: mj_step is mj_step1 and mj_step2.
+    """
+    cdef const mjModel* without_sensors
     cdef int before[mjNWARNING]
     cdef int _
     count_warnings(s, before)
-    if m.opt.integrator != mjINT_RK4:
-        mj_step2(m, s.data)
-        n -= 1
-    for _ in range(n):
-        mj_step(m, s.data)
-    mj_step1(m, s.data)
+    if s.model.opt.integrator == mjINT_RK4:
+        for _ in range(n):
+            mj_step(s.model, s.data)
+    elif n > 1:
+        without_sensors = disable(s, (<const Options*>s.options).without_sensors, mjDSBL_SENSOR)
+        mj_step2(without_sensors, s.data)
+        for _ in range(n - 2):
+            mj_step(without_sensors, s.data)
+        mj_step1(without_sensors, s.data)
+        enable(s)
+        mj_step2(s.model, s.data)
+    else:
+        mj_step2(s.model, s.data)
+    mj_step1(s.model, s.data)
     return check_warnings(s, before)
 
 
 cdef int physics_after_reset(Sim* s) noexcept nogil:
     cdef int before[mjNWARNING]
     count_warnings(s, before)
-    if s.model == s.config.model:
-        mj_forward((<const Options*>s.options).passive, s.data)
-    else:
-        s.model.opt.disableflags |= mjDSBL_ACTUATION
-        mj_forward(s.model, s.data)
-        s.model.opt.disableflags = s.config.model.opt.disableflags
+    mj_forward(disable(s, (<const Options*>s.options).without_actuation, mjDSBL_ACTUATION), s.data)
+    enable(s)
     return check_warnings(s, before)
 
 
@@ -109,8 +130,8 @@ cdef void seed(Sim* s, uint64_t value) noexcept nogil:
 
 
 cdef int reset(Sim* s) noexcept nogil:
-    s.model.opt.disableflags = s.config.model.opt.disableflags      # an error in physics_after_reset may have left it
-    physics_after_reset(s)                                          # upstream ignores a PhysicsError here
+    enable(s)                                   # after an error of MuJoCo
+    physics_after_reset(s)                      # upstream ignores a PhysicsError here
     if task_of(s).initialize(s) or physics_after_reset(s):
         return -1
     if task_of(s).extras != NULL and s.config.state0 >= 0:
@@ -147,19 +168,19 @@ cdef void observe_state(const Sim* s, double* out) noexcept nogil:
     memcpy(out + s.model.nq, s.data.qvel, s.model.nv * sizeof(double))
 
 
-cdef class Passive:
-    """A model without actuation: an mjModel that shares all arrays with another."""
+cdef class Variant:
+    """A model without what a flag stands for: an mjModel that shares all arrays with another."""
 
     cdef mjModel* m
     cdef Model original
 
-    def __cinit__(self, Model original):
+    def __cinit__(self, Model original, int flag):
         self.original = original
         self.m = <mjModel*>malloc(sizeof(mjModel))
         if self.m == NULL:
             raise MemoryError
         self.m[0] = original.m[0]
-        self.m.opt.disableflags |= mjDSBL_ACTUATION
+        self.m.opt.disableflags |= flag
 
     def __dealloc__(self):
         free(self.m)
@@ -177,15 +198,18 @@ cdef object action_range(const mjModel* m):
 
 cdef object define_suite_task(str name, const SuiteTask* task, Model model, object config, dict observations,
                               Options* options, size_t size, dict extras=None, changes=()):
-    cdef Passive passive = Passive(model)
-    options.passive = passive.m
+    cdef Variant without_actuation = Variant(model, mjDSBL_ACTUATION)
+    cdef Variant without_sensors = Variant(model, mjDSBL_SENSOR)
+    options.without_actuation = without_actuation.m
+    options.without_sensors = without_sensors.m
     info, index = {}, 0
     for key, length in (extras or {}).items() if config.debug_info else ():
         info[key] = (index, length)
         index += length
     observations = {f"obs:{key}": shape for key, shape in observations.items()}
     return define_task(name, <const Task*>task, model, config, observations, info, action_range(model.m),
-                       (<const char*>options)[:size], changes, passive, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT)
+                       (<const char*>options)[:size], changes, (without_actuation, without_sensors),
+                       ENVPOOL_TRUNCATION_KEEPS_DISCOUNT)
 
 
 cdef int object_id(Model model, int kind, str name) except -1:

@@ -64,7 +64,7 @@ def test_errors_arrive_from_an_async_pool_too():
     with envpool.make_gymnasium("CheetahRun-v1", num_envs=4, batch_size=2, num_threads=2) as pool:
         pool.async_reset()
         failures = 0
-        for _ in range(60):
+        while failures < 2:
             try:
                 ids = pool.recv()[-1]["env_id"]
             except EnvStepError as error:
@@ -74,7 +74,6 @@ def test_errors_arrive_from_an_async_pool_too():
             action = np.zeros((2, 6))
             action[ids == 3] = np.nan
             pool.send(action, ids)
-        assert failures > 1
 
 
 @pytest.mark.parametrize("task_id", ["HumanoidWalk-v1", "CartpoleBalance-v1"])
