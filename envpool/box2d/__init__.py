@@ -1,0 +1,5 @@
+"""Gymnasium's Box2D tasks, as native code with the same bits."""
+
+from envpool.family import classes_of
+
+__getattr__ = classes_of(__name__)

@@ -1,0 +1,60 @@
+"""Box2D for the extensions of this folder: the C++ source in pybox2d's distribution, which gymnasium's Box2D is too.
+
+Box2D as its author publishes it has other constants and gives other trajectories.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from native_build import Build, fetch_sdist, lock_for, static_library
+
+SDIST = "box2d-py==2.3.8"
+SHA256 = "bdacfbbc56079bb317548efe49d3d5a86646885cc27f4a2ee97e4b2960921ab7"
+OWN = Path("envpool/box2d/src").absolute()
+
+#: Files that ones in src/ stand for.
+REPLACED = ("b2Settings.cpp", "b2Timer.cpp")
+
+#: Changes to the source: file, pattern, replacement, how often it occurs. Counters of how often an algorithm ran are
+#: left out: they are global, and threads would fight over them.
+COUNTERS = r"(?m)^.*\bb2_(gjk|toi)(Max)?(Root)?(Calls|Iters|Time)\b.*\n"
+CHANGES = [
+    ("Collision/b2Distance.cpp", COUNTERS, "", 4),
+    ("Collision/b2TimeOfImpact.cpp", COUNTERS, "", 10),
+]
+
+
+def box2d_source(build: Build) -> Path:
+    """Return a folder with the changed source in its subfolder Box2D."""
+    target = (build.folder / "box2d-source").absolute()
+    with lock_for(str(target)):
+        if target.exists() and target.stat().st_mtime > Path(__file__).stat().st_mtime:
+            return target
+        part = target.with_suffix(".part")
+        for old in (part, target):
+            shutil.rmtree(old, ignore_errors=True)
+        shutil.copytree(fetch_sdist(SDIST, SHA256) / "Box2D", part / "Box2D")
+        for name, pattern, replacement, times in CHANGES:
+            file = part / "Box2D" / name
+            text, found = re.subn(pattern, replacement, file.read_text())
+            assert found == times, f"{name} has {found} places like {pattern!r}, not {times}"
+            file.write_text(text)
+        part.rename(target)
+        return target
+
+
+def configure(extension: Any, build: Build) -> None:
+    """Give an extension Box2D's headers and library."""
+    source = box2d_source(build)
+    includes = [source, OWN, Path(sysconfig.get_path("include"))]
+    files = [f for f in sorted(source.rglob("*.cpp")) if f.name not in REPLACED] + sorted(OWN.glob("*.cc"))
+    flags = (*build.flags, "-w", "-include", "box2d_asserts.h")
+    library = static_library(build, "box2d", files, includes, flags)
+    extension.include_dirs += map(str, includes)
+    extension.extra_compile_args += ["-include", "box2d_asserts.h", "-Wno-unused-variable", "-Wno-class-memaccess"]
+    extension.extra_objects.append(str(library))

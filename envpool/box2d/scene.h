@@ -1,0 +1,107 @@
+/* Making Box2D worlds from doubles, as pybox2d does from Python: each number is rounded to float32 once, and joints
+ * and fixtures get the defaults that pybox2d gives them. */
+#ifndef ENVPOOL_BOX2D_SCENE_H
+#define ENVPOOL_BOX2D_SCENE_H
+
+#include <Box2D/Box2D.h>
+
+#include <new>
+
+/* What the env wants to know about a body; its user data points here. */
+struct Touch {
+  bool is_touching; /* something, as far as the last contact that began or ended tells                              */
+  bool was_touched; /* since the episode began                                                                     */
+};
+
+/* Keeps the Touch of bodies that have one. It has no state, so one serves all worlds and threads. */
+class TouchListener : public b2ContactListener {
+ public:
+  void BeginContact(b2Contact *contact) override { set(contact, true); }
+  void EndContact(b2Contact *contact) override { set(contact, false); }
+
+ private:
+  static void set(b2Contact *contact, bool begins) {
+    for (b2Fixture *fixture : {contact->GetFixtureA(), contact->GetFixtureB()})
+      if (Touch *touch = static_cast<Touch *>(fixture->GetBody()->GetUserData())) {
+        touch->is_touching = begins;
+        touch->was_touched = touch->was_touched || begins;
+      }
+  }
+};
+
+/* A world, or NULL when there is no memory. */
+static inline b2World *scene_create(double gravity_y) {
+  return new (std::nothrow) b2World(b2Vec2(0.0f, static_cast<float32>(gravity_y)));
+}
+
+/* Makes a world anew where it lies. */
+static inline void scene_restart(b2World *world, double gravity_y) {
+  world->~b2World();
+  new (world) b2World(b2Vec2(0.0f, static_cast<float32>(gravity_y)));
+}
+
+static inline b2Body *scene_body(b2World *world, b2BodyType type, double x, double y, double angle) {
+  b2BodyDef def;
+  def.type = type;
+  def.position.Set(static_cast<float32>(x), static_cast<float32>(y));
+  def.angle = static_cast<float32>(angle);
+  return world->CreateBody(&def);
+}
+
+/* A polygon of n corners (n x 2). */
+static inline void scene_polygon(b2Body *body, b2FixtureDef def, const double *corners, int n) {
+  b2Vec2 vertices[b2_maxPolygonVertices];
+  for (int i = 0; i < n; i++)
+    vertices[i].Set(static_cast<float32>(corners[2 * i]), static_cast<float32>(corners[2 * i + 1]));
+  b2PolygonShape shape;
+  shape.Set(vertices, n);
+  def.shape = &shape;
+  body->CreateFixture(&def);
+}
+
+/* A box around the body's origin, of half the width and height. */
+static inline void scene_box(b2Body *body, b2FixtureDef def, double half_width, double half_height) {
+  b2PolygonShape shape;
+  shape.SetAsBox(static_cast<float32>(half_width), static_cast<float32>(half_height));
+  def.shape = &shape;
+  body->CreateFixture(&def);
+}
+
+static inline void scene_edge(b2Body *body, b2FixtureDef def, double x1, double y1, double x2, double y2) {
+  b2EdgeShape shape;
+  shape.Set(b2Vec2(static_cast<float32>(x1), static_cast<float32>(y1)),
+            b2Vec2(static_cast<float32>(x2), static_cast<float32>(y2)));
+  def.shape = &shape;
+  body->CreateFixture(&def);
+}
+
+/* A joint with motor and limits between two anchors; its angle is zero as the bodies are now. */
+static inline b2RevoluteJoint *scene_motor(b2World *world, b2Body *a, b2Body *b, double ax, double ay, double bx,
+                                           double by, double torque, double speed, double lower, double upper) {
+  b2RevoluteJointDef def;
+  def.bodyA = a;
+  def.bodyB = b;
+  def.localAnchorA.Set(static_cast<float32>(ax), static_cast<float32>(ay));
+  def.localAnchorB.Set(static_cast<float32>(bx), static_cast<float32>(by));
+  def.referenceAngle = static_cast<float32>(static_cast<double>(b->GetAngle()) - static_cast<double>(a->GetAngle()));
+  def.enableMotor = true;
+  def.maxMotorTorque = static_cast<float32>(torque);
+  def.motorSpeed = static_cast<float32>(speed);
+  def.enableLimit = true;
+  def.lowerAngle = static_cast<float32>(lower);
+  def.upperAngle = static_cast<float32>(upper);
+  return static_cast<b2RevoluteJoint *>(world->CreateJoint(&def));
+}
+
+/* Fills the tables that Box2D makes on first use and shares between worlds. Call it once, with the GIL: later it would
+ * be a race. */
+static inline void scene_warm_up() {
+  b2World *world = scene_create(0.0);
+  if (world == NULL) return;
+  b2FixtureDef fixture;
+  for (int i = 0; i < 2; i++) scene_box(scene_body(world, b2_dynamicBody, 0.0, 0.0, 0.0), fixture, 1.0, 1.0);
+  world->Step(1.0f / 50, 1, 1);
+  delete world;
+}
+
+#endif /* ENVPOOL_BOX2D_SCENE_H */

@@ -1,0 +1,69 @@
+"""Box2D's classes, as far as the envs use them, and scene.h."""
+
+from libcpp cimport bool
+
+cdef extern from "<Box2D/Box2D.h>" nogil:
+    cdef cppclass b2Vec2:
+        float x
+        float y
+        b2Vec2()
+        b2Vec2(float x, float y)
+
+    cdef enum b2BodyType:
+        b2_staticBody
+        b2_dynamicBody
+
+    cdef cppclass b2Filter:
+        unsigned short categoryBits
+        unsigned short maskBits
+
+    cdef cppclass b2FixtureDef:
+        float friction
+        float restitution
+        float density
+        bool isSensor
+        b2Filter filter
+
+    cdef cppclass b2Body:
+        const b2Vec2& GetPosition()
+        float GetAngle()
+        const b2Vec2& GetLinearVelocity()
+        float GetAngularVelocity()
+        b2Vec2 GetWorldVector(const b2Vec2& local)
+        void ApplyForceToCenter(const b2Vec2& force, bool wake)
+        void ApplyTorque(float torque, bool wake)
+        void ApplyLinearImpulse(const b2Vec2& impulse, const b2Vec2& point, bool wake)
+        bool IsAwake()
+        void SetUserData(void* data)
+
+    cdef cppclass b2RevoluteJoint:
+        float GetJointAngle()
+        float GetJointSpeed()
+        void SetMotorSpeed(float speed)
+        void SetMaxMotorTorque(float torque)
+
+    cdef cppclass b2ContactListener:
+        pass
+
+    cdef cppclass b2World:
+        void SetContactListener(b2ContactListener* listener)
+        void DestroyBody(b2Body* body)
+        void Step(float dt, int velocity_iterations, int position_iterations)
+
+cdef extern from "scene.h" nogil:
+    cdef struct Touch:
+        bool is_touching
+        bool was_touched
+
+    cdef cppclass TouchListener(b2ContactListener):
+        pass
+
+    b2World* scene_create(double gravity_y)
+    void scene_restart(b2World* world, double gravity_y)
+    b2Body* scene_body(b2World* world, b2BodyType kind, double x, double y, double angle)
+    void scene_polygon(b2Body* body, const b2FixtureDef& fixture, const double* corners, int n)
+    void scene_box(b2Body* body, const b2FixtureDef& fixture, double half_width, double half_height)
+    void scene_edge(b2Body* body, const b2FixtureDef& fixture, double x1, double y1, double x2, double y2)
+    b2RevoluteJoint* scene_motor(b2World* world, b2Body* a, b2Body* b, double ax, double ay, double bx, double by,
+                                 double torque, double speed, double lower, double upper)
+    void scene_warm_up()
