@@ -14,8 +14,8 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from envpool.box2d.scene cimport (
-    Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, b2World, scene_body, scene_box,
-    scene_create, scene_edge, scene_motor, scene_polygon, scene_restart, scene_warm_up,
+    SCENE_BLOCK, SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, b2World,
+    scene_body, scene_box, scene_create, scene_edge, scene_motor, scene_polygon, scene_restart, scene_step, scene_warm_up,
 )
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
 from envpool.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed, ep_pcg64_seed_words, ep_uniform
@@ -24,7 +24,6 @@ from envpool.errors import ConfigError
 from envpool.native import Field, define
 
 cdef enum:
-    FPS = 50
     CHUNKS = 11                         # of the moon's surface
     OBS = 8
     GROUND = 0x0001                     # category bits
@@ -210,22 +209,24 @@ cdef void fire(Lander* e, Thrust t) noexcept nogil:
                                   True)
 
 
-cdef double advance(Lander* e, const Config* c, Thrust t, uint8_t* terminated) noexcept nogil:
-    """One step; returns its reward."""
-    cdef double[OBS] o
-    cdef double shaping, reward
-    cdef int i
+cdef void act(Lander* e, const Config* c, Thrust t) noexcept nogil:
+    """What happens before the world moves."""
     if c.wind and not (e.leg_touch[0].is_touching or e.leg_touch[1].is_touching):
         blow(e, c)
     fire(e, t)
-    e.world.Step(<float>(1.0 / FPS), 6 * 30, 2 * 30)
 
+
+cdef double observe(Lander* e, Thrust t, uint8_t* terminated) noexcept nogil:
+    """What came of it; returns the reward."""
+    cdef double[OBS] o
+    cdef double shaping, reward
+    cdef int i
     o[0] = (e.hull.GetPosition().x - WIDTH / 2) / (WIDTH / 2)
     o[1] = (e.hull.GetPosition().y - (e.pad_y + LEG_DOWN / SCALE)) / (HEIGHT / 2)
-    o[2] = e.hull.GetLinearVelocity().x * (WIDTH / 2) / FPS
-    o[3] = e.hull.GetLinearVelocity().y * (HEIGHT / 2) / FPS
+    o[2] = e.hull.GetLinearVelocity().x * (WIDTH / 2) / SCENE_FPS
+    o[3] = e.hull.GetLinearVelocity().y * (HEIGHT / 2) / SCENE_FPS
     o[4] = e.hull.GetAngle()
-    o[5] = 20.0 * e.hull.GetAngularVelocity() / FPS
+    o[5] = 20.0 * e.hull.GetAngularVelocity() / SCENE_FPS
     o[6] = 1.0 if e.leg_touch[0].is_touching else 0.0
     o[7] = 1.0 if e.leg_touch[1].is_touching else 0.0
     for i in range(OBS):
@@ -248,9 +249,7 @@ cdef double advance(Lander* e, const Config* c, Thrust t, uint8_t* terminated) n
 
 
 cdef void start(Lander* e, Landers* s) noexcept nogil:
-    """A new episode, with the step without thrust that belongs to it."""
-    cdef uint8_t terminated
-    cdef Thrust none
+    """A new episode; a step without thrust belongs to it."""
     if not s.config.is_world_kept:
         scene_restart(e.world, s.config.gravity)
     elif e.moon != NULL:
@@ -264,8 +263,6 @@ cdef void start(Lander* e, Landers* s) noexcept nogil:
     memset(e.leg_touch, 0, sizeof(e.leg_touch))
     make_moon(e)
     make_lander(e, &s.config)
-    memset(&none, 0, sizeof(none))
-    advance(e, &s.config, none, &terminated)
 
 
 cdef Thrust discrete_thrust(int32_t action) noexcept nogil:
@@ -289,20 +286,44 @@ cdef Thrust continuous_thrust(const float* action) noexcept nogil:
     return t
 
 
-cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
-    cdef Landers* s = <Landers*>state
-    cdef Thrust t
-    cdef int32_t i, id
-    for i in range(b.n):
-        id = b.ids[i]
-        if b.reset[i]:
-            start(&s.envs[id], s)
-            continue
-        if s.config.continuous:
-            t = continuous_thrust(<const float*>b.actions[0] + 2 * <size_t>id)
+cdef Thrust chosen_thrust(const Landers* s, const envpool_batch* b, int32_t id) noexcept nogil:
+    if s.config.continuous:
+        return continuous_thrust(<const float*>b.actions[0] + 2 * <size_t>id)
+    return discrete_thrust((<const int32_t*>b.actions[0])[id])
+
+
+cdef void step_block(Landers* s, const envpool_batch* b, int32_t first, int32_t n) noexcept nogil:
+    """Steps positions first to first + n - 1 of the batch."""
+    cdef b2World* worlds[SCENE_BLOCK]
+    cdef Thrust thrust[SCENE_BLOCK]
+    cdef Lander* e
+    cdef double reward
+    cdef uint8_t terminated
+    cdef int32_t i, at
+    memset(thrust, 0, n * sizeof(Thrust))
+    for i in range(n):
+        at = first + i
+        e = &s.envs[b.ids[at]]
+        if b.reset[at]:
+            start(e, s)
         else:
-            t = discrete_thrust((<const int32_t*>b.actions[0])[id])
-        b.reward[i] = <float>advance(&s.envs[id], &s.config, t, &b.terminated[i])
+            thrust[i] = chosen_thrust(s, b, b.ids[at])
+        act(e, &s.config, thrust[i])
+        worlds[i] = e.world
+    scene_step(worlds, n)
+    for i in range(n):
+        at = first + i
+        reward = observe(&s.envs[b.ids[at]], thrust[i], &terminated)
+        if not b.reset[at]:
+            b.reward[at] = <float>reward
+            b.terminated[at] = terminated
+
+
+cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
+    cdef int32_t first = 0
+    while first < b.n:
+        step_block(<Landers*>state, b, first, min(SCENE_BLOCK, b.n - first))
+        first += SCENE_BLOCK
     return 0
 
 

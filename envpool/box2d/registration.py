@@ -15,3 +15,13 @@ for version in (2, 3):
             max_episode_steps=1000,
             reward_threshold=200.0,
         )
+
+for task, hardcore, max_steps in (("BipedalWalker", False, 1600), ("BipedalWalkerHardcore", True, 2000)):
+    register(
+        f"{task}-v3",
+        f"{FAMILY}.bipedal_walker",
+        env="BipedalWalker",
+        hardcore=hardcore,
+        max_episode_steps=max_steps,
+        reward_threshold=300.0,
+    )

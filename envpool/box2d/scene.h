@@ -7,6 +7,11 @@
 
 #include <new>
 
+enum {
+  SCENE_FPS = 50,  /* steps in a second, in all envs                                                              */
+  SCENE_BLOCK = 16 /* worlds that are stepped together                                                            */
+};
+
 /* What the env wants to know about a body; its user data points here. */
 struct Touch {
   bool is_touching; /* something, as far as the last contact that began or ended tells                              */
@@ -91,6 +96,33 @@ static inline b2RevoluteJoint *scene_motor(b2World *world, b2Body *a, b2Body *b,
   def.lowerAngle = static_cast<float32>(lower);
   def.upperAngle = static_cast<float32>(upper);
   return static_cast<b2RevoluteJoint *>(world->CreateJoint(&def));
+}
+
+/* Finds how far one can see. */
+class Sight : public b2RayCastCallback {
+ public:
+  explicit Sight(uint16 category) : fraction(1.0f), category_(category) {}
+  float32 ReportFixture(b2Fixture *fixture, const b2Vec2 &, const b2Vec2 &, float32 at) override {
+    if ((fixture->GetFilterData().categoryBits & category_) == 0) return -1.0f;
+    fraction = at;
+    return at;
+  }
+  float32 fraction;
+
+ private:
+  uint16 category_;
+};
+
+/* The part of the way from `from` to (x, y) that is free of fixtures of a category, from 0 to 1. */
+static inline float scene_look(const b2World *world, const b2Vec2 &from, double x, double y, uint16 category) {
+  Sight sight(category);
+  world->RayCast(&sight, from, b2Vec2(static_cast<float32>(x), static_cast<float32>(y)));
+  return sight.fraction;
+}
+
+/* Steps n worlds (at most SCENE_BLOCK). */
+static inline void scene_step(b2World *const *worlds, int n) {
+  for (int i = 0; i < n; i++) worlds[i]->Step(static_cast<float32>(1.0 / SCENE_FPS), 6 * 30, 2 * 30);
 }
 
 /* Fills the tables that Box2D makes on first use and shares between worlds. Call it once, with the GIL: later it would

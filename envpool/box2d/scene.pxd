@@ -48,9 +48,12 @@ cdef extern from "<Box2D/Box2D.h>" nogil:
     cdef cppclass b2World:
         void SetContactListener(b2ContactListener* listener)
         void DestroyBody(b2Body* body)
-        void Step(float dt, int velocity_iterations, int position_iterations)
 
 cdef extern from "scene.h" nogil:
+    enum:
+        SCENE_FPS
+        SCENE_BLOCK
+
     cdef struct Touch:
         bool is_touching
         bool was_touched
@@ -66,4 +69,6 @@ cdef extern from "scene.h" nogil:
     void scene_edge(b2Body* body, const b2FixtureDef& fixture, double x1, double y1, double x2, double y2)
     b2RevoluteJoint* scene_motor(b2World* world, b2Body* a, b2Body* b, double ax, double ay, double bx, double by,
                                  double torque, double speed, double lower, double upper)
+    float scene_look(const b2World* world, const b2Vec2& origin, double x, double y, unsigned short category)
+    void scene_step(b2World** worlds, int n)
     void scene_warm_up()

@@ -1,0 +1,412 @@
+# distutils: language = c++
+"""BipedalWalker: a robot with two legs of two segments that is to walk over rough terrain.
+
+Source of the dynamics: ``gymnasium.envs.box2d.bipedal_walker``, whose arithmetic is done in its precision here as there;
+Box2D computes in float32. As upstream, an env keeps its world over episodes, so that an episode depends a little on
+those before.
+"""
+
+import numpy as np
+
+from cpython.pycapsule cimport PyCapsule_New
+from libc.math cimport cos, fabs, fabsf, isnan, sin
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdio cimport snprintf
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+from envpool.box2d.scene cimport (
+    SCENE_BLOCK, SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint,
+    b2Vec2, b2World, scene_body, scene_box, scene_create, scene_edge, scene_look, scene_motor, scene_polygon, scene_step,
+    scene_warm_up,
+)
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
+from envpool.rng cimport ep_integers, ep_next_double, ep_pcg64, ep_pcg64_seed, ep_uniform
+
+from envpool.native import Field, define
+
+cdef enum:
+    OBS = 24
+    MOTORS = 4                          # hip and knee of either leg
+    RAYS = 10
+    LENGTH = 200                        # of the terrain, in steps of STEP
+    GRASS_LENGTH = 10                   # spots of grass are shorter
+    START_LENGTH = 20                   # flat ground at the start
+    MAX_TERRAIN = 600                   # bodies: the edges, and at most 4 polygons for an obstacle of 6 steps or more
+    GROUND = 0x0001                     # category bits
+    WALKER = 0x0020
+    NAN_ACTION = 1                      # error code
+    NUM_CLOUD_DRAWS = LENGTH // 20 * 11
+
+cdef enum Spot:
+    GRASS
+    STUMP
+    STAIRS
+    PIT
+    NUM_SPOTS
+
+cdef double SCALE = 30.0                # pixels of upstream's picture in a metre
+cdef double WIDTH = 600.0
+cdef double HEIGHT = 400.0
+cdef double STEP = 14 / SCALE
+cdef double GROUND_HEIGHT = HEIGHT / SCALE / 4
+cdef double FRICTION = 2.5
+cdef double TORQUE = 80
+cdef double LEG_DOWN = -8 / SCALE
+cdef double LEG_WIDTH = 8 / SCALE
+cdef double LEG_HEIGHT = 34 / SCALE
+cdef double[10] HULL_CORNERS = [-30, 9, 6, 9, 34, 1, 34, -8, -30, -8]
+cdef float[MOTORS] SPEED = [4, 6, 4, 6]
+cdef float EFFORT_COST = <float>(0.00035 * 80)
+
+cdef double[2 * RAYS] RAY               # where the rays end, relative to the hull
+cdef int ray
+for ray in range(RAYS):
+    RAY[2 * ray] = sin(1.5 * ray / 10.0) * (160 / SCALE)
+    RAY[2 * ray + 1] = cos(1.5 * ray / 10.0) * (160 / SCALE)
+
+cdef struct Config:
+    bint hardcore
+
+cdef struct Walker:
+    ep_pcg64 rng
+    b2World* world
+    b2Body* terrain[MAX_TERRAIN]
+    b2Body* hull
+    b2Body* legs[MOTORS]                # upper and lower segment of one leg, then of the other
+    b2RevoluteJoint* joints[MOTORS]
+    Touch hull_touch
+    Touch foot_touch[2]
+    double shaping                      # of the last step
+    int32_t num_terrain
+    float obs[OBS]
+
+cdef struct Walkers:
+    Config config
+    TouchListener* listener
+    Walker* envs                        # (n)
+    int32_t n
+
+
+cdef void destroy(void* state) noexcept nogil:
+    cdef Walkers* s = <Walkers*>state
+    cdef int32_t i
+    if s.envs != NULL:
+        for i in range(s.n):
+            del s.envs[i].world
+    free(s.envs)
+    del s.listener
+    free(s)
+
+
+cdef void* create(const void* config, int32_t n) noexcept nogil:
+    cdef Walkers* s = <Walkers*>calloc(1, sizeof(Walkers))
+    cdef int32_t i
+    if s == NULL:
+        return NULL
+    s.config = (<const Config*>config)[0]
+    s.n = n
+    s.listener = new TouchListener()
+    s.envs = <Walker*>calloc(n, sizeof(Walker))
+    if s.envs == NULL:
+        destroy(s)
+        return NULL
+    for i in range(n):
+        s.envs[i].world = scene_create(-10)
+        if s.envs[i].world == NULL:
+            destroy(s)
+            return NULL
+    return s
+
+
+cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil:
+    cdef Walkers* s = <Walkers*>state
+    cdef int32_t i
+    for i in range(n):
+        ep_pcg64_seed(&s.envs[ids[i]].rng, seeds[i])
+
+
+# ---- terrain ---------------------------------------------------------------------------------------------------------
+
+cdef b2Body* add_ground(Walker* e) noexcept nogil:
+    """A body for a part of the terrain."""
+    cdef b2Body* body = scene_body(e.world, b2_staticBody, 0, 0, 0)
+    e.terrain[e.num_terrain] = body
+    e.num_terrain += 1
+    return body
+
+
+cdef void add_block(Walker* e, double left, double right, double first, double second) noexcept nogil:
+    """A rectangle; its corners go from the height `first` to the height `second`, as the order decides rounding."""
+    cdef b2FixtureDef fixture
+    cdef double[8] corners = [left, first, right, first, right, second, left, second]
+    fixture.friction = FRICTION
+    scene_polygon(add_ground(e), fixture, corners, 4)
+
+
+cdef void make_terrain(Walker* e, bint hardcore) noexcept nogil:
+    cdef double[LENGTH] height
+    cdef double velocity = 0, y = GROUND_HEIGHT, x, below, stair_y = 0
+    cdef int64_t counter = START_LENGTH, spot = GRASS, stair_steps = 0, stair_width = 1, stair_height = 0, s
+    cdef bint is_first = False          # step of a spot
+    cdef b2FixtureDef edge
+    cdef int i
+    e.num_terrain = 0
+    for i in range(LENGTH):
+        x = i * STEP
+        if spot == GRASS and not is_first:
+            below = GROUND_HEIGHT - y
+            velocity = 0.8 * velocity + 0.01 * ((below > 0) - (below < 0))
+            if i > START_LENGTH:
+                velocity += ep_uniform(&e.rng, -1, 1) / SCALE
+            y += velocity
+        elif spot == PIT and is_first:
+            counter = ep_integers(&e.rng, 3, 5)
+            add_block(e, x, x + STEP, y, y - 4 * STEP)
+            add_block(e, x + STEP * counter, x + STEP + STEP * counter, y, y - 4 * STEP)
+            counter += 2
+            stair_y = y
+        elif spot == PIT:
+            y = stair_y
+            if counter > 1:
+                y -= 4 * STEP
+        elif spot == STUMP and is_first:
+            counter = ep_integers(&e.rng, 1, 3)
+            add_block(e, x, x + counter * STEP, y, y + counter * STEP)
+        elif spot == STAIRS and is_first:
+            stair_height = 1 if ep_next_double(&e.rng) > 0.5 else -1
+            stair_width = ep_integers(&e.rng, 4, 5)
+            stair_steps = ep_integers(&e.rng, 3, 5)
+            stair_y = y
+            for s in range(stair_steps):
+                add_block(e, x + (s * stair_width) * STEP, x + ((1 + s) * stair_width) * STEP,
+                          y + (s * stair_height) * STEP, y + (-1 + s * stair_height) * STEP)
+            counter = stair_steps * stair_width
+        elif spot == STAIRS:
+            s = stair_steps * stair_width - counter - stair_height
+            y = stair_y + (<double>s / <double>stair_width * stair_height) * STEP
+        is_first = False
+        height[i] = y
+        counter -= 1
+        if counter == 0:
+            counter = ep_integers(&e.rng, GRASS_LENGTH // 2, GRASS_LENGTH)
+            spot = ep_integers(&e.rng, 1, NUM_SPOTS) if spot == GRASS and hardcore else GRASS
+            is_first = True
+    edge.friction = FRICTION
+    edge.filter.categoryBits = GROUND
+    for i in range(LENGTH - 1):
+        scene_edge(add_ground(e), edge, i * STEP, height[i], (i + 1) * STEP, height[i + 1])
+
+
+# ---- walker ----------------------------------------------------------------------------------------------------------
+
+cdef void make_leg(Walker* e, int i, double x, double y) noexcept nogil:
+    """Leg 0 or 1; (x, y) is the hull's place."""
+    cdef int side = 2 * i - 1
+    cdef b2Body* upper
+    cdef b2Body* lower
+    cdef b2FixtureDef fixture
+    fixture.density = 1.0
+    fixture.filter.categoryBits = WALKER
+    fixture.filter.maskBits = GROUND
+    upper = scene_body(e.world, b2_dynamicBody, x, y - LEG_HEIGHT / 2 - LEG_DOWN, side * 0.05)
+    scene_box(upper, fixture, LEG_WIDTH / 2, LEG_HEIGHT / 2)
+    e.joints[2 * i] = scene_motor(e.world, e.hull, upper, 0, LEG_DOWN, 0, LEG_HEIGHT / 2, TORQUE, side, -0.8, 1.1)
+    lower = scene_body(e.world, b2_dynamicBody, x, y - LEG_HEIGHT * 3 / 2 - LEG_DOWN, side * 0.05)
+    scene_box(lower, fixture, 0.8 * LEG_WIDTH / 2, LEG_HEIGHT / 2)
+    e.joints[2 * i + 1] = scene_motor(e.world, upper, lower, 0, -LEG_HEIGHT / 2, 0, LEG_HEIGHT / 2, TORQUE, 1, -1.6,
+                                      -0.1)
+    lower.SetUserData(&e.foot_touch[i])
+    e.legs[2 * i] = upper
+    e.legs[2 * i + 1] = lower
+
+
+cdef void make_walker(Walker* e) noexcept nogil:
+    cdef double x = STEP * START_LENGTH / 2, y = GROUND_HEIGHT + 2 * LEG_HEIGHT
+    cdef double[10] corners
+    cdef b2FixtureDef fixture
+    cdef int i
+    for i in range(10):
+        corners[i] = HULL_CORNERS[i] / SCALE
+    fixture.density = 5.0
+    fixture.friction = 0.1
+    fixture.filter.categoryBits = WALKER
+    fixture.filter.maskBits = GROUND
+    e.hull = scene_body(e.world, b2_dynamicBody, x, y, 0)
+    scene_polygon(e.hull, fixture, corners, 5)
+    e.hull.SetUserData(&e.hull_touch)
+    e.hull.ApplyForceToCenter(b2Vec2(<float>ep_uniform(&e.rng, -5, 5), 0), True)
+    make_leg(e, 0, x, y)
+    make_leg(e, 1, x, y)
+
+
+cdef void clear(Walker* e) noexcept nogil:
+    """Takes all bodies out of the world, in upstream's order, which decides how the world goes on."""
+    cdef int i
+    e.world.SetContactListener(NULL)
+    for i in range(e.num_terrain):
+        e.world.DestroyBody(e.terrain[e.num_terrain - 1 - i])
+    e.world.DestroyBody(e.hull)
+    for i in range(MOTORS):
+        e.world.DestroyBody(e.legs[i])
+
+
+cdef void start(Walker* e, Walkers* s) noexcept nogil:
+    """A new episode; a step without torque belongs to it."""
+    cdef int i
+    if e.num_terrain:
+        clear(e)
+    e.world.SetContactListener(s.listener)
+    memset(&e.hull_touch, 0, sizeof(e.hull_touch))
+    memset(e.foot_touch, 0, sizeof(e.foot_touch))
+    make_terrain(e, s.config.hardcore)
+    for i in range(NUM_CLOUD_DRAWS):    # upstream draws clouds, which are only to be looked at
+        ep_next_double(&e.rng)
+    make_walker(e)
+
+
+cdef inline float effort(float action) noexcept nogil:
+    """How much of a motor's torque is used."""
+    return min(fabsf(action), <float>1)
+
+
+cdef void act(Walker* e, const float* action) noexcept nogil:
+    cdef int i
+    for i in range(MOTORS):
+        e.joints[i].SetMotorSpeed(SPEED[i] * <float>((action[i] > 0) - (action[i] < 0)))
+        e.joints[i].SetMaxMotorTorque(<float>TORQUE * effort(action[i]))
+
+
+cdef float observe(Walker* e, const float* action, uint8_t* terminated) noexcept nogil:
+    """What came of the step; returns the reward."""
+    cdef double x = e.hull.GetPosition().x, y = e.hull.GetPosition().y, angle = e.hull.GetAngle(), shaping
+    cdef float* o = e.obs
+    cdef float reward
+    cdef int i, leg
+    o[0] = <float>angle
+    o[1] = <float>(2.0 * e.hull.GetAngularVelocity() / SCENE_FPS)
+    o[2] = <float>(0.3 * e.hull.GetLinearVelocity().x * (WIDTH / SCALE) / SCENE_FPS)
+    o[3] = <float>(0.3 * e.hull.GetLinearVelocity().y * (HEIGHT / SCALE) / SCENE_FPS)
+    for leg in range(2):
+        i = 4 + 5 * leg
+        o[i] = e.joints[2 * leg].GetJointAngle()
+        o[i + 1] = <float>(<double>e.joints[2 * leg].GetJointSpeed() / SPEED[0])
+        o[i + 2] = <float>(<double>e.joints[2 * leg + 1].GetJointAngle() + 1.0)
+        o[i + 3] = <float>(<double>e.joints[2 * leg + 1].GetJointSpeed() / SPEED[1])
+        o[i + 4] = 1.0 if e.foot_touch[leg].is_touching else 0.0
+    for i in range(RAYS):
+        o[14 + i] = scene_look(e.world, e.hull.GetPosition(), x + RAY[2 * i], y - RAY[2 * i + 1], GROUND)
+
+    shaping = 130 * x / SCALE
+    shaping -= 5.0 * fabs(angle)
+    reward = <float>(shaping - e.shaping)
+    e.shaping = shaping
+    for i in range(MOTORS):
+        reward -= EFFORT_COST * effort(action[i])
+    terminated[0] = x > (LENGTH - GRASS_LENGTH) * STEP
+    if e.hull_touch.was_touched or x < 0:
+        terminated[0] = 1
+        reward = -100
+    return reward
+
+
+# ---- batches ---------------------------------------------------------------------------------------------------------
+
+cdef int step_block(Walkers* s, const envpool_batch* b, int32_t first, int32_t n) noexcept nogil:
+    """Steps positions first to first + n - 1 of the batch."""
+    cdef b2World* worlds[SCENE_BLOCK]
+    cdef float actions[SCENE_BLOCK][MOTORS]
+    cdef int32_t at[SCENE_BLOCK]
+    cdef Walker* e
+    cdef float reward
+    cdef uint8_t terminated
+    cdef int32_t i, k, position, num = 0
+    memset(actions, 0, sizeof(actions))
+    for i in range(n):
+        position = first + i
+        e = &s.envs[b.ids[position]]
+        if b.reset[position]:
+            start(e, s)
+        else:
+            memcpy(actions[num], <const float*>b.actions[0] + MOTORS * <size_t>b.ids[position], sizeof(actions[0]))
+            for k in range(MOTORS):
+                if isnan(actions[num][k]):
+                    b.errors[position] = NAN_ACTION
+            if b.errors[position]:
+                memset(actions[num], 0, sizeof(actions[0]))
+                continue
+        act(e, actions[num])
+        at[num] = position
+        worlds[num] = e.world
+        num += 1
+    scene_step(worlds, num)
+    for i in range(num):
+        reward = observe(&s.envs[b.ids[at[i]]], actions[i], &terminated)
+        if not b.reset[at[i]]:
+            b.reward[at[i]] = reward
+            b.terminated[at[i]] = terminated
+    return num < n
+
+
+cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
+    cdef int failed = 0
+    cdef int32_t first = 0
+    while first < b.n:
+        failed |= step_block(<Walkers*>state, b, first, min(SCENE_BLOCK, b.n - first))
+        first += SCENE_BLOCK
+    return failed
+
+
+cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+    cdef Walkers* s = <Walkers*>state
+    cdef float* obs = <float*>fields[0] + OBS * row0
+    cdef int32_t i
+    for i in range(n):
+        memcpy(obs + OBS * i, s.envs[ids[i]].obs, OBS * sizeof(float))
+
+
+cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
+    snprintf(text, size, "the action has a NaN, allowed are numbers; those beyond -1 and 1 are clipped")
+
+
+cdef envpool_env KIND
+envpool_env_init(&KIND, "BipedalWalker")
+KIND.create = create
+KIND.destroy = destroy
+KIND.seed_many = seed_many
+KIND.step_many = step_many
+KIND.write_many = write_many
+KIND.error_text = error_text
+scene_warm_up()
+
+
+class BipedalWalker:
+    """Robot with two legs on rough terrain.
+
+    Observation float32 (24,): the hull's angle (rad), angular velocity (over 0.04 s), velocity (scaled); for each leg the
+    hip's angle (rad) and speed (of 4 rad/s), the knee's angle + 1 and speed (of 6 rad/s), whether the foot touches the
+    ground; 10 lidar ranges (of 5.33 m). Action float32 (4,): torque of the hip and the knee of either leg, the sign is
+    the direction; clipped to [-1, 1]; NaN is an error. Reward: way forward, less effort and tilt; -100 for falling or
+    walking out at the left end. An episode ends there and at the right end of the terrain.
+
+    Options
+    -------
+    hardcore : bool
+        With stumps, stairs and pits.
+    """
+
+    options = {"reward_threshold": 300.0, "hardcore": False}
+
+    @staticmethod
+    def build(config):
+        """Return the capsule of this kind."""
+        cdef Config c
+        c.hardcore = config.hardcore
+        leg = [np.pi, 5, np.pi, 5]
+        high = np.array([np.pi, 5, 5, 5, *leg, 5, *leg, 5, *[1] * RAYS], np.float32)
+        low = -high
+        low[[8, 13]] = -0.0
+        fields = [Field("obs", np.float32, (OBS,), low, high)]
+        actions = [Field("action", np.float32, (-1, MOTORS), -1, 1)]
+        template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+        return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
