@@ -25,3 +25,13 @@ for task, hardcore, max_steps in (("BipedalWalker", False, 1600), ("BipedalWalke
         max_episode_steps=max_steps,
         reward_threshold=300.0,
     )
+
+for version in (2, 3):
+    register(
+        f"CarRacing-v{version}",
+        f"{FAMILY}.car_racing",
+        env="CarRacing",
+        version=version,
+        max_episode_steps=1000,
+        reward_threshold=900.0,
+    )
