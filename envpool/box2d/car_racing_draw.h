@@ -1,0 +1,327 @@
+/* The picture of CarRacing: what gymnasium's env draws with pygame on 1000 x 800 pixels and shrinks to 96 x 96, with the
+ * same pixels.
+ *
+ * The picture is drawn in bands of rows from the top. The scene comes first: field, grass, road, car, with rows that count
+ * from the bottom. Over it lie the panel with its indicators and the reward.
+ */
+#ifndef ENVPOOL_BOX2D_CAR_RACING_DRAW_H
+#define ENVPOOL_BOX2D_CAR_RACING_DRAW_H
+
+#include <math.h>
+#include <stdio.h>
+
+#include "drawing/gfx_quad.h"
+#include "drawing/scan_polygon.h"
+#include "drawing/shrink.h"
+#include "envpool/simd.h"
+
+#define CAR_RACING_SCALE 6.0
+#define CAR_RACING_PLAYFIELD (2000 / CAR_RACING_SCALE)   /* half the width of the field */
+#define CAR_RACING_GRASS (CAR_RACING_PLAYFIELD / 20.0)   /* width of a patch of grass   */
+#define CAR_RACING_ZOOM 2.7
+#define CAR_RACING_SIZE 0.02                             /* units of the car            */
+#define CAR_RACING_MAX_ROAD 5000                         /* tiles and borders           */
+#define CAR_RACING_PANEL 100                             /* rows                        */
+
+#define CAR_RACING_GLYPHS 11 /* the digits and the minus sign */
+#define CAR_RACING_GLYPH_WIDTH 23
+#define CAR_RACING_GLYPH_HEIGHT 42
+#define CAR_RACING_TEXT_LENGTH 20 /* glyphs of a reward that are drawn */
+
+/* A tile of the road or a piece of its border. */
+typedef struct car_racing_tile {
+  double vertices[4][2];
+  uint32_t colour; /* 0xBBGGRR */
+} car_racing_tile;
+
+/* A body of Box2D: where it is, and its orientation. */
+typedef struct car_racing_body {
+  float x, y, sine, cosine;
+} car_racing_body;
+
+/* All that the picture shows. */
+typedef struct car_racing_scene {
+  const car_racing_tile *road;   /* (road_length), in drawing order      */
+  int32_t road_length;           /* at most CAR_RACING_MAX_ROAD          */
+  uint32_t field_colour;
+  uint32_t grass_colour;
+  double time;                   /* s                                    */
+  double hull_angle;             /* rad                                  */
+  double hull_speed[2];          /* 1 / s                                */
+  double hull_spin;              /* rad / s                              */
+  double steering_angle;         /* of the left front wheel, rad         */
+  double wheel_speed[4];         /* rad / s                              */
+  double wheel_phase[4];         /* rad                                  */
+  double reward;                 /* since the episode began              */
+  car_racing_body hull;
+  car_racing_body wheels[4];     /* left front, right front, rear        */
+} car_racing_scene;
+
+/* What all pictures share. */
+typedef struct car_racing_brush {
+  cell_tables tables;
+  uint8_t glyphs[CAR_RACING_GLYPHS][CAR_RACING_GLYPH_HEIGHT][CAR_RACING_GLYPH_WIDTH]; /* brightness */
+  int32_t advance[CAR_RACING_GLYPHS];                    /* pixels to the next glyph                      */
+  int32_t kerning[CAR_RACING_GLYPHS][CAR_RACING_GLYPHS]; /* of a glyph after another, in 1 / 64 pixels    */
+} car_racing_brush;
+
+/* Places of the scene on the canvas. */
+typedef struct car_racing_camera {
+  double sine, cosine, zoom, x, y;
+  int32_t quarters; /* 0 to 3: an exact turn by so many right angles; -1: use sine and cosine */
+} car_racing_camera;
+
+static inline void car_racing_rotate(const car_racing_camera *c, const double *in, double *out) {
+  const double x = in[0], y = in[1];
+  switch (c->quarters) {
+  case 0:
+    out[0] = x;
+    out[1] = y;
+    break;
+  case 1:
+    out[0] = -y;
+    out[1] = x;
+    break;
+  case 2:
+    out[0] = -x;
+    out[1] = -y;
+    break;
+  case 3:
+    out[0] = y;
+    out[1] = -x;
+    break;
+  default:
+    out[0] = c->cosine * x - c->sine * y;
+    out[1] = c->sine * x + c->cosine * y;
+  }
+}
+
+static inline void car_racing_project(const car_racing_camera *c, const double *in, double *out) {
+  double turned[2];
+  car_racing_rotate(c, in, turned);
+  out[0] = turned[0] * c->zoom + c->x;
+  out[1] = turned[1] * c->zoom + c->y;
+}
+
+/* pygame's Vector2.rotate_rad takes an angle that is within 1e-6 of a right angle for one. */
+static inline void car_racing_camera_init(car_racing_camera *c, const car_racing_scene *s) {
+  const double epsilon = 1e-6, turn = 2 * M_PI;
+  double angle = fmod(-s->hull_angle, turn);
+  if (angle < 0)
+    angle += turn;
+  c->quarters = fmod(angle + epsilon, M_PI_2) < 2 * epsilon ? (int32_t)((angle + epsilon) / M_PI_2) % 4 : -1;
+  c->sine = sin(angle);
+  c->cosine = cos(angle);
+  c->zoom = 0.1 * CAR_RACING_SCALE * fmax(1 - s->time, 0) + CAR_RACING_ZOOM * CAR_RACING_SCALE * fmin(s->time, 1);
+  const double scroll[2] = {-(double)s->hull.x * c->zoom, -(double)s->hull.y * c->zoom};
+  double turned[2];
+  car_racing_rotate(c, scroll, turned);
+  c->x = CANVAS_WIDTH / 2.0 + turned[0];
+  c->y = CANVAS_HEIGHT / 4.0 + turned[1];
+}
+
+/* Figures of one picture, in drawing order. */
+typedef struct car_racing_figures {
+  gfx_quad quads[1 + 400 + CAR_RACING_MAX_ROAD];
+  scan_polygon car[12];       /* four wheels with four marks, four parts of the hull */
+  scan_polygon indicators[8]; /* the panel first */
+  int32_t num_quads, num_car, num_indicators;
+  int32_t text_left, text_width, text_length;
+  int32_t text[CAR_RACING_TEXT_LENGTH];  /* glyphs */
+  int32_t text_x[CAR_RACING_TEXT_LENGTH]; /* their places in the text */
+} car_racing_figures;
+
+static inline void car_racing_add_quad(car_racing_figures *f, const car_racing_camera *c, const double (*vertices)[2],
+                                       uint32_t colour) {
+  int16_t x[4], y[4];
+  for (int32_t i = 0; i < 4; i++) {
+    double place[2];
+    car_racing_project(c, vertices[i], place);
+    x[i] = (int16_t)(int64_t)place[0];
+    y[i] = (int16_t)(int64_t)place[1];
+  }
+  f->num_quads += gfx_quad_init(&f->quads[f->num_quads], x, y, CAR_RACING_PANEL, colour);
+}
+
+/* Upstream leaves out quadrilaterals far from the picture, of which there is nothing to see anyway; so may we, by another
+ * measure: those whose first vertex is farther from the hull than the farthest corner of the picture and their own size
+ * (30 is more than any has). */
+static inline void car_racing_add_ground(car_racing_figures *f, const car_racing_camera *c, const car_racing_scene *s) {
+  const double bound = CAR_RACING_PLAYFIELD, reach = 800 / c->zoom + 30, squared = reach * reach;
+  const double field[4][2] = {{bound, bound}, {bound, -bound}, {-bound, -bound}, {-bound, bound}};
+  car_racing_add_quad(f, c, field, s->field_colour);
+  for (int32_t i = -20; i < 20; i += 2) {
+    const double left = CAR_RACING_GRASS * i + 0, right = CAR_RACING_GRASS * i + CAR_RACING_GRASS;
+    const double dx = left - s->hull.x;
+    if (!(dx * dx <= squared))
+      continue;
+    for (int32_t j = -20; j < 20; j += 2) {
+      const double low = CAR_RACING_GRASS * j + 0, high = CAR_RACING_GRASS * j + CAR_RACING_GRASS;
+      const double patch[4][2] = {{right, low}, {left, low}, {left, high}, {right, high}};
+      const double dy = low - s->hull.y;
+      if (dx * dx + dy * dy <= squared)
+        car_racing_add_quad(f, c, patch, s->grass_colour);
+    }
+  }
+  for (int32_t i = 0; i < s->road_length; i++) {
+    const double dx = s->road[i].vertices[0][0] - s->hull.x, dy = s->road[i].vertices[0][1] - s->hull.y;
+    if (dx * dx + dy * dy <= squared)
+      car_racing_add_quad(f, c, s->road[i].vertices, s->road[i].colour);
+  }
+}
+
+/* Adds a polygon that is fixed to a body, given in units of CAR_RACING_SIZE. */
+static inline void car_racing_add_part(car_racing_figures *f, const car_racing_camera *c, const car_racing_body *b,
+                                       const double (*vertices)[2], int32_t count, uint32_t colour) {
+  double places[SCAN_VERTICES][2];
+  for (int32_t i = 0; i < count; i++) {
+    const float x = (float)(vertices[i][0] * CAR_RACING_SIZE), y = (float)(vertices[i][1] * CAR_RACING_SIZE);
+    const double moved[2] = {(b->cosine * x - b->sine * y) + b->x, (b->sine * x + b->cosine * y) + b->y};
+    car_racing_project(c, moved, places[i]);
+  }
+  scan_polygon_init(&f->car[f->num_car++], places, count, colour);
+}
+
+static inline double car_racing_sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
+
+static inline void car_racing_add_wheel(car_racing_figures *f, const car_racing_camera *c, const car_racing_body *b,
+                                        double phase) {
+  const double outline[4][2] = {{-14, 27}, {14, 27}, {14, -27}, {-14, -27}};
+  car_racing_add_part(f, c, b, outline, 4, 0);
+  const double s1 = sin(phase), s2 = sin(phase + 1.2);
+  double c1 = cos(phase), c2 = cos(phase + 1.2);
+  if (s1 > 0 && s2 > 0)
+    return;
+  if (s1 > 0)
+    c1 = car_racing_sign(c1);
+  if (s2 > 0)
+    c2 = car_racing_sign(c2);
+  const double mark[4][2] = {{-14, 27 * c1}, {14, 27 * c1}, {14, 27 * c2}, {-14, 27 * c2}};
+  car_racing_add_part(f, c, b, mark, 4, 0x4d4d4d);
+}
+
+static inline void car_racing_add_car(car_racing_figures *f, const car_racing_camera *c, const car_racing_scene *s) {
+  static const double front[4][2] = {{-60, 130}, {60, 130}, {60, 110}, {-60, 110}};
+  static const double nose[4][2] = {{-15, 120}, {15, 120}, {20, 20}, {-20, 20}};
+  static const double body[8][2] = {{25, 20}, {50, -10}, {50, -40}, {20, -90}, {-20, -90}, {-50, -40}, {-50, -10}, {-25, 20}};
+  static const double back[4][2] = {{-50, -120}, {50, -120}, {50, -90}, {-50, -90}};
+  const uint32_t red = 0x0000cc;
+  for (int32_t i = 0; i < 4; i++)
+    car_racing_add_wheel(f, c, &s->wheels[i], s->wheel_phase[i]);
+  car_racing_add_part(f, c, &s->hull, front, 4, red);
+  car_racing_add_part(f, c, &s->hull, nose, 4, red);
+  car_racing_add_part(f, c, &s->hull, body, 8, red);
+  car_racing_add_part(f, c, &s->hull, back, 4, red);
+}
+
+#define CAR_RACING_STEP (CANVAS_WIDTH / 40.0) /* widths of indicators are multiples of this, heights of the next */
+#define CAR_RACING_RISE (CANVAS_HEIGHT / 40.0)
+
+/* A bar that stands at `place`, for values beyond 1e-4. */
+static inline void car_racing_add_bar(car_racing_figures *f, int32_t place, double value, double scale, uint32_t colour) {
+  const double height = scale * value, step = CAR_RACING_STEP, rise = CAR_RACING_RISE;
+  const double top = CANVAS_HEIGHT - (rise + rise * height), bottom = CANVAS_HEIGHT - rise;
+  const double bar[4][2] = {{place * step, top}, {(place + 1) * step, top}, {(place + 1) * step, bottom}, {place * step, bottom}};
+  if (fabs(value) > 1e-4)
+    scan_polygon_init(&f->indicators[f->num_indicators++], bar, 4, colour);
+}
+
+/* A bar that grows sideways from `place`. */
+static inline void car_racing_add_needle(car_racing_figures *f, int32_t place, double value, double scale, uint32_t colour) {
+  const double left = place * CAR_RACING_STEP, right = (place + scale * value) * CAR_RACING_STEP;
+  const double top = CANVAS_HEIGHT - 4 * CAR_RACING_RISE, bottom = CANVAS_HEIGHT - 2 * CAR_RACING_RISE;
+  const double bar[4][2] = {{left, top}, {right, top}, {right, bottom}, {left, bottom}};
+  if (fabs(value) > 1e-4)
+    scan_polygon_init(&f->indicators[f->num_indicators++], bar, 4, colour);
+}
+
+static inline void car_racing_add_indicators(car_racing_figures *f, const car_racing_scene *s) {
+  const double top = CANVAS_HEIGHT - CAR_RACING_PANEL;
+  const double panel[4][2] = {{CANVAS_WIDTH, CANVAS_HEIGHT}, {CANVAS_WIDTH, top}, {0, top}, {0, CANVAS_HEIGHT}};
+  const double speed = sqrt(s->hull_speed[0] * s->hull_speed[0] + s->hull_speed[1] * s->hull_speed[1]);
+  scan_polygon_init(&f->indicators[f->num_indicators++], panel, 4, 0);
+  car_racing_add_bar(f, 5, speed, 0.02, 0xffffff);
+  for (int32_t i = 0; i < 4; i++)
+    car_racing_add_bar(f, 7 + i, s->wheel_speed[i], 0.01, i < 2 ? 0xff0000 : 0xff0033);
+  car_racing_add_needle(f, 20, s->steering_angle, -10.0, 0x00ff00);
+  car_racing_add_needle(f, 30, s->hull_spin, -0.8, 0x0000ff);
+}
+
+/* Glyphs start at whole pixels, where kerning adds up to parts of them; where they overlap, the brighter counts. */
+static inline void car_racing_add_text(car_racing_figures *f, const car_racing_brush *brush, double reward) {
+  char text[400];
+  snprintf(text, sizeof text, "%04.0f", reward);
+  int32_t x = 0, n = 0;
+  for (const char *p = text; n < CAR_RACING_TEXT_LENGTH && (*p == '-' || (*p >= '0' && *p <= '9')); p++, n++) {
+    f->text[n] = *p == '-' ? CAR_RACING_GLYPHS - 1 : *p - '0';
+    if (n)
+      x += 64 * brush->advance[f->text[n - 1]] + brush->kerning[f->text[n - 1]][f->text[n]];
+    f->text_x[n] = x >> 6;
+  }
+  f->text_length = n;
+  f->text_width = n ? f->text_x[n - 1] + brush->advance[f->text[n - 1]] : 0;
+  f->text_left = 60 - f->text_width / 2;
+}
+
+static inline void car_racing_draw_text(band *b, const car_racing_figures *f, const car_racing_brush *brush) {
+  const int32_t top = CANVAS_HEIGHT - 50 - CAR_RACING_GLYPH_HEIGHT / 2;
+  uint8_t line[CAR_RACING_TEXT_LENGTH * (CAR_RACING_GLYPH_WIDTH + 6)];
+  for (int32_t y = at_least(top, b->low); y <= at_most(top + CAR_RACING_GLYPH_HEIGHT - 1, b->high); y++) {
+    memset(line, 0, sizeof line);
+    for (int32_t i = 0; i < f->text_length; i++) {
+      const uint8_t *glyph = brush->glyphs[f->text[i]][y - top];
+      uint8_t *out = line + f->text_x[i];
+      for (int32_t k = 0; k < brush->advance[f->text[i]]; k++)
+        if (glyph[k] > out[k])
+          out[k] = glyph[k];
+    }
+    for (int32_t x = 0, end; x < f->text_width; x = end) { /* runs of one brightness */
+      for (end = x + 1; end < f->text_width && line[end] == line[x];)
+        end++;
+      band_fill(b, y, f->text_left + x, f->text_left + end - 1, 0x010101u * line[x]);
+    }
+  }
+}
+
+/* Draws the scene into picture (96, 96, 3), red, green, blue. */
+ENVPOOL_SIMD
+static void car_racing_draw(const car_racing_brush *brush, const car_racing_scene *s, uint8_t *picture) {
+  car_racing_figures f;
+  car_racing_camera camera;
+  column_sums sums;
+  band b;
+  uint8_t shrunk[SHRUNK_BYTES];
+  f.num_quads = f.num_car = f.num_indicators = 0;
+  car_racing_camera_init(&camera, s);
+  car_racing_add_ground(&f, &camera, s);
+  car_racing_add_car(&f, &camera, s);
+  car_racing_add_indicators(&f, s);
+  car_racing_add_text(&f, brush, s->reward);
+  column_sums_init(&sums);
+  b.tables = &brush->tables;
+  for (int32_t top = 0; top < CANVAS_HEIGHT; top += BAND_HEIGHT) {
+    for (int32_t k = 0; k < BAND_HEIGHT; k++)
+      row_clear(&b.rows[k], 0);
+    if (top < CANVAS_HEIGHT - CAR_RACING_PANEL) {
+      b.low = CANVAS_HEIGHT - BAND_HEIGHT - top;
+      b.high = CANVAS_HEIGHT - 1 - top;
+      b.direction = -1;
+      for (int32_t i = 0; i < f.num_quads; i++)
+        gfx_quad_draw(&b, &f.quads[i]);
+      for (int32_t i = 0; i < f.num_car; i++)
+        scan_polygon_draw(&b, &f.car[i]);
+    }
+    b.low = top;
+    b.high = top + BAND_HEIGHT - 1;
+    b.direction = 1;
+    for (int32_t i = 0; i < f.num_indicators; i++)
+      scan_polygon_draw(&b, &f.indicators[i]);
+    car_racing_draw_text(&b, &f, brush);
+    for (int32_t k = 0; k < BAND_HEIGHT; k++) {
+      shrink_row(&brush->tables, &b.rows[k], shrunk);
+      add_row(&sums, shrunk, picture);
+    }
+  }
+}
+
+#endif /* ENVPOOL_BOX2D_CAR_RACING_DRAW_H */
