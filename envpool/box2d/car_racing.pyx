@@ -13,10 +13,11 @@ from libc.math cimport cos, fabs, isnan, sin, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from envpool.box2d.race cimport (
-    Race, RaceListener, RacePart, TRACK_MAX, TRACK_SCALE, track, track_at, track_make, track_point, track_sign,
+    Race, RaceListener, RacePart, TRACK_MAX, TRACK_SCALE, car_racing_body, car_racing_brush, car_racing_draw,
+    car_racing_scene, car_racing_tile, cell_tables_init, track, track_at, track_make, track_point, track_sign,
 )
 from envpool.box2d.scene cimport (
     SCENE_BLOCK, SCENE_FPS, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint, b2Vec2, b2World,
@@ -25,6 +26,7 @@ from envpool.box2d.scene cimport (
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
 from envpool.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed, ep_uniform
 
+from envpool.box2d import car_racing_font
 from envpool.errors import ConfigError
 from envpool.native import Field, define
 
@@ -32,6 +34,8 @@ cdef enum:
     WHEELS = 4                          # left front, right front, left rear, right rear
     NAN_ACTION = 1                      # error code
     PICTURE = 96
+    PICTURE_BYTES = PICTURE * PICTURE * 3
+    GLYPHS = 11
 
 cdef double FIELD = 2000 / TRACK_SCALE  # half its width
 cdef double TRACK_WIDTH = 40 / TRACK_SCALE
@@ -54,10 +58,6 @@ cdef struct Config:
     bint domain_randomize
     bint is_lap_truncated               # instead of terminated: version 2
     double lap_complete_percent
-
-cdef struct RoadPiece:                  # a tile, or a piece of border
-    double corners[8]
-    uint32_t colour                     # 0xBBGGRR
 
 cdef struct Wheel:
     RacePart part
@@ -84,7 +84,7 @@ cdef struct Car:
     double[3] road_colour
     b2Body* tiles[TRACK_MAX]
     RacePart tile_parts[TRACK_MAX]
-    RoadPiece road[2 * TRACK_MAX]       # in drawing order
+    car_racing_tile road[2 * TRACK_MAX]     # and its border, in drawing order
     int32_t road_length
 
 cdef struct Cars:
@@ -161,10 +161,11 @@ cdef void draw_colours(Car* e) noexcept nogil:
     e.grass_colour[ep_integers(&e.rng, 0, 3)] += 20
 
 
-cdef RoadPiece* add_piece(Car* e, const track_point* p, const track_point* q, double left, double right) noexcept nogil:
+cdef car_racing_tile* add_piece(Car* e, const track_point* p, const track_point* q, double left,
+                                double right) noexcept nogil:
     """A piece of road between two points of the track, from `left` to `right` of its middle."""
-    cdef RoadPiece* piece = &e.road[e.road_length]
-    cdef double* c = piece.corners
+    cdef car_racing_tile* piece = &e.road[e.road_length]
+    cdef double* c = &piece.vertices[0][0]
     e.road_length += 1
     c[0] = p.x + left * cos(p.beta)
     c[1] = p.y + left * sin(p.beta)
@@ -180,7 +181,7 @@ cdef RoadPiece* add_piece(Car* e, const track_point* p, const track_point* q, do
 cdef void make_road(Car* e, const track* t) noexcept nogil:
     cdef const track_point* p
     cdef const track_point* q
-    cdef RoadPiece* piece
+    cdef car_racing_tile* piece
     cdef RacePart* part
     cdef b2FixtureDef fixture
     cdef double side
@@ -200,7 +201,7 @@ cdef void make_road(Car* e, const track* t) noexcept nogil:
         part.is_visited = False
         part.colour = &piece.colour
         e.tiles[i] = scene_body(e.world, b2_staticBody, 0, 0, 0)
-        scene_polygon(e.tiles[i], fixture, piece.corners, 4)
+        scene_polygon(e.tiles[i], fixture, &piece.vertices[0][0], 4)
         e.tiles[i].SetUserData(part)
         if t.border[i]:
             side = track_sign(q.beta - p.beta)
@@ -386,29 +387,62 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return failed
 
 
+# ---- picture ---------------------------------------------------------------------------------------------------------
+
+cdef car_racing_brush BRUSH             # written below, at import
+cdef bytes glyphs = car_racing_font.brightness()
+cdef list kerning = car_racing_font.kerning()
+cdef int first_glyph, second_glyph
+cell_tables_init(&BRUSH.tables)
+assert len(glyphs) == sizeof(BRUSH.glyphs)
+memcpy(BRUSH.glyphs, <const char*>glyphs, sizeof(BRUSH.glyphs))
+for first_glyph in range(GLYPHS):
+    BRUSH.advance[first_glyph] = car_racing_font.ADVANCE[first_glyph]
+    for second_glyph in range(GLYPHS):
+        BRUSH.kerning[first_glyph][second_glyph] = kerning[GLYPHS * first_glyph + second_glyph]
+
+
+cdef car_racing_body placed(b2Body* body) noexcept nogil:
+    cdef car_racing_body b
+    b.x = body.GetTransform().p.x
+    b.y = body.GetTransform().p.y
+    b.sine = body.GetTransform().q.s
+    b.cosine = body.GetTransform().q.c
+    return b
+
+
+cdef void draw(Car* e, const Config* c, uint8_t* picture) noexcept nogil:
+    cdef car_racing_scene scene
+    cdef Wheel* w
+    cdef int i
+    scene.road = e.road
+    scene.road_length = e.road_length
+    scene.field_colour = packed(e.field_colour, 0)
+    scene.grass_colour = packed(e.grass_colour, 0)
+    scene.time = e.time
+    scene.hull = placed(e.hull)
+    scene.hull_angle = e.hull.GetAngle()
+    scene.hull_speed[0] = e.hull.GetLinearVelocity().x
+    scene.hull_speed[1] = e.hull.GetLinearVelocity().y
+    scene.hull_spin = e.hull.GetAngularVelocity()
+    scene.steering_angle = e.wheels[0].joint.GetJointAngle()
+    scene.reward = <double><int64_t>e.shown_reward if c.is_lap_truncated else e.shown_reward
+    for i in range(WHEELS):
+        w = &e.wheels[i]
+        scene.wheels[i] = placed(w.body)
+        scene.wheel_speed[i] = w.omega
+        scene.wheel_phase[i] = w.phase
+    car_racing_draw(&BRUSH, &scene, picture)
+
+
 cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
     cdef Cars* s = <Cars*>state
-    cdef uint8_t* pictures = <uint8_t*>fields[0] + PICTURE * PICTURE * 3 * row0
+    cdef uint8_t* pictures = <uint8_t*>fields[0] + PICTURE_BYTES * row0
     cdef uint8_t* finished = <uint8_t*>fields[1] + row0
-    cdef Car* e
-    cdef float* f
-    cdef int32_t i, k
+    cdef int32_t i
     for i in range(n):
-        e = &s.envs[ids[i]]
-        finished[i] = e.is_lap_finished
-        f = <float*>(pictures + PICTURE * PICTURE * 3 * i)
-        memset(f, 0, PICTURE * PICTURE * 3)
-        f[0] = e.hull.GetPosition().x
-        f[1] = e.hull.GetPosition().y
-        f[2] = e.hull.GetAngle()
-        f[3] = e.hull.GetAngularVelocity()
-        f[4] = e.race.num_visited
-        f[5] = e.shown_reward
-        for k in range(4):
-            f[6 + 4 * k] = e.wheels[k].omega
-            f[7 + 4 * k] = e.wheels[k].phase
-            f[8 + 4 * k] = e.wheels[k].joint.GetJointAngle()
-            f[9 + 4 * k] = e.wheels[k].body.GetAngle()
+        draw(&s.envs[ids[i]], &s.config, pictures + PICTURE_BYTES * i)
+        finished[i] = s.envs[ids[i]].is_lap_finished
 
 
 cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:

@@ -1,4 +1,4 @@
-"""race.h and track.h: what contacts tell CarRacing, and its tracks."""
+"""race.h, track.h and car_racing_draw.h: what contacts tell CarRacing, its tracks, its picture."""
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libcpp cimport bool
@@ -43,3 +43,42 @@ cdef extern from "track.h" nogil:
     const track_point* track_at(const track* t, int32_t i)
     double track_sign(double x)
     void track_make(track* t, ep_pcg64* rng)
+
+cdef extern from "car_racing_draw.h" nogil:
+    ctypedef struct cell_tables:
+        pass
+
+    ctypedef struct car_racing_tile:
+        double vertices[4][2]
+        uint32_t colour
+
+    ctypedef struct car_racing_body:
+        float x
+        float y
+        float sine
+        float cosine
+
+    ctypedef struct car_racing_scene:
+        const car_racing_tile* road
+        int32_t road_length
+        uint32_t field_colour
+        uint32_t grass_colour
+        double time
+        double hull_angle
+        double hull_speed[2]
+        double hull_spin
+        double steering_angle
+        double wheel_speed[4]
+        double wheel_phase[4]
+        double reward
+        car_racing_body hull
+        car_racing_body wheels[4]
+
+    ctypedef struct car_racing_brush:
+        cell_tables tables
+        uint8_t glyphs[11][42][23]
+        int32_t advance[11]
+        int32_t kerning[11][11]
+
+    void cell_tables_init(cell_tables* tables)
+    void car_racing_draw(const car_racing_brush* brush, const car_racing_scene* scene, uint8_t* picture)

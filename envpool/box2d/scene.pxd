@@ -24,7 +24,16 @@ cdef extern from "<Box2D/Box2D.h>" nogil:
         bool isSensor
         b2Filter filter
 
+    cdef cppclass b2Rot:
+        float s
+        float c
+
+    cdef cppclass b2Transform:
+        b2Vec2 p
+        b2Rot q
+
     cdef cppclass b2Body:
+        const b2Transform& GetTransform()
         const b2Vec2& GetPosition()
         float GetAngle()
         const b2Vec2& GetLinearVelocity()
