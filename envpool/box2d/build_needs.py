@@ -5,6 +5,7 @@ Box2D as its author publishes it has other constants and gives other trajectorie
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 import sysconfig
@@ -23,9 +24,15 @@ REPLACED = ("b2Settings.cpp", "b2Timer.cpp")
 #: Changes to the source: file, pattern, replacement, how often it occurs. Counters of how often an algorithm ran are
 #: left out: they are global, and threads would fight over them.
 COUNTERS = r"(?m)^.*\bb2_(gjk|toi)(Max)?(Root)?(Calls|Iters|Time)\b.*\n"
+
+#: Headers whose classes make src/stepper.cc's class a friend, which does what b2World::Step does.
+STEPPED = ("b2World", "b2Body", "Contacts/b2Contact", "Joints/b2Joint", "Joints/b2RevoluteJoint")
+FRIENDS = r"(?s)(\t)(friend class )(.*)"
+
 CHANGES = [
     ("Collision/b2Distance.cpp", COUNTERS, "", 4),
     ("Collision/b2TimeOfImpact.cpp", COUNTERS, "", 10),
+    *((f"Dynamics/{name}.h", FRIENDS, r"\1\2Stepper;\n\1\2\3", 1) for name in STEPPED),
 ]
 
 
@@ -53,7 +60,9 @@ def configure(extension: Any, build: Build) -> None:
     source = box2d_source(build)
     includes = [source, OWN, Path(sysconfig.get_path("include"))]
     files = [f for f in sorted(source.rglob("*.cpp")) if f.name not in REPLACED] + sorted(OWN.glob("*.cc"))
-    flags = (*build.flags, "-w", "-include", "box2d_asserts.h")
+    # Objects know when their own file changed or their command; this tells them of headers.
+    headers = hashlib.sha256(b"".join(f.read_bytes() for f in (Path(__file__), *sorted(OWN.glob("*.h"))))).hexdigest()
+    flags = (*build.flags, "-w", "-include", "box2d_asserts.h", f"-DENVPOOL_BOX2D_HEADERS=0x{headers[:8]}")
     library = static_library(build, "box2d", files, includes, flags)
     extension.include_dirs += map(str, includes)
     extension.extra_compile_args += ["-include", "box2d_asserts.h", "-Wno-unused-variable", "-Wno-class-memaccess"]

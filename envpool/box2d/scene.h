@@ -7,9 +7,11 @@
 
 #include <new>
 
+#include "stepper.h"
+
 enum {
-  SCENE_FPS = 50,  /* steps in a second, in all envs                                                              */
-  SCENE_BLOCK = 16 /* worlds that are stepped together                                                            */
+  SCENE_FPS = 50,             /* steps in a second, in all envs                                                   */
+  SCENE_BLOCK = STEPPER_BLOCK /* worlds that are stepped together                                                 */
 };
 
 /* What the env wants to know about a body; its user data points here. */
@@ -120,9 +122,9 @@ static inline float scene_look(const b2World *world, const b2Vec2 &from, double 
   return sight.fraction;
 }
 
-/* Steps n worlds (at most SCENE_BLOCK). */
+/* Steps n worlds (at most SCENE_BLOCK), in which static bodies were made before all others. */
 static inline void scene_step(b2World *const *worlds, int n) {
-  for (int i = 0; i < n; i++) worlds[i]->Step(static_cast<float32>(1.0 / SCENE_FPS), 6 * 30, 2 * 30);
+  stepper_step(worlds, n, static_cast<float32>(1.0 / SCENE_FPS), 6 * 30, 2 * 30);
 }
 
 /* Fills the tables that Box2D makes on first use and shares between worlds. Call it once, with the GIL: later it would
