@@ -290,7 +290,6 @@ static void car_racing_draw(const car_racing_brush *brush, const car_racing_scen
   car_racing_camera camera;
   column_sums sums;
   band b;
-  uint8_t shrunk[SHRUNK_BYTES];
   f.num_quads = f.num_car = f.num_indicators = 0;
   car_racing_camera_init(&camera, s);
   car_racing_add_ground(&f, &camera, s);
@@ -318,8 +317,8 @@ static void car_racing_draw(const car_racing_brush *brush, const car_racing_scen
       scan_polygon_draw(&b, &f.indicators[i]);
     car_racing_draw_text(&b, &f, brush);
     for (int32_t k = 0; k < BAND_HEIGHT; k++) {
-      shrink_row(&brush->tables, &b.rows[k], shrunk);
-      add_row(&sums, shrunk, picture);
+      shrink_row(&brush->tables, &b.rows[k]);
+      add_row(&sums, &b.rows[k], picture);
     }
   }
 }

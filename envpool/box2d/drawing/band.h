@@ -8,7 +8,7 @@
 
 #include "cells.h"
 
-#define BAND_HEIGHT 25 /* rows; divides CANVAS_HEIGHT */
+#define BAND_HEIGHT 50 /* rows; divides CANVAS_HEIGHT */
 
 typedef struct band {
   const cell_tables *tables;
@@ -18,9 +18,6 @@ typedef struct band {
 } band;
 
 static inline cell_row *band_row(band *b, int32_t y) { return b->rows + (b->direction > 0 ? y - b->low : b->high - y); }
-
-static inline int32_t at_least(int32_t a, int32_t b) { return a > b ? a : b; }
-static inline int32_t at_most(int32_t a, int32_t b) { return a < b ? a : b; }
 
 /* Colours what the picture has of pixels a to b of row y, which is in the band; a may be the greater. */
 static inline void band_fill(band *b, int32_t y, int32_t from, int32_t to, uint32_t colour) {

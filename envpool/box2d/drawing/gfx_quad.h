@@ -189,56 +189,86 @@ typedef struct gfx_target {
   uint32_t colour;
 } gfx_target;
 
-/* Blends a pixel, unless it is in another row, out of the picture, or will be filled. */
-static inline void gfx_blend(const gfx_target *t, int32_t x, int32_t y, uint32_t weight) {
-  if (y < t->low || y > t->high || (uint32_t)x >= CANVAS_WIDTH || weight == 0)
-    return;
-  const int32_t *ends = t->spans->ends[y - t->low];
-  if (t->spans->count[y - t->low] && x >= ends[0] && x <= ends[1])
-    return;
-  row_blend(t->rows->tables, band_row(t->rows, y), x, t->colour, weight);
-}
-
-/* The pixel at x, y and the next one in the direction of the slope: `share` / 256 of the colour is for the latter. */
+/* What blending makes of a share of 0 to 255. */
 static inline uint32_t gfx_weight(uint32_t share) { return 255 * share >> 8; }
 
-static inline void gfx_draw_edge(const gfx_target *t, const gfx_edge *e) {
-  if (e->kind == GFX_NOTHING)
+/* An edge that is steeper than the diagonal: two neighbours in each row. */
+static inline void gfx_draw_steep(const gfx_target *t, const gfx_edge *e) {
+  const int32_t begin = at_least(1, t->low - e->y), end = at_most(e->length - 1, t->high - e->y);
+  uint32_t aside = (uint32_t)begin * e->slope;
+  for (int32_t k = begin; k <= end; k++, aside += e->slope) {
+    const int32_t x = e->x + (e->direction > 0 ? (int32_t)(aside >> 16) : -(int32_t)(aside >> 16) - 1);
+    const uint32_t share = aside >> 8 & 255, near = gfx_weight(255 - share), far = gfx_weight(share);
+    cell_row *r = band_row(t->rows, e->y + k);
+    row_mix_from(t->rows->tables, r, x, x + 1);
+    blend_pair(r->pixels + x, t->colour, e->direction > 0 ? near : far, e->direction > 0 ? far : near);
+  }
+}
+
+/* Steps k to `end` of a flat edge in row y. `flip` is 255 for the row in which the edge is, 0 for the one below. */
+static inline void gfx_draw_run(const gfx_target *t, const gfx_edge *e, int32_t k, int32_t end, int32_t y, uint32_t flip) {
+  const int32_t x = e->x + e->direction * k;
+  cell_row *r = band_row(t->rows, y);
+  uint32_t *pixel = r->pixels + x;
+  uint32_t aside = (uint32_t)k * e->slope;
+  if (k > end)
     return;
-  if (e->kind == GFX_VERTICAL) {
-    for (int32_t y = at_least(e->y, t->low); y <= at_most(e->y + e->length, t->high); y++)
-      band_fill(t->rows, y, e->x, e->x, t->colour);
+  row_mix_from(t->rows->tables, r, at_most(x, x + e->direction * (end - k)), at_least(x, x + e->direction * (end - k)));
+  for (; k <= end; k++, aside += e->slope, pixel += e->direction)
+    blend(pixel, t->colour, gfx_weight((aside >> 8 & 255) ^ flip));
+}
+
+/* The same, but for those that the filling will cover. */
+static inline void gfx_draw_outer_run(const gfx_target *t, const gfx_edge *e, int32_t begin, int32_t end, int32_t y,
+                                      uint32_t flip) {
+  if (y < t->low || y > t->high)
+    return;
+  if (!t->spans->count[y - t->low]) {
+    gfx_draw_run(t, e, begin, end, y, flip);
     return;
   }
-  if (e->kind == GFX_HORIZONTAL) {
+  const int32_t *ends = t->spans->ends[y - t->low];
+  const int32_t first = e->direction > 0 ? ends[0] - e->x : e->x - ends[1]; /* covered steps */
+  const int32_t last = e->direction > 0 ? ends[1] - e->x : e->x - ends[0];
+  gfx_draw_run(t, e, begin, at_most(end, first - 1), y, flip);
+  gfx_draw_run(t, e, at_least(begin, last + 1), end, y, flip);
+}
+
+/* The first step of a flat edge that is in row e->y + down or below. */
+static inline int32_t gfx_step_of(const gfx_edge *e, int32_t down) {
+  return (int32_t)((((uint32_t)down << 16) + e->slope - 1) / e->slope);
+}
+
+/* An edge that is flatter than the diagonal, or the diagonal: pixels one below the other at each step. */
+static inline void gfx_draw_flat(const gfx_target *t, const gfx_edge *e) {
+  const int32_t top = at_least(0, t->low - 1 - e->y);
+  const int32_t bottom = at_most((int32_t)((uint32_t)(e->length - 1) * e->slope >> 16), t->high - e->y);
+  for (int32_t down = top, begin = at_least(1, gfx_step_of(e, top)), next; down <= bottom; down++, begin = next) {
+    next = at_most(e->length, gfx_step_of(e, down + 1));
+    gfx_draw_outer_run(t, e, begin, next - 1, e->y + down, 255);
+    gfx_draw_outer_run(t, e, begin, next - 1, e->y + down + 1, 0);
+  }
+}
+
+static inline void gfx_draw_edge(const gfx_target *t, const gfx_edge *e) {
+  const int32_t low = at_least(e->y, t->low), high = at_most(e->y + e->length, t->high);
+  switch (e->kind) {
+  case GFX_VERTICAL:
+    for (int32_t y = low; y <= high; y++)
+      band_fill(t->rows, y, e->x, e->x, t->colour);
+    return;
+  case GFX_HORIZONTAL:
     if (e->y >= t->low && e->y <= t->high)
       band_fill(t->rows, e->y, e->x, e->x + e->direction * e->length, t->colour);
     return;
-  }
-  if (e->first_y >= t->low && e->first_y <= t->high)
-    band_fill(t->rows, e->first_y, e->first_x, e->first_x, t->colour);
-  if (e->kind == GFX_STEEP) {
-    const int32_t begin = at_least(1, t->low - e->y), end = at_most(e->length - 1, t->high - e->y);
-    uint32_t aside = (uint32_t)begin * e->slope;
-    for (int32_t k = begin; k <= end; k++, aside += e->slope) {
-      const int32_t x = e->x + e->direction * (int32_t)(aside >> 16);
-      const uint32_t share = aside >> 8 & 255;
-      gfx_blend(t, x, e->y + k, gfx_weight(255 - share));
-      gfx_blend(t, x + e->direction, e->y + k, gfx_weight(share));
-    }
-    return;
-  }
-  /* flat: the steps that touch row y or y + 1 of the band */
-  const uint64_t slope = e->slope;
-  const int32_t above = t->low - 1 - e->y, below = t->high + 1 - e->y;
-  const int32_t begin = at_least(1, above <= 0 ? 0 : (int32_t)((((uint64_t)above << 16) + slope - 1) / slope));
-  const int32_t end = at_most(e->length - 1, below <= 0 ? 0 : (int32_t)((((uint64_t)below << 16) - 1) / slope));
-  uint32_t aside = (uint32_t)begin * e->slope;
-  for (int32_t k = begin; k <= end; k++, aside += e->slope) {
-    const int32_t x = e->x + e->direction * k, y = e->y + (int32_t)(aside >> 16);
-    const uint32_t share = aside >> 8 & 255;
-    gfx_blend(t, x, y, gfx_weight(255 - share));
-    gfx_blend(t, x, y + 1, gfx_weight(share));
+  case GFX_STEEP:
+  case GFX_FLAT:
+    if (e->first_y >= t->low && e->first_y <= t->high)
+      band_fill(t->rows, e->first_y, e->first_x, e->first_x, t->colour);
+    if (e->kind == GFX_STEEP)
+      gfx_draw_steep(t, e);
+    else
+      gfx_draw_flat(t, e);
   }
 }
 
