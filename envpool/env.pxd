@@ -61,5 +61,6 @@ cdef extern from "envpool/env.h" nogil:
         int (*run_many)(void* state, const envpool_batch* batch, void* const* fields, int64_t row0) noexcept nogil
         void (*error_text)(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil
         uint32_t flags
+        int32_t lanes
 
     void envpool_env_init(envpool_env* env, const char* name)

@@ -142,8 +142,9 @@ cdef inline int64_t claim_size(Engine* e, int64_t available, int64_t cost) noexc
 
     Sync: a fair share of what is left (all of it while the workers sleep) within [MIN_CLAIM, MAX_CLAIM] of work.
     Async: MIN_CLAIM of work, because a row becomes visible only when its whole chunk is done.
+    Envs that are simulated in lanes come in full sets of lanes, if a fair share has so many.
     """
-    cdef int64_t least, most, share, awake
+    cdef int64_t least, most, share, awake, lanes = max(e.kind.lanes, 1)
     if cost == 0:
         return 1
     least = MIN_CLAIM // (cost + 1) + 1
@@ -157,12 +158,14 @@ cdef inline int64_t claim_size(Engine* e, int64_t available, int64_t cost) noexc
     else:
         share = (available + 2 * awake - 1) // (2 * awake)
     if e.is_sync:
-        most = MAX_CLAIM // (cost + 1) + 1
+        most = max(MAX_CLAIM // (cost + 1) + 1, lanes)
         share = max(min(share, most), least)
         if share > 64:
             share = (share + 63) & ~<int64_t>63     # neighbours write different cache lines
+        elif share > lanes:
+            share -= share % lanes
     else:
-        share = min(min(share, least), min(e.batch_size, ASYNC_CLAIM))
+        share = min(min(share, max(least, lanes)), min(e.batch_size, ASYNC_CLAIM))
     return min(share, available)
 
 

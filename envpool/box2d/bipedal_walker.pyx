@@ -16,7 +16,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from envpool.box2d.scene cimport (
-    SCENE_BLOCK, SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint,
+    SCENE_BLOCK, SCENE_FPS, SCENE_LANES, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint,
     b2Vec2, b2World, scene_body, scene_box, scene_create, scene_edge, scene_look, scene_motor, scene_polygon, scene_step,
     scene_warm_up,
 )
@@ -376,6 +376,7 @@ KIND.destroy = destroy
 KIND.seed_many = seed_many
 KIND.step_many = step_many
 KIND.write_many = write_many
+KIND.lanes = SCENE_LANES
 KIND.error_text = error_text
 scene_warm_up()
 

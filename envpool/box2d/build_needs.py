@@ -29,7 +29,15 @@ COUNTERS = r"(?m)^.*\bb2_(gjk|toi)(Max)?(Root)?(Calls|Iters|Time)\b.*\n"
 STEPPED = ("b2World", "b2Body", "Contacts/b2Contact", "Joints/b2Joint", "Joints/b2RevoluteJoint")
 FRIENDS = r"(?s)(\t)(friend class )(.*)"
 
+#: The passes over the contacts of an impact, which src/settle.cc does.
+PASSES = (
+    r"for \(int32 i = 0; i < subStep\.velocityIterations; \+\+i\)\s*"
+    r"\{\s*contactSolver\.SolveVelocityConstraints\(\);\s*\}"
+)
+
 CHANGES = [
+    ("Dynamics/b2Island.cpp", PASSES, "settle_contacts(&contactSolver, m_bodyCount, subStep.velocityIterations);", 1),
+    ("Dynamics/b2Island.cpp", "#include <Box2D/Dynamics/b2Island.h>", r'#include "settle.h"\n\g<0>', 1),
     ("Collision/b2Distance.cpp", COUNTERS, "", 4),
     ("Collision/b2TimeOfImpact.cpp", COUNTERS, "", 10),
     *((f"Dynamics/{name}.h", FRIENDS, r"\1\2Stepper;\n\1\2\3", 1) for name in STEPPED),

@@ -20,7 +20,7 @@ from envpool.box2d.race cimport (
     car_racing_scene, car_racing_tile, cell_tables_init, track, track_at, track_make, track_point, track_sign,
 )
 from envpool.box2d.scene cimport (
-    SCENE_BLOCK, SCENE_FPS, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint, b2Vec2, b2World,
+    SCENE_BLOCK, SCENE_FPS, SCENE_LANES, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint, b2Vec2, b2World,
     scene_body, scene_create, scene_motor, scene_polygon, scene_step, scene_warm_up,
 )
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
@@ -456,6 +456,7 @@ KIND.destroy = destroy
 KIND.seed_many = seed_many
 KIND.step_many = step_many
 KIND.write_many = write_many
+KIND.lanes = SCENE_LANES
 KIND.error_text = error_text
 scene_warm_up()
 

@@ -14,7 +14,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from envpool.box2d.scene cimport (
-    SCENE_BLOCK, SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, b2World,
+    SCENE_BLOCK, SCENE_FPS, SCENE_LANES, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, b2World,
     scene_body, scene_box, scene_create, scene_edge, scene_motor, scene_polygon, scene_restart, scene_step, scene_warm_up,
 )
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
@@ -342,6 +342,7 @@ KIND.destroy = destroy
 KIND.seed_many = seed_many
 KIND.step_many = step_many
 KIND.write_many = write_many
+KIND.lanes = SCENE_LANES
 scene_warm_up()
 
 

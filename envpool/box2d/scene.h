@@ -11,7 +11,8 @@
 
 enum {
   SCENE_FPS = 50,             /* steps in a second, in all envs                                                   */
-  SCENE_BLOCK = STEPPER_BLOCK /* worlds that are stepped together                                                 */
+  SCENE_BLOCK = STEPPER_BLOCK, /* worlds that are stepped together, at most                                         */
+  SCENE_LANES = STEPPER_LANES  /* of them, in about the time of one                                                 */
 };
 
 /* What the env wants to know about a body; its user data points here. */

@@ -62,6 +62,7 @@ cdef extern from "scene.h" nogil:
     enum:
         SCENE_FPS
         SCENE_BLOCK
+        SCENE_LANES
 
     cdef struct Touch:
         bool is_touching

@@ -57,6 +57,7 @@ class CEnv(ctypes.Structure):
         ("run_many", ctypes.c_void_p),
         ("error_text", ctypes.c_void_p),
         ("flags", ctypes.c_uint32),
+        ("lanes", ctypes.c_int32),
     ]
 
 

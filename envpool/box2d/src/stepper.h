@@ -10,7 +10,7 @@
 
 class b2World;
 
-enum { STEPPER_BLOCK = 16 };
+enum { STEPPER_BLOCK = 16, STEPPER_LANES = 8 };
 
 /* Steps n worlds (at most STEPPER_BLOCK) by dt seconds. */
 void stepper_step(b2World *const *worlds, int n, float dt, int velocity_passes, int position_passes);
