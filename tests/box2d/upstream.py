@@ -1,0 +1,171 @@
+"""The envs that this family is compared with, and who acts in them.
+
+Version 3 is gymnasium's. Version 2 is what gymnasium 0.29.1 had, made of the version at hand: the differences between
+the two are written down here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+import gymnasium
+import numpy as np
+from gymnasium.envs.box2d import car_racing, lunar_lander
+from gymnasium.envs.box2d.bipedal_walker import BipedalWalkerHeuristics
+
+from tests.oracles.gymnasium_oracle import Upstream, reference
+from tests.oracles.trajectory import Trajectory
+
+#: Second word of the seed of the generator that draws the wind of LunarLander's version 2.
+WIND_STREAM = 0x77696E64
+
+Policy = Callable[[gymnasium.Env[Any, Any], Any], Any]
+
+
+class LunarLanderV2(lunar_lander.LunarLander):
+    """Keeps its world over episodes, and its wind blows on; upstream draws that once, from numpy's global generator."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        if seed is not None:
+            rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, WIND_STREAM])))
+            self.wind_idx, self.torque_idx = rng.integers(-9999, 9999), rng.integers(-9999, 9999)
+            self.has_wind = getattr(self, "has_wind", self.enable_wind)
+        world, self.enable_wind = self.world, False  # else reset() would draw the wind
+        with patch.object(lunar_lander.Box2D, "b2World", lambda gravity: world):
+            return super().reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> Any:
+        self.enable_wind = self.has_wind
+        return super().step(action)
+
+
+class CarRacingV2(car_racing.CarRacing):
+    """Truncates when the lap is finished, and shows the reward without its fraction."""
+
+    def step(self, action: Any) -> Any:
+        obs, reward, terminated, truncated, info = super().step(action)
+        if info.get("lap_finished"):
+            terminated, truncated = False, True
+        return obs, reward, terminated, truncated, info
+
+    def _render(self, mode: str) -> Any:
+        reward, self.reward = self.reward, float(int(self.reward))
+        try:
+            return super()._render(mode)
+        finally:
+            self.reward = reward
+
+
+class BlindCar(car_racing.CarRacing):
+    """Draws nothing, which takes most of the time."""
+
+    def _render(self, mode: str) -> Any:
+        return np.zeros((96, 96, 3), np.uint8)
+
+
+class BlindCarV2(BlindCar, CarRacingV2):
+    pass
+
+
+for name in ("LunarLanderV2", "CarRacingV2", "BlindCar", "BlindCarV2"):
+    gymnasium.register(f"envpool-test/{name}", entry_point=f"{__name__}:{name}", max_episode_steps=1000)
+
+
+# ---- policies --------------------------------------------------------------------------------------------------------
+
+
+def random(seed: int = 0) -> Policy:
+    """Draw actions."""
+    rng = np.random.default_rng(seed)
+
+    def act(env: gymnasium.Env[Any, Any], obs: Any) -> Any:
+        space = env.action_space
+        if isinstance(space, gymnasium.spaces.Discrete):
+            return np.int64(rng.integers(space.n))
+        return rng.uniform(space.low, space.high).astype(np.float32)  # type: ignore[attr-defined]
+
+    return act
+
+
+def constant(*action: float) -> Policy:
+    """Do always the same."""
+    chosen: Any = np.float32(action) if len(action) > 1 else np.int64(action[0])
+    return lambda env, obs: chosen
+
+
+def land(env: gymnasium.Env[Any, Any], obs: Any) -> Any:
+    """Upstream's heuristic for LunarLander."""
+    action = lunar_lander.heuristic(env, obs)
+    return np.int64(action) if np.ndim(action) == 0 else np.float32(action)
+
+
+class Walk:
+    """Upstream's heuristic for BipedalWalker."""
+
+    def __call__(self, env: gymnasium.Env[Any, Any], obs: Any) -> Any:
+        if not hasattr(env.unwrapped, "heuristics") or env.unwrapped.prev_shaping is None:
+            env.unwrapped.heuristics = BipedalWalkerHeuristics()
+        return np.float32(env.unwrapped.heuristics.step_heuristic(obs))
+
+
+def follow(env: gymnasium.Env[Any, Any], obs: Any) -> Any:
+    """Drive CarRacing's car along the track."""
+    car, track = env.unwrapped.car, np.array(env.unwrapped.track)[:, 2:]
+    place = np.array(car.hull.position)
+    target = track[(np.argmin(((track - place) ** 2).sum(1)) + 5) % len(track)] - place
+    ahead = np.array(car.hull.GetWorldVector((0, 1)))
+    aside = ahead[0] * target[1] - ahead[1] * target[0]
+    is_slow = car.hull.linearVelocity.length < 40
+    if isinstance(env.action_space, gymnasium.spaces.Discrete):
+        return np.int64((2 if aside > 0 else 1) if abs(aside) > 4 else (3 if is_slow else 0))
+    return np.float32([np.clip(-aside / 10, -1, 1), 0.5 if is_slow else 0.0, 0.0 if is_slow else 0.1])
+
+
+# ---- recording -------------------------------------------------------------------------------------------------------
+
+
+class Played(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Has a policy act instead of the caller, and keeps its actions; a reset counts as one."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any], policy: Policy, log: list[Any]):
+        super().__init__(env)
+        self.policy = policy
+        self.log = log
+        self.obs: Any = None
+
+    def reset(self, **kwargs: Any) -> Any:
+        if self.obs is not None:
+            self.log.append(None)
+        self.obs, info = super().reset(**kwargs)
+        return self.obs, info
+
+    def step(self, action: Any) -> Any:
+        self.log.append(self.policy(self.env, self.obs))
+        result = super().step(self.log[-1])
+        self.obs = result[0]
+        return result
+
+
+@dataclass(frozen=True)
+class PlayedUpstream(Upstream):
+    """An upstream env in which a policy acts."""
+
+    policy: Policy = random()
+    logs: tuple[list[Any], ...] = ()
+
+    def make(self) -> gymnasium.Env[Any, Any]:
+        log = next(log for log in self.logs if not log)
+        return Played(super().make(), self.policy, log)
+
+
+def play(task: Upstream, policy: Policy, seeds: list[int], steps: int) -> tuple[Any, Trajectory]:
+    """Let a policy act in upstream envs; return its actions, for a pool, and what came of them."""
+    space = task.make().action_space
+    idle = np.zeros(space.shape or (), np.float32 if space.shape else np.int32)
+    upstream = PlayedUpstream(task.id, task.kwargs, info=task.info, policy=policy, logs=tuple([] for _ in seeds))
+    expected = reference(upstream, np.zeros((steps, len(seeds)), np.int64), seeds)
+    columns = [[idle if a is None else a for a in log] for log in upstream.logs]
+    return np.stack([np.array(c, idle.dtype) for c in columns], axis=1), expected
