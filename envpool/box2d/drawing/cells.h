@@ -162,10 +162,11 @@ static inline void blend(uint32_t *pixel, uint32_t colour, uint32_t weight) {
 /* The same for two pixels. */
 static inline void blend_pair(uint32_t *pixels, uint32_t colour, uint32_t weight0, uint32_t weight1) {
   const uint64_t colours = colour | (uint64_t)colour << 32;
+  const uint64_t olds = pixels[0] | (uint64_t)pixels[1] << 32; /* not one load: they may just have been stored apart */
   const uint16_t w0 = (uint16_t)weight0, w1 = (uint16_t)weight1;
   const words8 weights = {w0, w0, w0, w0, w1, w1, w1, w1};
   bytes8 old, towards;
-  memcpy(&old, pixels, sizeof old);
+  memcpy(&old, &olds, sizeof old);
   memcpy(&towards, &colours, sizeof towards);
   const words8 sum = __builtin_convertvector(old, words8) * (256 - weights) + __builtin_convertvector(towards, words8) * weights;
   const bytes8 out = __builtin_convertvector(sum >> 8, bytes8);

@@ -36,28 +36,38 @@ static inline void scan_polygon_init(scan_polygon *p, const double (*vertices)[2
   }
 }
 
-/* Crossings of row y with the edges, ascending; returns their number, which is even. */
-static inline int32_t scan_crossings(const scan_polygon *p, int32_t y, int32_t *crossings) {
-  int32_t n = 0;
-  for (int32_t i = 0; i < p->count; i++) {
-    const int32_t before = i ? i - 1 : p->count - 1;
-    const int32_t upper = p->y[before] < p->y[i] ? before : i, lower = upper == i ? before : i;
-    if (p->y[upper] == p->y[lower] || y < p->y[upper] || y > p->y[lower] || (y == p->y[lower] && y != p->high))
-      continue;
-    const double x1 = p->x[upper], x2 = p->x[lower], y1 = p->y[upper], y2 = p->y[lower];
-    const int32_t x = scan_coordinate((y - y1) * (x2 - x1) / (y2 - y1) + x1);
-    int32_t k = n++;
-    for (; k > 0 && crossings[k - 1] > x; k--)
-      crossings[k] = crossings[k - 1];
-    crossings[k] = x;
+/* Where the edges cross the rows of a band. */
+typedef struct scan_crossings {
+  int32_t x[BAND_HEIGHT][SCAN_VERTICES];
+  uint8_t count[BAND_HEIGHT]; /* even */
+} scan_crossings;
+
+/* Adds the crossings of the edge that ends at vertex i with rows `begin` to `end`. */
+static inline void scan_cross(scan_crossings *c, const scan_polygon *p, int32_t i, int32_t begin, int32_t end) {
+  const int32_t before = i ? i - 1 : p->count - 1;
+  const int32_t upper = p->y[before] < p->y[i] ? before : i, lower = upper == i ? before : i;
+  const double x1 = p->x[upper], width = (double)p->x[lower] - x1, y1 = p->y[upper], height = (double)p->y[lower] - y1;
+  if (height == 0)
+    return;
+  const int32_t last = at_most(p->y[lower] == p->high ? p->high : p->y[lower] - 1, end);
+  for (int32_t y = at_least(p->y[upper], begin); y <= last; y++)
+    c->x[y - begin][c->count[y - begin]++] = scan_coordinate((y - y1) * width / height + x1);
+}
+
+static inline void scan_sort(int32_t *x, int32_t count) {
+  for (int32_t i = 1; i < count; i++) {
+    const int32_t value = x[i];
+    int32_t k = i;
+    for (; k > 0 && x[k - 1] > value; k--)
+      x[k] = x[k - 1];
+    x[k] = value;
   }
-  return n;
 }
 
 /* Draws what the band has of a polygon. */
 static inline void scan_polygon_draw(band *b, const scan_polygon *p) {
   const int32_t begin = at_least(p->low, b->low), end = at_most(p->high, b->high);
-  int32_t crossings[SCAN_VERTICES];
+  scan_crossings c;
   if (begin > end)
     return;
   if (p->low == p->high) {
@@ -69,10 +79,16 @@ static inline void scan_polygon_draw(band *b, const scan_polygon *p) {
     band_fill(b, p->low, left, right, p->colour);
     return;
   }
+  memset(c.count, 0, (size_t)(end - begin + 1));
+  for (int32_t i = 0; i < p->count; i++)
+    scan_cross(&c, p, i, begin, end);
   for (int32_t y = begin; y <= end; y++) {
-    const int32_t n = scan_crossings(p, y, crossings);
-    for (int32_t i = 0; i < n; i += 2)
-      band_fill(b, y, crossings[i], crossings[i + 1], p->colour);
+    int32_t *x = c.x[y - begin];
+    const int32_t count = c.count[y - begin];
+    if (count > 2) /* two need no order */
+      scan_sort(x, count);
+    for (int32_t i = 0; i < count; i += 2)
+      band_fill(b, y, x[i], x[i + 1], p->colour);
   }
   for (int32_t i = 0; i < p->count; i++) {
     const int32_t before = i ? i - 1 : p->count - 1, y = p->y[i];
