@@ -21,7 +21,7 @@
 #define CAR_RACING_ZOOM 2.7
 #define CAR_RACING_SIZE 0.02                             /* units of the car            */
 #define CAR_RACING_MAX_ROAD 5000                         /* tiles and borders           */
-#define CAR_RACING_PANEL 100                             /* rows                        */
+#define CAR_RACING_PANEL 100                             /* rows; a multiple of a band  */
 
 #define CAR_RACING_GLYPHS 11 /* the digits and the minus sign */
 #define CAR_RACING_GLYPH_WIDTH 23
@@ -124,8 +124,9 @@ static inline void car_racing_camera_init(car_racing_camera *c, const car_racing
 typedef struct car_racing_figures {
   gfx_quad quads[1 + 400 + CAR_RACING_MAX_ROAD];
   scan_polygon car[12];       /* four wheels with four marks, four parts of the hull */
-  scan_polygon indicators[8]; /* the panel first */
+  scan_polygon indicators[7];
   int32_t num_quads, num_car, num_indicators;
+  uint32_t background;        /* of the scene */
   int32_t text_left, text_width, text_length;
   int32_t text[CAR_RACING_TEXT_LENGTH];  /* glyphs */
   int32_t text_x[CAR_RACING_TEXT_LENGTH]; /* their places in the text */
@@ -144,12 +145,17 @@ static inline void car_racing_add_quad(car_racing_figures *f, const car_racing_c
 }
 
 /* Upstream leaves out quadrilaterals far from the picture, of which there is nothing to see anyway; so may we, by another
- * measure: those whose first vertex is farther from the hull than the farthest corner of the picture and their own size
- * (30 is more than any has). */
+ * measure: those whose first vertex is farther from the hull than the farthest corner of the picture (800 is more than
+ * that) and their own size (30 is more than any has). Where no edge of the field can be seen, it is the background. */
 static inline void car_racing_add_ground(car_racing_figures *f, const car_racing_camera *c, const car_racing_scene *s) {
-  const double bound = CAR_RACING_PLAYFIELD, reach = 800 / c->zoom + 30, squared = reach * reach;
+  const double bound = CAR_RACING_PLAYFIELD, view = 800 / c->zoom, reach = view + 30, squared = reach * reach;
   const double field[4][2] = {{bound, bound}, {bound, -bound}, {-bound, -bound}, {-bound, bound}};
-  car_racing_add_quad(f, c, field, s->field_colour);
+  if (fabs(s->hull.x) + view < bound && fabs(s->hull.y) + view < bound) {
+    f->background = s->field_colour;
+  } else {
+    f->background = 0;
+    car_racing_add_quad(f, c, field, s->field_colour);
+  }
   for (int32_t i = -20; i < 20; i += 2) {
     const double left = CAR_RACING_GRASS * i + 0, right = CAR_RACING_GRASS * i + CAR_RACING_GRASS;
     const double dx = left - s->hull.x;
@@ -236,10 +242,7 @@ static inline void car_racing_add_needle(car_racing_figures *f, int32_t place, d
 }
 
 static inline void car_racing_add_indicators(car_racing_figures *f, const car_racing_scene *s) {
-  const double top = CANVAS_HEIGHT - CAR_RACING_PANEL;
-  const double panel[4][2] = {{CANVAS_WIDTH, CANVAS_HEIGHT}, {CANVAS_WIDTH, top}, {0, top}, {0, CANVAS_HEIGHT}};
   const double speed = sqrt(s->hull_speed[0] * s->hull_speed[0] + s->hull_speed[1] * s->hull_speed[1]);
-  scan_polygon_init(&f->indicators[f->num_indicators++], panel, 4, 0);
   car_racing_add_bar(f, 5, speed, 0.02, 0xffffff);
   for (int32_t i = 0; i < 4; i++)
     car_racing_add_bar(f, 7 + i, s->wheel_speed[i], 0.01, i < 2 ? 0xff0000 : 0xff0033);
@@ -299,9 +302,10 @@ static void car_racing_draw(const car_racing_brush *brush, const car_racing_scen
   column_sums_init(&sums);
   b.tables = &brush->tables;
   for (int32_t top = 0; top < CANVAS_HEIGHT; top += BAND_HEIGHT) {
+    const int32_t is_panel = top >= CANVAS_HEIGHT - CAR_RACING_PANEL;
     for (int32_t k = 0; k < BAND_HEIGHT; k++)
-      row_clear(&b.rows[k], 0);
-    if (top < CANVAS_HEIGHT - CAR_RACING_PANEL) {
+      row_clear(&b.rows[k], is_panel ? 0 : f.background);
+    if (!is_panel) {
       b.low = CANVAS_HEIGHT - BAND_HEIGHT - top;
       b.high = CANVAS_HEIGHT - 1 - top;
       b.direction = -1;
