@@ -1,9 +1,9 @@
 # distutils: language = c++
 """BipedalWalker: a robot with two legs of two segments that is to walk over rough terrain.
 
-Source of the dynamics: ``gymnasium.envs.box2d.bipedal_walker``, whose arithmetic is done in its precision here as there;
-Box2D computes in float32. As upstream, an env keeps its world over episodes, so that an episode depends a little on
-those before.
+Source of the dynamics: ``gymnasium.envs.box2d.bipedal_walker``, whose arithmetic is done in its precision here as
+there; Box2D computes in float32. As upstream, an env keeps its world over episodes, so that an episode depends a little
+on those before.
 """
 
 import numpy as np
@@ -16,9 +16,9 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from envpool.box2d.scene cimport (
-    SCENE_BLOCK, SCENE_FPS, SCENE_LANES, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint,
-    b2Vec2, b2World, scene_body, scene_box, scene_create, scene_edge, scene_look, scene_motor, scene_polygon, scene_step,
-    scene_warm_up,
+    SCENE_BLOCK, SCENE_FPS, SCENE_LANES, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef,
+    b2RevoluteJoint, b2Vec2, b2World, scene_body, scene_box, scene_create, scene_edge, scene_look, scene_motor,
+    scene_polygon, scene_step, scene_warm_up,
 )
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
 from envpool.rng cimport ep_integers, ep_next_double, ep_pcg64, ep_pcg64_seed, ep_uniform
@@ -253,14 +253,14 @@ cdef void clear(Walker* e) noexcept nogil:
 
 cdef void start(Walker* e, Walkers* s) noexcept nogil:
     """A new episode; a step without torque belongs to it."""
-    cdef int i
+    cdef int _
     if e.num_terrain:
         clear(e)
     e.world.SetContactListener(s.listener)
     memset(&e.hull_touch, 0, sizeof(e.hull_touch))
     memset(e.foot_touch, 0, sizeof(e.foot_touch))
     make_terrain(e, s.config.hardcore)
-    for i in range(NUM_CLOUD_DRAWS):    # upstream draws clouds, which are only to be looked at
+    for _ in range(NUM_CLOUD_DRAWS):    # upstream draws clouds, which are only to be looked at
         ep_next_double(&e.rng)
     make_walker(e)
 
@@ -321,6 +321,7 @@ cdef int step_block(Walkers* s, const envpool_batch* b, int32_t first, int32_t n
     cdef float reward
     cdef uint8_t terminated
     cdef int32_t i, k, position, num = 0
+    memset(worlds, 0, sizeof(worlds))
     memset(actions, 0, sizeof(actions))
     for i in range(n):
         position = first + i
@@ -384,11 +385,11 @@ scene_warm_up()
 class BipedalWalker:
     """Robot with two legs on rough terrain.
 
-    Observation float32 (24,): the hull's angle (rad), angular velocity (over 0.04 s), velocity (scaled); for each leg the
-    hip's angle (rad) and speed (of 4 rad/s), the knee's angle + 1 and speed (of 6 rad/s), whether the foot touches the
-    ground; 10 lidar ranges (of 5.33 m). Action float32 (4,): torque of the hip and the knee of either leg, the sign is
-    the direction; clipped to [-1, 1]; NaN is an error. Reward: way forward, less effort and tilt; -100 for falling or
-    walking out at the left end. An episode ends there and at the right end of the terrain.
+    Observation float32 (24,): the hull's angle (rad), angular velocity (over 0.04 s), velocity (scaled); for each leg
+    the hip's angle (rad) and speed (of 4 rad/s), the knee's angle + 1 and speed (of 6 rad/s), whether the foot touches
+    the ground; 10 lidar ranges (of 5.33 m). Action float32 (4,): torque of the hip and the knee of either leg, the sign
+    is the direction; clipped to [-1, 1]; NaN is an error. Reward: way forward, less effort and tilt; -100 for falling
+    or walking out at the left end. An episode ends there and at the right end of the terrain.
 
     Options
     -------

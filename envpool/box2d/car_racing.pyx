@@ -1,9 +1,9 @@
 # distutils: language = c++
 """CarRacing: a car seen from above that is to go around a track.
 
-Source of the dynamics: ``gymnasium.envs.box2d.car_racing`` and ``car_dynamics``, whose arithmetic is done in float64 here
-as there; Box2D computes in float32. Version 2 is what ``gymnasium`` 0.29.1 called CarRacing-v2. As upstream, an env keeps
-its world over episodes, so that an episode depends a little on those before.
+Source of the dynamics: ``gymnasium.envs.box2d.car_racing`` and ``car_dynamics``, whose arithmetic is done in float64
+here as there; Box2D computes in float32. Version 2 is what ``gymnasium`` 0.29.1 called CarRacing-v2. As upstream, an
+env keeps its world over episodes, so that an episode depends a little on those before.
 """
 
 import numpy as np
@@ -20,8 +20,8 @@ from envpool.box2d.race cimport (
     car_racing_scene, car_racing_tile, cell_tables_init, track, track_at, track_make, track_point, track_sign,
 )
 from envpool.box2d.scene cimport (
-    SCENE_BLOCK, SCENE_FPS, SCENE_LANES, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint, b2Vec2, b2World,
-    scene_body, scene_create, scene_motor, scene_polygon, scene_step, scene_warm_up,
+    SCENE_BLOCK, SCENE_FPS, SCENE_LANES, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint, b2Vec2,
+    b2World, scene_body, scene_create, scene_motor, scene_polygon, scene_step, scene_warm_up,
 )
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
 from envpool.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed, ep_uniform
@@ -352,6 +352,7 @@ cdef int step_block(Cars* s, const envpool_batch* b, int32_t first, int32_t n) n
     cdef int32_t at[SCENE_BLOCK]
     cdef Car* e
     cdef int32_t i, k, position, num = 0
+    memset(worlds, 0, sizeof(worlds))
     for i in range(n):
         position = first + i
         e = &s.envs[b.ids[position]]
@@ -465,9 +466,9 @@ class CarRacing:
     """Car with rear-wheel drive on a track that is another one in every episode.
 
     Observation uint8 (96, 96, 3): a picture, red, green, blue. Action float32 (3,): steering (-1 left to 1 right), gas
-    and brake (0 to 1); or, if not continuous, int32: 0 nothing, 1 right, 2 left, 3 gas, 4 brake. NaN is an error. Reward:
-    1000 / number of tiles for each tile that is visited first, less 0.1 a step; -100 for leaving the field. An episode
-    ends there and when the lap is finished. ``info["lap_finished"]`` (bool): whether it ended so.
+    and brake (0 to 1); or, if not continuous, int32: 0 nothing, 1 right, 2 left, 3 gas, 4 brake. NaN is an error.
+    Reward: 1000 / number of tiles for each tile that is visited first, less 0.1 a step; -100 for leaving the field. An
+    episode ends there and when the lap is finished. ``info["lap_finished"]`` (bool): whether it ended so.
 
     Options
     -------

@@ -14,8 +14,9 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from envpool.box2d.scene cimport (
-    SCENE_BLOCK, SCENE_FPS, SCENE_LANES, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, b2World,
-    scene_body, scene_box, scene_create, scene_edge, scene_motor, scene_polygon, scene_restart, scene_step, scene_warm_up,
+    SCENE_BLOCK, SCENE_FPS, SCENE_LANES, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef,
+    b2Vec2, b2World, scene_body, scene_box, scene_create, scene_edge, scene_motor, scene_polygon, scene_restart,
+    scene_step, scene_warm_up,
 )
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
 from envpool.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed, ep_pcg64_seed_words, ep_uniform
@@ -300,6 +301,7 @@ cdef void step_block(Landers* s, const envpool_batch* b, int32_t first, int32_t 
     cdef double reward
     cdef uint8_t terminated
     cdef int32_t i, at
+    memset(worlds, 0, sizeof(worlds))
     memset(thrust, 0, n * sizeof(Thrust))
     for i in range(n):
         at = first + i
@@ -350,11 +352,10 @@ class LunarLander:
     """Vehicle with a main engine and two side engines above a rugged moon.
 
     Observation float32 (8,): position relative to the landing pad (half the picture's width, half its height), velocity
-    (in these units, over 0.4 s), angle (rad), angular velocity (over 0.4 s), whether the left and the right leg touch
-    the ground. Action int32: 0 nothing, 1 left, 2 main, 3 right engine; or, if continuous, float32 (2,): throttle of the
-    main engine (off below 0), of the side engines (off between -0.5 and 0.5), clipped to [-1, 1]. Reward: progress
-    towards landing upright, less fuel; 100 for coming to rest, -100 for crashing or leaving the picture, both of which
-    end the episode.
+    (scaled), angle (rad), angular velocity (over 0.4 s), whether the left and the right leg touch the ground. Action
+    int32: 0 nothing, 1 left, 2 main, 3 right engine; or, if continuous, float32 (2,): throttle of the main engine (off
+    below 0), of the side engines (off between -0.5 and 0.5), clipped to [-1, 1]. Reward: progress towards landing
+    upright, less fuel; 100 for coming to rest, -100 for crashing or leaving the picture, both of which end the episode.
 
     Options
     -------

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 #: How many times as fast as EnvPool 1.2.5 a cell should be, with two threads on two cores.
-TARGETS = {
+TARGETS: dict[str, float] = {
     "CartPole-v1/1": 40,
     "CartPole-v1/16": 40,
     "CartPole-v1/256": 80,
@@ -28,6 +28,9 @@ CPU_TARGETS = {
     "Humanoid-v5/64/32": 1.15,
     "CheetahRun-v1/64": 1.7,
     "CheetahRun-v1/64/32": 1.7,
+    "LunarLander-v3/64": 1.15,
+    "BipedalWalker-v3/64": 1.15,
+    "CarRacing-v3/64": 1.5,
 }
 DEFAULT_CELLS = (*TARGETS, *CPU_TARGETS)
 
@@ -50,7 +53,7 @@ class Cell:
         return f"{self.task}/{self.num_envs}{batch}"
 
     @property
-    def target(self) -> int | None:
+    def target(self) -> float | None:
         """The ratio of speeds aimed at, if there is one."""
         return TARGETS.get(str(self))
 

@@ -1,4 +1,4 @@
-"""The family returns gymnasium's bits: every task and option, whoever acts, in pools of every kind, over many episodes."""
+"""The family returns gymnasium's bits: every task and option, whoever acts, in pools of every kind."""
 
 from __future__ import annotations
 

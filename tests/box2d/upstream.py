@@ -7,7 +7,7 @@ the two are written down here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
 
@@ -153,7 +153,7 @@ class Played(gymnasium.Wrapper[Any, Any, Any, Any]):
 class PlayedUpstream(Upstream):
     """An upstream env in which a policy acts."""
 
-    policy: Policy = random()
+    policy: Policy = field(default_factory=random)
     logs: tuple[list[Any], ...] = ()
 
     def make(self) -> gymnasium.Env[Any, Any]:

@@ -233,8 +233,9 @@ void Stepper::fall_asleep() {
   for (int32 i = 0; i < island_->m_bodyCount; i++) {
     b2Body *b = island_->m_bodies[i];
     if (b->m_type == b2_staticBody) continue;
-    const bool is_slow = b->m_angularVelocity * b->m_angularVelocity <= b2_angularSleepTolerance * b2_angularSleepTolerance &&
-                         b2Dot(b->m_linearVelocity, b->m_linearVelocity) <= b2_linearSleepTolerance * b2_linearSleepTolerance;
+    const float32 speed = b2Dot(b->m_linearVelocity, b->m_linearVelocity), spin = b->m_angularVelocity;
+    const bool is_slow = spin * spin <= b2_angularSleepTolerance * b2_angularSleepTolerance &&
+                         speed <= b2_linearSleepTolerance * b2_linearSleepTolerance;
     b->m_sleepTime = is_slow ? b->m_sleepTime + step_.dt : 0.0f;
     shortest = b2Min(shortest, b->m_sleepTime);
   }
@@ -270,7 +271,7 @@ void Stepper::finish() {
   world_->m_flags &= ~b2World::e_locked;
 }
 
-/* ---- lanes -------------------------------------------------------------------------------------------------------- */
+/* ---- lanes ------------------------------------------------------------------------------------------------------ */
 
 /* Numbers the moving bodies as the world lists them. Returns whether velocities.h knows all that is in the island. */
 bool Stepper::describe_joints() {
@@ -391,8 +392,12 @@ void Stepper::load(Lanes<F, M> *lanes, int lane, bool is_first) {
   int32 next[VELOCITIES_BODIES] = {0};
   for (int32 i = 0; i < contacts_->m_count; i++) {
     const int32 body = moving_[i].body, k = next[body]++;
-    if (k == lanes->num_contacts[body]) std::memset(&lanes->contacts[body][lanes->num_contacts[body]++], 0, sizeof(lanes->contacts[0][0]));
-    load_contact(&lanes->contacts[body][k], moving_[i], lane);
+    LaneContact<F, M> *contact = &lanes->contacts[body][k];
+    if (k == lanes->num_contacts[body]) {
+      std::memset(static_cast<void *>(contact), 0, sizeof(*contact));
+      lanes->num_contacts[body]++;
+    }
+    load_contact(contact, moving_[i], lane);
   }
 }
 

@@ -1,9 +1,9 @@
 /* The passes over joints and contacts that find the velocities of a step, for one world in each lane of a vector.
  *
  * Each lane does b2RevoluteJoint's and b2ContactSolver's operations in their order, so it gets their bits; where they
- * branch, a lane takes the result that its branch has. What does not change between passes is computed once. Contacts of
- * different bodies do not influence each other within a pass, since the other side is always static: so they are sorted
- * by body, and one whose moving side is A counts as one whose moving side is B with the opposite normal.
+ * branch, a lane takes the result that its branch has. What does not change between passes is computed once. Contacts
+ * of different bodies do not influence each other within a pass, since the other side is always static: so they are
+ * sorted by body, and one whose moving side is A counts as one whose moving side is B with the opposite normal.
  */
 #ifndef ENVPOOL_BOX2D_VELOCITIES_H
 #define ENVPOOL_BOX2D_VELOCITIES_H
@@ -105,7 +105,7 @@ LANES_INLINE void lanes_solve(LaneJoint<F, M> &j, LaneBody<F, M> *bodies) {
     const F lz = -(j.det3 * (j.exx * (j.eyy * apart_w - j.eyz * apart_y) + j.exy * (j.eyz * apart_x - j.eyx * apart_w) +
                              j.exz * (j.eyx * apart_y - j.eyy * apart_x)));
     const F total = j.impulse_z + lz;
-    const M lets_go = j.is_lower ? total < 0.0f : total > 0.0f; /* it would pull instead of push: the point alone then */
+    const M lets_go = j.is_lower ? total < 0.0f : total > 0.0f; /* it would pull, not push: the point alone then */
     const F right_x = -apart_x + j.impulse_z * j.ezx, right_y = -apart_y + j.impulse_z * j.ezy;
     const F limit_x = lets_go ? j.det2 * (j.eyy * right_x - j.eyx * right_y) : lx;
     const F limit_y = lets_go ? j.det2 * (j.exx * right_y - j.exy * right_x) : ly;
