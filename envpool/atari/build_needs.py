@@ -1,0 +1,78 @@
+"""What the Atari extension is built of: ALE's C++ sources, taken from the pinned sdist of ale-py.
+
+ALE is free software under the GPL, version 2, and so is an extension that contains it.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from setuptools import Extension
+
+from native_build import Build, fetch_sdist, lock_for, static_library
+
+VERSION = "0.12.1"
+SHA256 = "c503d574c5983e1063b451201ccb779d935919c0f6bf116fb0f4f8aa4c86d249"
+HERE = Path("envpool/atari")  # setup.py runs in the root of the tree
+
+#: ALE's C++ is always built like this: no profile may turn on its assertions, which end the process.
+FLAGS = ["-std=c++17", "-O3", "-g0", "-DNDEBUG", "-fvisibility=hidden", "-w"]
+
+
+def configure(extension: Extension, build: Build) -> None:
+    """Add ALE, the emulator in front of it, and zlib, with which ALE reads ROMs."""
+    source = fetch_sdist(
+        f"ale-py=={VERSION}", SHA256, "--no-build-isolation", python_path=make_backend(Path("build/ale_backend"))
+    )
+    includes = [source / "src", source / "src/ale", make_version_header(build.folder / "ale_version")]
+    library = static_library(build, "ale", ale_sources(source / "src/ale"), includes, FLAGS)
+    extension.sources += [str(path) for path in sorted((HERE / "core").glob("*.cpp"))]
+    extension.extra_compile_args += ["-std=c++17", *(f"-isystem{path}" for path in includes)]
+    extension.extra_objects.append(str(library))
+    extension.libraries.append("z")
+    extension.language = "c++"
+
+
+def ale_sources(ale: Path) -> list[Path]:
+    """Return the files that make up the emulator and its RL environment, but for what core/ stands in for."""
+    own = {path.name for path in (HERE / "core").glob("*.cpp")}
+    found = [p for part in ("common", "emucore", "environment", "games") for p in (ale / part).rglob("*.c*")]
+    return sorted(p for p in found if p.suffix in (".cpp", ".cxx") and p.name not in own)
+
+
+def make_version_header(folder: Path) -> Path:
+    """Write the only header that ALE's own build would generate, and return its folder."""
+    text = f'#define ALE_VERSION "{VERSION}"\n#define ALE_VERSION_GIT_SHA ""\n'
+    with lock_for("ale version"):
+        folder.mkdir(parents=True, exist_ok=True)
+        header = folder / "version.hpp"
+        if not header.exists() or header.read_text() != text:
+            header.write_text(text)
+    return folder
+
+
+def make_backend(folder: Path) -> Path:
+    """Write a stand-in for the build backend that the sdist names, and return the folder for the Python path.
+
+    pip asks the backend for the name and version before it downloads; the real one would first have to be installed
+    with everything it needs to build the wheel.
+    """
+    text = textwrap.dedent(f"""\
+        from pathlib import Path
+
+        def get_requires_for_build_wheel(config_settings=None):
+            return []
+
+        def prepare_metadata_for_build_wheel(folder, config_settings=None):
+            info = Path(folder) / "ale_py-{VERSION}.dist-info"
+            info.mkdir()
+            (info / "METADATA").write_text("Metadata-Version: 2.1\\nName: ale-py\\nVersion: {VERSION}\\n")
+            return info.name
+        """)
+    package = folder / "scikit_build_core"
+    with lock_for("ale backend"):
+        package.mkdir(parents=True, exist_ok=True)
+        (package / "__init__.py").touch()
+        (package / "build.py").write_text(text)
+    return folder
