@@ -20,6 +20,7 @@ cdef extern from "envpool/rng.h" nogil:
         uint32_t half
         uint32_t has_half
 
+    void ep_generate_state(const uint32_t* words, size_t n, uint32_t* out, size_t count)
     void ep_pcg64_seed(ep_pcg64* g, uint64_t seed)
     void ep_pcg64_seed_words(ep_pcg64* g, const uint32_t* words, size_t n)
     void ep_pcg64_bind(ep_pcg64* g, bitgen_t* bitgen)

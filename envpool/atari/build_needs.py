@@ -8,9 +8,8 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-from setuptools import Extension
-
 from native_build import Build, fetch_sdist, lock_for, static_library
+from setuptools import Extension
 
 VERSION = "0.12.1"
 SHA256 = "c503d574c5983e1063b451201ccb779d935919c0f6bf116fb0f4f8aa4c86d249"
@@ -27,7 +26,7 @@ def configure(extension: Extension, build: Build) -> None:
     )
     includes = [source / "src", source / "src/ale", make_version_header(build.folder / "ale_version")]
     library = static_library(build, "ale", ale_sources(source / "src/ale"), includes, FLAGS)
-    extension.sources += [str(path) for path in sorted((HERE / "core").glob("*.cpp"))]
+    extension.sources += [str(path) for folder in ("core", "image") for path in sorted((HERE / folder).glob("*.cpp"))]
     extension.extra_compile_args += ["-std=c++17", *(f"-isystem{path}" for path in includes)]
     extension.extra_objects.append(str(library))
     extension.libraries.append("z")

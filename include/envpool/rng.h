@@ -58,11 +58,12 @@ static inline void ep_pcg64_advance(ep_pcg64 *g) {
   g->state_low = (uint64_t)state;
 }
 
-/* PCG64(SeedSequence(entropy)). The words (n, n >= 1) are those of a list of ints below 2**32, or of one int of any
- * size, lowest first and no more of them than it has. Up to 4 words, zeros at the end change nothing. */
-static inline void ep_pcg64_seed_words(ep_pcg64 *g, const uint32_t *words, size_t n) {
+/* SeedSequence(entropy).generate_state(count) into out (count). The words (n, n >= 1) are those of a list of ints below
+ * 2**32, or of one int of any size, lowest first and no more of them than it has. Up to 4 words, zeros at the end change
+ * nothing. */
+static inline void ep_generate_state(const uint32_t *words, size_t n, uint32_t *out, size_t count) {
   const uint32_t absorb = UINT32_C(0x931e8875), emit = UINT32_C(0x58f38ded);
-  uint32_t pool[4], out[8], constant = UINT32_C(0x43b0d7e5);
+  uint32_t pool[4], constant = UINT32_C(0x43b0d7e5);
   for (size_t i = 0; i < 4; i++) pool[i] = ep_seed_hash(i < n ? words[i] : 0, &constant, absorb);
   for (size_t from = 0; from < 4; from++)
     for (size_t to = 0; to < 4; to++)
@@ -71,7 +72,13 @@ static inline void ep_pcg64_seed_words(ep_pcg64 *g, const uint32_t *words, size_
     for (size_t to = 0; to < 4; to++) pool[to] = ep_seed_mix(pool[to], ep_seed_hash(words[i], &constant, absorb));
 
   constant = UINT32_C(0x8b51f9dd);
-  for (size_t i = 0; i < 8; i++) out[i] = ep_seed_hash(pool[i % 4], &constant, emit);
+  for (size_t i = 0; i < count; i++) out[i] = ep_seed_hash(pool[i % 4], &constant, emit);
+}
+
+/* PCG64(SeedSequence(entropy)), with words (n) as for ep_generate_state(). */
+static inline void ep_pcg64_seed_words(ep_pcg64 *g, const uint32_t *words, size_t n) {
+  uint32_t out[8];
+  ep_generate_state(words, n, out, 8);
   const uint64_t start_high = (uint64_t)out[1] << 32 | out[0], start_low = (uint64_t)out[3] << 32 | out[2];
   const uint64_t stream_high = (uint64_t)out[5] << 32 | out[4], stream_low = (uint64_t)out[7] << 32 | out[6];
 

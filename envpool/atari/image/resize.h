@@ -1,0 +1,47 @@
+/* Resizing of planes of bytes, with the bits of cv2.resize (OpenCV 5.0). */
+#ifndef ENVPOOL_ATARI_RESIZE_H
+#define ENVPOOL_ATARI_RESIZE_H
+
+#include <cstdint>
+#include <vector>
+
+namespace envpool::atari {
+
+/* From one size to another; made once, used by any number of threads. */
+class Resizer {
+ public:
+  /* Sizes are at least 1. `area` chooses INTER_AREA, else INTER_LINEAR. May throw std::bad_alloc. */
+  Resizer(int from_height, int from_width, int to_height, int to_width, bool area);
+
+  /* `from` (from_height x from_width) to `to` (to_height x to_width), both row by row. */
+  void run(const uint8_t *from, uint8_t *to) const noexcept;
+
+ private:
+  /* What OpenCV does in which case. */
+  enum class Method { copy, means, areas, areas_84, lines };
+
+  /* Which source elements make up each element of one axis, and their weights, entry by entry: (taps x size). Elements
+   * with fewer taps have zeros behind. */
+  struct Axis {
+    int size, taps;
+    std::vector<int32_t> index;
+    std::vector<float> weight;    /* Method::areas */
+    std::vector<int32_t> fixed;   /* Method::lines: of 2048 */
+  };
+
+  static Axis areas(int from, int to);
+  static Axis lines(int from, int to, bool area, bool zero_at_end);
+
+  void run_means(const uint8_t *from, uint8_t *to) const noexcept;
+  void run_areas(const uint8_t *from, uint8_t *to) const noexcept;
+  void run_areas_84(const uint8_t *from, uint8_t *to) const noexcept;
+  void run_lines(const uint8_t *from, uint8_t *to) const noexcept;
+
+  int from_height_, from_width_, to_height_, to_width_;
+  Method method_;
+  Axis y_, x_;
+};
+
+}  // namespace envpool::atari
+
+#endif  // ENVPOOL_ATARI_RESIZE_H

@@ -1,0 +1,15 @@
+/* Screens of palette indices become planes of grey or colour. */
+#ifndef ENVPOOL_ATARI_SCREEN_H
+#define ENVPOOL_ATARI_SCREEN_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace envpool::atari {
+
+/* out[i] = max(table[a[i]], table[b[i]]) for n pixels. `a` may be `b`. */
+void look_up_max(const uint8_t *a, const uint8_t *b, const uint8_t table[256], size_t n, uint8_t *out) noexcept;
+
+}  // namespace envpool::atari
+
+#endif  // ENVPOOL_ATARI_SCREEN_H

@@ -1,0 +1,442 @@
+# distutils: language = c++
+"""Atari envs on top of emulator.h: resets, frame skipping, observations.
+
+This extension contains ALE and is therefore, as a binary, under the GNU General Public License, version 2.
+
+What an observation is made of follows ``gymnasium.wrappers.AtariPreprocessing``: `planes` are its newer buffer, the
+maximum of the last two screens in grey or colours; the older one is only ever needed as the screen it was.
+"""
+
+import numpy as np
+
+from cpython.pycapsule cimport PyCapsule_New
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy
+from libcpp cimport bool as cpp_bool
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
+from envpool.rng cimport ep_generate_state, ep_integers, ep_pcg64, ep_pcg64_seed
+
+from envpool.native import Field, define
+
+cdef extern from "emulator.h" namespace "envpool::atari" nogil:
+    const int RAM_SIZE "envpool::atari::kRamSize"
+    const int NUM_ACTIONS "envpool::atari::kNumActions"
+
+    cdef cppclass GameInfo:
+        string md5
+        vector[int] modes
+        vector[int] difficulties
+        vector[int] minimal_actions
+        vector[int] legal_actions
+
+    cpp_bool find_game(const string& name, GameInfo* out)
+
+    cdef cppclass Rom:
+        cpp_bool is_open()
+
+    cdef struct Machine:
+        const Rom* rom
+        int mode
+        int difficulty
+        float repeat_action_probability
+
+    cdef cppclass Emulator:
+        cpp_bool load(uint32_t seed)
+        cpp_bool reset_game()
+        int act(int action, cpp_bool draw)
+        cpp_bool is_game_over()
+        int lives()
+        const uint8_t* screen()
+        const uint8_t* ram()
+        int height()
+        int width()
+        void palette(uint8_t* grey, uint8_t* red, uint8_t* green, uint8_t* blue)
+
+cdef extern from "image/resize.h" namespace "envpool::atari" nogil:
+    cdef cppclass Resizer:
+        void run(const uint8_t* source, uint8_t* to)
+
+cdef extern from "image/screen.h" namespace "envpool::atari" nogil:
+    void look_up_max(const uint8_t* a, const uint8_t* b, const uint8_t* table, size_t n, uint8_t* out)
+
+cdef extern from *:
+    """
+    #include <new>
+
+    static envpool::atari::Rom *new_rom(const void *bytes, size_t size) {
+      return new (std::nothrow) envpool::atari::Rom(bytes, size);
+    }
+
+    static envpool::atari::Emulator *new_emulator(const envpool::atari::Machine &machine) {
+      return new (std::nothrow) envpool::atari::Emulator(machine);
+    }
+
+    static envpool::atari::Resizer *new_resizer(int from_height, int from_width, int height, int width, bool area) {
+      try {
+        return new envpool::atari::Resizer(from_height, from_width, height, width, area);
+      } catch (const std::bad_alloc &) {
+        return nullptr;
+      }
+    }
+    """
+    Rom* new_rom(const void* data, size_t size) noexcept nogil
+    Emulator* new_emulator(const Machine& machine) noexcept nogil
+    Resizer* new_resizer(int from_height, int from_width, int height, int width, bint area) noexcept nogil
+
+cdef enum:
+    NOOP = 0                    # ALE's actions
+    FIRE = 1
+    NO_CONSOLE = 1              # error code: a console could not be built or reset
+
+cdef struct Config:             # of one kind; the bytes of its ROM follow
+    int32_t stack_num
+    int32_t frame_skip
+    int32_t noop_max
+    int32_t max_episode_steps
+    int32_t height              # of a frame
+    int32_t width
+    int32_t mode
+    int32_t difficulty
+    int32_t num_planes          # 1 for grey, 3 for colours
+    int32_t num_actions
+    uint8_t actions[18]         # ALE's number of each action
+    bint presses_fire
+    bint episodic_life
+    bint clips_reward
+    bint area
+    float repeat_action_probability
+    int64_t rom_size
+
+cdef struct Env:
+    Emulator* emulator
+    ep_pcg64 rng
+    uint64_t seed
+    bint is_fresh               # seeded, and not reset since
+    bint is_broken              # its console could not be built or reset
+    bint is_over                # the game is
+    int32_t lives
+    int32_t steps               # since the game started
+    float reward                # of the last step, before clipping
+    int32_t newest              # entry of `frames`
+    int32_t num_frames          # entries since the game started, at most stack_num
+    uint8_t* frames             # ring (stack_num, num_planes, height, width)
+    uint8_t* planes             # (num_planes, pixels of a screen)
+    uint8_t* older              # screen before the last one of a step
+
+cdef struct Envs:
+    Config config
+    int32_t num_envs
+    Rom* rom
+    Resizer* resizer
+    size_t pixels               # of a screen
+    size_t plane                # bytes of one plane of a frame
+    uint8_t tables[4][256]      # palette index to grey, red, green, blue
+    uint8_t* memory             # what the envs point into
+    Env* env                    # (num_envs)
+
+
+cdef void destroy(void* state) noexcept nogil:
+    cdef Envs* s = <Envs*>state
+    cdef int32_t i
+    if s.env != NULL:
+        for i in range(s.num_envs):
+            del s.env[i].emulator
+    del s.resizer
+    del s.rom
+    free(s.env)
+    free(s.memory)
+    free(s)
+
+
+cdef void* create(const void* config, int32_t n) noexcept nogil:
+    cdef Envs* s = <Envs*>calloc(1, sizeof(Envs))
+    if s == NULL:
+        return NULL
+    s.config = (<const Config*>config)[0]
+    s.num_envs = n
+    if not allocate(s, <const Config*>config + 1):
+        destroy(s)
+        return NULL
+    return s
+
+
+cdef bint allocate(Envs* s, const void* rom) noexcept nogil:
+    """Everything but the consoles, which are built when the envs are seeded; the first one tells the screen's size."""
+    cdef Config* c = &s.config
+    cdef Machine machine
+    cdef size_t frames, planes
+    cdef uint8_t* free_memory
+    cdef int32_t i
+    s.env = <Env*>calloc(s.num_envs, sizeof(Env))
+    s.rom = new_rom(rom, c.rom_size)
+    if s.env == NULL or s.rom == NULL or not s.rom.is_open():
+        return False
+    machine.rom = s.rom
+    machine.mode = c.mode
+    machine.difficulty = c.difficulty
+    machine.repeat_action_probability = c.repeat_action_probability
+    for i in range(s.num_envs):
+        s.env[i].emulator = new_emulator(machine)
+        if s.env[i].emulator == NULL:
+            return False
+    if not s.env[0].emulator.load(0):
+        return False
+    s.env[0].emulator.palette(&s.tables[0][0], &s.tables[1][0], &s.tables[2][0], &s.tables[3][0])
+    s.pixels = <size_t>s.env[0].emulator.height() * s.env[0].emulator.width()
+    s.plane = <size_t>c.height * c.width
+    s.resizer = new_resizer(s.env[0].emulator.height(), s.env[0].emulator.width(), c.height, c.width, c.area)
+    frames = s.plane * c.num_planes * c.stack_num
+    planes = s.pixels * c.num_planes
+    s.memory = <uint8_t*>malloc(s.num_envs * (frames + planes + s.pixels))
+    if s.resizer == NULL or s.memory == NULL:
+        return False
+    free_memory = s.memory
+    for i in range(s.num_envs):
+        s.env[i].frames = free_memory
+        s.env[i].planes = free_memory + frames
+        s.env[i].older = free_memory + frames + planes
+        free_memory += frames + planes + s.pixels
+    return True
+
+
+cdef void seed_one(Env* env) noexcept nogil:
+    """Builds the console anew, and seeds as ``ale_py.AtariEnv`` does: a word for the no-ops, one for the emulator."""
+    cdef uint32_t seed[2]
+    cdef uint32_t words[2]
+    seed[0] = <uint32_t>env.seed
+    seed[1] = <uint32_t>(env.seed >> 32)
+    ep_generate_state(seed, 2, words, 2)
+    ep_pcg64_seed(&env.rng, words[0])
+    env.is_broken = not env.emulator.load(words[1])
+
+
+cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil:
+    cdef Envs* s = <Envs*>state
+    cdef int32_t i
+    for i in range(n):
+        s.env[ids[i]].seed = seeds[i]
+        s.env[ids[i]].is_fresh = True
+        seed_one(&s.env[ids[i]])
+
+
+cdef inline const uint8_t* table_of(Envs* s, int32_t plane) noexcept nogil:
+    return &s.tables[0 if s.config.num_planes == 1 else 1 + plane][0]
+
+
+cdef void look_at(Envs* s, Env* env, const uint8_t* a, const uint8_t* b) noexcept nogil:
+    """Makes the planes the maximum of two screens."""
+    cdef int32_t p
+    for p in range(s.config.num_planes):
+        look_up_max(a, b, table_of(s, p), s.pixels, env.planes + p * s.pixels)
+
+
+cdef void look_also_at(Envs* s, Env* env, const uint8_t* screen) noexcept nogil:
+    """Raises the planes to what is brighter on a screen."""
+    cdef const uint8_t* table
+    cdef uint8_t* plane
+    cdef size_t i
+    cdef int32_t p
+    for p in range(s.config.num_planes):
+        table = table_of(s, p)
+        plane = env.planes + p * s.pixels
+        for i in range(s.pixels):
+            plane[i] = max(plane[i], table[screen[i]])
+
+
+cdef void push_frame(Envs* s, Env* env) noexcept nogil:
+    """Puts the planes into the ring."""
+    cdef uint8_t* frame
+    cdef int32_t p
+    env.newest = (env.newest + 1) % s.config.stack_num
+    env.num_frames = min(env.num_frames + 1, s.config.stack_num)
+    frame = env.frames + env.newest * s.config.num_planes * s.plane
+    for p in range(s.config.num_planes):
+        s.resizer.run(env.planes + p * s.pixels, frame + p * s.plane)
+
+
+cdef bint start_game(Env* env) noexcept nogil:
+    env.num_frames = 0
+    env.steps = 0
+    return not env.is_broken and env.emulator.reset_game()
+
+
+cdef bint press(Env* env, int action, bint draw) noexcept nogil:
+    """One frame of the start of an episode; a game that ends in it starts again, from its seed if it has not yet gone
+    beyond the first reset."""
+    env.emulator.act(action, draw)
+    if not env.emulator.is_game_over():
+        return True
+    if env.is_fresh:
+        seed_one(env)
+    return start_game(env)
+
+
+cdef bint reset_one(Envs* s, Env* env) noexcept nogil:
+    """False: the console could not be built or reset."""
+    cdef Config* c = &s.config
+    cdef int64_t noops
+    cdef bint goes_on = c.episodic_life and not (env.is_fresh or env.is_broken or env.is_over)
+    if env.is_broken and not env.is_fresh:
+        seed_one(env)
+    if not (goes_on and env.steps < c.max_episode_steps) and not start_game(env):
+        return False
+    noops = ep_integers(&env.rng, 1, c.noop_max + 1) if c.noop_max > 0 else 0
+    if c.presses_fire:
+        noops -= 1
+    while noops > 0:
+        if not press(env, NOOP, noops == 1 and not c.presses_fire):
+            return False
+        noops -= 1
+    if c.presses_fire and not press(env, FIRE, True):
+        return False
+    env.is_fresh = False
+    env.is_over = False
+    env.lives = env.emulator.lives()
+    env.reward = 0
+    look_at(s, env, env.emulator.screen(), env.emulator.screen())
+    push_frame(s, env)
+    return True
+
+
+cdef bint step_one(Envs* s, Env* env, int action) noexcept nogil:
+    """Returns whether the episode ended."""
+    cdef Config* c = &s.config
+    cdef Emulator* emulator = env.emulator
+    cdef int32_t t, lives, last = c.frame_skip - 1
+    cdef int reward = 0
+    cdef bint ended = False
+    for t in range(c.frame_skip):
+        reward += emulator.act(action, t >= last - 1)
+        lives = emulator.lives()
+        env.is_over = emulator.is_game_over()
+        ended = env.is_over or (c.episodic_life and 0 < lives < env.lives)
+        env.lives = lives
+        if ended:
+            break
+        if t == last - 1:
+            memcpy(env.older, emulator.screen(), s.pixels)
+    env.steps += 1
+    env.reward = reward
+    if not ended:
+        look_at(s, env, emulator.screen(), <const uint8_t*>env.older if last > 0 else emulator.screen())
+    elif t == last > 0:
+        look_also_at(s, env, env.older)
+    push_frame(s, env)
+    return ended
+
+
+cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
+    cdef Envs* s = <Envs*>state
+    cdef const int32_t* actions = <const int32_t*>b.actions[0]
+    cdef Env* env
+    cdef int32_t i
+    cdef int failed = 0
+    for i in range(b.n):
+        env = &s.env[b.ids[i]]
+        if b.reset[i]:
+            if not reset_one(s, env):
+                env.is_broken = True
+                b.errors[i] = NO_CONSOLE
+                failed = 1
+            continue
+        b.terminated[i] = step_one(s, env, s.config.actions[actions[b.ids[i]]])
+        b.reward[i] = env.reward
+        if s.config.clips_reward:
+            b.reward[i] = (env.reward > 0) - (env.reward < 0)
+        if s.config.episodic_life:          # the pool counts the steps of this life only
+            b.truncated[i] = env.steps >= s.config.max_episode_steps
+    return failed
+
+
+cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+    cdef Envs* s = <Envs*>state
+    cdef int32_t stack_num = s.config.stack_num
+    cdef size_t frame = s.plane * s.config.num_planes
+    cdef uint8_t* obs = <uint8_t*>fields[0] + row0 * stack_num * frame
+    cdef int32_t* lives = <int32_t*>fields[1] + row0
+    cdef float* reward = <float*>fields[2] + row0
+    cdef int32_t* terminated = <int32_t*>fields[3] + row0
+    cdef uint8_t* ram = <uint8_t*>fields[4] + row0 * RAM_SIZE
+    cdef Env* env
+    cdef int32_t i, age
+    for i in range(n):
+        env = &s.env[ids[i]]
+        for age in range(stack_num - 1, -1, -1):        # what came before the game is its first frame
+            memcpy(obs, env.frames + (env.newest - min(age, env.num_frames - 1) + stack_num) % stack_num * frame, frame)
+            obs += frame
+        lives[i] = env.lives
+        reward[i] = env.reward
+        terminated[i] = env.is_over
+        memcpy(ram + i * RAM_SIZE, env.emulator.ram(), RAM_SIZE)
+
+
+cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
+    cdef const char* message = "the console could not be built: out of memory"
+    cdef size_t i = 0
+    while i + 1 < size and message[i]:
+        text[i] = message[i]
+        i += 1
+    text[i] = 0
+
+
+cdef envpool_env KIND
+envpool_env_init(&KIND, "Atari")
+KIND.create = create
+KIND.destroy = destroy
+KIND.seed_many = seed_many
+KIND.step_many = step_many
+KIND.write_many = write_many
+KIND.error_text = error_text
+
+
+def find(str name):
+    """Return what ALE knows of a game: md5, modes, difficulties, minimal_actions, legal_actions; {} if nothing."""
+    cdef GameInfo info
+    if not find_game(name.encode(), &info):
+        return {}
+    return {
+        "md5": info.md5.decode(),
+        "modes": list(info.modes),
+        "difficulties": list(info.difficulties),
+        "minimal_actions": list(info.minimal_actions),
+        "legal_actions": list(info.legal_actions),
+    }
+
+
+def build(config, game, bytes rom):
+    """Return the capsule for checked options, what `find` returned, and the ROM."""
+    cdef Config c
+    actions = game["legal_actions" if config.full_action_space else "minimal_actions"]
+    c.stack_num = config.stack_num
+    c.frame_skip = config.frame_skip
+    c.noop_max = config.noop_max
+    c.max_episode_steps = config.max_episode_steps
+    c.height = config.img_height
+    c.width = config.img_width
+    c.mode = config.mode
+    c.difficulty = config.difficulty
+    c.num_planes = 1 if config.gray_scale else 3
+    c.num_actions = len(actions)
+    for i, action in enumerate(actions):
+        c.actions[i] = action
+    c.presses_fire = config.use_fire_reset and FIRE in actions
+    c.episodic_life = config.episodic_life
+    c.clips_reward = config.reward_clip
+    c.area = config.use_inter_area_resize
+    c.repeat_action_probability = config.repeat_action_probability
+    c.rom_size = len(rom)
+    fields = [
+        Field("obs", np.uint8, (c.stack_num * c.num_planes, c.height, c.width), 0, 255),
+        Field("info:lives", np.int32, (-1,)),
+        Field("info:reward", np.float32, (-1,)),
+        Field("info:terminated", np.int32, (-1,), 0, 1),
+        Field("info:ram", np.uint8, (RAM_SIZE,)),
+    ]
+    template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+    return define(
+        template, fields, [Field("action", np.int32, (-1,), 0, c.num_actions - 1)], (<const char*>&c)[:sizeof(Config)] + rom
+    )

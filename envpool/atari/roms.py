@@ -1,0 +1,49 @@
+"""Finding the ROMs that the package ale-py brings."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.util import find_spec
+from pathlib import Path
+
+from envpool.errors import ConfigError
+
+INSTALL = "pip install ale-py==0.12.1"
+
+
+def rom_folder() -> Path:
+    """Return the folder of ale-py's ROMs, without importing ale-py; ImportError if it is not installed."""
+    package = find_spec("ale_py")
+    if package is None or package.origin is None:
+        raise ImportError(f"Atari games need the ROMs in the package ale-py, which is not installed: {INSTALL}")
+    return Path(package.origin).parent / "roms"
+
+
+def read_rom(game: str, md5: str) -> bytes:
+    """Return the ROM of a game.
+
+    Parameters
+    ----------
+    game : str
+        Its name, e.g. ``"pong"``.
+    md5 : str
+        What its MD5 must be.
+
+    Raises
+    ------
+    ImportError
+        ale-py is not installed.
+    ConfigError
+        The file cannot be read, or is not the ROM that ALE supports.
+    """
+    path = rom_folder() / f"{game}.bin"
+    try:
+        rom = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"the ROM of task {game!r} cannot be read ({error}): {INSTALL} brings it") from error
+    found = hashlib.md5(rom, usedforsecurity=False).hexdigest()
+    if found != md5:
+        raise ConfigError(
+            f"{path} is not the ROM that ALE supports: its MD5 is {found}, expected is {md5}; {INSTALL} brings it"
+        )
+    return rom

@@ -1,0 +1,185 @@
+"""Atari envs in plain Python: ale_py's emulator and OpenCV's resizing under the rules of the task's options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import ale_py
+import cv2
+import numpy as np
+from ale_py import roms
+
+import envpool
+
+NOOP, FIRE = ale_py.Action.NOOP, ale_py.Action.FIRE
+
+
+class Game:
+    """One env.
+
+    Parameters
+    ----------
+    options : mapping
+        All options of the task, e.g. ``envpool.make_spec(...).config._asdict()``.
+    seed : int
+        Its seed.
+    """
+
+    def __init__(self, options: Mapping[str, Any], seed: int):
+        self.o = options
+        self.size = (options["img_width"], options["img_height"])
+        self.seed = seed
+        self.is_fresh = True
+        self.load()
+        actions = self.ale.getLegalActionSet() if self.o["full_action_space"] else self.ale.getMinimalActionSet()
+        self.actions = list(actions)
+        self.presses_fire = self.o["use_fire_reset"] and FIRE in self.actions
+
+    def load(self) -> None:
+        """Build the console and seed as ale_py.AtariEnv does."""
+        words = np.random.SeedSequence(self.seed).generate_state(2)
+        self.rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(int(words[0]))))
+        ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
+        self.ale = ale_py.ALEInterface()
+        self.ale.setFloat("repeat_action_probability", self.o["repeat_action_probability"])
+        self.ale.setInt("random_seed", words[1].astype(np.int32))
+        self.ale.loadROM(roms.get_rom_path(self.o["task"]))
+        if self.o["mode"] >= 0:
+            self.ale.setMode(self.o["mode"])
+        if self.o["difficulty"] >= 0:
+            self.ale.setDifficulty(self.o["difficulty"])
+
+    def screen(self) -> np.ndarray:
+        return self.ale.getScreenGrayscale() if self.o["gray_scale"] else self.ale.getScreenRGB()
+
+    def start(self) -> None:
+        """Start a game."""
+        self.ale.reset_game()
+        self.steps = 0
+        self.frames: list[np.ndarray] = []
+
+    def press(self, action: ale_py.Action) -> None:
+        """Emulate one frame of the start of an episode."""
+        self.ale.act(action)
+        if self.ale.game_over():
+            if self.is_fresh:
+                self.load()
+            self.start()
+
+    def reset(self) -> None:
+        if (
+            self.is_fresh
+            or not self.o["episodic_life"]
+            or self.ale.game_over()
+            or self.steps >= self.o["max_episode_steps"]
+        ):
+            self.start()
+        noops = self.rng.integers(1, self.o["noop_max"] + 1) if self.o["noop_max"] else 0
+        for _ in range(noops - self.presses_fire):
+            self.press(NOOP)
+        if self.presses_fire:
+            self.press(FIRE)
+        self.is_fresh = False
+        self.lives = self.ale.lives()
+        self.newer, self.older = self.screen(), None
+        self.reward, self.discount, self.terminated, self.truncated = 0.0, 1.0, False, False
+        self.game_reward = 0.0
+        self.push()
+
+    def step(self, action: int) -> None:
+        self.game_reward = 0.0
+        skip = self.o["frame_skip"]
+        ended, is_life_lost = False, False
+        for t in range(skip):
+            self.game_reward += self.ale.act(self.actions[action])
+            lives = self.ale.lives()
+            is_life_lost |= lives < self.lives
+            ended = self.ale.game_over() or (self.o["episodic_life"] and 0 < lives < self.lives)
+            self.lives = lives
+            if ended:
+                break
+            if t == skip - 2:
+                self.older = self.screen()
+            elif t == skip - 1:
+                self.newer = self.screen()
+        self.steps += 1
+        self.reward = np.sign(self.game_reward) if self.o["reward_clip"] else self.game_reward
+        self.terminated = ended
+        self.truncated = self.steps >= self.o["max_episode_steps"]
+        is_cut = self.terminated or self.truncated or (is_life_lost and self.o["zero_discount_on_life_loss"])
+        self.discount = 0.0 if is_cut else 1.0
+        self.push()
+
+    def push(self) -> None:
+        """Add a frame to the stack."""
+        if self.older is not None and self.o["frame_skip"] > 1:
+            self.newer = np.maximum(self.newer, self.older)
+        method = cv2.INTER_AREA if self.o["use_inter_area_resize"] else cv2.INTER_LINEAR
+        frame = cv2.resize(self.newer, self.size, interpolation=method)
+        self.frames.append(frame[None] if self.o["gray_scale"] else frame.transpose(2, 0, 1))
+        self.frames = self.frames[-self.o["stack_num"] :]
+
+    def values(self) -> dict[str, Any]:
+        """Return everything that the pool returns for this env."""
+        missing = self.o["stack_num"] - len(self.frames)
+        return {
+            "obs": np.concatenate([self.frames[0]] * missing + self.frames),
+            "reward": np.float32(self.reward),
+            "terminated": np.bool_(self.terminated),
+            "truncated": np.bool_(self.truncated),
+            "info:lives": np.int32(self.lives),
+            "info:reward": np.float32(self.game_reward),
+            "info:terminated": np.int32(self.ale.game_over()),
+            "info:ram": self.ale.getRAM(),
+        }
+
+
+def check(task_id: str, steps: int, *, num_envs: int = 1, seed: int = 0, hold: int = 8, **options: Any) -> int:
+    """Compare a pool with this oracle, record by record; return how many episodes ended.
+
+    Parameters
+    ----------
+    task_id : str
+        The task.
+    steps : int
+        Records of each env, resets included.
+    num_envs : int
+        Env i has the seed ``seed + i``.
+    seed : int
+        Of envs and actions.
+    hold : int
+        An action is repeated for 1 to so many steps, so that games get somewhere.
+    **options
+        Of the task and the pool.
+    """
+    rng = np.random.default_rng(seed)
+    with envpool.make_gymnasium(task_id, num_envs=num_envs, seed=seed, **options) as pool:
+        games = [Game(pool.spec.config._asdict(), seed + i) for i in range(num_envs)]
+        num_actions, episodes = pool.action_space.n, 0
+        obs, info = pool.reset()
+        got = (obs, *np.zeros((3, num_envs)), info)
+        done = np.ones(num_envs, bool)
+        actions = np.zeros(num_envs, np.int32)
+        for record in range(steps):
+            for i, game in enumerate(games):
+                game.reset() if done[i] else game.step(actions[i])
+                compare(game.values(), got, i, f"{task_id} {options}, seed {seed}, env {i}, record {record}")
+            done = (got[2] != 0) | (got[3] != 0)
+            episodes += int(done.sum())
+            change = rng.integers(0, hold, num_envs) == 0
+            actions = np.where(change, rng.integers(0, num_actions, num_envs), actions).astype(np.int32)
+            got = pool.step(actions)
+    return episodes
+
+
+def compare(expected: dict[str, Any], got: tuple[Any, ...], i: int, where: str) -> None:
+    """Raise AssertionError unless row i of a pool's result has these bits."""
+    obs, reward, terminated, truncated, info = got
+    rows = {"obs": obs[i], "reward": reward[i], "terminated": terminated[i], "truncated": truncated[i]}
+    rows |= {f"info:{key}": info[key][i] for key in ("lives", "reward", "terminated", "ram")}
+    for name, value in expected.items():
+        differing = np.flatnonzero(np.asarray(rows[name]) != value)
+        assert not len(differing), (
+            f"{where}: {name} differs in {len(differing)} elements: expected {value!r}, got {rows[name]!r}"
+        )
