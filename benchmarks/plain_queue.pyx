@@ -71,6 +71,7 @@ cdef void* run_worker(void* arg) noexcept nogil:
     batch.reset = &reset
     batch.resets = &first
     batch.errors = &error
+    batch.discount = NULL
     batch.actions = <const void* const*>q.actions
     while True:
         sem_wait(&q.items)

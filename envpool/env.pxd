@@ -43,6 +43,7 @@ cdef extern from "envpool/env.h" nogil:
         uint8_t* terminated
         uint8_t* truncated
         int32_t* errors
+        float* discount
 
     ctypedef struct envpool_env:
         uint32_t abi_version

@@ -265,6 +265,7 @@ cdef class BareLoop:
             batch.terminated = self.terminated + start
             batch.truncated = self.truncated + start
             batch.errors = self.errors + start
+            batch.discount = NULL
             if self.kind.run_many != NULL:
                 failed = self.kind.run_many(self.state, &batch, self.fields, start)
             else:

@@ -23,6 +23,7 @@ cdef struct Outcome:            # what a span's step gave, by position
     uint8_t* terminated
     uint8_t* truncated
     int32_t* elapsed
+    float* discount             # NULL where nobody asks for it
 
 
 cdef inline bint is_contiguous(const int32_t* ids, int32_t n) noexcept nogil:
@@ -117,6 +118,10 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
     batch.terminated = out.terminated
     batch.truncated = out.truncated
     batch.errors = errors
+    batch.discount = out.discount
+    if out.discount != NULL:
+        for i in range(n):
+            out.discount[i] = 1
     if fused != NULL:
         failed = e.kind.run_many(e.state, &batch, fused, row)
     else:
@@ -125,6 +130,8 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
         out.reward[resets[k]] = 0
         out.terminated[resets[k]] = 0
         out.truncated[resets[k]] = 0
+        if out.discount != NULL:
+            out.discount[resets[k]] = 1
     if failed:
         record_failures(e, ids, n, errors, out)
     # The contiguous loops are kept apart and branch-free, so that the compiler vectorises them.
@@ -182,6 +189,7 @@ cdef void reset_ended(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_
     unused.terminated = &terminated
     unused.truncated = &truncated
     unused.elapsed = &elapsed
+    unused.discount = NULL
     clear_row(e, b.final, row, n)
     memset(b.final_mask + row, 0, n)
     memset(b.final_elapsed + row, 0, n * sizeof(int32_t))
@@ -224,7 +232,7 @@ cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int6
         discount = <float*>b.core[DISCOUNT] + row
         step_type = <int32_t*>b.core[STEP_TYPE] + row
         for i in range(n):
-            discount[i] = (truncated[i] | (1 - terminated[i])) if keeps_discount else 1 - (terminated[i] | truncated[i])
+            discount[i] *= truncated[i] | (1 - terminated[i]) if keeps_discount else 1 - (terminated[i] | truncated[i])
             step_type[i] = 2 if terminated[i] | truncated[i] else elapsed[i] > 0
     if b.final != NULL:
         reset_ended(e, b, ids, n, row)
@@ -256,6 +264,7 @@ cdef void execute_sync(Engine* e, const int32_t* ids, int64_t n, int64_t row) no
         out.terminated = <uint8_t*>b.core[TERMINATED] + r
         out.truncated = <uint8_t*>b.core[TRUNCATED] + r
         out.elapsed = <int32_t*>b.core[ELAPSED_STEP] + r
+        out.discount = NULL if b.core[DISCOUNT] == NULL else <float*>b.core[DISCOUNT] + r
         simulate(e, ids + start, k, &out, fused, r)
         if fused == NULL:
             write_rows(e, ids + start, k, b.fields, r)
@@ -274,6 +283,7 @@ cdef void execute_async(Engine* e, const int32_t* ids, int32_t n) noexcept nogil
     cdef uint8_t terminated[ENVPOOL_MAX_BATCH]
     cdef uint8_t truncated[ENVPOOL_MAX_BATCH]
     cdef int32_t elapsed[ENVPOOL_MAX_BATCH]
+    cdef float discount[ENVPOOL_MAX_BATCH]
     cdef Outcome out
     cdef Block* b
     cdef int64_t position, row
@@ -282,6 +292,7 @@ cdef void execute_async(Engine* e, const int32_t* ids, int32_t n) noexcept nogil
     out.terminated = terminated
     out.truncated = truncated
     out.elapsed = elapsed
+    out.discount = discount
     simulate(e, ids, n, &out, NULL, 0)
     position = ep_add_sc64(&e.alloc, n)
     while start < n:
@@ -292,6 +303,8 @@ cdef void execute_async(Engine* e, const int32_t* ids, int32_t n) noexcept nogil
         memcpy(<uint8_t*>b.core[TERMINATED] + row, terminated + start, k)
         memcpy(<uint8_t*>b.core[TRUNCATED] + row, truncated + start, k)
         memcpy(<int32_t*>b.core[ELAPSED_STEP] + row, elapsed + start, k * sizeof(int32_t))
+        if b.core[DISCOUNT] != NULL:
+            memcpy(<float*>b.core[DISCOUNT] + row, discount + start, k * sizeof(float))
         write_rows(e, ids + start, k, b.fields, row)
         complete_rows(e, b, ids + start, k, row)
         rows_written(e, b, k)

@@ -20,17 +20,29 @@ FLAGS = ["-std=c++17", "-O3", "-g0", "-DNDEBUG", "-fvisibility=hidden", "-w"]
 
 
 def configure(extension: Extension, build: Build) -> None:
+    """Add what is common to the extensions here, and to the one with the games ALE."""
+    add_sources(extension, "image")
+    extension.extra_compile_args.append("-std=c++17")
+    if extension.name.endswith(".native"):
+        add_ale(extension, build)
+
+
+def add_sources(extension: Extension, folder: str) -> None:
+    """Add the C++ files of a folder here."""
+    extension.sources += [str(path) for path in sorted((HERE / folder).glob("*.cpp"))]
+
+
+def add_ale(extension: Extension, build: Build) -> None:
     """Add ALE, the emulator in front of it, and zlib, with which ALE reads ROMs."""
     source = fetch_sdist(
         f"ale-py=={VERSION}", SHA256, "--no-build-isolation", python_path=make_backend(Path("build/ale_backend"))
     )
     includes = [source / "src", source / "src/ale", make_version_header(build.folder / "ale_version")]
     library = static_library(build, "ale", ale_sources(source / "src/ale"), includes, FLAGS)
-    extension.sources += [str(path) for folder in ("core", "image") for path in sorted((HERE / folder).glob("*.cpp"))]
-    extension.extra_compile_args += ["-std=c++17", *(f"-isystem{path}" for path in includes)]
+    add_sources(extension, "core")
+    extension.extra_compile_args += [f"-isystem{path}" for path in includes]
     extension.extra_objects.append(str(library))
     extension.libraries.append("z")
-    extension.language = "c++"
 
 
 def ale_sources(ale: Path) -> list[Path]:

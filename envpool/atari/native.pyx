@@ -24,7 +24,6 @@ from envpool.native import Field, define
 
 cdef extern from "emulator.h" namespace "envpool::atari" nogil:
     const int RAM_SIZE "envpool::atari::kRamSize"
-    const int NUM_ACTIONS "envpool::atari::kNumActions"
 
     cdef cppclass GameInfo:
         string md5
@@ -102,10 +101,10 @@ cdef struct Config:             # of one kind; the bytes of its ROM follow
     int32_t mode
     int32_t difficulty
     int32_t num_planes          # 1 for grey, 3 for colours
-    int32_t num_actions
     uint8_t actions[18]         # ALE's number of each action
     bint presses_fire
     bint episodic_life
+    bint cuts_discount          # where a life is lost
     bint clips_reward
     bint area
     float repeat_action_probability
@@ -118,6 +117,7 @@ cdef struct Env:
     bint is_fresh               # seeded, and not reset since
     bint is_broken              # its console could not be built or reset
     bint is_over                # the game is
+    bint has_lost_life          # in the last step
     int32_t lives
     int32_t steps               # since the game started
     float reward                # of the last step, before clipping
@@ -309,10 +309,12 @@ cdef bint step_one(Envs* s, Env* env, int action) noexcept nogil:
     cdef int32_t t, lives, last = c.frame_skip - 1
     cdef int reward = 0
     cdef bint ended = False
+    env.has_lost_life = False
     for t in range(c.frame_skip):
         reward += emulator.act(action, t >= last - 1)
         lives = emulator.lives()
         env.is_over = emulator.is_game_over()
+        env.has_lost_life |= lives < env.lives
         ended = env.is_over or (c.episodic_life and 0 < lives < env.lives)
         env.lives = lives
         if ended:
@@ -347,6 +349,8 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
         b.reward[i] = env.reward
         if s.config.clips_reward:
             b.reward[i] = (env.reward > 0) - (env.reward < 0)
+        if s.config.cuts_discount and env.has_lost_life and b.discount != NULL:
+            b.discount[i] = 0
         if s.config.episodic_life:          # the pool counts the steps of this life only
             b.truncated[i] = env.steps >= s.config.max_episode_steps
     return failed
@@ -420,11 +424,11 @@ def build(config, game, bytes rom):
     c.mode = config.mode
     c.difficulty = config.difficulty
     c.num_planes = 1 if config.gray_scale else 3
-    c.num_actions = len(actions)
     for i, action in enumerate(actions):
         c.actions[i] = action
     c.presses_fire = config.use_fire_reset and FIRE in actions
     c.episodic_life = config.episodic_life
+    c.cuts_discount = config.zero_discount_on_life_loss
     c.clips_reward = config.reward_clip
     c.area = config.use_inter_area_resize
     c.repeat_action_probability = config.repeat_action_probability
@@ -436,7 +440,6 @@ def build(config, game, bytes rom):
         Field("info:terminated", np.int32, (-1,), 0, 1),
         Field("info:ram", np.uint8, (RAM_SIZE,)),
     ]
+    actions = [Field("action", np.int32, (-1,), 0, len(actions) - 1)]
     template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
-    return define(
-        template, fields, [Field("action", np.int32, (-1,), 0, c.num_actions - 1)], (<const char*>&c)[:sizeof(Config)] + rom
-    )
+    return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)] + rom)
