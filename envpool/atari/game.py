@@ -27,7 +27,7 @@ class Atari:
 
     Observation uint8 (stack_num, img_height, img_width), the newest frame last; (stack_num * 3, img_height, img_width)
     with gray_scale=False: red, green and blue plane of the oldest frame first. Action int32: index into the actions
-    that do something in the game, 0 is no-op. Info: ``lives`` int32; ``reward`` float32, before reward_clip;
+    that do something in the game. Info: ``lives`` int32; ``reward`` float32, before reward_clip;
     ``terminated`` int32, whether the game is over; ``ram`` uint8 (128,).
 
     A step holds the action for frame_skip frames or until the episode ends. A frame of an observation is the maximum of

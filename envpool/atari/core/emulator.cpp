@@ -1,0 +1,147 @@
+// The emulator behind emulator.h: ALE's console and RL environment, put together without ALEInterface, whose loader ends
+// the process when something is wrong with a ROM.
+
+#include "emulator.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+
+#include "ale/common/Log.hpp"
+#include "ale/emucore/Console.hxx"
+#include "ale/emucore/OSystem.hxx"
+#include "ale/emucore/Props.hxx"
+#include "ale/emucore/Settings.hxx"
+#include "ale/environment/stella_environment.hpp"
+#include "ale/games/Roms.hpp"
+
+namespace envpool::atari {
+namespace {
+
+// The mode is the one unsynchronised global of ALE: written once, before anything could read it.
+void silence() {
+  static std::once_flag once;
+  std::call_once(once, [] { ::ale::Logger::setMode(::ale::Logger::Error); });
+}
+
+template <typename From>
+std::vector<int> integers(const From &from) {
+  return {from.begin(), from.end()};
+}
+
+}  // namespace
+
+bool find_game(const std::string &name, GameInfo *out) noexcept try {
+  silence();
+  const std::unique_ptr<::ale::RomSettings> game(::ale::buildRomRLWrapper(name, {}));
+  if (!game) return false;
+  out->md5 = game->md5();
+  out->modes = integers(game->getAvailableModes());
+  out->difficulties = integers(game->getAvailableDifficulties());
+  out->minimal_actions = integers(game->getMinimalActionSet());
+  out->legal_actions = integers(game->getAllActions());
+  return true;
+} catch (const std::exception &) {
+  return false;
+}
+
+Rom::Rom(const void *bytes, size_t size) noexcept : fd_(memfd_create("envpool-rom", MFD_CLOEXEC)) {
+  const char *at = static_cast<const char *>(bytes);
+  while (fd_ >= 0 && size > 0) {
+    const ssize_t written = write(fd_, at, size);
+    if (written <= 0) {
+      close(fd_);
+      fd_ = -1;
+      break;
+    }
+    at += written;
+    size -= static_cast<size_t>(written);
+  }
+}
+
+Rom::~Rom() {
+  if (fd_ >= 0) close(fd_);
+}
+
+std::string Rom::path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+
+// The members point into each other: those below use those above, and go first.
+struct Emulator::Console {
+  ::ale::stella::OSystem system;
+  std::unique_ptr<::ale::stella::Settings> settings;
+  std::unique_ptr<::ale::RomSettings> game;
+  std::unique_ptr<::ale::StellaEnvironment> environment;
+};
+
+Emulator::Emulator(const Machine &machine) noexcept : machine_(machine) {}
+
+Emulator::~Emulator() = default;
+
+bool Emulator::load(uint32_t seed) noexcept try {
+  silence();
+  console_.reset();
+  auto console = std::make_unique<Console>();
+  console->settings = std::make_unique<::ale::stella::Settings>(&console->system);
+  console->settings->setFloat("repeat_action_probability", machine_.repeat_action_probability);
+  console->settings->validate();
+  console->system.create();
+  if (!console->system.createConsole(machine_.rom->path())) return false;
+  const ::ale::stella::Console &made = console->system.console();
+  console->system.colourPalette().setPalette("standard", made.getFormat());
+  console->game.reset(
+      ::ale::buildRomRLWrapper(machine_.rom->path(), made.properties().get(::ale::stella::Cartridge_MD5)));
+  if (!console->game) return false;
+  console->game->modifyEnvironmentSettings(*console->settings);
+  console->environment = std::make_unique<::ale::StellaEnvironment>(&console->system, console->game.get());
+  console->environment->getEnvironmentRNG().seed(seed);
+  console->environment->reset();
+  if (machine_.mode >= 0) console->environment->setMode(static_cast<::ale::game_mode_t>(machine_.mode));
+  if (machine_.difficulty >= 0)
+    console->environment->setDifficulty(static_cast<::ale::difficulty_t>(machine_.difficulty));
+  console_ = std::move(console);
+  return true;
+} catch (const std::exception &) {
+  return false;
+}
+
+bool Emulator::reset_game() noexcept try {
+  console_->environment->reset();
+  return true;
+} catch (const std::exception &) {
+  return false;
+}
+
+int Emulator::act(int action, bool) noexcept {
+  return console_->environment->act(static_cast<::ale::Action>(action), ::ale::PLAYER_B_NOOP);
+}
+
+bool Emulator::is_game_over() const noexcept { return console_->environment->isGameTerminal(); }
+
+int Emulator::lives() const noexcept { return console_->game->lives(); }
+
+const uint8_t *Emulator::screen() const noexcept { return console_->environment->getScreen().getArray(); }
+
+const uint8_t *Emulator::ram() const noexcept { return console_->environment->getRAM().array(); }
+
+int Emulator::height() const noexcept { return static_cast<int>(console_->environment->getScreen().height()); }
+
+int Emulator::width() const noexcept { return static_cast<int>(console_->environment->getScreen().width()); }
+
+void Emulator::palette(uint8_t grey[256], uint8_t red[256], uint8_t green[256], uint8_t blue[256]) const noexcept {
+  ::ale::ColourPalette &colours = console_->system.colourPalette();
+  uint8_t index[256] = {};
+  for (int i = 0; i < 256; i++) {
+    index[i] = static_cast<uint8_t>(i);
+    const uint32_t rgb = colours.getRGB(i);
+    red[i] = static_cast<uint8_t>(rgb >> 16);
+    green[i] = static_cast<uint8_t>(rgb >> 8);
+    blue[i] = static_cast<uint8_t>(rgb);
+  }
+  colours.applyPaletteGrayscale(grey, index, 255);  // the last one would be read behind ALE's table
+  grey[255] = 0;
+}
+
+}  // namespace envpool::atari
