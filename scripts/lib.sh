@@ -37,6 +37,7 @@ need_build_tools() {
     need gcc command -v cc
     need g++ command -v c++
     need libc6-dev test -e /usr/include/stdlib.h
+    need zlib1g-dev test -e /usr/include/zlib.h
     if command -v "$PYTHON" >/dev/null; then
         "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
             die "Python 3.11 or later is needed, $PYTHON is $("$PYTHON" -V 2>&1): set PYTHON=/path/to/python3.11"

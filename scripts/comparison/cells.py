@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from envpool.registration import registry
+
 #: How many times as fast as EnvPool 1.2.5 a cell should be, with two threads on two cores.
 TARGETS: dict[str, float] = {
     "CartPole-v1/1": 40,
@@ -31,13 +33,24 @@ CPU_TARGETS = {
     "LunarLander-v3/64": 1.15,
     "BipedalWalker-v3/64": 1.15,
     "CarRacing-v3/64": 1.5,
+    "Pong-v5/16": 1.5,
+    "Pong-v5/16/8": 1.5,
+    "Pong-v5/64": 1.5,
+    "Pong-v5/64/32": 1.5,
+    "Breakout-v5/16": 1.5,
+    "Breakout-v5/16/8": 1.5,
+    "Breakout-v5/64": 1.5,
+    "Breakout-v5/64/32": 1.5,
 }
 DEFAULT_CELLS = (*TARGETS, *CPU_TARGETS)
+
+#: How much less CPU time than ale_py's AtariVectorEnv those of Atari tasks should take.
+ALE_TARGET = 1.3
 
 #: How many CartPoles are made to measure construction.
 PROBE_ENVS = 100_000
 #: Of what construction and memory are measured besides.
-PROBE_CELLS = ("Humanoid-v5/256", "Ant-v5/256")
+PROBE_CELLS = ("Humanoid-v5/256", "Ant-v5/256", "Pong-v5/64")
 
 
 @dataclass(frozen=True)
@@ -61,6 +74,11 @@ class Cell:
     def cpu_target(self) -> float | None:
         """The ratio of CPU times aimed at, if there is one."""
         return CPU_TARGETS.get(str(self))
+
+    @property
+    def is_atari(self) -> bool:
+        """Whether ale_py has this task too."""
+        return registry.find(self.task).env == "Atari" if self.task in registry.tasks else False
 
 
 def parse(text: str) -> Cell:

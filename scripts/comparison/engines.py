@@ -13,6 +13,7 @@ from typing import Any
 from envpool.cli.bench import loops
 
 PEER_VERSION = "1.2.5"
+ALE = "ale_py AtariVectorEnv"
 #: The peer is isolated from paths that the environment sets, or it would find the package of this one.
 PEER_FLAGS = ("-I", "-W", "ignore")
 HERE = Path(__file__).parent
@@ -27,12 +28,14 @@ class Engine:
         How the package is called in the report.
     command : list of str
         Interpreter with its options.
+    worker : str
+        The file beside this one to run.
     """
 
-    def __init__(self, name: str, command: list[str]):
+    def __init__(self, name: str, command: list[str], worker: str = "worker.py"):
         self.name = name
         self.command = command
-        arguments = [str(HERE / "worker.py"), str(loops.__file__)]
+        arguments = [str(HERE / worker), str(loops.__file__)]
         self.process = subprocess.Popen(
             [*command, *arguments],
             stdin=subprocess.PIPE,
@@ -78,6 +81,11 @@ class Engine:
 def own_engine() -> Engine:
     """Return the package of the running interpreter."""
     return Engine("envpool", [sys.executable, "-P"])
+
+
+def ale_engine() -> Engine:
+    """Return ale_py in the running interpreter; its worker imports the other one from its folder."""
+    return Engine(ALE, [sys.executable], "ale_worker.py")
 
 
 def peer_engine(python: Path) -> Engine:

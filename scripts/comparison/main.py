@@ -81,11 +81,12 @@ def run(arguments: argparse.Namespace) -> None:
     with ExitStack() as stack:
         ours = stack.enter_context(engines.own_engine())
         peer = stack.enter_context(engines.peer_engine(python))
+        ale = stack.enter_context(engines.ale_engine()) if any(cell.is_atari for cell in cells) else None
         stack.callback(progress.clear)
         rows = []
         for i, cell in enumerate(cells, 1):
             progress.prefix = f"[{i}/{len(cells)}] {cell} "
-            rows.append(compare(cell, ours, peer, arguments, progress))
+            rows.append(compare(cell, ours, peer, ale if cell.is_atari else None, arguments, progress))
         probed = [] if arguments.no_construction else [Cell("CartPole-v1", PROBE_ENVS, PROBE_ENVS)]
         probed += [parse(text) for text in PROBE_CELLS if probed]
         constructions = []
@@ -95,6 +96,8 @@ def run(arguments: argparse.Namespace) -> None:
         costs = constructions[0] if constructions else {}
         others = dict(zip(map(str, probed[1:]), constructions[1:], strict=True))
     print(report.cells_table(rows))
+    if ale is not None:
+        print("\n" + report.ale_table(rows))
     if costs:
         print("\n" + report.construction_table(costs, others))
     report.write_json(arguments.json, rows, costs, others, arguments)
@@ -103,9 +106,9 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def compare(
-    cell: Cell, ours: Engine, peer: Engine, arguments: argparse.Namespace, progress: Progress
+    cell: Cell, ours: Engine, peer: Engine, ale: Engine | None, arguments: argparse.Namespace, progress: Progress
 ) -> dict[str, Any]:
-    """Measure one cell in both packages, in turns; returns an entry of "rows" in the JSON file."""
+    """Measure one cell in the packages, in turns; returns an entry of "rows" in the JSON file."""
     threads = min(arguments.num_threads, cell.batch_size)
     row: dict[str, Any] = {
         "cell": str(cell),
@@ -116,7 +119,7 @@ def compare(
         "target": cell.target,
         "cpu_target": cell.cpu_target,
     }
-    slices: dict[Engine, list[Slice]] = {ours: [], peer: []}
+    slices: dict[Engine, list[Slice]] = {engine: [] for engine in (ours, peer, ale) if engine is not None}
     for engine in slices:
         try:
             engine.ask("open", task=cell.task, num_envs=cell.num_envs, batch_size=cell.batch_size, num_threads=threads)
@@ -129,6 +132,13 @@ def compare(
         progress(f"{turn + 1}/{TURNS}, {speed_ratio(slices[ours], slices[peer]):.1f}x")
     for engine in slices:
         engine.ask("close")
+    if ale is not None:
+        row |= {
+            "ale_steps_per_second": rate(slices[ale]),
+            "ale_cpu_seconds_per_million_steps": cpu_per_million(slices[ale]),
+            "ale_ratio": speed_ratio(slices[ours], slices[ale]),
+            "ale_cpu_ratio": cpu_ratio(slices[ale], slices[ours]),
+        }
     return row | {
         "steps_per_second": rate(slices[ours]),
         "peer_steps_per_second": rate(slices[peer]),

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from comparison.cells import PROBE_ENVS
-from comparison.engines import PEER_VERSION
+from comparison.cells import ALE_TARGET, PROBE_ENVS
+from comparison.engines import ALE, PEER_VERSION
 from envpool.cli.bench.machine import describe_machine
 from envpool.cli.bench.plot import COLOURS, new_figure, steps_axis
 from envpool.cli.text import count, short, table
@@ -50,6 +50,26 @@ def cells_table(rows: Sequence[Mapping[str, Any]]) -> str:
             for row in rows
         ],
         "lrrrrrrrl",
+    )
+
+
+def ale_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table of the cells that ale_py has too."""
+    shown = [row for row in rows if "ale_ratio" in row]
+    return table(
+        ("cell", "envpool steps/s", f"{ALE} steps/s", "ratio", "CPU ratio", "target"),
+        [
+            (
+                row["cell"],
+                count(row["steps_per_second"]),
+                count(row["ale_steps_per_second"]),
+                short(row["ale_ratio"], "x"),
+                short(row["ale_cpu_ratio"], "x"),
+                f"{ALE_TARGET}x",
+            )
+            for row in shown
+        ],
+        "lrrrrr",
     )
 
 
