@@ -211,6 +211,7 @@ cdef void seed_one(Env* env) noexcept nogil:
     seed[1] = <uint32_t>(env.seed >> 32)
     ep_generate_state(seed, 2, words, 2)
     ep_pcg64_seed(&env.rng, words[0])
+    env.is_fresh = True
     env.is_broken = not env.emulator.load(words[1])
 
 
@@ -219,7 +220,6 @@ cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* 
     cdef int32_t i
     for i in range(n):
         s.env[ids[i]].seed = seeds[i]
-        s.env[ids[i]].is_fresh = True
         seed_one(&s.env[ids[i]])
 
 
@@ -280,7 +280,7 @@ cdef bint reset_one(Envs* s, Env* env) noexcept nogil:
     cdef Config* c = &s.config
     cdef int64_t noops
     cdef bint goes_on = c.episodic_life and not (env.is_fresh or env.is_broken or env.is_over)
-    if env.is_broken and not env.is_fresh:
+    if env.is_broken:
         seed_one(env)
     if not (goes_on and env.steps < c.max_episode_steps) and not start_game(env):
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from ale_py import roms
 
 import envpool
 from envpool.atari import roms as own_roms
+from envpool.errors import EnvStepError
 from tests.atari.oracle import Game
 
 
@@ -79,6 +81,31 @@ def test_rom_may_go_once_the_pool_is_made(tmp_path: Path, monkeypatch: pytest.Mo
         rom.unlink()
         again, _ = pool.reset(seed=42)
         assert np.array_equal(first, again)
+
+
+def test_console_that_cannot_be_built() -> None:
+    """The env fails, the pool goes on, and the env comes back when it can."""
+    before = rom_descriptors()
+    with envpool.make_gymnasium("Pong-v5", num_envs=2) as pool:
+        first, _ = pool.reset()
+        (rom,) = rom_descriptors() - before
+        kept = os.dup(rom)
+        os.close(rom)
+        with pytest.raises(EnvStepError, match="env 1: the console could not be built"):
+            pool.reset(seed=42)
+        obs, *_ = pool.recv()
+        assert not obs.any()
+        os.dup2(kept, rom)
+        os.close(kept)
+        again, _ = pool.reset()
+        assert np.array_equal(again, first)
+    assert rom_descriptors() == before
+
+
+def rom_descriptors() -> set[int]:
+    """Return the file descriptors of ROMs in memory."""
+    names = {int(entry.name): os.readlink(entry) for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()}
+    return {fd for fd, name in names.items() if "envpool-rom" in name}
 
 
 def test_height_of_other_consoles() -> None:

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from envpool.atari.resizing import resize
+from envpool.atari.resizing import brightest, resize
 from envpool.errors import ConfigError
 
 #: Same, whole ratios in both directions or one, shrinking, growing, one of each, single rows and columns.
@@ -51,19 +51,42 @@ def test_size(size: tuple[int, int]) -> None:
             assert_equals_opencv(image, *size)
 
 
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(s, marks=pytest.mark.slow) for s in range(4, 100))])
-def test_random_sizes(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    for height, width in rng.integers(1, 600, (20, 2)).tolist():
-        rows, columns = rng.integers(10, 300, 2).tolist()
-        for image in images(rows, columns, seed):
-            assert_equals_opencv(image, height, width)
+def random_sizes(seeds: range) -> None:
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        for height, width in rng.integers(1, 600, (20, 2)).tolist():
+            rows, columns = rng.integers(10, 300, 2).tolist()
+            for image in images(rows, columns, seed):
+                assert_equals_opencv(image, height, width)
 
 
-@pytest.mark.parametrize("seed", [*range(10), *(pytest.param(s, marks=pytest.mark.slow) for s in range(10, 2000))])
-def test_usual_size(seed: int) -> None:
-    for image in images(210, 160, seed):
-        assert_equals_opencv(image, 84, 84)
+def test_random_sizes() -> None:
+    random_sizes(range(4))
+
+
+@pytest.mark.slow
+def test_many_random_sizes() -> None:
+    random_sizes(range(4, 40))
+
+
+@pytest.mark.parametrize("seeds", [range(10), pytest.param(range(10, 1000), marks=pytest.mark.slow)], ids=len)
+def test_usual_size(seeds: range) -> None:
+    for seed in seeds:
+        for image in images(210, 160, seed):
+            assert_equals_opencv(image, 84, 84)
+            assert np.array_equal(resize(image, 84, 84), resize(image, 84, 84, simd=False))
+
+
+@pytest.mark.parametrize("simd", [True, False])
+@pytest.mark.parametrize("shape", [(210, 160), (1, 1), (3, 21), (1, 64), (9, 7)], ids=str)
+def test_brightest(shape: tuple[int, int], simd: bool) -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 256, (2, *shape)).astype(np.uint8)
+    table = rng.permutation(256).astype(np.uint8)
+    b[rng.random(shape) < 0.5] = 0
+    a[rng.random(shape) < 0.5] = 0
+    assert np.array_equal(brightest(a, b, table, simd), np.maximum(table[a], table[b]))
+    assert np.array_equal(brightest(a, a, table, simd), table[a])
 
 
 def test_colours_are_resized_one_by_one() -> None:
@@ -78,6 +101,10 @@ def test_bad_input() -> None:
     for image in (np.zeros((2, 2)), np.zeros((2, 2, 3), np.uint8), np.zeros((0, 4), np.uint8), [[1.5]]):
         with pytest.raises(ConfigError, match=r"image must be uint8 \(rows, columns\)"):
             resize(image, 1, 1)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="a and b must have one shape"):
+        brightest(*np.zeros((3, 4), np.uint8))
+    with pytest.raises(ConfigError, match="must be uint8 arrays"):
+        brightest(*np.zeros((3, 256)))
     for height, width in ((0, 1), (1, -1), (5000, 1)):
         with pytest.raises(ConfigError, match="allowed are 1 to 4096"):
             resize(np.zeros((2, 2), np.uint8), height, width)

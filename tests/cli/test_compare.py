@@ -83,6 +83,18 @@ def test_worker_answers_each_request():
     assert "No-v0 is not supported" in refused["error"]
 
 
+@pytest.mark.parametrize("batch_size", [3, 1])
+def test_worker_of_ale_py(batch_size):
+    from comparison import engines
+
+    with engines.ale_engine() as engine:
+        engine.ask("open", task="Pong-v5", num_envs=3, batch_size=batch_size, num_threads=1)
+        run = engine.ask("run", seconds=0.05)
+        assert engine.ask("close") == {}
+    assert run["steps"] % batch_size == 0
+    assert min(run.values()) > 0
+
+
 def test_compares_this_package_with_itself(tmp_path, capsys, monkeypatch):
     from comparison import engines, main
 

@@ -53,7 +53,7 @@ ENVPOOL_SIMD void blend_rows(const int32_t *upper, const int32_t *lower, int32_t
 
 }  // namespace
 
-Resizer::Resizer(int from_height, int from_width, int to_height, int to_width, bool area)
+Resizer::Resizer(int from_height, int from_width, int to_height, int to_width, bool area, bool simd)
     : from_height_(from_height), from_width_(from_width), to_height_(to_height), to_width_(to_width), y_(), x_() {
   const double sy = scale_of(from_height, to_height), sx = scale_of(from_width, to_width);
   const bool whole = is_whole(sy) && is_whole(sx);
@@ -63,7 +63,7 @@ Resizer::Resizer(int from_height, int from_width, int to_height, int to_width, b
     method_ = Method::means;
   } else if (area && std::min(sy, sx) >= 1) {
     const bool is_usual = from_height == k84FromHeight && from_width == k84FromWidth && to_height == 84 && to_width == 84;
-    method_ = is_usual && has_resize_84() ? Method::areas_84 : Method::areas;
+    method_ = is_usual && simd && has_resize_84() ? Method::areas_84 : Method::areas;
     y_ = areas(from_height, to_height);
     x_ = areas(from_width, to_width);
   } else {

@@ -10,8 +10,9 @@ namespace envpool::atari {
 /* From one size to another; made once, used by any number of threads. */
 class Resizer {
  public:
-  /* Sizes are at least 1. `area` chooses INTER_AREA, else INTER_LINEAR. May throw std::bad_alloc. */
-  Resizer(int from_height, int from_width, int to_height, int to_width, bool area);
+  /* Sizes are at least 1. `area` chooses INTER_AREA, else INTER_LINEAR. Without `simd` the usual size is computed as
+   * any other, as it is on processors that lack the instructions. May throw std::bad_alloc. */
+  Resizer(int from_height, int from_width, int to_height, int to_width, bool area, bool simd = true);
 
   /* `from` (from_height x from_width) to `to` (to_height x to_width), both row by row. */
   void run(const uint8_t *from, uint8_t *to) const noexcept;

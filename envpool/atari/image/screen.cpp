@@ -8,7 +8,6 @@
 #endif
 
 namespace envpool::atari {
-namespace {
 
 // Most pixels of two frames in a row are equal, so that one look-up does.
 void look_up_max_plain(const uint8_t *a, const uint8_t *b, const uint8_t table[256], size_t n, uint8_t *out) noexcept {
@@ -23,6 +22,8 @@ void look_up_max_plain(const uint8_t *a, const uint8_t *b, const uint8_t table[2
   }
   for (; i < n; i++) out[i] = std::max(table[a[i]], table[b[i]]);
 }
+
+namespace {
 
 #if defined(__x86_64__)
 
