@@ -63,5 +63,5 @@ def test_first_life_of_an_episodic_life() -> None:
 @pytest.mark.parametrize("game", [g for g in GAMES if g != "backgammon"])  # it has no no-op, which the wrapper refuses
 def test_game_for_long(game: str) -> None:
     assert_exact(
-        task_id(game), upstream(game), num_envs=1, steps=300, options=OPTIONS, runs=RUNS[:1], min_episodes=0, seed=4
+        task_id(game), upstream(game), num_envs=1, steps=120, options=OPTIONS, runs=RUNS[:1], min_episodes=0, seed=4
     )
