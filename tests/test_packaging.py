@@ -18,7 +18,7 @@ from tests.builds import build_extension
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-SOURCES = {".py", ".pyx", ".pxd", ".pyi", ".h"}
+SOURCES = {".py", ".pyx", ".pxd", ".pyi", ".h", ".cpp"}
 
 
 def run(*command, **options):
