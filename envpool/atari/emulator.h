@@ -75,7 +75,7 @@ class Emulator {
    * of an earlier one, or half of each. All else, later screens included, is the same bits as with true. */
   int act(int action, bool draw) noexcept;
 
-  /* As the last load(), reset_game() or act() left them. Pointers stay where they are until the next load(). */
+  /* As the last load(), reset_game() or act() left them; the screen, until the next of these. */
   bool is_game_over() const noexcept;
   int lives() const noexcept;
   const uint8_t *screen() const noexcept; /* palette indices (height x width), row by row               */

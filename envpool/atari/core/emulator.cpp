@@ -17,6 +17,7 @@
 #include "ale/emucore/Settings.hxx"
 #include "ale/environment/stella_environment.hpp"
 #include "ale/games/Roms.hpp"
+#include "player.h"
 
 namespace envpool::atari {
 namespace {
@@ -74,6 +75,7 @@ struct Emulator::Console {
   std::unique_ptr<::ale::stella::Settings> settings;
   std::unique_ptr<::ale::RomSettings> game;
   std::unique_ptr<::ale::StellaEnvironment> environment;
+  std::unique_ptr<Player> player;
 };
 
 Emulator::Emulator(const Machine &machine) noexcept : machine_(machine) {}
@@ -97,7 +99,9 @@ bool Emulator::load(uint32_t seed) noexcept try {
   console->game->modifyEnvironmentSettings(*console->settings);
   console->environment = std::make_unique<::ale::StellaEnvironment>(&console->system, console->game.get());
   console->environment->getEnvironmentRNG().seed(seed);
-  console->environment->reset();
+  console->player = std::make_unique<Player>(console->system, *console->game, *console->environment,
+                                             machine_.repeat_action_probability);
+  console->player->reset();
   if (machine_.mode >= 0) console->environment->setMode(static_cast<::ale::game_mode_t>(machine_.mode));
   if (machine_.difficulty >= 0)
     console->environment->setDifficulty(static_cast<::ale::difficulty_t>(machine_.difficulty));
@@ -108,23 +112,21 @@ bool Emulator::load(uint32_t seed) noexcept try {
 }
 
 bool Emulator::reset_game() noexcept try {
-  console_->environment->reset();
+  console_->player->reset();
   return true;
 } catch (const std::exception &) {
   return false;
 }
 
-int Emulator::act(int action, bool) noexcept {
-  return console_->environment->act(static_cast<::ale::Action>(action), ::ale::PLAYER_B_NOOP);
-}
+int Emulator::act(int action, bool draw) noexcept { return console_->player->act(action, draw); }
 
 bool Emulator::is_game_over() const noexcept { return console_->environment->isGameTerminal(); }
 
 int Emulator::lives() const noexcept { return console_->game->lives(); }
 
-const uint8_t *Emulator::screen() const noexcept { return console_->environment->getScreen().getArray(); }
+const uint8_t *Emulator::screen() const noexcept { return console_->player->screen(); }
 
-const uint8_t *Emulator::ram() const noexcept { return console_->environment->getRAM().array(); }
+const uint8_t *Emulator::ram() const noexcept { return console_->player->ram(); }
 
 int Emulator::height() const noexcept { return static_cast<int>(console_->environment->getScreen().height()); }
 
