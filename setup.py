@@ -1,7 +1,8 @@
 """Builds every .pyx under envpool/ as an extension of its own and packs the headers; the rest is in pyproject.toml.
 
-ENVPOOL_PROFILE chooses one of PROFILES; each has its own build folder, since compilers do not track flags. What a
-family needs beyond that stands in its build_needs.py, see scripts/native_build.py.
+ENVPOOL_PROFILE chooses one of PROFILES, ENVPOOL_PGO=1 a build guided by a training run where a family has one; each has
+its own build folder, since compilers do not track flags. What a family needs beyond that stands in its build_needs.py,
+see scripts/native_build.py.
 """
 
 import os
@@ -36,6 +37,11 @@ profile = os.environ.get("ENVPOOL_PROFILE", "release")
 if profile not in PROFILES:
     raise SystemExit(f"ENVPOOL_PROFILE must be one of {', '.join(PROFILES)}, got {profile!r}")
 checked = profile != "release"
+guided = {"0": False, "1": True}.get(os.environ.get("ENVPOOL_PGO") or "0")
+if guided is None or (guided and checked):
+    allowed = "0" if checked else "0 or 1"
+    raise SystemExit(f"ENVPOOL_PGO is {os.environ['ENVPOOL_PGO']!r}, allowed with the profile {profile} is {allowed}")
+folder = Path("build") / (profile + "-pgo" * guided)
 cpus = len(os.sched_getaffinity(0))
 
 # Distributions beyond uniform and integers come from the static library in the numpy wheel.
@@ -81,7 +87,7 @@ class BuildExt(build_ext):
         needs = needs_of(Path(ext.name.replace(".", "/")))
         try:
             if needs is not None:
-                needs.configure(ext, Build(profile, Path("build") / profile, tuple(ext.extra_compile_args)))
+                needs.configure(ext, Build(profile, folder, tuple(ext.extra_compile_args), guided))
             super().build_extension(ext)
         except Unavailable as reason:
             ext.optional = True
@@ -99,7 +105,7 @@ setup(
     ext_modules=cythonize(
         [extension(p) for p in sorted(Path("envpool").rglob("*.pyx"))],
         nthreads=cpus,
-        build_dir=f"build/{profile}",
+        build_dir=str(folder),
         compiler_directives={
             "language_level": 3,
             "embedsignature": True,
@@ -114,5 +120,5 @@ setup(
         },
     ),
     cmdclass={"build_ext": BuildExt},
-    options={"build": {"build_base": f"build/{profile}"}, "build_ext": {"parallel": cpus}},
+    options={"build": {"build_base": str(folder)}, "build_ext": {"parallel": cpus}},
 )

@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
 import tarfile
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,11 +39,14 @@ class Build:
         For what the build makes; one a profile.
     flags : tuple of str
         Compiler flags of all extensions.
+    is_profiled : bool
+        Whether what can be compiled by a profile should be.
     """
 
     profile: str
     folder: Path
     flags: tuple[str, ...]
+    is_profiled: bool
 
 
 #: Extensions are built in threads; what several of them need is made once.
@@ -108,8 +112,18 @@ def fetch_sdist(requirement: str, sha256: str, *pip_options: str, python_path: P
     return top
 
 
+def compiler() -> list[str]:
+    """Return the command of the C++ compiler."""
+    return shlex.split(os.environ.get("CXX") or sysconfig.get_config_var("CXX") or "c++")
+
+
 def static_library(
-    build: Build, name: str, sources: Iterable[Path], includes: Sequence[Path] = (), flags: Sequence[str] = ()
+    build: Build,
+    name: str,
+    sources: Iterable[Path],
+    includes: Sequence[Path] = (),
+    flags: Sequence[str] = (),
+    depends: Iterable[Path] = (),
 ) -> Path:
     """Compile C++ sources into a static library; only what changed, on all cores.
 
@@ -125,33 +139,103 @@ def static_library(
         Include folders.
     flags : sequence of str
         Compiler flags; those of the extensions are not added.
+    depends : iterable of Path
+        Headers that may change.
 
     Returns
     -------
     Path
         ``lib<name>.a``, for ``extension.extra_objects``.
     """
-    folder = (build.folder / name).absolute()
-    archive = folder / f"lib{name}.a"
-    compiler = shlex.split(os.environ.get("CXX") or sysconfig.get_config_var("CXX") or "c++")
-    common = [*compiler, "-c", "-fPIC", *flags, *(f"-I{i}" for i in includes)]
+    return archive(build.folder / name, name, compile_all(build.folder / name, sources, includes, flags, depends))
 
-    def compile_one(source: Path) -> tuple[Path, bool]:
+
+def compile_all(
+    folder: Path,
+    sources: Iterable[Path],
+    includes: Sequence[Path],
+    flags: Sequence[str],
+    depends: Iterable[Path] = (),
+    profiles: Mapping[Path, Path] | None = None,
+) -> dict[Path, Path]:
+    """Compile C++ sources that changed, on all cores; return the object of each.
+
+    `profiles` has, by source, what a training run counted: a .gcda file.
+    """
+    folder = folder.absolute()
+    common = [*compiler(), "-c", "-fPIC", *flags, *(f"-I{i}" for i in includes)]
+    newest = max((path.stat().st_mtime for path in depends), default=0.0)
+
+    def compile_one(source: Path) -> Path:
         command = [*common, str(source)]
         key = hashlib.sha256("\0".join(command).encode()).hexdigest()[:12]
         made = folder / f"{source.stem}-{key}.o"
-        if made.exists() and made.stat().st_mtime > source.stat().st_mtime:
-            return made, False
+        inputs = [source, profiles[source]] if profiles else [source]
+        if made.exists() and made.stat().st_mtime > max(newest, *(path.stat().st_mtime for path in inputs), 0.0):
+            return made
+        counts = made.with_suffix(".gcda")  # the compiler looks for it there
+        counts.unlink(missing_ok=True)
+        if profiles:
+            shutil.copyfile(profiles[source], counts)
         part = made.with_suffix(".part")
         run([*command, "-o", part])
         part.rename(made)
-        return made, True
+        return made
 
-    with lock_for(str(archive)):
+    with lock_for(str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
+        sources = list(sources)
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            made = list(pool.map(compile_one, sources))
-        if not archive.exists() or any(is_new for _, is_new in made):
-            archive.unlink(missing_ok=True)
-            run([os.environ.get("AR") or "ar", "rcs", archive, *(path for path, _ in made)])
-    return archive
+            return dict(zip(sources, pool.map(compile_one, sources), strict=True))
+
+
+def archive(folder: Path, name: str, objects: Mapping[Path, Path]) -> Path:
+    """Make a static library of objects, unless it is newer than them."""
+    library = folder.absolute() / f"lib{name}.a"
+    with lock_for(str(library)):
+        newest = max(path.stat().st_mtime for path in objects.values())
+        if not library.exists() or library.stat().st_mtime < newest:
+            library.unlink(missing_ok=True)
+            run([os.environ.get("AR") or "ar", "rcs", library, *objects.values()])
+    return library
+
+
+def profiled_library(
+    build: Build,
+    name: str,
+    sources: Iterable[Path],
+    includes: Sequence[Path],
+    flags: Sequence[str],
+    depends: Iterable[Path],
+    train: Callable[[Path, Sequence[str]], None],
+) -> Path:
+    """Compile a static library that is laid out by what a training run counted; with gcc only.
+
+    The sources are compiled with counters, `train` runs them, then they are compiled for use.
+
+    Parameters
+    ----------
+    build, name, sources, includes, flags, depends
+        As of `static_library`.
+    train : callable
+        Gets the library with counters, and the flags to compile and link a program with it; runs the program.
+
+    Returns
+    -------
+    Path
+        ``lib<name>.a``.
+    """
+    version = subprocess.run([*compiler(), "--version"], capture_output=True, text=True, check=False).stdout
+    if "Free Software Foundation" not in version:
+        raise SystemExit(f"a profile-guided build needs gcc, got {shlex.join(compiler())}; CXX may name another one")
+    sources, depends = list(sources), list(depends)
+    counting = ["-fprofile-generate", "-fprofile-update=prefer-atomic"]
+    folder = build.folder / f"{name}-counting"
+    with lock_for(str(folder) + " counts"):
+        objects = compile_all(folder, sources, includes, [*flags, *counting], depends)
+        counts = {source: made.with_suffix(".gcda") for source, made in objects.items()}
+        if not all(path.exists() for path in counts.values()):
+            train(archive(folder, name, objects), [*flags, *counting])
+        using = [*flags, "-fprofile-use", "-fprofile-partial-training", "-Wno-missing-profile"]
+        made = compile_all(build.folder / name, sources, includes, using, depends, counts)
+    return archive(build.folder / name, name, made)

@@ -6,9 +6,10 @@ ALE is free software under the GPL, version 2, and so is an extension that conta
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
-from native_build import Build, fetch_sdist, lock_for, static_library
+from native_build import Build, compiler, fetch_sdist, lock_for, profiled_library, run, static_library
 from setuptools import Extension
 
 VERSION = "0.12.1"
@@ -17,6 +18,9 @@ HERE = Path("envpool/atari")  # setup.py runs in the root of the tree
 
 #: ALE's C++ is always built like this: no profile may turn on its assertions, which end the process.
 FLAGS = ["-std=c++17", "-O3", "-g0", "-DNDEBUG", "-fvisibility=hidden", "-w"]
+
+#: What a profile-guided build plays: bank switching or not, paddle or stick, pictures of all kinds.
+TRAINING_GAMES = ("breakout", "montezuma_revenge", "ms_pacman", "pong", "robotank", "seaquest", "space_invaders")
 
 
 def configure(extension: Extension, build: Build) -> None:
@@ -39,10 +43,27 @@ def add_ale(extension: Extension, build: Build) -> None:
     )
     includes = [source / "src", source / "src/ale", make_version_header(build.folder / "ale_version")]
     library = static_library(build, "ale", ale_sources(source / "src/ale"), includes, FLAGS)
-    add_sources(extension, "core")
-    extension.extra_compile_args += [f"-isystem{path}" for path in includes]
+    quiet = [f"-isystem{path}" for path in includes]
+    if build.is_profiled:
+        extension.extra_objects.append(str(profiled_core(build, quiet, library, source / "src/ale/python/roms")))
+    else:
+        add_sources(extension, "core")
+    extension.extra_compile_args += quiet
     extension.extra_objects.append(str(library))
     extension.libraries.append("z")
+
+
+def profiled_core(build: Build, includes: list[str], ale: Path, roms: Path) -> Path:
+    """Compile core/ by a profile of a few games, with the ROMs of the sdist."""
+
+    def train(core: Path, flags: Sequence[str]) -> None:
+        program = core.with_name("train")
+        run([*compiler(), *flags, str(HERE / "training/train.cpp"), str(core), str(ale), "-lz", "-o", str(program)])
+        run([str(program.absolute()), *(str(roms / f"{game}.bin") for game in TRAINING_GAMES)])
+
+    sources, headers = (sorted((HERE / "core").glob(pattern)) for pattern in ("*.cpp", "*.h"))
+    flags = [*build.flags, "-std=c++17", f"-I{HERE}", *includes]
+    return profiled_library(build, "atari_core", sources, [], flags, [*headers, HERE / "emulator.h"], train)
 
 
 def ale_sources(ale: Path) -> list[Path]:

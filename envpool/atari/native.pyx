@@ -443,3 +443,81 @@ def build(config, game, bytes rom):
     actions = [Field("action", np.int32, (-1,), 0, len(actions) - 1)]
     template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
     return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)] + rom)
+
+
+cdef class Console:
+    """One game, frame by frame and without a pool: for tests and profiles.
+
+    Parameters
+    ----------
+    rom : bytes
+        A ROM that `find` knows the MD5 of.
+    seed : int
+        Of the emulator's generator, which decides what is repeated; 0 to 2**32 - 1.
+    repeat_action_probability : float
+        As the option.
+    mode, difficulty : int
+        As `find` lists them; -1 is the game's default.
+    """
+    cdef Rom* rom
+    cdef Emulator* emulator
+
+    def __cinit__(
+        self, bytes rom, uint32_t seed, float repeat_action_probability=0, int mode=-1, int difficulty=-1
+    ):
+        cdef Machine machine
+        self.rom = new_rom(<const char*>rom, len(rom))
+        if self.rom == NULL or not self.rom.is_open():
+            raise MemoryError
+        machine.rom = self.rom
+        machine.mode = mode
+        machine.difficulty = difficulty
+        machine.repeat_action_probability = repeat_action_probability
+        self.emulator = new_emulator(machine)
+        if self.emulator == NULL or not self.emulator.load(seed) or not self.emulator.reset_game():
+            raise MemoryError
+
+    def __dealloc__(self):
+        del self.emulator
+        del self.rom
+
+    def play(self, actions, drawn):
+        """Emulate frames; a game that ends starts again with the next frame.
+
+        Parameters
+        ----------
+        actions : (n,) array of uint8
+            Of each frame, 0 to 17.
+        drawn : (n,) array of bool
+            Which frames are drawn.
+
+        Returns
+        -------
+        tuple of arrays
+            Palette indices uint8 (frames drawn, height, width), RAM uint8 (n, 128), rewards int32 (n,), lives int32
+            (n,), whether the game is over bool (n,).
+        """
+        cdef const uint8_t[::1] presses = np.ascontiguousarray(actions, np.uint8)
+        cdef const uint8_t[::1] draw = np.ascontiguousarray(drawn, np.uint8)
+        cdef Py_ssize_t i, n = len(presses), count = 0
+        if len(draw) != n or (n and np.max(actions) >= 18):
+            raise ValueError(f"{len(draw)} drawn flags for {n} actions, which must be 0 to 17: {actions!r}")
+        screens = np.zeros((np.count_nonzero(draw), self.emulator.height(), self.emulator.width()), np.uint8)
+        memories, numbers, ends = np.zeros((n, RAM_SIZE), np.uint8), np.zeros((2, n), np.int32), np.zeros(n, np.bool_)
+        cdef uint8_t[:, :, ::1] screen = screens
+        cdef uint8_t[:, ::1] ram = memories
+        cdef int32_t[:, ::1] number = numbers
+        cdef uint8_t[::1] over = ends.view(np.uint8)
+        cdef size_t size = <size_t>self.emulator.height() * self.emulator.width()
+        with nogil:
+            for i in range(n):
+                if self.emulator.is_game_over() and not self.emulator.reset_game():
+                    break
+                number[0, i] = self.emulator.act(presses[i], draw[i])
+                number[1, i] = self.emulator.lives()
+                over[i] = self.emulator.is_game_over()
+                memcpy(&ram[i, 0], self.emulator.ram(), RAM_SIZE)
+                if draw[i]:
+                    memcpy(&screen[count, 0, 0], self.emulator.screen(), size)
+                    count += 1
+        return screens, memories, numbers[0], numbers[1], ends

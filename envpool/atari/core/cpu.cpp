@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "instructions.h"
 #include "video.h"
 
 namespace envpool::atari {
@@ -16,10 +17,6 @@ constexpr uint16_t kAddressMask = 0x1fff; /* 13 address lines                   
 constexpr int kPageShift = 6;             /* pages of 64 bytes                                  */
 constexpr uint16_t kOffsetMask = 0x3f;    /* of an address within its page                      */
 constexpr int kLongest = 3;               /* bytes of the longest instruction                   */
-
-/* The operand of the instruction at `at`. */
-#define OPERAND8 (at[1])
-#define OPERAND16 (static_cast<uint16_t>(at[1] | at[2] << 8))
 
 /* Access to the timer of M6532, which is private there: an explicit instantiation may name private members. */
 template <typename Name, typename Name::Type Member>
@@ -120,15 +117,16 @@ inline uint32_t Cpu::write(uint16_t address, uint8_t value, uint32_t cycles) {
   else return none;
   if (value < least) return none;
   const uint32_t passed = cycles - 1 - static_cast<uint32_t>(timer_->*member(TimerStart()));
-  const uint32_t enough = (timer_->*member(TimerValue()) - static_cast<uint32_t>(least)) << timer_->*member(TimerShift());
+  const uint32_t above = timer_->*member(TimerValue()) - static_cast<uint32_t>(least);
+  const uint32_t enough = above << timer_->*member(TimerShift());
   if (passed >= enough) return none; /* ran out: only the flag's reads come here */
   const uint32_t round = 4 + 2 + 1 + (((pc ^ (pc + kLoop)) & 0xff00) != 0);
   const uint32_t rounds = std::min((enough - 1 - passed) / round, (number - 1) / 2);
   return {cycles + rounds * round, number - rounds * 2};
 }
 
-/* Copies the instruction at `pc`, whose bytes are not all in one piece of memory. Cartridges may take a read as a signal,
- * so that only what the instruction holds is read, in order. False: leave it to M6502Low. */
+/* Copies the instruction at `pc`, whose bytes are not all in one piece of memory. Cartridges may take a read as a
+ * signal, so that only what the instruction holds is read, in order. False: leave it to M6502Low. */
 [[gnu::noinline]] bool Cpu::fetch(uint16_t pc, uint32_t cycles, bool decimal, uint8_t bytes[]) {
   bytes[0] = read(pc, cycles, 0);
   constexpr uint8_t kCall = 0x20; /* it reads its last byte after it wrote to the stack */
@@ -142,155 +140,7 @@ inline uint32_t Cpu::write(uint16_t address, uint8_t value, uint32_t cycles) {
   return true;
 }
 
-/* The macros below are the addressing modes and operations of the 6502, over the local variables of execute(): `at` is
- * the instruction's bytes, `cycles` the clock, nz the last result, of which the N and Z flags speak. */
-
-#define LENGTH(bytes) pc = static_cast<uint16_t>(pc + (bytes))
-
-#define READ(address, bus) read(static_cast<uint16_t>(address), cycles, bus)
-#define WRITE(address, value)                                                    \
-  do {                                                                           \
-    cycles = write(static_cast<uint16_t>(address), static_cast<uint8_t>(value), cycles); \
-    if (myExecutionStatus) IR = at[0], number = 1;                                           \
-  } while (0)
-
-/* Zero page: the upper half is RAM, the lower the television chip unless a cartridge took it. */
-#define READ_ZERO(address) ((address) & 0x80 ? ram_[(address) & 0x7f] : READ(address, at[1]))
-#define WRITE_ZERO(address, value)                                    \
-  do {                                                                \
-    const uint8_t zero = (address);                                   \
-    if (zero & 0x80) ram_[zero & 0x7f] = static_cast<uint8_t>(value); \
-    else WRITE(zero, value);                                          \
-  } while (0)
-
-/* A pointer in the zero page; the byte after 0xff is that at 0x100, as in ALE. */
-#define POINTER(zero)                                                                                        \
-  do {                                                                                                       \
-    const uint8_t low_at = static_cast<uint8_t>(zero);                                                       \
-    if (low_at & 0x80 && low_at != 0xff) {                                                                   \
-      address = static_cast<uint16_t>(ram_[low_at & 0x7f] | ram_[(low_at & 0x7f) + 1] << 8);                 \
-    } else {                                                                                                 \
-      const uint8_t low = READ(low_at, at[1]);                                                               \
-      address = static_cast<uint16_t>(low | READ(low_at + 1, low) << 8);                                     \
-    }                                                                                                        \
-  } while (0)
-/* Indexing an address costs a cycle more when the page changes, but for writes. */
-#define INDEX(base, by)                                               \
-  do {                                                                \
-    const uint16_t from = (base);                                     \
-    address = static_cast<uint16_t>(from + (by));                     \
-    cycles += ((from ^ (from + (by))) & 0xff00) != 0;                 \
-  } while (0)
-
-/* N and Z of a result: Z is whether the low byte is zero, N whether bit 7 or 8 is set. */
-#define NZ(value) nz = static_cast<uint8_t>(value)
-
-/* Reads: each leaves the byte in `operand`. */
-#define IMMEDIATE LENGTH(2), operand = OPERAND8
-#define ZERO LENGTH(2), operand = READ_ZERO(OPERAND8)
-#define ZERO_INDEXED(by) LENGTH(2), address = static_cast<uint8_t>(OPERAND8 + (by)), operand = READ_ZERO(address)
-#define ABSOLUTE LENGTH(3), operand = READ(OPERAND16, at[2])
-#define ABSOLUTE_POLL                                                            \
-  do {                                                                           \
-    if (is_timer(OPERAND16)) {                                                   \
-      const Wait after = skip_wait(at, pc, cycles, number);                      \
-      cycles = after.cycles, number = after.number;                              \
-    }                                                                            \
-    ABSOLUTE;                                                                    \
-  } while (0)
-#define ABSOLUTE_INDEXED(by) do { LENGTH(3); INDEX(OPERAND16, by); operand = READ(address, at[2]); } while (0)
-#define INDIRECT_X do { LENGTH(2); POINTER(OPERAND8 + x); operand = READ(address, address >> 8); } while (0)
-#define INDIRECT_Y                               \
-  do {                                           \
-    LENGTH(2);                                   \
-    POINTER(OPERAND8);                           \
-    const uint8_t high = static_cast<uint8_t>(address >> 8); \
-    INDEX(address, y);                           \
-    operand = READ(address, high);               \
-  } while (0)
-
-/* Operations on `operand`. */
-#define LOAD(reg) NZ(reg = operand)
-#define LOGIC(op) NZ(a = a op operand)
-#define COMPARE(reg)                                        \
-  do {                                                      \
-    c = (reg) >= operand;                                   \
-    NZ((reg) - operand);                                    \
-  } while (0)
-#define ADD(value)                                                       \
-  do {                                                                   \
-    const unsigned term = (value) & 0xff;                   \
-    const unsigned sum = a + term + c;                                   \
-    v = ((a ^ sum) & (term ^ sum) & 0x80) != 0;                          \
-    c = sum > 0xff;                                                      \
-    NZ(a = sum & 0xff);                                   \
-  } while (0)
-#define IS_NEGATIVE ((nz & 0x180) != 0)
-#define IS_ZERO (static_cast<uint8_t>(nz) == 0)
-#define SET_NZ(negative, nonzero) nz = static_cast<unsigned>((nonzero) != 0) | ((negative) ? 0x100 : 0)
-#define BIT_TEST SET_NZ(operand & 0x80, a & operand), v = operand >> 6 & 1
-
-/* Read, modify, write: `result` from `operand`. */
-#define SHIFT_LEFT c = operand >> 7, result = operand << 1 & 0xff
-#define SHIFT_RIGHT c = operand & 1, result = operand >> 1
-#define ROTATE_LEFT result = (operand << 1 | c) & 0xff, c = operand >> 7
-#define ROTATE_RIGHT result = operand >> 1 | c << 7, c = operand & 1
-#define INCREMENT result = (operand + 1) & 0xff
-#define DECREMENT result = (operand - 1) & 0xff
-#define MODIFY_ZERO(op) ZERO, op, NZ(result); WRITE_ZERO(OPERAND8, result)
-#define MODIFY_ZERO_X(op)                                       \
-  ZERO_INDEXED(x), op, NZ(result);                              \
-  WRITE_ZERO(static_cast<uint8_t>(address), result)
-#define MODIFY(target, op) LENGTH(3), address = static_cast<uint16_t>(target), operand = READ(address, at[2]), op, NZ(result); WRITE(address, result)
-#define MODIFY_A(op) LENGTH(1), operand = a, op, NZ(a = result)
-
-#define BRANCH(condition)                                                         \
-  do {                                                                            \
-    LENGTH(2);                                                                    \
-    if (condition) {                                                              \
-      const uint16_t target = static_cast<uint16_t>(pc + static_cast<int8_t>(OPERAND8)); \
-      cycles += 1 + (((pc ^ target) & 0xff00) != 0);                              \
-      pc = target;                                                                \
-    }                                                                             \
-  } while (0)
-
-/* The stack: RAM, unless the pointer runs into the television chip. */
-#define IN_RAM(pointer) ((pointer) & 0x80)
-#define STACK(pointer) ram_[(pointer) & 0x7f]
-
-/* The processor reads the stack before it moves the pointer, too. */
-#define PULL(into)                                       \
-  do {                                                   \
-    if (IN_RAM(sp) && IN_RAM(sp + 1)) {                  \
-      into = STACK(++sp);                                \
-    } else {                                             \
-      const uint8_t below = READ(0x100 + sp, at[0]);    \
-      ++sp;                                              \
-      into = READ(0x100 + sp, below);                    \
-    }                                                    \
-  } while (0)
-
-#define PACK_FLAGS \
-  static_cast<uint8_t>(IS_NEGATIVE << 7 | v << 6 | 0x20 | B << 4 | d << 3 | i << 2 | IS_ZERO << 1 | c)
-#define UNPACK_FLAGS(value)              \
-  do {                                   \
-    const uint8_t packed = (value);      \
-    SET_NZ(packed & 0x80, !(packed & 2)); \
-    v = packed >> 6 & 1;                 \
-    B = true;                            \
-    d = packed >> 3 & 1;                 \
-    i = packed >> 2 & 1;                 \
-    c = packed & 1;                      \
-  } while (0)
-
-#define LOAD_REGISTERS                                                                      \
-  a = A, x = X, y = Y, sp = SP, pc = PC, nz = 0, SET_NZ(N, notZ), c = C, v = V, d = D, i = I, \
-  cycles = mySystem->cycles()
-#define STORE_REGISTERS                                                                      \
-  A = static_cast<uint8_t>(a), X = static_cast<uint8_t>(x), Y = static_cast<uint8_t>(y), SP = sp, PC = pc, N = IS_NEGATIVE, notZ = !IS_ZERO, C = c != 0, V = v != 0, D = d != 0, I = i != 0, \
-  synchronise(cycles)
-
-/* Goes on to the next instruction from where the last one ends, so that the branch predictor sees which follows which. */
+/* Each instruction goes on to the next one by itself, so that the branch predictor sees which follows which. */
 #define NEXT                                                                                       \
   do {                                                                                             \
     if (__builtin_expect(--number == 0, 0)) goto done;                                             \
@@ -300,8 +150,8 @@ inline uint32_t Cpu::write(uint16_t address, uint8_t value, uint32_t cycles) {
   do {                                                                                             \
     const Page &page = page_of(static_cast<uint16_t>(pc));                                         \
     offset = pc & kOffsetMask;                                                                     \
-    at = page.directPeekBase + offset;                                                             \
     if (__builtin_expect(!page.directPeekBase || offset > kOffsetMask + 1 - kLongest, 0)) goto piecemeal; \
+    at = page.directPeekBase + offset;                                                             \
     DISPATCH;                                                                                      \
   } while (0)
 #define DISPATCH goto *kCode[at[0]]
@@ -314,22 +164,25 @@ bool Cpu::execute(uint32_t number) {
 #define AT(opcode) &&on_##opcode
 #define RARE &&rare
   static const void *const kCode[256] = {
-    RARE, AT(01), RARE, RARE, RARE, AT(05), AT(06), RARE, AT(08), AT(09), AT(0a), RARE, RARE, AT(0d), AT(0e), RARE,
-    AT(10), AT(11), RARE, RARE, RARE, AT(15), AT(16), RARE, AT(18), AT(19), RARE, RARE, RARE, AT(1d), AT(1e), RARE,
-    AT(20), AT(21), RARE, RARE, AT(24), AT(25), AT(26), RARE, AT(28), AT(29), AT(2a), RARE, AT(2c), AT(2d), AT(2e), RARE,
-    AT(30), AT(31), RARE, RARE, RARE, AT(35), AT(36), RARE, AT(38), AT(39), RARE, RARE, RARE, AT(3d), AT(3e), RARE,
-    AT(40), AT(41), RARE, RARE, RARE, AT(45), AT(46), RARE, AT(48), AT(49), AT(4a), RARE, AT(4c), AT(4d), AT(4e), RARE,
-    AT(50), AT(51), RARE, RARE, RARE, AT(55), AT(56), RARE, AT(58), AT(59), RARE, RARE, RARE, AT(5d), AT(5e), RARE,
-    AT(60), AT(61), RARE, RARE, RARE, AT(65), AT(66), RARE, AT(68), AT(69), AT(6a), RARE, AT(6c), AT(6d), AT(6e), RARE,
-    AT(70), AT(71), RARE, RARE, RARE, AT(75), AT(76), RARE, AT(78), AT(79), RARE, RARE, RARE, AT(7d), AT(7e), RARE,
-    RARE, AT(81), RARE, RARE, AT(84), AT(85), AT(86), RARE, AT(88), RARE, AT(8a), RARE, AT(8c), AT(8d), AT(8e), RARE,
-    AT(90), AT(91), RARE, RARE, AT(94), AT(95), AT(96), RARE, AT(98), AT(99), AT(9a), RARE, RARE, AT(9d), RARE, RARE,
-    AT(a0), AT(a1), AT(a2), RARE, AT(a4), AT(a5), AT(a6), RARE, AT(a8), AT(a9), AT(aa), RARE, AT(ac), AT(ad), AT(ae), RARE,
-    AT(b0), AT(b1), RARE, RARE, AT(b4), AT(b5), AT(b6), RARE, AT(b8), AT(b9), AT(ba), RARE, AT(bc), AT(bd), AT(be), RARE,
-    AT(c0), AT(c1), RARE, RARE, AT(c4), AT(c5), AT(c6), RARE, AT(c8), AT(c9), AT(ca), RARE, AT(cc), AT(cd), AT(ce), RARE,
-    AT(d0), AT(d1), RARE, RARE, RARE, AT(d5), AT(d6), RARE, AT(d8), AT(d9), RARE, RARE, RARE, AT(dd), AT(de), RARE,
-    AT(e0), AT(e1), RARE, RARE, AT(e4), AT(e5), AT(e6), RARE, AT(e8), AT(e9), AT(ea), RARE, AT(ec), AT(ed), AT(ee), RARE,
-    AT(f0), AT(f1), RARE, RARE, RARE, AT(f5), AT(f6), RARE, AT(f8), AT(f9), RARE, RARE, RARE, AT(fd), AT(fe), RARE,
+    RARE, AT(01), RARE, RARE, RARE, AT(05), AT(06), RARE, AT(08), AT(09), AT(0a), RARE, RARE, AT(0d),
+    AT(0e), RARE, AT(10), AT(11), RARE, RARE, RARE, AT(15), AT(16), RARE, AT(18), AT(19), RARE, RARE,
+    RARE, AT(1d), AT(1e), RARE, AT(20), AT(21), RARE, RARE, AT(24), AT(25), AT(26), RARE, AT(28), AT(29),
+    AT(2a), RARE, AT(2c), AT(2d), AT(2e), RARE, AT(30), AT(31), RARE, RARE, RARE, AT(35), AT(36), RARE,
+    AT(38), AT(39), RARE, RARE, RARE, AT(3d), AT(3e), RARE, AT(40), AT(41), RARE, RARE, RARE, AT(45),
+    AT(46), RARE, AT(48), AT(49), AT(4a), RARE, AT(4c), AT(4d), AT(4e), RARE, AT(50), AT(51), RARE, RARE,
+    RARE, AT(55), AT(56), RARE, AT(58), AT(59), RARE, RARE, RARE, AT(5d), AT(5e), RARE, AT(60), AT(61),
+    RARE, RARE, RARE, AT(65), AT(66), RARE, AT(68), AT(69), AT(6a), RARE, AT(6c), AT(6d), AT(6e), RARE,
+    AT(70), AT(71), RARE, RARE, RARE, AT(75), AT(76), RARE, AT(78), AT(79), RARE, RARE, RARE, AT(7d),
+    AT(7e), RARE, RARE, AT(81), RARE, RARE, AT(84), AT(85), AT(86), RARE, AT(88), RARE, AT(8a), RARE,
+    AT(8c), AT(8d), AT(8e), RARE, AT(90), AT(91), RARE, RARE, AT(94), AT(95), AT(96), RARE, AT(98), AT(99),
+    AT(9a), RARE, RARE, AT(9d), RARE, RARE, AT(a0), AT(a1), AT(a2), RARE, AT(a4), AT(a5), AT(a6), RARE,
+    AT(a8), AT(a9), AT(aa), RARE, AT(ac), AT(ad), AT(ae), RARE, AT(b0), AT(b1), RARE, RARE, AT(b4), AT(b5),
+    AT(b6), RARE, AT(b8), AT(b9), AT(ba), RARE, AT(bc), AT(bd), AT(be), RARE, AT(c0), AT(c1), RARE, RARE,
+    AT(c4), AT(c5), AT(c6), RARE, AT(c8), AT(c9), AT(ca), RARE, AT(cc), AT(cd), AT(ce), RARE, AT(d0), AT(d1),
+    RARE, RARE, RARE, AT(d5), AT(d6), RARE, AT(d8), AT(d9), RARE, RARE, RARE, AT(dd), AT(de), RARE,
+    AT(e0), AT(e1), RARE, RARE, AT(e4), AT(e5), AT(e6), RARE, AT(e8), AT(e9), AT(ea), RARE, AT(ec), AT(ed),
+    AT(ee), RARE, AT(f0), AT(f1), RARE, RARE, RARE, AT(f5), AT(f6), RARE, AT(f8), AT(f9), RARE, RARE,
+    RARE, AT(fd), AT(fe), RARE,
   };
 #undef AT
 #undef RARE

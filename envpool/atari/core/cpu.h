@@ -2,7 +2,7 @@
  *
  * It stands in for ale::stella::M6502Low through System::attach(). The documented instructions of the 6502 run here,
  * with the registers in local variables and the television chip called directly. What is rare is left to M6502Low, one
- * instruction at a time: undocumented instructions, decimal arithmetic, code that runs from addresses with side effects.
+ * instruction at a time: undocumented instructions and decimal arithmetic.
  */
 #ifndef ENVPOOL_ATARI_CPU_H
 #define ENVPOOL_ATARI_CPU_H

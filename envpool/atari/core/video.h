@@ -13,6 +13,16 @@
 
 namespace ale::stella {
 
+constexpr int kLine = 228;      /* clocks of a line                                                       */
+constexpr int kBlank = 68;      /* of which nothing is drawn                                              */
+constexpr int kColumns = 160;   /* pixels of a line                                                       */
+constexpr int kHalf = 80;       /* where the score mode changes its colour                                */
+
+/* A column, from one that a motion took beyond an end of the line. */
+inline int16_t wrap(int column) {
+  return static_cast<int16_t>(column >= kColumns ? column - kColumns : column < 0 ? column + kColumns : column);
+}
+
 class TIADebug {
  public:
   /* Whether frames are drawn from now on. Collisions of objects are found in any case. */
@@ -32,9 +42,17 @@ class TIADebug {
   static void advance(TIA &tia, int clock);
 
  private:
-  static const uint8_t *player_mask(int position, uint8_t size);
-  static const uint8_t *missile_mask(int position, uint8_t size, int width);
-  static const uint8_t *ball_mask(const TIA &tia);
+  /* Masks of the objects where they are now. */
+  static const uint8_t *player_mask(int position, uint8_t size) {
+    return &TIA::ourPlayerMaskTable[position & 3][0][size & 7][kColumns - (position & 0xfc)];
+  }
+  static const uint8_t *missile_mask(int position, uint8_t size, int width) {
+    return &TIA::ourMissleMaskTable[position & 3][size & 7][width][kColumns - (position & 0xfc)];
+  }
+  static const uint8_t *ball_mask(const TIA &tia) {
+    return &TIA::ourBallMaskTable[tia.myPOSBL & 3][(tia.myCTRLPF & 0x30) >> 4][kColumns - (tia.myPOSBL & 0xfc)];
+  }
+
   static void finish_line(TIA &tia);
   static void move(TIA &tia, int clock, uint32_t in_line);
   static uint64_t playfield_cells(const TIA &tia);

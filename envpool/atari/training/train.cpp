@@ -1,0 +1,32 @@
+// Plays the games given as arguments, ROM files, for a profile-guided build: most frames are of the kind that a step
+// with the default options emulates.
+
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "emulator.h"
+
+int main(int argc, char **argv) {
+  constexpr int kFrames = 2000, kSkip = 4;
+  for (int i = 1; i < argc; ++i) {
+    std::ifstream file(argv[i], std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    const envpool::atari::Rom rom(bytes.data(), bytes.size());
+    envpool::atari::Emulator emulator({&rom, -1, -1, 0.0f});
+    if (bytes.empty() || !emulator.load(1) || !emulator.reset_game()) {
+      std::fprintf(stderr, "%s cannot be played\n", argv[i]);
+      return 1;
+    }
+    uint32_t random = 1;
+    for (int frame = 0; frame < kFrames; ++frame) {
+      if (frame % (4 * kSkip) == 0) random = random * 1664525u + 1013904223u;
+      const int action = static_cast<int>((random >> 16) % envpool::atari::kNumActions);
+      emulator.act(action, frame % kSkip >= kSkip - 2);
+      if (emulator.is_game_over() && !emulator.reset_game()) return 1;
+    }
+  }
+  return 0;
+}
