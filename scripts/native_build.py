@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 
 class Unavailable(Exception):
@@ -156,7 +157,7 @@ def compile_all(
     includes: Sequence[Path],
     flags: Sequence[str],
     depends: Iterable[Path] = (),
-    profiles: Mapping[Path, Path] | None = None,
+    profiles: Mapping[Path, Path] = MappingProxyType({}),
 ) -> dict[Path, Path]:
     """Compile C++ sources that changed, on all cores; return the object of each.
 
@@ -170,13 +171,14 @@ def compile_all(
         command = [*common, str(source)]
         key = hashlib.sha256("\0".join(command).encode()).hexdigest()[:12]
         made = folder / f"{source.stem}-{key}.o"
-        inputs = [source, profiles[source]] if profiles else [source]
-        if made.exists() and made.stat().st_mtime > max(newest, *(path.stat().st_mtime for path in inputs), 0.0):
+        profile = profiles.get(source)
+        inputs = [source, profile] if profile else [source]
+        if made.exists() and made.stat().st_mtime > max(newest, *(path.stat().st_mtime for path in inputs)):
             return made
         counts = made.with_suffix(".gcda")  # the compiler looks for it there
         counts.unlink(missing_ok=True)
-        if profiles:
-            shutil.copyfile(profiles[source], counts)
+        if profile:
+            shutil.copyfile(profile, counts)
         part = made.with_suffix(".part")
         run([*command, "-o", part])
         part.rename(made)
@@ -233,9 +235,13 @@ def profiled_library(
     folder = build.folder / f"{name}-counting"
     with lock_for(str(folder) + " counts"):
         objects = compile_all(folder, sources, includes, [*flags, *counting], depends)
-        counts = {source: made.with_suffix(".gcda") for source, made in objects.items()}
-        if not all(path.exists() for path in counts.values()):
+        trained = folder / "trained"
+        newest = max(path.stat().st_mtime for path in objects.values())
+        if not trained.exists() or trained.stat().st_mtime < newest:
             train(archive(folder, name, objects), [*flags, *counting])
+            trained.touch()
+        counts = {source: made.with_suffix(".gcda") for source, made in objects.items()}
+        counts = {source: path for source, path in counts.items() if path.exists()}  # none where nothing ran
         using = [*flags, "-fprofile-use", "-fprofile-partial-training", "-Wno-missing-profile"]
         made = compile_all(build.folder / name, sources, includes, using, depends, counts)
     return archive(build.folder / name, name, made)
