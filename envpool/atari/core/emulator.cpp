@@ -1,5 +1,5 @@
-// The emulator behind emulator.h: ALE's console and RL environment, put together without ALEInterface, whose loader ends
-// the process when something is wrong with a ROM.
+// The emulator behind emulator.h: ALE's console and RL environment, put together without ALEInterface, whose loader
+// ends the process when something is wrong with a ROM.
 
 #include "emulator.h"
 
