@@ -97,7 +97,8 @@ class EnvPool(Pool):
         Returns
         -------
         tuple or TimeStep
-            Sync: the rows of env_id, in that order. Async: the next batch_size rows.
+            The rows of env_id, in that order, while others stay in flight; without env_id, in an async pool, the next
+            batch_size rows.
 
         Raises
         ------
@@ -105,8 +106,8 @@ class EnvPool(Pool):
             Bad or busy ids, closed pool, failed envs, bad seeds or options.
         """
         env_id = as_ids(self._masked_ids(env_id, options))
-        count = self.send_reset(env_id, self._reset_seeds(env_id, seed), True)
-        return self.recv_reset(count == 0)
+        self.send_reset(env_id, self._reset_seeds(env_id, seed), True)
+        return self.recv_reset(env_id)
 
     def async_reset(self) -> None:
         """Start new episodes in all envs without waiting; ``recv`` returns them."""

@@ -10,6 +10,7 @@ cdef struct Made:
     void* data
     PyObject* descr
     int flags
+    int64_t row_bytes
     int ndim
     cnp.npy_intp dims[8]
 
@@ -25,6 +26,7 @@ cdef class BatchBlock:
     cdef bint is_held(self)
     cdef bint is_pristine(self)
     cdef void add(self, cnp.ndarray array)
+    cdef void copy_row(self, int64_t row, BatchBlock source, int64_t source_row) noexcept
 
 cdef class BlockStore:
     cdef readonly tuple names   # names of the arrays, in order
@@ -37,6 +39,7 @@ cdef class BlockStore:
     cdef list used              # blocks handed out
     cdef Py_ssize_t cursor      # the one of them to look at next
     cdef readonly int64_t allocated
+    cdef BlockStore resized(self, int64_t capacity)
     cdef int64_t block_bytes(self)
     cdef BatchBlock new_block(self)
     cdef BatchBlock exchange(self, BatchBlock given)

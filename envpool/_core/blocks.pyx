@@ -99,8 +99,18 @@ cdef class BatchBlock:
         m.flags = cnp.PyArray_FLAGS(array)
         m.descr = <PyObject*>cnp.PyArray_DESCR(array)
         m.ndim = cnp.PyArray_NDIM(array)
+        m.row_bytes = array.nbytes // cnp.PyArray_DIM(array, 0)
         memcpy(m.dims, cnp.PyArray_DIMS(array), m.ndim * sizeof(cnp.npy_intp))
         self.arrays.append(array)
+
+    cdef void copy_row(self, int64_t row, BatchBlock source, int64_t source_row) noexcept:
+        """Copies a row from a block of the same columns; neither has been handed out."""
+        cdef Py_ssize_t i
+        cdef Made* to
+        for i in range(PyList_GET_SIZE(self.arrays)):
+            to = &self.made[i]
+            memcpy(<char*>to.data + row * to.row_bytes, <char*>source.made[i].data + source_row * to.row_bytes,
+                   to.row_bytes)
 
 
 cdef class BlockStore:
@@ -134,6 +144,14 @@ cdef class BlockStore:
         self.dtypes = tuple(np.dtype(dtype) for _, dtype, _ in columns)
         self.shapes = tuple(shape for _, _, shape in columns)
         self.used = []
+
+    cdef BlockStore resized(self, int64_t capacity):
+        """A store of its own for blocks with the same columns and another number of rows."""
+        cdef BlockStore other = BlockStore.__new__(BlockStore)
+        other.names, other.shapes, other.dtypes, other.optional = self.names, self.shapes, self.dtypes, self.optional
+        other.num_fields, other.same_step, other.capacity = self.num_fields, self.same_step, capacity
+        other.used = []
+        return other
 
     cdef int64_t block_bytes(self):
         return sum(

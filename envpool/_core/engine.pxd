@@ -10,6 +10,8 @@ monotonic and 64 bits wide, so a successful compare-and-swap proves that the ids
 
 Sync (batch_size == num_envs): a row is the env's position in the send, so a block comes out in the order asked for.
 Async: rows are allocated after simulating, in completion order, so that a slow env delays nobody.
+On the shelf: what is sent from ring position `shelf_from` on gets row i of one block for env i, and is announced env by
+env (`arrivals`), so that the caller can take any of them while others are in flight; see shelf.pyx.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -62,6 +64,10 @@ cdef struct Block:
     int32_t* final_elapsed      # SAME_STEP: elapsed_step of that last step (capacity)
     uint8_t* final_mask         # SAME_STEP: whether row r ended an episode (capacity)
 
+cdef struct Span:               # rows that one chunk has written
+    int64_t first               # 1 + position of the first of them; 0 once the caller has moved them to the shelf
+    int64_t rows
+
 cdef struct Worker:
     void* engine
     int32_t index
@@ -71,13 +77,18 @@ cdef struct Engine:
     # Written by the caller at each send.
     int64_t head                # ring positions published
     int64_t base                # sync: ring position of row 0 of the current block
-    int64_t pad0[6]
+    int64_t shelf_from          # what is published from this position on goes to the shelf; NEVER: nothing
+    int64_t pad0[5]
     # Fought over by all threads at each claim.
     int64_t claim               # ring positions claimed
     int64_t pad1[7]
     # Fought over in async mode at each completion.
     int64_t alloc               # rows given out since block 0
     int64_t pad2[7]
+    # Fought over for the shelf: the envs that have arrived there since the caller took them, as a stack through `next`.
+    int64_t arrivals            # their number << 32 | 1 + id of the last one
+    int32_t awaited             # how many of them the sleeping caller wants
+    int32_t pad7[13]
     # Parking of workers. A worker raises `parked`, then looks for work once more, then sleeps on the word.
     int32_t wake_word
     int32_t parked
@@ -94,7 +105,8 @@ cdef struct Engine:
     int64_t published_at        # when a parked worker was last woken
     int32_t seeds_pending       # envs whose generator must be seeded before their next step
     int32_t failures            # envs with a nonzero `error`
-    int64_t pad5[4]
+    int32_t is_moving           # the caller moves rows from blocks to the shelf: tell it of every chunk
+    int32_t pad5[7]
     # Policy, set by the caller in publish().
     int32_t active              # workers that may claim: num_threads, or one less when the caller helps
     int32_t helps               # whether the caller works while it waits
@@ -112,6 +124,8 @@ cdef struct Engine:
     bint is_sync
     int64_t mask                # ring size - 1; the size is a power of two, at least 2 * num_envs
     int32_t* ring
+    int32_t* shelf_ring         # the same for positions from shelf_from on: chunks may still read the ring then
+    Span* spans                 # by position (of the ring in sync, of `alloc` in async mode) & mask
     int32_t* all_ids            # 0 .. num_envs-1
     int64_t* field_bytes        # bytes of one row of each env field
     # Per env, by env id.
@@ -123,6 +137,8 @@ cdef struct Engine:
     int32_t* errors             # code of the last failure, zero once reported
     uint64_t* seeds
     uint8_t* seed_pending
+    int32_t* next               # the env below in the stack of arrivals, -1 at the bottom
+    Block* shelf                # NULL until it is needed
     # Blocks in flight: sync has one, async num_envs / batch_size + 2, used round robin.
     Block** blocks
     int64_t num_blocks
@@ -134,6 +150,8 @@ cdef struct Engine:
     int64_t absence             # caller: usual time between send and recv, ns
     bint cheap                  # async policy: mean cost below the switch (with hysteresis)
 
+cdef int64_t NEVER
+
 cdef Engine* engine_new(const envpool_env* kind, int32_t num_envs, int32_t batch_size, int32_t num_threads,
                         int32_t affinity, int32_t max_episode_steps, int32_t autoreset) noexcept
 cdef int engine_start(Engine* e) noexcept
@@ -144,4 +162,7 @@ cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept
 cdef bint is_ready(Engine* e) noexcept nogil
 cdef bint run_if_quick(Engine* e) noexcept
 cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil
+cdef int64_t written_rows(Engine* e) noexcept nogil
+cdef void leave_to_workers(Engine* e) noexcept
+cdef void wait_arrivals(Engine* e, int64_t count, int64_t seen_rows, int64_t timeout_ns) noexcept nogil
 cdef bint wait_drained(Engine* e, int64_t outstanding, int64_t timeout_ns) noexcept nogil

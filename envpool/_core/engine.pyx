@@ -7,7 +7,7 @@ Three invariants keep it free of lost wakeups and deadlocks; docs/park.pml is a 
 - The caller never sleeps while published work is unclaimed and a worker that may claim it is parked.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
@@ -15,7 +15,7 @@ from envpool._core.atomic cimport (
     ep_add_sc32, ep_cas64, ep_futex_wait, ep_futex_wake, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_load_sc32,
     ep_load_sc64, ep_now, ep_pause, ep_store_rlx32, ep_store_rlx64, ep_store_sc32, ep_store_sc64,
 )
-from envpool._core.execute cimport execute_async, execute_sync
+from envpool._core.execute cimport execute_async, execute_sync, execute_to_shelf
 from envpool._core.layout cimport row_bytes
 from envpool.env cimport envpool_env
 
@@ -38,6 +38,8 @@ cdef int64_t ABSENT = 20000
 cdef int64_t QUICK = 5000
 cdef int64_t MIN_WAKE = 4000
 cdef int64_t MAX_WAKE = 40000
+# Of Engine.shelf_from.
+cdef int64_t NEVER = INT64_MAX
 
 cdef enum:
     ASYNC_CLAIM = 256       # ids copied to the stack per claim
@@ -58,6 +60,9 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
     cdef int32_t a
     carve(&used, arena, sizeof(Engine))
     e.ring = <int32_t*>carve(&used, arena, (e.mask + 1) * sizeof(int32_t))
+    e.shelf_ring = <int32_t*>carve(&used, arena, (e.mask + 1) * sizeof(int32_t))
+    e.spans = <Span*>carve(&used, arena, (e.mask + 1) * sizeof(Span))
+    e.next = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
     e.all_ids = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
     e.field_bytes = <int64_t*>carve(&used, arena, e.kind.num_fields * sizeof(int64_t))
     e.action_bytes = <int64_t*>carve(&used, arena, e.kind.num_actions * sizeof(int64_t))
@@ -97,6 +102,7 @@ cdef Engine* engine_new(const envpool_env* kind, int32_t num_envs, int32_t batch
     plan.is_sync = batch_size == num_envs
     plan.num_blocks = 1 if plan.is_sync else num_envs // batch_size + 2
     plan.expected = 0 if plan.is_sync else batch_size
+    plan.shelf_from = NEVER
     plan.wake_latency = 8000
     plan.seeds_pending = num_envs
     plan.mask = 1
@@ -171,7 +177,7 @@ cdef inline int64_t claim_size(Engine* e, int64_t available, int64_t cost) noexc
 
 cdef bint run_chunk(Engine* e) noexcept nogil:
     """Claims one chunk and executes it. False: nothing was there to claim."""
-    cdef int64_t first, available, n, i, cost, start = 0
+    cdef int64_t first, available, n, i, cost, start = 0, shelf_from
     cdef int32_t copied[ASYNC_CLAIM]
     cdef const int32_t* ids
     cdef bint measure
@@ -182,7 +188,14 @@ cdef bint run_chunk(Engine* e) noexcept nogil:
             return False
         cost = ep_load_rlx64(&e.ns_per_env)
         n = min(claim_size(e, available, cost), e.mask + 1 - (first & e.mask))
-        if e.is_sync:
+        shelf_from = ep_load_rlx64(&e.shelf_from)
+        if first + n > shelf_from:
+            # Alone: who waits for some envs should not wait for their neighbours.
+            n = max(shelf_from - first, 1)
+        if first >= shelf_from:
+            copied[0] = ep_load_rlx32(&e.shelf_ring[first & e.mask])
+            ids = copied
+        elif e.is_sync:
             ids = e.ring + (first & e.mask)         # cannot be lapped: the next send follows the delivery
         else:
             for i in range(n):
@@ -195,7 +208,9 @@ cdef bint run_chunk(Engine* e) noexcept nogil:
     measure = cost == 0 or n * cost > 1000 or (first & 15) == 0
     if measure:
         start = ep_now()
-    if e.is_sync:
+    if first >= shelf_from:
+        execute_to_shelf(e, ids)
+    elif e.is_sync:
         execute_sync(e, ids, n, first - e.base)
     else:
         execute_async(e, ids, <int32_t>n)
@@ -324,7 +339,10 @@ cdef void enqueue(Engine* e, const int32_t* ids, int32_t n) noexcept:
     """Writes ids behind the published part of the ring."""
     cdef int64_t at = e.head & e.mask, room = e.mask + 1 - at
     cdef int32_t i
-    if e.is_sync:
+    if e.shelf_from != NEVER:
+        for i in range(n):
+            ep_store_rlx32(&e.shelf_ring[(e.head + i) & e.mask], ids[i])
+    elif e.is_sync:
         memcpy(e.ring + at, ids, min(n, room) * sizeof(int32_t))
         if n > room:
             memcpy(e.ring, ids + room, (n - room) * sizeof(int32_t))
@@ -344,7 +362,7 @@ cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept:
     if returns_at_once:
         e.absence -= e.absence >> 2
     e.cheap = cost < (CHEAP_ABOVE if e.cheap else CHEAP_BELOW)
-    helps = (e.is_sync or e.cheap) and e.absence < ABSENT
+    helps = (e.is_sync or e.cheap) and e.absence < ABSENT and e.shelf_from == NEVER
     if not helps and start_workers(e, e.num_threads) != 0:
         helps = True            # no thread to be had: the caller stays the one that does the work
     if helps != e.helps:        # a store that other threads must see costs more than a look
@@ -419,16 +437,58 @@ cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
             return TIMED_OUT
 
 
+cdef int64_t written_rows(Engine* e) noexcept nogil:
+    """Rows that have been written to the blocks in flight."""
+    cdef int64_t written = 0, k
+    for k in range(e.num_blocks):
+        written += ep_load_sc64(&e.blocks[k].written)
+    return written
+
+
 cdef bint wait_drained(Engine* e, int64_t outstanding, int64_t timeout_ns) noexcept nogil:
     """Works and waits until every row in flight is written. False: not yet after timeout_ns."""
-    cdef int64_t deadline = ep_now() + timeout_ns, written, k
+    cdef int64_t deadline = ep_now() + timeout_ns
     while True:
-        written = 0
-        for k in range(e.num_blocks):
-            written += ep_load_acq64(&e.blocks[k].written)
-        if written == outstanding:
+        if written_rows(e) == outstanding:
             return True
         if ep_now() > deadline:
             return False
         if not run_chunk(e):
             ep_futex_wait(&e.recv_word, ep_load_sc32(&e.recv_word), 100000)
+
+
+# ---- the caller, for the shelf ---------------------------------------------------------------------------------------
+
+cdef void leave_to_workers(Engine* e) noexcept:
+    """Makes the workers do what is published: a caller that waits for some envs must not get stuck in another one."""
+    if e.helps and start_workers(e, e.num_threads) == 0:
+        ep_store_sc32(&e.helps, 0)
+        ep_store_sc32(&e.active, e.num_threads)
+        wake(e, e.num_threads)
+
+
+cdef inline bint has_arrived(Engine* e, int64_t count, int64_t seen_rows) noexcept nogil:
+    return ep_load_sc64(&e.arrivals) >> 32 >= count or written_rows(e) != seen_rows
+
+
+cdef void wait_arrivals(Engine* e, int64_t count, int64_t seen_rows, int64_t timeout_ns) noexcept nogil:
+    """Waits until `count` envs have arrived on the shelf, more than seen_rows rows are in the blocks, or the time is up.
+
+    It may come back early, for instance when the pool is being closed or another thread has sent: look, and call again.
+    """
+    cdef int64_t began = ep_now()
+    cdef int32_t seen
+    cdef int _i
+    while not has_arrived(e, count, seen_rows) and ep_now() - began < min(timeout_ns, CALLER_SPIN):
+        for _i in range(16):
+            ep_pause()
+    seen = ep_load_sc32(&e.recv_word)
+    ep_store_rlx32(&e.awaited, <int32_t>count)
+    ep_store_sc32(&e.recv_waiting, 1)
+    if not has_arrived(e, count, seen_rows) and not ep_load_sc32(&e.stop):
+        if has_work(e):
+            wake(e, e.num_threads)
+        # The caller works only where no thread could be started.
+        if not (ep_load_sc32(&e.helps) and run_chunk(e)) and timeout_ns > 0:
+            ep_futex_wait(&e.recv_word, seen, timeout_ns)
+    ep_store_sc32(&e.recv_waiting, 0)

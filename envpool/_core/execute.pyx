@@ -4,13 +4,15 @@ Everything an environment does not know about happens here: pending seeds, auto-
 step types and discounts, and what becomes of an env that failed.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from envpool._core.atomic cimport ep_add_sc32, ep_add_sc64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32
+from envpool._core.atomic cimport (
+    ep_add_sc32, ep_add_sc64, ep_cas64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_store_rel64,
+)
 from envpool._core.engine cimport (
     Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, Engine, PENDING, REFUSED, REWARD, RUNNING,
-    STEP_TYPE, TERMINATED, TRUNCATED,
+    STEP_TYPE, Span, TERMINATED, TRUNCATED,
 )
 from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT, envpool_batch
 
@@ -238,21 +240,57 @@ cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int6
         reset_ended(e, b, ids, n, row)
 
 
-cdef void rows_written(Engine* e, Block* b, int64_t n) noexcept nogil:
-    """Counts rows, and wakes the caller with the last one.
+cdef void tell_caller(Engine* e) noexcept nogil:
+    ep_add_sc32(&e.recv_word, 1)
+    ep_futex_wake(&e.recv_word, 1)
+
+
+cdef void rows_written(Engine* e, Block* b, int64_t position, int64_t n) noexcept nogil:
+    """Notes the rows of a chunk, counts them, and wakes the caller with the last one.
 
     `expected` is read after the count is raised: a send that raises it in between brings rows whose writer looks again.
     A relaxed read will do, since whoever counts the last row has seen the counts of all others, and so the send.
     """
-    cdef int64_t written = ep_add_sc64(&b.written, n) + n
-    if written == ep_load_rlx64(&e.expected) and ep_load_sc32(&e.recv_waiting):
-        ep_add_sc32(&e.recv_word, 1)
-        ep_futex_wake(&e.recv_word, 1)
+    cdef int64_t written
+    cdef Span* span = &e.spans[position & e.mask]
+    span.rows = n
+    ep_store_rel64(&span.first, position + 1)       # before the count: after it the block may be gone
+    written = ep_add_sc64(&b.written, n) + n
+    if written == ep_load_rlx64(&e.expected) or ep_load_sc32(&e.is_moving):
+        if ep_load_sc32(&e.recv_waiting):
+            tell_caller(e)
+
+
+cdef void arrive(Engine* e, int32_t id) noexcept nogil:
+    """Announces an env whose row on the shelf is written, and wakes a caller that has been waiting for as many.
+
+    `recv_waiting` is read before `awaited`, which the caller has stored before it.
+    """
+    cdef int64_t below, word
+    while True:
+        below = ep_load_rlx64(&e.arrivals)
+        e.next[id] = <int32_t><uint32_t>below - 1
+        word = (((below >> 32) + 1) << 32) | (<int64_t>id + 1)
+        if ep_cas64(&e.arrivals, below, word):
+            break
+    if ep_load_sc32(&e.recv_waiting) and word >> 32 >= ep_load_rlx32(&e.awaited):
+        tell_caller(e)
+
+
+cdef void execute_to_shelf(Engine* e, const int32_t* id) noexcept nogil:
+    """Steps one env into its row of the shelf."""
+    execute_in_place(e, e.shelf, id, 1, id[0])
+    arrive(e, id[0])
 
 
 cdef void execute_sync(Engine* e, const int32_t* ids, int64_t n, int64_t row) noexcept nogil:
-    """Steps envs whose rows are fixed: env ids[i] belongs to row + i of the one block in flight."""
-    cdef Block* b = e.blocks[0]
+    """Steps envs into the one block in flight, from `row` on."""
+    execute_in_place(e, e.blocks[0], ids, n, row)
+    rows_written(e, e.blocks[0], e.base + row, n)
+
+
+cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, int64_t row) noexcept nogil:
+    """Steps envs whose rows are fixed: env ids[i] belongs to row + i of the block."""
     cdef Outcome out
     cdef int64_t start = 0, r
     cdef int32_t k, i
@@ -274,7 +312,6 @@ cdef void execute_sync(Engine* e, const int32_t* ids, int64_t n, int64_t row) no
                     clear_row(e, b.fields, r + i, 1)
         complete_rows(e, b, ids + start, k, r)
         start += k
-    rows_written(e, b, n)
 
 
 cdef void execute_async(Engine* e, const int32_t* ids, int32_t n) noexcept nogil:
@@ -307,5 +344,5 @@ cdef void execute_async(Engine* e, const int32_t* ids, int32_t n) noexcept nogil
             memcpy(<float*>b.core[DISCOUNT] + row, discount + start, k * sizeof(float))
         write_rows(e, ids + start, k, b.fields, row)
         complete_rows(e, b, ids + start, k, row)
-        rows_written(e, b, k)
+        rows_written(e, b, position + start, k)
         start += k

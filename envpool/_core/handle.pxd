@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 from envpool._core.actions cimport ActionTable
-from envpool._core.blocks cimport BlockStore
+from envpool._core.blocks cimport BatchBlock, BlockStore
 from envpool._core.engine cimport Engine
 from envpool._core.results cimport Form
 
@@ -11,6 +11,8 @@ cdef class Handle:
     cdef Engine* engine
     cdef BlockStore store
     cdef list in_flight             # the BatchBlock behind each of engine.blocks
+    cdef BatchBlock shelf           # see shelf.pyx; None until it is needed; here, so that it outlives the threads
+    cdef BlockStore shelf_store     # of blocks with a row for each env
     cdef ActionTable actions
     cdef Form reset_form
     cdef Form step_form

@@ -161,7 +161,8 @@ cdef class Handle:
     @property
     def blocks_allocated(self):
         """Batches allocated since the pool was made; constant once recycling has settled."""
-        return self.store.allocated
+        shelved = 0 if self.shelf_store is None or self.shelf_store is self.store else self.shelf_store.allocated
+        return self.store.allocated + shelved
 
     cdef int check_open(self) except -1:
         if self.engine == NULL or self.is_closing:

@@ -21,11 +21,11 @@ from envpool._core.engine cimport (
     CLOSED, DISABLED, ENV_ID, Engine, PENDING, READY, REFUSED, enqueue, is_ready, publish, run_if_quick, wait_drained,
     wait_ready,
 )
-from envpool._core.handle cimport Handle
-from envpool._core.inputs cimport as_array, as_ids, flatten
+from envpool._core.inputs cimport as_array, as_count, as_ids, as_nanoseconds, flatten
 from envpool._core.results cimport Form
+from envpool._core.shelf cimport Shelf, Wish
 
-from envpool.errors import EnvIdError, EnvStepError, PoolStateError
+from envpool.errors import EnvIdError, PoolStateError
 
 cnp.import_array()
 
@@ -36,7 +36,7 @@ cdef str RECV = "call recv() until it has returned them, or close() the pool"
 
 
 @cython.no_gc_clear     # as for Handle: the collector must not empty a pool whose threads run
-cdef class Pool(Handle):
+cdef class Pool(Shelf):
     """A pool: what was made by Handle, and the calls that step it."""
 
     # ---- env ids -----------------------------------------------------------------------------------------------------
@@ -161,6 +161,10 @@ cdef class Pool(Handle):
 
     cdef void launch(self, const int32_t* ids, int32_t n, bint returns_at_once) noexcept:
         if n:
+            if self.is_shelved:
+                if self.outstanding == 0 and not self.keeps_shelf:
+                    self.end_shelf()
+                self.note_sent(ids, n)
             self.outstanding += n
             enqueue(self.engine, ids, n)
             publish(self.engine, n, returns_at_once)
@@ -189,7 +193,10 @@ cdef class Pool(Handle):
         self.put(action, env_id, False)
 
     def send_reset(self, env_id=None, seeds=None, bint returns_at_once=False):
-        """Sends resets; with seeds (uint64, one per id), reseeds first. Without env_id, drops rows in flight first."""
+        """Sends resets; with seeds (uint64, one per id), reseeds first. Without env_id, drops rows in flight first.
+
+        returns_at_once: recv_reset() follows.
+        """
         cdef Engine* e
         cdef const int32_t* ids = NULL
         cdef int32_t n, i, reseeded = 0
@@ -197,7 +204,7 @@ cdef class Pool(Handle):
         self.check_open()
         e = self.engine
         if returns_at_once:
-            self.check_batch_follows(env_id)
+            self.check_alone()
         if env_id is None:
             self.drain()
         self.begin_send()
@@ -219,9 +226,13 @@ cdef class Pool(Handle):
         """Waits until nothing is in flight and drops the rows nobody has received."""
         cdef Engine* e = self.engine
         cdef bint done
-        cdef int64_t k, awaited
+        cdef int64_t awaited
         if self.outstanding:
             self.check_alone()
+        if self.is_shelved:
+            self.drop_arrivals()
+            self.keeps_shelf = False
+            self.forget_in_flight()
         while self.outstanding:
             awaited = self.outstanding
             self.waiting += 1
@@ -232,24 +243,27 @@ cdef class Pool(Handle):
             self.check_open()
             if not done or self.outstanding != awaited or self.is_sending:      # another thread sends meanwhile
                 continue
-            self.outstanding = 0
-            memset(e.busy, 0, e.num_envs)
-            memset(e.errors, 0, e.num_envs * sizeof(int32_t))
-            e.failures = 0
-            e.next_block = 0
-            e.alloc = 0
-            e.base = e.head
-            if e.is_sync:
-                ep_store_rlx64(&e.expected, 0)
-            for k in range(e.num_blocks):
-                e.blocks[k].written = 0
+            self.forget_in_flight()
         return 0
+
+    cdef void forget_in_flight(self) noexcept:
+        """Makes all envs idle, none of which is being stepped."""
+        cdef Engine* e = self.engine
+        self.outstanding = 0
+        memset(e.busy, 0, e.num_envs)
+        memset(e.errors, 0, e.num_envs * sizeof(int32_t))
+        e.failures = 0
+        self.empty_blocks()
 
     # ---- receiving ---------------------------------------------------------------------------------------------------
 
     cdef int wait(self) except -1:
-        """Waits for the next batch. Raises for a signal, a closed pool, failed envs; the batch stays in all cases."""
+        """Waits for the next batch. Raises for a signal, a closed pool, failed envs; the batch stays in all cases.
+
+        0: the shelf is in use now, so there are no batches.
+        """
         cdef Engine* e = self.engine
+        cdef BatchBlock block
         cdef int result
         if self.sent_at:
             e.absence += (ep_now() - self.sent_at - e.absence) >> 2
@@ -266,32 +280,16 @@ cdef class Pool(Handle):
             if self.engine == NULL or result == CLOSED:     # by another thread, or by a signal handler
                 raise PoolStateError("the pool was closed while recv() waited")
             self.check_outstanding()
+            if self.is_shelved:
+                return 0
             if result == READY and is_ready(e):     # again: another thread, or a handler, may have used the pool since
                 break
         if ep_load_rlx32(&e.failures) > 0:
-            self.report_failures()
-        return 0
-
-    cdef int report_failures(self) except -1:
-        """Raises EnvStepError for the failed envs of the ready batch, if any; once."""
-        cdef Engine* e = self.engine
-        cdef BatchBlock block = <BatchBlock>self.in_flight[e.next_block % e.num_blocks]
-        cdef const int32_t* ids = <const int32_t*>block.c.core[ENV_ID]
-        cdef int64_t i, n = self.outstanding if e.is_sync else e.batch_size
-        cdef char text[256]
-        failures = {}
-        for i in range(n):
-            code = e.errors[ids[i]]
-            if code:
-                text[0] = 0
-                if e.kind.error_text != NULL:
-                    e.kind.error_text(e.state, ids[i], code, text, sizeof(text))
-                failures[ids[i]] = (<bytes>text).decode(errors="replace") or f"error code {code}"
-                e.errors[ids[i]] = 0
-        if failures:
-            ep_add_sc32(&e.failures, -<int32_t>len(failures))
-            raise EnvStepError(failures)
-        return 0
+            block = <BatchBlock>self.in_flight[e.next_block % e.num_blocks]
+            self.raise_failures(
+                <const char*>block.c.core[ENV_ID], sizeof(int32_t), self.outstanding if e.is_sync else e.batch_size
+            )
+        return 1
 
     cdef object deliver(self, Form form):
         """Hands out the ready batch and puts a fresh block in its place."""
@@ -330,32 +328,52 @@ cdef class Pool(Handle):
         if may_be_empty and self.outstanding == 0:
             return self.empty(form)
         self.check_outstanding()
-        self.wait()
-        return self.deliver(form)
+        if not self.is_shelved and self.wait():
+            return self.deliver(form)
+        self.keeps_shelf = False
+        return self.pick_some(form, None, -1, -1)
 
-    cdef inline int check_alone(self) except -1:
-        if self.waiting:
-            raise PoolStateError(
-                "another thread is waiting in recv(), reset() or step() of this pool: let one thread receive"
-            )
-        return 0
+    cdef object pick_some(self, Form form, cnp.ndarray ids, int64_t need, int64_t timeout_ns):
+        """See Shelf.pick; ids as take_wanted gives them, or None."""
+        cdef Wish wish
+        wish.ids = NULL
+        wish.num_ids = 0
+        if ids is not None:
+            wish.ids = <const int32_t*>cnp.PyArray_DATA(ids)
+            wish.num_ids = ids.shape[0]
+        wish.need = need
+        wish.timeout_ns = timeout_ns
+        return self.pick(form, &wish)
 
-    cdef inline int check_outstanding(self) except -1:
-        """Refuses a wait that could never end."""
-        cdef Engine* e = self.engine
-        if self.outstanding == 0:
-            raise PoolStateError(
-                "recv() would wait for ever: nothing is in flight, call send(), async_reset() or step() first"
-            )
-        if not e.is_sync and self.outstanding < e.batch_size:
-            raise PoolStateError(
-                f"recv() would wait for ever: {self.outstanding} envs are in flight and a batch needs {e.batch_size}: "
-                f"send to {e.batch_size - self.outstanding} more envs first"
-            )
-        return 0
+    cdef object get_some(self, Form form, object min_ready, object timeout, object env_ids):
+        """recv() with a wish."""
+        cdef int64_t need = -1, limit = -1, n
+        if timeout is not None:
+            limit = as_nanoseconds("timeout", timeout)
+        env_ids = as_ids(env_ids, "env_ids")
+        self.check_open()
+        if min_ready is not None:
+            need = as_count("min_ready", min_ready, self.engine.num_envs)
+        self.check_open()       # __index__ is anybody's code
+        self.check_alone()
+        if env_ids is not None:
+            env_ids = self.take_wanted(env_ids)
+            n = env_ids.shape[0]
+            if need > n:
+                raise PoolStateError(f"recv(min_ready={need}) would wait for ever: env_ids has {n} entries")
+            if n == 0:
+                return self.empty(form)
+            if need < 0:
+                need = n
+        elif self.outstanding == 0:
+            if need == 0:
+                return self.empty(form)
+            self.check_outstanding()
+        self.keeps_shelf = True
+        return self.pick_some(form, env_ids, need, limit)
 
-    def recv(self, bint reset=False, bint return_info=True):
-        """Waits for the next batch.
+    def recv(self, bint reset=False, bint return_info=True, *, min_ready=None, timeout=None, env_ids=None):
+        """Waits for the next batch; or for certain envs, for a number of them, or for some time.
 
         Parameters
         ----------
@@ -363,20 +381,34 @@ cdef class Pool(Handle):
             Give the batch the form that reset() returns.
         return_info : bool
             Unused; EnvPool's signature.
+        min_ready : int, optional
+            Wait for so many envs only, and return all that have come by then.
+        timeout : float, optional
+            Wait so many seconds at most, and return what has come by then, be it nothing.
+        env_ids : array_like of int, optional
+            (n,) ids of envs in flight, each once: wait for these and return no others.
 
         Returns
         -------
         tuple or TimeStep
-            As step(), or as reset(). Fresh arrays, yours to keep and to write.
+            As step(), or as reset(). Fresh arrays, yours to keep and to write. With env_ids rows in that order, else,
+            in a sync pool, in the order of sending. Envs that are not in it stay in flight.
 
         Raises
         ------
         PoolStateError
-            Fewer envs in flight than a batch needs, closed, or used after a fork.
+            Fewer envs in flight than a batch or min_ready needs, closed, or used after a fork.
+        EnvIdError
+            Ids out of range, repeated, or not in flight.
+        ConfigError, TypeError
+            A bad min_ready or timeout.
         EnvStepError
             Envs failed; the next recv() returns the batch.
         """
-        return self.get(self.reset_form if reset else self.step_form, False)
+        cdef Form form = self.reset_form if reset else self.step_form
+        if min_ready is None and timeout is None and env_ids is None:
+            return self.get(form, False)
+        return self.get_some(form, min_ready, timeout, env_ids)
 
     def step(self, action, env_id=None):
         """Sends actions and waits for the next batch: ``send(action, env_id)``, then ``recv()``.
@@ -401,18 +433,28 @@ cdef class Pool(Handle):
         return self.get(self.step_form, self.put(action, env_id, True) == 0)
 
     cdef int check_batch_follows(self, env_id) except -1:
-        """Refuses a step() or reset() that could not receive, before anything is sent."""
+        """Refuses a step() that could not receive, before anything is sent."""
         self.check_alone()
         if self.engine.is_sync:
             return 0
         n = self.engine.num_envs if env_id is None else env_id.shape[0]
         if n and n + self.outstanding < self.engine.batch_size:
             raise PoolStateError(
-                f"step() or reset() with {n} envs and {self.outstanding} in flight cannot give a batch of "
+                f"step() with {n} envs and {self.outstanding} in flight cannot give a batch of "
                 f"{self.engine.batch_size}: nothing was sent"
             )
         return 0
 
-    def recv_reset(self, bint may_be_empty):
-        """Waits for the next batch in the form of reset()."""
-        return self.get(self.reset_form, may_be_empty)
+    def recv_reset(self, env_id=None):
+        """Waits for envs that reset, and for no others; without env_id for the next batch. In the form of reset()."""
+        self.check_open()
+        self.check_alone()
+        if env_id is None:
+            return self.get(self.reset_form, False)
+        ids = self.take_wanted(env_id)
+        if ids.shape[0] == 0:
+            return self.empty(self.reset_form)
+        if self.engine.is_sync and self.outstanding == ids.shape[0] and not self.is_shelved:
+            return self.get(self.reset_form, False)
+        self.keeps_shelf = True
+        return self.pick_some(self.reset_form, ids, ids.shape[0], -1)

@@ -22,6 +22,7 @@ static inline int64_t ep_load_rlx64(const int64_t *p) { return __atomic_load_n(p
 static inline int64_t ep_load_acq64(const int64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 static inline int64_t ep_load_sc64(const int64_t *p) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }
 static inline void ep_store_rlx64(int64_t *p, int64_t v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
+static inline void ep_store_rel64(int64_t *p, int64_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
 static inline void ep_store_sc64(int64_t *p, int64_t v) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }
 static inline int64_t ep_add_sc64(int64_t *p, int64_t v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
 
@@ -29,6 +30,8 @@ static inline int64_t ep_add_sc64(int64_t *p, int64_t v) { return __atomic_fetch
 static inline int ep_cas64(int64_t *p, int64_t expected, int64_t desired) {
   return __atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE);
 }
+
+static inline int64_t ep_swap_sc64(int64_t *p, int64_t v) { return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST); }
 
 static inline void ep_pause(void) {
 #if defined(__x86_64__)

@@ -1,0 +1,3 @@
+from envpool._core.handle import Handle
+
+class Shelf(Handle): ...
