@@ -90,12 +90,11 @@ def test_recv_with_too_few_in_flight():
     c.close()
 
 
-@pytest.mark.parametrize("call", ["step", "reset"])
-def test_step_and_reset_of_too_few_envs_send_nothing(call):
+def test_step_of_too_few_envs_sends_nothing():
     c = ready(CheckedPool(6, 3))
     c.send([5], [1])
     with pytest.raises(PoolStateError, match=r"with 1 envs and 1 in flight cannot give a batch of 3: nothing was sent"):
-        c.pool.step(np.zeros(1, np.int32), [0]) if call == "step" else c.pool.reset([0])
+        c.pool.step(np.zeros(1, np.int32), [0])
     assert c.pool.num_outstanding == 1
     c.send([0, 2], [1, 1])
     c.recv()
@@ -123,6 +122,9 @@ CALLS = {
     "send a dict with players": lambda p: p.send({"action": ACTION, "players": {"env_id": np.arange(4)}}),
     "recv": lambda p: p.recv(),
     "recv reset": lambda p: p.recv(reset=True),
+    "recv some": lambda p: p.recv(min_ready=1),
+    "recv ids": lambda p: p.recv(env_ids=[1]),
+    "recv in time": lambda p: p.recv(timeout=0),
     "step": lambda p: p.step(ACTION),
     "step ids": lambda p: p.step(ACTION, np.arange(4)),
     "reset": lambda p: p.reset(),
@@ -213,7 +215,7 @@ def test_close_in_two_threads_at_once(checked, gate):
     waiting.finish()
 
 
-@pytest.mark.parametrize("call", ["recv", "step", "reset", "reset some", "async_reset"])
+@pytest.mark.parametrize("call", ["recv", "recv some", "step", "reset", "reset some", "async_reset"])
 def test_only_one_thread_receives(checked, gate, call):
     """The second one is refused, and its call changes nothing."""
     ready(checked)
@@ -223,6 +225,7 @@ def test_only_one_thread_receives(checked, gate, call):
     with pytest.raises(PoolStateError, match=r"another thread is waiting in recv.*let one thread receive"):
         {
             "recv": checked.pool.recv,
+            "recv some": lambda: checked.pool.recv(timeout=0),
             "step": lambda: checked.pool.step(np.zeros(2, np.int32), [2, 3]),
             "reset": checked.pool.reset,
             "reset some": lambda: checked.pool.reset([2, 3]),

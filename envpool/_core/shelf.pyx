@@ -3,7 +3,8 @@
 A block is handed out whole, when all its rows are written. So the first call that asks for certain envs, for a number of
 them, or for what there is by a certain time, puts up the shelf: one block with a row for each env. What is sent from then
 on is written there, one env at a time; each env that is done is announced, and its row is copied into the block that is
-handed out. Rows that were on their way to blocks at that moment are moved to the shelf as they come.
+handed out. Rows that were on their way to blocks at that moment are moved to the shelf as they come, with those that were
+claimed together with them.
 
 The shelf stays until a plain recv() or step() has asked again for a whole batch and nothing is in flight. It costs a
 claim, an announcement and a copy for each env, and the caller never works: a pool that does not need it never has it.
@@ -22,11 +23,12 @@ from libc.stdlib cimport qsort
 from libc.string cimport memset
 
 from envpool._core.atomic cimport (
-    ep_add_sc32, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_now, ep_store_rlx64, ep_store_sc32, ep_swap_sc64,
+    ep_add_sc32, ep_cas64, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_now, ep_store_rlx64, ep_store_sc32,
+    ep_swap_sc64,
 )
 from envpool._core.blocks cimport BatchBlock
 from envpool._core.engine cimport (
-    ENV_ID, Engine, NEVER, Span, leave_to_workers, wait_arrivals, written_rows,
+    ENV_ID, Engine, NEVER, Span, enqueue, leave_to_workers, publish, wait_arrivals, written_rows,
 )
 from envpool._core.handle cimport Handle
 from envpool._core.results cimport Form
@@ -83,7 +85,8 @@ cdef class Shelf(Handle):
     cdef int begin_shelf(self) except -1:
         """Sends to the shelf from now on; what is in flight is moved there when it comes."""
         cdef Engine* e = self.engine
-        cdef int64_t k, n = e.num_envs
+        cdef int64_t k, n = e.num_envs, unclaimed
+        cdef int32_t* ids
         if self.shelf is None:
             store = self.store if e.is_sync else self.store.resized(n)
             shelf, spare = store.new_block(), store.new_block()
@@ -97,14 +100,28 @@ cdef class Shelf(Handle):
             self.arrived = <int32_t*>(self.sent_no + n)
             self.is_there = <uint8_t*>(self.arrived + n)
             e.shelf = &self.shelf.c
+        self.is_shelved = True
+        # What nobody has claimed can still go to the shelf: it is claimed here, and sent again.
+        while True:
+            unclaimed = ep_load_acq64(&e.claim)
+            if unclaimed == e.head or ep_cas64(&e.claim, unclaimed, e.head):
+                break
+        n = e.head - unclaimed
         self.first_in_blocks = e.base if e.is_sync else e.next_block * e.batch_size
-        self.rows_in_blocks = self.rows_to_move = self.outstanding
+        self.rows_in_blocks = self.rows_to_move = self.outstanding - n
         if e.is_sync:
+            ep_store_rlx64(&e.expected, self.rows_in_blocks)
             for k in range(self.rows_in_blocks):
                 self.sent_no[e.ring[(e.base + k) & e.mask]] = e.base + k
-        ep_store_rlx64(&e.shelf_from, e.head)
         ep_store_sc32(&e.is_moving, self.rows_to_move > 0)
-        self.is_shelved = True
+        ep_store_rlx64(&e.shelf_from, e.head)
+        if n:
+            ids = <int32_t*>self.chosen     # not in use at this moment
+            for k in range(n):
+                ids[k] = e.ring[(unclaimed + k) & e.mask]
+            self.note_sent(ids, <int32_t>n)
+            enqueue(e, ids, <int32_t>n)
+            publish(e, <int32_t>n, False)
         return 0
 
     cdef void note_sent(self, const int32_t* ids, int32_t n) noexcept:

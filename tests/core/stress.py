@@ -68,13 +68,26 @@ def some(pick, ids):
     return chosen, [pick.choice(ACTIONS) for _ in chosen]
 
 
+def any_wish(pick, flying):
+    """Return arguments of recv() that ask for some of the envs in flight."""
+    wish = {"min_ready": pick.randint(0, len(flying))} if pick.random() < 0.5 else {}
+    if pick.random() < 0.5:
+        wish["timeout"] = pick.choice([0, 1e-5, 1e-3, 600])
+    if not wish:
+        wish["env_ids"] = some(pick, flying)[0]
+    return wish
+
+
 def one_thread(pick):
     """Any calls in any order, all checked; some batches held."""
     c = CheckedPool(**any_options(pick))
     held, batch = [], None
+    is_picky = pick.random() < 0.5
     for _ in range(pick.choice([5, 40, 150])):
         act = pick.random()
-        if act < 0.5 and c.can_receive():
+        if 0.3 < act < 0.5 and c.in_flight and is_picky:
+            c.recv_some(**any_wish(pick, list(c.in_flight)))
+        elif act < 0.5 and c.can_receive():
             batch = c.recv()
             if pick.random() < 0.2:
                 view = pick.choice([batch[0], batch[0][1:], batch[0].T, np.from_dlpack(batch[0])])
@@ -86,6 +99,8 @@ def one_thread(pick):
         elif act < 0.94:
             c.sent_reset()
             c.pool.async_reset()
+        elif act < 0.96:
+            c.reset(some(pick, c.idle())[0])
         elif act < 0.98:
             ids = [i for i in c.idle() if c.envs[i].flag == REFUSED or pick.random() < 0.2]
             seeds = [pick.randrange(99) for _ in ids]
@@ -107,10 +122,14 @@ def two_threads(pick):
     c = CheckedPool(**options)
     batches, stop = queue.SimpleQueue(), threading.Event()
 
+    wishes = pick.choice([[{}], [{"min_ready": 1}], [{"timeout": 1e-4}], [{}, {"min_ready": 1}, {"timeout": 0}]])
+
     def receive():
+        mine = random.Random(options["seed"])
         while not stop.is_set():
+            wish = mine.choice(wishes)
             try:
-                batches.put(c.pool.recv())
+                batches.put((c.pool.recv(**wish), wish))
             except EnvStepError:
                 continue
             except PoolStateError:  # not enough in flight at this moment, or closed
@@ -122,7 +141,8 @@ def two_threads(pick):
     for _ in range(pick.choice([20, 200])):
         c.send(*some(pick, c.idle()))
         while not batches.empty():
-            c.received(batches.get(), may_be_part=True)
+            batch, wish = batches.get()
+            c.received(batch, may_be_part=True, wish=None if wish == {} else {"min_ready": 0})
     stop.set()
     c.close()
     receiver.finish()
@@ -144,6 +164,9 @@ def a_crowd(pick):
                     [
                         pool.recv,
                         pool.recv,
+                        lambda ids=ids: pool.recv(env_ids=ids, timeout=mine.choice([None, 0, 1e-4])),
+                        lambda n=n: pool.recv(min_ready=n, timeout=mine.choice([None, 0, 1e-4])),
+                        lambda: pool.recv(timeout=1e-3),
                         lambda ids=ids, actions=actions: pool.send(actions, ids),
                         lambda ids=ids, actions=actions: pool.send(actions, ids),
                         lambda ids=ids, actions=actions: pool.step(actions, ids),

@@ -59,6 +59,9 @@ def busy_child(call, **options):
         interrupted(c.pool.recv)
     elif call == "reset":
         interrupted(c.pool.reset)
+    elif call == "recv some":
+        c.pool.async_reset()
+        interrupted(lambda: c.pool.recv(min_ready=c.num_envs))
     else:  # a reset that first waits until it may drop what is in flight, and is interrupted before it has
         c.pool.async_reset()
         interrupted(c.pool.reset)
@@ -79,7 +82,10 @@ def parked_child(call, **options):
         c.recv() if c.can_receive() and len(c.in_flight) == c.batch_size else None
     native.close_gate()
     ids = c.idle()
-    if call == "step":
+    if call == "recv some":
+        c.send(ids, [WAIT] * len(ids))
+        interrupted(lambda: c.pool.recv(timeout=1000, env_ids=ids))
+    elif call == "step":
         interrupted(lambda: c.pool.step([WAIT] * len(ids), ids))
         c.sent(ids, [WAIT] * len(ids))
     else:
@@ -111,19 +117,20 @@ def interrupt(child):
         process.wait()
 
 
-@pytest.mark.parametrize("call", ["recv", "reset", "drop"])
+@pytest.mark.parametrize("call", ["recv", "recv some", "reset", "drop"])
 @pytest.mark.parametrize("pool", BUSY)
 def test_ctrl_c_while_the_caller_works(pool, call):
     interrupt(f"busy_child({call!r}, **BUSY[{pool!r}])")
 
 
-@pytest.mark.parametrize("call", ["recv", "step"])
+@pytest.mark.parametrize("call", ["recv", "recv some", "step"])
 @pytest.mark.parametrize("pool", PARKED)
 def test_ctrl_c_while_the_caller_waits(pool, call):
     interrupt(f"parked_child({call!r}, **PARKED[{pool!r}])")
 
 
-def test_a_signal_at_any_moment():
+@pytest.mark.parametrize("wish", [{}, {"min_ready": 2}, {"timeout": 60}], ids=["batch", "some", "in time"])
+def test_a_signal_at_any_moment(wish):
     """Signals rain on a thread that steps: what a call has not returned, the next one does."""
     c = CheckedPool(8, 3, num_threads=2, cost_ns=30e3)
     is_armed, hits, lost = False, 0, 0
@@ -149,13 +156,13 @@ def test_a_signal_at_any_moment():
             outstanding, batch = c.pool.num_outstanding, None
             try:
                 is_armed = True
-                batch = c.pool.recv()
+                batch = c.pool.recv(**wish)
                 is_armed = False
             except KeyboardInterrupt:
                 is_armed = False
                 hits += 1
             if batch is not None:
-                ids = c.received(batch)[-1]["env_id"]
+                ids = c.received(batch, wish=wish)[-1]["env_id"]
                 c.send(ids, [k % 90] * len(ids))
             elif c.pool.num_outstanding < outstanding:
                 # The signal hit Python between the return of recv() and the assignment: start anew.

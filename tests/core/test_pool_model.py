@@ -1,5 +1,6 @@
 """Any order of calls, in any mode, gives what a plain model of the envs gives."""
 
+import random
 import time
 
 import numpy as np
@@ -10,7 +11,6 @@ from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
     invariant,
-    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -18,7 +18,9 @@ from hypothesis.stateful import (
 from envpool.errors import EnvIdError, PoolStateError
 from tests.native.model import FAIL, REFUSED, TERMINATE, TRUNCATE, CheckedPool
 
-ACTIONS = st.sampled_from([0, 1, 7, 7, 7, TRUNCATE, TERMINATE, FAIL])
+ACTIONS = [0, 1, 7, 7, 7, TRUNCATE, TERMINATE, FAIL]
+#: Which envs are in flight depends on time, and what hypothesis draws may not: rules draw a generator.
+PICKS = st.integers(0, 2**32 - 1).map(random.Random)
 
 
 class PoolMachine(RuleBasedStateMachine):
@@ -45,20 +47,20 @@ class PoolMachine(RuleBasedStateMachine):
             self.checked.close()
             self.nothing_held_has_changed()
 
-    def choose(self, data, allowed):
+    def choose(self, pick, allowed):
         """Some of `allowed`, in any order, and an action for each."""
-        ids = data.draw(st.lists(st.sampled_from(allowed), unique=True)) if allowed else []
-        return ids, data.draw(st.lists(ACTIONS, min_size=len(ids), max_size=len(ids)))
+        ids = pick.sample(allowed, pick.randint(0, len(allowed)))
+        return ids, pick.choices(ACTIONS, k=len(ids))
 
-    @rule(data=st.data(), dtype=st.sampled_from([np.int32, np.int64]))
-    def send(self, data, dtype):
-        ids, actions = self.choose(data, self.checked.steppable())
+    @rule(pick=PICKS, dtype=st.sampled_from([np.int32, np.int64]))
+    def send(self, pick, dtype):
+        ids, actions = self.choose(pick, self.checked.steppable())
         self.checked.send(np.array(ids, dtype), actions)
 
-    @rule(data=st.data())
-    def send_to_all(self, data):
+    @rule(pick=PICKS)
+    def send_to_all(self, pick):
         c = self.checked
-        actions = np.array(data.draw(st.lists(ACTIONS, min_size=c.num_envs, max_size=c.num_envs)))
+        actions = np.array(pick.choices(ACTIONS, k=c.num_envs))
         if c.in_flight or any(e.flag == REFUSED for e in c.envs):
             with pytest.raises(EnvIdError):
                 c.pool.send(actions)
@@ -81,10 +83,10 @@ class PoolMachine(RuleBasedStateMachine):
             views = [obs, info["env_id"], obs[::hold]]
             self.held += [(v, v.copy()) for v in views[:hold]]
 
-    @rule(data=st.data())
-    def step(self, data):
+    @rule(pick=PICKS)
+    def step(self, pick):
         c = self.checked
-        ids, actions = self.choose(data, c.steppable())
+        ids, actions = self.choose(pick, c.steppable())
         n = len(ids) + len(c.in_flight)
         call = (np.array(actions, np.int32), np.array(ids, np.int32))
         if n == 0:
@@ -105,29 +107,49 @@ class PoolMachine(RuleBasedStateMachine):
         else:
             c.deliver(lambda: c.pool.reset(seed=seed))
 
-    @rule(data=st.data())
-    def reset_some(self, data):
-        c = self.checked
-        ids, _ = self.choose(data, c.idle())
-        seeds = data.draw(st.none() | st.lists(st.none() | st.integers(0, 99), min_size=len(ids), max_size=len(ids)))
-        n = len(ids) + len(c.in_flight)
-        call = np.array(ids, np.int32)
-        if n == 0:
-            assert c.pool.reset(call, seed=seeds)[0].shape == (0, 6)
-        elif not c.is_sync and n < c.batch_size:
-            with pytest.raises(PoolStateError):
-                c.pool.reset(call, seed=seeds)
-        else:
-            c.sent_reset(ids, seeds)
-            c.deliver(lambda: c.pool.reset(call, seed=seeds))
+    @rule(pick=PICKS, reseeds=st.booleans())
+    def reset_some(self, pick, reseeds):
+        """Exactly these come back, whatever else is in flight."""
+        ids, _ = self.choose(pick, self.checked.idle())
+        seeds = [pick.choice([None, pick.randint(0, 99)]) for _ in ids] if reseeds else None
+        assert len(self.checked.reset(ids, seeds)[0]) == len(ids)
 
-    @precondition(lambda self: self.checked.in_flight)
-    @rule(data=st.data())
-    def send_to_an_env_in_flight(self, data):
-        busy = data.draw(st.sampled_from(sorted(self.checked.in_flight)))
-        idle = self.checked.steppable()[:1]
-        with pytest.raises(EnvIdError, match=f"is {busy}, which is still in flight"):
-            self.checked.pool.send(np.zeros(1 + len(idle), np.int32), [*idle, busy])
+    @rule(pick=PICKS, timeout=st.sampled_from([None, None, 0, 1e-5, 60]), by_id=st.booleans(), hold=st.booleans())
+    def recv_some(self, pick, timeout, by_id, hold):
+        """Certain envs, or a number of them, or what comes in time."""
+        c = self.checked
+        wish = {"env_ids": self.choose(pick, list(c.in_flight))[0]} if by_id else {}
+        if timeout is not None:
+            wish["timeout"] = timeout
+        if not wish or pick.random() < 0.5:
+            wish["min_ready"] = pick.randint(0, len(wish.get("env_ids", c.in_flight)))
+        if not c.in_flight and not by_id and wish.get("min_ready") is None:
+            with pytest.raises(PoolStateError, match="nothing is in flight"):
+                c.pool.recv(**wish)
+            return
+        batch = c.recv_some(**wish)
+        if hold:
+            self.held.append((batch[0], batch[0].copy()))
+
+    @rule(pick=PICKS)
+    def recv_what_cannot_come(self, pick):
+        c = self.checked
+        ids = self.choose(pick, list(c.in_flight))[0][: c.num_envs - 1]
+        with pytest.raises(PoolStateError, match=r"recv\(min_ready=.*would wait for ever"):
+            c.pool.recv(min_ready=len(ids) + 1, env_ids=ids)
+        if len(c.in_flight) < c.num_envs:
+            with pytest.raises(PoolStateError, match="would wait for ever"):
+                c.pool.recv(min_ready=len(c.in_flight) + 1, timeout=1e9)
+            with pytest.raises(EnvIdError, match="which is not in flight"):
+                c.pool.recv(env_ids=[*ids, pick.choice(c.idle())])
+
+    @rule(pick=PICKS)
+    def send_to_an_env_in_flight(self, pick):
+        if self.checked.in_flight:
+            busy = pick.choice(list(self.checked.in_flight))
+            idle = self.checked.steppable()[:1]
+            with pytest.raises(EnvIdError, match=f"is {busy}, which is still in flight"):
+                self.checked.pool.send(np.zeros(1 + len(idle), np.int32), [*idle, busy])
 
     @rule(ms=st.sampled_from([0.1, 1]))
     def learn(self, ms):

@@ -139,19 +139,22 @@ class CheckedPool:
     def can_receive(self):
         return bool(self.in_flight) if self.is_sync else len(self.in_flight) >= self.batch_size
 
-    def received(self, batch, may_be_part=False):
+    def received(self, batch, may_be_part=False, wish=None):
         """Compare a batch (of step or reset form) with the model, and return it.
 
         may_be_part: sync, a batch may lack what was sent last, since another thread received meanwhile.
+        wish: the arguments of recv() that ask for some envs only.
         """
         info = batch[-1]
         ids = info["env_id"].tolist()
-        if self.is_sync:
+        assert len(set(ids)) == len(ids), "an env twice in one batch"
+        assert set(ids) <= set(self.in_flight), "an env that was not sent to"
+        if wish:
+            self._check_wish(ids, **wish)
+        elif self.is_sync:
             assert ids == list(self.in_flight)[: len(ids) if may_be_part else None], "rows out of order"
         else:
             assert len(ids) == self.batch_size
-            assert len(set(ids)) == len(ids), "an env twice in one batch"
-            assert set(ids) <= set(self.in_flight), "an env that was not sent to"
         rows = [self.in_flight.pop(i) for i in ids]
         same(info["players"]["env_id"], ids, np.int32)
         same(batch[0], np.reshape([r.code for r in rows], (-1, CODE)), np.int64)
@@ -170,10 +173,30 @@ class CheckedPool:
             same(info["final_info"]["elapsed_step"], [r.elapsed for r in finals], np.int32)
         return batch
 
-    def reset(self, ids=None):
-        """Reset and compare."""
-        self.sent_reset(ids)
-        return self.deliver(lambda: self.pool.reset(ids))
+    def _check_wish(self, ids, min_ready=None, timeout=None, env_ids=None):
+        """Check which envs came."""
+        may_be_few = timeout is not None and timeout < 1
+        if env_ids is not None:
+            assert ids == [i for i in env_ids if i in ids], "rows that were not asked for, or out of order"
+            least = len(env_ids)
+        else:
+            if self.is_sync:
+                assert ids == [i for i in self.in_flight if i in ids], "rows out of order"
+            least = len(self.in_flight) if self.is_sync else min(self.batch_size, len(self.in_flight))
+            assert len(ids) <= least or min_ready is not None, "more than a batch"
+        assert len(ids) >= (least if min_ready is None else min_ready) or may_be_few, "too few"
+
+    def reset(self, ids=None, seeds=None):
+        """Reset and compare: all envs, or exactly these."""
+        self.sent_reset(ids, seeds)
+        if ids is None:
+            return self.deliver(self.pool.reset)
+        wish = {"env_ids": list(ids)}
+        return self.deliver(
+            lambda: self.pool.reset(np.array(ids, np.int32), seed=seeds),
+            lambda: self.pool.recv(reset=True, **wish),
+            wish,
+        )
 
     def send(self, ids, actions):
         """Send actions to envs."""
@@ -184,18 +207,30 @@ class CheckedPool:
         """Receive and compare."""
         return self.deliver(self.pool.recv)
 
-    def deliver(self, call):
-        """Make a call that returns a batch, compare, and return it; an EnvStepError must name the failed envs in it."""
-        reported = set()
-        try:
-            batch = call()
-        except EnvStepError as error:
-            reported = set(error.failures)
-            assert reported
-            batch = self.pool.recv()
+    def recv_some(self, **wish):
+        """Receive some envs and compare; timeouts of less than a second may pass, longer ones may not."""
+
+        def call():
+            return self.pool.recv(**wish)
+
+        return self.deliver(call, call, wish)
+
+    def deliver(self, call, again=None, wish=None):
+        """Make a call that returns a batch, compare, and return it; an EnvStepError must name the failed envs in it.
+
+        again: returns that batch after an error; by default recv(). wish: see received().
+        """
+        reported, batch = set(), None
+        while batch is None:
+            try:
+                batch = call()
+            except EnvStepError as error:
+                assert error.failures and not reported & set(error.failures)
+                reported |= set(error.failures)
+                call = again or self.pool.recv
         failed = {i for i in batch[-1]["env_id"].tolist() if self.in_flight[i].failed}
         assert reported == failed
-        return self.received(batch)
+        return self.received(batch, wish=wish)
 
     def assert_works(self, rounds=3):
         """Step idle envs a few times: nothing that happened before may show in a row."""
