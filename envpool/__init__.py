@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from envpool.gymnasium_ids import install as _install_gymnasium_ids
 from envpool.registration import list_all_envs, make, make_dm, make_gym, make_gymnasium, make_spec, register
 
 __version__ = "0.1.0"
@@ -45,3 +46,6 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'envpool' has no attribute {name!r}")
+
+
+_install_gymnasium_ids()

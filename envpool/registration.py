@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from envpool.errors import ConfigError, UnknownTaskError
+from envpool.gymnasium_ids import publish
 
 if TYPE_CHECKING:
     from envpool.pool import EnvPool
@@ -103,6 +104,7 @@ class EnvRegistry:
                 raise ConfigError(f"task {name!r} is already registered (in {self._tasks[name].import_path})")
         for name in (task_id, *aliases):
             self._tasks[name] = Task(name, import_path, env, spec_cls, dm_cls, gymnasium_cls, dict(config))
+        publish((task_id, *aliases))
 
     def find(self, task_id: str) -> Task:
         """Return the task with this id, or raise UnknownTaskError naming the nearest ids."""

@@ -1,0 +1,251 @@
+"""The conformant ``gymnasium.vector.VectorEnv``: what ``gymnasium.make_vec("envpool/<task>")`` makes.
+
+The pools of ``envpool.make_gymnasium`` keep EnvPool's conventions, which gymnasium's wrappers and its vector tests do not
+share: spaces of one env, partial batches, infos without masks. This class has gymnasium's, over such a pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from envpool.errors import ConfigError, PoolStateError
+from envpool.pool import pool_class
+from envpool.registration import make_spec
+from envpool.spec import is_sequence
+
+MODES = {
+    "next_step": AutoresetMode.NEXT_STEP,
+    "same_step": AutoresetMode.SAME_STEP,
+    "disabled": AutoresetMode.DISABLED,
+}
+
+
+class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
+    """Environments of one task behind gymnasium's vector API.
+
+    Parameters
+    ----------
+    task_id : str
+        See ``envpool.list_all_envs``.
+    num_envs : int
+        Number of environments.
+    render_mode : None
+        There is no renderer yet.
+    **options
+        As for ``envpool.make``, among them ``autoreset_mode``, ``seed``, ``max_episode_steps`` and ``num_threads``.
+
+    Attributes
+    ----------
+    pool : EnvPool
+        The pool inside; to be left alone while this is in use.
+
+    Raises
+    ------
+    UnknownTaskError, ConfigError, TypeError
+        See ``envpool.make``; ConfigError also for a ``batch_size`` other than num_envs.
+
+    Notes
+    -----
+    ``reset`` and ``step`` return arrays of all environments in their order: obs in ``observation_space``, reward float32
+    (num_envs,), terminated and truncated bool (num_envs,). infos holds the task's own keys, each with a mask ``_key``
+    bool (num_envs,). With ``autoreset_mode="same_step"`` it has ``final_obs``, an object array (num_envs,) of single
+    observations or None, and ``final_info`` in steps that end an episode. Arrays are yours to keep and to write, but
+    `reset` with a mask returns the rows of the others from the last arrays that were handed out.
+    """
+
+    pool: Any
+
+    def __init__(self, task_id: str, num_envs: int = 1, *, render_mode: str | None = None, **options: Any):
+        spec = make_spec(task_id, num_envs=num_envs, render_mode=render_mode, **options)
+        config = spec.config
+        if config.batch_size != config.num_envs:
+            raise ConfigError(
+                f"batch_size is {config.batch_size}, but a VectorEnv steps all of its {config.num_envs} envs: leave "
+                "batch_size out, or use envpool.make"
+            )
+        self.task_id = task_id
+        self.num_envs = config.num_envs
+        self.render_mode = None
+        self.metadata = {"render_modes": [], "autoreset_mode": MODES[config.autoreset_mode]}
+        self.single_observation_space = spec.observation_space
+        self.single_action_space = own_actions(spec.action_space)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._action_dtypes = {k: s.dtype for k, s in spec.action_array_spec.items()}
+        self._takes_dict = isinstance(self.single_action_space, gymnasium.spaces.Dict)
+        self._seeds = [int(s) for s in spec.seeds()]
+        self._obs: Any = None  # as last handed out; None before the first reset
+        self.pool = pool_class(type(spec), "vector")(spec)
+
+    @property
+    def np_random_seed(self) -> Any:
+        """The seed that each environment got last, a tuple of int."""
+        return tuple(self._seeds)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start new episodes.
+
+        Parameters
+        ----------
+        seed : int or sequence of int, optional
+            Reseeds: an int gives environment i the seed ``seed + i``, a sequence has one entry for each of all
+            environments, where None goes on with its generator.
+        options : dict, optional
+            ``{"reset_mask": bool array (num_envs,)}``: reset only those environments.
+
+        Returns
+        -------
+        obs : array or dict
+            Of all environments, in ``observation_space``.
+        infos : dict
+            See the class; masks are True where an environment was reset.
+
+        Raises
+        ------
+        ConfigError, TypeError
+            Bad seeds or options, or a mask before the first reset.
+        """
+        mask = (options or {}).get("reset_mask")
+        if mask is not None:
+            self._check_mask(mask)
+        if is_sequence(seed) and mask is not None:
+            if len(seed) != self.num_envs:  # type: ignore[arg-type]
+                raise ConfigError(f"seed as a sequence needs one entry for each of {self.num_envs} envs, got {seed!r}")
+            chosen: Any = [s for s, m in zip(seed, mask, strict=True) if m]  # type: ignore[arg-type]
+        else:
+            chosen = seed
+        obs, info = self.pool.reset(seed=chosen, options=options)
+        self._note_seeds(seed, mask)
+        if mask is None:
+            self._obs = obs
+            return obs, with_masks(info, np.ones(self.num_envs, np.bool_))
+        self._obs = replace_rows(self._obs, mask, obs)
+        return self._obs, with_masks(spread_rows(info, mask), mask.copy())
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Step all environments.
+
+        Parameters
+        ----------
+        actions : array_like or dict
+            In ``action_space``.
+
+        Returns
+        -------
+        tuple
+            obs, reward, terminated, truncated, infos: see the class.
+
+        Raises
+        ------
+        PoolStateError
+            No reset() before, or closed.
+        ActionError, EnvIdError, EnvStepError
+            Bad actions; with ``autoreset_mode="disabled"`` an environment whose episode has ended; failed environments.
+        """
+        if self._obs is None:
+            raise PoolStateError("step() needs a reset() first")
+        if self._takes_dict:
+            actions = self._cast(actions)
+        self._obs, reward, terminated, truncated, info, final = self.pool.step(actions)
+        if info:
+            info = with_masks(info, np.ones(self.num_envs, np.bool_))
+        if final and final[2].any():
+            obs, final_info, ended = final
+            info["final_obs"] = split_rows(obs, ended)
+            info["_final_obs"] = ended
+            info["final_info"] = with_masks(final_info, ended.copy())
+            info["_final_info"] = ended.copy()
+        return self._obs, reward, terminated, truncated, info
+
+    def render(self) -> Any:
+        """Raise ConfigError: there is no renderer yet."""
+        raise ConfigError(f"render_mode is None, and {self.task_id} has no renderer")
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close the pool; called by ``close()``, which may be called again."""
+        self.pool.close()
+
+    def _check_mask(self, mask: Any) -> None:
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            got = mask.dtype if isinstance(mask, np.ndarray) else type(mask).__name__
+            raise TypeError(f"options['reset_mask'] must be a NumPy array of bool, got {got}")
+        if mask.shape != (self.num_envs,) or not mask.any():
+            what = "no True" if mask.shape == (self.num_envs,) else f"shape {mask.shape}"
+            raise ConfigError(f"options['reset_mask'] must have shape ({self.num_envs},) and a True in it, got {what}")
+        if self._obs is None:
+            raise ConfigError("options['reset_mask'] needs a reset() of all environments first")
+
+    def _note_seeds(self, seed: Any, mask: Any) -> None:
+        if seed is None:
+            return
+        given = seed if is_sequence(seed) else [seed + i for i in range(self.num_envs)]
+        for i, s in enumerate(given):
+            if s is not None and (mask is None or mask[i]):
+                self._seeds[i] = int(s)
+
+    def _cast(self, actions: Any, prefix: str = "") -> Any:
+        """Return a dict of actions in the task's dtypes: batched Discrete spaces sample int64."""
+        return {
+            k: self._cast(v, f"{prefix}{k}.") if isinstance(v, dict) else np.asarray(v, self._action_dtypes[prefix + k])
+            for k, v in actions.items()
+        }
+
+
+def own_actions(space: Any) -> Any:
+    """Return an action space without the env ids that EnvPool's dict actions have."""
+    if not isinstance(space, gymnasium.spaces.Dict):
+        return space
+    return gymnasium.spaces.Dict({k: v for k, v in space.items() if k not in ("env_id", "players")})
+
+
+def with_masks(info: dict[str, Any], mask: Any) -> dict[str, Any]:
+    """Return a nested info with ``_key`` beside every key."""
+    out: dict[str, Any] = {}
+    for k, v in info.items():
+        out[k] = with_masks(v, mask) if isinstance(v, dict) else v
+        out["_" + k] = mask
+    return out
+
+
+def replace_rows(nest: Any, mask: Any, rows: Any) -> Any:
+    """Return a copy of an array, or of a nest of them, with other rows where the mask is True."""
+    if isinstance(nest, dict):
+        return {k: replace_rows(v, mask, rows[k]) for k, v in nest.items()}
+    out = nest.copy()
+    out[mask] = rows
+    return out
+
+
+def spread_rows(nest: dict[str, Any], mask: Any) -> dict[str, Any]:
+    """Return nested arrays with their rows where the mask is True, and zeros elsewhere."""
+    out: dict[str, Any] = {}
+    for k, v in nest.items():
+        if isinstance(v, dict):
+            out[k] = spread_rows(v, mask)
+        else:
+            out[k] = np.zeros((len(mask), *v.shape[1:]), v.dtype)
+            out[k][mask] = v
+    return out
+
+
+def split_rows(nest: Any, mask: Any) -> Any:
+    """Return an object array with the observation of each row where the mask is True, None elsewhere."""
+    out = np.full(len(mask), None, dtype=object)
+    for i in np.flatnonzero(mask):
+        out[i] = row_of(nest, i)
+    return out
+
+
+def row_of(nest: Any, i: Any) -> Any:
+    """Return row i of an array, or of a nest of them, as memory of its own."""
+    if isinstance(nest, dict):
+        return {k: row_of(v, i) for k, v in nest.items()}
+    return nest[i].copy()
