@@ -1,7 +1,7 @@
 """The conformant ``gymnasium.vector.VectorEnv``: what ``gymnasium.make_vec("envpool/<task>")`` makes.
 
-The pools of ``envpool.make_gymnasium`` keep EnvPool's conventions, which gymnasium's wrappers and its vector tests do not
-share: spaces of one env, partial batches, infos without masks. This class has gymnasium's, over such a pool.
+The pools of ``envpool.make_gymnasium`` keep EnvPool's conventions, which gymnasium's wrappers and its vector tests do
+not share: spaces of one env, partial batches, infos without masks. This class has gymnasium's, over such a pool.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
 
     Notes
     -----
-    ``reset`` and ``step`` return arrays of all environments in their order: obs in ``observation_space``, reward float32
-    (num_envs,), terminated and truncated bool (num_envs,). infos holds the task's own keys, each with a mask ``_key``
-    bool (num_envs,). With ``autoreset_mode="same_step"`` it has ``final_obs``, an object array (num_envs,) of single
+    ``reset`` and ``step`` return arrays of all environments in their order: obs in ``observation_space``, reward
+    float32 (num_envs,), terminated and truncated bool (num_envs,). infos holds the task's own keys, each with a mask
+    ``_key`` bool (num_envs,). With ``autoreset_mode="same_step"`` it has ``final_obs``, an object array (num_envs,) of single
     observations or None, and ``final_info`` in steps that end an episode. Arrays are yours to keep and to write, but
     `reset` with a mask returns the rows of the others from the last arrays that were handed out.
     """
@@ -248,4 +248,5 @@ def row_of(nest: Any, i: Any) -> Any:
     """Return row i of an array, or of a nest of them, as memory of its own."""
     if isinstance(nest, dict):
         return {k: row_of(v, i) for k, v in nest.items()}
-    return nest[i].copy()
+    is_discrete = nest.ndim == 1 and nest.dtype != np.bool_
+    return nest[i] if is_discrete else np.array(nest[i])

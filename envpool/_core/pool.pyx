@@ -227,7 +227,7 @@ cdef class Pool(Shelf):
         cdef Engine* e = self.engine
         cdef bint done
         cdef int64_t awaited
-        if self.outstanding:
+        if self.outstanding or self.is_shelved:
             self.check_alone()
         if self.is_shelved:
             self.drop_arrivals()
@@ -299,6 +299,8 @@ cdef class Pool(Shelf):
         cdef BatchBlock fresh = self.store.exchange(block)
         if self.engine == NULL:         # making a block may start the garbage collector, and that anything
             raise PoolStateError("the pool was closed while recv() waited")
+        if self.is_shelved or <BatchBlock>self.in_flight[slot] is not block:
+            raise PoolStateError("another thread received this batch at the same moment: let one thread receive")
         n = self.outstanding if e.is_sync else e.batch_size
         cdef const int32_t* ids = <const int32_t*>block.c.core[ENV_ID]
         if n == e.num_envs:

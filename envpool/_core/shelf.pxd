@@ -29,8 +29,8 @@ cdef class Shelf(Handle):
     cdef Sent* chosen               # envs to hand out (num_chosen)
     cdef int32_t num_arrived
     cdef int32_t num_chosen
-    cdef int64_t first_in_blocks    # position (see Engine.spans) of the first row that was in flight when shelving began
-    cdef int64_t rows_in_blocks     # how many rows those were, which go to blocks
+    cdef int64_t first_in_blocks    # position (see Engine.spans) of the first row in flight when shelving began
+    cdef int64_t rows_in_blocks     # how many such rows there were that go to blocks
     cdef int64_t rows_to_move       # how many of them have not come to the shelf yet
 
     cdef int check_alone(self) except -1

@@ -1,10 +1,10 @@
 """Receiving some of the envs in flight, while the others stay there.
 
-A block is handed out whole, when all its rows are written. So the first call that asks for certain envs, for a number of
-them, or for what there is by a certain time, puts up the shelf: one block with a row for each env. What is sent from then
-on is written there, one env at a time; each env that is done is announced, and its row is copied into the block that is
-handed out. Rows that were on their way to blocks at that moment are moved to the shelf as they come, with those that were
-claimed together with them.
+A block is handed out whole, when all its rows are written. So the first call that asks for certain envs, for a number
+of them, or for what there is by a certain time, puts up the shelf: one block with a row for each env. What is sent from
+then on is written there, one env at a time; each env that is done is announced, and its row is copied into the block
+that is handed out. Rows that were on their way to blocks at that moment are moved to the shelf as they come, with those
+that were claimed together with them.
 
 The shelf stays until a plain recv() or step() has asked again for a whole batch and nothing is in flight. It costs a
 claim, an announcement and a copy for each env, and the caller never works: a pool that does not need it never has it.
@@ -60,7 +60,7 @@ cdef class Shelf(Handle):
         return 0
 
     cdef int raise_failures(self, const char* ids, size_t stride, int64_t n) except -1:
-        """Raises EnvStepError for the failed ones of n envs that are ready, if any; once. ids: int32, `stride` apart."""
+        """Raises EnvStepError for the failed ones of n envs that are ready, if any; once. ids: int32, every `stride`."""
         cdef Engine* e = self.engine
         cdef char text[256]
         cdef int64_t i
@@ -92,6 +92,7 @@ cdef class Shelf(Handle):
             shelf, spare = store.new_block(), store.new_block()
             memory = np.zeros(n * (sizeof(Sent) + sizeof(int64_t) + sizeof(int32_t) + sizeof(uint8_t)), np.uint8)
             self.check_open()       # taking memory may start the garbage collector, and that anything
+            self.check_alone()
             if self.is_shelved:
                 return 0
             self.shelf_store, self.shelf, self.spare, self.memory = store, shelf, spare, memory
@@ -131,7 +132,7 @@ cdef class Shelf(Handle):
             self.sent_no[ids[i]] = self.engine.head + i
 
     cdef void end_shelf(self) noexcept:
-        """Sends to blocks again; called with nothing in flight. Does nothing while a worker has yet to count its rows."""
+        """Sends to blocks again, with nothing in flight; does nothing while a worker has yet to count its rows."""
         if written_rows(self.engine) != self.rows_in_blocks:
             return
         self.empty_blocks()
@@ -320,6 +321,7 @@ cdef class Shelf(Handle):
             PyErr_CheckSignals()
             if self.engine == NULL or self.is_closing:
                 raise PoolStateError("the pool was closed while recv() waited")
+            self.check_alone()
             self.check_wish(wish)
             if not self.is_shelved or self.is_spare_out:
                 self.prepare()

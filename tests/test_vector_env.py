@@ -1,0 +1,415 @@
+"""The conformant VectorEnv: equal to gymnasium's own vector env, and all of gymnasium's vector wrappers work on it."""
+
+import functools
+import subprocess
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import wrappers
+from gymnasium.spaces import Dict, Discrete, MultiDiscrete
+from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+import envpool
+from envpool.errors import ActionError, ConfigError, EnvIdError, PoolStateError, UnknownTaskError
+from envpool.vector_env import EnvPoolVectorEnv
+from tests.native import plugin
+
+NUM_ENVS = 4
+
+
+def make(task_id="CartPole-v1", num_envs=NUM_ENVS, **options):
+    return gymnasium.make_vec(f"envpool/{task_id}", num_envs=num_envs, **options)
+
+
+def upstream(task_id="CartPole-v1", mode=AutoresetMode.NEXT_STEP, **options):
+    return gymnasium.make_vec(
+        task_id, num_envs=NUM_ENVS, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode}, **options
+    )
+
+
+def synthetic(**options):
+    """Dict observations, and infos of every kind."""
+    plugin.load()
+    return make("Synthetic-v0", layout="rich", **options)
+
+
+def same_batches(got, expected):
+    """Equality of obs, reward as float32, terminated, truncated."""
+    for mine, theirs in zip(got[:4], expected[:4], strict=True):
+        assert isinstance(mine, np.ndarray)
+        assert mine.tobytes() == theirs.astype(mine.dtype).tobytes()
+
+
+# ---- ids -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["import envpool, gymnasium", "import gymnasium, envpool"])
+def test_ids_are_known_when_both_packages_are_imported(order):
+    code = f"{order}\nprint(gymnasium.make_vec('envpool/Catch-v0', num_envs=2))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "EnvPoolVectorEnv(envpool/Catch-v0, num_envs=2)\n", done.stderr
+
+
+def test_gymnasium_imports_envpool_by_the_id():
+    code = "import gymnasium\nprint(gymnasium.make_vec('envpool:envpool/Catch-v0', num_envs=2))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "EnvPoolVectorEnv(envpool/Catch-v0, num_envs=2)\n", done.stderr
+
+
+def test_every_task_whose_id_gymnasium_allows_has_one():
+    ids = {t for t in envpool.list_all_envs() if "/" not in t}
+    assert ids
+    assert {f"envpool/{t}" for t in ids} <= set(gymnasium.registry)
+
+
+def test_a_task_that_is_registered_later():
+    envpool.register("LateCartPole-v1", "envpool.classic_control.cartpole", env="CartPole", max_episode_steps=7)
+    with pytest.raises(gymnasium.error.NameNotFound):
+        gymnasium.make_vec("envpool/NeverCartPole-v1")
+    assert make("LateCartPole-v1").pool.config["max_episode_steps"] == 7
+
+
+@pytest.mark.parametrize("mode", [None, "vector_entry_point", gymnasium.VectorizeMode.VECTOR_ENTRY_POINT])
+def test_make_vec(mode):
+    envs = gymnasium.make_vec("envpool/CartPole-v1", num_envs=3, vectorization_mode=mode, max_episode_steps=9)
+    assert type(envs) is EnvPoolVectorEnv and isinstance(envs, VectorEnv) and envs.unwrapped is envs
+    assert envs.num_envs == 3
+    assert envs.spec.id == "envpool/CartPole-v1" and envs.spec.kwargs["max_episode_steps"] == 9
+    assert envs.render_mode is None and envs.closed is False
+    again = gymnasium.make_vec(envs.spec)
+    assert again.num_envs == 3 and again.pool.config == envs.pool.config
+    for e in (envs, again):
+        e.close()
+        e.close()
+        assert e.closed
+    with pytest.raises(PoolStateError, match="closed"):
+        envs.reset()
+
+
+def test_gymnasiums_own_id_pointed_here(monkeypatch):
+    """As its own tests of vector_entry_point would use it."""
+    spec = gymnasium.registry["CartPole-v1"]
+    monkeypatch.setattr(spec, "vector_entry_point", functools.partial(EnvPoolVectorEnv, "CartPole-v1"))
+    envs = gymnasium.make_vec("CartPole-v1", num_envs=2)
+    assert type(envs) is EnvPoolVectorEnv and envs.spec.id == "CartPole-v1"
+    assert envs.pool.config["max_episode_steps"] == 500
+    obs, info = envs.reset(seed=1)
+    assert info == {} and obs in envs.observation_space
+
+
+# ---- what comes back -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task_id", [t for t in envpool.list_all_envs() if "/" not in t])
+def test_spaces(task_id):
+    envs = make(task_id, num_envs=3)
+    assert envs.observation_space == gymnasium.vector.utils.batch_space(envs.single_observation_space, 3)
+    assert envs.action_space == gymnasium.vector.utils.batch_space(envs.single_action_space, 3)
+    envs.action_space.seed(1)
+    obs, _ = envs.reset(seed=5)
+    for _ in range(30):
+        assert obs in envs.observation_space
+        actions = envs.action_space.sample()
+        assert actions in envs.action_space
+        obs, reward, terminated, truncated, _ = envs.step(actions)
+        assert (reward.dtype, reward.shape) == (np.float32, (3,))
+        assert terminated.dtype == truncated.dtype == np.bool_ and terminated.shape == truncated.shape == (3,)
+
+
+@pytest.mark.parametrize("limit", [3, 20])
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_equals_gymnasiums_vector_env(mode, limit):
+    mine, theirs = make(autoreset_mode=mode, max_episode_steps=limit), upstream(mode=mode, max_episode_steps=limit)
+    assert mine.metadata["autoreset_mode"] is mode
+    for name in ("observation_space", "action_space", "single_observation_space", "single_action_space"):
+        assert getattr(mine, name) == getattr(theirs, name)
+    got, expected = mine.reset(seed=11), theirs.reset(seed=11)
+    same_batches(got[:1], expected[:1])
+    assert mine.np_random_seed == theirs.np_random_seed
+    theirs.action_space.seed(0)
+    episodes = 0
+    for _ in range(200):
+        action = theirs.action_space.sample()
+        got, expected = mine.step(action.copy()), theirs.step(action.copy())
+        same_batches(got, expected)
+        assert data_equivalence(got[4], expected[4])
+        ended = got[2] | got[3]
+        episodes += ended.sum()
+        if mode is AutoresetMode.DISABLED and ended.any():
+            got, expected = (e.reset(options={"reset_mask": ended.copy()}) for e in (mine, theirs))
+            same_batches(got[:1], expected[:1])
+            assert data_equivalence(got[1], expected[1])
+    assert episodes > 20
+
+
+def test_seeds():
+    mine, theirs = make(autoreset_mode="disabled"), upstream(mode=AutoresetMode.DISABLED)
+    assert mine.np_random_seed == (42, 43, 44, 45)
+    mask = np.array([False, True, True, False])
+    for seed, options in (
+        (7, None),
+        ([5, 1, 9, 1], None),
+        ([3, None, 4, None], None),
+        (20, mask),
+        ([1, 2, None, 4], mask),
+    ):
+        got, expected = (
+            e.reset(seed=seed, options=None if options is None else {"reset_mask": options}) for e in (mine, theirs)
+        )
+        same_batches(got[:1], expected[:1])
+        assert mine.np_random_seed == theirs.np_random_seed
+    got, expected = mine.reset(), theirs.reset()
+    same_batches(got[:1], expected[:1])
+
+
+@pytest.mark.parametrize("seed", [[1, 2], (), [1, 2, 3, 4, 5], -1, 2**31])
+def test_bad_seeds(seed):
+    envs = make(autoreset_mode="disabled")
+    envs.reset()
+    for options in (None, {"reset_mask": np.ones(4, bool)}):
+        with pytest.raises(ConfigError, match="seed"):
+            envs.reset(seed=seed, options=options)
+
+
+def test_a_mask_leaves_the_others_alone():
+    envs = synthetic(autoreset_mode="disabled", episode_length=0)
+    envs.reset(seed=1)
+    envs.step(zero_actions(envs))
+    before, *_ = envs.step(zero_actions(envs))
+    copy = {k: v.copy() for k, v in flat(before).items()}
+    mask = np.array([True, False, False, True])
+    options = {"reset_mask": mask}
+    obs, info = envs.reset(options=options)
+    assert options["reset_mask"] is mask
+    for k, v in flat(obs).items():
+        assert (v[~mask] == copy[k][~mask]).all()
+        np.testing.assert_array_equal(flat(before)[k], copy[k])
+    for k, v in info.items():
+        if k.startswith("_"):
+            assert v.tolist() == mask.tolist()
+    assert obs in envs.observation_space
+
+
+def test_infos_have_masks_at_every_level():
+    envs = synthetic()
+    for info in (envs.reset()[1], envs.step(zero_actions(envs))[4]):
+        assert_masks(info)
+        assert not {"env_id", "players"} & set(info)
+    listed = wrappers.vector.DictInfoToList(envs)
+    rows = listed.step(zero_actions(envs))[4]
+    assert len(rows) == NUM_ENVS and all(set(row) == {k for k in info if k[0] != "_"} for row in rows)
+
+
+def test_final_infos():
+    envs = synthetic(autoreset_mode="same_step", episode_length=2)
+    other = synthetic(autoreset_mode="next_step", episode_length=2)
+    envs.reset()
+    other.reset()
+    envs.step(zero_actions(envs))
+    other.step(zero_actions(envs))
+    got, expected = envs.step(zero_actions(envs)), other.step(zero_actions(envs))
+    info = got[4]
+    assert info["_final_obs"].tolist() == info["_final_info"].tolist() == [True] * NUM_ENVS
+    for i in range(NUM_ENVS):
+        assert info["final_obs"][i] in envs.single_observation_space
+        for k, v in flat(info["final_obs"][i]).items():
+            np.testing.assert_array_equal(v, flat(expected[0])[k][i])
+    assert data_equivalence(info["final_info"], expected[4])
+    assert "final_obs" not in envs.step(zero_actions(envs))[4]
+
+
+def assert_masks(info):
+    assert info
+    for k, v in info.items():
+        if not k.startswith("_"):
+            assert info["_" + k].dtype == np.bool_ and info["_" + k].tolist() == [True] * NUM_ENVS
+            assert_masks(v) if isinstance(v, dict) else None
+
+
+def zero_actions(envs):
+    space = envs.action_space
+    if isinstance(space, Dict):
+        return {k: zero_like(s) for k, s in space.items()}
+    return zero_like(space)
+
+
+def zero_like(space):
+    return (
+        {k: zero_like(s) for k, s in space.items()} if isinstance(space, Dict) else np.zeros(space.shape, space.dtype)
+    )
+
+
+def flat(nest, prefix=""):
+    if not isinstance(nest, dict):
+        return {prefix: nest}
+    return {k2: v2 for k, v in nest.items() for k2, v2 in flat(v, f"{prefix}.{k}").items()}
+
+
+# ---- mistakes --------------------------------------------------------------------------------------------------------
+
+
+def test_mistakes():
+    with pytest.raises(UnknownTaskError):
+        EnvPoolVectorEnv("Nothing-v0")
+    with pytest.raises(ConfigError, match=r"batch_size is 2, but a VectorEnv steps all of its 4 envs"):
+        make(batch_size=2)
+    with pytest.raises(ConfigError, match="render_mode is 'rgb_array', but CartPole-v1 has no renderer"):
+        make(render_mode="rgb_array")
+    with pytest.raises(TypeError, match="has no option 'thread'"):
+        make(thread=2)
+    envs = make(autoreset_mode="disabled", max_episode_steps=1)
+    with pytest.raises(PoolStateError, match=r"needs a reset\(\) first"):
+        envs.step(np.zeros(4, int))
+    with pytest.raises(ConfigError, match="needs a reset"):
+        envs.reset(options={"reset_mask": np.array([True, False, False, False])})
+    envs.reset()
+    with pytest.raises(ActionError):
+        envs.step(np.zeros(3, int))
+    envs.step(np.zeros(4, int))
+    with pytest.raises(EnvIdError, match="no running episode"):
+        envs.step(np.zeros(4, int))
+    with pytest.raises(ConfigError, match="no renderer"):
+        envs.render()
+    with pytest.raises(ConfigError, match="reset_mask"):
+        envs.reset(options={"low": 1})
+
+
+@pytest.mark.parametrize(
+    ("mask", "error"),
+    [
+        (np.array([True]), ConfigError),
+        (np.array([[True] * 4]), ConfigError),
+        (np.zeros(4, bool), ConfigError),
+        (np.ones(4), TypeError),
+        (np.ones(4, int), TypeError),
+        ([True] * 4, TypeError),
+    ],
+)
+def test_bad_masks(mask, error):
+    envs = make()
+    envs.reset()
+    with pytest.raises(error, match=r"options\['reset_mask'\] must"):
+        envs.reset(options={"reset_mask": mask})
+
+
+# ---- gymnasium's wrappers --------------------------------------------------------------------------------------------
+
+#: Wrapper name: task, arguments. Each is compared with the same wrapper around each env.
+EQUIVALENT = {
+    "FlattenObservation": ("CartPole-v1", {}),
+    "ReshapeObservation": ("CartPole-v1", {"shape": (2, 2)}),
+    "RescaleObservation": (
+        "CartPole-v1",
+        {"min_obs": np.array([0, -np.inf, 0, -np.inf]), "max_obs": np.array([1, np.inf, 1, np.inf])},
+    ),
+    "DtypeObservation": ("CartPole-v1", {"dtype": np.float64}),
+    "ClipAction": ("MountainCarContinuous-v0", {}),
+    "RescaleAction": ("MountainCarContinuous-v0", {"min_action": np.float32(-2), "max_action": np.float32(2)}),
+    "ClipReward": ("CartPole-v1", {"min_reward": -0.25, "max_reward": 0.75}),
+}
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode)[:2])
+@pytest.mark.parametrize("name", EQUIVALENT)
+def test_a_wrapper_around_all_equals_wrappers_around_each(name, mode):
+    task_id, arguments = EQUIVALENT[name]
+    if mode is AutoresetMode.SAME_STEP and name.endswith("Observation"):  # gymnasium refuses it for its own, too
+        with pytest.raises(ValueError, match="Expected autoreset_mode to be NEXT_STEP or DISABLED"):
+            getattr(wrappers.vector, name)(make(task_id, autoreset_mode=mode), **arguments)
+        return
+    mine = getattr(wrappers.vector, name)(make(task_id, autoreset_mode=mode), **arguments)
+    theirs = upstream(task_id, mode, wrappers=(lambda env: getattr(wrappers, name)(env, **arguments),))
+    assert mine.observation_space == theirs.observation_space and mine.action_space == theirs.action_space
+    same_batches(mine.reset(seed=3)[:1], theirs.reset(seed=3)[:1])
+    theirs.action_space.seed(0)
+    for _ in range(60):
+        action = theirs.action_space.sample()
+        got, expected = mine.step(action.copy()), theirs.step(action.copy())
+        same_batches(got, expected)
+        assert got[0] in mine.observation_space
+
+
+def double(x):
+    return 2 * x
+
+
+OTHERS = {
+    "TransformObservation": lambda e: wrappers.vector.TransformObservation(e, func=double),
+    "VectorizeTransformObservation": lambda e: wrappers.vector.VectorizeTransformObservation(
+        e, wrappers.TransformObservation, func=double, observation_space=None
+    ),
+    "NormalizeObservation": wrappers.vector.NormalizeObservation,
+    "NormalizeReward": wrappers.vector.NormalizeReward,
+    "TransformAction": lambda e: wrappers.vector.TransformAction(e, func=lambda a: 1 - a),
+    "VectorizeTransformAction": lambda e: wrappers.vector.VectorizeTransformAction(
+        e, wrappers.TransformAction, func=lambda a: 1 - a, action_space=Discrete(2)
+    ),
+    "TransformReward": lambda e: wrappers.vector.TransformReward(e, func=double),
+    "VectorizeTransformReward": lambda e: wrappers.vector.VectorizeTransformReward(
+        e, wrappers.TransformReward, func=double
+    ),
+    "DictInfoToList": wrappers.vector.DictInfoToList,
+    "RecordEpisodeStatistics": wrappers.vector.RecordEpisodeStatistics,
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_wrapper_does_the_same_as_around_gymnasiums_own(name):
+    mine, theirs = OTHERS[name](make(max_episode_steps=12)), OTHERS[name](upstream(max_episode_steps=12))
+    assert mine.observation_space == theirs.observation_space
+    assert repr(mine) == f"<{name}, {mine.unwrapped!r}>"
+    same_batches(mine.reset(seed=3)[:1], theirs.reset(seed=3)[:1])
+    theirs.action_space.seed(0)
+    ended = 0
+    for _ in range(60):
+        action = theirs.action_space.sample()
+        got, expected = mine.step(action.copy()), theirs.step(action.copy())
+        same_batches((got[0], *got[2:4]), (expected[0], *expected[2:4]))
+        np.testing.assert_allclose(got[1], expected[1], rtol=1e-6)
+        ended += (got[2] | got[3]).sum()
+        if name == "RecordEpisodeStatistics" and "episode" in expected[4]:
+            for k in "rl":
+                np.testing.assert_array_equal(got[4]["episode"][k], expected[4]["episode"][k])
+            np.testing.assert_array_equal(got[4]["_episode"], expected[4]["_episode"])
+        elif name == "DictInfoToList":
+            assert got[4] == expected[4] == [{}] * NUM_ENVS
+    assert ended > 10
+
+
+def test_filter_observation():
+    envs = synthetic()
+    key = next(iter(envs.single_observation_space))
+    filtered = wrappers.vector.FilterObservation(envs, filter_keys=[key])
+    obs, _ = filtered.reset()
+    assert list(obs) == [key] and obs in filtered.observation_space
+    assert filtered.step(zero_actions(envs))[0] in filtered.observation_space
+
+
+def test_torch_conversion():
+    torch = pytest.importorskip("torch")
+    envs = wrappers.vector.NumpyToTorch(make())
+    obs, _ = envs.reset(seed=1)
+    assert isinstance(obs, torch.Tensor)
+    obs, reward, terminated, truncated, _ = envs.step(torch.zeros(NUM_ENVS, dtype=torch.int64))
+    assert all(isinstance(x, torch.Tensor) for x in (obs, reward, terminated, truncated))
+
+
+def test_statistics_survive_a_masked_reset():
+    envs = wrappers.vector.RecordEpisodeStatistics(make(autoreset_mode="disabled"))
+    envs.reset(seed=1)
+    for _ in range(3):
+        envs.step(np.zeros(NUM_ENVS, int))
+    envs.reset(options={"reset_mask": np.array([True, False, False, False])})
+    assert envs.episode_lengths.tolist() == [0, 3, 3, 3]
+
+
+def test_actions_with_several_arrays_have_no_env_ids():
+    envs = synthetic()
+    space = envs.single_action_space
+    assert not isinstance(space, Dict) or not {"env_id", "players"} & set(space)
+    obs, *_ = envs.reset(), envs.step(envs.action_space.sample())
+    assert obs
+    assert isinstance(envs.action_space, (Dict, MultiDiscrete, gymnasium.spaces.Box))
