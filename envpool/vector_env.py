@@ -54,9 +54,9 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
     -----
     ``reset`` and ``step`` return arrays of all environments in their order: obs in ``observation_space``, reward
     float32 (num_envs,), terminated and truncated bool (num_envs,). infos holds the task's own keys, each with a mask
-    ``_key`` bool (num_envs,). With ``autoreset_mode="same_step"`` it has ``final_obs``, an object array (num_envs,) of single
-    observations or None, and ``final_info`` in steps that end an episode. Arrays are yours to keep and to write, but
-    `reset` with a mask returns the rows of the others from the last arrays that were handed out.
+    ``_key`` bool (num_envs,). With ``autoreset_mode="same_step"`` it has ``final_obs``, an object array (num_envs,) of
+    single observations or None, and ``final_info`` in steps that end an episode. Arrays are yours to keep and to write,
+    but `reset` with a mask returns the rows of the others from the last arrays that were handed out.
     """
 
     pool: Any

@@ -66,10 +66,14 @@ def test_every_task_whose_id_gymnasium_allows_has_one():
 
 
 def test_a_task_that_is_registered_later():
-    envpool.register("LateCartPole-v1", "envpool.classic_control.cartpole", env="CartPole", max_episode_steps=7)
     with pytest.raises(gymnasium.error.NameNotFound):
-        gymnasium.make_vec("envpool/NeverCartPole-v1")
-    assert make("LateCartPole-v1").pool.config["max_episode_steps"] == 7
+        make("LateCartPole-v1")
+    envpool.register("LateCartPole-v1", "envpool.classic_control.cartpole", env="CartPole", max_episode_steps=7)
+    try:
+        assert make("LateCartPole-v1").pool.config["max_episode_steps"] == 7
+    finally:
+        envpool.registration.registry.tasks.pop("LateCartPole-v1")
+        gymnasium.registry.pop("envpool/LateCartPole-v1")
 
 
 @pytest.mark.parametrize("mode", [None, "vector_entry_point", gymnasium.VectorizeMode.VECTOR_ENTRY_POINT])

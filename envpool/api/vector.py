@@ -25,7 +25,7 @@ class VectorStyle:
         self.is_same_step = spec.config.autoreset_mode == "same_step"
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
-        """Return the nests of reset() and step(): (obs, info), and six values of which the last is (obs, info, mask)."""
+        """Return the nests of reset(), (obs, info), and of step(): six values, the last one (obs, info, mask) or ()."""
         obs, info = tree.observation(names), tree.info(names)
         final: tuple[Any, ...] = ()
         if self.is_same_step:
