@@ -60,7 +60,7 @@ cdef class Shelf(Handle):
         return 0
 
     cdef int raise_failures(self, const char* ids, size_t stride, int64_t n) except -1:
-        """Raises EnvStepError for the failed ones of n envs that are ready, if any; once. An id every `stride` bytes."""
+        """Raises EnvStepError for the failed ones of n envs that are ready, if any; once. An id each `stride` bytes."""
         cdef Engine* e = self.engine
         cdef char text[256]
         cdef int64_t i
