@@ -65,12 +65,12 @@ LANDERS = [
 ]
 WALKER, HARDCORE = "BipedalWalker-v3", "BipedalWalkerHardcore-v3"
 WALKERS = [
-    Case(WALKER, WALKER, random(), 8000),
-    Case(WALKER, WALKER, Walk(), 3600),
-    Case(WALKER, WALKER, constant(1, -0.5, -1, 0.5), 1000),
-    Case(HARDCORE, HARDCORE, random(), 6000),
-    Case(HARDCORE, HARDCORE, Walk(), 3000),
-    Case(HARDCORE, HARDCORE, constant(-1, 1, 1, 1), 1000),
+    Case(WALKER, WALKER, random(), 4200),
+    Case(WALKER, WALKER, Walk(), 7400),
+    Case(WALKER, WALKER, constant(1, -0.5, -1, 0.5), 1400),
+    Case(HARDCORE, HARDCORE, random(), 6600),
+    Case(HARDCORE, HARDCORE, Walk(), 3200),
+    Case(HARDCORE, HARDCORE, constant(1, -0.5, -1, 0.5), 1600),
 ]
 BLIND = "envpool-test/BlindCar"
 SHORT = {"max_episode_steps": 120}
