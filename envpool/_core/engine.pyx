@@ -457,7 +457,7 @@ cdef bint wait_drained(Engine* e, int64_t outstanding, int64_t timeout_ns) noexc
             ep_futex_wait(&e.recv_word, ep_load_sc32(&e.recv_word), 100000)
 
 
-# ---- the caller, for the shelf ---------------------------------------------------------------------------------------
+# ---- the caller, for the shelf --------------------------------------------------------------------------------------
 
 cdef void leave_to_workers(Engine* e) noexcept:
     """Makes the workers do what is published: a caller that waits for some envs must not get stuck in another one."""
