@@ -472,7 +472,7 @@ cdef inline bint has_arrived(Engine* e, int64_t count, int64_t seen_rows) noexce
 
 
 cdef void wait_arrivals(Engine* e, int64_t count, int64_t seen_rows, int64_t timeout_ns) noexcept nogil:
-    """Waits until `count` envs have arrived on the shelf, more than seen_rows rows are in the blocks, or the time is up.
+    """Waits for `count` arrivals on the shelf, for more than seen_rows rows in the blocks, or for the time to pass.
 
     It may come back early, for instance when the pool is being closed or another thread has sent: look, and call again.
     """
