@@ -16,8 +16,10 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from envpool.box2d.race cimport (
-    Race, RaceListener, RacePart, TRACK_MAX, TRACK_SCALE, car_racing_body, car_racing_brush, car_racing_draw,
-    car_racing_scene, car_racing_tile, cell_tables_init, track, track_at, track_make, track_point, track_sign,
+    CAR_RACING_FIELD, CAR_RACING_HULL, CAR_RACING_HULL_PARTS, CAR_RACING_SCALE, CAR_RACING_UNIT, CAR_RACING_WHEEL,
+    CAR_RACING_WHEEL_RADIUS, Race, RaceListener, RacePart, TRACK_MAX, car_racing_body, car_racing_brush,
+    car_racing_draw, car_racing_part, car_racing_scene, car_racing_tile, cell_tables_init, track, track_at, track_make,
+    track_point, track_sign,
 )
 from envpool.box2d.scene cimport (
     SCENE_BLOCK, SCENE_FPS, SCENE_LANES, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint, b2Vec2,
@@ -37,21 +39,15 @@ cdef enum:
     PICTURE_BYTES = PICTURE * PICTURE * 3
     GLYPHS = 11
 
-cdef double FIELD = 2000 / TRACK_SCALE  # half its width
-cdef double TRACK_WIDTH = 40 / TRACK_SCALE
-cdef double BORDER_WIDTH = 8 / TRACK_SCALE
-cdef double SIZE = 0.02                 # of upstream's unit of the car
-cdef double ENGINE_POWER = 100000000 * SIZE * SIZE
-cdef double INERTIA = 4000 * SIZE * SIZE    # of a wheel
-cdef double FRICTION_LIMIT = 1000000 * SIZE * SIZE
-cdef double FORCE = 205000 * SIZE * SIZE    # of a wheel that does not roll as the ground below it
-cdef double WHEEL_RADIUS = 27
-cdef double WHEEL_WIDTH = 14
+cdef double TRACK_WIDTH = 40 / CAR_RACING_SCALE
+cdef double BORDER_WIDTH = 8 / CAR_RACING_SCALE
+cdef double UNIT = CAR_RACING_UNIT
+cdef double WHEEL_RADIUS = CAR_RACING_WHEEL_RADIUS * UNIT
+cdef double ENGINE_POWER = 100000000 * UNIT * UNIT
+cdef double INERTIA = 4000 * UNIT * UNIT    # of a wheel
+cdef double FRICTION_LIMIT = 1000000 * UNIT * UNIT
+cdef double FORCE = 205000 * UNIT * UNIT    # of a wheel that does not roll as the ground below it
 cdef double[2 * WHEELS] WHEEL_PLACES = [-55, 80, 55, 80, -55, -82, 55, -82]
-cdef double[8] BUMPER = [-60, 130, 60, 130, 60, 110, -60, 110]
-cdef double[8] NOSE = [-15, 120, 15, 120, 20, 20, -20, 20]
-cdef double[16] CABIN = [25, 20, 50, -10, 50, -40, 20, -90, -20, -90, -50, -40, -50, -10, -25, 20]
-cdef double[8] SPOILER = [-50, -120, 50, -120, 50, -90, -50, -90]
 
 cdef struct Config:
     bint continuous
@@ -211,28 +207,24 @@ cdef void make_road(Car* e, const track* t) noexcept nogil:
 
 # ---- car -------------------------------------------------------------------------------------------------------------
 
-cdef void add_part(b2Body* body, const b2FixtureDef& fixture, const double* corners, int n) noexcept nogil:
-    """A polygon in upstream's units of the car."""
-    cdef double[16] scaled
-    cdef int i
-    for i in range(2 * n):
-        scaled[i] = corners[i] * SIZE
-    scene_polygon(body, fixture, scaled, n)
+cdef void add_part(b2Body* body, const b2FixtureDef& fixture, const car_racing_part* part) noexcept nogil:
+    cdef double[8][2] corners
+    cdef int i, k
+    for i in range(part.count):
+        for k in range(2):
+            corners[i][k] = part.vertices[i][k] * UNIT
+    scene_polygon(body, fixture, &corners[0][0], part.count)
 
 
 cdef void make_car(Car* e, const track_point* p) noexcept nogil:
-    cdef double[8] outline = [-WHEEL_WIDTH, WHEEL_RADIUS, WHEEL_WIDTH, WHEEL_RADIUS, WHEEL_WIDTH, -WHEEL_RADIUS,
-                              -WHEEL_WIDTH, -WHEEL_RADIUS]
     cdef b2FixtureDef fixture
     cdef double x, y
     cdef Wheel* w
     cdef int i
     fixture.density = 1.0
     e.hull = scene_body(e.world, b2_dynamicBody, p.x, p.y, p.beta)
-    add_part(e.hull, fixture, BUMPER, 4)
-    add_part(e.hull, fixture, NOSE, 4)
-    add_part(e.hull, fixture, CABIN, 8)
-    add_part(e.hull, fixture, SPOILER, 4)
+    for i in range(CAR_RACING_HULL_PARTS):
+        add_part(e.hull, fixture, &CAR_RACING_HULL[i])
     fixture.density = 0.1
     fixture.filter.categoryBits = 0x0020
     fixture.filter.maskBits = 0x0001
@@ -241,11 +233,11 @@ cdef void make_car(Car* e, const track_point* p) noexcept nogil:
         memset(w, 0, sizeof(Wheel))
         w.part.race = &e.race
         w.part.tile = -1
-        x = WHEEL_PLACES[2 * i] * SIZE
-        y = WHEEL_PLACES[2 * i + 1] * SIZE
+        x = WHEEL_PLACES[2 * i] * UNIT
+        y = WHEEL_PLACES[2 * i + 1] * UNIT
         w.body = scene_body(e.world, b2_dynamicBody, p.x + x, p.y + y, p.beta)
-        add_part(w.body, fixture, outline, 4)
-        w.joint = scene_motor(e.world, e.hull, w.body, x, y, 0, 0, 180 * 900 * SIZE * SIZE, 0, -0.4, 0.4)
+        add_part(w.body, fixture, &CAR_RACING_WHEEL)
+        w.joint = scene_motor(e.world, e.hull, w.body, x, y, 0, 0, 180 * 900 * UNIT * UNIT, 0, -0.4, 0.4)
         w.body.SetUserData(&w.part)
 
 
@@ -299,13 +291,13 @@ cdef void drive(Wheel* w) noexcept nogil:
         w.omega += -track_sign(w.omega) * slower
     w.phase += w.omega * dt
 
-    forward = (-forward + w.omega * (WHEEL_RADIUS * SIZE)) * FORCE
+    forward = (-forward + w.omega * WHEEL_RADIUS) * FORCE
     aside = -aside * FORCE
     force = sqrt(forward * forward + aside * aside)
     if force > limit:
         forward = forward / force * limit
         aside = aside / force * limit
-    w.omega -= dt * forward * (WHEEL_RADIUS * SIZE) / INERTIA
+    w.omega -= dt * forward * WHEEL_RADIUS / INERTIA
     w.body.ApplyForceToCenter(b2Vec2(<float>(aside * side.x + forward * ahead.x),
                                      <float>(aside * side.y + forward * ahead.y)), True)
 
@@ -337,7 +329,7 @@ cdef double observe(Car* e, const Config* c, uint8_t* terminated, uint8_t* trunc
         e.is_lap_finished = True
         truncated[0] = c.is_lap_truncated
         terminated[0] = not c.is_lap_truncated
-    if fabs(place.x) > FIELD or fabs(place.y) > FIELD:
+    if fabs(place.x) > CAR_RACING_FIELD or fabs(place.y) > CAR_RACING_FIELD:
         e.is_lap_finished = False
         terminated[0] = 1
         reward = -100

@@ -10,18 +10,16 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "car_racing_shapes.h"
 #include "drawing/gfx_quad.h"
 #include "drawing/scan_polygon.h"
 #include "drawing/shrink.h"
 #include "envpool/simd.h"
 
-#define CAR_RACING_SCALE 6.0
-#define CAR_RACING_PLAYFIELD (2000 / CAR_RACING_SCALE)   /* half the width of the field */
-#define CAR_RACING_GRASS (CAR_RACING_PLAYFIELD / 20.0)   /* width of a patch of grass   */
+#define CAR_RACING_GRASS (CAR_RACING_FIELD / 20.0) /* width of a patch of grass  */
 #define CAR_RACING_ZOOM 2.7
-#define CAR_RACING_SIZE 0.02                             /* units of the car            */
-#define CAR_RACING_MAX_ROAD 5000                         /* tiles and borders           */
-#define CAR_RACING_PANEL 100                             /* rows; a multiple of a band  */
+#define CAR_RACING_MAX_ROAD 5000                   /* tiles and borders          */
+#define CAR_RACING_PANEL 100                       /* rows; a multiple of a band */
 
 #define CAR_RACING_GLYPHS 11 /* the digits and the minus sign */
 #define CAR_RACING_GLYPH_WIDTH 23
@@ -148,7 +146,7 @@ static inline void car_racing_add_quad(car_racing_figures *f, const car_racing_c
  * measure: those whose first vertex is farther from the hull than the farthest corner of the picture (800 is more than
  * that) and their own size (30 is more than any has). Where no edge of the field can be seen, it is the background. */
 static inline void car_racing_add_ground(car_racing_figures *f, const car_racing_camera *c, const car_racing_scene *s) {
-  const double bound = CAR_RACING_PLAYFIELD, view = 800 / c->zoom, reach = view + 30, squared = reach * reach;
+  const double bound = CAR_RACING_FIELD, view = 800 / c->zoom, reach = view + 30, squared = reach * reach;
   const double field[4][2] = {{bound, bound}, {bound, -bound}, {-bound, -bound}, {-bound, bound}};
   if (fabs(s->hull.x) + view < bound && fabs(s->hull.y) + view < bound) {
     f->background = s->field_colour;
@@ -176,48 +174,43 @@ static inline void car_racing_add_ground(car_racing_figures *f, const car_racing
   }
 }
 
-/* Adds a polygon that is fixed to a body, given in units of CAR_RACING_SIZE. */
+/* Adds a polygon that is fixed to a body. */
 static inline void car_racing_add_part(car_racing_figures *f, const car_racing_camera *c, const car_racing_body *b,
-                                       const double (*vertices)[2], int32_t count, uint32_t colour) {
+                                       const car_racing_part *part, uint32_t colour) {
   double places[SCAN_VERTICES][2];
-  for (int32_t i = 0; i < count; i++) {
-    const float x = (float)(vertices[i][0] * CAR_RACING_SIZE), y = (float)(vertices[i][1] * CAR_RACING_SIZE);
+  for (int32_t i = 0; i < part->count; i++) {
+    const float x = (float)(part->vertices[i][0] * CAR_RACING_UNIT), y = (float)(part->vertices[i][1] * CAR_RACING_UNIT);
     const double moved[2] = {(b->cosine * x - b->sine * y) + b->x, (b->sine * x + b->cosine * y) + b->y};
     car_racing_project(c, moved, places[i]);
   }
-  scan_polygon_init(&f->car[f->num_car++], places, count, colour);
+  scan_polygon_init(&f->car[f->num_car++], places, part->count, colour);
 }
 
 static inline double car_racing_sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 
+/* A wheel shows by a mark across it that it turns. */
 static inline void car_racing_add_wheel(car_racing_figures *f, const car_racing_camera *c, const car_racing_body *b,
                                         double phase) {
-  const double outline[4][2] = {{-14, 27}, {14, 27}, {14, -27}, {-14, -27}};
-  car_racing_add_part(f, c, b, outline, 4, 0);
   const double s1 = sin(phase), s2 = sin(phase + 1.2);
   double c1 = cos(phase), c2 = cos(phase + 1.2);
+  car_racing_part mark = CAR_RACING_WHEEL;
+  car_racing_add_part(f, c, b, &CAR_RACING_WHEEL, 0);
   if (s1 > 0 && s2 > 0)
     return;
   if (s1 > 0)
     c1 = car_racing_sign(c1);
   if (s2 > 0)
     c2 = car_racing_sign(c2);
-  const double mark[4][2] = {{-14, 27 * c1}, {14, 27 * c1}, {14, 27 * c2}, {-14, 27 * c2}};
-  car_racing_add_part(f, c, b, mark, 4, 0x4d4d4d);
+  mark.vertices[0][1] = mark.vertices[1][1] = CAR_RACING_WHEEL_RADIUS * c1;
+  mark.vertices[2][1] = mark.vertices[3][1] = CAR_RACING_WHEEL_RADIUS * c2;
+  car_racing_add_part(f, c, b, &mark, 0x4d4d4d);
 }
 
 static inline void car_racing_add_car(car_racing_figures *f, const car_racing_camera *c, const car_racing_scene *s) {
-  static const double front[4][2] = {{-60, 130}, {60, 130}, {60, 110}, {-60, 110}};
-  static const double nose[4][2] = {{-15, 120}, {15, 120}, {20, 20}, {-20, 20}};
-  static const double body[8][2] = {{25, 20}, {50, -10}, {50, -40}, {20, -90}, {-20, -90}, {-50, -40}, {-50, -10}, {-25, 20}};
-  static const double back[4][2] = {{-50, -120}, {50, -120}, {50, -90}, {-50, -90}};
-  const uint32_t red = 0x0000cc;
   for (int32_t i = 0; i < 4; i++)
     car_racing_add_wheel(f, c, &s->wheels[i], s->wheel_phase[i]);
-  car_racing_add_part(f, c, &s->hull, front, 4, red);
-  car_racing_add_part(f, c, &s->hull, nose, 4, red);
-  car_racing_add_part(f, c, &s->hull, body, 8, red);
-  car_racing_add_part(f, c, &s->hull, back, 4, red);
+  for (int32_t i = 0; i < CAR_RACING_HULL_PARTS; i++)
+    car_racing_add_part(f, c, &s->hull, &CAR_RACING_HULL[i], 0x0000cc);
 }
 
 #define CAR_RACING_STEP (CANVAS_WIDTH / 40.0) /* widths of indicators are multiples of this, heights of the next */

@@ -1,4 +1,4 @@
-"""race.h, track.h and car_racing_draw.h: what contacts tell CarRacing, its tracks, its picture."""
+"""race.h, track.h, car_racing_shapes.h and car_racing_draw.h: what contacts tell CarRacing, its tracks, its picture."""
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libcpp cimport bool
@@ -28,7 +28,6 @@ cdef extern from "race.h" nogil:
 cdef extern from "track.h" nogil:
     enum:
         TRACK_MAX
-    const double TRACK_SCALE
 
     cdef struct track_point:
         double alpha
@@ -43,6 +42,21 @@ cdef extern from "track.h" nogil:
     const track_point* track_at(const track* t, int32_t i)
     double track_sign(double x)
     void track_make(track* t, ep_pcg64* rng)
+
+cdef extern from "car_racing_shapes.h" nogil:
+    enum:
+        CAR_RACING_HULL_PARTS
+    const double CAR_RACING_SCALE
+    const double CAR_RACING_FIELD
+    const double CAR_RACING_UNIT
+    const double CAR_RACING_WHEEL_RADIUS
+
+    ctypedef struct car_racing_part:
+        int32_t count
+        double vertices[8][2]
+
+    const car_racing_part CAR_RACING_WHEEL
+    const car_racing_part* CAR_RACING_HULL
 
 cdef extern from "car_racing_draw.h" nogil:
     ctypedef struct cell_tables:

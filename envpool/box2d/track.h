@@ -6,11 +6,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "car_racing_shapes.h"
 #include "envpool/rng.h"
 
-#define TRACK_SCALE 6.0
-#define TRACK_RADIUS (900 / TRACK_SCALE)
-#define TRACK_STEP (21 / TRACK_SCALE) /* length of a tile */
+#define TRACK_RADIUS (900 / CAR_RACING_SCALE)
+#define TRACK_STEP (21 / CAR_RACING_SCALE) /* length of a tile */
 #define TRACK_TURN 0.31               /* largest turn from one point to the next */
 #define TRACK_CHECKPOINTS 12
 #define TRACK_BORDER_RUN 4 /* tiles that have to turn the same way for a border */
@@ -82,7 +82,7 @@ static inline int32_t track_go_around(const track_checkpoint *checkpoints, track
     while (beta - alpha > 1.5 * M_PI) beta -= 2 * M_PI;
     while (beta - alpha < -1.5 * M_PI) beta += 2 * M_PI;
     const double old_beta = beta;
-    aside *= TRACK_SCALE;
+    aside *= CAR_RACING_SCALE;
     const double turn = fmin(TRACK_TURN, fabs(0.001 * aside));
     if (aside > 0.3) beta -= turn;
     if (aside < -0.3) beta += turn;

@@ -1,0 +1,36 @@
+/* What the physics and the picture of CarRacing share: sizes, and the outlines of the car. */
+#ifndef ENVPOOL_BOX2D_CAR_RACING_SHAPES_H
+#define ENVPOOL_BOX2D_CAR_RACING_SHAPES_H
+
+#include <stdint.h>
+
+#define CAR_RACING_SCALE 6.0
+#define CAR_RACING_FIELD (2000 / CAR_RACING_SCALE) /* half its width */
+
+/* Outlines are in units of this. */
+#define CAR_RACING_UNIT 0.02
+#define CAR_RACING_WHEEL_RADIUS 27.0
+#define CAR_RACING_WHEEL_WIDTH 14.0 /* half of it */
+#define CAR_RACING_HULL_PARTS 4
+
+typedef struct car_racing_part {
+  int32_t count;
+  double vertices[8][2]; /* (count, 2) */
+} car_racing_part;
+
+static const car_racing_part CAR_RACING_HULL[CAR_RACING_HULL_PARTS] = {
+    {4, {{-60, 130}, {60, 130}, {60, 110}, {-60, 110}}},
+    {4, {{-15, 120}, {15, 120}, {20, 20}, {-20, 20}}},
+    {8, {{25, 20}, {50, -10}, {50, -40}, {20, -90}, {-20, -90}, {-50, -40}, {-50, -10}, {-25, 20}}},
+    {4, {{-50, -120}, {50, -120}, {50, -90}, {-50, -90}}},
+};
+
+static const car_racing_part CAR_RACING_WHEEL = {
+    4,
+    {{-CAR_RACING_WHEEL_WIDTH, CAR_RACING_WHEEL_RADIUS},
+     {CAR_RACING_WHEEL_WIDTH, CAR_RACING_WHEEL_RADIUS},
+     {CAR_RACING_WHEEL_WIDTH, -CAR_RACING_WHEEL_RADIUS},
+     {-CAR_RACING_WHEEL_WIDTH, -CAR_RACING_WHEEL_RADIUS}},
+};
+
+#endif /* ENVPOOL_BOX2D_CAR_RACING_SHAPES_H */
