@@ -121,7 +121,7 @@ def test_shrinking_one_colour(hook: Any) -> None:
         assert np.array_equal(hook.shrink(plain, False), hook.shrink(plain, True))
 
 
-@pytest.mark.parametrize("step", [pytest.param(37, id="short"), pytest.param(1, id="full", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [pytest.param(37, id="short"), pytest.param(3, id="full", marks=pytest.mark.slow)])
 def test_text(hook: Any, step: int) -> None:
     pygame.font.init()
     font = pygame.font.Font(pygame.font.get_default_font(), 42)
