@@ -4,9 +4,10 @@ from importlib import import_module
 
 from libc.string cimport memset
 
+from envpool.mujoco.base cimport mujoco
 from envpool.mujoco.base.mujoco cimport (
     ep_mj_call, ep_mj_enter, ep_mj_leave, mj_addBufferVFS, mj_copyModel, mj_defaultVFS, mj_deleteModel, mj_deleteVFS,
-    mj_loadXML, mj_name2id, mjcb_time, mjfLogHandler, mjfTime, mjModel, mjVFS,
+    mj_loadXML, mj_name2id, mjfLogHandler, mjfTime, mjModel, mjVFS,
 )
 
 from envpool.errors import ConfigError
@@ -164,12 +165,11 @@ def import_with_bindings(str module):
     module
         From ``sys.modules`` if it is there.
     """
-    global mjcb_time
-    cdef mjfTime before = mjcb_time
+    cdef mjfTime before = mujoco.mjcb_time
     try:
         return import_module(module)
     finally:
-        mjcb_time = before
+        mujoco.mjcb_time = before
 
 
 def register_plugins():

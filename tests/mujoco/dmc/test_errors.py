@@ -64,13 +64,14 @@ def test_errors_arrive_from_an_async_pool_too():
     with envpool.make_gymnasium("CheetahRun-v1", num_envs=4, batch_size=2, num_threads=2) as pool:
         pool.async_reset()
         failures = 0
-        while failures < 2:
+        while failures < 3:
             try:
-                ids = pool.recv()[-1]["env_id"]
+                batch = pool.recv()
             except EnvStepError as error:
                 assert list(error.failures) == [3]
                 failures += 1
-                ids = pool.recv()[-1]["env_id"]
+                batch = pool.recv()
+            ids = batch[-1]["env_id"]
             action = np.zeros((2, 6))
             action[ids == 3] = np.nan
             pool.send(action, ids)

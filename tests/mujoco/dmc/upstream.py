@@ -6,9 +6,7 @@ episode.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -41,8 +39,7 @@ def load(task_id: str, seed: int, max_episode_steps: int, frame_skip: int | None
     from dm_control import suite
 
     domain, task = suite_tasks()[task_id]
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # MuJoCo writes a log of its warnings
-        env = suite.load(domain, task, task_kwargs={"random": seed})
+    env = suite.load(domain, task, task_kwargs={"random": seed})
     env._step_limit = max_episode_steps
     if frame_skip is not None:
         env._n_sub_steps = frame_skip
