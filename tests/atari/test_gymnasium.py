@@ -37,6 +37,8 @@ def task_id(game: str) -> str:
 
 RUNS = [{"num_threads": 2}, {"num_threads": 2, "batch_size": 1}, {"autoreset_mode": "same_step"}]
 OPTIONS = {"use_fire_reset": False}
+#: Games that gymnasium's wrapper refuses, since no-op is not among their actions.
+WITHOUT_NOOP = ("backgammon", "video_checkers")
 
 
 @pytest.mark.parametrize("game", ["pong", "breakout", "ms_pacman", "seaquest", "air_raid"])
@@ -60,7 +62,7 @@ def test_first_life_of_an_episodic_life() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("game", [g for g in GAMES if g != "backgammon"])  # it has no no-op, which the wrapper refuses
+@pytest.mark.parametrize("game", [game for game in GAMES if game not in WITHOUT_NOOP])
 def test_game_for_long(game: str) -> None:
     assert_exact(
         task_id(game), upstream(game), num_envs=1, steps=120, options=OPTIONS, runs=RUNS[:1], min_episodes=0, seed=4
