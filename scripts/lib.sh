@@ -17,6 +17,9 @@ need() {
     "$@" >/dev/null 2>&1 || missing+=("$package")
 }
 
+has_library() { PATH="$PATH:/sbin" ldconfig -p | grep -qF "$1"; }
+has_driver() { compgen -G "/usr/lib/*/dri/$1_dri.so" >/dev/null; }
+
 # Stops with the names of the missing apt packages; with "install" as argument, installs them where it can.
 settle() {
     ((${#missing[@]})) || return 0

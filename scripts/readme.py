@@ -30,10 +30,18 @@ def tasks() -> str:
         package, *inner = task.import_path.split(".")
         if package == "envpool":
             limit = task.config.get("max_episode_steps")
-            shown = f"`{name}`" + (f" ({limit})" if limit else "")
-            kinds.setdefault((".".join(inner[:-1]), task.env or ""), []).append(shown)
-    rows = ([family, env, ", ".join(names)] for (family, env), names in kinds.items())
+            kinds.setdefault((".".join(inner[:-1]), task.env or ""), []).append((name, limit))
+    rows = ([family, env, with_limits(names)] for (family, env), names in kinds.items())
     return table(("family", "environment", "task ids"), rows)
+
+
+def with_limits(names: list[tuple[str, int | None]]) -> str:
+    """Return task ids with their time limits, which are written once where all have the same."""
+    limits = {limit for _, limit in names}
+    if len(limits) > 1:
+        return ", ".join(f"`{name}` ({limit})" if limit else f"`{name}`" for name, limit in names)
+    (limit,) = limits
+    return ", ".join(f"`{name}`" for name, _ in names) + (f" ({limit})" if limit else "")
 
 
 def machine(report: dict[str, Any]) -> str:
@@ -78,6 +86,11 @@ def construction(report: dict[str, Any]) -> str:
     for key, (name, unit) in names.items():
         ours, peer = (report["construction"][key][who] for who in ("envpool", "peer"))
         rows.append([name, f"{ours * unit:,.0f}", f"{peer * unit:,.0f}", ratio(peer / ours)])
+    others = {"make_and_reset_seconds": ("make and reset, ms", 1e3), "bytes_per_env": ("memory per env, kB", 1e-3)}
+    for cell, figures in report.get("construction_of_others", {}).items():
+        for key, (name, unit) in others.items():
+            ours, peer = (figures[key][who] for who in ("envpool", "peer"))
+            rows.append([f"{cell}: {name}", f"{ours * unit:,.0f}", f"{peer * unit:,.0f}", ratio(peer / ours)])
     return table(("", "envpool", report["machine"]["peer"], "ratio"), rows)
 
 

@@ -44,7 +44,7 @@ def test_no_match_names_the_nearest(capsys):
 
 
 def test_columns_are_aligned(capsys):
-    assert main(["list", "CartPole"]) == 0
+    assert main(["list", "*CartPole-v*"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len({line.index("classic_control") for line in lines[1:]} | {lines[0].index("family")}) == 1
     assert len({len(line) for line in lines}) == 1

@@ -29,7 +29,7 @@ for module, env, domain, tasks in DOMAINS:
     for task in tasks.split():
         register(
             f"{domain}{''.join(word[:1].upper() + word[1:] for word in task.split('_'))}-v1",
-            f"envpool.mujoco.dmc.tasks.{module}",
+            f"envpool.mujoco.dmc.{module}",
             env=env,
             task_name=task,
             max_episode_steps=1000,

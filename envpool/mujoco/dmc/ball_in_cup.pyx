@@ -5,13 +5,13 @@ from libc.math cimport fabs
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_SITE
 from envpool.mujoco.base.simulation cimport Sim
-from envpool.mujoco.dmc.tasks.control cimport (
+from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, observe_state, physics_after_reset, qpos_address,
     random_of, suite_task,
 )
 from envpool.rng_legacy cimport ep_legacy_uniform
 
-from envpool.mujoco.dmc.tasks.control import suite_options
+from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef struct BallOptions:

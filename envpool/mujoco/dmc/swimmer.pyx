@@ -6,13 +6,13 @@ from envpool._core.numpy_exact cimport np_dot_matrix, np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_LIGHT
 from envpool.mujoco.base.simulation cimport Sim, change
-from envpool.mujoco.dmc.tasks.control cimport (
+from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, random_of, randomize_joints, sensor_address, suite_task,
 )
-from envpool.mujoco.dmc.tasks.rewards cimport long_tail
+from envpool.mujoco.dmc.rewards cimport long_tail
 from envpool.rng_legacy cimport ep_legacy_random_sample, ep_legacy_uniform
 
-from envpool.mujoco.dmc.tasks.control import suite_options
+from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:

@@ -6,21 +6,20 @@ from libc.math cimport INFINITY, M_PI, cos, sin
 from libc.string cimport memcpy
 
 from envpool._core.numpy_exact cimport np_arcsinh, np_dot_matrix, np_matrix_product, np_norm, np_tanh
+from envpool.mujoco.base.calls cimport mj_collision, mj_comPos, mj_kinematics, mj_resetData
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport (
-    mj_collision, mj_comPos, mj_kinematics, mj_resetData, mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_SITE,
-)
+from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_SITE
 from envpool.mujoco.base.simulation cimport Sim, change_floats, fail
-from envpool.mujoco.dmc.tasks.control cimport (
+from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, physics_after_reset, physics_reset, qpos_address,
     qvel_address, random_of, random_unit, sensor_address, suite_task,
 )
-from envpool.mujoco.dmc.tasks.rewards cimport linear
-from envpool.mujoco.dmc.tasks.terrain cimport RESOLUTION, draw_terrain
+from envpool.mujoco.dmc.rewards cimport linear
+from envpool.mujoco.dmc.terrain cimport RESOLUTION, draw_terrain
 from envpool.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937
 
 from envpool.errors import ConfigError
-from envpool.mujoco.dmc.tasks.control import suite_options
+from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:

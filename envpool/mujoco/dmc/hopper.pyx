@@ -7,12 +7,12 @@ from envpool._core.numpy_exact cimport np_log1p
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY
 from envpool.mujoco.base.simulation cimport Sim
-from envpool.mujoco.dmc.tasks.control cimport (
+from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, randomize_joints, sensor_address, suite_task,
 )
-from envpool.mujoco.dmc.tasks.rewards cimport linear, mean_quadratic, within
+from envpool.mujoco.dmc.rewards cimport linear, mean_quadratic, within
 
-from envpool.mujoco.dmc.tasks.control import suite_options
+from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:

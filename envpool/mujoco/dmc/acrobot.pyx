@@ -7,13 +7,13 @@ from envpool._core.numpy_exact cimport np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_SITE
 from envpool.mujoco.base.simulation cimport Sim
-from envpool.mujoco.dmc.tasks.control cimport (
+from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, qpos_address, random_of, subtract, suite_task,
 )
-from envpool.mujoco.dmc.tasks.rewards cimport gaussian, within
+from envpool.mujoco.dmc.rewards cimport gaussian, within
 from envpool.rng_legacy cimport ep_legacy_uniform
 
-from envpool.mujoco.dmc.tasks.control import suite_options
+from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:

@@ -6,19 +6,18 @@ from libc.math cimport INFINITY, M_PI, cos, sin, sqrt
 from libc.string cimport memcpy
 
 from envpool._core.numpy_exact cimport np_dot_matrix, np_norm, np_sum
+from envpool.mujoco.base.calls cimport mj_objectVelocity
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport (
-    mj_objectVelocity, mjJNT_HINGE, mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_SITE,
-)
+from envpool.mujoco.base.mujoco cimport mjJNT_HINGE, mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_SITE
 from envpool.mujoco.base.simulation cimport Sim
-from envpool.mujoco.dmc.tasks.control cimport (
+from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, physics_reset, qpos_address, qvel_address, random_of,
     sensor_address, subtract, suite_task,
 )
-from envpool.mujoco.dmc.tasks.rewards cimport gaussian, linear, reciprocal
+from envpool.mujoco.dmc.rewards cimport gaussian, linear, reciprocal
 from envpool.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937
 
-from envpool.mujoco.dmc.tasks.control import suite_options
+from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:

@@ -6,13 +6,13 @@ from envpool._core.numpy_exact cimport np_log1p, np_norm, np_sum
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_GEOM, mjOBJ_JOINT, mjOBJ_SITE
 from envpool.mujoco.base.simulation cimport Sim, change, fail
-from envpool.mujoco.dmc.tasks.control cimport (
+from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, physics_after_reset, qvel_address, random_of,
     randomize_joints, sensor_address, suite_task,
 )
 from envpool.rng_legacy cimport ep_legacy_uniform
 
-from envpool.mujoco.dmc.tasks.control import suite_options
+from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:

@@ -6,12 +6,12 @@ from libc.string cimport memcpy
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY
 from envpool.mujoco.base.simulation cimport Sim
-from envpool.mujoco.dmc.tasks.control cimport (
+from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, randomize_joints, sensor_address, suite_task,
 )
-from envpool.mujoco.dmc.tasks.rewards cimport gaussian, linear
+from envpool.mujoco.dmc.rewards cimport gaussian, linear
 
-from envpool.mujoco.dmc.tasks.control import suite_options
+from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:

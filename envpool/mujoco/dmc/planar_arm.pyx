@@ -6,7 +6,7 @@ from envpool._core.numpy_exact cimport np_log1p, np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE
 from envpool.mujoco.base.simulation cimport Sim
-from envpool.mujoco.dmc.tasks.control cimport object_id, qpos_address, qvel_address, random_of, sensor_address
+from envpool.mujoco.dmc.control cimport object_id, qpos_address, qvel_address, random_of, sensor_address
 from envpool.rng_legacy cimport ep_legacy_uniform
 
 cdef enum:

@@ -5,13 +5,13 @@ from libc.string cimport memcpy
 
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.simulation cimport Sim
-from envpool.mujoco.dmc.tasks.control cimport (
+from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, physics_step, random_of, sensor_address, suite_task,
 )
-from envpool.mujoco.dmc.tasks.rewards cimport linear
+from envpool.mujoco.dmc.rewards cimport linear
 from envpool.rng_legacy cimport ep_legacy_uniform
 
-from envpool.mujoco.dmc.tasks.control import suite_options
+from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:

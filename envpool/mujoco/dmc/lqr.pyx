@@ -6,14 +6,14 @@ from libc.string cimport memcpy
 from envpool._core.numpy_exact cimport np_dot, np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.simulation cimport Sim, change
-from envpool.mujoco.dmc.tasks.control cimport (
+from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, observe_state, random_of, suite_task,
 )
 from envpool.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform
 
 import numpy as np
 
-from envpool.mujoco.dmc.tasks.control import suite_options
+from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:

@@ -5,17 +5,17 @@ from libc.math cimport INFINITY, M_PI
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_SITE
 from envpool.mujoco.base.simulation cimport Sim, change
-from envpool.mujoco.dmc.tasks.control cimport (
+from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, physics_after_reset, qpos_address, qvel_address,
     random_of, suite_task,
 )
-from envpool.mujoco.dmc.tasks.planar_arm cimport (
+from envpool.mujoco.dmc.planar_arm cimport (
     Arm, POSE, arm_observations, draw_arm, find_arm, observe_arm, observe_pose, site_distance,
 )
-from envpool.mujoco.dmc.tasks.rewards cimport gaussian
+from envpool.mujoco.dmc.rewards cimport gaussian
 from envpool.rng_legacy cimport ep_legacy_randint, ep_legacy_uniform, ep_mt19937
 
-from envpool.mujoco.dmc.tasks.control import suite_options
+from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:

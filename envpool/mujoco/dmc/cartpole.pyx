@@ -6,13 +6,13 @@ from libc.string cimport memcpy
 from envpool._core.numpy_exact cimport np_sum
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.simulation cimport Sim
-from envpool.mujoco.dmc.tasks.control cimport (
+from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, random_of, suite_task,
 )
-from envpool.mujoco.dmc.tasks.rewards cimport gaussian, gaussian_element, quadratic_element, within
+from envpool.mujoco.dmc.rewards cimport gaussian, gaussian_element, quadratic_element, within
 from envpool.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937
 
-from envpool.mujoco.dmc.tasks.control import suite_options
+from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:

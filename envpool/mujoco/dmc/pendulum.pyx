@@ -6,11 +6,11 @@ from libc.math cimport M_PI
 
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.simulation cimport Sim
-from envpool.mujoco.dmc.tasks.control cimport Episode, Options, SuiteTask, define_suite_task, random_of, suite_task
-from envpool.mujoco.dmc.tasks.rewards cimport within
+from envpool.mujoco.dmc.control cimport Episode, Options, SuiteTask, define_suite_task, random_of, suite_task
+from envpool.mujoco.dmc.rewards cimport within
 from envpool.rng_legacy cimport ep_legacy_uniform
 
-from envpool.mujoco.dmc.tasks.control import suite_options
+from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:

@@ -7,12 +7,12 @@ from envpool._core.numpy_exact cimport np_dot, np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_GEOM
 from envpool.mujoco.base.simulation cimport Sim, change
-from envpool.mujoco.dmc.tasks.control cimport (
+from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, observe_state, random_unit, randomize_joints, suite_task,
 )
-from envpool.mujoco.dmc.tasks.rewards cimport gaussian, mean_quadratic
+from envpool.mujoco.dmc.rewards cimport gaussian, mean_quadratic
 
-from envpool.mujoco.dmc.tasks.control import suite_options
+from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:

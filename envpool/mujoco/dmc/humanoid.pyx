@@ -10,13 +10,13 @@ from envpool._core.numpy_exact cimport np_dot_matrix, np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY
 from envpool.mujoco.base.simulation cimport Sim
-from envpool.mujoco.dmc.tasks.control cimport (
+from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, observe_state, physics_after_reset, randomize_joints,
     sensor_address, subtract, suite_task,
 )
-from envpool.mujoco.dmc.tasks.rewards cimport gaussian, gaussian_element, linear, mean_quadratic
+from envpool.mujoco.dmc.rewards cimport gaussian, gaussian_element, linear, mean_quadratic
 
-from envpool.mujoco.dmc.tasks.control import suite_options
+from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:
