@@ -107,7 +107,8 @@ def fetch_sdist(requirement: str, sha256: str, *pip_options: str, python_path: P
             run([*command, *pip_options], **paths)
             (archive,) = archives.iterdir()
             with tarfile.open(archive) as tar:
-                tar.extractall(target.with_name(target.name + ".part"), filter="data")
+                safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # Python 3.11.4 and later
+                tar.extractall(target.with_name(target.name + ".part"), **safely)
             target.with_name(target.name + ".part").rename(target)
     (top,) = target.iterdir()
     return top
