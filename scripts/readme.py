@@ -71,6 +71,23 @@ def compare(report: dict[str, Any]) -> str:
     return machine(report) + table(head, rows)
 
 
+def atari(report: dict[str, Any]) -> str:
+    """Return the table of a comparison with ale_py's AtariVectorEnv."""
+    rows = (
+        [
+            row["cell"],
+            rate(row["steps_per_second"]),
+            rate(row["ale_steps_per_second"]),
+            ratio(row["ale_ratio"]),
+            ratio(row["ale_cpu_ratio"]),
+        ]
+        for row in report["rows"]
+        if "ale_ratio" in row
+    )
+    head = ("task / envs / batch", "envpool, steps/s", "AtariVectorEnv, steps/s", "ratio", "CPU ratio")
+    return table(head, rows)
+
+
 def construction(report: dict[str, Any]) -> str:
     """Return the table of import, construction and memory of a comparison with EnvPool."""
     names = {
@@ -143,11 +160,11 @@ def ratio(value: float | None) -> str:
 
 
 def rate(steps_per_second: float | None) -> str:
-    """Return a rate in millions with two decimals below ten and one above."""
+    """Return a rate in millions or thousands, with two decimals below ten and one above."""
     if steps_per_second is None:
         return ""
-    millions = steps_per_second / 1e6
-    return f"{millions:.2f} M" if millions < 10 else f"{millions:.1f} M"
+    value, unit = (steps_per_second / 1e6, "M") if steps_per_second >= 1e6 else (steps_per_second / 1e3, "k")
+    return f"{value:.2f} {unit}" if value < 10 else f"{value:.1f} {unit}"
 
 
 def replace(text: str, name: str, content: str) -> str:
@@ -163,8 +180,11 @@ PARTS = {
     "docs/benchmarks.md": {
         "sweep": (bench, "sweep"),
         "async": (bench, "async"),
+        "simulators": (bench, "simulators"),
         "gymnasium": (bench, "gymnasium"),
+        "simulators_gymnasium": (bench, "simulators_gymnasium"),
         "compare": (compare, "compare"),
+        "atari": (atari, "compare"),
         "construction": (construction, "compare"),
         "dispatch": (dispatch, "dispatch"),
     },

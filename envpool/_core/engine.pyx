@@ -155,7 +155,8 @@ cdef inline int64_t claim_size(Engine* e, int64_t available, int64_t cost) noexc
         return 1
     least = MIN_CLAIM // (cost + 1) + 1
     if e.is_sync and ep_load_rlx32(&e.active) == 0:
-        return min(available, 4 * MAX_CLAIM // (cost + 1) + 1)
+        most = max(4 * MAX_CLAIM // (cost + 1) + 1, lanes)
+        return min(available, most - most % lanes)
     awake = e.num_threads - ep_load_rlx32(&e.parked)
     if awake <= 1:
         share = available
