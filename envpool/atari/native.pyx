@@ -13,78 +13,14 @@ from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
-from libcpp cimport bool as cpp_bool
-from libcpp.string cimport string
-from libcpp.vector cimport vector
 
+from envpool.atari.emulator cimport (
+    Emulator, GameInfo, Machine, RAM_SIZE, Resizer, Rom, find_game, look_up_max, new_emulator, new_resizer, new_rom,
+)
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
 from envpool.rng cimport ep_generate_state, ep_integers, ep_pcg64, ep_pcg64_seed
 
 from envpool.native import Field, define
-
-cdef extern from "emulator.h" namespace "envpool::atari" nogil:
-    const int RAM_SIZE "envpool::atari::kRamSize"
-
-    cdef cppclass GameInfo:
-        string md5
-        vector[int] modes
-        vector[int] difficulties
-        vector[int] minimal_actions
-        vector[int] legal_actions
-
-    cpp_bool find_game(const string& name, GameInfo* out)
-
-    cdef cppclass Rom:
-        cpp_bool is_open()
-
-    cdef struct Machine:
-        const Rom* rom
-        int mode
-        int difficulty
-        float repeat_action_probability
-
-    cdef cppclass Emulator:
-        cpp_bool load(uint32_t seed)
-        cpp_bool reset_game()
-        int act(int action, cpp_bool draw)
-        cpp_bool is_game_over()
-        int lives()
-        const uint8_t* screen()
-        const uint8_t* ram()
-        int height()
-        int width()
-        void palette(uint8_t* grey, uint8_t* red, uint8_t* green, uint8_t* blue)
-
-cdef extern from "image/resize.h" namespace "envpool::atari" nogil:
-    cdef cppclass Resizer:
-        void run(const uint8_t* source, uint8_t* to)
-
-cdef extern from "image/screen.h" namespace "envpool::atari" nogil:
-    void look_up_max(const uint8_t* a, const uint8_t* b, const uint8_t* table, size_t n, uint8_t* out)
-
-cdef extern from *:
-    """
-    #include <new>
-
-    static envpool::atari::Rom *new_rom(const void *bytes, size_t size) {
-      return new (std::nothrow) envpool::atari::Rom(bytes, size);
-    }
-
-    static envpool::atari::Emulator *new_emulator(const envpool::atari::Machine &machine) {
-      return new (std::nothrow) envpool::atari::Emulator(machine);
-    }
-
-    static envpool::atari::Resizer *new_resizer(int from_height, int from_width, int height, int width, bool area) {
-      try {
-        return new envpool::atari::Resizer(from_height, from_width, height, width, area);
-      } catch (const std::bad_alloc &) {
-        return nullptr;
-      }
-    }
-    """
-    Rom* new_rom(const void* data, size_t size) noexcept nogil
-    Emulator* new_emulator(const Machine& machine) noexcept nogil
-    Resizer* new_resizer(int from_height, int from_width, int height, int width, bint area) noexcept nogil
 
 cdef enum:
     NOOP = 0                    # ALE's actions

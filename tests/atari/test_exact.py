@@ -64,7 +64,7 @@ def test_game_for_long(task_id: str) -> None:
 @pytest.mark.parametrize("options", [{}, *COMBINED], ids=name_of)
 @pytest.mark.parametrize("task_id", FIVE)
 def test_five_games_for_very_long(task_id: str, options: dict[str, Any]) -> None:
-    check(task_id, 1500 if options else 10_000, num_envs=2, num_threads=2, seed=2, **options)
+    check(task_id, 10_000, num_envs=2, num_threads=2, seed=2, **options)
 
 
 @pytest.mark.parametrize("task_id", ["SpaceInvaders-v5", "Adventure-v5", "Tetris-v5"])
