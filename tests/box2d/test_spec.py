@@ -123,18 +123,10 @@ def test_nan_in_an_action(task_id: str, size: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("task_id", "resets"),
-    [
-        ("LunarLander-v3", 100_000),
-        ("LunarLander-v2", 100_000),
-        ("BipedalWalkerHardcore-v3", 100_000),
-        ("CarRacing-v3", 3000),
-    ],
-)
-def test_memory_stays(task_id: str, resets: int) -> None:
+@pytest.mark.parametrize("task_id", ["LunarLander-v3", "LunarLander-v2", "BipedalWalkerHardcore-v3", "CarRacing-v3"])
+def test_memory_stays(task_id: str) -> None:
     """Resets after the first tenth take no more memory, but for what an env with more to draw than ever needs."""
-    num_envs = 16
+    num_envs, resets = 16, 100_000
     with envpool.make_gymnasium(task_id, num_envs=num_envs, num_threads=2) as pool:
         pool.reset()
         before = 0
