@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from scripts.native_build import Build, Unavailable
+from native_build import Build, Unavailable
 
 HERE = Path(__file__).parent
 
