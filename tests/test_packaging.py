@@ -18,7 +18,7 @@ from tests.builds import build_extension
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-SOURCES = {".py", ".pyx", ".pxd", ".pyi", ".h", ".cpp"}
+SOURCES = {".py", ".pyx", ".pxd", ".pyi", ".h", ".cpp", ".cc"}
 
 
 def run(*command, **options):
@@ -91,12 +91,12 @@ def wheel(sdist, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """Return the Python of a fresh environment with the wheel, Cython and setuptools."""
+    """Return the Python of a fresh environment with the wheel, dm_control's models, Cython and setuptools."""
     folder = tmp_path_factory.mktemp("venv")
     run(sys.executable, "-m", "venv", folder)
     python = folder / "bin" / "python"
     requires = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
-    run(python, "-m", "pip", "install", "-q", wheel, *requires)
+    run(python, "-m", "pip", "install", "-q", f"{wheel}[dmc]", *requires)
     return python
 
 
