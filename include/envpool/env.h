@@ -70,7 +70,7 @@ typedef struct envpool_batch {
   uint8_t *truncated;         /* out (n), zero on entry; set it only for a rule of the env's own, not the limit   */
   int32_t *errors;            /* out (n), zero on entry; a code for each env that failed, see step_many           */
   float *discount;            /* out (n), one on entry: discount of this step where the episode goes on; where it
-                                 ends the pool sets it. NULL where the API style has none                         */
+                                 ends the pool sets it. It may be NULL where the API style has none               */
 } envpool_batch;
 
 typedef struct envpool_env {
