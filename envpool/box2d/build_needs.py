@@ -5,7 +5,6 @@ Box2D as its author publishes it has other constants and gives other trajectorie
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 import sysconfig
@@ -68,10 +67,8 @@ def configure(extension: Any, build: Build) -> None:
     source = box2d_source(build)
     includes = [source, OWN, Path(sysconfig.get_path("include"))]
     files = [f for f in sorted(source.rglob("*.cpp")) if f.name not in REPLACED] + sorted(OWN.glob("*.cc"))
-    # Objects know when their own file changed or their command; this tells them of headers.
-    headers = hashlib.sha256(b"".join(f.read_bytes() for f in (Path(__file__), *sorted(OWN.glob("*.h"))))).hexdigest()
-    flags = (*build.flags, "-w", "-include", "box2d_asserts.h", f"-DENVPOOL_BOX2D_HEADERS=0x{headers[:8]}")
-    library = static_library(build, "box2d", files, includes, flags)
+    flags = (*build.flags, "-w", "-include", "box2d_asserts.h")
+    library = static_library(build, "box2d", files, includes, flags, [Path(__file__), *OWN.glob("*.h")])
     extension.include_dirs += map(str, includes)
     extension.extra_compile_args += ["-include", "box2d_asserts.h", "-Wno-unused-variable", "-Wno-class-memaccess"]
     extension.extra_objects.append(str(library))
