@@ -1,12 +1,39 @@
-"""Classes of a family under EnvPool's names, e.g. ``from envpool.classic_control import CartPoleEnvSpec``."""
+"""What families share: compiled modules that may be missing, and classes under EnvPool's names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 #: Ending of a class name to the API style of the pool; None is the EnvSpec class.
 ENDINGS = {"EnvSpec": None, "DMEnvPool": "dm", "GymnasiumEnvPool": "gymnasium"}
+
+
+def load_compiled(module: str, way_out: str = "") -> ModuleType:
+    """Import a module of this package that may be missing, because what it is built of was not to be had.
+
+    Parameters
+    ----------
+    module : str
+        Its full name.
+    way_out : str
+        What to do before it is built again, a sentence.
+
+    Raises
+    ------
+    ImportError
+        It is not there; the text says how to get it.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module or not module.startswith("envpool."):
+            raise
+        text = f"{module} is not in this build of envpool: what it is made of was not to be had, or did not compile. "
+        again = "`pip install -v --no-binary envpool envpool` builds it again and says what is missing"
+        raise ImportError(f"{text}{way_out and way_out + ' '}{again}") from error
 
 
 def classes_of(package: str) -> Callable[[str], Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from envpool.errors import ConfigError, UnknownTaskError
+from envpool.family import load_compiled
 from envpool.gymnasium_ids import publish
 
 if TYPE_CHECKING:
@@ -116,8 +117,8 @@ class EnvRegistry:
         return task
 
     def spec_class(self, task: Task) -> Any:
-        """Return the EnvSpec class of a task."""
-        module = import_module(task.import_path)
+        """Return the EnvSpec class of a task, or raise ImportError where its module is missing."""
+        module = load_compiled(task.import_path)
         if task.env is None:
             return getattr(module, str(task.spec_cls))
         from envpool.spec import spec_class

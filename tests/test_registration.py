@@ -93,6 +93,13 @@ def test_classes_of_a_family():
         from envpool.classic_control import FooEnvSpec  # noqa: F401
 
 
+def test_module_that_was_not_built(monkeypatch):
+    monkeypatch.setitem(sys.modules, "envpool.box2d.lunar_lander", None)
+    with pytest.raises(ImportError, match=r"envpool\.box2d\.lunar_lander is not in this build.*--no-binary envpool"):
+        envpool.make_gymnasium("LunarLander-v3")
+    envpool.make_gymnasium("BipedalWalker-v3").close()
+
+
 def test_every_kind_of_env_has_its_classes():
     for task in registry.tasks.values():
         if task.env is None or not task.import_path.startswith("envpool."):

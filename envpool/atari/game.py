@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from envpool.atari.registration import GAMES
 from envpool.atari.roms import read_rom
 from envpool.errors import ConfigError
+from envpool.family import load_compiled
 
 #: Option -> smallest and largest value.
 RANGES = {
@@ -89,14 +90,7 @@ class Atari:
     @staticmethod
     def build(config: Any) -> Any:
         """Return the capsule of this kind."""
-        try:
-            from envpool.atari import native
-        except ImportError as error:
-            raise ImportError(
-                "Atari games are not in this build of envpool: ALE was not to be had or did not compile when it was "
-                "built. Install zlib's headers (apt-get install zlib1g-dev), then `pip install --no-binary envpool "
-                "envpool`, whose output (-v) says what is missing"
-            ) from error
+        native = load_compiled("envpool.atari.native", "ALE needs zlib's headers (apt-get install zlib1g-dev).")
         if config.task not in GAMES:
             raise ConfigError(f"task is {config.task!r}, allowed are {', '.join(GAMES)}")
         for name, (low, high) in RANGES.items():
