@@ -11,7 +11,8 @@ import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdio cimport snprintf
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from envpool.atari.emulator cimport (
@@ -127,7 +128,7 @@ cdef bint allocate(Envs* s, const void* rom) noexcept nogil:
     s.resizer = new_resizer(s.env[0].emulator.height(), s.env[0].emulator.width(), c.height, c.width, c.area)
     frames = s.plane * c.num_planes * c.stack_num
     planes = s.pixels * c.num_planes
-    s.memory = <uint8_t*>malloc(s.num_envs * (frames + planes + s.pixels))
+    s.memory = <uint8_t*>calloc(s.num_envs, frames + planes + s.pixels)
     if s.resizer == NULL or s.memory == NULL:
         return False
     free_memory = s.memory
@@ -315,12 +316,7 @@ cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fi
 
 
 cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
-    cdef const char* message = "the console could not be built: out of memory"
-    cdef size_t i = 0
-    while i + 1 < size and message[i]:
-        text[i] = message[i]
-        i += 1
-    text[i] = 0
+    snprintf(text, size, "the console could not be built: out of memory")
 
 
 cdef envpool_env KIND
