@@ -45,6 +45,16 @@ cdef extern from "envpool/env.h" nogil:
         int32_t* errors
         float* discount
 
+    ctypedef struct envpool_frames:
+        const int32_t* ids
+        int32_t n
+        int32_t height
+        int32_t width
+        int32_t camera
+        const void* assets
+        uint8_t* pixels
+        int32_t* errors
+
     ctypedef struct envpool_env:
         uint32_t abi_version
         uint32_t struct_size
@@ -63,5 +73,8 @@ cdef extern from "envpool/env.h" nogil:
         void (*error_text)(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil
         uint32_t flags
         int32_t lanes
+        int (*render_many)(void* state, const envpool_frames* frames) noexcept nogil
+        int32_t frame_height
+        int32_t frame_width
 
     void envpool_env_init(envpool_env* env, const char* name)

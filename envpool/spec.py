@@ -61,6 +61,10 @@ class NativeEnv(Protocol):
     def build(config: Any) -> Any:
         """Return the capsule (``include/envpool/env.h``) for a configuration, or raise ConfigError."""
 
+    # A kind that draws may also have a static method ``picture_assets(config, height, width)``, which is called once for
+    # a pool with a render mode: it returns bytes, which render_many gets as `assets`, or None. Where drawing needs a
+    # package or a system library that is missing, it raises an ImportError that names them.
+
 
 class EnvSpec:
     """Configuration and specs of a pool.

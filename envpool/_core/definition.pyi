@@ -19,6 +19,7 @@ class Description(NamedTuple):
     name: str
     fields: tuple[Field, ...]
     actions: tuple[Field, ...]
+    frame_size: tuple[int, int] | None
 
 @disjoint_base
 class Memory:
@@ -34,4 +35,5 @@ def define(
     name: str | None = None,
     keep: object = None,
     flags: int = 0,
+    frame_size: tuple[int, int] | None = None,
 ) -> Any: ...

@@ -41,7 +41,7 @@ class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defau
     __slots__ = ()
 
 
-Description = namedtuple("Description", ["name", "fields", "actions"])
+Description = namedtuple("Description", ["name", "fields", "actions", "frame_size"])
 
 
 cdef const envpool_env* env_of(object capsule) except NULL:
@@ -60,6 +60,11 @@ cdef const envpool_env* env_of(object capsule) except NULL:
     if (env.create == NULL or env.destroy == NULL or env.seed_many == NULL or env.step_many == NULL
             or env.write_many == NULL):
         raise ValueError(f"env {name}: create, destroy, seed_many, step_many and write_many are required, one is NULL")
+    if env.render_many != NULL and (env.frame_height < 1 or env.frame_width < 1):
+        raise ValueError(
+            f"env {name}: has render_many, so frame_height and frame_width must be at least 1, got {env.frame_height} "
+            f"and {env.frame_width}"
+        )
     if not 1 <= env.num_fields <= ENVPOOL_MAX_FIELDS or not 1 <= env.num_actions <= ENVPOOL_MAX_FIELDS:
         raise ValueError(
             f"env {name}: has {env.num_fields} fields and {env.num_actions} actions, allowed are 1 to "
@@ -103,7 +108,8 @@ def describe(capsule):
     Returns
     -------
     Description
-        Named tuple (name: str, fields: tuple of Field, actions: tuple of Field).
+        Named tuple (name: str, fields: tuple of Field, actions: tuple of Field, frame_size: (height, width) of a
+        picture, None where the kind draws none).
 
     Raises
     ------
@@ -123,7 +129,8 @@ def describe(capsule):
             raise ValueError(f"env {name}: field {f.name!r} must be named 'obs', 'obs:...' or 'info:...'")
     if len({f.name for f in fields}) != len(fields) or len({f.name for f in actions}) != len(actions):
         raise ValueError(f"env {name}: two fields have the same name")
-    return Description(name, fields, actions)
+    frame_size = (env.frame_height, env.frame_width) if env.render_many != NULL else None
+    return Description(name, fields, actions, frame_size)
 
 
 # ---- making a capsule ------------------------------------------------------------------------------------------------
@@ -162,7 +169,7 @@ cdef void free_capsule(object capsule) noexcept:
         Py_DECREF(<object>keep)
 
 
-def define(template, fields, actions, config=b"", *, name=None, keep=None, uint32_t flags=0):
+def define(template, fields, actions, config=b"", *, name=None, keep=None, uint32_t flags=0, frame_size=None):
     """Makes a kind of env whose field table or config depends on options.
 
     Parameters
@@ -179,6 +186,8 @@ def define(template, fields, actions, config=b"", *, name=None, keep=None, uint3
         What `config` points into; it lives as long as the capsule.
     flags : int
         Bits of ``envpool_env.flags`` besides the template's.
+    frame_size : (int, int), optional
+        Height and width of a picture, if not the template's.
 
     Returns
     -------
@@ -205,6 +214,8 @@ def define(template, fields, actions, config=b"", *, name=None, keep=None, uint3
     env.num_actions = <int32_t>len(actions)
     env.config = memory.config
     env.flags |= flags
+    if frame_size is not None:
+        env.frame_height, env.frame_width = frame_size
     capsule = PyCapsule_New(env, ENVPOOL_CAPSULE_NAME, free_capsule)
     Py_INCREF(owned)
     PyCapsule_SetContext(capsule, <PyObject*>owned)

@@ -73,6 +73,18 @@ typedef struct envpool_batch {
                                  ends the pool sets it. It may be NULL where the API style has none               */
 } envpool_batch;
 
+/* Pictures to draw, of envs that no thread is stepping. Arrays are indexed by position i in [0, n). */
+typedef struct envpool_frames {
+  const int32_t *ids; /* env ids (n), none twice                                                                  */
+  int32_t n;          /* number of pictures, at least 1                                                           */
+  int32_t height;     /* of every picture; one pool always asks for the same size                                 */
+  int32_t width;      /* likewise                                                                                 */
+  int32_t camera;     /* a camera of the env's; -1: its default                                                   */
+  const void *assets; /* what the kind's Python side prepared for drawing, e.g. images; NULL for nothing          */
+  uint8_t *pixels;    /* out (n, height, width, 3): RGB, the top row first                                        */
+  int32_t *errors;    /* out (n), zero on entry; a code for each env that could not be drawn, see error_text      */
+} envpool_frames;
+
 typedef struct envpool_env {
   uint32_t abi_version; /* ENVPOOL_ABI_VERSION                                                                    */
   uint32_t struct_size; /* sizeof(envpool_env): later versions append, a pool reads only what it knows            */
@@ -116,6 +128,13 @@ typedef struct envpool_env {
   /* Optional. How many envs step_many simulates in about the time of one, in the lanes of vectors; 0 and 1 say nothing.
    * Where it leaves no thread idle, the pool hands over so many at a time rather than fewer. */
   int32_t lanes;
+
+  /* Optional. Draws envs as their last step or reset left them. Returns 0, or nonzero when envs could not be drawn. Must not
+   * change what later steps give, nor draw from an env's generator. Several threads may call it at once for disjoint
+   * ids, also while step_many runs for others. What drawing needs besides is made on the first call and freed by destroy(). */
+  int (*render_many)(void *state, const envpool_frames *frames);
+  int32_t frame_height; /* size of a picture where the user asks for none; required with render_many */
+  int32_t frame_width;
 } envpool_env;
 
 /* Empties a kind of env but for its head, so that members that are not set are NULL. */
