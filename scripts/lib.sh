@@ -60,9 +60,16 @@ install_requirements() {
     local venv=$1
     shift
     python scripts/requirements.py "$@" >"$venv/wanted.txt"
+    install_wanted "$venv" "what pyproject.toml lists for: $*"
+}
+
+# install_wanted FOLDER TITLE ARGUMENT...: what FOLDER/wanted.txt lists, unless it was installed already.
+install_wanted() {
+    local venv=$1 title=$2
+    shift 2
     if ! cmp -s "$venv/wanted.txt" "$venv/installed.txt"; then
-        say "Installing what pyproject.toml lists for: $*"
-        python -m pip install -q --disable-pip-version-check -r "$venv/wanted.txt"
+        say "Installing $title"
+        python -m pip install -q --disable-pip-version-check "$@" -r "$venv/wanted.txt"
         mv "$venv/wanted.txt" "$venv/installed.txt"
     fi
 }
@@ -72,6 +79,19 @@ enter_test_venv() {
     make_venv .venv-test
     install_requirements .venv-test build run test examples
     python -c 'import os, sysconfig; print(os.getcwd(), file=open(sysconfig.get_path("purelib") + "/envpool-tree.pth", "w"))'
+}
+
+# enter_client_venv NAME: an environment for tests/clients/NAME, to be called after enter_test_venv. It sees what that has,
+# save what its requirements want otherwise; torch is never another one.
+enter_client_venv() {
+    local venv=.venv-clients/$1 requirements=tests/clients/$1/requirements.txt below
+    below=$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+    make_venv "$venv"
+    echo "import site; site.addsitedir('$below')" |
+        python -c 'import sys, sysconfig; open(sysconfig.get_path("purelib") + "/test-venv.pth", "w").write(sys.stdin.read())'
+    python scripts/requirements.py examples >"$venv/constraints.txt"
+    cp "$requirements" "$venv/wanted.txt"
+    install_wanted "$venv" "$requirements" --constraint "$venv/constraints.txt"
 }
 
 build_in_place() {
