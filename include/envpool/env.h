@@ -139,7 +139,7 @@ typedef struct envpool_env {
 
 /* Empties a kind of env but for its head, so that members that are not set are NULL. */
 static inline void envpool_env_init(envpool_env *env, const char *name) {
-  const envpool_env empty = {ENVPOOL_ABI_VERSION, sizeof(envpool_env), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  const envpool_env empty = {ENVPOOL_ABI_VERSION, sizeof(envpool_env), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   *env = empty;
   env->name = name;
 }
