@@ -18,6 +18,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -139,8 +140,9 @@ typedef struct envpool_env {
 
 /* Empties a kind of env but for its head, so that members that are not set are NULL. */
 static inline void envpool_env_init(envpool_env *env, const char *name) {
-  const envpool_env empty = {ENVPOOL_ABI_VERSION, sizeof(envpool_env), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-  *env = empty;
+  memset(env, 0, sizeof *env);
+  env->abi_version = ENVPOOL_ABI_VERSION;
+  env->struct_size = sizeof *env;
   env->name = name;
 }
 
