@@ -37,8 +37,26 @@ class EnvStepError(RuntimeError):
 
     def __init__(self, failures: dict[int, str]):
         self.failures = failures
-        shown = "; ".join(f"env {i}: {text}" for i, text in list(failures.items())[:8])
-        more = f"; and {len(failures) - 8} more" if len(failures) > 8 else ""
         super().__init__(
-            f"{len(failures)} env(s) failed: {shown}{more}. recv() still returns the batch; these envs reset next"
+            f"{len(failures)} env(s) failed: {listed(failures)}. recv() still returns the batch; these envs reset next"
         )
+
+
+class RenderError(RuntimeError):
+    """Environments could not be drawn. The pool goes on.
+
+    Attributes
+    ----------
+    failures : dict of int to str
+        Env id to what went wrong; empty where it concerns no environment, but e.g. the display.
+    """
+
+    def __init__(self, failures: dict[int, str], text: str = ""):
+        self.failures = failures
+        super().__init__(text or f"{len(failures)} env(s) could not be drawn: {listed(failures)}")
+
+
+def listed(failures: dict[int, str]) -> str:
+    """Return what failed, at most eight of them."""
+    shown = "; ".join(f"env {i}: {text}" for i, text in list(failures.items())[:8])
+    return shown + (f"; and {len(failures) - 8} more" if len(failures) > 8 else "")

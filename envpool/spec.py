@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool import spaces
-from envpool._core.definition import describe
+from envpool._core.definition import describe, whole
 from envpool.autoreset import canonical_mode
 from envpool.errors import ConfigError
 from envpool.spaces import ArraySpec
@@ -97,7 +97,7 @@ class EnvSpec:
 
     def __init__(self, config: Any):
         self.config = validate(config)
-        self.capsule = self.env.build(self.config)
+        self.capsule = whole(self.env.build(self.config))
         self._kind = describe(self.capsule)
 
     @property

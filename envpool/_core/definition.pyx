@@ -19,6 +19,13 @@ cdef extern from "Python.h":
     int PyCapsule_SetContext(object capsule, void* context) except -1
     void* PyCapsule_GetContext(object capsule)
 
+cdef extern from *:
+    """
+    #include <stddef.h>
+    #define EP_REQUIRED_SIZE offsetof(envpool_env, run_many)
+    """
+    const size_t EP_REQUIRED_SIZE       # of the members that every env has
+
 # Indexed by envpool_dtype.
 DTYPES = tuple(np.dtype(t) for t in (np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float32, np.float64))
 
@@ -44,18 +51,24 @@ class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defau
 Description = namedtuple("Description", ["name", "fields", "actions", "frame_size"])
 
 
-cdef const envpool_env* env_of(object capsule) except NULL:
-    """The struct behind a capsule, checked for everything that can be checked."""
+cdef const envpool_env* head_of(object capsule, size_t size) except NULL:
+    """The struct behind a capsule; it has this version and at least this size."""
     cdef const envpool_env* env
     if not PyCapsule_IsValid(capsule, ENVPOOL_CAPSULE_NAME):
         raise TypeError(f"env must be a PyCapsule named {ENVPOOL_CAPSULE_NAME.decode()!r}, got {capsule!r}")
     env = <const envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
-    if env.abi_version != ENVPOOL_ABI_VERSION or env.struct_size < sizeof(envpool_env):
+    if env.abi_version != ENVPOOL_ABI_VERSION or env.struct_size < size:
         raise ImportError(
             f"the env was built for version {env.abi_version} of the envpool ABI ({env.struct_size} bytes), this "
             f"envpool has version {ENVPOOL_ABI_VERSION} ({sizeof(envpool_env)} bytes): rebuild it against "
             "envpool.get_include()"
         )
+    return env
+
+
+cdef const envpool_env* env_of(object capsule) except NULL:
+    """The struct behind a capsule that `whole` has returned, checked for everything that can be checked."""
+    cdef const envpool_env* env = head_of(capsule, sizeof(envpool_env))
     name = env.name.decode() if env.name != NULL else "?"
     if (env.create == NULL or env.destroy == NULL or env.seed_many == NULL or env.step_many == NULL
             or env.write_many == NULL):
@@ -120,6 +133,7 @@ def describe(capsule):
     ValueError
         A table that the ABI does not allow.
     """
+    capsule = whole(capsule)
     cdef const envpool_env* env = env_of(capsule)
     name = env.name.decode()
     fields = tuple(read_field(name, &env.fields[i]) for i in range(env.num_fields))
@@ -194,13 +208,13 @@ def define(template, fields, actions, config=b"", *, name=None, keep=None, uint3
     PyCapsule
         Owns the tables and the config.
     """
-    cdef const envpool_env* source = <const envpool_env*>PyCapsule_GetPointer(template, ENVPOOL_CAPSULE_NAME)
+    cdef const envpool_env* source = head_of(template, EP_REQUIRED_SIZE)
     cdef Memory memory = Memory(sizeof(envpool_env) + (len(fields) + len(actions)) * sizeof(envpool_field), len(config))
     cdef envpool_env* env = <envpool_env*>memory.tables
     cdef envpool_field* entries = <envpool_field*>(env + 1)
     cdef Py_ssize_t i
     owned = [memory, template, keep]
-    memcpy(env, source, sizeof(envpool_env))
+    copy_known(env, source)
     memcpy(memory.config, PyBytes_AS_STRING(config), len(config))
     for i, f in enumerate((*fields, *actions)):
         fill_field(&entries[i], f, owned)
@@ -216,6 +230,43 @@ def define(template, fields, actions, config=b"", *, name=None, keep=None, uint3
     env.flags |= flags
     if frame_size is not None:
         env.frame_height, env.frame_width = frame_size
+    return new_capsule(env, owned)
+
+
+def whole(capsule):
+    """The capsule of a kind of env with every member that this version knows.
+
+    Parameters
+    ----------
+    capsule : PyCapsule
+        A kind of env, maybe built against an earlier header of the same ABI version.
+
+    Returns
+    -------
+    PyCapsule
+        The same, or one whose missing members are empty.
+
+    Raises
+    ------
+    TypeError, ImportError
+        Not such a capsule, or built for another version of the ABI.
+    """
+    cdef const envpool_env* source = head_of(capsule, EP_REQUIRED_SIZE)
+    cdef Memory memory
+    if source.struct_size >= sizeof(envpool_env):
+        return capsule
+    memory = Memory(sizeof(envpool_env), 0)
+    copy_known(<envpool_env*>memory.tables, source)
+    return new_capsule(<envpool_env*>memory.tables, [memory, capsule])
+
+
+cdef void copy_known(envpool_env* env, const envpool_env* source) noexcept:
+    """Copies what both sides have; the rest stays empty."""
+    memcpy(env, source, min(<size_t>source.struct_size, sizeof(envpool_env)))
+    env.struct_size = sizeof(envpool_env)
+
+
+cdef object new_capsule(envpool_env* env, list owned):
     capsule = PyCapsule_New(env, ENVPOOL_CAPSULE_NAME, free_capsule)
     Py_INCREF(owned)
     PyCapsule_SetContext(capsule, <PyObject*>owned)

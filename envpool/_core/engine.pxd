@@ -135,6 +135,8 @@ cdef struct Engine:
     uint8_t* busy               # in flight; only the caller reads or writes it
     int32_t* elapsed
     int32_t* errors             # code of the last failure, zero once reported
+    uint8_t* broken             # its last step or reset failed: nobody may look at its state
+    uint8_t* drawn              # a picture of it is being drawn; only the caller reads or writes it
     uint64_t* seeds
     uint8_t* seed_pending
     int32_t* next               # the env below in the stack of arrivals, -1 at the bottom
@@ -160,6 +162,7 @@ cdef void engine_free(Engine* e) noexcept
 cdef void enqueue(Engine* e, const int32_t* ids, int32_t n) noexcept
 cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept
 cdef bint is_ready(Engine* e) noexcept nogil
+cdef bint run_chunk(Engine* e) noexcept nogil
 cdef bint run_if_quick(Engine* e) noexcept
 cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil
 cdef int64_t written_rows(Engine* e) noexcept nogil

@@ -71,6 +71,8 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
     e.busy = <uint8_t*>carve(&used, arena, n)
     e.elapsed = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
     e.errors = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
+    e.broken = <uint8_t*>carve(&used, arena, n)
+    e.drawn = <uint8_t*>carve(&used, arena, n)
     e.seeds = <uint64_t*>carve(&used, arena, n * sizeof(uint64_t))
     e.seed_pending = <uint8_t*>carve(&used, arena, n)
     e.blocks = <Block**>carve(&used, arena, e.num_blocks * sizeof(Block*))

@@ -80,6 +80,7 @@ cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_
             if not e.errors[ids[i]]:
                 ep_add_sc32(&e.failures, 1)
             e.errors[ids[i]] = errors[i]
+            e.broken[ids[i]] = 1
             out.reward[i] = 0
             out.terminated[i] = 0
             out.truncated[i] = 1
@@ -156,6 +157,7 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
     for k in range(num_resets):
         i = resets[k]
         e.elapsed[ids[i]] = 0
+        e.broken[ids[i]] = errors[i] != 0
         out.elapsed[i] = 0
         out.truncated[i] = errors[i] != 0
         e.reset[ids[i]] = ended if errors[i] else RUNNING

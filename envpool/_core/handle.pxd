@@ -25,5 +25,6 @@ cdef class Handle:
     cdef bint is_sending            # a call is between its first check and its publish
     cdef bint is_closing            # close() has begun
 
+    cdef bint is_left(self) noexcept
     cdef int check_memory(self, int64_t num_envs, int64_t batch_size) except -1
     cdef int check_open(self) except -1

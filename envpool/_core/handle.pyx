@@ -77,10 +77,10 @@ cdef class Handle:
         cdef int64_t i
         if self.engine != NULL:
             raise PoolStateError("this pool is already initialised")
-        kind_name, fields, actions = describe(capsule)
-        self.store = BlockStore(fields, batch_size, style.optional, autoreset == SAME_STEP)
+        about = describe(capsule)
+        self.store = BlockStore(about.fields, batch_size, style.optional, autoreset == SAME_STEP)
         self.check_memory(num_envs, batch_size)
-        self.actions = ActionTable(actions)
+        self.actions = ActionTable(about.actions)
         reset_nest, step_nest = style.forms(self.store.names)
         self.reset_form = Form(reset_nest, self.store.names)
         self.step_form = Form(step_nest, self.store.names)
@@ -90,7 +90,7 @@ cdef class Handle:
         self.engine = engine_new(kind, num_envs, batch_size, min(num_threads, num_envs), thread_affinity_offset,
                                  max_episode_steps, autoreset)
         if self.engine == NULL or self.scratch == NULL:
-            raise MemoryError(f"no memory for {num_envs} envs of kind {kind_name}")
+            raise MemoryError(f"no memory for {num_envs} envs of kind {about.name}")
         seed = np.ascontiguousarray(seeds(), np.uint64)
         memcpy(self.engine.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
         self.in_flight = []
@@ -141,12 +141,16 @@ cdef class Handle:
         self.is_closing = True
         with nogil:
             engine_stop(e)
-        while self.waiting or self.is_sending:      # let other threads that are inside notice
+        while not self.is_left():       # let other threads that are inside notice
             with nogil:
                 usleep(100)
         self.engine = NULL
         self.outstanding = 0
         engine_free(e)
+
+    cdef bint is_left(self) noexcept:
+        """Whether no other thread uses the envs any more; close() asks until it is so."""
+        return not (self.waiting or self.is_sending)
 
     @property
     def is_closed(self):

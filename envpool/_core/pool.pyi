@@ -1,9 +1,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from envpool._core.shelf import Shelf
+from envpool._core.rendering import Renderer
 
-class Pool(Shelf):
+class Pool(Renderer):
     def first_busy(self) -> int | None: ...
     def send(self, action: Any, env_id: Any = None) -> None: ...
     def send_reset(

@@ -22,8 +22,9 @@ from envpool._core.engine cimport (
     wait_ready,
 )
 from envpool._core.inputs cimport as_array, as_count, as_ids, as_nanoseconds, flatten
+from envpool._core.rendering cimport Renderer
 from envpool._core.results cimport Form
-from envpool._core.shelf cimport Shelf, Wish
+from envpool._core.shelf cimport Wish
 
 from envpool.errors import EnvIdError, PoolStateError
 
@@ -36,7 +37,7 @@ cdef str RECV = "call recv() until it has returned them, or close() the pool"
 
 
 @cython.no_gc_clear     # as for Handle: the collector must not empty a pool whose threads run
-cdef class Pool(Shelf):
+cdef class Pool(Renderer):
     """A pool: what was made by Handle, and the calls that step it."""
 
     # ---- env ids -----------------------------------------------------------------------------------------------------
@@ -57,6 +58,7 @@ cdef class Pool(Shelf):
             if e.autoreset == DISABLED and not explicit_reset:
                 for i in range(e.num_envs):
                     self.check_running(i)
+            self.check_not_drawn(e.all_ids, e.num_envs)
             memset(e.busy, 1, e.num_envs)
             ids[0] = e.all_ids
             return e.num_envs
@@ -79,6 +81,12 @@ cdef class Pool(Shelf):
                 self.check_running(id)
             e.busy[id] = 1
             self.scratch[i] = <int32_t>id
+        if self.is_drawing:
+            try:
+                self.check_not_drawn(self.scratch, <int32_t>n)
+            except BaseException:
+                self.release(self.scratch, <int32_t>n)
+                raise
         ids[0] = self.scratch
         return <int>n
 
@@ -206,6 +214,7 @@ cdef class Pool(Shelf):
         if returns_at_once:
             self.check_alone()
         if env_id is None:
+            self.check_not_drawn(e.all_ids, e.num_envs)     # before rows are dropped
             self.drain()
         self.begin_send()
         try:

@@ -35,6 +35,7 @@ cdef class Shelf(Handle):
 
     cdef int check_alone(self) except -1
     cdef int check_outstanding(self) except -1
+    cdef str failure_text(self, int32_t id, int32_t code)
     cdef int raise_failures(self, const char* ids, size_t stride, int64_t n) except -1
     cdef int begin_shelf(self) except -1
     cdef void note_sent(self, const int32_t* ids, int32_t n) noexcept

@@ -59,10 +59,17 @@ cdef class Shelf(Handle):
             )
         return 0
 
+    cdef str failure_text(self, int32_t id, int32_t code):
+        cdef Engine* e = self.engine
+        cdef char text[256]
+        text[0] = 0
+        if e.kind.error_text != NULL:
+            e.kind.error_text(e.state, id, code, text, sizeof(text))
+        return (<bytes>text).decode(errors="replace") or f"error code {code}"
+
     cdef int raise_failures(self, const char* ids, size_t stride, int64_t n) except -1:
         """Raises EnvStepError for the failed ones of n envs that are ready, if any; once. An id each `stride` bytes."""
         cdef Engine* e = self.engine
-        cdef char text[256]
         cdef int64_t i
         cdef int32_t id
         failures = {}
@@ -70,10 +77,7 @@ cdef class Shelf(Handle):
             id = (<const int32_t*>(ids + i * stride))[0]
             code = e.errors[id]
             if code:
-                text[0] = 0
-                if e.kind.error_text != NULL:
-                    e.kind.error_text(e.state, id, code, text, sizeof(text))
-                failures[id] = (<bytes>text).decode(errors="replace") or f"error code {code}"
+                failures[id] = self.failure_text(id, code)
                 e.errors[id] = 0
         if failures:
             ep_add_sc32(&e.failures, -<int32_t>len(failures))

@@ -1,0 +1,11 @@
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from envpool._core.shelf import Shelf
+
+class Renderer(Shelf):
+    def draw(
+        self, env_ids: Any, height: int, width: int, camera: int, assets: bytes | None = None
+    ) -> npt.NDArray[np.uint8]: ...
