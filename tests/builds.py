@@ -1,12 +1,11 @@
 """Building extensions in tests."""
 
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import envpool
+from tests.python import environment
 
 
 def build_extension(source, folder, python=sys.executable, env=None):
@@ -16,24 +15,23 @@ def build_extension(source, folder, python=sys.executable, env=None):
     ----------
     source : Path
         Folder with setup.py.
-    folder : Path
+    folder : str or Path
         Empty folder to work in.
     python : str
         The interpreter; its envpool is the one built against.
     env : dict, optional
-        The environment; by default this one, with this envpool.
+        The environment; by default this one, with this envpool. CFLAGS and LDFLAGS are honoured.
     """
-    if env is None:
-        path = os.pathsep.join([str(Path(envpool.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-        env = os.environ | {"PYTHONPATH": path}
-    copy, built = Path(folder, "source"), Path(folder, "built")
+    folder = Path(folder).resolve()
+    copy, built = folder / "source", folder / "built"
     shutil.copytree(source, copy, ignore=shutil.ignore_patterns("build", "*.so", "*.egg-info", "__pycache__"))
     done = subprocess.run(
         [python, "setup.py", "build", f"--build-base={folder}/temp", f"--build-lib={built}"],
         cwd=copy,
-        env=env,
+        env=environment() if env is None else env,
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    if done.returncode:
+        raise RuntimeError(f"{source} did not build:\n{done.stdout}\n{done.stderr}")
     return built

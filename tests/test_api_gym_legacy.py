@@ -3,7 +3,6 @@
 What happens with gym loaded runs in a process of its own, since loading it changes what ``make`` returns.
 """
 
-import subprocess
 import sys
 import textwrap
 
@@ -13,6 +12,7 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError
+from tests.python import output_of
 from tests.results import forms
 
 ACTION = np.array([0, 1])
@@ -27,8 +27,7 @@ action = np.array([0, 1])
 
 def run_with_gym(code):
     """Run code in a new process in which gym 0.23.1 is loaded, with a few names at hand."""
-    done = subprocess.run([sys.executable, "-c", START + textwrap.dedent(code)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    output_of(START + textwrap.dedent(code))
 
 
 def test_gymnasiums_forms_without_gym():

@@ -3,7 +3,6 @@
 import importlib
 import inspect
 import pickle
-import subprocess
 import sys
 
 import numpy as np
@@ -12,20 +11,13 @@ import pytest
 import envpool
 from envpool.errors import ConfigError, UnknownTaskError
 from envpool.registration import EnvRegistry, registry
-
-
-def run(code):
-    """Run code in a process of its own and return what it prints."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
+from tests.python import output_of
 
 # ---- importing -------------------------------------------------------------------------------------------------------
 
 
 def test_importing_loads_neither_numpy_nor_gymnasium_nor_a_simulator():
-    loaded = run("import sys, envpool; print(*sys.modules)").split()
+    loaded = output_of("import sys, envpool; print(*sys.modules)").split()
     assert "envpool.registration" in loaded
     for name in ("numpy", "gymnasium", "gym", "dm_env", "mujoco", "ale_py", "torch", "jax"):
         assert name not in loaded, name
@@ -34,14 +26,14 @@ def test_importing_loads_neither_numpy_nor_gymnasium_nor_a_simulator():
 
 
 def test_listing_tasks_loads_no_simulator():
-    loaded = run("import sys, envpool; envpool.list_all_envs(); print(*sys.modules)").split()
+    loaded = output_of("import sys, envpool; envpool.list_all_envs(); print(*sys.modules)").split()
     assert "envpool.classic_control.registration" in loaded
     assert "envpool.classic_control.cartpole" not in loaded
     assert "numpy" not in loaded
 
 
 def test_making_loads_one_simulator():
-    loaded = run("import sys, envpool; envpool.make_spec('CartPole-v1'); print(*sys.modules)").split()
+    loaded = output_of("import sys, envpool; envpool.make_spec('CartPole-v1'); print(*sys.modules)").split()
     simulators = [task.import_path for task in registry.tasks.values()]
     assert [name for name in loaded if name in simulators] == ["envpool.classic_control.cartpole"]
 

@@ -1,8 +1,6 @@
 """The conformant VectorEnv: equal to gymnasium's own vector env, and all of gymnasium's vector wrappers work on it."""
 
 import functools
-import subprocess
-import sys
 
 import gymnasium
 import numpy as np
@@ -16,6 +14,8 @@ import envpool
 from envpool.errors import ActionError, ConfigError, EnvIdError, PoolStateError, UnknownTaskError
 from envpool.vector_env import EnvPoolVectorEnv
 from tests.native import plugin
+from tests.python import output_of
+from tests.results import leaves
 
 NUM_ENVS = 4
 
@@ -49,14 +49,12 @@ def same_batches(got, expected):
 @pytest.mark.parametrize("order", ["import envpool, gymnasium", "import gymnasium, envpool"])
 def test_ids_are_known_when_both_packages_are_imported(order):
     code = f"{order}\nprint(gymnasium.make_vec('envpool/Catch-v0', num_envs=2))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "EnvPoolVectorEnv(envpool/Catch-v0, num_envs=2)\n", done.stderr
+    assert output_of(code) == "EnvPoolVectorEnv(envpool/Catch-v0, num_envs=2)\n"
 
 
 def test_gymnasium_imports_envpool_by_the_id():
     code = "import gymnasium\nprint(gymnasium.make_vec('envpool:envpool/Catch-v0', num_envs=2))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "EnvPoolVectorEnv(envpool/Catch-v0, num_envs=2)\n", done.stderr
+    assert output_of(code) == "EnvPoolVectorEnv(envpool/Catch-v0, num_envs=2)\n"
 
 
 def test_every_task_whose_id_gymnasium_allows_has_one():
@@ -250,10 +248,8 @@ def zero_like(space):
     )
 
 
-def flat(nest, prefix=""):
-    if not isinstance(nest, dict):
-        return {prefix: nest}
-    return {k2: v2 for k, v in nest.items() for k2, v2 in flat(v, f"{prefix}.{k}").items()}
+def flat(nest):
+    return dict(leaves(nest))
 
 
 # ---- mistakes --------------------------------------------------------------------------------------------------------

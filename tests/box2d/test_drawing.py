@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from pygame import gfxdraw
 
 from envpool.box2d import car_racing_font
 from tests.builds import build_extension
+from tests.python import environment
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE.parents[1] / "envpool" / "box2d"
@@ -23,10 +23,7 @@ ROUNDS = [pytest.param(8, id="short"), pytest.param(400, id="full", marks=pytest
 
 @pytest.fixture(scope="module")
 def hook(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    import envpool
-
-    path = os.pathsep.join([str(Path(envpool.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-    env = os.environ | {"PYTHONPATH": path, "DRAWING_FOLDER": str(SOURCES)}
+    env = environment(DRAWING_FOLDER=str(SOURCES))
     sys.path.insert(0, str(build_extension(HERE / "drawing_hook", tmp_path_factory.mktemp("hook"), env=env)))
     return importlib.import_module("drawing_hook")
 

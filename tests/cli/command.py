@@ -1,13 +1,11 @@
 """Running the command line in a process of its own."""
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
-import envpool
+from tests.python import environment
 
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(envpool.__file__).parents[1])}
+ENVIRONMENT = environment()
 COMMAND = [sys.executable, "-m", "envpool"]
 
 

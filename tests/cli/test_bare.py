@@ -8,9 +8,9 @@ from envpool._core.bare import BareLoop
 from envpool.cli.bench.actions import draw_actions, rounds_of
 from envpool.errors import ConfigError, PoolStateError
 from tests.native import plugin
+from tests.native.model import FAIL, TERMINATE
 
 LIMIT = 30
-TERMINATE, FAIL = 96, 97  # actions of the synthetic env
 
 
 def make_loop(num_envs, changes=()):

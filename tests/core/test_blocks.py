@@ -3,17 +3,16 @@
 import ctypes
 import gc
 import resource
-import subprocess
 import sys
 import tracemalloc
 import weakref
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.native import plugin
 from tests.native.model import CheckedPool
+from tests.python import output_of
 
 STEPS = 2000
 #: Ways to go on seeing an array after the array itself has been dropped; each returns something that np.asarray takes.
@@ -271,7 +270,6 @@ def test_no_memory_for_another_block_loses_no_batch():
     code = """
 import numpy as np, resource
 from tests.native import plugin
-from tests.native.process import resident
 
 with plugin.make(num_envs=64, items=50_000, episode_length=0) as pool:   # a batch is 26 MB
     held, step = [pool.reset()], 0
@@ -303,6 +301,4 @@ with plugin.make(num_envs=64, items=50_000, episode_length=0) as pool:   # a bat
 print("fine")
 """
     plugin.load()
-    root = Path(__file__).resolve().parents[2]
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "fine\n"), done.stderr
+    assert output_of(code) == "fine\n"

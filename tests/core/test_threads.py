@@ -1,10 +1,7 @@
 """Worker threads: their number, names and CPUs, that they end, and that they work while the caller is away."""
 
 import os
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +10,7 @@ from envpool.errors import PoolStateError
 from tests.native import plugin
 from tests.native.model import CheckedPool
 from tests.native.process import open_files, resident, wait_until, workers
+from tests.python import output_of
 
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -25,7 +23,10 @@ def no_thread_is_left():
 
 
 def use_all_threads(pool):
-    """Make the caller be away between send and recv, so that the last worker has to stand in for it."""
+    """Make the caller be away between send and recv, so that the last worker has to stand in for it.
+
+    The pool measures how long: time itself is what makes it start that worker.
+    """
     pool.async_reset()
     for _ in range(6):
         time.sleep(0.002)
@@ -58,9 +59,7 @@ def test_default_number_under_a_restricted_affinity():
         "    print(len(workers()))\n"
     )
     plugin.load()
-    root = Path(__file__).resolve().parents[2]
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
-    assert done.stdout == "1\n"
+    assert output_of(code) == "1\n"
 
 
 def listed(cpus):

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
-import subprocess
-import sys
 import tomllib
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -20,14 +17,8 @@ import envpool.mujoco.base as base
 from envpool.errors import ConfigError, EnvStepError
 from envpool.mujoco.gym.options import ASSETS
 from tests.mujoco.gym.upstream import unstable_cheetah
-
-ROOT = Path(envpool.__file__).parents[1]
-
-
-def run_python(code: str, *path: Path) -> subprocess.CompletedProcess[str]:
-    """Run code with folders before all others on the path."""
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([*map(str, path), str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+from tests.native.process import resident
+from tests.python import ROOT, output_of, run_python
 
 
 def test_other_version_of_mujoco(tmp_path: Path) -> None:
@@ -72,7 +63,7 @@ def test_listing_and_other_families_do_not_load_mujoco() -> None:
     code = "import envpool, sys; envpool.list_all_envs(); envpool.make_gymnasium('CartPole-v1').reset()\n"
     code += "print([m for m in sys.modules if 'mujoco' in m and not m.startswith('envpool.')]); "
     code += "print('libmujoco' in open('/proc/self/maps').read())"
-    assert run_python(code).stdout.split("\n")[:2] == ["[]", "False"]
+    assert output_of(code) == "[]\nFalse\n"
 
 
 @pytest.fixture
@@ -186,17 +177,13 @@ def test_python_callbacks_are_left_alone(tmp_path: Path, monkeypatch: pytest.Mon
         mujoco.set_mju_user_warning(None)
 
 
-def resident_bytes() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 def test_memory_of_an_env() -> None:
     """The model is shared, and the arena of mjData stays virtual."""
     envpool.make_gymnasium("Ant-v5").reset()
     gc.collect()
-    before = resident_bytes()
+    before = resident()
     with envpool.make_gymnasium("Ant-v5", num_envs=128, num_threads=2) as pool:
         pool.reset()
         for _ in range(30):
             pool.step(np.zeros((128, 8)))
-        assert (resident_bytes() - before) / 128 < 400 * 1024
+        assert (resident() - before) / 128 < 400 * 1024

@@ -5,38 +5,21 @@ import functools
 import importlib
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import envpool
+from tests.builds import build_extension
 
 HERE = Path(__file__).resolve().parent
-SOURCES = ("setup.py", "synthetic.c", "envpool_synthetic.py")
 #: Folder of a plug-in that is already built; set for child processes.
 FOLDER = "ENVPOOL_SYNTHETIC"
 
 
 def build(folder):
-    """Build the plug-in from a copy of its sources; return the folder to put on sys.path.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Where to build; CFLAGS and LDFLAGS of the environment are honoured.
-    """
-    folder = Path(folder).resolve()
-    source, built = folder / "source", folder / "built"
-    source.mkdir(parents=True)
-    for name in SOURCES:
-        shutil.copy(HERE / name, source)
-    command = [sys.executable, "setup.py", "build", f"--build-base={folder}/temp", f"--build-lib={built}"]
-    path = os.pathsep.join([str(Path(envpool.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(command, cwd=source, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"the plug-in did not build:\n{done.stdout}\n{done.stderr}")
-    return str(built)
+    """Build the plug-in in an empty folder; return the folder to put on sys.path."""
+    return str(build_extension(HERE, folder))
 
 
 @functools.cache
