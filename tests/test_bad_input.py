@@ -32,11 +32,7 @@ BAD_IDS = {
 @pytest.fixture(params=["sync", "async"])
 def checked(request):
     """Four envs, reset, all idle; the model goes along."""
-    c = CheckedPool(4, 0 if request.param == "sync" else 2, num_threads=2)
-    c.sent_reset()
-    c.pool.async_reset()
-    while c.can_receive():
-        c.recv()
+    c = CheckedPool(4, 0 if request.param == "sync" else 2, num_threads=2).start()
     yield c
     c.close()
 
@@ -135,8 +131,7 @@ def test_sending_without_receiving(checked):
     for _ in range(20):
         with pytest.raises(EnvIdError, match="in flight"):
             checked.pool.send(np.zeros(4, np.int32))
-    while checked.can_receive():
-        checked.recv()
+    checked.recv_batches()
     checked.assert_works()
 
 

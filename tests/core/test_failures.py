@@ -25,26 +25,15 @@ def make(request):
         c.close()
 
 
-def start(c):
-    c.sent_reset()
-    c.pool.async_reset()
-    while c.can_receive():
-        c.recv()
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_failed_steps(make, mode):
     c = make(autoreset_mode=mode, episode_length=0)
-    start(c)
+    c.start()
     for k in range(30):
         ids = c.steppable()
         c.send(ids, [FAIL if (i + k) % 4 == 0 else k for i in ids])
-        while c.can_receive():
-            c.recv()  # compares the failures that are reported with those of the batch that follows
-        stale = [i for i in c.idle() if i not in c.steppable()]
-        if stale:
-            c.pool.send_reset(np.array(stale))
-            c.sent_reset(stale)
+        c.recv_batches()  # compares the failures that are reported with those of the batch that follows
+        c.reset_ended()
     c.assert_works()
 
 
@@ -53,21 +42,17 @@ def test_failed_steps(make, mode):
 def test_failed_resets(make, mode, episode):
     """Every env fails to start one episode, at the first attempt."""
     c = make(autoreset_mode=mode, episode_length=2, fail_reset=episode)
-    start(c)
+    c.start()
     for k in range(12):
-        stale = [i for i in c.idle() if i not in c.steppable()]
-        if stale:
-            c.pool.send_reset(np.array(stale))
-            c.sent_reset(stale)
+        c.reset_ended()
         c.send(c.steppable(), [k] * len(c.steppable()))
-        while c.can_receive():
-            c.recv()
+        c.recv_batches()
     assert all(e.has_failed_reset for e in c.envs)
 
 
 def test_what_the_exception_says(make):
     c = make()
-    start(c)
+    c.start()
     c.send([4, 1, 3], [FAIL, 0, FAIL])
     with pytest.raises(EnvStepError) as caught:
         c.pool.recv()
@@ -91,7 +76,7 @@ def test_what_the_exception_says(make):
 
 def test_a_failure_is_reported_once_and_with_its_own_batch():
     c = CheckedPool(6, 2, num_threads=1)
-    start(c)
+    c.start()
     c.send([0, 1], [0, 0])
     c.send([2, 3], [FAIL, 0])
     c.send([4, 5], [0, 0])
@@ -110,12 +95,11 @@ def test_a_failure_is_reported_once_and_with_its_own_batch():
 
 def test_reset_drops_a_failure_that_nobody_has_received(make):
     c = make()
-    start(c)
+    c.start()
     c.send([0, 1, 2, 3, 4, 5], [FAIL] * 6)
     c.sent_reset()
     c.received(c.pool.reset())
-    while c.can_receive():
-        c.recv()
+    c.recv_batches()
     c.assert_works()
 
 

@@ -207,6 +207,25 @@ class CheckedPool:
         """Receive and compare."""
         return self.deliver(self.pool.recv)
 
+    def recv_batches(self):
+        """Receive and compare all that is in flight, or all of it that fills whole batches."""
+        while self.can_receive():
+            self.recv()
+
+    def start(self):
+        """Reset all envs and receive; return self. All are idle if they fill whole batches."""
+        self.sent_reset()
+        self.pool.async_reset()
+        self.recv_batches()
+        return self
+
+    def reset_ended(self):
+        """Send resets to the idle envs that need one by the caller."""
+        ended = [i for i in self.idle() if i not in self.steppable()]
+        if ended:
+            self.pool.send_reset(np.asarray(ended))
+            self.sent_reset(ended)
+
     def recv_some(self, **wish):
         """Receive some envs and compare; timeouts of less than a second may pass, longer ones may not."""
 
@@ -235,14 +254,10 @@ class CheckedPool:
     def assert_works(self, rounds=3):
         """Step idle envs a few times: nothing that happened before may show in a row."""
         for k in range(rounds):
-            stale = [i for i in self.idle() if self.envs[i].flag == REFUSED]
-            if stale:
-                self.pool.send_reset(np.asarray(stale))
-                self.sent_reset(stale)
+            self.reset_ended()
             ids = self.steppable()
             self.send(ids, [k] * len(ids))
-            while self.can_receive():
-                self.recv()
+            self.recv_batches()
 
     def close(self):
         self.pool.close()
