@@ -5,10 +5,7 @@ import os
 import queue
 import random
 import signal
-import subprocess
-import sys
 import threading
-import time
 import weakref
 
 import numpy as np
@@ -16,8 +13,10 @@ import pytest
 
 from envpool.errors import EnvIdError, PoolStateError
 from tests.native import plugin
+from tests.native.caller import Caller
 from tests.native.model import WAIT, CheckedPool
 from tests.native.process import PATIENCE, wait_until, workers
+from tests.python import run_python
 
 
 @pytest.fixture(params=["sync", "async"])
@@ -38,35 +37,6 @@ def gate():
     native.open_gate()
 
 
-class Caller(threading.Thread):
-    """Makes a call in a thread of its own; `result` is what it returned or raised."""
-
-    def __init__(self, call):
-        super().__init__(daemon=True)
-        self.call, self.result = call, None
-        self.start()
-
-    def run(self):
-        try:
-            self.result = self.call()
-        except Exception as error:
-            self.result = error
-
-    def finish(self):
-        self.join(PATIENCE)
-        assert not self.is_alive(), "the call hangs"
-        return self.result
-
-
-def ready(c):
-    """Reset and take all rows, so that every env is idle."""
-    c.sent_reset()
-    c.pool.async_reset()
-    while c.can_receive():
-        c.recv()
-    return c
-
-
 # ---- nothing to receive ----------------------------------------------------------------------------------------------
 
 
@@ -76,11 +46,11 @@ def test_recv_with_nothing_in_flight(checked):
             PoolStateError, match=r"nothing is in flight, call send\(\), async_reset\(\) or step\(\) first"
         ):
             checked.pool.recv()
-        ready(checked)
+        checked.start()
 
 
 def test_recv_with_too_few_in_flight():
-    c = ready(CheckedPool(6, 3))
+    c = CheckedPool(6, 3).start()
     c.send([5, 0], [1, 1])
     with pytest.raises(PoolStateError, match=r"2 envs are in flight and a batch needs 3: send to 1 more envs first"):
         c.pool.recv()
@@ -91,7 +61,7 @@ def test_recv_with_too_few_in_flight():
 
 
 def test_step_of_too_few_envs_sends_nothing():
-    c = ready(CheckedPool(6, 3))
+    c = CheckedPool(6, 3).start()
     c.send([5], [1])
     with pytest.raises(PoolStateError, match=r"with 1 envs and 1 in flight cannot give a batch of 3: nothing was sent"):
         c.pool.step(np.zeros(1, np.int32), [0])
@@ -103,7 +73,7 @@ def test_step_of_too_few_envs_sends_nothing():
 
 
 def test_empty_calls(checked):
-    ready(checked)
+    checked.start()
     nothing = np.zeros(0, np.int32)
     checked.pool.send(nothing, nothing)
     assert checked.pool.step(nothing, nothing)[1].shape == (0,)
@@ -136,14 +106,14 @@ CALLS = {
 
 @pytest.mark.parametrize("call", CALLS)
 def test_use_after_close(checked, call):
-    ready(checked)
+    checked.start()
     checked.close()
     with pytest.raises(PoolStateError, match="the pool is closed: make a new one"):
         CALLS[call](checked.pool)
 
 
 def test_what_still_works_after_close(checked):
-    pool = ready(checked).pool
+    pool = checked.start().pool
     pool.close()
     pool.close()
     assert pool.is_closed
@@ -188,10 +158,19 @@ def test_a_pool_in_a_cycle_is_collected_with_envs_in_flight():
 # ---- threads ---------------------------------------------------------------------------------------------------------
 
 
+def assert_received_or_closed(waiting):
+    """A recv() that was waiting when the pool was closed gets its batch if that is ready first."""
+    try:
+        assert len(waiting.finish()[-1]["env_id"])
+    except PoolStateError as error:
+        assert "the pool was closed while recv() waited" in str(error)
+
+
 def test_close_while_another_thread_waits_in_recv(checked, gate):
-    ready(checked)
+    checked.start()
     checked.send([0, 1, 2, 3], [WAIT] * 4)
     waiting = Caller(checked.pool.recv)
+    waiting.wait_until_inside()
     wait_until(lambda: gate.num_at_gate() >= 1)
     closing = Caller(checked.pool.close)
     wait_until(lambda: checked.pool.is_closed)
@@ -199,29 +178,29 @@ def test_close_while_another_thread_waits_in_recv(checked, gate):
         checked.pool.send(ACTION)
     gate.open_gate()
     assert closing.finish() is None
-    result = waiting.finish()
-    assert isinstance(result, tuple) or "the pool was closed while recv() waited" in str(result)
+    assert_received_or_closed(waiting)
 
 
 def test_close_in_two_threads_at_once(checked, gate):
-    ready(checked)
+    checked.start()
     checked.send([0, 1, 2, 3], [WAIT] * 4)
     waiting = Caller(checked.pool.recv)
+    waiting.wait_until_inside()
     wait_until(lambda: gate.num_at_gate() >= 1)
     closing = [Caller(checked.pool.close) for _ in range(3)]
     wait_until(lambda: checked.pool.is_closed)
     gate.open_gate()
     assert [c.finish() for c in closing] == [None] * 3
-    waiting.finish()
+    assert_received_or_closed(waiting)
 
 
 @pytest.mark.parametrize("call", ["recv", "recv some", "step", "reset", "reset some", "async_reset"])
 def test_only_one_thread_receives(checked, gate, call):
     """The second one is refused, and its call changes nothing."""
-    ready(checked)
+    checked.start()
     checked.send([0, 1], [WAIT] * 2)
     waiting = Caller(checked.pool.recv)
-    wait_until(lambda: gate.num_at_gate() >= 1)
+    waiting.wait_until_inside()
     with pytest.raises(PoolStateError, match=r"another thread is waiting in recv.*let one thread receive"):
         {
             "recv": checked.pool.recv,
@@ -237,10 +216,10 @@ def test_only_one_thread_receives(checked, gate, call):
 
 
 def test_sending_while_another_thread_waits_in_recv(checked, gate):
-    ready(checked)
+    checked.start()
     checked.send([3, 1], [WAIT, WAIT])
     waiting = Caller(checked.pool.recv)
-    wait_until(lambda: gate.num_at_gate() >= 1)
+    waiting.wait_until_inside()
     checked.send([0], [7])
     with pytest.raises(EnvIdError, match="still in flight"):
         checked.pool.send(np.zeros(1, np.int32), [1])
@@ -254,26 +233,31 @@ def test_sending_while_another_thread_waits_in_recv(checked, gate):
 
 @pytest.mark.parametrize("batch_size", [0, 5])
 def test_one_thread_sends_and_another_receives(batch_size):
-    c = ready(CheckedPool(16, batch_size, num_threads=3, cost_ns=5e3))
-    batches, stop = queue.SimpleQueue(), threading.Event()
+    c = CheckedPool(16, batch_size, num_threads=3, cost_ns=5e3).start()
+    batches, stop, has_sent = queue.SimpleQueue(), threading.Event(), threading.Event()
 
     def receive():
-        while not stop.is_set():
+        while True:
+            has_sent.clear()
+            if stop.is_set():
+                return
             try:
                 batches.put(c.pool.recv())
             except PoolStateError:  # not enough in flight at this moment
-                time.sleep(0.0001)
+                has_sent.wait()
 
     receiver = Caller(receive)
     pick = random.Random(1)
     for k in range(1500):
         ids = pick.sample(c.idle(), min(len(c.idle()), pick.randint(1, 4)))
         c.send(ids, [k % 90] * len(ids))
+        has_sent.set()
         while not batches.empty() or len(c.in_flight) > 12:
             c.received(batches.get(timeout=PATIENCE), may_be_part=True)
     stop.set()
     if not c.can_receive():  # the receiver may be in recv(): give it a batch
         c.send(c.idle()[:5], [0] * 5)
+    has_sent.set()
     assert receiver.finish() is None
     while not batches.empty():
         c.received(batches.get(), may_be_part=True)
@@ -294,7 +278,7 @@ class CallsBack:
 
 @pytest.mark.parametrize("where", ["action", "env_id", "dict"])
 def test_an_argument_that_closes_the_pool(checked, where):
-    ready(checked)
+    checked.start()
     hook = CallsBack([0, 0], checked.pool.close)
     arguments = {
         "action": (hook, [0, 1]),
@@ -307,7 +291,7 @@ def test_an_argument_that_closes_the_pool(checked, where):
 
 @pytest.mark.parametrize("where", ["action", "env_id", "dict"])
 def test_an_argument_that_sends(checked, where):
-    ready(checked)
+    checked.start()
 
     def act():
         checked.send([3, 2], [5, 6])
@@ -319,8 +303,7 @@ def test_an_argument_that_sends(checked, where):
     }[where]
     checked.pool.send(*arguments)
     checked.sent([0, 1], [0, 0])
-    while checked.can_receive():
-        checked.recv()
+    checked.recv_batches()
     checked.assert_works()
 
 
@@ -353,7 +336,7 @@ def in_child(body):
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("call", CALLS)
 def test_use_after_fork(checked, call):
-    ready(checked)
+    checked.start()
     checked.send([2, 1], [1, 1])
     text = in_child(lambda: CALLS[call](checked.pool))
     assert text.startswith("PoolStateError: the pool was made before this process was forked")
@@ -364,12 +347,12 @@ def test_use_after_fork(checked, call):
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_a_child_closes_its_copy_and_makes_a_pool(checked):
-    ready(checked)
+    checked.start()
 
     def body():
         checked.pool.close()
         assert checked.pool.is_closed
-        c = ready(CheckedPool(8, 4, num_threads=2, cost_ns=10e3))
+        c = CheckedPool(8, 4, num_threads=2, cost_ns=10e3).start()
         c.assert_works()
         c.close()
         return "fine"
@@ -386,7 +369,6 @@ def test_exit_with_open_pools_and_envs_in_flight():
         "p.recv()\n"
         "print('made', flush=True)\n"
     )
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     plugin.load()
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=PATIENCE)
+    done = run_python(code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "made\n", "")

@@ -3,14 +3,13 @@
 import os
 import signal
 import subprocess
-import time
-from pathlib import Path
 
 import pytest
 
 import envpool
 from envpool.cli.main import COMMANDS, main
 from tests.cli.command import COMMAND, ENVIRONMENT, run_command
+from tests.native.process import PATIENCE, wait_until, workers
 
 
 def error_line(done):
@@ -72,31 +71,21 @@ def test_errors_are_one_line_and_status_2(arguments, text):
 
 
 def test_interrupt_gives_status_130():
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [*COMMAND, "bench", "CartPole-v1", "--num-envs", "64", "--num-threads", "2", "--seconds", "300"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=ENVIRONMENT,
-    )
-    wait_for_worker(process)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    ) as process:
+        try:
+            wait_until(lambda: process.poll() is not None or workers(process.pid))
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
     assert (process.returncode, out) == (130, "")
     assert err.split("\n") == ["", "envpool bench: interrupted", ""]
-
-
-def wait_for_worker(process):
-    """Wait until the pool of a process runs."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        names = [p.read_text() for p in Path(f"/proc/{process.pid}/task").glob("*/comm")]
-        if any(name.startswith("envpool-") for name in names):
-            return
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.kill()
-    pytest.fail("no pool was made in 60 s")
 
 
 def test_reader_that_has_gone_is_no_error():

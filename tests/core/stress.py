@@ -1,7 +1,7 @@
 """Random pools under random use, for sanitizers: ``python -m tests.core.stress SECONDS [SEED]``.
 
 Every batch is compared with the model, and everything held with its copy. What threads do to a pool behind each other's
-backs may raise the documented exceptions and nothing else.
+backs may raise the documented exceptions and nothing else. Sleeps move the threads against each other.
 """
 
 import functools
@@ -16,31 +16,11 @@ import numpy as np
 
 from envpool.errors import ActionError, EnvIdError, EnvStepError, PoolStateError
 from tests.native import plugin
+from tests.native.caller import Caller
 from tests.native.model import FAIL, REFUSED, TERMINATE, TRUNCATE, CheckedPool
 from tests.native.process import wait_until, workers
 
 ACTIONS = (0, 1, 2, 3, 4, 5, 6, 7, TRUNCATE, TERMINATE, FAIL)
-
-
-class Caller(threading.Thread):
-    """Makes calls in a thread of its own; finish() raises what they raised."""
-
-    def __init__(self, call):
-        super().__init__(daemon=True)
-        self.call, self.error = call, None
-        self.start()
-
-    def run(self):
-        try:
-            self.call()
-        except BaseException as error:
-            self.error = error
-
-    def finish(self):
-        self.join(60)
-        assert not self.is_alive(), "a call hangs"
-        if self.error is not None:
-            raise self.error
 
 
 def any_options(pick):

@@ -7,15 +7,14 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
 from tests.native import plugin
 from tests.native.model import WAIT, CheckedPool
-from tests.native.process import PATIENCE
+from tests.native.process import PATIENCE, is_asleep, wait_until
+from tests.python import environment
 
-ROOT = Path(__file__).resolve().parents[2]
 #: Pools whose caller works itself: a batch takes more than a second, of steps of 10 ms that sleep.
 BUSY = {
     "sync, the caller alone": {"num_envs": 150, "num_threads": 1},
@@ -43,8 +42,7 @@ def interrupted(call):
 def finish(c):
     """Receive all that is in flight, checked."""
     assert c.pool.num_outstanding == len(c.in_flight) > 0
-    while c.can_receive():
-        c.recv()
+    c.recv_batches()
     c.close()
     print("all rows came", flush=True)
 
@@ -75,7 +73,7 @@ def parked_child(call, **options):
     c = CheckedPool(**options)
     c.sent_reset()
     c.pool.async_reset()
-    time.sleep(0.05)  # who is away that long is not expected to help
+    time.sleep(0.05)  # the pool measures how long its caller is away: who is that long is not expected to help
     c.recv()
     while c.in_flight:  # async: a full batch, so that nothing but it is in flight
         c.send(c.idle()[:1], [0])
@@ -99,12 +97,14 @@ def interrupt(child):
     """Run a child, interrupt it, and print how long it took to notice."""
     plugin.load()
     code = f"from tests.core.test_interrupt import *\n{child}"
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", code], env=environment(), stdout=subprocess.PIPE, text=True)
     watchdog = threading.Timer(PATIENCE, process.kill)
     watchdog.start()
     try:
         assert process.stdout.readline() == "ready\n"
-        time.sleep(0.1)
+        wait_until(
+            lambda: process.poll() is not None or is_asleep(process.pid)
+        )  # it is in the call: nothing else waits
         sent = time.monotonic()
         process.send_signal(signal.SIGINT)
         noticed = float(process.stdout.readline())

@@ -1,6 +1,6 @@
 """Receiving some envs while others stay in flight: at a gate, where they stay as long as a test wants."""
 
-import threading
+import functools
 import time
 
 import numpy as np
@@ -9,8 +9,10 @@ import pytest
 import envpool
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
 from tests.native import plugin
+from tests.native.caller import Caller
 from tests.native.model import FAIL, WAIT, CheckedPool
 from tests.native.process import PATIENCE, wait_until
+from tests.results import leaves
 
 POOLS = {
     "sync": {"batch_size": 0, "num_threads": 3},
@@ -84,14 +86,17 @@ def test_what_comes_in_time(make):
 
 
 @pytest.mark.parametrize("pool", POOLS)
-@pytest.mark.parametrize("wait", [0, 0.0005, 0.002, 0.01])
-def test_envs_that_are_on_their_way_when_the_first_wish_comes(pool, wait):
+@pytest.mark.parametrize("steps", [0, 1, 3, 6])
+def test_envs_that_are_on_their_way_when_the_first_wish_comes(pool, steps):
     """Their rows are in blocks, or will be, or nobody has claimed them yet."""
+    native = plugin.load().native
     for first in ({"env_ids": [3]}, {"min_ready": 2}, {"timeout": 0}, {"env_ids": [5, 0], "timeout": 60}):
-        c = CheckedPool(6, **POOLS[pool], cost_ns=1e6, sleeps=True)
+        c = CheckedPool(6, **POOLS[pool], cost_ns=1e6, sleeps=True, counted=True)
+        c.start()  # now the pool knows that its envs are too dear to wait for the caller
         c.sent_reset()
+        enough = native.num_steps() + steps
         c.pool.async_reset()
-        time.sleep(wait)
+        wait_until(lambda enough=enough: native.num_steps() >= enough)
         c.recv_some(**first)
         for k in range(5):
             c.send(c.idle(), [k] * len(c.idle()))
@@ -121,8 +126,7 @@ def test_whole_batches_after_wishes(make):
         if k % 11 == 0:
             c.sent_reset()
             c.pool.async_reset()
-        while c.can_receive():
-            c.recv()
+        c.recv_batches()
 
 
 def test_failed_envs_are_reported_with_their_rows(make):
@@ -137,22 +141,22 @@ def test_failed_envs_are_reported_with_their_rows(make):
 
 def test_another_thread_sends_what_is_waited_for(make):
     c = make()
-    c.send([4], [WAIT])
-    c.send([2], [0])
-    waiting = threading.Event()
+    c.send([4, 2], [WAIT, 0])
+    waiting = Caller(functools.partial(c.pool.recv, min_ready=2))
+    waiting.wait_until_inside()
+    c.send([5], [7])
+    c.received(waiting.finish(), wish={"min_ready": 2})
+    assert list(c.in_flight) == [4]
 
-    def send():
-        waiting.wait()
-        time.sleep(0.01)
-        c.pool.send(np.array([7]), np.array([5]))
 
-    sender = threading.Thread(target=send)
-    sender.start()
-    waiting.set()
-    while c.pool.num_outstanding != 3:
-        c.pool.recv(timeout=0.005, env_ids=[4])
-    sender.join()
-    c.sent([5], [7])
+def test_another_thread_sends_something_else_meanwhile(make):
+    c = make()
+    c.send([4, 2], [WAIT, 0])
+    waiting = Caller(functools.partial(c.pool.recv, env_ids=[4]))
+    waiting.wait_until_inside()
+    c.send([5], [7])
+    plugin.load().native.open_gate()
+    c.received(waiting.finish(), wish={"env_ids": [4]})
     c.recv_some(env_ids=[5])
     c.recv_some(env_ids=[2])
 
@@ -163,23 +167,16 @@ def test_close_while_another_thread_waits():
     pool.reset()
     native.close_gate()
     pool.send(np.array([WAIT]), np.array([4]))
-    result = []
-
-    def wait():
-        with pytest.raises(PoolStateError, match=r"the pool was closed while recv\(\) waited"):
-            pool.recv(env_ids=[4], timeout=PATIENCE)
-        result.append("closed")
-
-    waiting, closing = (threading.Thread(target=call, daemon=True) for call in (wait, pool.close))
-    waiting.start()
+    waiting = Caller(functools.partial(pool.recv, env_ids=[4], timeout=PATIENCE))
+    waiting.wait_until_inside()
     wait_until(lambda: native.num_at_gate() >= 1)
-    time.sleep(0.01)
-    closing.start()
-    wait_until(lambda: pool.is_closed)
-    waiting.join(PATIENCE)
-    native.open_gate()
-    closing.join(PATIENCE)
-    assert result == ["closed"]
+    closing = Caller(pool.close)
+    try:
+        with pytest.raises(PoolStateError, match=r"the pool was closed while recv\(\) waited"):
+            waiting.finish()
+    finally:
+        native.open_gate()
+    closing.finish()
 
 
 @pytest.mark.parametrize("env_type", ["gymnasium", "gym", "dm"])
@@ -201,17 +198,11 @@ def test_rows_of_many_columns():
     ):
         pool.async_reset()
         some, all_envs = pool.recv(reset=True, env_ids=[4, 1]), other.reset()
-        arrays, expected = flat(some), flat(all_envs)
+        arrays, expected = list(leaves(some)), list(leaves(all_envs))
         assert len(arrays) > 10
-        for mine, theirs in zip(arrays, expected, strict=True):
+        for (name, mine), (other_name, theirs) in zip(arrays, expected, strict=True):
+            assert name == other_name
             np.testing.assert_array_equal(mine, theirs[[4, 1]])
-
-
-def flat(nest):
-    """Return the arrays of a nest."""
-    if isinstance(nest, np.ndarray):
-        return [nest]
-    return [a for v in (nest.values() if isinstance(nest, dict) else nest) for a in flat(v)]
 
 
 BAD = {

@@ -1,4 +1,4 @@
-"""Looking at this process from outside: its worker threads, files and memory; and waiting for other threads."""
+"""Looking at a process from outside: its worker threads, files and memory; and waiting for other threads."""
 
 import os
 import time
@@ -17,12 +17,22 @@ def wait_until(condition):
         time.sleep(0.001)
 
 
-def workers():
+def status_of(folder):
+    """What the kernel tells of a process or thread in its folder of /proc, e.g. {"State": "S (sleeping)"}."""
+    return dict(line.split(":\t", 1) for line in (folder / "status").read_text().splitlines())
+
+
+def is_asleep(process):
+    """Whether the main thread of a process, given by its id, waits for something."""
+    return status_of(Path(f"/proc/{process}"))["State"].startswith("S")
+
+
+def workers(process="self"):
     """CPUs that each worker thread of any pool may run on, by thread name, e.g. {"envpool-0": "0-1"}."""
     found = {}
-    for task in Path("/proc/self/task").iterdir():
+    for task in Path(f"/proc/{process}/task").iterdir():
         try:
-            status = dict(line.split(":\t", 1) for line in (task / "status").read_text().splitlines())
+            status = status_of(task)
         except (FileNotFoundError, ProcessLookupError):  # it ended meanwhile
             continue
         if status["Name"].startswith("envpool-"):
