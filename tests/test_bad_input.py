@@ -46,21 +46,9 @@ def rich():
         yield pool
 
 
-def rich_action(**changes):
-    """Return a good action for two envs, with entries replaced; None drops one."""
-    parts = {
-        "move": np.array([1, 2], np.int32),
-        "push": np.array([[0.5, -0.5], [1, -1]], np.float32),
-        "mode": np.array([[0, 1, -5], [1, 2, 5]], np.int8),
-        "count": np.array([-(2**60), 2**60]),
-    }
-    parts |= changes
-    return {"action": {k: v for k, v in parts.items() if v is not None}}
-
-
 def assert_rich_works(pool):
     """Step once and look at what the envs got."""
-    *_, info = pool.step(rich_action())
+    *_, info = pool.step(plugin.rich_action())
     assert info["push"].tolist() == [[0.5, -0.5], [1, -1]]
     assert info["mode"].tolist() == [[0, 1, -5], [1, 2, 5]]
     assert info["count"].tolist() == [-(2**60), 2**60]
@@ -239,7 +227,7 @@ def test_action_of_an_env_that_resets_is_ignored():
 )
 def test_dict_actions(rich, changes, text):
     with pytest.raises(ActionError, match=text):
-        rich.step(rich_action(**changes))
+        rich.step(plugin.rich_action(**changes))
     assert_rich_works(rich)
 
 
@@ -251,7 +239,7 @@ def test_array_where_a_dict_is_needed(rich):
 
 def test_continuous_actions_pass_as_they_are(rich):
     push = np.array([[NAN, 1e30], [-INF, 7]], np.float32)
-    *_, info = rich.step(rich_action(push=push))
+    *_, info = rich.step(plugin.rich_action(push=push))
     assert info["push"].tobytes() == push.tobytes()
     assert_rich_works(rich)
 

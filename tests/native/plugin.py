@@ -9,6 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 import envpool
 from tests.builds import build_extension
 
@@ -37,3 +39,15 @@ def make(env_type="gymnasium", **options):
     """Return a pool of synthetic envs; see the options of envpool_synthetic.Synthetic."""
     load()
     return envpool.make("Synthetic-v0", env_type, **options)
+
+
+def rich_action(**changes):
+    """Return a good action for two envs with the layout "rich", with entries replaced; None drops one."""
+    parts = {
+        "move": np.array([1, 2], np.int32),
+        "push": np.array([[0.5, -0.5], [1, -1]], np.float32),
+        "mode": np.array([[0, 1, -5], [1, 2, 5]], np.int8),
+        "count": np.array([-(2**60), 2**60]),
+    }
+    parts |= changes
+    return {"action": {k: v for k, v in parts.items() if v is not None}}
