@@ -94,6 +94,15 @@ def test_numpy_takes_over_the_state():
 # --- A few of each draw, over all seeds
 
 
+def assert_same_choices(ours, theirs):
+    for n in (1, 2, 7, 2**32, 2**33):
+        assert ours.choice(n) == theirs.choice(n)
+    for p in WEIGHTS[:-1]:
+        assert ours.choice(len(p), p=p) == theirs.choice(len(p), p=p)
+    assert ours.choice_without_replacement(9, 4).tolist() == theirs.choice(9, 4, replace=False).tolist()
+    assert ours.permutation(9).tolist() == theirs.permutation(9).tolist()
+
+
 def test_generator_draws():
     for seed in SEEDS:
         ours, theirs = Generator(seed), numpy_generator(seed)
@@ -109,12 +118,7 @@ def test_generator_draws():
         for low, high in SPANS:
             assert ours.integers(low, high) == theirs.integers(low, high)
             assert ours.integers(low, high, endpoint=True) == theirs.integers(low, high, endpoint=True)
-        for n in (1, 2, 7, 2**32, 2**33):
-            assert ours.choice(n) == theirs.choice(n)
-        for p in WEIGHTS[:-1]:
-            assert ours.choice(len(p), p=p) == theirs.choice(len(p), p=p)
-        assert ours.choice_without_replacement(9, 4).tolist() == theirs.choice(9, 4, replace=False).tolist()
-        assert ours.permutation(9).tolist() == theirs.permutation(9).tolist()
+        assert_same_choices(ours, theirs)
         assert_same_state(ours, theirs)
 
 
@@ -133,12 +137,7 @@ def test_random_state_draws():
         assert ours.standard_normal() == theirs.standard_normal()
         for low, high in SPANS:
             assert ours.randint(low, high) == theirs.randint(low, high)
-        for n in (1, 2, 7, 2**32, 2**33):
-            assert ours.choice(n) == theirs.choice(n)
-        for p in WEIGHTS[:-1]:
-            assert ours.choice(len(p), p=p) == theirs.choice(len(p), p=p)
-        assert ours.choice_without_replacement(9, 4).tolist() == theirs.choice(9, 4, replace=False).tolist()
-        assert ours.permutation(9).tolist() == theirs.permutation(9).tolist()
+        assert_same_choices(ours, theirs)
         assert_same_state(ours, theirs)
 
 

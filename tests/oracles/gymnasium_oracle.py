@@ -9,7 +9,7 @@ Typical use::
         upstream = Upstream("FrozenLake-v1", {"is_slippery": False}, info={"prob": "prob"})
         assert_exact("FrozenLake-v1", upstream, options={"is_slippery": False})
 
-Use `reference`, `tests.oracles.pool_runner.run_pool` and `tests.oracles.trajectory.compare` where that does not fit.
+Use `reference` and `tests.oracles.pool_runner.assert_pools_equal` where that does not fit.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ import numpy as np
 
 import envpool
 from tests.oracles.actions import make_actions
-from tests.oracles.pool_runner import run_pool
-from tests.oracles.trajectory import Trajectory, compare, leaves
+from tests.oracles.pool_runner import assert_pools_equal
+from tests.oracles.trajectory import Trajectory, leaves
 
 
 def unchanged(value: Any) -> Any:
@@ -185,7 +185,5 @@ def assert_exact(
     seeds = [1000 * seed + i for i in range(num_envs)]
     expected = reference(upstream, chosen, seeds)
     assert expected.num_episodes >= min_episodes, f"{expected.num_episodes} episodes ended, {min_episodes} are needed"
-    for run in runs:
-        differences = compare(expected, run_pool(task_id, chosen, seeds, **options, **run))
-        assert differences.total == 0, f"{task_id} {options} {dict(run)} with {actions} actions: {differences}"
+    assert_pools_equal(expected, task_id, chosen, seeds, runs, **options)
     return expected

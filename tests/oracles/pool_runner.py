@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import envpool
-from tests.oracles.trajectory import Trajectory, leaves
+from tests.oracles.trajectory import Trajectory, compare, leaves
 
 
 def run_pool(task_id: str, actions: Any, seeds: Sequence[int], **options: Any) -> Trajectory:
@@ -33,6 +33,37 @@ def run_pool(task_id: str, actions: Any, seeds: Sequence[int], **options: Any) -
     """
     with envpool.make_gymnasium(task_id, num_envs=len(seeds), env_seed=list(seeds), **options) as pool:
         return Recorder(pool, actions).run()
+
+
+def assert_pools_equal(
+    expected: Trajectory,
+    task_id: str,
+    actions: Any,
+    seeds: Sequence[int],
+    runs: Sequence[Mapping[str, Any]] = ({},),
+    **options: Any,
+) -> None:
+    """Assert that pools return a trajectory, bit for bit.
+
+    Parameters
+    ----------
+    expected : Trajectory
+        Upstream's.
+    task_id, actions, seeds
+        See `run_pool`.
+    runs : sequence of mapping
+        Pool options (num_threads, batch_size, autoreset_mode); one pool is run for each.
+    **options
+        Task options of the pools.
+
+    Raises
+    ------
+    AssertionError
+        A bit differs.
+    """
+    for run in runs:
+        differences = compare(expected, run_pool(task_id, actions, seeds, **options, **run))
+        assert differences.total == 0, f"{task_id} {options} {dict(run)}: {differences}"
 
 
 class Recorder:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.oracles.gymnasium_oracle import assert_exact, reference
-from tests.oracles.pool_runner import run_pool
-from tests.oracles.trajectory import Trajectory, compare
+from tests.oracles.pool_runner import assert_pools_equal
+from tests.oracles.trajectory import Trajectory
 from tests.toy_text.upstream import Case, guided_actions
 
 #: Every way to run a pool; the first one is the one of the quick comparisons of options.
@@ -80,9 +80,7 @@ def assert_exact_walk(case: Case, num_envs: int, steps: int, runs: list[dict[str
     actions = guided_actions(case.upstream, steps, num_envs, seed)
     seeds = [1000 * seed + i for i in range(num_envs)]
     expected = reference(case.upstream, actions, seeds)
-    for run in runs:
-        differences = compare(expected, run_pool(case.task_id, actions, seeds, **case.options, **run))
-        assert differences.total == 0, f"{case} {run}: {differences}"
+    assert_pools_equal(expected, case.task_id, actions, seeds, runs, **case.options)
     return expected
 
 
