@@ -102,9 +102,8 @@ def interrupt(child):
     watchdog.start()
     try:
         assert process.stdout.readline() == "ready\n"
-        wait_until(
-            lambda: process.poll() is not None or is_asleep(process.pid)
-        )  # it is in the call: nothing else waits
+        # From here on, only the call makes the child's main thread wait.
+        wait_until(lambda: process.poll() is not None or is_asleep(process.pid))
         sent = time.monotonic()
         process.send_signal(signal.SIGINT)
         noticed = float(process.stdout.readline())
