@@ -14,8 +14,10 @@ from envpool._core.handle import available_cpus
 from envpool._core.inputs import as_ids
 from envpool._core.pool import Pool
 from envpool.autoreset import MODES
-from envpool.errors import ConfigError
+from envpool.errors import ConfigError, EnvIdError, PoolStateError
+from envpool.rendering import View, check_camera, fps, modes
 from envpool.spec import EnvSpec, check_seed, check_seeds, is_sequence
+from envpool.window import Window
 
 #: Pools that are still open; closed at exit, before the libraries they use go away.
 _open_pools: weakref.WeakSet[EnvPool] = weakref.WeakSet()
@@ -32,6 +34,8 @@ class EnvPool(Pool):
     ----------
     spec : EnvSpec
         Task and configuration.
+    view : View, optional
+        How it renders; without one it does not.
 
     Attributes
     ----------
@@ -41,12 +45,16 @@ class EnvPool(Pool):
         Number of environments.
     all_env_ids : numpy.ndarray
         int32 (num_envs,): 0 to num_envs - 1.
+    render_mode : {"rgb_array", "human"} or None
+        As given to ``make``.
+    metadata : dict
+        ``render_modes``, which are possible, and ``render_fps``, pictures a second at the task's own speed.
     """
 
     _style: ClassVar[Any]
     _suffix: ClassVar[str] = "EnvPool"
 
-    def __init__(self, spec: EnvSpec):
+    def __init__(self, spec: EnvSpec, view: View | None = None):
         self._spec = spec
         self.spec = spec
         config = spec.config
@@ -63,6 +71,10 @@ class EnvPool(Pool):
             self._style(spec),
         )
         self.all_env_ids = np.arange(config.num_envs, dtype=np.int32)
+        self.render_mode = view.mode if view else None
+        self.metadata: dict[str, Any] = {"render_modes": modes(spec), "render_fps": fps(spec)}
+        self._view = view
+        self._window = Window(f"{spec.task_id} (env pool {id(self):x})")
         _open_pools.add(self)
 
     @property
@@ -148,9 +160,53 @@ class EnvPool(Pool):
         """Do nothing but warn: old gym's way to seed. Pass seed to ``make`` or to ``reset`` instead."""
         warnings.warn("seed() does nothing: pass seed to envpool.make(...) or to reset(seed=...)", stacklevel=2)
 
+    def render(self, env_ids: Any = None, camera_id: int | None = None) -> Any:
+        """Draw environments as their last step or reset left them, which changes nothing about them.
+
+        Parameters
+        ----------
+        env_ids : int or array_like of int, optional
+            (B,) which ones, in any order, idle or in flight; those in flight are waited for, and their rows stay for
+            ``recv``. By default the option `render_env_id`.
+        camera_id : int, optional
+            A camera of the task, -1 for the default one. By default the option `render_camera_id`.
+
+        Returns
+        -------
+        numpy.ndarray or None
+            uint8 (B, height, width, 3), RGB, of the size fixed by ``make``; a fresh array, yours to keep. With
+            ``render_mode="human"`` one environment is shown in a window, and there is no result.
+
+        Raises
+        ------
+        PoolStateError
+            Made without a render mode, environments that were never reset, another thread renders, closed, forked.
+        EnvIdError
+            Ids out of range, or more than one for the window.
+        RenderError
+            Environments that could not be drawn, or no display.
+        ConfigError, TypeError
+            A bad camera.
+        """
+        view = self._view
+        if view is None:
+            raise PoolStateError(
+                "render() needs a render mode: make the pool with render_mode='rgb_array' or render_mode='human'"
+            )
+        ids = as_ids(view.env_id if env_ids is None else env_ids, "env_ids")
+        assert ids is not None
+        camera = view.camera if camera_id is None else check_camera("camera_id", camera_id)
+        if view.mode == "rgb_array":
+            return self.draw(ids, view.height, view.width, camera, view.assets)
+        if len(ids) != 1:
+            raise EnvIdError(f"render_mode='human' shows one env, got {len(ids)} env_ids: use render_mode='rgb_array'")
+        self._window.show(self.draw(ids, view.height, view.width, camera, view.assets)[0])
+        return None
+
     def close(self, **kwargs: Any) -> None:
         """Stop and join the threads and free the envs. May be called again; every other call raises afterwards."""
         super().close()
+        self._window.close()
         self.closed = True
 
     def __len__(self) -> int:

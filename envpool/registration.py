@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from envpool.errors import ConfigError, UnknownTaskError
 from envpool.family import load_compiled
 from envpool.gymnasium_ids import publish
+from envpool.rendering import DEFAULTS as RENDER_DEFAULTS
+from envpool.rendering import check_options, make_view
 
 if TYPE_CHECKING:
     from envpool.pool import EnvPool
@@ -20,16 +22,8 @@ if TYPE_CHECKING:
 
 ENV_TYPES = ("dm", "gym", "gymnasium")
 
-#: Arguments of make() that are no configuration of the env.
-WRAPPER_OPTIONS = (
-    "render_mode",
-    "render_env_id",
-    "render_width",
-    "render_height",
-    "render_camera_id",
-    "from_pixels",
-    "gym_api",
-)
+#: Arguments of make() that are no configuration of the env, unless its kind has an option of that name.
+WRAPPER_OPTIONS = ("render_mode", *RENDER_DEFAULTS, "from_pixels", "gym_api")
 
 
 @dataclass(frozen=True)
@@ -144,9 +138,25 @@ class EnvRegistry:
         ConfigError
             A value that is not allowed (an AssertionError and a ValueError).
         """
+        return self.make_parts(task_id, options)[0]
+
+    def make_parts(self, task_id: str, options: dict[str, Any]) -> tuple[EnvSpec, dict[str, Any]]:
+        """Return the EnvSpec of a task, and of the options of ``make`` those that concern the pool."""
         task = self.find(task_id)
-        split_wrapper_options(task_id, options)
-        return self._make_spec(task, options)
+        wrapper = self._split_options(task, options)
+        return self._make_spec(task, options), wrapper
+
+    def _split_options(self, task: Task, options: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments that concern the pool, checked; in `options` stays what configures the env."""
+        wrapper = {k: options[k] for k in WRAPPER_OPTIONS if k in options}
+        check_options(task.task_id, wrapper)
+        own = self.spec_class(task).gen_config._fields
+        for name in wrapper:
+            if name not in own:
+                del options[name]
+        if wrapper.get("from_pixels") and "from_pixels" not in own:
+            raise ConfigError(f"from_pixels=True is only supported for MuJoCo tasks, {task.task_id} is none")
+        return wrapper
 
     def _make_spec(self, task: Task, options: dict[str, Any]) -> EnvSpec:
         from envpool.spec import check_names, check_seeds, is_sequence
@@ -172,18 +182,22 @@ class EnvRegistry:
         env_type : {"gymnasium", "gym", "dm"}
             API style. "gym" gives Gymnasium's forms, unless a ``gym`` package older than 0.26 is loaded.
         **options
-            Configuration of the task, see ``make_spec``; and ``gym_api`` ("auto", "gymnasium", "legacy"), which forces
-            the forms of env_type "gym".
+            Configuration of the task, see ``make_spec``; ``gym_api`` ("auto", "gymnasium", "legacy"), which forces the
+            forms of env_type "gym"; and what ``EnvPool.render`` draws: ``render_mode`` (None, "rgb_array", "human"),
+            ``render_env_id`` (0), ``render_width`` and ``render_height`` (upstream's), ``render_camera_id`` (-1, the
+            default camera).
 
         Raises
         ------
         UnknownTaskError, TypeError, ConfigError
-            See ``make_spec``.
+            See ``make_spec``; ConfigError also for a render mode of a task that draws no pictures.
+        ImportError
+            What the render mode needs is missing.
         """
         task = self.find(task_id)
         if env_type not in ENV_TYPES:
             raise ConfigError(f"env_type should be one of 'dm', 'gym', or 'gymnasium', got {env_type!r}")
-        wrapper = split_wrapper_options(task_id, options)
+        wrapper = self._split_options(task, options)
         is_legacy = wants_legacy_gym(env_type, wrapper.get("gym_api", "auto"))
         if is_legacy:
             options.setdefault("gym_reset_return_info", False)
@@ -191,7 +205,8 @@ class EnvRegistry:
             raise ConfigError(
                 "gym_reset_return_info=False needs the old gym forms (gym_api='legacy'): else reset() returns an info"
             )
-        pool: EnvPool = self._pool_class(task, env_type, is_legacy)(self._make_spec(task, options))
+        spec = self._make_spec(task, options)
+        pool: EnvPool = self._pool_class(task, env_type, is_legacy)(spec, make_view(spec, wrapper))
         return pool
 
     def _pool_class(self, task: Task, env_type: str, is_legacy: bool) -> Any:
@@ -218,19 +233,6 @@ class EnvRegistry:
     def list_all_envs(self) -> list[str]:
         """Return all task ids in registration order, aliases included."""
         return list(self.tasks)
-
-
-def split_wrapper_options(task_id: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Take the arguments that are no configuration out of `options`, check and return them."""
-    wrapper = {k: options.pop(k) for k in WRAPPER_OPTIONS if k in options}
-    mode = wrapper.get("render_mode")
-    if mode not in (None, "rgb_array", "human"):
-        raise ConfigError(f"render_mode must be one of None, 'rgb_array', or 'human', got {mode!r}")
-    if mode is not None:
-        raise ConfigError(f"render_mode is {mode!r}, but {task_id} has no renderer: leave render_mode out")
-    if wrapper.get("from_pixels"):
-        raise ConfigError(f"from_pixels=True is only supported for MuJoCo tasks, {task_id} is none")
-    return wrapper
 
 
 def wants_legacy_gym(env_type: str, gym_api: str) -> bool:

@@ -61,9 +61,10 @@ class NativeEnv(Protocol):
     def build(config: Any) -> Any:
         """Return the capsule (``include/envpool/env.h``) for a configuration, or raise ConfigError."""
 
-    # A kind that draws may also have a static method ``picture_assets(config, height, width)``, which is called once for
-    # a pool with a render mode: it returns bytes, which render_many gets as `assets`, or None. Where drawing needs a
-    # package or a system library that is missing, it raises an ImportError that names them.
+    # A kind that draws may also have two static methods. ``render_fps(config)`` returns how many pictures a second show
+    # it at its own speed, 30 without one. ``picture_assets(config, height, width)`` is called once for a pool with
+    # a render mode: it returns bytes, which render_many gets as `assets`, or None. Where drawing needs a package or a
+    # system library that is missing, it raises an ImportError that names them.
 
 
 class EnvSpec:
@@ -99,6 +100,11 @@ class EnvSpec:
         self.config = validate(config)
         self.capsule = whole(self.env.build(self.config))
         self._kind = describe(self.capsule)
+
+    @property
+    def frame_size(self) -> tuple[int, int] | None:
+        """Height and width of a picture where the user asks for none; None where the env draws no pictures."""
+        return self._kind.frame_size
 
     @property
     def reward_threshold(self) -> float | None:

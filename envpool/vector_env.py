@@ -11,12 +11,14 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from envpool.errors import ConfigError, PoolStateError
 from envpool.pool import pool_class
-from envpool.registration import make_spec
+from envpool.registration import registry
+from envpool.rendering import make_view
 from envpool.spec import is_sequence
 
 MODES = {
@@ -35,8 +37,8 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
         See ``envpool.list_all_envs``.
     num_envs : int
         Number of environments.
-    render_mode : None
-        There is no renderer yet.
+    render_mode : {"rgb_array", "human"}, optional
+        What `render` does.
     **options
         As for ``envpool.make``, among them ``autoreset_mode``, ``seed``, ``max_episode_steps`` and ``num_threads``.
 
@@ -62,7 +64,7 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
     pool: Any
 
     def __init__(self, task_id: str, num_envs: int = 1, *, render_mode: str | None = None, **options: Any):
-        spec = make_spec(task_id, num_envs=num_envs, render_mode=render_mode, **options)
+        spec, wrapper = registry.make_parts(task_id, options | {"num_envs": num_envs, "render_mode": render_mode})
         config = spec.config
         if config.batch_size != config.num_envs:
             raise ConfigError(
@@ -71,8 +73,6 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
             )
         self.task_id = task_id
         self.num_envs = config.num_envs
-        self.render_mode = None
-        self.metadata = {"render_modes": [], "autoreset_mode": MODES[config.autoreset_mode]}
         self.single_observation_space = spec.observation_space
         self.single_action_space = own_actions(spec.action_space)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -81,7 +81,9 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
         self._takes_dict = isinstance(self.single_action_space, gymnasium.spaces.Dict)
         self._seeds = [int(s) for s in spec.seeds()]
         self._obs: Any = None  # as last handed out; None before the first reset
-        self.pool = pool_class(type(spec), "vector")(spec)
+        self.pool = pool_class(type(spec), "vector")(spec, make_view(spec, wrapper))
+        self.render_mode = self.pool.render_mode
+        self.metadata = self.pool.metadata | {"autoreset_mode": MODES[config.autoreset_mode]}
 
     @property
     def np_random_seed(self) -> Any:
@@ -165,9 +167,22 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
             info["_final_info"] = ended.copy()
         return self._obs, reward, terminated, truncated, info
 
-    def render(self) -> Any:
-        """Raise ConfigError: there is no renderer yet."""
-        raise ConfigError(f"render_mode is None, and {self.task_id} has no renderer")
+    def render(self) -> tuple[npt.NDArray[np.uint8], ...] | None:
+        """Draw the environments.
+
+        Returns
+        -------
+        tuple of numpy.ndarray, or None
+            uint8 (height, width, 3) of each environment; all of them are views of one fresh array. With
+            ``render_mode="human"`` environment `render_env_id` is shown in a window, and there is no result.
+
+        Raises
+        ------
+        PoolStateError, RenderError
+            See ``EnvPool.render``.
+        """
+        frames = self.pool.render(self.pool.all_env_ids if self.render_mode == "rgb_array" else None)
+        return None if frames is None else tuple(frames)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the pool; called by ``close()``, which may be called again."""

@@ -48,7 +48,6 @@ def test_attributes(pool):
     assert pool.is_vector_env is True
     assert pool.render_mode is None
     assert pool.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
-    assert pool.metadata["render_modes"] == []
     assert pool.unwrapped is pool
     assert pool.closed is False
 

@@ -235,7 +235,8 @@ def test_unknown_option():
         {"env_seed": [1, 2], "seed": [1, 2], "num_envs": 2},
         {"autoreset_mode": "never"},
         {"render_mode": "ansi"},
-        {"render_mode": "rgb_array"},
+        {"render_width": -1},
+        {"render_camera_id": -2},
         {"from_pixels": True},
     ],
 )

@@ -18,7 +18,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from posix.unistd cimport usleep
 
-from envpool._core.atomic cimport ep_add_sc64, ep_load_rlx32, ep_load_sc64, ep_now, ep_store_rlx32
+from envpool._core.atomic cimport ep_add_sc64, ep_load_rlx32, ep_load_sc32, ep_load_sc64, ep_now, ep_store_rlx32
 from envpool._core.engine cimport Engine, ep_thread_start, pthread_join, pthread_t, run_chunk, written_rows
 from envpool._core.inputs cimport as_ids
 from envpool._core.shelf cimport Shelf
@@ -145,7 +145,7 @@ cdef class Renderer(Shelf):
             with nogil:
                 deadline = ep_now() + SLICE
                 while not ep_load_rlx32(&e.stop) and ep_now() < deadline:
-                    if not run_chunk(e):
+                    if not (ep_load_sc32(&e.helps) and run_chunk(e)):
                         usleep(NAP)
                         break
             self.inside -= 1

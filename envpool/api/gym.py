@@ -8,6 +8,7 @@ from typing import Any
 
 from envpool.api.gymnasium import GymnasiumStyle
 from envpool.pool import EnvPool
+from envpool.rendering import View
 from envpool.spec import EnvSpec, gymnasium_spaces
 
 
@@ -40,13 +41,15 @@ class LegacyGymEnvPool(EnvPool):
     _style = GymStyle
     _suffix = "GymEnvPool"
     is_vector_env = True
-    render_mode = None
     reward_range = (-float("inf"), float("inf"))
     closed = False
 
-    def __init__(self, spec: EnvSpec):
-        super().__init__(spec)
-        self.metadata: dict[str, Any] = {"render_modes": [], "render.modes": []}
+    def __init__(self, spec: EnvSpec, view: View | None = None):
+        super().__init__(spec, view)
+        self.metadata |= {
+            "render.modes": self.metadata["render_modes"],
+            "video.frames_per_second": self.metadata["render_fps"],
+        }
         gym = sys.modules.get("gym")
         module = gym.spaces if gym is not None else gymnasium_spaces()
         self.observation_space = self.single_observation_space = spec.make_observation_space(module)

@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode
 
 from envpool.api import names as tree
 from envpool.pool import EnvPool
+from envpool.rendering import View
 from envpool.spec import EnvSpec
 
 
@@ -63,13 +64,12 @@ class GymnasiumEnvPool(EnvPool, gymnasium.vector.VectorEnv):
     _suffix = "GymnasiumEnvPool"
     spec: Any
     is_vector_env = True
-    render_mode = None
     closed = False
 
-    def __init__(self, spec: EnvSpec):
-        super().__init__(spec)
+    def __init__(self, spec: EnvSpec, view: View | None = None):
+        super().__init__(spec, view)
         mode = {"next_step": "NEXT_STEP", "same_step": "SAME_STEP", "disabled": "DISABLED"}[spec.config.autoreset_mode]
-        self.metadata = {"render_modes": [], "autoreset_mode": AutoresetMode[mode]}
+        self.metadata["autoreset_mode"] = AutoresetMode[mode]
         self.observation_space = self.single_observation_space = spec.observation_space
         self.action_space = self.single_action_space = spec.action_space
 

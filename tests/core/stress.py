@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 
-from envpool.errors import ActionError, EnvIdError, EnvStepError, PoolStateError
+from envpool.errors import ActionError, EnvIdError, EnvStepError, PoolStateError, RenderError
 from tests.native import plugin
 from tests.native.caller import Caller
 from tests.native.model import FAIL, REFUSED, TERMINATE, TRUNCATE, CheckedPool
@@ -38,6 +38,7 @@ def any_options(pick):
         "truncate_after": pick.choice([0, 0, 4]),
         "max_episode_steps": pick.choice([2, 5, 2**31 - 1]),
         "fail_reset": pick.choice([-1, -1, 0, 2]),
+        "frame_ns": pick.choice([0, 0, 0, 300000]),
         "seed": pick.randrange(1000),
     }
 
@@ -74,6 +75,8 @@ def one_thread(pick):
                 held.append((view, view.copy()))
             if len(held) > 30:
                 del held[pick.randrange(30)]
+        elif act < 0.6:
+            c.render(pick.choices(range(c.num_envs), k=pick.choice([0, 1, 3, 100])))
         elif act < 0.9:
             c.send(*some(pick, c.steppable()))
         elif act < 0.94:
@@ -130,7 +133,7 @@ def two_threads(pick):
 
 def a_crowd(pick):
     """Threads that know nothing of each other use one pool until one of them, or two, close it."""
-    pool = plugin.make(**any_options(pick))
+    pool = plugin.make(render_mode="rgb_array", **any_options(pick))
     over = threading.Event()
 
     def use(seed):
@@ -155,9 +158,10 @@ def a_crowd(pick):
                         pool.reset,
                         pool.async_reset,
                         lambda: pool.num_outstanding,
+                        lambda ids=ids: pool.render(ids),
                     ]
                 )()
-            except (ActionError, EnvIdError, EnvStepError, PoolStateError):
+            except (ActionError, EnvIdError, EnvStepError, PoolStateError, RenderError):
                 time.sleep(0)
 
     callers = [Caller(functools.partial(use, pick.random())) for _ in range(3)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool.errors import ConfigError
+from envpool.errors import ConfigError, EnvStepError
 from envpool.native import Field, define, describe
 from tests.native import plugin
 from tests.native.model import CheckedPool, same
@@ -58,6 +58,9 @@ class CEnv(ctypes.Structure):
         ("error_text", ctypes.c_void_p),
         ("flags", ctypes.c_uint32),
         ("lanes", ctypes.c_int32),
+        ("render_many", ctypes.c_void_p),
+        ("frame_height", ctypes.c_int32),
+        ("frame_width", ctypes.c_int32),
     ]
 
 
@@ -132,6 +135,7 @@ def set_env(**changes):
     ("change", "error", "text"),
     [
         (set_env(abi_version=2), ImportError, r"built for version 2 of the envpool ABI.*rebuild it"),
+        (set_env(struct_size=CEnv.run_many.offset - 1), ImportError, r"rebuild it against envpool.get_include"),
         (set_env(struct_size=64), ImportError, r"version 1 of the envpool ABI \(64 bytes\)"),
         (set_env(create=None), ValueError, r"env StaticSynthetic: create, .* are required, one is NULL"),
         (set_env(destroy=None), ValueError, r"one is NULL"),
@@ -166,6 +170,16 @@ def test_a_larger_struct_of_a_later_version_is_taken():
     kind.env.struct_size += 64
     with pool_of(kind.capsule()) as pool:
         pool.reset()
+
+
+def test_a_smaller_struct_of_an_earlier_header_is_taken():
+    kind = Kind()
+    kind.env.struct_size = CEnv.run_many.offset
+    kind.env.run_many = kind.env.error_text = 1  # lies behind the struct, and must not be called
+    with pool_of(kind.capsule()) as pool:
+        pool.reset()
+        with pytest.raises(EnvStepError, match="env 0: error code 1"):
+            pool.step(np.array([97]))
 
 
 def test_other_objects_are_refused():

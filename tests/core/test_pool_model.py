@@ -52,6 +52,10 @@ class PoolMachine(RuleBasedStateMachine):
         ids = pick.sample(allowed, pick.randint(0, len(allowed)))
         return ids, pick.choices(ACTIONS, k=len(ids))
 
+    @rule(ids=st.lists(st.integers(0, 6), max_size=9))
+    def render(self, ids):
+        self.checked.render([i for i in ids if i < self.checked.num_envs])
+
     @rule(pick=PICKS, dtype=st.sampled_from([np.int32, np.int64]))
     def send(self, pick, dtype):
         ids, actions = self.choose(pick, self.checked.steppable())

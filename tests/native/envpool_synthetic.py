@@ -10,8 +10,8 @@ import envpool
 from envpool.errors import ConfigError
 from envpool.native import Field, define
 
-#: Actions that steer an env, see synthetic.c; 0 to 94 are only remembered.
-TRUNCATE, TERMINATE, FAIL, WAIT, NUM_ACTIONS = 95, 96, 97, 98, 100
+#: Actions that steer an env, see synthetic.c; 0 to 93 are only remembered.
+NO_PICTURE, TRUNCATE, TERMINATE, FAIL, WAIT, NUM_ACTIONS = 94, 95, 96, 97, 98, 100
 #: Numbers that tell an env's history: id, episode, step, action, calls, seed.
 CODE = 6
 DISTRIBUTIONS = ("fixed", "exponential", "heavy_tailed")
@@ -39,6 +39,8 @@ class Synthetic:
             "truncate_after": 0,
             "fail_reset": -1,
             "counted": False,
+            "frames_wait": False,
+            "frame_ns": 0,
             "fused": False,
         }
     )
@@ -49,7 +51,7 @@ class Synthetic:
         if config.items < (CODE if config.layout == "flat" else 1):
             raise ConfigError(f"items is {config.items}, allowed are {CODE} (layout 'rich': 1) and more")
         options = struct.pack(
-            "dq7i0d",  # "0d": as long as the struct in C, which ends at a multiple of its alignment
+            "dq9i0d",  # "0d": as long as the struct in C, which ends at a multiple of its alignment
             config.cost_ns,
             config.items,
             choice("distribution", config.distribution, DISTRIBUTIONS),
@@ -59,6 +61,8 @@ class Synthetic:
             config.truncate_after,
             config.fail_reset,
             config.counted,
+            config.frames_wait,
+            config.frame_ns,
         )
         move = Field("action", np.int32, (-1,), 0, NUM_ACTIONS - 1)
         if config.layout == "flat":
@@ -82,6 +86,16 @@ class Synthetic:
             Field("action.count", np.int64, (-1,)),
         ]
         return define(native.kind(config.fused), fields, actions, options)
+
+    @staticmethod
+    def picture_assets(config, height, width):
+        """Return what a picture shows beside the env's history: its size."""
+        return struct.pack("2h", height, width)
+
+    @staticmethod
+    def render_fps(config):
+        """Return pictures a second."""
+        return 25
 
 
 class StaticSynthetic:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from envpool.errors import EnvStepError
+from envpool.errors import EnvStepError, PoolStateError, RenderError
 from tests.native import plugin
 
 RUNNING, PENDING, REFUSED = range(3)
@@ -36,7 +36,7 @@ class EnvModel:
         self.flag = REFUSED if mode == "disabled" else PENDING
         self.calls = self.step = self.elapsed = 0
         self.action = -1
-        self.has_failed_reset = False
+        self.has_failed_reset = self.is_broken = False
         self.reseed(seed)
 
     def reseed(self, seed):
@@ -54,6 +54,11 @@ class EnvModel:
         return row
 
     def _simulate(self, action):
+        row = self._step(action)
+        self.is_broken = row.failed
+        return row
+
+    def _step(self, action):
         self.calls += 1
         ended = REFUSED if self.mode == "disabled" else PENDING
         if self.flag != RUNNING:
@@ -85,8 +90,11 @@ class EnvModel:
 
     def _row(self):
         self.draws += GOLDEN
-        code = (self.id, self.episode, self.step, self.action, self.calls, self.seed)
-        return Row(code, (self.draws + 2**63) % 2**64 - 2**63, self.elapsed)
+        return Row(self.code(), (self.draws + 2**63) % 2**64 - 2**63, self.elapsed)
+
+    def code(self):
+        """What a row or a picture tells."""
+        return (self.id, self.episode, self.step, self.action, self.calls, self.seed)
 
 
 class CheckedPool:
@@ -101,7 +109,11 @@ class CheckedPool:
     def __init__(self, num_envs, batch_size=0, autoreset_mode="next_step", seed=42, **options):
         self.mode, self.num_envs, self.batch_size = autoreset_mode, num_envs, batch_size or num_envs
         self.pool = plugin.make(
-            num_envs=num_envs, batch_size=batch_size, autoreset_mode=autoreset_mode, seed=seed, **options
+            num_envs=num_envs,
+            batch_size=batch_size,
+            autoreset_mode=autoreset_mode,
+            seed=seed,
+            **{"render_mode": "rgb_array"} | options,
         )
         known = {"episode_length": 5, "truncate_after": 0, "fail_reset": -1, "max_episode_steps": NO_LIMIT}
         known |= {k: v for k, v in options.items() if k in known}
@@ -234,6 +246,18 @@ class CheckedPool:
 
         return self.deliver(call, call, wish)
 
+    def render(self, ids):
+        """Render and compare; envs that cannot be drawn must be refused."""
+        is_new = any(self.envs[i].calls == 0 for i in ids)
+        is_broken = any(self.envs[i].is_broken for i in ids)
+        try:
+            frames = self.pool.render(np.asarray(ids, np.int32))
+        except (PoolStateError, RenderError) as error:
+            assert is_broken if isinstance(error, RenderError) else is_new
+            return
+        assert not is_broken and not is_new
+        same(codes(frames), np.reshape([self.envs[i].code() for i in ids], (-1, CODE)), np.int64)
+
     def deliver(self, call, again=None, wish=None):
         """Make a call that returns a batch, compare, and return it; an EnvStepError must name the failed envs in it.
 
@@ -261,6 +285,13 @@ class CheckedPool:
 
     def close(self):
         self.pool.close()
+
+
+def codes(frames):
+    """Return what pictures tell of the envs, int64 (n, CODE)."""
+    return np.ascontiguousarray(
+        frames.reshape(len(frames), frames[0].size if len(frames) else 8 * CODE)[:, : 8 * CODE]
+    ).view(np.int64)
 
 
 def same(got, expected, dtype):

@@ -2,7 +2,8 @@
  *
  * What an env reports encodes who it is and what it lived through (env id, episode, step, last action, number of calls), so
  * that a lost, doubled, misplaced or overwritten row is seen. Actions steer it: some end the episode, one fails, one
- * waits until the test lets it go on. A step costs a settable time.
+ * waits until the test lets it go on. A step costs a settable time. Its picture
+ * tells the same; one action leaves it without.
  *
  * The module hands out two kinds: `kind(fused)`, a template whose field table and config the Python side fills in, and
  * `static_kind()`, a const table as a plug-in without options would have it. */
@@ -18,10 +19,10 @@
 #include "envpool/env.h"
 
 /* Actions with a meaning; all others are only remembered. */
-enum { ACTION_TRUNCATE = 95, ACTION_TERMINATE = 96, ACTION_FAIL = 97, ACTION_WAIT = 98, NUM_ACTIONS = 100 };
+enum { ACTION_NO_PICTURE = 94, ACTION_TRUNCATE = 95, ACTION_TERMINATE = 96, ACTION_FAIL = 97, ACTION_WAIT = 98, NUM_ACTIONS = 100 };
 enum { FIXED = 0, EXPONENTIAL = 1, HEAVY_TAILED = 2 };
 enum { FLAT = 0, RICH = 1 };
-enum { FAILED_STEP = 1, FAILED_RESET = 2, STEPPED_TWICE = 3, NOT_RESET = 4 };
+enum { FAILED_STEP = 1, FAILED_RESET = 2, STEPPED_TWICE = 3, NOT_RESET = 4, NO_PICTURE = 5 };
 enum { CODE = 6 }; /* numbers that tell an env's history: id, episode, step, action, calls, seed */
 
 typedef struct config { /* packed by synthetic.py, in this order */
@@ -34,6 +35,8 @@ typedef struct config { /* packed by synthetic.py, in this order */
   int32_t truncate_after; /* truncated by its own rule at this step; 0: never                        */
   int32_t fail_reset;     /* starting the episode with this number fails the first time; -1: none    */
   int32_t counted;        /* 1: steps count in steps()                                               */
+  int32_t frames_wait;    /* 1: a picture waits at the gate                                           */
+  int32_t frame_ns;       /* how long a picture sleeps                                               */
 } config;
 
 typedef struct env {
@@ -243,6 +246,28 @@ static void write_many(void *state, const int32_t *ids, int32_t n, void *const *
   write_rows(state, ids, n, fields, row0);
 }
 
+/* A picture starts with the env's code, the camera, and the first four bytes of the assets; the rest counts up. */
+static int32_t draw(const config *c, env *e, const envpool_frames *f, int32_t i) {
+  int64_t code[CODE + 2] = {f->ids[i], e->episode, e->step, e->action, e->calls, (int64_t)e->seed, f->camera};
+  uint8_t *pixels = f->pixels + (int64_t)i * f->height * f->width * 3;
+  size_t bytes = (size_t)f->height * f->width * 3;
+  if (f->assets) memcpy(&code[CODE + 1], f->assets, 4);
+  if (__atomic_exchange_n(&e->in_use, 1, __ATOMIC_RELAXED) || e->calls == 0) violate();
+  if (c->frame_ns) nap(c->frame_ns);
+  if (c->frames_wait) wait_at_gate();
+  for (size_t k = 0; k < bytes; k++) pixels[k] = (uint8_t)(k + e->step);
+  memcpy(pixels, code, sizeof code < bytes ? sizeof code : bytes);
+  __atomic_store_n(&e->in_use, 0, __ATOMIC_RELAXED);
+  return e->action == ACTION_NO_PICTURE ? NO_PICTURE : 0;
+}
+
+static int render_many(void *state, const envpool_frames *f) {
+  envs *s = state;
+  int failed = 0;
+  for (int32_t i = 0; i < f->n; i++) failed |= f->errors[i] = draw(&s->c, &s->env[f->ids[i]], f, i);
+  return failed;
+}
+
 static int run_many(void *state, const envpool_batch *b, void *const *fields, int64_t row0) {
   int failed = step_many(state, b);
   write_rows(state, b->ids, b->n, fields, row0);
@@ -251,14 +276,15 @@ static int run_many(void *state, const envpool_batch *b, void *const *fields, in
 
 static void error_text(void *state, int32_t id, int32_t code, char *text, size_t size) {
   static const char *const why[] = {"", "was asked to fail", "failed to start an episode", "was stepped by two threads at once",
-                                    "was stepped without a reset"};
+                                    "was stepped without a reset", "has nothing to show"};
   const env *e = &((envs *)state)->env[id];
   snprintf(text, size, "%s at step %d of episode %d (env %d)", why[code], e->step, e->episode, id);
 }
 
 #define FUNCTIONS                                                                                                          \
   .abi_version = ENVPOOL_ABI_VERSION, .struct_size = sizeof(envpool_env), .create = create, .destroy = destroy,            \
-  .seed_many = seed_many, .step_many = step_many, .write_many = write_many, .error_text = error_text
+  .seed_many = seed_many, .step_many = step_many, .write_many = write_many, .error_text = error_text,                  \
+  .render_many = render_many, .frame_height = 8, .frame_width = 12
 
 static const envpool_env SEPARATE = {FUNCTIONS, .name = "Synthetic"};
 static const envpool_env FUSED = {FUNCTIONS, .name = "Synthetic", .run_many = run_many};
