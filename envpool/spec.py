@@ -107,6 +107,11 @@ class EnvSpec:
         return self._kind.frame_size
 
     @property
+    def id(self) -> str | None:
+        """The task id, under the name that gymnasium's specs have for it."""
+        return self.task_id
+
+    @property
     def reward_threshold(self) -> float | None:
         """Mean return at which the task counts as solved; None where there is none."""
         return getattr(self.config, "reward_threshold", None)

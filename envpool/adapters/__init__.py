@@ -1,4 +1,4 @@
-"""Pools in the forms that other libraries want: a module for each library, and an extra of the same name installs that."""
+"""Pools in the forms that other libraries want: a module for each library, which an extra of that name installs."""
 
 from __future__ import annotations
 

@@ -1,0 +1,129 @@
+"""A pool as a ``VecEnv`` of Stable-Baselines3."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from envpool.adapters import needs
+from envpool.adapters.member import members
+from envpool.adapters.pools import open_pool, split, split_info
+from envpool.errors import ConfigError
+
+with needs("sb3"):
+    from stable_baselines3.common import vec_env
+
+
+class VecEnv(vec_env.VecEnv):
+    """A pool as a ``VecEnv``: ``PPO("MlpPolicy", VecMonitor(VecEnv("CartPole-v1", num_envs=8)))``.
+
+    Parameters
+    ----------
+    pool : str or GymnasiumEnvPool
+        Task id, or a pool made by ``envpool.make_gymnasium``; ``close()`` closes it.
+    **options
+        As for ``envpool.make``, with a task id.
+
+    Attributes
+    ----------
+    pool : GymnasiumEnvPool
+        The pool inside; to be left alone while this is in use.
+    envs : list of Member
+        What ``get_attr``, ``set_attr`` and ``env_method`` turn to. Attributes that are set stay there: the native
+        environments do not see them.
+
+    Raises
+    ------
+    TypeError, ConfigError
+        See `envpool.adapters.pools.open_pool`.
+
+    Notes
+    -----
+    ``step`` returns obs, in the dtype of the task; reward float32 (num_envs,); done bool (num_envs,); infos, a list of
+    dicts with the task's own keys, ``elapsed_step`` and ``TimeLimit.truncated``. An environment whose episode ends is
+    reset in the same step: obs has its next one, ``infos[i]["terminal_observation"]`` the last one, as memory of its
+    own. The arrays are yours to keep.
+    """
+
+    def __init__(self, pool: Any, **options: Any):
+        self.pool = open_pool(pool, options)
+        self.envs = members(self.pool)
+        super().__init__(self.pool.num_envs, self.pool.single_observation_space, self.pool.single_action_space)
+
+    def reset(self) -> Any:
+        """Start new episodes everywhere, with the seeds that ``seed()`` left; steps under way are dropped."""
+        obs, info = self.pool.reset(seed=self._seeds)
+        self._reset_seeds()
+        self.reset_infos = split_info(info)
+        return obs
+
+    def seed(self, seed: int | None = None) -> Any:
+        """Give environment i the seed ``seed + i`` at the next ``reset()``, a random one without; return them."""
+        return super().seed(np.random.randint(2**31 - self.num_envs) if seed is None else seed)
+
+    def set_options(self, options: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
+        """Take no options: raise ConfigError where there are any."""
+        super().set_options(options)
+        if any(self._options):
+            raise ConfigError(f"the environments of a pool have no options for reset, got {options!r}")
+
+    def step_async(self, actions: Any) -> None:
+        """Start a step; actions has a row for each environment."""
+        self.pool.send(actions)
+
+    def step_wait(self) -> tuple[Any, Any, Any, list[dict[str, Any]]]:
+        """Wait for the step; return obs, reward, done, infos: see the class."""
+        obs, reward, terminated, truncated, info = self.pool.recv()
+        done = terminated | truncated
+        infos = split_info(info)
+        for i, is_cut in enumerate((truncated & ~terminated).tolist()):
+            infos[i]["TimeLimit.truncated"] = is_cut
+        ended = np.flatnonzero(done)
+        if len(ended):
+            last = split(take(obs, ended), len(ended))
+            obs_first, info_first = self.pool.reset(ended)
+            put(obs, ended, obs_first)
+            for i, row, first in zip(ended, last, split_info(info_first), strict=True):
+                infos[i]["terminal_observation"] = row
+                self.reset_infos[i] = first
+        return obs, reward, done, infos
+
+    def close(self) -> None:
+        """Close the pool; may be called again."""
+        self.pool.close()
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """Return an attribute of each environment."""
+        return [getattr(env, attr_name) for env in self._chosen(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Set an attribute of each environment; see the class."""
+        for env in self._chosen(indices):
+            setattr(env, attr_name, value)
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """Call a method of each environment, such as ``reset``, and return the results."""
+        return [getattr(env, method_name)(*method_args, **method_kwargs) for env in self._chosen(indices)]
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
+        """Return False for each environment: there are no wrappers in a pool."""
+        return [False for _ in self._chosen(indices)]
+
+    def _chosen(self, indices: Any) -> Sequence[Any]:
+        return [self.envs[i] for i in self._get_indices(indices)]
+
+
+def take(nest: Any, rows: Any) -> Any:
+    """Return a copy of some rows of an array, or of a nest of them."""
+    return {k: take(v, rows) for k, v in nest.items()} if isinstance(nest, dict) else nest[rows]
+
+
+def put(nest: Any, rows: Any, values: Any) -> None:
+    """Replace some rows of an array, or of a nest of them."""
+    if isinstance(nest, dict):
+        for k, v in nest.items():
+            put(v, rows, values[k])
+    else:
+        nest[rows] = values

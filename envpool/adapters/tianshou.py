@@ -1,0 +1,198 @@
+"""A pool as a vector environment of Tianshou 2, with its asynchronous ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from envpool.adapters import needs
+from envpool.adapters.member import Member
+from envpool.adapters.pools import open_pool, split, split_info
+
+with needs("tianshou"):
+    from tianshou.env import BaseVectorEnv
+    from tianshou.env.worker import EnvWorker
+
+
+class Worker(EnvWorker):
+    """One environment of the pool as a Tianshou worker; `VectorEnv` steps all of them without it.
+
+    Parameters
+    ----------
+    env_fn : callable
+        Returns the Member, which is `env` then.
+    """
+
+    def __init__(self, env_fn: Callable[[], Member]):
+        self.env = env_fn()
+        super().__init__(env_fn)
+
+    def get_env_attr(self, key: str) -> Any:
+        """Return an attribute."""
+        return getattr(self.env, key)
+
+    def set_env_attr(self, key: str, value: Any) -> None:
+        """Set an attribute of the Member; the native environment does not see it."""
+        setattr(self.env, key, value)
+
+    def send(self, action: Any) -> None:
+        """Take a step, or reset where there is no action; ``recv()`` returns the result."""
+        self.result = self.env.reset() if action is None else self.env.step(action)
+
+    def reset(self, **kwargs: Any) -> Any:
+        """Start an episode."""
+        return self.env.reset(**kwargs)
+
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        """Reseed the environment, which resets it, and its action space."""
+        super().seed(seed)
+        self.env.reset(seed=seed)
+        return [seed]
+
+    def render(self, **kwargs: Any) -> Any:
+        """Return a picture."""
+        return self.env.render(**kwargs)
+
+    def close_env(self) -> None:
+        """Do nothing: the pool is closed as a whole."""
+
+
+class VectorEnv(BaseVectorEnv):
+    """A pool as a ``BaseVectorEnv``: ``Collector(policy, VectorEnv("CartPole-v1", num_envs=8))``.
+
+    Tianshou's ``Collector`` takes a pool of ``envpool.make_gymnasium`` as it is, which is faster. This is for what that
+    is not: ``AsyncCollector``, infos as dicts, ``seed``, attributes of each environment.
+
+    Parameters
+    ----------
+    pool : str or GymnasiumEnvPool
+        Task id, or a pool made by ``envpool.make_gymnasium``; ``close()`` closes it.
+    wait_num : int, optional
+        Let ``step`` return as soon as so many environments have finished; by default all.
+    timeout : float, optional
+        Let ``step`` return what has come after so many seconds, provided that something has.
+    **options
+        As for ``envpool.make``, with a task id.
+
+    Attributes
+    ----------
+    pool : GymnasiumEnvPool
+        The pool inside; to be left alone while this is in use.
+    is_async : bool
+        Whether there is a `timeout`, or a `wait_num` less than the number of environments.
+    waiting_id, ready_id : list of int
+        Environments in flight, and the others.
+
+    Raises
+    ------
+    TypeError, ConfigError
+        See `envpool.adapters.pools.open_pool`.
+    AssertionError
+        `wait_num` or `timeout` out of range; any call after ``close()``.
+
+    Notes
+    -----
+    Arrays have a row for each environment that a call is about. Dict observations come as an object array of dicts,
+    infos always do. Episodes that end are not reset; the caller does that.
+    """
+
+    def __init__(self, pool: Any, wait_num: int | None = None, timeout: float | None = None, **options: Any):
+        self.pool = open_pool(pool, options)
+        super().__init__([partial(Member, self.pool, i) for i in range(self.pool.num_envs)], Worker, wait_num, timeout)
+
+    def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Any, Any]:
+        """Start episodes in some environments while others stay in flight.
+
+        Parameters
+        ----------
+        env_id : int or array_like of int, optional
+            Which, by default all; none of them may be in flight.
+        **kwargs
+            ``seed``: an int for each of them alike, as Tianshou has it, or a sequence with one for each.
+
+        Returns
+        -------
+        obs, infos
+            Their rows in the order of `env_id`.
+        """
+        self._assert_is_not_closed()
+        ids = self._wrap_id(env_id)
+        if isinstance(kwargs.get("seed"), (int, np.integer)):
+            kwargs["seed"] = [kwargs["seed"]] * len(ids)
+        obs, info = self.pool.reset(ids, **kwargs)
+        return as_array(obs, len(ids)), objects(split_info(info))
+
+    def step(self, action: Any, id: Any = None) -> tuple[Any, Any, Any, Any, Any]:
+        """Step some environments, and return those that have finished.
+
+        Parameters
+        ----------
+        action : array_like or None
+            A row for each of `id`. None (async) only fetches: the environments named by `id`, or without it as after
+            sending.
+        id : int or array_like of int, optional
+            Which, by default all.
+
+        Returns
+        -------
+        obs, rew, terminated, truncated, infos
+            Sync: the rows of `id`, in that order. Async: those of at least `wait_num` environments, or fewer after the
+            timeout. Each of the infos has ``env_id``.
+
+        Raises
+        ------
+        ValueError
+            No action in sync mode.
+        EnvIdError
+            Environments that are in flight.
+        PoolStateError
+            There is nothing to wait for.
+        """
+        self._assert_is_not_closed()
+        if not self.is_async:
+            if action is None:
+                raise ValueError("action is None, which only an async VectorEnv takes: pass wait_num or timeout to it")
+            return self._rows(self.pool.step(action, self._wrap_id(id)))
+        if action is not None:
+            ids = [int(i) for i in self._wrap_id(id)]
+            self.pool.send(action, ids)
+            self.waiting_id.extend(ids)
+            self.ready_id = [i for i in self.ready_id if i not in ids]
+        elif id is not None:
+            return self._rows(self.pool.recv(env_ids=self._wrap_id(id)))
+        while True:
+            result = self.pool.recv(min_ready=min(self.wait_num, max(len(self.waiting_id), 1)), timeout=self.timeout)
+            if len(result[-1]["env_id"]):
+                return self._rows(result)
+
+    def close(self) -> None:
+        """Close the pool; a second time is an AssertionError."""
+        super().close()
+        self.pool.close()
+
+    def _rows(self, result: Any) -> tuple[Any, Any, Any, Any, Any]:
+        """Return what step() returns, and note who is not in flight any more."""
+        obs, reward, terminated, truncated, info = result
+        ids = info["env_id"].tolist()
+        if self.is_async:
+            self.waiting_id = [i for i in self.waiting_id if i not in ids]
+            self.ready_id.extend(ids)
+        infos = split_info(info)
+        for one, i in zip(infos, ids, strict=True):
+            one["env_id"] = i
+        return as_array(obs, len(ids)), reward, terminated, truncated, objects(infos)
+
+
+def as_array(obs: Any, count: int) -> Any:
+    """Return observations as one array, of dicts where there are several arrays."""
+    return objects(split(obs, count)) if isinstance(obs, dict) else obs
+
+
+def objects(rows: list[Any]) -> Any:
+    """Return an object array of the items of a list."""
+    out = np.empty(len(rows), object)
+    out[:] = rows
+    return out

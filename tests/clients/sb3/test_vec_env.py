@@ -1,0 +1,280 @@
+"""The VecEnv of Stable-Baselines3: its contract, its wrappers, and the same values as its own DummyVecEnv."""
+
+import gymnasium
+import numpy as np
+import pytest
+from stable_baselines3.common.env_util import is_wrapped
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import (
+    DummyVecEnv,
+    VecCheckNan,
+    VecExtractDictObs,
+    VecFrameStack,
+    VecMonitor,
+    VecNormalize,
+    VecTransposeImage,
+    is_vecenv_wrapped,
+)
+
+import envpool
+from envpool.adapters.sb3 import VecEnv
+from envpool.errors import ConfigError, EnvIdError
+
+N = 3
+
+
+@pytest.fixture
+def make():
+    made = []
+
+    def make_one(task="CartPole-v1", num_envs=N, **options):
+        made.append(VecEnv(task, num_envs=num_envs, **options))
+        return made[-1]
+
+    yield make_one
+    for env in made:
+        env.close()
+
+
+def sample(env):
+    return np.stack([env.action_space.sample() for _ in range(env.num_envs)])
+
+
+@pytest.mark.parametrize("task", ["CartPole-v1", "Pendulum-v1", "MountainCar-v0", "FrozenLake-v1"])
+def test_same_values_as_dummy_vec_env(make, task):
+    """The same seeds and actions: obs, rewards, dones and what the infos say of ends."""
+    dummy = DummyVecEnv([lambda: gymnasium.make(task, max_episode_steps=20)] * N)
+    ours = make(task, max_episode_steps=20)
+    assert ours.observation_space == dummy.observation_space
+    assert ours.action_space.n == dummy.action_space.n if hasattr(ours.action_space, "n") else True
+    assert dummy.seed(5) == ours.seed(5) == [5, 6, 7]
+    assert np.array_equal(dummy.reset(), ours.reset())
+    ours.action_space.seed(0)
+    ends = 0
+    for _ in range(100):
+        actions = sample(ours)
+        for a, b in zip(dummy.step(actions)[:3], (got := ours.step(actions))[:3], strict=True):
+            assert np.array_equal(a, b)
+        for a, b, done in zip(dummy.buf_infos, got[3], got[2], strict=True):
+            assert a["TimeLimit.truncated"] == b["TimeLimit.truncated"]
+            assert ("terminal_observation" in a) == ("terminal_observation" in b) == done
+            if done:
+                assert np.array_equal(a["terminal_observation"], b["terminal_observation"])
+                ends += 1
+    assert ends > N
+    dummy.close()
+
+
+def test_forms(make):
+    env = make()
+    obs = env.reset()
+    assert obs.dtype == np.float32
+    assert obs.shape == (N, 4)
+    assert len(env.reset_infos) == N
+    obs, reward, done, infos = env.step(sample(env))
+    assert all(row in env.observation_space for row in obs)
+    assert (reward.dtype, reward.shape, done.dtype, done.shape) == (np.float32, (N,), np.bool_, (N,))
+    assert isinstance(infos, list)
+    assert [type(info) for info in infos] == [dict] * N
+    assert all(type(info["TimeLimit.truncated"]) is bool for info in infos)
+    assert all(info["elapsed_step"] == 1 and "env_id" not in info for info in infos)
+
+
+def test_last_observation_is_a_copy(make):
+    """Nothing that happens later, to the arrays or in the pool, changes it."""
+    env = make(max_episode_steps=2)
+    env.reset()
+    env.step(sample(env))
+    obs, _, done, infos = env.step(sample(env))
+    assert done.all()
+    last = [info["terminal_observation"] for info in infos]
+    kept = [row.copy() for row in last]
+    assert not any(np.shares_memory(row, obs) for row in last)
+    assert not any(np.array_equal(row, first) for row, first in zip(last, obs, strict=True))
+    obs[:] = 0
+    for _ in range(20):
+        env.step(sample(env))
+    assert all(np.array_equal(row, same) for row, same in zip(last, kept, strict=True))
+
+
+def test_time_limit(make):
+    """Both ends in one step are a termination: such a value must not be bootstrapped."""
+    env = make(max_episode_steps=9)  # pushed one way, the pole falls in step 9 or 10
+    env.seed(0)
+    env.reset()
+    seen = set()
+    for _ in range(200):
+        _, _, done, infos = env.step(np.ones(N, int))
+        for i in np.flatnonzero(done):
+            seen.add((int(infos[i]["elapsed_step"]), infos[i]["TimeLimit.truncated"]))
+    assert (9, True) in seen
+    assert (9, False) in seen
+
+
+def test_reset_drops_a_step_under_way(make):
+    env = make()
+    env.reset()
+    env.step_async(np.zeros(N, int))
+    with pytest.raises(EnvIdError, match="in flight"):
+        env.step_async(np.zeros(N, int))
+    assert env.reset().shape == (N, 4)
+    *_, infos = env.step(np.zeros(N, int))
+    assert [info["elapsed_step"] for info in infos] == [1] * N
+
+
+def test_seeds(make):
+    env = make()
+    assert env.seed(3) == [3, 4, 5]
+    first = env.reset()
+    assert np.array_equal(first[1], gymnasium.make("CartPole-v1").reset(seed=4)[0])
+    assert not np.array_equal(first, env.reset())
+    env.seed(3)
+    assert np.array_equal(first, env.reset())
+    assert len(env.seed()) == N
+    assert not np.array_equal(first, env.reset())
+
+
+@pytest.mark.parametrize("wrapper", [None, VecNormalize, lambda e: VecFrameStack(e, n_stack=2)])
+def test_attributes_and_methods(make, wrapper):
+    env = make() if wrapper is None else wrapper(make())
+    assert env.get_attr("render_mode") == [None] * N
+    assert env.has_attr("spec")
+    assert not env.has_attr("nonsense")
+    assert env.get_attr("spec")[0].id == "CartPole-v1"
+    for i in range(N):
+        assert env.set_attr("note", i, indices=i) is None
+    assert env.get_attr("note") == [0, 1, 2]
+    env.set_attr("note", 12, indices=[0, -1])
+    assert env.get_attr("note") == [12, 1, 12]
+    assert env.get_attr("note", indices=[-1]) == [12]
+    env.set_attr("note", 42)
+    assert env.get_attr("note", [0, 2]) == [42, 42]
+    results = env.env_method("reset", indices=[0, 2], seed=9)
+    assert len(results) == 2
+    assert np.array_equal(results[0][0], results[1][0])
+    assert np.array_equal(results[0][0], gymnasium.make("CartPole-v1").reset(seed=9)[0])
+    with pytest.raises(AttributeError):
+        env.env_method("custom_method")
+
+
+def test_is_wrapped(make):
+    env = make()
+    assert env.env_is_wrapped(Monitor) == [False] * N
+    assert env.env_is_wrapped(Monitor, indices=[0, 1]) == [False] * 2
+    assert not is_vecenv_wrapped(env, VecMonitor)
+    assert is_vecenv_wrapped(VecMonitor(env), VecMonitor)
+    assert env.unwrapped is env
+    assert not is_wrapped(env.envs[0], Monitor)
+
+
+def test_monitor(make):
+    env = VecMonitor(make(max_episode_steps=6))
+    env.reset()
+    for t in range(1, 7):
+        _, _, done, infos = env.step(np.arange(N) % 2)
+        assert done.all() == (t == 6)
+    assert all(info["episode"]["r"] == info["episode"]["l"] == 6 for info in infos)
+    assert all("terminal_observation" in info for info in infos)
+
+
+def test_normalize(make):
+    env = VecNormalize(make(max_episode_steps=5))
+    obs = env.reset()
+    for _ in range(20):
+        last, (obs, reward, done, infos) = obs, env.step(sample(env))
+        assert obs.shape == (N, 4)
+        assert np.isfinite(obs).all() and np.isfinite(reward).all()
+        for i in np.flatnonzero(done):
+            assert not np.array_equal(infos[i]["terminal_observation"], obs[i])
+            assert infos[i]["terminal_observation"].shape == last[i].shape
+    assert env.get_original_obs().dtype == np.float32
+
+
+def test_frame_stack(make):
+    env = VecFrameStack(make(max_episode_steps=3), n_stack=4)
+    first = env.reset()
+    assert first.shape == (N, 16)
+    assert not first[:, :12].any()
+    frames = [first[:, 12:]]
+    for _ in range(2):
+        obs, *_ = env.step(sample(env))
+        frames.append(obs[:, 12:])
+    obs, _, done, infos = env.step(sample(env))
+    assert done.all()
+    assert not obs[:, :12].any()  # the stack starts anew with the episode
+    for i in range(N):
+        assert np.array_equal(infos[i]["terminal_observation"][:12], np.concatenate([f[i] for f in frames]))
+
+
+def test_images(make):
+    """Pictures are channels first already: nothing is transposed, and stacks grow along the first axis."""
+    env = make("Pong-v5", num_envs=2)
+    assert VecTransposeImage(make("CarRacing-v3", num_envs=1)).observation_space.shape == (3, 96, 96)
+    stacked = VecFrameStack(env, n_stack=2)
+    assert stacked.reset().shape == (2, 8, 84, 84)
+    obs, *_ = stacked.step(np.zeros(2, int))
+    assert (obs.shape, obs.dtype) == ((2, 8, 84, 84), np.uint8)
+
+
+def test_dict_observations(make):
+    env = make("CheetahRun-v1", max_episode_steps=4)
+    obs = env.reset()
+    for _ in range(4):
+        assert obs.keys() == env.observation_space.spaces.keys()
+        assert all(row in env.observation_space for row in (dict(zip(obs, r, strict=True)) for r in zip(*obs.values())))
+        obs, _, done, infos = env.step(sample(env))
+    assert done.all()
+    for i in range(N):
+        last = infos[i]["terminal_observation"]
+        assert last in env.observation_space
+        assert not np.array_equal(last["position"], obs["position"][i])
+    picked = VecExtractDictObs(env, "velocity")
+    assert picked.reset().shape == (N, 9)
+    picked.step(sample(env))
+
+
+def test_nan_checker(make):
+    env = VecCheckNan(make("Pendulum-v1"), raise_exception=True)
+    env.reset()
+    env.step(sample(env))
+
+
+def test_discrete_observations_and_infos(make):
+    env = make("Taxi-v3", num_envs=2)
+    obs = env.reset()
+    assert obs.shape == (2,)
+    assert all(o in env.observation_space for o in obs)
+    *_, infos = env.step(np.zeros(2, int))
+    assert infos[1]["action_mask"].shape == (6,)
+
+
+@pytest.mark.parametrize("mode", ["next_step", "disabled"])
+def test_a_pool_that_is_made_already(mode):
+    with envpool.make_gymnasium("CartPole-v1", num_envs=N, autoreset_mode=mode, max_episode_steps=2) as pool:
+        env = VecEnv(pool)
+        env.reset()
+        steps = [env.step(sample(env)) for _ in range(6)]
+        assert [s[2].tolist() for s in steps] == [[False] * N, [True] * N] * 3
+        assert all((s[1] == 1).all() for s in steps)
+
+
+def test_what_it_refuses(make):
+    with envpool.make_gymnasium("CartPole-v1", num_envs=4, batch_size=2) as pool, pytest.raises(ConfigError, match="2"):
+        VecEnv(pool)
+    with envpool.make_gymnasium("CartPole-v1", autoreset_mode="same_step") as pool:
+        with pytest.raises(ConfigError, match="'disabled'"):
+            VecEnv(pool)
+        with pytest.raises(TypeError, match="num_envs"):
+            VecEnv(pool, num_envs=3)
+    with pytest.raises(TypeError, match="DummyVecEnv"):
+        VecEnv(DummyVecEnv([lambda: gymnasium.make("CartPole-v1")]))
+    env = make()
+    env.set_options({})
+    with pytest.raises(ConfigError, match="no options"):
+        env.set_options({"low": 0})
+
+
+def test_close_twice(make):
+    env = make()
+    env.close()
+    env.close()
