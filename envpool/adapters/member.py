@@ -40,8 +40,7 @@ class Member(gymnasium.Env[Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode; return its first observation and the info."""
-        if options:
-            raise ConfigError(f"an environment of a pool has no options for reset, got {options!r}")
+        check_no_options(options)
         obs, info = self.pool.reset([self.env_id], seed=None if seed is None else [seed])
         return split(obs, 1)[0], split_info(info)[0]
 
@@ -52,6 +51,12 @@ class Member(gymnasium.Env[Any, Any]):
 
     def __str__(self) -> str:
         return f"<environment {self.env_id} of {self.pool}>"
+
+
+def check_no_options(options: dict[str, Any] | None) -> None:
+    """Raise ConfigError if there are options for a reset."""
+    if options:
+        raise ConfigError(f"the environments of a pool have no options for reset, got {options!r}")
 
 
 def members(pool: Any) -> list[Member]:

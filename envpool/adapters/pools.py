@@ -37,9 +37,7 @@ def open_pool(pool: Any, options: dict[str, Any]) -> Any:
     elif not isinstance(pool, GymnasiumEnvPool):
         raise TypeError(f"needs a task id or a pool of envpool.make_gymnasium, got {type(pool).__name__}")
     elif options:
-        raise TypeError(
-            f"{', '.join(options)}: a pool that is made already takes no options, give them to its make call"
-        )
+        raise TypeError(f"{', '.join(options)}: a pool takes no options any more, give them to the call that makes it")
     if pool.is_async:
         raise ConfigError(
             f"batch_size is {pool.config['batch_size']}, but an adapter steps all of its {pool.num_envs} envs: leave "

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from envpool.adapters import needs
-from envpool.adapters.member import members
+from envpool.adapters.member import check_no_options, members
 from envpool.adapters.pools import open_pool, split, split_info
-from envpool.errors import ConfigError
 
 with needs("sb3"):
     from stable_baselines3.common import vec_env
@@ -66,8 +65,8 @@ class VecEnv(vec_env.VecEnv):
     def set_options(self, options: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
         """Take no options: raise ConfigError where there are any."""
         super().set_options(options)
-        if any(self._options):
-            raise ConfigError(f"the environments of a pool have no options for reset, got {options!r}")
+        for env_options in self._options:
+            check_no_options(env_options)
 
     def step_async(self, actions: Any) -> None:
         """Start a step; actions has a row for each environment."""
@@ -85,7 +84,7 @@ class VecEnv(vec_env.VecEnv):
             last = split(take(obs, ended), len(ended))
             obs_first, info_first = self.pool.reset(ended)
             put(obs, ended, obs_first)
-            for i, row, first in zip(ended, last, split_info(info_first), strict=True):
+            for i, row, first in zip(ended.tolist(), last, split_info(info_first), strict=True):
                 infos[i]["terminal_observation"] = row
                 self.reset_infos[i] = first
         return obs, reward, done, infos

@@ -99,6 +99,9 @@ class VectorEnv(BaseVectorEnv):
     infos always do. Episodes that end are not reset; the caller does that.
     """
 
+    waiting_id: list[int]
+    ready_id: list[int]
+
     def __init__(self, pool: Any, wait_num: int | None = None, timeout: float | None = None, **options: Any):
         self.pool = open_pool(pool, options)
         super().__init__([partial(Member, self.pool, i) for i in range(self.pool.num_envs)], Worker, wait_num, timeout)

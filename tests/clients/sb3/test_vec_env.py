@@ -221,7 +221,7 @@ def test_dict_observations(make):
     obs = env.reset()
     for _ in range(4):
         assert obs.keys() == env.observation_space.spaces.keys()
-        assert all(row in env.observation_space for row in (dict(zip(obs, r, strict=True)) for r in zip(*obs.values())))
+        assert all({k: v[i] for k, v in obs.items()} in env.observation_space for i in range(N))
         obs, _, done, infos = env.step(sample(env))
     assert done.all()
     for i in range(N):

@@ -235,7 +235,7 @@ def test_a_failure_loses_nobody(gate):
     with pytest.raises(EnvStepError, match="env 1"):
         env.step([0, FAIL, 0], [0, 1, 2])
     assert sorted(env.waiting_id) == [0, 1, 2]
-    obs, _, _, truncated, infos = env.step(None)
+    _, _, _, truncated, infos = env.step(None)
     assert sorted(info["env_id"] for info in infos) == [0, 1, 2]
     assert [bool(t) for t in truncated] == [info["env_id"] == 1 for info in infos]
 
