@@ -18,10 +18,10 @@ import json
 import time
 from collections import deque
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 
 import numpy as np
 import torch
+from curves import plot
 from gymnasium.spaces import Box, Discrete
 from torch import nn
 from torch.distributions import Categorical, Independent, Normal
@@ -286,26 +286,6 @@ def train(args):
     return returns
 
 
-def plot(args, returns):
-    """Draw the returns of all episodes and their running mean."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    steps, values = np.array(returns.steps), np.array(returns.values)
-    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
-    axes.plot(steps, values, ".", markersize=2, alpha=0.3, label="episode")
-    if len(values) >= 100:
-        axes.plot(steps[99:], np.convolve(values, np.full(100, 0.01), "valid"), label="mean of 100 episodes")
-    if args.target is not None:
-        axes.axhline(args.target, color="0.5", linestyle="--", label=f"target {args.target:g}")
-    axes.set(xlabel="environment steps", ylabel="return", title=f"PPO on {args.task}, seed {args.seed}")
-    axes.legend()
-    Path(args.plot).parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(args.plot, dpi=120)
-
-
 def main(argv=None):
     """Train, report, and fail if a target was set and missed."""
     args = parse_args(argv)
@@ -313,7 +293,7 @@ def main(argv=None):
     returns = train(args)
     seconds = time.perf_counter() - start
     if args.plot:
-        plot(args, returns)
+        plot(args.plot, f"PPO on {args.task}, seed {args.seed}", returns.steps, returns.values, args.target)
     print(
         f"{args.task}: mean return {returns.mean:.1f} over the last 100 of {len(returns.values)} episodes, "
         f"seed {args.seed}, {seconds:.1f} s"

@@ -1,0 +1,78 @@
+"""What the examples share: the returns of episodes, a picture of them, and whether a target was reached."""
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+
+class Curve:
+    """Returns of finished episodes.
+
+    Attributes
+    ----------
+    steps : list of int
+        Steps of all episodes that had finished by then.
+    values : list of float
+        The return of each episode.
+    """
+
+    def __init__(self):
+        self.steps, self.values, self.start = [], [], time.perf_counter()
+
+    def add(self, value, length):
+        """Take in an episode."""
+        self.steps.append((self.steps[-1] if self.steps else 0) + int(length))
+        self.values.append(float(value))
+
+    @property
+    def mean(self):
+        """Mean return of the last 100 episodes; NaN before there are 100."""
+        return float(np.mean(self.values[-100:])) if len(self.values) >= 100 else float("nan")
+
+    def report(self, args, name):
+        """Print what was reached, draw it if asked to, and fail if it is less than the target."""
+        seconds = time.perf_counter() - self.start
+        if args.plot:
+            plot(args.plot, f"{name} on {args.task}, seed {args.seed}", self.steps, self.values, args.target)
+        print(
+            f"{name} on {args.task}: mean return {self.mean:.1f} over the last 100 of {len(self.values)} episodes, "
+            f"{self.steps[-1] if self.steps else 0} steps, seed {args.seed}, {seconds:.1f} s"
+        )
+        if not self.mean >= args.target:
+            raise SystemExit(f"the target {args.target:g} was not reached")
+
+
+def parse_args(description, argv=None, num_envs=16):
+    """Return the options that an example for a client has, from the command line."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--task", default="CartPole-v1", help="task id with discrete actions (default: %(default)s)")
+    parser.add_argument("--num-envs", type=int, default=num_envs, help="(default: %(default)s)")
+    parser.add_argument("--total-timesteps", type=int, default=200_000, help="at most (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="(default: %(default)s)")
+    parser.add_argument(
+        "--target", type=float, default=475.0, help="stop at this mean return of 100 episodes (default: %(default)s)"
+    )
+    parser.add_argument("--plot", help="write the learning curve to this PNG file")
+    return parser.parse_args(argv)
+
+
+def plot(path, title, steps, values, target=None):
+    """Draw the returns of all episodes and their running mean over environment steps."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    axes.plot(steps, values, ".", markersize=2, alpha=0.3, label="episode")
+    if len(values) >= 100:
+        axes.plot(steps[99:], np.convolve(values, np.full(100, 0.01), "valid"), label="mean of 100 episodes")
+    if target is not None:
+        axes.axhline(target, color="0.5", linestyle="--", label=f"target {target:g}")
+    axes.set(xlabel="environment steps", ylabel="return", title=title)
+    axes.legend()
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=120)
+    plt.close(figure)

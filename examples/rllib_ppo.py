@@ -1,0 +1,62 @@
+"""PPO of RLlib on a pool, with its new API stack.
+
+    pip install "envpool[rllib,examples]"
+    python examples/rllib_ppo.py --plot rllib.png
+
+RLlib makes the environments with `gymnasium.make_vec`; "envpool:" imports envpool in whichever process that happens.
+"""
+
+import ray
+from curves import Curve, parse_args
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+
+
+def main(argv=None):
+    """Train, report, and fail if the target was missed."""
+    args = parse_args(__doc__.splitlines()[0], argv, num_envs=16)
+    curve = Curve()
+
+    def note(episode, **others):
+        curve.add(episode.get_return(), len(episode))
+
+    config = (
+        PPOConfig()
+        .environment(f"envpool:envpool/{args.task}")
+        .env_runners(
+            gym_env_vectorize_mode="vector_entry_point",
+            num_envs_per_env_runner=args.num_envs,
+            num_env_runners=0,  # the pool steps in this process, on threads of its own
+            rollout_fragment_length=64,
+        )
+        .training(
+            train_batch_size_per_learner=64 * args.num_envs,
+            minibatch_size=256,
+            num_epochs=10,
+            lr=1e-3,
+            gamma=0.98,
+            lambda_=0.9,
+            vf_loss_coeff=0.5,
+            vf_clip_param=float("inf"),
+            entropy_coeff=0.0,
+            use_kl_loss=False,
+            clip_param=0.2,
+            grad_clip=0.5,
+        )
+        .rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[64, 64], fcnet_activation="tanh"))
+        .callbacks(on_episode_end=note)
+        .debugging(seed=args.seed)
+    )
+    ray.init(num_cpus=1, include_dashboard=False, ignore_reinit_error=True)
+    algorithm = config.build_algo()
+    for _ in range(0, args.total_timesteps, 64 * args.num_envs):
+        algorithm.train()
+        if curve.mean >= args.target:
+            break
+    algorithm.stop()
+    ray.shutdown()
+    curve.report(args, "PPO of RLlib")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""PPO of Stable-Baselines3 on a pool.
+
+    pip install "envpool[sb3,examples]"
+    python examples/sb3_ppo.py --plot sb3.png
+
+What is particular to a pool is one line: `VecEnv` of envpool.adapters.sb3 in place of `make_vec_env`.
+"""
+
+import torch
+from curves import Curve, parse_args
+from stable_baselines3 import PPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import VecMonitor
+
+from envpool.adapters.sb3 import VecEnv
+
+
+class Record(BaseCallback):
+    """Notes the episodes that VecMonitor has seen to end, and stops at a target."""
+
+    def __init__(self, target):
+        super().__init__()
+        self.curve, self.target = Curve(), target
+
+    def _on_step(self):
+        for info in self.locals["infos"]:
+            if "episode" in info:
+                self.curve.add(info["episode"]["r"], info["episode"]["l"])
+        return not self.curve.mean >= self.target
+
+
+def main(argv=None):
+    """Train, report, and fail if the target was missed."""
+    args = parse_args(__doc__.splitlines()[0], argv, num_envs=16)
+    torch.set_num_threads(1)  # networks this small run fastest on one
+    env = VecMonitor(VecEnv(args.task, num_envs=args.num_envs, seed=args.seed))
+    agent = PPO(
+        "MlpPolicy",
+        env,
+        n_steps=64,
+        batch_size=256,
+        n_epochs=10,
+        learning_rate=lambda remaining: 1e-3 * remaining,
+        gamma=0.98,
+        gae_lambda=0.9,
+        seed=args.seed,
+        device="cpu",
+    )
+    record = Record(args.target)
+    agent.learn(args.total_timesteps, callback=record)
+    env.close()
+    record.curve.report(args, "PPO of Stable-Baselines3")
+
+
+if __name__ == "__main__":
+    main()
