@@ -1,25 +1,16 @@
 """The PPO example: it learns, its estimates are right, and a seed gives the same run again."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
 
 import envpool
-
-PATH = Path(__file__).parents[2] / "examples" / "ppo.py"
+from tests.examples.load import load
 
 
 @pytest.fixture(scope="module")
 def ppo():
-    spec = importlib.util.spec_from_file_location("ppo", PATH)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["ppo"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load("ppo")
 
 
 def collect(ppo, *options):

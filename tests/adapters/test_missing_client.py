@@ -1,0 +1,26 @@
+"""Where a client is missing, its adapter says how to install it; and nothing else of envpool needs it."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.native.process import run_python
+
+ROOT = Path(__file__).parents[2]
+ADAPTERS = {"sb3": "stable_baselines3", "tianshou": "tianshou", "rllib": "ray"}
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_the_error_names_the_extra(name):
+    code = f"import sys; sys.modules['{ADAPTERS[name]}'] = None; import envpool.adapters.{name}"
+    text = run_python(code)
+    assert re.search(rf"ImportError: .*needs {ADAPTERS[name]}.*: pip install 'envpool\[{name}\]'", text), text
+
+
+def test_every_adapter_has_an_extra():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for name in ADAPTERS:
+        assert extras[name]
+        assert (ROOT / "envpool" / "adapters" / f"{name}.py").exists()
