@@ -49,6 +49,10 @@ class Member(gymnasium.Env[Any, Any]):
         obs, reward, terminated, truncated, info = self.pool.step([action], [self.env_id])
         return split(obs, 1)[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), split_info(info)[0]
 
+    def render(self) -> Any:
+        """Raise ConfigError: there is no renderer yet."""
+        raise ConfigError(f"render_mode is None, and {self.spec.id} has no renderer")
+
     def __str__(self) -> str:
         return f"<environment {self.env_id} of {self.pool}>"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.native.process import run_python
+from tests.python import run_python
 
 ROOT = Path(__file__).parents[2]
 ADAPTERS = {"sb3": "stable_baselines3", "tianshou": "tianshou", "rllib": "ray"}
@@ -15,7 +15,7 @@ ADAPTERS = {"sb3": "stable_baselines3", "tianshou": "tianshou", "rllib": "ray"}
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_the_error_names_the_extra(name):
     code = f"import sys; sys.modules['{ADAPTERS[name]}'] = None; import envpool.adapters.{name}"
-    text = run_python(code)
+    text = run_python(code).stderr
     assert re.search(rf"ImportError: .*needs {ADAPTERS[name]}.*: pip install 'envpool\[{name}\]'", text), text
 
 

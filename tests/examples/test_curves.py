@@ -30,4 +30,6 @@ def test_a_missed_target_fails(curves, capsys):
     for _ in range(100):
         curve.add(10, 5)
     curve.report(args, "PPO")
-    assert "PPO on CartPole-v1: mean return 10.0 over the last 100 of 100 episodes, 500 steps" in capsys.readouterr().out
+    assert (
+        "PPO on CartPole-v1: mean return 10.0 over the last 100 of 100 episodes, 500 steps" in capsys.readouterr().out
+    )
