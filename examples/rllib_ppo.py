@@ -3,14 +3,19 @@
     pip install "envpool[rllib,examples]"
     python examples/rllib_ppo.py --plot rllib.png
 
-RLlib makes the environments with `gymnasium.make_vec`; "envpool:" imports envpool in whichever process that happens.
+RLlib makes the environments with `gymnasium.make_vec`: without the wrapper that counts returns,
+`.environment("envpool:envpool/CartPole-v1")` would do.
 """
 
 import ray
 import torch
 from curves import Curve, parse_args
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from ray import tune
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+
+from envpool.vector_env import EnvPoolVectorEnv
 
 
 def main(argv=None):
@@ -19,12 +24,18 @@ def main(argv=None):
     torch.set_num_threads(1)  # networks this small run fastest on one
     curve = Curve()
 
-    def note(episode, **others):
-        curve.add(episode.get_return(), len(episode))
+    def make_env(context):
+        pool = EnvPoolVectorEnv(args.task, num_envs=context["num_envs"], seed=args.seed)
+        return RecordEpisodeStatistics(pool)
 
+    def note(episode, **others):  # RLlib's episodes are cut where a batch ends, the wrapper's are not
+        whole = episode.get_infos(-1)["episode"]
+        curve.add(whole["r"], whole["l"])
+
+    tune.register_env("pool", make_env)
     config = (
         PPOConfig()
-        .environment(f"envpool:envpool/{args.task}")
+        .environment("pool")
         .env_runners(
             gym_env_vectorize_mode="vector_entry_point",
             num_envs_per_env_runner=args.num_envs,
