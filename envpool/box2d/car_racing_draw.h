@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../drawing/turn.h"
 #include "car_racing_shapes.h"
 #include "drawing/gfx_quad.h"
 #include "drawing/scan_polygon.h"
@@ -65,55 +66,23 @@ typedef struct car_racing_brush {
 
 /* Places of the scene on the canvas. */
 typedef struct car_racing_camera {
-  double sine, cosine, zoom, x, y;
-  int32_t quarters; /* 0 to 3: an exact turn by so many right angles; -1: use sine and cosine */
+  turn facing;
+  double zoom, x, y;
 } car_racing_camera;
-
-static inline void car_racing_rotate(const car_racing_camera *c, const double *in, double *out) {
-  const double x = in[0], y = in[1];
-  switch (c->quarters) {
-  case 0:
-    out[0] = x;
-    out[1] = y;
-    break;
-  case 1:
-    out[0] = -y;
-    out[1] = x;
-    break;
-  case 2:
-    out[0] = -x;
-    out[1] = -y;
-    break;
-  case 3:
-    out[0] = y;
-    out[1] = -x;
-    break;
-  default:
-    out[0] = c->cosine * x - c->sine * y;
-    out[1] = c->sine * x + c->cosine * y;
-  }
-}
 
 static inline void car_racing_project(const car_racing_camera *c, const double *in, double *out) {
   double turned[2];
-  car_racing_rotate(c, in, turned);
+  turn_point(&c->facing, in[0], in[1], turned);
   out[0] = turned[0] * c->zoom + c->x;
   out[1] = turned[1] * c->zoom + c->y;
 }
 
-/* pygame's Vector2.rotate_rad takes an angle that is within 1e-6 of a right angle for one. */
 static inline void car_racing_camera_init(car_racing_camera *c, const car_racing_scene *s) {
-  const double epsilon = 1e-6, turn = 2 * M_PI;
-  double angle = fmod(-s->hull_angle, turn);
-  if (angle < 0)
-    angle += turn;
-  c->quarters = fmod(angle + epsilon, M_PI_2) < 2 * epsilon ? (int32_t)((angle + epsilon) / M_PI_2) % 4 : -1;
-  c->sine = sin(angle);
-  c->cosine = cos(angle);
+  c->facing = turn_of(-s->hull_angle);
   c->zoom = 0.1 * CAR_RACING_SCALE * fmax(1 - s->time, 0) + CAR_RACING_ZOOM * CAR_RACING_SCALE * fmin(s->time, 1);
   const double scroll[2] = {-(double)s->hull.x * c->zoom, -(double)s->hull.y * c->zoom};
   double turned[2];
-  car_racing_rotate(c, scroll, turned);
+  turn_point(&c->facing, scroll[0], scroll[1], turned);
   c->x = CANVAS_WIDTH / 2.0 + turned[0];
   c->y = CANVAS_HEIGHT / 4.0 + turned[1];
 }

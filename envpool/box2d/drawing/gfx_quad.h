@@ -8,6 +8,7 @@
 #ifndef ENVPOOL_BOX2D_GFX_QUAD_H
 #define ENVPOOL_BOX2D_GFX_QUAD_H
 
+#include "../../drawing/clip_line.h"
 #include "band.h"
 
 /* An edge, clipped; from its upper end to its lower end, both in the picture. */
@@ -30,50 +31,10 @@ typedef struct gfx_quad {
   uint32_t colour;
 } gfx_quad;
 
-enum gfx_side { GFX_LEFT = 1, GFX_RIGHT = 2, GFX_BOTTOM = 4, GFX_TOP = 8 };
-
-static inline int32_t gfx_sides(int32_t x, int32_t y) {
-  return (x < 0 ? GFX_LEFT : x >= CANVAS_WIDTH ? GFX_RIGHT : 0) | (y < 0 ? GFX_TOP : y >= CANVAS_HEIGHT ? GFX_BOTTOM : 0);
-}
-
-/* Clips a line; 0 when nothing of it is in the picture. The ends may be swapped. Each round moves one end to one side of
- * the picture, so there are few; coordinates that wrapped around could make more of them. */
-static inline int32_t gfx_clip(int16_t *x, int16_t *y) {
-  for (int32_t round = 0; round < 16; round++) {
-    int32_t sides = gfx_sides(x[0], y[0]);
-    const int32_t other = gfx_sides(x[1], y[1]);
-    if (!(sides | other))
-      return 1;
-    if (sides & other)
-      return 0;
-    if (!sides) {
-      const int16_t swapped_x = x[0], swapped_y = y[0];
-      x[0] = x[1];
-      y[0] = y[1];
-      x[1] = swapped_x;
-      y[1] = swapped_y;
-      sides = other;
-    }
-    const int32_t is_upright = x[0] == x[1];
-    const float slope = is_upright ? 1.0f : (float)(y[1] - y[0]) / (float)(x[1] - x[0]);
-    if (sides & (GFX_LEFT | GFX_RIGHT)) {
-      const int32_t side = sides & GFX_LEFT ? 0 : CANVAS_WIDTH - 1;
-      y[0] = (int16_t)(y[0] + (int16_t)(int32_t)((float)(side - x[0]) * slope));
-      x[0] = (int16_t)side;
-    } else {
-      const int32_t side = sides & GFX_TOP ? 0 : CANVAS_HEIGHT - 1;
-      if (!is_upright)
-        x[0] = (int16_t)(x[0] + (int16_t)(int32_t)((float)(side - y[0]) / slope));
-      y[0] = (int16_t)side;
-    }
-  }
-  return 0;
-}
-
 static inline void gfx_edge_init(gfx_edge *e, int16_t x1, int16_t y1, int16_t x2, int16_t y2) {
   int16_t x[2] = {x1, x2}, y[2] = {y1, y2};
   e->kind = GFX_NOTHING;
-  if (!gfx_clip(x, y))
+  if (!clip_line(CANVAS_WIDTH, CANVAS_HEIGHT, x, y))
     return;
   const int32_t top = y[0] > y[1];
   const int32_t dx = x[!top] - x[top], dy = y[!top] - y[top];

@@ -7,6 +7,7 @@
 #ifndef ENVPOOL_BOX2D_SCAN_POLYGON_H
 #define ENVPOOL_BOX2D_SCAN_POLYGON_H
 
+#include "../../drawing/canvas.h"
 #include "band.h"
 
 #define SCAN_VERTICES 8
@@ -18,19 +19,14 @@ typedef struct scan_polygon {
   uint32_t colour;
 } scan_polygon;
 
-/* What x86 makes of a double: rounded towards zero, INT32_MIN where that does not fit. */
-static inline int32_t scan_coordinate(double value) {
-  return value > -2147483649.0 && value < 2147483648.0 ? (int32_t)value : INT32_MIN;
-}
-
 static inline void scan_polygon_init(scan_polygon *p, const double (*vertices)[2], int32_t count, uint32_t colour) {
   p->count = count;
   p->colour = colour;
   p->low = INT32_MAX;
   p->high = INT32_MIN;
   for (int32_t i = 0; i < count; i++) {
-    p->x[i] = scan_coordinate(vertices[i][0]);
-    p->y[i] = scan_coordinate(vertices[i][1]);
+    p->x[i] = canvas_coordinate(vertices[i][0]);
+    p->y[i] = canvas_coordinate(vertices[i][1]);
     p->low = at_most(p->low, p->y[i]);
     p->high = at_least(p->high, p->y[i]);
   }
@@ -51,7 +47,7 @@ static inline void scan_cross(scan_crossings *c, const scan_polygon *p, int32_t 
     return;
   const int32_t last = at_most(p->y[lower] == p->high ? p->high : p->y[lower] - 1, end);
   for (int32_t y = at_least(p->y[upper], begin); y <= last; y++)
-    c->x[y - begin][c->count[y - begin]++] = scan_coordinate((y - y1) * width / height + x1);
+    c->x[y - begin][c->count[y - begin]++] = canvas_coordinate((y - y1) * width / height + x1);
 }
 
 static inline void scan_sort(int32_t *x, int32_t count) {

@@ -18,11 +18,6 @@ cdef extern from "canvas.h" nogil:
         int32_t kerning[11][11]
     ctypedef struct car_racing_figures:
         pass
-    ctypedef struct car_racing_scene:
-        double hull_angle
-        double time
-    ctypedef struct car_racing_camera:
-        pass
     ctypedef struct canvas_quads:
         const gfx_quad* quads
         int32_t count
@@ -43,8 +38,10 @@ cdef extern from "canvas.h" nogil:
     int32_t gfx_quad_init(gfx_quad* q, const int16_t* x, const int16_t* y, int32_t lowest, uint32_t colour)
     void scan_polygon_init(scan_polygon* p, const double (*vertices)[2], int32_t count, uint32_t colour)
     void car_racing_add_text(car_racing_figures* f, const car_racing_brush* brush, double reward)
-    void car_racing_camera_init(car_racing_camera* c, const car_racing_scene* s)
-    void car_racing_rotate(const car_racing_camera* c, const double* in_, double* out)
+    ctypedef struct turn:
+        pass
+    turn turn_of(double angle)
+    void turn_point(const turn* t, double x, double y, double* out)
 
 
 def quads(int16_t[:, :, ::1] vertices, uint32_t[::1] colours, uint32_t background):
@@ -107,13 +104,8 @@ def shrink(uint32_t[:, ::1] canvas, bint is_mixed):
 
 
 def rotate(double x, double y, double angle):
-    """Return a point of the scene, turned by an angle."""
-    cdef car_racing_scene scene
-    cdef car_racing_camera camera
-    cdef double[2] place = [x, y]
+    """Return a point, turned by an angle."""
     cdef double[2] out
-    scene.hull_angle = -angle
-    scene.time = 1
-    car_racing_camera_init(&camera, &scene)
-    car_racing_rotate(&camera, place, out)
+    cdef turn by = turn_of(angle)
+    turn_point(&by, x, y, out)
     return out[0], out[1]

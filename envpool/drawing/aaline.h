@@ -1,0 +1,116 @@
+/* Smooth lines, pixel by pixel as pygame.draw.aaline draws them, in float32 arithmetic. */
+#ifndef ENVPOOL_DRAWING_AALINE_H
+#define ENVPOOL_DRAWING_AALINE_H
+
+#include <math.h>
+
+#include "canvas.h"
+
+/* Lines are drawn along their longer side: `along` and `across` are x and y, or y and x where the line is steep. */
+typedef struct aaline_target {
+  const canvas *c;
+  int32_t is_steep;
+  uint32_t colour;
+} aaline_target;
+
+/* Mixes brightness parts of the colour into a pixel. */
+static inline void aaline_mix(const canvas *c, int32_t x, int32_t y, uint32_t colour, float brightness) {
+  if (!canvas_has(c, x, y))
+    return;
+  uint8_t *pixel = canvas_pixel(c, x, y);
+  for (int32_t k = 0; k < 3; k++) {
+    const int32_t channel = colour >> 8 * k & 255;
+    pixel[k] = (uint8_t)(int32_t)(brightness * (float)channel + (1 - brightness) * (float)pixel[k]);
+  }
+}
+
+static inline void aaline_plot(const aaline_target *t, int32_t along, int32_t across, float brightness) {
+  aaline_mix(t->c, t->is_steep ? across : along, t->is_steep ? along : across, t->colour, brightness);
+}
+
+/* The two pixels at one end, of which `gap` is covered. `across` is one more than it is in the picture. */
+static inline void aaline_end(const aaline_target *t, int32_t along, float across, float gap) {
+  const int32_t whole = canvas_coordinate(across);
+  const float share = across - (float)whole;
+  if ((float)whole < across)
+    aaline_plot(t, along, whole, share * gap);
+  aaline_plot(t, along, whole - 1, (1 - share) * gap);
+}
+
+static inline void aaline_swap(float *a, float *b) {
+  const float kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/* Draws a line; nothing where a coordinate is not finite. It is clipped to one pixel around the picture, so that pixels at
+ * the border get their part of it. */
+static inline void aaline_draw(const canvas *c, float x1, float y1, float x2, float y2, uint32_t colour) {
+  float dx = x2 - x1, dy = y2 - y1;
+  if (!isfinite(dx) || !isfinite(dy))
+    return;
+  if (fabs((double)dx) < 0.0001 && fabs((double)dy) < 0.0001) {
+    aaline_mix(c, canvas_coordinate(floor(x1 + 0.5)), canvas_coordinate(floor(y1 + 0.5)), colour, 1);
+    return;
+  }
+  const aaline_target t = {c, fabsf(dx) < fabsf(dy), colour};
+  float right = (float)c->width, bottom = (float)c->height;
+  if (t.is_steep) {
+    aaline_swap(&x1, &y1);
+    aaline_swap(&x2, &y2);
+    aaline_swap(&dx, &dy);
+    aaline_swap(&right, &bottom);
+  }
+  if (dx < 0) {
+    aaline_swap(&x1, &x2);
+    aaline_swap(&y1, &y2);
+    dx = -dx;
+    dy = -dy;
+  }
+  if (x2 <= -1 || x1 >= right)
+    return;
+  const float gradient = dy / dx;
+  if (x1 < -1) {
+    y1 += gradient * (-1 - x1);
+    x1 = -1;
+  }
+  if (x2 > right) {
+    y2 += gradient * (right - x2);
+    x2 = right;
+  }
+  const int32_t goes_down = gradient > 0;
+  float *upper_x = goes_down ? &x1 : &x2, *upper_y = goes_down ? &y1 : &y2;
+  float *lower_x = goes_down ? &x2 : &x1, *lower_y = goes_down ? &y2 : &y1;
+  if (*lower_y <= -1 || *upper_y >= bottom)
+    return;
+  if (*upper_y < -1) {
+    *upper_x += (-1 - *upper_y) / gradient;
+    *upper_y = -1;
+  }
+  if (*lower_y > bottom) {
+    *lower_x += (bottom - *lower_y) / gradient;
+    *lower_y = bottom;
+  }
+  /* One more, so that no `across` is negative and rounding towards zero rounds down. */
+  y1 += 1;
+  y2 += 1;
+  int32_t first = canvas_coordinate(x1);
+  const int32_t last = canvas_coordinate(ceil(x2));
+  float across = y1 + gradient * ((float)first - x1);
+  if (x2 > 0) {
+    aaline_end(&t, first, across, (float)(1 + first) - x1);
+    across += gradient;
+    first++;
+  }
+  if (x1 < right - 1)
+    aaline_end(&t, last, y2 + gradient * ((float)last - x2), (float)(1 - last) + x2);
+  for (int32_t along = first; along < last; along++, across += gradient) {
+    const int32_t whole = canvas_coordinate(across);
+    const float near = 1 - across + (float)whole;
+    aaline_plot(&t, along, whole - 1, near);
+    if ((float)whole < across)
+      aaline_plot(&t, along, whole, 1 - near);
+  }
+}
+
+#endif /* ENVPOOL_DRAWING_AALINE_H */

@@ -1,0 +1,76 @@
+/* A picture (height, width, 3) of RGB bytes to draw on, and what every figure is made of: pixels and pieces of rows.
+ *
+ * Rows are counted from the top, or from the bottom where the scene is drawn upside down and flipped in the end. Nothing
+ * here writes outside of the picture, whatever the coordinates are. A colour is 0xBBGGRR; the highest byte is 0.
+ */
+#ifndef ENVPOOL_DRAWING_CANVAS_H
+#define ENVPOOL_DRAWING_CANVAS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct canvas {
+  uint8_t *row0;    /* the first pixel of row 0                                          */
+  ptrdiff_t stride; /* bytes from a row to the next; negative where rows go up           */
+  int32_t width;
+  int32_t height;
+} canvas;
+
+static inline canvas canvas_of(uint8_t *pixels, int32_t height, int32_t width) {
+  const canvas c = {pixels, 3 * (ptrdiff_t)width, width, height};
+  return c;
+}
+
+/* The same picture with rows counted from the bottom. */
+static inline canvas canvas_flipped(uint8_t *pixels, int32_t height, int32_t width) {
+  const ptrdiff_t stride = 3 * (ptrdiff_t)width;
+  const canvas c = {pixels + (height - 1) * stride, -stride, width, height};
+  return c;
+}
+
+static inline uint8_t *canvas_pixel(const canvas *c, int32_t x, int32_t y) { return c->row0 + y * c->stride + 3 * (ptrdiff_t)x; }
+
+static inline int canvas_has(const canvas *c, int32_t x, int32_t y) {
+  return x >= 0 && x < c->width && y >= 0 && y < c->height;
+}
+
+static inline void canvas_put(uint8_t *pixel, uint32_t colour) {
+  pixel[0] = (uint8_t)colour;
+  pixel[1] = (uint8_t)(colour >> 8);
+  pixel[2] = (uint8_t)(colour >> 16);
+}
+
+static inline void canvas_set(const canvas *c, int32_t x, int32_t y, uint32_t colour) {
+  if (canvas_has(c, x, y)) canvas_put(canvas_pixel(c, x, y), colour);
+}
+
+/* Colours the pixels between two of row y, both included; the first may be the right one. */
+static inline void canvas_span(const canvas *c, int32_t y, int32_t from, int32_t to, uint32_t colour) {
+  int32_t low = from < to ? from : to, high = from < to ? to : from;
+  if (y < 0 || y >= c->height) return;
+  low = low > 0 ? low : 0;
+  high = high < c->width ? high : c->width - 1;
+  uint8_t *pixel = canvas_pixel(c, low, y);
+  for (int32_t x = low; x <= high; x++, pixel += 3) canvas_put(pixel, colour);
+}
+
+/* Gives every pixel one colour: the first row pixel by pixel, then twice as many bytes at a time. */
+static inline void canvas_clear(const canvas *c, uint32_t colour) {
+  const size_t bytes = 3 * (size_t)c->width * (size_t)c->height;
+  uint8_t *top = c->stride > 0 ? c->row0 : c->row0 + (c->height - 1) * c->stride;
+  if ((colour & 255) == (colour >> 8 & 255) && (colour & 255) == colour >> 16) {
+    memset(top, (int)(colour & 255), bytes);
+    return;
+  }
+  size_t done = 3 * (size_t)c->width;
+  for (size_t at = 0; at < done; at += 3) canvas_put(top + at, colour);
+  for (; done < bytes; done *= 2) memcpy(top + done, top, done < bytes - done ? done : bytes - done);
+}
+
+/* What x86 makes of a double: rounded towards zero, INT32_MIN where that does not fit. */
+static inline int32_t canvas_coordinate(double value) {
+  return value > -2147483649.0 && value < 2147483648.0 ? (int32_t)value : INT32_MIN;
+}
+
+#endif /* ENVPOOL_DRAWING_CANVAS_H */

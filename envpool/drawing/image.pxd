@@ -1,0 +1,21 @@
+"""sprite.h and smoothscale.h: images laid over a picture, and images scaled."""
+
+from libc.stdint cimport int32_t, uint8_t
+
+from envpool.drawing.canvas cimport canvas
+
+cdef extern from "../drawing/sprite.h" nogil:
+    enum: SPRITE_MIRRORED, SPRITE_UPSIDE_DOWN
+    ctypedef struct sprite:
+        const uint8_t* pixels
+        int32_t height
+        int32_t width
+    void sprite_draw(const canvas* c, const sprite* s, int32_t x, int32_t y, int32_t flip)
+
+cdef extern from "../drawing/smoothscale.h" nogil:
+    ctypedef struct smooth_image:
+        uint8_t* pixels
+        int32_t height
+        int32_t width
+        int32_t channels
+    void smooth_scale(const smooth_image* source, const smooth_image* target)
