@@ -6,19 +6,20 @@ upstream operation by operation, with upstream's constants (lengths and masses o
 
 import numpy as np
 
-cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, pow, sin
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
+from envpool._core.numpy_float32 cimport np_cos32, np_sin32
+from envpool.drawing.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
+from envpool.drawing.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames
 from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
 
+from envpool.classic_control.pictures import check_square
 from envpool.errors import ConfigError
 from envpool.native import Field, define
-
-cnp.import_array()
 
 cdef double PI = np.pi
 cdef double MAX_SPEED_1 = 4 * np.pi
@@ -44,49 +45,11 @@ cdef struct Arm:
     ep_pcg64 rng
     Angles now
     float trig[4]                       # cosine and sine of theta1, then of theta2, as observed
+    bint is_new                         # no step since the reset: upstream's state is float32
 
 cdef struct Acrobots:
     Arm* each                       # (n)
     Config config
-
-# numpy's float32 cos and sin, which are not libm's: upstream's state after a reset is float32. They need no GIL.
-ctypedef void (*unary_loop)(char** arrays, const cnp.npy_intp* n, const cnp.npy_intp* strides,
-                            void* data) noexcept nogil
-
-cdef struct Function:
-    unary_loop loop
-    void* data
-
-cdef Function COS32
-cdef Function SIN32
-
-
-cdef Function float32_loop(cnp.ufunc function) except *:
-    """The inner loop of a function of one argument for float32."""
-    cdef Function found
-    cdef int i
-    for i in range(function.ntypes):
-        if function.types[2 * i] == cnp.NPY_FLOAT and function.types[2 * i + 1] == cnp.NPY_FLOAT:
-            found.loop = <unary_loop><void*>function.functions[i]
-            found.data = function.data[i]
-            return found
-    raise ImportError(f"this numpy has no float32 loop for {function}")
-
-
-COS32 = float32_loop(np.cos)
-SIN32 = float32_loop(np.sin)
-
-
-cdef inline float call(Function* function, float x) noexcept nogil:
-    cdef float y
-    cdef char* arrays[2]
-    cdef cnp.npy_intp n = 1
-    cdef cnp.npy_intp[2] strides
-    arrays[0] = <char*>&x
-    arrays[1] = <char*>&y
-    strides[0] = strides[1] = sizeof(float)
-    function.loop(arrays, &n, strides, function.data)
-    return y
 
 
 cdef void destroy(void* state) noexcept nogil:
@@ -189,6 +152,7 @@ cdef bint step_one(Arm* a, int32_t action, const Config* config) noexcept nogil:
     s.speed1 = bound(s.speed1, MAX_SPEED_1)
     s.speed2 = bound(s.speed2, MAX_SPEED_2)
     cos1 = cos(s.theta1)
+    a.is_new = False
     a.trig[0] = <float>cos1
     a.trig[1] = <float>sin(s.theta1)
     a.trig[2] = <float>cos(s.theta2)
@@ -203,10 +167,11 @@ cdef void reset_one(Arm* a) noexcept nogil:
     a.now.theta2 = theta2
     a.now.speed1 = <float>ep_uniform(&a.rng, -0.1, 0.1)
     a.now.speed2 = <float>ep_uniform(&a.rng, -0.1, 0.1)
-    a.trig[0] = call(&COS32, theta1)
-    a.trig[1] = call(&SIN32, theta1)
-    a.trig[2] = call(&COS32, theta2)
-    a.trig[3] = call(&SIN32, theta2)
+    a.is_new = True
+    a.trig[0] = np_cos32(theta1)
+    a.trig[1] = np_sin32(theta1)
+    a.trig[2] = np_cos32(theta2)
+    a.trig[3] = np_sin32(theta2)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
@@ -245,6 +210,40 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
     return 0
 
 
+cdef void draw(const canvas* c, const Arm* a) noexcept nogil:
+    """Upstream's picture; before the first step it computes in float32."""
+    cdef double scale = c.width / (2.2 * 2), offset = c.width / 2.0, x = 0, y = 0
+    cdef int32_t link
+    cdef turn by
+    cdef double[2] angles
+    angles[0] = a.now.theta1 - PI / 2
+    angles[1] = a.now.theta1 + a.now.theta2 - PI / 2
+    if a.is_new:
+        angles[0] = <float>a.now.theta1 - <float>(PI / 2)
+        angles[1] = <float>a.now.theta1 + <float>a.now.theta2 - <float>(PI / 2)
+    canvas_clear(c, canvas_colour(255, 255, 255))
+    canvas_span(c, <int32_t>(1 * scale + offset), <int32_t>(-2.2 * scale + offset), <int32_t>(2.2 * scale + offset), 0)
+    for link in range(2):
+        by = turn_of(angles[link])
+        gfx_draw_box(c, 0, scale, -0.1 * scale, 0.1 * scale, &by, 0, x + offset, y + offset, canvas_colour(0, 204, 204))
+        gfx_draw_circle(c, x + offset, y + offset, 0.1 * scale, canvas_colour(204, 204, 0))
+        if a.is_new:
+            x = np_sin32(<float>a.now.theta1) * <float>scale
+            y = -np_cos32(<float>a.now.theta1) * <float>scale
+        else:
+            x = sin(a.now.theta1) * scale
+            y = -cos(a.now.theta1) * scale
+
+
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    cdef canvas c
+    cdef int32_t i
+    for i in range(f.n):
+        c = canvas_of_frame_flipped(f, i)
+        draw(&c, &(<Acrobots*>state).each[f.ids[i]])
+    return 0
+
+
 cdef envpool_env KIND
 envpool_env_init(&KIND, "Acrobot")
 KIND.create = create
@@ -253,6 +252,8 @@ KIND.seed_many = seed_many
 KIND.step_many = step_many
 KIND.write_many = write_many
 KIND.run_many = run_many
+KIND.render_many = render_many
+KIND.frame_height = KIND.frame_width = 500
 
 
 class Acrobot:
@@ -288,3 +289,8 @@ class Acrobot:
         actions = [Field("action", np.int32, (-1,), 0, 2)]
         template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
+
+    @staticmethod
+    def picture_assets(config, height, width):
+        """Return None: nothing is needed but a square picture."""
+        check_square(height, width)

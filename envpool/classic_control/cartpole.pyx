@@ -12,7 +12,11 @@ from libc.math cimport cos, sin
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init
+from envpool.drawing.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
+from envpool.drawing.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
+from envpool.env cimport (
+    ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init, envpool_frames,
+)
 from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
 
 from envpool.native import Field, define
@@ -126,6 +130,27 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
     return 0
 
 
+cdef void draw(const canvas* c, double x, double theta) noexcept nogil:
+    """Upstream's picture: lengths in pixels but for the pole's and the place of the cart, which are to scale."""
+    cdef double scale = c.width / (2 * X_LIMIT), middle = x * scale + c.width / 2.0
+    cdef turn none = turn_of(0), lean = turn_of(-theta)
+    canvas_clear(c, canvas_colour(255, 255, 255))
+    gfx_draw_box(c, -25, 25, -15, 15, &none, 0, middle, 100, canvas_colour(0, 0, 0))
+    gfx_draw_box(c, -5, 5, -5, scale - 5, &lean, 100, middle, 7.5, canvas_colour(202, 152, 101))
+    gfx_draw_circle(c, middle, 107, 5, canvas_colour(129, 132, 203))
+    canvas_span(c, 100, 0, c.width, canvas_colour(0, 0, 0))
+
+
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    cdef const Carts* s = <const Carts*>state
+    cdef canvas c
+    cdef int32_t i
+    for i in range(f.n):
+        c = canvas_of_frame_flipped(f, i)
+        draw(&c, s.x[f.ids[i]], s.theta[f.ids[i]])
+    return 0
+
+
 cdef envpool_env KIND
 envpool_env_init(&KIND, "CartPole")
 KIND.create = create
@@ -134,6 +159,9 @@ KIND.seed_many = seed_many
 KIND.step_many = step_many
 KIND.write_many = write_many
 KIND.run_many = run_many
+KIND.render_many = render_many
+KIND.frame_height = 400
+KIND.frame_width = 600
 
 
 class CartPole:

@@ -8,19 +8,24 @@ float64. The arithmetic follows upstream operation by operation; cos is libm's, 
 import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
-from libc.math cimport cos
+from libc.math cimport cos, sin
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init
+from envpool.classic_control.valley cimport draw_valley
+from envpool.env cimport (
+    ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init, envpool_frames,
+)
 from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
 
+from envpool.classic_control.valley import assets
 from envpool.native import Field, define
 
 cdef extern from "mountain_car.h" nogil:
     const double LOWEST "MOUNTAIN_CAR_LOWEST"
     const double HIGHEST "MOUNTAIN_CAR_HIGHEST"
     const double MAX_SPEED "MOUNTAIN_CAR_MAX_SPEED"
+    const double GOAL "MOUNTAIN_CAR_GOAL"
     void mountain_car_advance(double* position, double* velocity, const double* cosines, const int32_t* actions,
                               double goal_velocity, uint8_t* arrived, int32_t n)
 
@@ -104,6 +109,16 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
     return 0
 
 
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    cdef const Cars* s = <const Cars*>state
+    cdef double scale = f.width / (HIGHEST - LOWEST), position
+    cdef int32_t i
+    for i in range(f.n):
+        position = s.position[f.ids[i]]
+        draw_valley(f, i, (position - LOWEST) * scale, (sin(3 * position) * 0.45 + 0.55) * scale, cos(3 * position), False)
+    return 0
+
+
 cdef envpool_env KIND
 envpool_env_init(&KIND, "MountainCar")
 KIND.create = create
@@ -112,6 +127,9 @@ KIND.seed_many = seed_many
 KIND.step_many = step_many
 KIND.write_many = write_many
 KIND.run_many = run_many
+KIND.render_many = render_many
+KIND.frame_height = 400
+KIND.frame_width = 600
 
 
 class MountainCar:
@@ -139,3 +157,8 @@ class MountainCar:
         actions = [Field("action", np.int32, (-1,), 0, 2)]
         template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
+
+    @staticmethod
+    def picture_assets(config, height, width):
+        """Return the picture without the car."""
+        return assets(GOAL, height, width)

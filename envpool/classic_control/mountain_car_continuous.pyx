@@ -8,19 +8,25 @@ registers (mountain_car_continuous.h).
 import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
-from libc.math cimport cos
+from libc.math cimport cos, sin
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init
+from envpool._core.numpy_float32 cimport np_sin32
+from envpool.classic_control.valley cimport draw_valley
+from envpool.env cimport (
+    ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init, envpool_frames,
+)
 from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
 
+from envpool.classic_control.valley import assets
 from envpool.native import Field, define
 
 cdef extern from "mountain_car_continuous.h" nogil:
     const double LOWEST "MOUNTAIN_CAR_LOWEST"
     const double HIGHEST "MOUNTAIN_CAR_HIGHEST"
     const double MAX_SPEED "MOUNTAIN_CAR_MAX_SPEED"
+    const double GOAL "MOUNTAIN_CAR_GOAL"
     void mountain_car_advance(float* position, float* velocity, const double* cosines, const float* actions,
                               double goal_velocity, uint8_t* arrived, float* reward, int32_t n)
     void mountain_car_leave(double start, double cosine, float action, float* position, float* velocity)
@@ -119,6 +125,32 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
     return 0
 
 
+cdef void draw_new(const envpool_frames* f, int32_t i, double position, double scale) noexcept nogil:
+    """A car that has not been stepped: upstream computes in float64."""
+    draw_valley(f, i, (position - LOWEST) * scale, (sin(3 * position) * 0.45 + 0.55) * scale, cos(3 * position), False)
+
+
+cdef void draw_stepped(const envpool_frames* f, int32_t i, float position, float scale) noexcept nogil:
+    """A car whose position upstream has as float32."""
+    cdef float triple = 3 * position
+    cdef float x = (position - <float>LOWEST) * scale
+    cdef float y = (np_sin32(triple) * <float>0.45 + <float>0.55) * scale
+    draw_valley(f, i, x, y, cos(<double>triple), True)
+
+
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    cdef const Cars* s = <const Cars*>state
+    cdef double scale = f.width / (HIGHEST - LOWEST)
+    cdef int32_t i, id
+    for i in range(f.n):
+        id = f.ids[i]
+        if s.is_new[id]:
+            draw_new(f, i, s.start[id], scale)
+        else:
+            draw_stepped(f, i, s.position[id], <float>scale)
+    return 0
+
+
 cdef envpool_env KIND
 envpool_env_init(&KIND, "MountainCarContinuous")
 KIND.create = create
@@ -127,6 +159,9 @@ KIND.seed_many = seed_many
 KIND.step_many = step_many
 KIND.write_many = write_many
 KIND.run_many = run_many
+KIND.render_many = render_many
+KIND.frame_height = 400
+KIND.frame_width = 600
 
 
 class MountainCarContinuous:
@@ -154,3 +189,8 @@ class MountainCarContinuous:
         actions = [Field("action", np.float32, (-1, 1), -1.0, 1.0)]
         template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
+
+    @staticmethod
+    def picture_assets(config, height, width):
+        """Return the picture without the car."""
+        return assets(GOAL, height, width)

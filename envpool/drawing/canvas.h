@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "envpool/env.h"
+
 typedef struct canvas {
   uint8_t *row0;    /* the first pixel of row 0                                          */
   ptrdiff_t stride; /* bytes from a row to the next; negative where rows go up           */
@@ -29,7 +31,18 @@ static inline canvas canvas_flipped(uint8_t *pixels, int32_t height, int32_t wid
   return c;
 }
 
+/* Picture i of a batch. */
+static inline canvas canvas_of_frame(const envpool_frames *f, int32_t i) {
+  return canvas_of(f->pixels + (size_t)3 * f->height * f->width * i, f->height, f->width);
+}
+
+static inline canvas canvas_of_frame_flipped(const envpool_frames *f, int32_t i) {
+  return canvas_flipped(f->pixels + (size_t)3 * f->height * f->width * i, f->height, f->width);
+}
+
 static inline uint8_t *canvas_pixel(const canvas *c, int32_t x, int32_t y) { return c->row0 + y * c->stride + 3 * (ptrdiff_t)x; }
+
+static inline uint32_t canvas_colour(uint32_t red, uint32_t green, uint32_t blue) { return red | green << 8 | blue << 16; }
 
 static inline int canvas_has(const canvas *c, int32_t x, int32_t y) {
   return x >= 0 && x < c->width && y >= 0 && y < c->height;

@@ -8,6 +8,7 @@
 
 #include "canvas.h"
 #include "clip_line.h"
+#include "turn.h"
 
 #define GFX_VERTICES 8 /* at most */
 
@@ -96,7 +97,7 @@ static inline void gfx_fill(const canvas *c, const int16_t *x, const int16_t *y,
 }
 
 /* Draws a polygon of 3 to GFX_VERTICES vertices; nothing where pygame refuses one of them. */
-static inline void gfx_draw_polygon(const canvas *c, const double (*vertices)[2], int32_t count, uint32_t colour) {
+static inline void gfx_draw_polygon(const canvas *c, double (*vertices)[2], int32_t count, uint32_t colour) {
   int16_t x[GFX_VERTICES], y[GFX_VERTICES];
   for (int32_t i = 0; i < count; i++)
     if (!gfx_coordinate(vertices[i][0], &x[i]) || !gfx_coordinate(vertices[i][1], &y[i]))
@@ -106,6 +107,19 @@ static inline void gfx_draw_polygon(const canvas *c, const double (*vertices)[2]
     gfx_draw_edge(c, x[i], y[i], x[next], y[next], colour);
   }
   gfx_fill(c, x, y, count, colour);
+}
+
+/* Draws a rectangle that is turned around the origin, then moved up by `lift`, then by x and y. */
+static inline void gfx_draw_box(const canvas *c, double left, double right, double low, double high, const turn *by,
+                                double lift, double x, double y, uint32_t colour) {
+  double vertices[4][2] = {{left, low}, {left, high}, {right, high}, {right, low}};
+  for (int32_t i = 0; i < 4; i++) {
+    double turned[2];
+    turn_point(by, vertices[i][0], vertices[i][1], turned);
+    vertices[i][0] = turned[0] + x;
+    vertices[i][1] = turned[1] + lift + y;
+  }
+  gfx_draw_polygon(c, vertices, 4, colour);
 }
 
 /* A pixel and its three mirror images. */

@@ -4,12 +4,14 @@ from libc.stdint cimport int32_t, uint32_t
 
 from envpool.drawing.canvas cimport canvas
 
-cdef extern from "../drawing/gfx.h" nogil:
-    void gfx_draw_polygon(const canvas* c, const double (*vertices)[2], int32_t count, uint32_t colour)
-    void gfx_draw_circle(const canvas* c, double x, double y, double radius, uint32_t colour)
-
 cdef extern from "../drawing/turn.h" nogil:
     ctypedef struct turn:
         pass
     turn turn_of(double angle)
     void turn_point(const turn* t, double x, double y, double* out)
+
+cdef extern from "../drawing/gfx.h" nogil:
+    void gfx_draw_polygon(const canvas* c, double (*vertices)[2], int32_t count, uint32_t colour)
+    void gfx_draw_circle(const canvas* c, double x, double y, double radius, uint32_t colour)
+    void gfx_draw_box(const canvas* c, double left, double right, double low, double high, const turn* by, double lift,
+                      double x, double y, uint32_t colour)

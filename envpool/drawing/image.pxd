@@ -1,4 +1,4 @@
-"""sprite.h and smoothscale.h: images laid over a picture, and images scaled."""
+"""sprite.h, sheet.h and smoothscale.h: images laid over a picture, sheets of them, and images scaled."""
 
 from libc.stdint cimport int32_t, uint8_t
 
@@ -11,6 +11,12 @@ cdef extern from "../drawing/sprite.h" nogil:
         int32_t height
         int32_t width
     void sprite_draw(const canvas* c, const sprite* s, int32_t x, int32_t y, int32_t flip)
+
+cdef extern from "../drawing/sheet.h" nogil:
+    const int32_t* sheet_numbers(const void* sheet)
+    sprite sheet_sprite(const void* sheet, int32_t image)
+    void sheet_draw(const canvas* c, const void* sheet, int32_t image, int32_t x, int32_t y)
+    void sheet_copy(const canvas* c, const void* sheet, int32_t image)
 
 cdef extern from "../drawing/smoothscale.h" nogil:
     ctypedef struct smooth_image:
