@@ -1,19 +1,38 @@
 """Blackjack: hit or stick against a dealer (Sutton and Barto, Reinforcement Learning, example 5.1).
 
 Source of the dynamics: ``gymnasium.envs.toy_text.blackjack``. A card is one ``Generator.choice`` of 13; a reset also
-takes the draws of the suit and the face that upstream shows when it renders.
+draws the suit and the face that the picture shows.
 """
 
 import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free
 
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init
+from envpool.drawing.canvas cimport canvas
+from envpool.drawing.image cimport sheet_copy, sheet_draw, sheet_numbers
+from envpool.drawing.scaled cimport scaled_begin, scaled_canvas, scaled_end, scaled_finish, scaled_frames
+from envpool.env cimport (
+    ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init, envpool_frames,
+)
 from envpool.rng cimport ep_choice, ep_pcg64, ep_pcg64_seed
 
 from envpool.native import Field, define
+from envpool.toy_text.pictures import BLACKJACK_SIZE, blackjack
+
+cdef enum:
+    OUT_OF_MEMORY = 1
+    # Images of the sheet.
+    TABLE = 0
+    USABLE_ACE = 1
+    SMALL_DIGITS = 2
+    BIG_DIGITS = 12
+    CARDS = 22                  # by rank and suit
+    # Pixels from a digit to the next.
+    SMALL_STEP = 16
+    BIG_STEP = 48
 
 cdef struct Config:
     bint natural
@@ -29,6 +48,8 @@ cdef struct Game:
     Hand player
     Hand dealer
     int32_t shown               # the dealer's first card
+    int32_t suit                # its suit, 0 to 3
+    int32_t rank                # 0 ace, 1 to 8 the numbers from 2, 9 to 11 jack, queen and king
 
 cdef struct Games:
     const Config* config
@@ -98,9 +119,10 @@ cdef inline int32_t score(const Hand* hand) noexcept nogil:
 cdef inline void deal(Game* g) noexcept nogil:
     g.shown = draw_hand(&g.dealer, &g.rng)
     draw_hand(&g.player, &g.rng)
-    ep_choice(&g.rng, 4)            # the suit
+    g.suit = <int32_t>ep_choice(&g.rng, 4)
+    g.rank = g.shown - 1
     if g.shown == 10:
-        ep_choice(&g.rng, 3)        # jack, queen or king
+        g.rank += <int32_t>ep_choice(&g.rng, 3)
 
 
 cdef inline float play_dealer(Game* g, const Config* config) noexcept nogil:
@@ -160,6 +182,46 @@ cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fi
         obs[3 * i + 2] = has_usable_ace(&g.player)
 
 
+cdef void draw_number(const canvas* c, const void* sheet, int32_t digits, int32_t number, int32_t x, int32_t y,
+                      int32_t step) noexcept nogil:
+    """Draws a number below 100."""
+    if number >= 10:
+        sheet_draw(c, sheet, digits + number // 10, x, y)
+        x += step
+    sheet_draw(c, sheet, digits + number % 10, x, y)
+
+
+cdef void draw(const canvas* c, const void* sheet, const Game* g) noexcept nogil:
+    cdef const int32_t* places = sheet_numbers(sheet)
+    cdef int32_t points = total(&g.player)
+    sheet_copy(c, sheet, TABLE)
+    draw_number(c, sheet, SMALL_DIGITS, g.shown, places[2], places[3], SMALL_STEP)
+    sheet_draw(c, sheet, CARDS + 4 * g.rank + g.suit, 96, 72)
+    draw_number(c, sheet, BIG_DIGITS, points, 148 if points >= 10 else 172, 248, BIG_STEP)
+    if has_usable_ace(&g.player):
+        sheet_draw(c, sheet, USABLE_ACE, places[0], places[1])
+
+
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    cdef Games* s = <Games*>state
+    cdef scaled_frames frames
+    cdef canvas c
+    cdef int32_t i
+    if not scaled_begin(&frames, f, KIND.frame_height, KIND.frame_width):
+        return OUT_OF_MEMORY
+    for i in range(f.n):
+        c = scaled_canvas(&frames, i)
+        draw(&c, f.assets, &s.games[f.ids[i]])
+        scaled_finish(&frames, i)
+    scaled_end(&frames)
+    return 0
+
+
+cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
+    """There is only one code."""
+    snprintf(text, size, "there is no memory for its picture")
+
+
 cdef envpool_env KIND
 envpool_env_init(&KIND, "Blackjack")
 KIND.create = create
@@ -167,6 +229,9 @@ KIND.destroy = destroy
 KIND.seed_many = seed_many
 KIND.step_many = step_many
 KIND.write_many = write_many
+KIND.error_text = error_text
+KIND.render_many = render_many
+KIND.frame_height, KIND.frame_width = BLACKJACK_SIZE
 
 
 class Blackjack:
@@ -196,3 +261,8 @@ class Blackjack:
         actions = [Field("action", np.int32, (-1,), 0, 1)]
         template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
+
+    @staticmethod
+    def picture_assets(config, height, width):
+        """Return upstream's images."""
+        return blackjack()

@@ -11,13 +11,15 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
+from envpool.drawing.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame, canvas_span
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames
 from envpool.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed
 
 from envpool.native import Field, define
 from envpool.spec import check_range
 
 MAX_SIDE = 4096         # 64 MiB for one observation
+MAX_CELL, MAX_PICTURE = 32, 512     # pixels: sides of a cell and of the picture, where a cell has more than one
 
 cdef struct Config:
     int32_t height
@@ -96,6 +98,35 @@ cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fi
         obs += size
 
 
+cdef inline int32_t border(int32_t cell, int32_t cells, int32_t pixels) noexcept nogil:
+    """The first pixel of a cell in a row or column of cells."""
+    return <int32_t>(<int64_t>cell * pixels // cells)
+
+
+cdef void draw_cell(const canvas* c, const Config* board, int32_t row, int32_t column) noexcept nogil:
+    """Draws a cell, which may be smaller than a pixel."""
+    cdef int32_t top = border(row, board.height, c.height), left = border(column, board.width, c.width)
+    cdef int32_t bottom = max(top, border(row + 1, board.height, c.height) - 1)
+    cdef int32_t right = max(left, border(column + 1, board.width, c.width) - 1)
+    cdef int32_t y
+    for y in range(top, bottom + 1):
+        canvas_span(c, y, left, right, canvas_colour(255, 255, 255))
+
+
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    cdef Games* s = <Games*>state
+    cdef const Game* g
+    cdef canvas c
+    cdef int32_t i
+    for i in range(f.n):
+        g = &s.games[f.ids[i]]
+        c = canvas_of_frame(f, i)
+        canvas_clear(&c, canvas_colour(0, 0, 0))
+        draw_cell(&c, s.config, g.row, g.column)
+        draw_cell(&c, s.config, s.config.height - 1, g.paddle)
+    return 0
+
+
 cdef envpool_env KIND
 envpool_env_init(&KIND, "Catch")
 KIND.create = create
@@ -103,6 +134,7 @@ KIND.destroy = destroy
 KIND.seed_many = seed_many
 KIND.step_many = step_many
 KIND.write_many = write_many
+KIND.render_many = render_many
 
 
 class Catch:
@@ -131,4 +163,6 @@ class Catch:
         fields = [Field("obs", np.float32, (config.height, config.width), 0, 1)]
         actions = [Field("action", np.int32, (-1,), 0, 2)]
         template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
-        return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
+        cell = max(1, min(MAX_CELL, MAX_PICTURE // max(config.height, config.width)))
+        frame = config.height * cell, config.width * cell
+        return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)], frame_size=frame)

@@ -11,6 +11,7 @@ from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env, envpool_env_init
 from envpool.toy_text cimport tabular
 
 from envpool.native import Field, define
+from envpool.toy_text.pictures import cliff
 from envpool.toy_text.tabular import grid_targets, pack, slipping
 
 ROWS, COLUMNS = 4, 12
@@ -26,6 +27,9 @@ KIND.seed_many = tabular.seed_many
 KIND.step_many = tabular.step_many
 KIND.write_many = tabular.write_many
 KIND.run_many = tabular.run_many
+KIND.render_many = tabular.render_many
+KIND.frame_height = 256
+KIND.frame_width = 768
 
 
 class CliffWalking:
@@ -67,3 +71,8 @@ class CliffWalking:
         ]
         actions = [Field("action", np.int32, (-1,), 0, len(MOVES) - 1)]
         return define(PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL), fields, actions, table)
+
+    @staticmethod
+    def picture_assets(config, height, width):
+        """Return the map and the walker."""
+        return cliff(height, width)

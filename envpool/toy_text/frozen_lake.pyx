@@ -13,6 +13,7 @@ from envpool.toy_text cimport tabular
 from envpool.errors import ConfigError
 from envpool.native import Field, define
 from envpool.toy_text.checks import check_probability, check_rewards
+from envpool.toy_text.pictures import lake, lake_size
 from envpool.toy_text.tabular import grid_targets, pack, slipping
 
 MAPS = {
@@ -32,6 +33,7 @@ KIND.seed_many = tabular.seed_many
 KIND.step_many = tabular.step_many
 KIND.write_many = tabular.write_many
 KIND.run_many = tabular.run_many
+KIND.render_many = tabular.render_many
 
 
 def named_map(map_name, size):
@@ -78,6 +80,11 @@ def check_map(desc):
     return rows
 
 
+def rows_of(config):
+    """The map that the options choose."""
+    return named_map(config.map_name, config.size) if config.desc is None else check_map(config.desc)
+
+
 class FrozenLake:
     """A walk over a lake of frozen cells with holes.
 
@@ -118,7 +125,7 @@ class FrozenLake:
     @staticmethod
     def build(config):
         """Return the capsule of this kind."""
-        rows = named_map(config.map_name, config.size) if config.desc is None else check_map(config.desc)
+        rows = rows_of(config)
         goal, hole, frozen = check_rewards("reward_schedule", config.reward_schedule, ("goal", "hole", "frozen"))
         success = check_probability("success_rate", config.success_rate)
         failure = (1.0 - success) / 2.0
@@ -140,4 +147,10 @@ class FrozenLake:
             Field("info:prob", np.float32, (-1,), 0, 1),
         ]
         actions = [Field("action", np.int32, (-1,), 0, len(MOVES) - 1)]
-        return define(PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL), fields, actions, table)
+        template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+        return define(template, fields, actions, table, frame_size=lake_size(rows))
+
+    @staticmethod
+    def picture_assets(config, height, width):
+        """Return the map and the walker."""
+        return lake(rows_of(config), height, width)

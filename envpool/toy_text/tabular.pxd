@@ -7,7 +7,7 @@ random() is a multiple of 2**-53, so a limit c becomes ceil(c * 2**53), and the 
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
-from envpool.env cimport envpool_batch
+from envpool.env cimport envpool_batch, envpool_frames
 from envpool.rng cimport ep_pcg64
 
 cdef enum:
@@ -46,3 +46,7 @@ cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil
 cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil
 cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int64_t row0) noexcept nogil
+
+# Draws a walker over a map that does not change. Assets: a sheet with the map, which has the size of the picture, and the
+# walker, and for each state the place of the walker's upper left corner: x, y.
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil

@@ -9,7 +9,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch
+from envpool.drawing.canvas cimport canvas, canvas_of_frame
+from envpool.drawing.image cimport sheet_copy, sheet_draw, sheet_numbers
+from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_frames
 from envpool.rng cimport ep_next64, ep_pcg64, ep_pcg64_seed
 
 
@@ -112,6 +114,20 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
         memcpy(<float*>fields[1] + row0, s.prob + b.ids[0], b.n * sizeof(float))
     else:
         write_many(state, b.ids, b.n, fields, row0)
+    return 0
+
+
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    cdef Walkers* s = <Walkers*>state
+    cdef const int32_t* places = sheet_numbers(f.assets)
+    cdef const int32_t* place
+    cdef canvas c
+    cdef int32_t i
+    for i in range(f.n):
+        c = canvas_of_frame(f, i)
+        place = places + 2 * s.position[f.ids[i]]
+        sheet_copy(&c, f.assets, 0)
+        sheet_draw(&c, f.assets, 1, place[0], place[1])
     return 0
 
 

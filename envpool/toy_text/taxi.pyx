@@ -8,15 +8,22 @@ import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init
+from envpool.drawing.canvas cimport canvas
+from envpool.drawing.image cimport sheet_copy, sheet_draw
+from envpool.drawing.scaled cimport scaled_begin, scaled_canvas, scaled_end, scaled_finish, scaled_frames
+from envpool.env cimport (
+    ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init, envpool_frames,
+)
 from envpool.rng cimport ep_choice, ep_next_double, ep_pcg64
 from envpool.toy_text cimport tabular
 
 from envpool.native import Field, define
 from envpool.toy_text.checks import check_probability
+from envpool.toy_text.pictures import TAXI_SIZE, taxi
 from envpool.toy_text.tabular import grid_targets, pack
 
 cdef enum:
@@ -24,6 +31,9 @@ cdef enum:
     NUM_ACTIONS = 6
     STATES_PER_CELL = 20
     RIDING = 4                  # the passenger is in the taxi; 0 to 3: waits at that stand
+    NUM_MOVES = 4               # the first actions
+    SOUTHWARD = 0
+    OUT_OF_MEMORY = 1
 
 SOUTH, NORTH, EAST, WEST, PICK_UP, DROP_OFF = range(NUM_ACTIONS)
 MOVES = ((1, 0), (-1, 0), (0, 1), (0, -1))
@@ -31,6 +41,7 @@ MOVES = ((1, 0), (-1, 0), (0, 1), (0, -1))
 SIDES = ((EAST, WEST), (WEST, EAST), (NORTH, SOUTH), (SOUTH, NORTH))
 SIDE = 5                        # of the city
 STANDS = (0, 4, 20, 23)         # cells of red, green, yellow, blue
+cdef int32_t[4] STAND = STANDS
 WALLS_EAST = (1, 6, 15, 17, 20, 22)  # cells with a wall between them and the next one in the row
 PLAIN, REFUSED, DELIVERED = range(3)  # kinds of outcomes
 
@@ -44,6 +55,7 @@ cdef struct Taxis:
     const Config* config
     tabular.Walkers* walkers
     uint8_t* is_undecided       # (n): the passenger changes the destination on the first move
+    uint8_t* heading            # (n): the last move of the episode, which the picture shows
 
 
 cdef void destroy(void* state) noexcept nogil:
@@ -51,6 +63,7 @@ cdef void destroy(void* state) noexcept nogil:
     if s.walkers != NULL:
         tabular.destroy(s.walkers)
     free(s.is_undecided)
+    free(s.heading)
     free(s)
 
 
@@ -61,7 +74,8 @@ cdef void* create(const void* config, int32_t n) noexcept nogil:
     s.config = <const Config*>config
     s.walkers = <tabular.Walkers*>tabular.create(s.config + 1, n)
     s.is_undecided = <uint8_t*>calloc(n, 1)
-    if s.walkers == NULL or s.is_undecided == NULL:
+    s.heading = <uint8_t*>calloc(n, 1)
+    if s.walkers == NULL or s.is_undecided == NULL or s.heading == NULL:
         destroy(s)
         return NULL
     return s
@@ -69,6 +83,15 @@ cdef void* create(const void* config, int32_t n) noexcept nogil:
 
 cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil:
     tabular.seed_many((<Taxis*>state).walkers, ids, n, seeds)
+
+
+cdef inline int32_t cell_x(int32_t cell) noexcept nogil:
+    """Where a cell is in the picture."""
+    return 48 + 88 * (cell % 5)
+
+
+cdef inline int32_t cell_y(int32_t cell) noexcept nogil:
+    return 128 + 56 * (cell // 5)
 
 
 cdef inline bint has_moved_with_passenger(int32_t before, int32_t now) noexcept nogil:
@@ -84,10 +107,14 @@ cdef int32_t other_destination(int32_t position, int32_t before, ep_pcg64* rng) 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Taxis* s = <Taxis*>state
+    cdef const int32_t* actions = <const int32_t*>b.actions[0]
     cdef int32_t* position = s.walkers.position
     cdef int32_t before[ENVPOOL_MAX_BATCH]
     cdef ep_pcg64* rng
     cdef int32_t i, id
+    for i in range(b.n):
+        id = b.ids[i]
+        s.heading[id] = SOUTHWARD if b.reset[i] else <uint8_t>actions[id] if actions[id] < NUM_MOVES else s.heading[id]
     if not s.config.is_fickle:
         return tabular.step_many(s.walkers, b)
     for i in range(b.n):
@@ -113,6 +140,40 @@ cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fi
         memcpy(mask + NUM_ACTIONS * i, s.config.mask[s.walkers.position[ids[i]]], NUM_ACTIONS)
 
 
+cdef void draw(const canvas* c, const void* sheet, int32_t position, int32_t heading) noexcept nogil:
+    """The sheet has the city, the destination, the passenger, and the taxi by heading: empty, then full."""
+    cdef int32_t destination = STAND[position & 3], passenger = (position >> 2) % 5
+    cdef int32_t is_full = passenger == RIDING, is_aside = heading >= 2
+    sheet_copy(c, sheet, 0)
+    sheet_draw(c, sheet, 1, cell_x(destination), cell_y(destination))
+    if not is_full:
+        sheet_draw(c, sheet, 2, cell_x(STAND[passenger]) + 35, cell_y(STAND[passenger]) + 19)
+    position = position // STATES_PER_CELL
+    sheet_draw(c, sheet, 3 + 4 * is_full + heading, cell_x(position) + (15 if is_aside else 25),
+               cell_y(position) + (9 if is_aside else 0))
+
+
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    cdef Taxis* s = <Taxis*>state
+    cdef scaled_frames frames
+    cdef canvas c
+    cdef int32_t i, id
+    if not scaled_begin(&frames, f, KIND.frame_height, KIND.frame_width):
+        return OUT_OF_MEMORY
+    for i in range(f.n):
+        id = f.ids[i]
+        c = scaled_canvas(&frames, i)
+        draw(&c, f.assets, s.walkers.position[id], s.heading[id])
+        scaled_finish(&frames, i)
+    scaled_end(&frames)
+    return 0
+
+
+cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
+    """There is only one code."""
+    snprintf(text, size, "there is no memory for its picture")
+
+
 cdef envpool_env KIND
 envpool_env_init(&KIND, "Taxi")
 KIND.create = create
@@ -120,6 +181,9 @@ KIND.destroy = destroy
 KIND.seed_many = seed_many
 KIND.step_many = step_many
 KIND.write_many = write_many
+KIND.error_text = error_text
+KIND.render_many = render_many
+KIND.frame_height, KIND.frame_width = TAXI_SIZE
 
 
 def city_targets():
@@ -237,3 +301,8 @@ class Taxi:
         actions = [Field("action", np.int32, (-1,), 0, NUM_ACTIONS - 1)]
         template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)] + table)
+
+    @staticmethod
+    def picture_assets(config, height, width):
+        """Return upstream's images."""
+        return taxi()
