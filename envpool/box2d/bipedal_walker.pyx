@@ -10,18 +10,16 @@ import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, fabs, fabsf, isnan, sin
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.stdio cimport snprintf
-from libc.stdlib cimport calloc, free
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 
 from envpool.box2d.scene cimport (
-    SCENE_BLOCK, SCENE_FPS, SCENE_LANES, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef,
-    b2RevoluteJoint, b2Vec2, b2World, scene_body, scene_box, scene_create, scene_edge, scene_look, scene_motor,
-    scene_polygon, scene_step, scene_warm_up,
+    SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint, b2Vec2,
+    scene_body, scene_box, scene_edge, scene_look, scene_motor, scene_polygon,
 )
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
-from envpool.rng cimport ep_integers, ep_next_double, ep_pcg64, ep_pcg64_seed, ep_uniform
+from envpool.box2d.worlds cimport Env, Options, Outcome, Task, init_kind
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
+from envpool.rng cimport ep_integers, ep_next_double, ep_uniform
 
 from envpool.native import Field, define
 
@@ -66,11 +64,11 @@ for ray in range(RAYS):
     RAY[2 * ray + 1] = cos(1.5 * ray / 10.0) * (160 / SCALE)
 
 cdef struct Config:
+    Options base
     bint hardcore
 
 cdef struct Walker:
-    ep_pcg64 rng
-    b2World* world
+    Env base
     b2Body* terrain[MAX_TERRAIN]
     b2Body* hull
     b2Body* legs[MOTORS]                # upper and lower segment of one leg, then of the other
@@ -79,58 +77,17 @@ cdef struct Walker:
     Touch foot_touch[2]
     double shaping                      # of the last step
     int32_t num_terrain
+    float action[MOTORS]                # of this step
     float obs[OBS]
 
-cdef struct Walkers:
-    Config config
-    TouchListener* listener
-    Walker* envs                        # (n)
-    int32_t n
-
-
-cdef void destroy(void* state) noexcept nogil:
-    cdef Walkers* s = <Walkers*>state
-    cdef int32_t i
-    if s.envs != NULL:
-        for i in range(s.n):
-            del s.envs[i].world
-    free(s.envs)
-    del s.listener
-    free(s)
-
-
-cdef void* create(const void* config, int32_t n) noexcept nogil:
-    cdef Walkers* s = <Walkers*>calloc(1, sizeof(Walkers))
-    cdef int32_t i
-    if s == NULL:
-        return NULL
-    s.config = (<const Config*>config)[0]
-    s.n = n
-    s.listener = new TouchListener()
-    s.envs = <Walker*>calloc(n, sizeof(Walker))
-    if s.envs == NULL:
-        destroy(s)
-        return NULL
-    for i in range(n):
-        s.envs[i].world = scene_create(-10)
-        if s.envs[i].world == NULL:
-            destroy(s)
-            return NULL
-    return s
-
-
-cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil:
-    cdef Walkers* s = <Walkers*>state
-    cdef int32_t i
-    for i in range(n):
-        ep_pcg64_seed(&s.envs[ids[i]].rng, seeds[i])
+cdef TouchListener LISTENER
 
 
 # ---- terrain ---------------------------------------------------------------------------------------------------------
 
 cdef b2Body* add_ground(Walker* e) noexcept nogil:
     """A body for a part of the terrain."""
-    cdef b2Body* body = scene_body(e.world, b2_staticBody, 0, 0, 0)
+    cdef b2Body* body = scene_body(e.base.world, b2_staticBody, 0, 0, 0)
     e.terrain[e.num_terrain] = body
     e.num_terrain += 1
     return body
@@ -158,10 +115,10 @@ cdef void make_terrain(Walker* e, bint hardcore) noexcept nogil:
             below = GROUND_HEIGHT - y
             velocity = 0.8 * velocity + 0.01 * ((below > 0) - (below < 0))
             if i > START_LENGTH:
-                velocity += ep_uniform(&e.rng, -1, 1) / SCALE
+                velocity += ep_uniform(&e.base.rng, -1, 1) / SCALE
             y += velocity
         elif spot == PIT and is_first:
-            counter = ep_integers(&e.rng, 3, 5)
+            counter = ep_integers(&e.base.rng, 3, 5)
             add_block(e, x, x + STEP, y, y - 4 * STEP)
             add_block(e, x + STEP * counter, x + STEP + STEP * counter, y, y - 4 * STEP)
             counter += 2
@@ -171,12 +128,12 @@ cdef void make_terrain(Walker* e, bint hardcore) noexcept nogil:
             if counter > 1:
                 y -= 4 * STEP
         elif spot == STUMP and is_first:
-            counter = ep_integers(&e.rng, 1, 3)
+            counter = ep_integers(&e.base.rng, 1, 3)
             add_block(e, x, x + counter * STEP, y, y + counter * STEP)
         elif spot == STAIRS and is_first:
-            stair_height = 1 if ep_next_double(&e.rng) > 0.5 else -1
-            stair_width = ep_integers(&e.rng, 4, 5)
-            stair_steps = ep_integers(&e.rng, 3, 5)
+            stair_height = 1 if ep_next_double(&e.base.rng) > 0.5 else -1
+            stair_width = ep_integers(&e.base.rng, 4, 5)
+            stair_steps = ep_integers(&e.base.rng, 3, 5)
             stair_y = y
             for s in range(stair_steps):
                 add_block(e, x + (s * stair_width) * STEP, x + ((1 + s) * stair_width) * STEP,
@@ -189,8 +146,8 @@ cdef void make_terrain(Walker* e, bint hardcore) noexcept nogil:
         height[i] = y
         counter -= 1
         if counter == 0:
-            counter = ep_integers(&e.rng, GRASS_LENGTH // 2, GRASS_LENGTH)
-            spot = ep_integers(&e.rng, 1, NUM_SPOTS) if spot == GRASS and hardcore else GRASS
+            counter = ep_integers(&e.base.rng, GRASS_LENGTH // 2, GRASS_LENGTH)
+            spot = ep_integers(&e.base.rng, 1, NUM_SPOTS) if spot == GRASS and hardcore else GRASS
             is_first = True
     edge.friction = FRICTION
     edge.filter.categoryBits = GROUND
@@ -209,12 +166,12 @@ cdef void make_leg(Walker* e, int i, double x, double y) noexcept nogil:
     fixture.density = 1.0
     fixture.filter.categoryBits = WALKER
     fixture.filter.maskBits = GROUND
-    upper = scene_body(e.world, b2_dynamicBody, x, y - LEG_HEIGHT / 2 - LEG_DOWN, side * 0.05)
+    upper = scene_body(e.base.world, b2_dynamicBody, x, y - LEG_HEIGHT / 2 - LEG_DOWN, side * 0.05)
     scene_box(upper, fixture, LEG_WIDTH / 2, LEG_HEIGHT / 2)
-    e.joints[2 * i] = scene_motor(e.world, e.hull, upper, 0, LEG_DOWN, 0, LEG_HEIGHT / 2, TORQUE, side, -0.8, 1.1)
-    lower = scene_body(e.world, b2_dynamicBody, x, y - LEG_HEIGHT * 3 / 2 - LEG_DOWN, side * 0.05)
+    e.joints[2 * i] = scene_motor(e.base.world, e.hull, upper, 0, LEG_DOWN, 0, LEG_HEIGHT / 2, TORQUE, side, -0.8, 1.1)
+    lower = scene_body(e.base.world, b2_dynamicBody, x, y - LEG_HEIGHT * 3 / 2 - LEG_DOWN, side * 0.05)
     scene_box(lower, fixture, 0.8 * LEG_WIDTH / 2, LEG_HEIGHT / 2)
-    e.joints[2 * i + 1] = scene_motor(e.world, upper, lower, 0, -LEG_HEIGHT / 2, 0, LEG_HEIGHT / 2, TORQUE, 1, -1.6,
+    e.joints[2 * i + 1] = scene_motor(e.base.world, upper, lower, 0, -LEG_HEIGHT / 2, 0, LEG_HEIGHT / 2, TORQUE, 1, -1.6,
                                       -0.1)
     lower.SetUserData(&e.foot_touch[i])
     e.legs[2 * i] = upper
@@ -232,10 +189,10 @@ cdef void make_walker(Walker* e) noexcept nogil:
     fixture.friction = 0.1
     fixture.filter.categoryBits = WALKER
     fixture.filter.maskBits = GROUND
-    e.hull = scene_body(e.world, b2_dynamicBody, x, y, 0)
+    e.hull = scene_body(e.base.world, b2_dynamicBody, x, y, 0)
     scene_polygon(e.hull, fixture, corners, 5)
     e.hull.SetUserData(&e.hull_touch)
-    e.hull.ApplyForceToCenter(b2Vec2(<float>ep_uniform(&e.rng, -5, 5), 0), True)
+    e.hull.ApplyForceToCenter(b2Vec2(<float>ep_uniform(&e.base.rng, -5, 5), 0), True)
     make_leg(e, 0, x, y)
     make_leg(e, 1, x, y)
 
@@ -243,25 +200,26 @@ cdef void make_walker(Walker* e) noexcept nogil:
 cdef void clear(Walker* e) noexcept nogil:
     """Takes all bodies out of the world, in upstream's order, which decides how the world goes on."""
     cdef int i
-    e.world.SetContactListener(NULL)
+    e.base.world.SetContactListener(NULL)
     for i in range(e.num_terrain):
-        e.world.DestroyBody(e.terrain[e.num_terrain - 1 - i])
-    e.world.DestroyBody(e.hull)
+        e.base.world.DestroyBody(e.terrain[e.num_terrain - 1 - i])
+    e.base.world.DestroyBody(e.hull)
     for i in range(MOTORS):
-        e.world.DestroyBody(e.legs[i])
+        e.base.world.DestroyBody(e.legs[i])
 
 
-cdef void start(Walker* e, Walkers* s) noexcept nogil:
-    """A new episode; a step without torque belongs to it."""
+cdef void start(Env* env, const Options* options) noexcept nogil:
+    cdef Walker* e = <Walker*>env
     cdef int _
     if e.num_terrain:
         clear(e)
-    e.world.SetContactListener(s.listener)
+    e.base.world.SetContactListener(&LISTENER)
     memset(&e.hull_touch, 0, sizeof(e.hull_touch))
     memset(e.foot_touch, 0, sizeof(e.foot_touch))
-    make_terrain(e, s.config.hardcore)
+    memset(e.action, 0, sizeof(e.action))
+    make_terrain(e, (<const Config*>options).hardcore)
     for _ in range(NUM_CLOUD_DRAWS):    # upstream draws clouds, which are only to be looked at
-        ep_next_double(&e.rng)
+        ep_next_double(&e.base.rng)
     make_walker(e)
 
 
@@ -270,15 +228,26 @@ cdef inline float effort(float action) noexcept nogil:
     return min(fabsf(action), <float>1)
 
 
-cdef void act(Walker* e, const float* action) noexcept nogil:
+cdef int32_t choose(Env* env, const Options* options, const void* actions, int32_t id) noexcept nogil:
+    cdef const float* action = <const float*>actions + MOTORS * <size_t>id
     cdef int i
     for i in range(MOTORS):
-        e.joints[i].SetMotorSpeed(SPEED[i] * <float>((action[i] > 0) - (action[i] < 0)))
-        e.joints[i].SetMaxMotorTorque(<float>TORQUE * effort(action[i]))
+        if isnan(action[i]):
+            return NAN_ACTION
+    memcpy((<Walker*>env).action, action, MOTORS * sizeof(float))
+    return 0
 
 
-cdef float observe(Walker* e, const float* action, uint8_t* terminated) noexcept nogil:
-    """What came of the step; returns the reward."""
+cdef void push(Env* env, const Options* options) noexcept nogil:
+    cdef Walker* e = <Walker*>env
+    cdef int i
+    for i in range(MOTORS):
+        e.joints[i].SetMotorSpeed(SPEED[i] * <float>((e.action[i] > 0) - (e.action[i] < 0)))
+        e.joints[i].SetMaxMotorTorque(<float>TORQUE * effort(e.action[i]))
+
+
+cdef void observe(Env* env, const Options* options, Outcome* out) noexcept nogil:
+    cdef Walker* e = <Walker*>env
     cdef double x = e.hull.GetPosition().x, y = e.hull.GetPosition().y, angle = e.hull.GetAngle(), shaping
     cdef float* o = e.obs
     cdef float reward
@@ -295,91 +264,33 @@ cdef float observe(Walker* e, const float* action, uint8_t* terminated) noexcept
         o[i + 3] = <float>(<double>e.joints[2 * leg + 1].GetJointSpeed() / SPEED[1])
         o[i + 4] = 1.0 if e.foot_touch[leg].is_touching else 0.0
     for i in range(RAYS):
-        o[14 + i] = scene_look(e.world, e.hull.GetPosition(), x + RAY[2 * i], y - RAY[2 * i + 1], GROUND)
+        o[14 + i] = scene_look(e.base.world, e.hull.GetPosition(), x + RAY[2 * i], y - RAY[2 * i + 1], GROUND)
 
     shaping = 130 * x / SCALE
     shaping -= 5.0 * fabs(angle)
     reward = <float>(shaping - e.shaping)
     e.shaping = shaping
+    if out == NULL:
+        return
     for i in range(MOTORS):
-        reward -= EFFORT_COST * effort(action[i])
-    terminated[0] = x > (LENGTH - GRASS_LENGTH) * STEP
+        reward -= EFFORT_COST * effort(e.action[i])
+    out.reward = reward
+    out.terminated = x > (LENGTH - GRASS_LENGTH) * STEP
     if e.hull_touch.was_touched or x < 0:
-        terminated[0] = 1
-        reward = -100
-    return reward
+        out.terminated = 1
+        out.reward = -100
 
 
-# ---- batches ---------------------------------------------------------------------------------------------------------
-
-cdef int step_block(Walkers* s, const envpool_batch* b, int32_t first, int32_t n) noexcept nogil:
-    """Steps positions first to first + n - 1 of the batch."""
-    cdef b2World* worlds[SCENE_BLOCK]
-    cdef float actions[SCENE_BLOCK][MOTORS]
-    cdef int32_t at[SCENE_BLOCK]
-    cdef Walker* e
-    cdef float reward
-    cdef uint8_t terminated
-    cdef int32_t i, k, position, num = 0
-    memset(worlds, 0, sizeof(worlds))
-    memset(actions, 0, sizeof(actions))
-    for i in range(n):
-        position = first + i
-        e = &s.envs[b.ids[position]]
-        if b.reset[position]:
-            start(e, s)
-        else:
-            memcpy(actions[num], <const float*>b.actions[0] + MOTORS * <size_t>b.ids[position], sizeof(actions[0]))
-            for k in range(MOTORS):
-                if isnan(actions[num][k]):
-                    b.errors[position] = NAN_ACTION
-            if b.errors[position]:
-                memset(actions[num], 0, sizeof(actions[0]))
-                continue
-        act(e, actions[num])
-        at[num] = position
-        worlds[num] = e.world
-        num += 1
-    scene_step(worlds, num)
-    for i in range(num):
-        reward = observe(&s.envs[b.ids[at[i]]], actions[i], &terminated)
-        if not b.reset[at[i]]:
-            b.reward[at[i]] = reward
-            b.terminated[at[i]] = terminated
-    return num < n
+cdef void write(const Env* env, const Options* options, void* const* fields, int64_t row) noexcept nogil:
+    memcpy(<float*>fields[0] + OBS * row, (<const Walker*>env).obs, OBS * sizeof(float))
 
 
-cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
-    cdef int failed = 0
-    cdef int32_t first = 0
-    while first < b.n:
-        failed |= step_block(<Walkers*>state, b, first, min(SCENE_BLOCK, b.n - first))
-        first += SCENE_BLOCK
-    return failed
+# ---- kind of env -----------------------------------------------------------------------------------------------------
 
-
-cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
-    cdef Walkers* s = <Walkers*>state
-    cdef float* obs = <float*>fields[0] + OBS * row0
-    cdef int32_t i
-    for i in range(n):
-        memcpy(obs + OBS * i, s.envs[ids[i]].obs, OBS * sizeof(float))
-
-
-cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
-    snprintf(text, size, "the action has a NaN, allowed are numbers; those beyond -1 and 1 are clipped")
-
-
+cdef Task TASK = Task(sizeof(Walker), "the action has a NaN, allowed are numbers; those beyond -1 and 1 are clipped",
+                      NULL, start, choose, push, observe, write)
 cdef envpool_env KIND
-envpool_env_init(&KIND, "BipedalWalker")
-KIND.create = create
-KIND.destroy = destroy
-KIND.seed_many = seed_many
-KIND.step_many = step_many
-KIND.write_many = write_many
-KIND.lanes = SCENE_LANES
-KIND.error_text = error_text
-scene_warm_up()
+init_kind(&KIND, "BipedalWalker")
 
 
 class BipedalWalker:
@@ -403,6 +314,7 @@ class BipedalWalker:
     def build(config):
         """Return the capsule of this kind."""
         cdef Config c
+        c.base = Options(&TASK, -10)
         c.hardcore = config.hardcore
         leg = [np.pi, 5, np.pi, 5]
         high = np.array([np.pi, 5, 5, 5, *leg, 5, *leg, 5, *[1] * RAYS], np.float32)

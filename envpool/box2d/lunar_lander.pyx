@@ -9,17 +9,16 @@ import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, fabs, pi, sin, sqrt, tanh
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from envpool.box2d.scene cimport (
-    SCENE_BLOCK, SCENE_FPS, SCENE_LANES, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef,
-    b2Vec2, b2World, scene_body, scene_box, scene_create, scene_edge, scene_motor, scene_polygon, scene_restart,
-    scene_step, scene_warm_up,
+    SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, scene_body, scene_box,
+    scene_edge, scene_motor, scene_polygon, scene_restart,
 )
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
-from envpool.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed, ep_pcg64_seed_words, ep_uniform
+from envpool.box2d.worlds cimport Env, Options, Outcome, Task, init_kind
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
+from envpool.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed_words, ep_uniform
 
 from envpool.errors import ConfigError
 from envpool.native import Field, define
@@ -42,68 +41,33 @@ cdef double LEG_AWAY = 20
 cdef double LEG_DOWN = 18
 
 cdef struct Config:
+    Options base
     bint continuous
     bint wind
     bint is_world_kept                  # over episodes, and the wind goes on: version 2
-    double gravity
     double wind_power
     double turbulence_power
-
-cdef struct Lander:
-    ep_pcg64 rng
-    b2World* world
-    b2Body* moon
-    b2Body* hull
-    b2Body* legs[2]
-    Touch hull_touch
-    Touch leg_touch[2]
-    double pad_y                        # height of the landing pad
-    double shaping                      # of the last step
-    int64_t wind_at                     # argument of the wind
-    int64_t torque_at                   # argument of the turbulence
-    float obs[OBS]
-
-cdef struct Landers:
-    Config config
-    TouchListener* listener
-    Lander* envs                        # (n)
-    int32_t n
 
 cdef struct Thrust:
     double main                         # power of the main engine, 0 or 0.5 to 1
     double side                         # power of the side engines, 0 or 0.5 to 1
     double direction                    # -1: the left one, 1: the right one
 
+cdef struct Lander:
+    Env base
+    b2Body* moon
+    b2Body* hull
+    b2Body* legs[2]
+    Touch hull_touch
+    Touch leg_touch[2]
+    Thrust thrust                       # of this step
+    double pad_y                        # height of the landing pad
+    double shaping                      # of the last step
+    int64_t wind_at                     # argument of the wind
+    int64_t torque_at                   # argument of the turbulence
+    float obs[OBS]
 
-cdef void destroy(void* state) noexcept nogil:
-    cdef Landers* s = <Landers*>state
-    cdef int32_t i
-    if s.envs != NULL:
-        for i in range(s.n):
-            del s.envs[i].world
-    free(s.envs)
-    del s.listener
-    free(s)
-
-
-cdef void* create(const void* config, int32_t n) noexcept nogil:
-    cdef Landers* s = <Landers*>calloc(1, sizeof(Landers))
-    cdef int32_t i
-    if s == NULL:
-        return NULL
-    s.config = (<const Config*>config)[0]
-    s.n = n
-    s.listener = new TouchListener()
-    s.envs = <Lander*>calloc(n, sizeof(Lander))
-    if s.envs == NULL:
-        destroy(s)
-        return NULL
-    for i in range(n):
-        s.envs[i].world = scene_create(s.config.gravity)
-        if s.envs[i].world == NULL:
-            destroy(s)
-            return NULL
-    return s
+cdef TouchListener LISTENER
 
 
 cdef void draw_wind(Lander* e, ep_pcg64* rng) noexcept nogil:
@@ -111,18 +75,12 @@ cdef void draw_wind(Lander* e, ep_pcg64* rng) noexcept nogil:
     e.torque_at = ep_integers(rng, -9999, 9999)
 
 
-cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil:
-    cdef Landers* s = <Landers*>state
+cdef void seed(Env* env, const Options* options, uint64_t seed) noexcept nogil:
     cdef ep_pcg64 other
-    cdef uint32_t[2] words
-    cdef int32_t i
-    for i in range(n):
-        ep_pcg64_seed(&s.envs[ids[i]].rng, seeds[i])
-        if s.config.is_world_kept:      # upstream draws it once, from a generator that nobody seeds
-            words[0] = <uint32_t>seeds[i]
-            words[1] = WIND_STREAM
-            ep_pcg64_seed_words(&other, words, 2)
-            draw_wind(&s.envs[ids[i]], &other)
+    cdef uint32_t[2] words = [<uint32_t>seed, WIND_STREAM]
+    if (<const Config*>options).is_world_kept:      # upstream draws it once, from a generator that nobody seeds
+        ep_pcg64_seed_words(&other, words, 2)
+        draw_wind(<Lander*>env, &other)
 
 
 cdef void make_moon(Lander* e) noexcept nogil:
@@ -133,14 +91,14 @@ cdef void make_moon(Lander* e) noexcept nogil:
     cdef b2FixtureDef fixture
     cdef int i
     for i in range(CHUNKS + 1):
-        height[i] = ep_uniform(&e.rng, 0, HEIGHT / 2)
+        height[i] = ep_uniform(&e.base.rng, 0, HEIGHT / 2)
     e.pad_y = HEIGHT / 4
     for i in range(CHUNKS // 2 - 2, CHUNKS // 2 + 3):
         height[i] = e.pad_y
     for i in range(CHUNKS):
         x[i] = WIDTH / (CHUNKS - 1) * i
         y[i] = 0.33 * (height[i - 1 if i else CHUNKS] + height[i] + height[i + 1])
-    e.moon = scene_body(e.world, b2_staticBody, 0, 0, 0)
+    e.moon = scene_body(e.base.world, b2_staticBody, 0, 0, 0)
     scene_edge(e.moon, fixture, 0, 0, WIDTH, 0)
     fixture.friction = 0.1
     for i in range(CHUNKS - 1):
@@ -158,23 +116,23 @@ cdef void make_lander(Lander* e, const Config* c) noexcept nogil:
     hull.friction = 0.1
     hull.filter.categoryBits = HULL
     hull.filter.maskBits = GROUND
-    e.hull = scene_body(e.world, b2_dynamicBody, x, y, 0)
+    e.hull = scene_body(e.base.world, b2_dynamicBody, x, y, 0)
     scene_polygon(e.hull, hull, corners, 6)
     e.hull.SetUserData(&e.hull_touch)
-    force_x = ep_uniform(&e.rng, -1000, 1000)
-    force_y = ep_uniform(&e.rng, -1000, 1000)
+    force_x = ep_uniform(&e.base.rng, -1000, 1000)
+    force_y = ep_uniform(&e.base.rng, -1000, 1000)
     e.hull.ApplyForceToCenter(b2Vec2(<float>force_x, <float>force_y), True)
     if c.wind and not c.is_world_kept:
-        draw_wind(e, &e.rng)
+        draw_wind(e, &e.base.rng)
     leg.density = 1.0
     leg.filter.categoryBits = LEG
     leg.filter.maskBits = GROUND
     for i in range(2):
         side = 2 * i - 1
-        e.legs[i] = scene_body(e.world, b2_dynamicBody, x - side * LEG_AWAY / SCALE, y, side * 0.05)
+        e.legs[i] = scene_body(e.base.world, b2_dynamicBody, x - side * LEG_AWAY / SCALE, y, side * 0.05)
         scene_box(e.legs[i], leg, 2 / SCALE, 8 / SCALE)
         e.legs[i].SetUserData(&e.leg_touch[i])
-        scene_motor(e.world, e.hull, e.legs[i], 0, 0, side * LEG_AWAY / SCALE, LEG_DOWN / SCALE, 40, 0.3 * side,
+        scene_motor(e.base.world, e.hull, e.legs[i], 0, 0, side * LEG_AWAY / SCALE, LEG_DOWN / SCALE, 40, 0.3 * side,
                     -0.9 if i else 0.9 - 0.5, -0.9 + 0.5 if i else 0.9)
 
 
@@ -188,14 +146,15 @@ cdef void blow(Lander* e, const Config* c) noexcept nogil:
     e.hull.ApplyTorque(<float>torque, True)
 
 
-cdef void fire(Lander* e, Thrust t) noexcept nogil:
+cdef void fire(Lander* e) noexcept nogil:
     """The engines of this step; they scatter, and draw for it even when off."""
     cdef double angle = e.hull.GetAngle()
     cdef double x = e.hull.GetPosition().x, y = e.hull.GetPosition().y
     cdef double tip_x = sin(angle), tip_y = cos(angle)
     cdef double side_x = -tip_y, side_y = tip_x
-    cdef double first = ep_uniform(&e.rng, -1, 1) / SCALE
-    cdef double second = ep_uniform(&e.rng, -1, 1) / SCALE
+    cdef double first = ep_uniform(&e.base.rng, -1, 1) / SCALE
+    cdef double second = ep_uniform(&e.base.rng, -1, 1) / SCALE
+    cdef Thrust t = e.thrust
     cdef double ox, oy
     if t.main > 0:
         ox = tip_x * (4 / SCALE + 2 * first) + side_x * second
@@ -210,17 +169,18 @@ cdef void fire(Lander* e, Thrust t) noexcept nogil:
                                   True)
 
 
-cdef void act(Lander* e, const Config* c, Thrust t) noexcept nogil:
-    """What happens before the world moves."""
+cdef void push(Env* env, const Options* options) noexcept nogil:
+    cdef Lander* e = <Lander*>env
+    cdef const Config* c = <const Config*>options
     if c.wind and not (e.leg_touch[0].is_touching or e.leg_touch[1].is_touching):
         blow(e, c)
-    fire(e, t)
+    fire(e)
 
 
-cdef double observe(Lander* e, Thrust t, uint8_t* terminated) noexcept nogil:
-    """What came of it; returns the reward."""
+cdef void observe(Env* env, const Options* options, Outcome* out) noexcept nogil:
+    cdef Lander* e = <Lander*>env
     cdef double[OBS] o
-    cdef double shaping, reward
+    cdef double gain, shaping
     cdef int i
     o[0] = (e.hull.GetPosition().x - WIDTH / 2) / (WIDTH / 2)
     o[1] = (e.hull.GetPosition().y - (e.pad_y + LEG_DOWN / SCALE)) / (HEIGHT / 2)
@@ -235,35 +195,37 @@ cdef double observe(Lander* e, Thrust t, uint8_t* terminated) noexcept nogil:
 
     shaping = (-100 * sqrt(o[0] * o[0] + o[1] * o[1]) - 100 * sqrt(o[2] * o[2] + o[3] * o[3]) - 100 * fabs(o[4])
                + 10 * o[6] + 10 * o[7])
-    reward = shaping - e.shaping
+    gain = shaping - e.shaping
     e.shaping = shaping
-    reward -= t.main * 0.30
-    reward -= t.side * 0.03
-    terminated[0] = 0
+    if out == NULL:
+        return
+    out.reward = gain - e.thrust.main * 0.30
+    out.reward -= e.thrust.side * 0.03
     if e.hull_touch.was_touched or fabs(o[0]) >= 1.0:
-        terminated[0] = 1
-        reward = -100
+        out.terminated = 1
+        out.reward = -100
     if not e.hull.IsAwake():
-        terminated[0] = 1
-        reward = 100
-    return reward
+        out.terminated = 1
+        out.reward = 100
 
 
-cdef void start(Lander* e, Landers* s) noexcept nogil:
-    """A new episode; a step without thrust belongs to it."""
-    if not s.config.is_world_kept:
-        scene_restart(e.world, s.config.gravity)
+cdef void start(Env* env, const Options* options) noexcept nogil:
+    cdef Lander* e = <Lander*>env
+    cdef const Config* c = <const Config*>options
+    if not c.is_world_kept:
+        scene_restart(e.base.world, options.gravity)
     elif e.moon != NULL:
-        e.world.SetContactListener(NULL)
-        e.world.DestroyBody(e.moon)
-        e.world.DestroyBody(e.hull)
-        e.world.DestroyBody(e.legs[0])
-        e.world.DestroyBody(e.legs[1])
-    e.world.SetContactListener(s.listener)
+        e.base.world.SetContactListener(NULL)
+        e.base.world.DestroyBody(e.moon)
+        e.base.world.DestroyBody(e.hull)
+        e.base.world.DestroyBody(e.legs[0])
+        e.base.world.DestroyBody(e.legs[1])
+    e.base.world.SetContactListener(&LISTENER)
     memset(&e.hull_touch, 0, sizeof(e.hull_touch))
     memset(e.leg_touch, 0, sizeof(e.leg_touch))
     make_moon(e)
-    make_lander(e, &s.config)
+    memset(&e.thrust, 0, sizeof(e.thrust))
+    make_lander(e, c)
 
 
 cdef Thrust discrete_thrust(int32_t action) noexcept nogil:
@@ -287,65 +249,22 @@ cdef Thrust continuous_thrust(const float* action) noexcept nogil:
     return t
 
 
-cdef Thrust chosen_thrust(const Landers* s, const envpool_batch* b, int32_t id) noexcept nogil:
-    if s.config.continuous:
-        return continuous_thrust(<const float*>b.actions[0] + 2 * <size_t>id)
-    return discrete_thrust((<const int32_t*>b.actions[0])[id])
-
-
-cdef void step_block(Landers* s, const envpool_batch* b, int32_t first, int32_t n) noexcept nogil:
-    """Steps positions first to first + n - 1 of the batch."""
-    cdef b2World* worlds[SCENE_BLOCK]
-    cdef Thrust thrust[SCENE_BLOCK]
-    cdef Lander* e
-    cdef double reward
-    cdef uint8_t terminated
-    cdef int32_t i, at
-    memset(worlds, 0, sizeof(worlds))
-    memset(thrust, 0, n * sizeof(Thrust))
-    for i in range(n):
-        at = first + i
-        e = &s.envs[b.ids[at]]
-        if b.reset[at]:
-            start(e, s)
-        else:
-            thrust[i] = chosen_thrust(s, b, b.ids[at])
-        act(e, &s.config, thrust[i])
-        worlds[i] = e.world
-    scene_step(worlds, n)
-    for i in range(n):
-        at = first + i
-        reward = observe(&s.envs[b.ids[at]], thrust[i], &terminated)
-        if not b.reset[at]:
-            b.reward[at] = <float>reward
-            b.terminated[at] = terminated
-
-
-cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
-    cdef int32_t first = 0
-    while first < b.n:
-        step_block(<Landers*>state, b, first, min(SCENE_BLOCK, b.n - first))
-        first += SCENE_BLOCK
+cdef int32_t choose(Env* env, const Options* options, const void* actions, int32_t id) noexcept nogil:
+    cdef Lander* e = <Lander*>env
+    if (<const Config*>options).continuous:
+        e.thrust = continuous_thrust(<const float*>actions + 2 * <size_t>id)
+    else:
+        e.thrust = discrete_thrust((<const int32_t*>actions)[id])
     return 0
 
 
-cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
-    cdef Landers* s = <Landers*>state
-    cdef float* obs = <float*>fields[0] + OBS * row0
-    cdef int32_t i
-    for i in range(n):
-        memcpy(obs + OBS * i, s.envs[ids[i]].obs, OBS * sizeof(float))
+cdef void write(const Env* env, const Options* options, void* const* fields, int64_t row) noexcept nogil:
+    memcpy(<float*>fields[0] + OBS * row, (<const Lander*>env).obs, OBS * sizeof(float))
 
 
+cdef Task TASK = Task(sizeof(Lander), NULL, seed, start, choose, push, observe, write)
 cdef envpool_env KIND
-envpool_env_init(&KIND, "LunarLander")
-KIND.create = create
-KIND.destroy = destroy
-KIND.seed_many = seed_many
-KIND.step_many = step_many
-KIND.write_many = write_many
-KIND.lanes = SCENE_LANES
-scene_warm_up()
+init_kind(&KIND, "LunarLander")
 
 
 class LunarLander:
@@ -396,7 +315,7 @@ class LunarLander:
         c.continuous = config.continuous
         c.wind = config.enable_wind
         c.is_world_kept = config.version == 2
-        c.gravity = config.gravity
+        c.base = Options(&TASK, config.gravity)
         c.wind_power = config.wind_power
         c.turbulence_power = config.turbulence_power
         high = np.array([2.5, 2.5, 10, 10, 2 * np.pi, 10, 1, 1], np.float32)
