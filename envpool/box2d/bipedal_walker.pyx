@@ -10,14 +10,14 @@ import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, fabs, fabsf, isnan, sin
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from envpool.box2d.scene cimport (
     SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint, b2Vec2,
-    scene_body, scene_box, scene_edge, scene_look, scene_motor, scene_polygon,
+    scene_body, scene_box, scene_edge, scene_look, scene_look_at, scene_motor, scene_polygon,
 )
-from envpool.box2d.worlds cimport Env, Options, Outcome, Task, init_kind
+from envpool.box2d.worlds cimport FRAME_HEIGHT, FRAME_WIDTH, Env, Options, Outcome, Task, init_kind
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
 from envpool.rng cimport ep_integers, ep_next_double, ep_uniform
 
@@ -34,7 +34,20 @@ cdef enum:
     GROUND = 0x0001                     # category bits
     WALKER = 0x0020
     NAN_ACTION = 1                      # error code
-    NUM_CLOUD_DRAWS = LENGTH // 20 * 11
+    CLOUDS = 10
+    CLOUD_CORNERS = 5
+    LIDAR_ROUND = 100                   # pictures from one that shows the first ray to the next
+
+cdef extern from "bipedal_walker_draw.h" nogil:
+    cdef struct WalkerScene:
+        const double* ground
+        const double (*clouds)[5][2]
+        b2Body* const* terrain
+        int32_t num_terrain
+        const b2Body* parts[5]
+        const double (*ray)[2]
+
+    void walker_draw(const WalkerScene* s, uint8_t* pixels)
 
 cdef enum Spot:
     GRASS
@@ -77,6 +90,9 @@ cdef struct Walker:
     Touch foot_touch[2]
     double shaping                      # of the last step
     int32_t num_terrain
+    double[LENGTH] ground               # heights of its corners
+    double clouds[CLOUDS][CLOUD_CORNERS][2]
+    int32_t lidar_shown                 # pictures of this episode, modulo LIDAR_ROUND
     float action[MOTORS]                # of this step
     float obs[OBS]
 
@@ -102,7 +118,6 @@ cdef void add_block(Walker* e, double left, double right, double first, double s
 
 
 cdef void make_terrain(Walker* e, bint hardcore) noexcept nogil:
-    cdef double[LENGTH] height
     cdef double velocity = 0, y = GROUND_HEIGHT, x, below, stair_y = 0
     cdef int64_t counter = START_LENGTH, spot = GRASS, stair_steps = 0, stair_width = 1, stair_height = 0, s
     cdef bint is_first = False          # step of a spot
@@ -143,7 +158,7 @@ cdef void make_terrain(Walker* e, bint hardcore) noexcept nogil:
             s = stair_steps * stair_width - counter - stair_height
             y = stair_y + (<double>s / <double>stair_width * stair_height) * STEP
         is_first = False
-        height[i] = y
+        e.ground[i] = y
         counter -= 1
         if counter == 0:
             counter = ep_integers(&e.base.rng, GRASS_LENGTH // 2, GRASS_LENGTH)
@@ -152,7 +167,18 @@ cdef void make_terrain(Walker* e, bint hardcore) noexcept nogil:
     edge.friction = FRICTION
     edge.filter.categoryBits = GROUND
     for i in range(LENGTH - 1):
-        scene_edge(add_ground(e), edge, i * STEP, height[i], (i + 1) * STEP, height[i + 1])
+        scene_edge(add_ground(e), edge, i * STEP, e.ground[i], (i + 1) * STEP, e.ground[i + 1])
+
+
+cdef void make_clouds(Walker* e) noexcept nogil:
+    cdef double x
+    cdef int i, k
+    for i in range(CLOUDS):
+        x = ep_uniform(&e.base.rng, 0, LENGTH) * STEP
+        for k in range(CLOUD_CORNERS):
+            e.clouds[i][k][0] = x + 15 * STEP * sin(3.14 * 2 * k / 5) + ep_uniform(&e.base.rng, 0, 5 * STEP)
+            e.clouds[i][k][1] = HEIGHT / SCALE * 3 / 4 + 5 * STEP * cos(3.14 * 2 * k / 5) + ep_uniform(
+                &e.base.rng, 0, 5 * STEP)
 
 
 # ---- walker ----------------------------------------------------------------------------------------------------------
@@ -210,16 +236,15 @@ cdef void clear(Walker* e) noexcept nogil:
 
 cdef void start(Env* env, const Options* options) noexcept nogil:
     cdef Walker* e = <Walker*>env
-    cdef int _
     if e.num_terrain:
         clear(e)
     e.base.world.SetContactListener(&LISTENER)
     memset(&e.hull_touch, 0, sizeof(e.hull_touch))
     memset(e.foot_touch, 0, sizeof(e.foot_touch))
     memset(e.action, 0, sizeof(e.action))
+    e.lidar_shown = 0
     make_terrain(e, (<const Config*>options).hardcore)
-    for _ in range(NUM_CLOUD_DRAWS):    # upstream draws clouds, which are only to be looked at
-        ep_next_double(&e.base.rng)
+    make_clouds(e)
     make_walker(e)
 
 
@@ -285,10 +310,42 @@ cdef void write(const Env* env, const Options* options, void* const* fields, int
     memcpy(<float*>fields[0] + OBS * row, (<const Walker*>env).obs, OBS * sizeof(float))
 
 
+# ---- picture ---------------------------------------------------------------------------------------------------------
+
+cdef void find_ray(const Walker* e, int ray, double (*ends)[2]) noexcept nogil:
+    """Where a ray of the lidar starts and ends."""
+    cdef double x = e.hull.GetPosition().x, y = e.hull.GetPosition().y
+    ends[0][0] = x
+    ends[0][1] = y
+    scene_look_at(e.base.world, e.hull.GetPosition(), x + RAY[2 * ray], y - RAY[2 * ray + 1], GROUND, ends[1])
+
+
+cdef bint draw(Env* env, const Options* options, uint8_t* canvas) noexcept nogil:
+    """Upstream shows one ray in each of the first pictures of an episode: there and back again."""
+    cdef Walker* e = <Walker*>env
+    cdef WalkerScene scene
+    cdef double ends[2][2]
+    cdef int i
+    e.lidar_shown = (e.lidar_shown + 1) % LIDAR_ROUND
+    scene.ray = NULL
+    if e.lidar_shown < 2 * RAYS:
+        find_ray(e, e.lidar_shown if e.lidar_shown < RAYS else 2 * RAYS - 1 - e.lidar_shown, ends)
+        scene.ray = ends
+    scene.ground = e.ground
+    scene.clouds = e.clouds
+    scene.terrain = e.terrain
+    scene.num_terrain = e.num_terrain
+    for i in range(MOTORS):
+        scene.parts[i] = e.legs[i]
+    scene.parts[MOTORS] = e.hull
+    walker_draw(&scene, canvas)
+    return True
+
+
 # ---- kind of env -----------------------------------------------------------------------------------------------------
 
 cdef Task TASK = Task(sizeof(Walker), "the action has a NaN, allowed are numbers; those beyond -1 and 1 are clipped",
-                      NULL, start, choose, push, observe, write)
+                      NULL, NULL, start, choose, push, observe, write, FRAME_HEIGHT, FRAME_WIDTH, draw)
 cdef envpool_env KIND
 init_kind(&KIND, "BipedalWalker")
 

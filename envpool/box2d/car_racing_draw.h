@@ -1,5 +1,5 @@
-/* The picture of CarRacing: what gymnasium's env draws with pygame on 1000 x 800 pixels and shrinks to 96 x 96, with the
- * same pixels.
+/* The pictures of CarRacing: what gymnasium's env draws with pygame on 1000 x 800 pixels and then scales, with the same
+ * pixels: 96 x 96 as an observation, larger ones to look at.
  *
  * The picture is drawn in bands of rows from the top. The scene comes first: field, grass, road, car, with rows that count
  * from the bottom. Over it lie the panel with its indicators and the reward.
@@ -10,10 +10,11 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../drawing/line.h"
+#include "../drawing/polygon.h"
 #include "../drawing/turn.h"
 #include "car_racing_shapes.h"
 #include "drawing/gfx_quad.h"
-#include "drawing/scan_polygon.h"
 #include "drawing/shrink.h"
 #include "envpool/simd.h"
 
@@ -33,6 +34,16 @@ typedef struct car_racing_tile {
   uint32_t colour; /* 0xBBGGRR */
 } car_racing_tile;
 
+#define CAR_RACING_MARKS 30       /* at most, the newest */
+#define CAR_RACING_MARK_POINTS 30 /* at most */
+
+/* What a wheel that slid has left on the ground. */
+typedef struct car_racing_mark {
+  uint32_t colour;
+  int32_t length; /* points, at least 2 */
+  float points[CAR_RACING_MARK_POINTS][2];
+} car_racing_mark;
+
 /* A body of Box2D: where it is, and its orientation. */
 typedef struct car_racing_body {
   float x, y, sine, cosine;
@@ -42,6 +53,8 @@ typedef struct car_racing_body {
 typedef struct car_racing_scene {
   const car_racing_tile *road;   /* (road_length), in drawing order      */
   int32_t road_length;           /* at most CAR_RACING_MAX_ROAD          */
+  const car_racing_mark *marks;  /* a ring of CAR_RACING_MARKS; they are not part of an observation */
+  int64_t num_marks;             /* ever made, the last of which are kept; 0 shows none */
   uint32_t field_colour;
   uint32_t grass_colour;
   double time;                   /* s                                    */
@@ -90,9 +103,10 @@ static inline void car_racing_camera_init(car_racing_camera *c, const car_racing
 /* Figures of one picture, in drawing order. */
 typedef struct car_racing_figures {
   gfx_quad quads[1 + 400 + CAR_RACING_MAX_ROAD];
-  scan_polygon car[12];       /* four wheels with four marks, four parts of the hull */
-  scan_polygon indicators[7];
-  int32_t num_quads, num_car, num_indicators;
+  polygon car[12];              /* four wheels with four marks, four parts of the hull */
+  polygon indicators[7];
+  line marks[CAR_RACING_MARKS * (CAR_RACING_MARK_POINTS - 1)];
+  int32_t num_quads, num_car, num_indicators, num_marks;
   uint32_t background;        /* of the scene */
   int32_t text_left, text_width, text_length;
   int32_t text[CAR_RACING_TEXT_LENGTH];  /* glyphs */
@@ -143,16 +157,30 @@ static inline void car_racing_add_ground(car_racing_figures *f, const car_racing
   }
 }
 
+static inline void car_racing_add_marks(car_racing_figures *f, const car_racing_camera *c, const car_racing_scene *s) {
+  const int64_t oldest = s->num_marks > CAR_RACING_MARKS ? s->num_marks - CAR_RACING_MARKS : 0;
+  for (int64_t k = oldest; k < s->num_marks; k++) {
+    const car_racing_mark *mark = &s->marks[k % CAR_RACING_MARKS];
+    double places[CAR_RACING_MARK_POINTS][2];
+    for (int32_t i = 0; i < mark->length; i++) {
+      const double point[2] = {mark->points[i][0], mark->points[i][1]};
+      car_racing_project(c, point, places[i]);
+    }
+    for (int32_t i = 1; i < mark->length; i++)
+      f->num_marks += line_init(&f->marks[f->num_marks], CANVAS_WIDTH, CANVAS_HEIGHT, places[i - 1], places[i], mark->colour);
+  }
+}
+
 /* Adds a polygon that is fixed to a body. */
 static inline void car_racing_add_part(car_racing_figures *f, const car_racing_camera *c, const car_racing_body *b,
                                        const car_racing_part *part, uint32_t colour) {
-  double places[SCAN_VERTICES][2];
+  double places[POLYGON_VERTICES][2];
   for (int32_t i = 0; i < part->count; i++) {
     const float x = (float)(part->vertices[i][0] * CAR_RACING_UNIT), y = (float)(part->vertices[i][1] * CAR_RACING_UNIT);
     const double moved[2] = {(b->cosine * x - b->sine * y) + b->x, (b->sine * x + b->cosine * y) + b->y};
     car_racing_project(c, moved, places[i]);
   }
-  scan_polygon_init(&f->car[f->num_car++], places, part->count, colour);
+  polygon_init(&f->car[f->num_car++], places, part->count, colour);
 }
 
 static inline double car_racing_sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
@@ -191,7 +219,7 @@ static inline void car_racing_add_bar(car_racing_figures *f, int32_t place, doub
   const double top = CANVAS_HEIGHT - (rise + rise * height), bottom = CANVAS_HEIGHT - rise;
   const double bar[4][2] = {{place * step, top}, {(place + 1) * step, top}, {(place + 1) * step, bottom}, {place * step, bottom}};
   if (fabs(value) > 1e-4)
-    scan_polygon_init(&f->indicators[f->num_indicators++], bar, 4, colour);
+    polygon_init(&f->indicators[f->num_indicators++], bar, 4, colour);
 }
 
 /* A bar that grows sideways from `place`. */
@@ -200,7 +228,7 @@ static inline void car_racing_add_needle(car_racing_figures *f, int32_t place, d
   const double top = CANVAS_HEIGHT - 4 * CAR_RACING_RISE, bottom = CANVAS_HEIGHT - 2 * CAR_RACING_RISE;
   const double bar[4][2] = {{left, top}, {right, top}, {right, bottom}, {left, bottom}};
   if (fabs(value) > 1e-4)
-    scan_polygon_init(&f->indicators[f->num_indicators++], bar, 4, colour);
+    polygon_init(&f->indicators[f->num_indicators++], bar, 4, colour);
 }
 
 static inline void car_racing_add_indicators(car_racing_figures *f, const car_racing_scene *s) {
@@ -248,44 +276,68 @@ static inline void car_racing_draw_text(band *b, const car_racing_figures *f, co
   }
 }
 
+static inline void car_racing_figures_init(car_racing_figures *f, const car_racing_brush *brush, const car_racing_scene *s) {
+  car_racing_camera camera;
+  f->num_quads = f->num_car = f->num_indicators = f->num_marks = 0;
+  car_racing_camera_init(&camera, s);
+  car_racing_add_ground(f, &camera, s);
+  car_racing_add_marks(f, &camera, s);
+  car_racing_add_car(f, &camera, s);
+  car_racing_add_indicators(f, s);
+  car_racing_add_text(f, brush, s->reward);
+}
+
+/* Draws the rows of the canvas from `top` on. */
+static inline void car_racing_draw_band(band *b, const car_racing_figures *f, const car_racing_brush *brush, int32_t top) {
+  const int32_t is_panel = top >= CANVAS_HEIGHT - CAR_RACING_PANEL;
+  b->tables = &brush->tables;
+  for (int32_t k = 0; k < BAND_HEIGHT; k++)
+    row_clear(&b->rows[k], is_panel ? 0 : f->background);
+  if (!is_panel) {
+    b->low = CANVAS_HEIGHT - BAND_HEIGHT - top;
+    b->high = CANVAS_HEIGHT - 1 - top;
+    b->direction = -1;
+    for (int32_t i = 0; i < f->num_quads; i++)
+      gfx_quad_draw(b, &f->quads[i]);
+    for (int32_t i = 0; i < f->num_marks; i++)
+      line_draw_double(&f->marks[i], CANVAS_WIDTH, CANVAS_HEIGHT, band_span, b);
+    for (int32_t i = 0; i < f->num_car; i++)
+      polygon_draw_spans(&f->car[i], b->low, b->high, band_span, b);
+  }
+  b->low = top;
+  b->high = top + BAND_HEIGHT - 1;
+  b->direction = 1;
+  for (int32_t i = 0; i < f->num_indicators; i++)
+    polygon_draw_spans(&f->indicators[i], b->low, b->high, band_span, b);
+  car_racing_draw_text(b, f, brush);
+}
+
 /* Draws the scene into picture (96, 96, 3), red, green, blue. */
 ENVPOOL_SIMD
 static void car_racing_draw(const car_racing_brush *brush, const car_racing_scene *s, uint8_t *picture) {
   car_racing_figures f;
-  car_racing_camera camera;
   column_sums sums;
   band b;
-  f.num_quads = f.num_car = f.num_indicators = 0;
-  car_racing_camera_init(&camera, s);
-  car_racing_add_ground(&f, &camera, s);
-  car_racing_add_car(&f, &camera, s);
-  car_racing_add_indicators(&f, s);
-  car_racing_add_text(&f, brush, s->reward);
+  car_racing_figures_init(&f, brush, s);
   column_sums_init(&sums);
-  b.tables = &brush->tables;
   for (int32_t top = 0; top < CANVAS_HEIGHT; top += BAND_HEIGHT) {
-    const int32_t is_panel = top >= CANVAS_HEIGHT - CAR_RACING_PANEL;
-    for (int32_t k = 0; k < BAND_HEIGHT; k++)
-      row_clear(&b.rows[k], is_panel ? 0 : f.background);
-    if (!is_panel) {
-      b.low = CANVAS_HEIGHT - BAND_HEIGHT - top;
-      b.high = CANVAS_HEIGHT - 1 - top;
-      b.direction = -1;
-      for (int32_t i = 0; i < f.num_quads; i++)
-        gfx_quad_draw(&b, &f.quads[i]);
-      for (int32_t i = 0; i < f.num_car; i++)
-        scan_polygon_draw(&b, &f.car[i]);
-    }
-    b.low = top;
-    b.high = top + BAND_HEIGHT - 1;
-    b.direction = 1;
-    for (int32_t i = 0; i < f.num_indicators; i++)
-      scan_polygon_draw(&b, &f.indicators[i]);
-    car_racing_draw_text(&b, &f, brush);
+    car_racing_draw_band(&b, &f, brush, top);
     for (int32_t k = 0; k < BAND_HEIGHT; k++) {
       shrink_row(&brush->tables, &b.rows[k]);
       add_row(&sums, &b.rows[k], picture);
     }
+  }
+}
+
+/* Draws the scene into canvas (CANVAS_HEIGHT, CANVAS_WIDTH, 3), red, green, blue. */
+static void car_racing_draw_canvas(const car_racing_brush *brush, const car_racing_scene *s, uint8_t *canvas) {
+  car_racing_figures f;
+  band b;
+  car_racing_figures_init(&f, brush, s);
+  for (int32_t top = 0; top < CANVAS_HEIGHT; top += BAND_HEIGHT) {
+    car_racing_draw_band(&b, &f, brush, top);
+    for (int32_t k = 0; k < BAND_HEIGHT; k++, canvas += 3 * CANVAS_WIDTH)
+      row_copy(&brush->tables, &b.rows[k], canvas);
   }
 }
 

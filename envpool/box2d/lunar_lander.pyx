@@ -9,14 +9,18 @@ import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, fabs, pi, sin, sqrt, tanh
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from envpool.box2d.scene cimport (
-    SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, scene_body, scene_box,
-    scene_edge, scene_motor, scene_polygon, scene_restart,
+from envpool.box2d.exhaust cimport (
+    Exhaust, LanderScene, exhaust_blow, exhaust_fade, exhaust_follow, exhaust_release, exhaust_renew, exhaust_restart,
+    exhaust_step, lander_draw,
 )
-from envpool.box2d.worlds cimport Env, Options, Outcome, Task, init_kind
+from envpool.box2d.scene cimport (
+    SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, b2World, scene_body,
+    scene_box, scene_edge, scene_motor, scene_polygon, scene_restart,
+)
+from envpool.box2d.worlds cimport FRAME_HEIGHT, FRAME_WIDTH, Env, Options, Outcome, Task, init_kind
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
 from envpool.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed_words, ep_uniform
 
@@ -61,11 +65,14 @@ cdef struct Lander:
     Touch hull_touch
     Touch leg_touch[2]
     Thrust thrust                       # of this step
+    double[CHUNKS] moon_x               # corners of the moon's surface
+    double[CHUNKS] moon_y
     double pad_y                        # height of the landing pad
     double shaping                      # of the last step
     int64_t wind_at                     # argument of the wind
     int64_t torque_at                   # argument of the turbulence
     float obs[OBS]
+    Exhaust exhaust
 
 cdef TouchListener LISTENER
 
@@ -83,12 +90,8 @@ cdef void seed(Env* env, const Options* options, uint64_t seed) noexcept nogil:
         draw_wind(<Lander*>env, &other)
 
 
-cdef void make_moon(Lander* e) noexcept nogil:
-    """The ground: a chain of edges that is flat around the landing pad."""
+cdef void draw_moon(Lander* e) noexcept nogil:
     cdef double[CHUNKS + 1] height
-    cdef double[CHUNKS] x
-    cdef double[CHUNKS] y
-    cdef b2FixtureDef fixture
     cdef int i
     for i in range(CHUNKS + 1):
         height[i] = ep_uniform(&e.base.rng, 0, HEIGHT / 2)
@@ -96,13 +99,20 @@ cdef void make_moon(Lander* e) noexcept nogil:
     for i in range(CHUNKS // 2 - 2, CHUNKS // 2 + 3):
         height[i] = e.pad_y
     for i in range(CHUNKS):
-        x[i] = WIDTH / (CHUNKS - 1) * i
-        y[i] = 0.33 * (height[i - 1 if i else CHUNKS] + height[i] + height[i + 1])
-    e.moon = scene_body(e.base.world, b2_staticBody, 0, 0, 0)
-    scene_edge(e.moon, fixture, 0, 0, WIDTH, 0)
+        e.moon_x[i] = WIDTH / (CHUNKS - 1) * i
+        e.moon_y[i] = 0.33 * (height[i - 1 if i else CHUNKS] + height[i] + height[i + 1])
+
+
+cdef b2Body* make_moon(const Lander* e, b2World* world) noexcept nogil:
+    """The ground: a chain of edges that is flat around the landing pad."""
+    cdef b2Body* moon = scene_body(world, b2_staticBody, 0, 0, 0)
+    cdef b2FixtureDef fixture
+    cdef int i
+    scene_edge(moon, fixture, 0, 0, WIDTH, 0)
     fixture.friction = 0.1
     for i in range(CHUNKS - 1):
-        scene_edge(e.moon, fixture, x[i], y[i], x[i + 1], y[i + 1])
+        scene_edge(moon, fixture, e.moon_x[i], e.moon_y[i], e.moon_x[i + 1], e.moon_y[i + 1])
+    return moon
 
 
 cdef void make_lander(Lander* e, const Config* c) noexcept nogil:
@@ -156,17 +166,24 @@ cdef void fire(Lander* e) noexcept nogil:
     cdef double second = ep_uniform(&e.base.rng, -1, 1) / SCALE
     cdef Thrust t = e.thrust
     cdef double ox, oy
+    cdef b2Vec2 place
     if t.main > 0:
         ox = tip_x * (4 / SCALE + 2 * first) + side_x * second
         oy = -tip_y * (4 / SCALE + 2 * first) - side_y * second
-        e.hull.ApplyLinearImpulse(b2Vec2(<float>(-ox * MAIN_POWER * t.main), <float>(-oy * MAIN_POWER * t.main)),
-                                  b2Vec2(<float>(x + ox), <float>(y + oy)), True)
+        place = b2Vec2(<float>(x + ox), <float>(y + oy))
+        exhaust_blow(&e.exhaust, 3.5, t.main, place,
+                     b2Vec2(<float>(ox * MAIN_POWER * t.main), <float>(oy * MAIN_POWER * t.main)))
+        e.hull.ApplyLinearImpulse(b2Vec2(<float>(-ox * MAIN_POWER * t.main), <float>(-oy * MAIN_POWER * t.main)), place,
+                                  True)
     if t.side > 0:
         ox = tip_x * first + side_x * (3 * second + t.direction * 12 / SCALE)
         oy = -tip_y * first - side_y * (3 * second + t.direction * 12 / SCALE)
-        e.hull.ApplyLinearImpulse(b2Vec2(<float>(-ox * SIDE_POWER * t.side), <float>(-oy * SIDE_POWER * t.side)),
-                                  b2Vec2(<float>(x + ox - tip_x * 17 / SCALE), <float>(y + oy + tip_y * 14 / SCALE)),
+        place = b2Vec2(<float>(x + ox - tip_x * 17 / SCALE), <float>(y + oy + tip_y * 14 / SCALE))
+        exhaust_blow(&e.exhaust, 0.7, t.side, place,
+                     b2Vec2(<float>(ox * SIDE_POWER * t.side), <float>(oy * SIDE_POWER * t.side)))
+        e.hull.ApplyLinearImpulse(b2Vec2(<float>(-ox * SIDE_POWER * t.side), <float>(-oy * SIDE_POWER * t.side)), place,
                                   True)
+    exhaust_step(&e.exhaust)
 
 
 cdef void push(Env* env, const Options* options) noexcept nogil:
@@ -223,7 +240,9 @@ cdef void start(Env* env, const Options* options) noexcept nogil:
     e.base.world.SetContactListener(&LISTENER)
     memset(&e.hull_touch, 0, sizeof(e.hull_touch))
     memset(e.leg_touch, 0, sizeof(e.leg_touch))
-    make_moon(e)
+    draw_moon(e)
+    e.moon = make_moon(e, e.base.world)
+    exhaust_restart(&e.exhaust)
     memset(&e.thrust, 0, sizeof(e.thrust))
     make_lander(e, c)
 
@@ -262,7 +281,37 @@ cdef void write(const Env* env, const Options* options, void* const* fields, int
     memcpy(<float*>fields[0] + OBS * row, (<const Lander*>env).obs, OBS * sizeof(float))
 
 
-cdef Task TASK = Task(sizeof(Lander), NULL, seed, start, choose, push, observe, write)
+# ---- picture ---------------------------------------------------------------------------------------------------------
+
+cdef bint draw(Env* env, const Options* options, uint8_t* canvas) noexcept nogil:
+    cdef Lander* e = <Lander*>env
+    cdef LanderScene scene
+    cdef int state = exhaust_renew(&e.exhaust, options.gravity)
+    if state < 0:
+        return False
+    if state > 0:
+        make_moon(e, e.exhaust.world)
+    exhaust_follow(&e.exhaust)
+    exhaust_fade(&e.exhaust)
+    scene.x = e.moon_x
+    scene.y = e.moon_y
+    scene.pad_y = e.pad_y
+    scene.parts[0] = e.hull
+    scene.parts[1] = e.legs[0]
+    scene.parts[2] = e.legs[1]
+    scene.exhaust = &e.exhaust
+    lander_draw(&scene, canvas)
+    return True
+
+
+cdef void release(Env* env) noexcept nogil:
+    exhaust_release(&(<Lander*>env).exhaust)
+
+
+# ---- kind of env -----------------------------------------------------------------------------------------------------
+
+cdef Task TASK = Task(sizeof(Lander), NULL, release, seed, start, choose, push, observe, write, FRAME_HEIGHT,
+                      FRAME_WIDTH, draw)
 cdef envpool_env KIND
 init_kind(&KIND, "LunarLander")
 

@@ -1,6 +1,6 @@
 """race.h, track.h, car_racing_shapes.h and car_racing_draw.h: what contacts tell CarRacing, its tracks, its picture."""
 
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libcpp cimport bool
 
 from envpool.box2d.scene cimport b2ContactListener
@@ -59,12 +59,23 @@ cdef extern from "car_racing_shapes.h" nogil:
     const car_racing_part* CAR_RACING_HULL
 
 cdef extern from "car_racing_draw.h" nogil:
+    enum:
+        CANVAS_HEIGHT
+        CANVAS_WIDTH
+        CAR_RACING_MARKS
+        CAR_RACING_MARK_POINTS
+
     ctypedef struct cell_tables:
         pass
 
     ctypedef struct car_racing_tile:
         double vertices[4][2]
         uint32_t colour
+
+    ctypedef struct car_racing_mark:
+        uint32_t colour
+        int32_t length
+        float points[30][2]
 
     ctypedef struct car_racing_body:
         float x
@@ -75,6 +86,8 @@ cdef extern from "car_racing_draw.h" nogil:
     ctypedef struct car_racing_scene:
         const car_racing_tile* road
         int32_t road_length
+        const car_racing_mark* marks
+        int64_t num_marks
         uint32_t field_colour
         uint32_t grass_colour
         double time
@@ -96,3 +109,4 @@ cdef extern from "car_racing_draw.h" nogil:
 
     void cell_tables_init(cell_tables* tables)
     void car_racing_draw(const car_racing_brush* brush, const car_racing_scene* scene, uint8_t* picture)
+    void car_racing_draw_canvas(const car_racing_brush* brush, const car_racing_scene* scene, uint8_t* canvas)

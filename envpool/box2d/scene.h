@@ -104,13 +104,17 @@ static inline b2RevoluteJoint *scene_motor(b2World *world, b2Body *a, b2Body *b,
 /* Finds how far one can see. */
 class Sight : public b2RayCastCallback {
  public:
-  explicit Sight(uint16 category) : fraction(1.0f), category_(category) {}
-  float32 ReportFixture(b2Fixture *fixture, const b2Vec2 &, const b2Vec2 &, float32 at) override {
+  explicit Sight(uint16 category) : fraction(1.0f), is_blocked(false), category_(category) {}
+  float32 ReportFixture(b2Fixture *fixture, const b2Vec2 &where, const b2Vec2 &, float32 at) override {
     if ((fixture->GetFilterData().categoryBits & category_) == 0) return -1.0f;
     fraction = at;
+    place = where;
+    is_blocked = true;
     return at;
   }
   float32 fraction;
+  b2Vec2 place; /* what blocks the sight, if something does */
+  bool is_blocked;
 
  private:
   uint16 category_;
@@ -123,10 +127,22 @@ static inline float scene_look(const b2World *world, const b2Vec2 &from, double 
   return sight.fraction;
 }
 
+/* The end of that part. */
+static inline void scene_look_at(const b2World *world, const b2Vec2 &from, double x, double y, uint16 category,
+                                 double *end) {
+  Sight sight(category);
+  world->RayCast(&sight, from, b2Vec2(static_cast<float32>(x), static_cast<float32>(y)));
+  end[0] = sight.is_blocked ? sight.place.x : x;
+  end[1] = sight.is_blocked ? sight.place.y : y;
+}
+
 /* Steps n worlds (at most SCENE_BLOCK), in which static bodies were made before all others. */
 static inline void scene_step(b2World *const *worlds, int n) {
   stepper_step(worlds, n, static_cast<float32>(1.0 / SCENE_FPS), 6 * 30, 2 * 30);
 }
+
+/* Steps a world with whatever is in it. */
+static inline void scene_step_any(b2World *world) { world->Step(static_cast<float32>(1.0 / SCENE_FPS), 6 * 30, 2 * 30); }
 
 /* Fills the tables that Box2D makes on first use and shares between worlds. Call it once, with the GIL: later it would
  * be a race. */

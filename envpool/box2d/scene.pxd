@@ -80,5 +80,7 @@ cdef extern from "scene.h" nogil:
     b2RevoluteJoint* scene_motor(b2World* world, b2Body* a, b2Body* b, double ax, double ay, double bx, double by,
                                  double torque, double speed, double lower, double upper)
     float scene_look(const b2World* world, const b2Vec2& origin, double x, double y, unsigned short category)
+    void scene_look_at(const b2World* world, const b2Vec2& origin, double x, double y, unsigned short category,
+                       double* end)
     void scene_step(b2World** worlds, int n)
     void scene_warm_up()

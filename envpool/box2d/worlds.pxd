@@ -8,17 +8,23 @@ of Box2D of its own with tables that are filled on first use: a world has to sta
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdio cimport snprintf
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from envpool.box2d.scene cimport SCENE_BLOCK, SCENE_LANES, b2World, scene_create, scene_step, scene_warm_up
-from envpool.env cimport envpool_batch, envpool_env, envpool_env_init
+from envpool.drawing.image cimport smooth_image, smooth_scale
+from envpool.env cimport envpool_batch, envpool_env, envpool_env_init, envpool_frames
 from envpool.rng cimport ep_pcg64, ep_pcg64_seed
 
 # What the struct of an env of a task begins with.
 cdef struct Env:
     ep_pcg64 rng
     b2World* world              # empty, and without a listener, when `start` is called for the first time
+
+cdef enum:
+    FRAME_HEIGHT = 400          # upstream's, of every task
+    FRAME_WIDTH = 600
+    NO_MEMORY = -1              # error code; those of tasks are positive
 
 # What a step came to. All zero unless the task sets it.
 cdef struct Outcome:
@@ -27,21 +33,28 @@ cdef struct Outcome:
     uint8_t truncated
 
 # What a task does for one env. All run on any thread without the GIL.
+#   release     optional: frees what `draw` made
 #   seed        optional: draws what does not come from Env.rng, which is seeded already
 #   start       makes the bodies of a new episode. A step without an action belongs to it: `push` and `observe` follow
 #   choose      takes the action of env `id`; nonzero: an error, which must leave the env as it was
 #   push        what happens before the world moves
 #   observe     what came of it. `out` is NULL where the episode has just begun
 #   write       the fields of the last step into a row of each
+#   draw        the picture of the env into a canvas (canvas_height, canvas_width, 3), red, green, blue. It may change
+#               what only pictures depend on. False: out of memory
 cdef struct Task:
     size_t env_size                                                                             # bytes, zero at first
     const char* bad_action                                                                      # text of that error
+    void (*release)(Env* env) noexcept nogil
     void (*seed)(Env* env, const Options* options, uint64_t seed) noexcept nogil
     void (*start)(Env* env, const Options* options) noexcept nogil
     int32_t (*choose)(Env* env, const Options* options, const void* actions, int32_t id) noexcept nogil
     void (*push)(Env* env, const Options* options) noexcept nogil
     void (*observe)(Env* env, const Options* options, Outcome* out) noexcept nogil
     void (*write)(const Env* env, const Options* options, void* const* fields, int64_t row) noexcept nogil
+    int32_t canvas_height
+    int32_t canvas_width
+    bint (*draw)(Env* env, const Options* options, uint8_t* canvas) noexcept nogil
 
 # What create() gets begins with this.
 cdef struct Options:
@@ -63,6 +76,8 @@ cdef inline void destroy(void* state) noexcept nogil:
     cdef int32_t i
     if s.envs != NULL:
         for i in range(s.n):
+            if s.options.task.release != NULL:
+                s.options.task.release(env_at(s, i))
             del env_at(s, i).world
     free(s.envs)
     free(s)
@@ -151,8 +166,42 @@ cdef inline void write_many(void* state, const int32_t* ids, int32_t n, void* co
         task.write(env_at(s, ids[i]), s.options, fields, row0 + i)
 
 
+cdef inline int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    """Draws each env as upstream does, and scales that as pygame.transform.smoothscale would."""
+    cdef Worlds* s = <Worlds*>state
+    cdef const Task* task = s.options.task
+    cdef size_t frame_bytes = <size_t>3 * f.height * f.width
+    cdef bint is_scaled = f.height != task.canvas_height or f.width != task.canvas_width
+    cdef uint8_t* scratch = NULL
+    cdef smooth_image drawn, frame
+    cdef int failed = 0
+    cdef int32_t i
+    drawn.height = task.canvas_height
+    drawn.width = task.canvas_width
+    frame.height = f.height
+    frame.width = f.width
+    drawn.channels = frame.channels = 3
+    if is_scaled:
+        scratch = <uint8_t*>malloc(<size_t>3 * task.canvas_height * task.canvas_width)
+    for i in range(f.n):
+        frame.pixels = f.pixels + frame_bytes * i
+        drawn.pixels = frame.pixels
+        if is_scaled:
+            drawn.pixels = scratch
+        if drawn.pixels == NULL or not task.draw(env_at(s, f.ids[i]), s.options, drawn.pixels):
+            f.errors[i] = NO_MEMORY
+            failed = 1
+        elif is_scaled:
+            smooth_scale(&drawn, &frame)
+    free(scratch)
+    return failed
+
+
 cdef inline void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
-    snprintf(text, size, "%s", (<Worlds*>state).options.task.bad_action)
+    if code == NO_MEMORY:
+        snprintf(text, size, "there is no memory to draw a picture; a smaller one or fewer at a time may fit")
+    else:
+        snprintf(text, size, "%s", (<Worlds*>state).options.task.bad_action)
 
 
 cdef inline void init_kind(envpool_env* kind, const char* name) noexcept:
@@ -165,4 +214,7 @@ cdef inline void init_kind(envpool_env* kind, const char* name) noexcept:
     kind.write_many = write_many
     kind.error_text = error_text
     kind.lanes = SCENE_LANES
+    kind.render_many = render_many
+    kind.frame_height = FRAME_HEIGHT
+    kind.frame_width = FRAME_WIDTH
     scene_warm_up()

@@ -13,21 +13,30 @@
 #include "envpool/env.h"
 
 typedef struct canvas {
-  uint8_t *row0;    /* the first pixel of row 0                                          */
+  uint8_t *row0;    /* the first pixel of row 0 that is kept                             */
   ptrdiff_t stride; /* bytes from a row to the next; negative where rows go up           */
   int32_t width;
   int32_t height;
+  int32_t left;     /* first column that is kept; what is drawn left of it is not seen   */
 } canvas;
 
 static inline canvas canvas_of(uint8_t *pixels, int32_t height, int32_t width) {
-  const canvas c = {pixels, 3 * (ptrdiff_t)width, width, height};
+  const canvas c = {pixels, 3 * (ptrdiff_t)width, width, height, 0};
   return c;
 }
 
 /* The same picture with rows counted from the bottom. */
 static inline canvas canvas_flipped(uint8_t *pixels, int32_t height, int32_t width) {
   const ptrdiff_t stride = 3 * (ptrdiff_t)width;
-  const canvas c = {pixels + (height - 1) * stride, -stride, width, height};
+  const canvas c = {pixels + (height - 1) * stride, -stride, width, height, 0};
+  return c;
+}
+
+/* The same for a window of a wider picture: pixels (height, columns, 3) are its last columns. Lines are clipped to all of it. */
+static inline canvas canvas_window(uint8_t *pixels, int32_t height, int32_t columns, int32_t width) {
+  canvas c = canvas_flipped(pixels, height, columns);
+  c.width = width;
+  c.left = width - columns;
   return c;
 }
 
@@ -40,12 +49,15 @@ static inline canvas canvas_of_frame_flipped(const envpool_frames *f, int32_t i)
   return canvas_flipped(f->pixels + (size_t)3 * f->height * f->width * i, f->height, f->width);
 }
 
-static inline uint8_t *canvas_pixel(const canvas *c, int32_t x, int32_t y) { return c->row0 + y * c->stride + 3 * (ptrdiff_t)x; }
+/* A pixel that is kept. */
+static inline uint8_t *canvas_pixel(const canvas *c, int32_t x, int32_t y) {
+  return c->row0 + y * c->stride + 3 * ((ptrdiff_t)x - c->left);
+}
 
 static inline uint32_t canvas_colour(uint32_t red, uint32_t green, uint32_t blue) { return red | green << 8 | blue << 16; }
 
 static inline int canvas_has(const canvas *c, int32_t x, int32_t y) {
-  return x >= 0 && x < c->width && y >= 0 && y < c->height;
+  return x >= c->left && x < c->width && y >= 0 && y < c->height;
 }
 
 static inline void canvas_put(uint8_t *pixel, uint32_t colour) {
@@ -62,7 +74,7 @@ static inline void canvas_set(const canvas *c, int32_t x, int32_t y, uint32_t co
 static inline void canvas_span(const canvas *c, int32_t y, int32_t from, int32_t to, uint32_t colour) {
   int32_t low = from < to ? from : to, high = from < to ? to : from;
   if (y < 0 || y >= c->height) return;
-  low = low > 0 ? low : 0;
+  low = low > c->left ? low : c->left;
   high = high < c->width ? high : c->width - 1;
   uint8_t *pixel = canvas_pixel(c, low, y);
   for (int32_t x = low; x <= high; x++, pixel += 3) canvas_put(pixel, colour);
@@ -70,13 +82,13 @@ static inline void canvas_span(const canvas *c, int32_t y, int32_t from, int32_t
 
 /* Gives every pixel one colour: the first row pixel by pixel, then twice as many bytes at a time. */
 static inline void canvas_clear(const canvas *c, uint32_t colour) {
-  const size_t bytes = 3 * (size_t)c->width * (size_t)c->height;
+  const size_t row = 3 * (size_t)(c->width - c->left), bytes = row * (size_t)c->height;
   uint8_t *top = c->stride > 0 ? c->row0 : c->row0 + (c->height - 1) * c->stride;
   if ((colour & 255) == (colour >> 8 & 255) && (colour & 255) == colour >> 16) {
     memset(top, (int)(colour & 255), bytes);
     return;
   }
-  size_t done = 3 * (size_t)c->width;
+  size_t done = row;
   for (size_t at = 0; at < done; at += 3) canvas_put(top + at, colour);
   for (; done < bytes; done *= 2) memcpy(top + done, top, done < bytes - done ? done : bytes - done);
 }

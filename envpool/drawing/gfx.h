@@ -96,16 +96,35 @@ static inline void gfx_fill(const canvas *c, const int16_t *x, const int16_t *y,
   }
 }
 
-/* Draws a polygon of 3 to GFX_VERTICES vertices; nothing where pygame refuses one of them. */
-static inline void gfx_draw_polygon(const canvas *c, double (*vertices)[2], int32_t count, uint32_t colour) {
-  int16_t x[GFX_VERTICES], y[GFX_VERTICES];
-  for (int32_t i = 0; i < count; i++)
-    if (!gfx_coordinate(vertices[i][0], &x[i]) || !gfx_coordinate(vertices[i][1], &y[i]))
-      return;
+/* Draws the smooth edges of a polygon of int16 coordinates. */
+static inline void gfx_draw_edges(const canvas *c, const int16_t *x, const int16_t *y, int32_t count, uint32_t colour) {
   for (int32_t i = 0; i < count; i++) {
     const int32_t next = i + 1 < count ? i + 1 : 0;
     gfx_draw_edge(c, x[i], y[i], x[next], y[next], colour);
   }
+}
+
+/* Turns vertices into coordinates; 0 where pygame refuses one of them. */
+static inline int32_t gfx_coordinates(const double (*vertices)[2], int32_t count, int16_t *x, int16_t *y) {
+  for (int32_t i = 0; i < count; i++)
+    if (!gfx_coordinate(vertices[i][0], &x[i]) || !gfx_coordinate(vertices[i][1], &y[i]))
+      return 0;
+  return 1;
+}
+
+/* Draws the outline of a polygon of 3 to GFX_VERTICES vertices; nothing where pygame refuses one of them. */
+static inline void gfx_draw_outline(const canvas *c, const double (*vertices)[2], int32_t count, uint32_t colour) {
+  int16_t x[GFX_VERTICES], y[GFX_VERTICES];
+  if (gfx_coordinates(vertices, count, x, y))
+    gfx_draw_edges(c, x, y, count, colour);
+}
+
+/* Draws a polygon of 3 to GFX_VERTICES vertices; nothing where pygame refuses one of them. */
+static inline void gfx_draw_polygon(const canvas *c, double (*vertices)[2], int32_t count, uint32_t colour) {
+  int16_t x[GFX_VERTICES], y[GFX_VERTICES];
+  if (!gfx_coordinates((const double (*)[2])vertices, count, x, y))
+    return;
+  gfx_draw_edges(c, x, y, count, colour);
   gfx_fill(c, x, y, count, colour);
 }
 

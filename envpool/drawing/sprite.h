@@ -20,7 +20,7 @@ static inline void sprite_blend(uint8_t *pixel, const uint8_t *over) {
 
 /* Lays an image over a picture with its upper left corner at x, y. flip: sprite_flip bits. */
 static inline void sprite_draw(const canvas *c, const sprite *s, int32_t x, int32_t y, int32_t flip) {
-  const int64_t left = x < 0 ? -(int64_t)x : 0, top = y < 0 ? -(int64_t)y : 0;
+  const int64_t left = x < c->left ? (int64_t)c->left - x : 0, top = y < 0 ? -(int64_t)y : 0;
   const int64_t right = (int64_t)c->width - x < s->width ? (int64_t)c->width - x : s->width;
   const int64_t bottom = (int64_t)c->height - y < s->height ? (int64_t)c->height - y : s->height;
   for (int64_t row = top; row < bottom; row++) {

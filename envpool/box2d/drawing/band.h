@@ -26,4 +26,11 @@ static inline void band_fill(band *b, int32_t y, int32_t from, int32_t to, uint3
     row_fill(b->tables, band_row(b, y), low, high, colour);
 }
 
+/* The same for figures that do not know what they are drawn on, and for any row. */
+static inline void band_span(void *target, int32_t y, int32_t from, int32_t to, uint32_t colour) {
+  band *b = (band *)target;
+  if (y >= b->low && y <= b->high)
+    band_fill(b, y, from, to, colour);
+}
+
 #endif /* ENVPOOL_BOX2D_BAND_H */

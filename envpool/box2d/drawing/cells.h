@@ -151,6 +151,17 @@ static inline void row_mix_from(const cell_tables *t, cell_row *r, int32_t a, in
       row_mix(t, r, cell);
 }
 
+/* Copies the row to out (CANVAS_WIDTH, 3), red, green, blue. */
+static inline void row_copy(const cell_tables *t, const cell_row *r, uint8_t *out) {
+  for (int32_t c = 1; c <= PICTURE_SIZE; c++)
+    for (int32_t x = t->first[c]; x <= t->last[c]; x++) {
+      const uint32_t colour = r->mixed[c] ? r->pixels[x] : r->colour[c];
+      out[3 * x] = (uint8_t)colour;
+      out[3 * x + 1] = (uint8_t)(colour >> 8);
+      out[3 * x + 2] = (uint8_t)(colour >> 16);
+    }
+}
+
 /* Moves a pixel towards a colour by weight / 256, each channel rounded down. */
 static inline void blend(uint32_t *pixel, uint32_t colour, uint32_t weight) {
   const uint32_t old = *pixel, rest = 256 - weight;

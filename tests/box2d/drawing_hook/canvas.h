@@ -42,14 +42,14 @@ static void canvas_draw_quads(band *b, const void *figures) {
 }
 
 typedef struct canvas_polygons {
-  const scan_polygon *polygons;
+  const polygon *polygons;
   int32_t count;
 } canvas_polygons;
 
 static void canvas_draw_polygons(band *b, const void *figures) {
   const canvas_polygons *f = (const canvas_polygons *)figures;
   for (int32_t i = 0; i < f->count; i++)
-    scan_polygon_draw(b, &f->polygons[i]);
+    polygon_draw_spans(&f->polygons[i], b->low, b->high, band_span, b);
 }
 
 typedef struct canvas_text {

@@ -7,10 +7,10 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 cdef extern from "canvas.h" nogil:
-    enum: CANVAS_WIDTH, CANVAS_HEIGHT, PICTURE_SIZE, SCAN_VERTICES
+    enum: CANVAS_WIDTH, CANVAS_HEIGHT, PICTURE_SIZE, POLYGON_VERTICES
     ctypedef struct gfx_quad:
         pass
-    ctypedef struct scan_polygon:
+    ctypedef struct polygon:
         pass
     ctypedef struct car_racing_brush:
         uint8_t glyphs[11][42][23]
@@ -22,7 +22,7 @@ cdef extern from "canvas.h" nogil:
         const gfx_quad* quads
         int32_t count
     ctypedef struct canvas_polygons:
-        const scan_polygon* polygons
+        const polygon* polygons
         int32_t count
     ctypedef struct canvas_text:
         const car_racing_brush* brush
@@ -36,7 +36,7 @@ cdef extern from "canvas.h" nogil:
     void canvas_draw(canvas_figures* draw, const void* figures, uint32_t background, int32_t direction, uint32_t* out)
     void canvas_shrink(const uint32_t* canvas, int32_t is_mixed, uint8_t* picture)
     int32_t gfx_quad_init(gfx_quad* q, const int16_t* x, const int16_t* y, int32_t lowest, uint32_t colour)
-    void scan_polygon_init(scan_polygon* p, const double (*vertices)[2], int32_t count, uint32_t colour)
+    void polygon_init(polygon* p, const double (*vertices)[2], int32_t count, uint32_t colour)
     void car_racing_add_text(car_racing_figures* f, const car_racing_brush* brush, double reward)
     ctypedef struct turn:
         pass
@@ -67,12 +67,12 @@ def polygons(double[:, :, ::1] vertices, int32_t[::1] counts, uint32_t[::1] colo
     """Return a canvas with polygons (n, 8, 2), of each of which the first counts[i] vertices are drawn."""
     cdef uint32_t[:, ::1] canvas = np.empty((CANVAS_HEIGHT, CANVAS_WIDTH), np.uint32)
     cdef canvas_polygons f
-    cdef scan_polygon* made = <scan_polygon*>malloc(vertices.shape[0] * sizeof(scan_polygon))
-    assert vertices.shape[1] == SCAN_VERTICES
+    cdef polygon* made = <polygon*>malloc(vertices.shape[0] * sizeof(polygon))
+    assert vertices.shape[1] == POLYGON_VERTICES
     f.polygons = made
     f.count = <int32_t>vertices.shape[0]
     for i in range(vertices.shape[0]):
-        scan_polygon_init(&made[i], <const double (*)[2]>&vertices[i, 0, 0], counts[i], colours[i])
+        polygon_init(&made[i], <const double (*)[2]>&vertices[i, 0, 0], counts[i], colours[i])
     canvas_draw(canvas_draw_polygons, &f, background, 1, &canvas[0, 0])
     free(made)
     return np.asarray(canvas)

@@ -1,0 +1,118 @@
+/* Filled polygons, pixel by pixel as pygame.draw.polygon draws them.
+ *
+ * A row is filled between pairs of crossings with the edges, which are rounded towards zero. An edge crosses the rows
+ * from its upper end to the one before its lower end; in the last row of the polygon, edges count that end there.
+ * Horizontal edges between the first and the last row are drawn as well.
+ */
+#ifndef ENVPOOL_DRAWING_POLYGON_H
+#define ENVPOOL_DRAWING_POLYGON_H
+
+#include "canvas.h"
+
+#define POLYGON_VERTICES 8 /* at most           */
+#define POLYGON_ROWS 50    /* done at a time    */
+
+typedef struct polygon {
+  int32_t x[POLYGON_VERTICES], y[POLYGON_VERTICES];
+  int32_t count;     /* vertices, at least 3 */
+  int32_t low, high; /* the rows that it touches, not clipped */
+  uint32_t colour;
+} polygon;
+
+/* Colours the pixels between two of a row, both included; the first may be the right one, and they may lie outside. */
+typedef void polygon_span(void *target, int32_t y, int32_t from, int32_t to, uint32_t colour);
+
+static inline void polygon_init(polygon *p, const double (*vertices)[2], int32_t count, uint32_t colour) {
+  p->count = count;
+  p->colour = colour;
+  p->low = INT32_MAX;
+  p->high = INT32_MIN;
+  for (int32_t i = 0; i < count; i++) {
+    p->x[i] = canvas_coordinate(vertices[i][0]);
+    p->y[i] = canvas_coordinate(vertices[i][1]);
+    p->low = p->y[i] < p->low ? p->y[i] : p->low;
+    p->high = p->y[i] > p->high ? p->y[i] : p->high;
+  }
+}
+
+/* Where the edges cross some rows. */
+typedef struct polygon_crossings {
+  int32_t x[POLYGON_ROWS][POLYGON_VERTICES];
+  uint8_t count[POLYGON_ROWS]; /* even */
+} polygon_crossings;
+
+/* Adds the crossings of the edge that ends at vertex i with rows `begin` to `end`. */
+static inline void polygon_cross(polygon_crossings *c, const polygon *p, int32_t i, int32_t begin, int32_t end) {
+  const int32_t before = i ? i - 1 : p->count - 1;
+  const int32_t upper = p->y[before] < p->y[i] ? before : i, lower = upper == i ? before : i;
+  const double x1 = p->x[upper], width = (double)p->x[lower] - x1, y1 = p->y[upper], height = (double)p->y[lower] - y1;
+  if (height == 0)
+    return;
+  const int32_t bottom = p->y[lower] == p->high ? p->high : p->y[lower] - 1, last = bottom < end ? bottom : end;
+  for (int32_t y = p->y[upper] > begin ? p->y[upper] : begin; y <= last; y++)
+    c->x[y - begin][c->count[y - begin]++] = canvas_coordinate((y - y1) * width / height + x1);
+}
+
+static inline void polygon_sort(int32_t *x, int32_t count) {
+  for (int32_t i = 1; i < count; i++) {
+    const int32_t value = x[i];
+    int32_t k = i;
+    for (; k > 0 && x[k - 1] > value; k--)
+      x[k] = x[k - 1];
+    x[k] = value;
+  }
+}
+
+/* Draws rows `begin` to `end`, at most POLYGON_ROWS, of which the polygon has some. */
+__attribute__((always_inline)) static inline void polygon_draw_rows(const polygon *p, int32_t begin, int32_t end,
+                                                                    polygon_span *span, void *target) {
+  polygon_crossings c;
+  memset(c.count, 0, (size_t)(end - begin + 1));
+  for (int32_t i = 0; i < p->count; i++)
+    polygon_cross(&c, p, i, begin, end);
+  for (int32_t y = begin; y <= end; y++) {
+    int32_t *x = c.x[y - begin];
+    const int32_t count = c.count[y - begin];
+    if (count > 2) /* two need no order */
+      polygon_sort(x, count);
+    for (int32_t i = 0; i < count; i += 2)
+      span(target, y, x[i], x[i + 1], p->colour);
+  }
+  for (int32_t i = 0; i < p->count; i++) {
+    const int32_t before = i ? i - 1 : p->count - 1, y = p->y[i];
+    if (p->y[before] == y && p->low < y && y < p->high && y >= begin && y <= end)
+      span(target, y, p->x[before], p->x[i], p->colour);
+  }
+}
+
+/* Draws what of the polygon is in rows `low` to `high`. */
+__attribute__((always_inline)) static inline void polygon_draw_spans(const polygon *p, int32_t low, int32_t high,
+                                                                     polygon_span *span, void *target) {
+  const int32_t begin = p->low > low ? p->low : low, end = p->high < high ? p->high : high;
+  if (begin > end)
+    return;
+  if (p->low == p->high) {
+    int32_t left = p->x[0], right = p->x[0];
+    for (int32_t i = 1; i < p->count; i++) {
+      left = p->x[i] < left ? p->x[i] : left;
+      right = p->x[i] > right ? p->x[i] : right;
+    }
+    span(target, p->low, left, right, p->colour);
+    return;
+  }
+  for (int32_t row = begin; row <= end; row += POLYGON_ROWS)
+    polygon_draw_rows(p, row, end - row < POLYGON_ROWS ? end : row + POLYGON_ROWS - 1, span, target);
+}
+
+static inline void polygon_canvas_span(void *target, int32_t y, int32_t from, int32_t to, uint32_t colour) {
+  canvas_span((const canvas *)target, y, from, to, colour);
+}
+
+/* Draws a polygon (count, 2) of 3 to POLYGON_VERTICES vertices. */
+static inline void polygon_draw(const canvas *c, const double (*vertices)[2], int32_t count, uint32_t colour) {
+  polygon p;
+  polygon_init(&p, vertices, count, colour);
+  polygon_draw_spans(&p, 0, c->height - 1, polygon_canvas_span, (void *)c);
+}
+
+#endif /* ENVPOOL_DRAWING_POLYGON_H */
