@@ -28,7 +28,13 @@ cdef extern from "mujoco/mujoco.h" nogil:
         long njnt
         long nlight
         long nhfielddata
+        long nhfield
+        long ncam
+        long nskin
         mjOption opt
+        int vis_offwidth "vis.global.offwidth"
+        int vis_offheight "vis.global.offheight"
+        double stat_extent "stat.extent"
         double* qpos0
         double* body_pos
         double* body_quat
@@ -45,6 +51,8 @@ cdef extern from "mujoco/mujoco.h" nogil:
         double* geom_size
         double* site_pos
         double* site_size
+        float* geom_rgba
+        float* site_rgba
         double* light_pos
         double* wrap_prm
         double* hfield_size
@@ -83,6 +91,14 @@ cdef extern from "mujoco/mujoco.h" nogil:
         double* qfrc_constraint
         double* cfrc_ext
 
+    ctypedef struct mjvCamera:
+        int type
+        int fixedcamid
+        double lookat[3]
+        double distance
+        double azimuth
+        double elevation
+
     int mjOBJ_BODY
     int mjOBJ_JOINT
     int mjOBJ_GEOM
@@ -120,6 +136,8 @@ cdef extern from "mujoco/mujoco.h" nogil:
     void mj_rnePostConstraint(const mjModel* m, mjData* d)
     void mj_objectVelocity(const mjModel* m, const mjData* d, int objtype, int objid, double* res, int flg_local)
     void mju_axisAngle2Quat(double* res, const double* axis, double angle)
+    void mjv_defaultCamera(mjvCamera* camera)
+    void mjv_defaultFreeCamera(const mjModel* m, mjvCamera* camera)
     int mj_name2id(const mjModel* m, int type, const char* name)
 
 cdef extern from "guard.h" nogil:

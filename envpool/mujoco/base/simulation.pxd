@@ -2,7 +2,7 @@
 
 A task is a `Task`, a table of small functions that look after one env, and a class whose `build` ends with
 `define_task`. Everything else is here: mjData of each env, made on the pool's threads; errors of MuJoCo; stacked
-observations; info arrays.
+observations, or pictures in their place; info arrays.
 """
 
 from libc.stddef cimport size_t
@@ -11,6 +11,7 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from envpool.env cimport ENVPOOL_MAX_FIELDS
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjData, mjModel
+from envpool.mujoco.base.pictures cimport Aim, Studio, View
 
 # What a step came to. `reward` and `terminated` must be set; `truncated` is zero unless the task has a rule of its own.
 cdef struct Outcome:
@@ -27,8 +28,11 @@ cdef struct Sim:
     void* own                   # Task.own_size bytes for the task, zero at first, aligned to 16
     double* info                # values of the info arrays in the order of define_task; zero when `reset` is called
     double* frames              # the last observations, a ring of frame_stack; NULL: observed when written
+    uint8_t* pixels             # the same of pictures, where they are what is observed; else NULL
     int32_t newest              # in `frames`
     int32_t failed              # nonzero: `data` is unfit for use and is remade before the next reset
+    Studio* studio              # the pool's
+    Aim aim
     char error[400]             # what failed
 
 # What a task does for one env. Any function may call MuJoCo where it says so: an error there ends the function and
@@ -68,6 +72,11 @@ cdef struct Config:
     int32_t info_size
     int32_t state0              # where the reset state is in Sim.info; -1: nowhere
     Part parts[ENVPOOL_MAX_FIELDS]
+    View view
+    bint changes_terrain        # whether envs have height fields of their own
+    int32_t pixel_height        # of pictures that are observed; 0: numbers are
+    int32_t pixel_width
+    int32_t pixel_camera
 
 # Sets the error text of an env; returns what `reset` and `step` have to return then.
 cdef int fail(Sim* s, const char* text) noexcept nogil
@@ -78,12 +87,14 @@ cdef int fail(Sim* s, const char* text) noexcept nogil
 #   info            {name: index or (index, size)}: where each info array is in Sim.info. Names may share an index
 #   action_range    float64 (2, actions): lowest and highest
 #   options         the bytes of a struct, which Sim.options points to
+#   view            how upstream looks at it
 #   changes         what the task changes in the model, made by change(): each env gets an mjModel of its own then,
 #                   which shares all other arrays
 #   keep            what options points into
 #   flags           of the kind, see env.h
 cdef object define_task(str name, const Task* task, Model model, object config, dict observations, dict info,
-                        object action_range, bytes options, changes=*, object keep=*, uint32_t flags=*)
+                        object action_range, bytes options, const View* view, changes=*, object keep=*,
+                        uint32_t flags=*)
 
 # An entry of `changes`: an array of n doubles or floats, `member` being the place of its pointer in model.m.
 cdef tuple change(Model model, double** member, size_t n)

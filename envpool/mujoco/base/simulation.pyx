@@ -4,24 +4,32 @@ import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from envpool.env cimport (
-    ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_FIELDS, envpool_batch, envpool_env, envpool_env_init,
+    ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_FIELDS, envpool_batch, envpool_env, envpool_env_init, envpool_frames,
 )
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport (
     ep_mj_call, ep_mj_enter, ep_mj_leave, mj_deleteData, mj_makeData, mj_resetData, mjfLogHandler,
 )
+from envpool.mujoco.base.pictures cimport Picture, Studio, View, draw, free_studio, new_studio
 
 from envpool.errors import ConfigError
 from envpool.native import Field, define
 
-#: Options of every MuJoCo task, with their defaults; frame_skip differs.
-OPTIONS = {"frame_stack": 1, "debug_info": False}
+#: Options of every MuJoCo task, with their defaults; frame_skip differs. render_... are those of observed pictures.
+OPTIONS = {
+    "frame_stack": 1,
+    "debug_info": False,
+    "from_pixels": False,
+    "render_width": 84,
+    "render_height": 84,
+    "render_camera_id": -1,
+}
 
 # The envs of a pool. Memory of the tasks and of info and frames is one array, with a cache line between envs.
 cdef struct Sims:
@@ -29,6 +37,7 @@ cdef struct Sims:
     int32_t n
     Sim* sims                   # (n)
     char* memory
+    Studio* studio
 
 # What ep_mj_call hands to a function.
 cdef struct Call:
@@ -54,6 +63,8 @@ cdef void destroy(void* state) noexcept nogil:
         for i in range(all.n):
             mj_deleteData(all.sims[i].data)
     ep_mj_leave(before)
+    if all.studio != NULL:
+        free_studio(all.studio)
     free(all.sims)
     free(all.memory)
     free(all)
@@ -66,6 +77,11 @@ cdef size_t model_size(const Config* c) noexcept nogil:
     for k in range(c.num_changes):
         size += padded(c.changes[k].size)
     return size
+
+
+cdef inline size_t picture_size(const Config* c) noexcept nogil:
+    """Bytes of an observed picture; zero where numbers are observed."""
+    return 3 * <size_t>c.pixel_height * c.pixel_width
 
 
 cdef void renew_model(Sim* s) noexcept nogil:
@@ -86,12 +102,13 @@ cdef void renew_model(Sim* s) noexcept nogil:
 
 cdef void* create(const void* config, int32_t n) noexcept nogil:
     cdef const Config* c = <const Config*>config
-    cdef bint stacked = c.num_observations > 1 or c.frame_stack > 1
+    cdef bint stacked = c.pixel_height == 0 and (c.num_observations > 1 or c.frame_stack > 1)
     cdef size_t own = padded(c.task.own_size)
     cdef size_t info = padded(c.info_size * sizeof(double))
     cdef size_t frames = padded(stacked * c.frame_stack * <size_t>c.observation_size * sizeof(double))
     cdef size_t model = padded(model_size(c))
-    cdef size_t size = own + info + frames + model + 64
+    cdef size_t pixels = padded(c.frame_stack * picture_size(c))
+    cdef size_t size = own + info + frames + model + pixels + 64
     cdef Sims* all = <Sims*>calloc(1, sizeof(Sims))
     cdef Sim* s
     cdef char* memory
@@ -102,7 +119,8 @@ cdef void* create(const void* config, int32_t n) noexcept nogil:
     all.n = n
     all.sims = <Sim*>calloc(n, sizeof(Sim))
     all.memory = <char*>calloc(n, size)
-    if all.sims == NULL or all.memory == NULL:
+    all.studio = new_studio(c.model, &c.view, c.changes_terrain)
+    if all.sims == NULL or all.memory == NULL or all.studio == NULL:
         destroy(all)
         return NULL
     for i in range(n):
@@ -114,6 +132,8 @@ cdef void* create(const void* config, int32_t n) noexcept nogil:
         s.own = memory
         s.info = <double*>(memory + own)
         s.frames = <double*>(memory + own + info) if stacked else NULL
+        s.pixels = <uint8_t*>(memory + own + info + frames + model) if pixels else NULL
+        s.studio = all.studio
     return all
 
 
@@ -161,6 +181,29 @@ cdef void push_frame(Sim* s, bint fill) noexcept nogil:
                 memcpy(s.frames + k * size, newest, size * sizeof(double))
 
 
+cdef inline int draw_one(Sim* s, int32_t height, int32_t width, int32_t camera, bint is_planar,
+                         uint8_t* pixels) noexcept nogil:
+    cdef Picture picture = Picture(s.model, s.data, &s.aim, height, width, camera, is_planar, pixels)
+    return draw(s.studio, &picture, s.error, sizeof(s.error))
+
+
+cdef int push_picture(Sim* s, bint fill) noexcept nogil:
+    """As push_frame, for pictures; 0, or fail()."""
+    cdef const Config* c = s.config
+    cdef size_t size = picture_size(c)
+    cdef uint8_t* newest
+    cdef int32_t k
+    s.newest = (s.newest + 1) % c.frame_stack
+    newest = s.pixels + s.newest * size
+    if draw_one(s, c.pixel_height, c.pixel_width, c.pixel_camera, True, newest):
+        return -1
+    if fill:
+        for k in range(c.frame_stack):
+            if k != s.newest:
+                memcpy(s.pixels + k * size, newest, size)
+    return 0
+
+
 cdef int reset_one(void* argument) noexcept nogil:
     cdef Sim* s = (<Call*>argument).sim
     cdef const Config* c = s.config
@@ -200,6 +243,8 @@ cdef inline int run_one(Sims* all, const envpool_batch* b, int32_t i) noexcept n
             b.reward[i] = <float>call.out.reward
             b.terminated[i] = call.out.terminated
             b.truncated[i] = call.out.truncated
+    if result == 0 and call.sim.pixels != NULL:
+        result = push_picture(call.sim, b.reset[i])
     if result:
         call.sim.failed = 1
         b.errors[i] = 1
@@ -227,8 +272,14 @@ cdef inline void write_one(const Sim* s, void* const* fields, int64_t row) noexc
     cdef const Config* c = s.config
     cdef const Part* part
     cdef double* to
+    cdef size_t size
     cdef int32_t f, k
-    if s.frames == NULL:
+    if s.pixels != NULL:
+        size = picture_size(c)
+        for k in range(c.frame_stack):
+            memcpy(<uint8_t*>fields[0] + (row * c.frame_stack + k) * size,
+                   s.pixels + (s.newest + 1 + k) % c.frame_stack * size, size)
+    elif s.frames == NULL:
         c.task.observe(s, <double*>fields[0] + row * c.observation_size)
     else:
         for f in range(c.num_observations):
@@ -264,6 +315,17 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
     return failures
 
 
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    cdef Sims* all = <Sims*>state
+    cdef size_t size = 3 * <size_t>f.height * f.width
+    cdef int failures = 0
+    cdef int32_t i
+    for i in range(f.n):
+        if draw_one(&all.sims[f.ids[i]], f.height, f.width, f.camera, False, f.pixels + i * size):
+            f.errors[i] = failures = 1
+    return failures
+
+
 cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
     snprintf(text, size, b"%s", (<Sims*>state).sims[id].error)
 
@@ -277,17 +339,31 @@ KIND.step_many = step_many
 KIND.write_many = write_many
 KIND.run_many = run_many
 KIND.error_text = error_text
+KIND.render_many = render_many
 
 
 cdef int32_t check_count(str name, object value) except -1:
-    """An option that counts frames."""
+    """An option that counts frames, or pixels."""
     if not 1 <= value <= 10000:
         raise ConfigError(f"{name} is {value}, allowed are 1 to 10000")
     return value
 
 
+cdef object observe_pixels(Config* c, object config):
+    """Lets pictures take the place of observations; returns their field."""
+    c.pixel_height = check_count("render_height", config.render_height)
+    c.pixel_width = check_count("render_width", config.render_width)
+    c.pixel_camera = config.render_camera_id
+    if not -1 <= c.pixel_camera < c.model.ncam:
+        raise ConfigError(f"render_camera_id is {c.pixel_camera}, allowed are -1 to {c.model.ncam - 1}")
+    c.num_observations = 1
+    shape = (3 * c.frame_stack, c.pixel_height, c.pixel_width)
+    return Field("obs:pixels", np.uint8, shape, 0, 255)
+
+
 cdef object define_task(str name, const Task* task, Model model, object config, dict observations, dict info,
-                        object action_range, bytes options, changes=(), object keep=None, uint32_t flags=0):
+                        object action_range, bytes options, const View* view, changes=(), object keep=None,
+                        uint32_t flags=0):
     cdef Config c
     cdef int32_t size
     memset(&c, 0, sizeof(Config))
@@ -296,6 +372,8 @@ cdef object define_task(str name, const Task* task, Model model, object config, 
     for member, array_bytes in changes:
         c.changes[c.num_changes] = Change(member, array_bytes)
         c.num_changes += 1
+        c.changes_terrain |= member == <size_t>(<char*>&model.m.hfield_data - <char*>model.m)
+    c.view = view[0]
     c.frame_skip = check_count("frame_skip", config.frame_skip)
     c.frame_stack = check_count("frame_stack", config.frame_stack)
     c.num_actions = np.shape(action_range)[1]
@@ -303,6 +381,9 @@ cdef object define_task(str name, const Task* task, Model model, object config, 
         raise ConfigError(f"{model.source} has no actuators, so that there would be no action")
     fields = []
     stack = () if c.frame_stack == 1 else (c.frame_stack,)
+    if config.from_pixels:
+        fields.append(observe_pixels(&c, config))
+        observations = {}
     for field, shape in observations.items():
         size = int(np.prod(shape, dtype=np.int64))
         c.parts[c.num_observations] = Part(c.observation_size, size)
@@ -315,8 +396,8 @@ cdef object define_task(str name, const Task* task, Model model, object config, 
     if config.debug_info:
         places |= {"qpos0": (c.info_size, model.m.nq), "qvel0": (c.info_size + model.m.nq, model.m.nv)}
         c.info_size += model.m.nq + model.m.nv
-    if len(observations) + len(places) > ENVPOOL_MAX_FIELDS:
-        raise ConfigError(f"{name} has {len(observations) + len(places)} arrays, allowed are {ENVPOOL_MAX_FIELDS}")
+    if len(fields) + len(places) > ENVPOOL_MAX_FIELDS:
+        raise ConfigError(f"{name} has {len(fields) + len(places)} arrays, allowed are {ENVPOOL_MAX_FIELDS}")
     for key, (index, width) in places.items():
         c.parts[len(fields)] = Part(index, max(width, 1))
         fields.append(Field(f"info:{key}", np.float64, (width,) if width else (-1,)))
@@ -325,7 +406,8 @@ cdef object define_task(str name, const Task* task, Model model, object config, 
     actions = [Field("action", np.float64, (-1, c.num_actions), low, high)]
     template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
     header = (<const char*>&c)[:sizeof(Config)]
-    return define(template, fields, actions, header + options, name=name, keep=(model, keep), flags=flags)
+    return define(template, fields, actions, header + options, name=name, keep=(model, keep), flags=flags,
+                  frame_size=(view.height, view.width))
 
 
 cdef tuple change(Model model, double** member, size_t n):

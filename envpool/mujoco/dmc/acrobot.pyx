@@ -13,6 +13,7 @@ from envpool.mujoco.dmc.control cimport (
 from envpool.mujoco.dmc.rewards cimport gaussian, within
 from envpool.rng_legacy cimport ep_legacy_uniform
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -61,7 +62,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe)
 
 
-class DmcAcrobot:
+class DmcAcrobot(MujocoTask):
     """Swing up two links of which only the second joint has a motor.
 
     Observations float64: orientations (4,), x and then z components of the z axes of both links; velocity (2,) (rad/s).

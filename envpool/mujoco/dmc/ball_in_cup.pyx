@@ -11,6 +11,7 @@ from envpool.mujoco.dmc.control cimport (
 )
 from envpool.rng_legacy cimport ep_legacy_uniform
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -49,7 +50,7 @@ cdef double reward(const Sim* s) noexcept nogil:
 cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe_state)
 
 
-class DmcBallInCup:
+class DmcBallInCup(MujocoTask):
     """Swing a ball on a string into the cup it hangs from.
 
     Observations float64: position (4,) (m) of cup and ball, velocity (4,) (m/s). Action float64 (2,) in [-1, 1]: where

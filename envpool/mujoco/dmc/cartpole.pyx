@@ -12,6 +12,7 @@ from envpool.mujoco.dmc.control cimport (
 from envpool.mujoco.dmc.rewards cimport gaussian, gaussian_element, quadratic_element, within
 from envpool.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -100,7 +101,7 @@ TASKS = {
 }
 
 
-class DmcCartpole:
+class DmcCartpole(MujocoTask):
     """Balance poles on a cart, or swing them up first.
 
     Observations float64: position (1 + 2 poles,), that of the cart (m), then cosine and sine of each pole's angle;

@@ -11,6 +11,7 @@ from envpool.mujoco.dmc.control cimport (
 from envpool.mujoco.dmc.rewards cimport linear
 from envpool.rng_legacy cimport ep_legacy_uniform
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -47,7 +48,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe)
 
 
-class DmcCheetah:
+class DmcCheetah(MujocoTask):
     """Run forward.
 
     Observations float64: position (8,) (m, rad) without the horizontal one, velocity (9,) (m/s, rad/s). Action float64

@@ -15,8 +15,9 @@ from envpool.mujoco.base.calls cimport mj_forward, mj_resetData, mj_step, mj_ste
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport (
     mjDSBL_ACTUATION, mjDSBL_SENSOR, mjINT_RK4, mjJNT_BALL, mjJNT_FREE, mjJNT_HINGE, mjJNT_SLIDE, mjMAXVAL, mjModel,
-    mjNWARNING, mjOBJ_JOINT, mjOBJ_SENSOR,
+    mjNWARNING, mjOBJ_JOINT, mjOBJ_SENSOR, mjv_defaultCamera, mjv_defaultFreeCamera,
 )
+from envpool.mujoco.base.pictures cimport View
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
 from envpool.rng_legacy cimport (
     ep_legacy_random_sample, ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937, ep_mt19937_seed,
@@ -196,10 +197,26 @@ cdef object action_range(const mjModel* m):
     return found
 
 
+cdef View view_of(const mjModel* m) noexcept:
+    """``dm_control.mujoco.engine.Camera`` and what it takes from ``wrapper.core``."""
+    cdef View view
+    cdef long frames = max(m.nbody, m.ngeom, m.nsite, m.ncam, m.nlight)
+    view.height = 240
+    view.width = 320
+    view.max_geom = <int>max(1000, 3 * frames + 4 * m.ngeom + 3 * m.nbody + m.nsite + m.ntendon + m.njnt + m.nu + m.nskin
+                             + m.ncam + m.nlight)
+    view.shows_rangefinders = False
+    view.finds_middle = False
+    mjv_defaultCamera(&view.camera)
+    mjv_defaultFreeCamera(m, &view.camera)
+    return view
+
+
 cdef object define_suite_task(str name, const SuiteTask* task, Model model, object config, dict observations,
                               Options* options, size_t size, dict extras=None, changes=()):
     cdef Variant without_actuation = Variant(model, mjDSBL_ACTUATION)
     cdef Variant without_sensors = Variant(model, mjDSBL_SENSOR)
+    cdef View view = view_of(model.m)
     options.without_actuation = without_actuation.m
     options.without_sensors = without_sensors.m
     info, index = {}, 0
@@ -208,7 +225,7 @@ cdef object define_suite_task(str name, const SuiteTask* task, Model model, obje
         index += length
     observations = {f"obs:{key}": shape for key, shape in observations.items()}
     return define_task(name, <const Task*>task, model, config, observations, info, action_range(model.m),
-                       (<const char*>options)[:size], changes, (without_actuation, without_sensors),
+                       (<const char*>options)[:size], &view, changes, (without_actuation, without_sensors),
                        ENVPOOL_TRUNCATION_KEEPS_DISCOUNT)
 
 

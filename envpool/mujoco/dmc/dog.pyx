@@ -17,6 +17,7 @@ from envpool.mujoco.dmc.control cimport (
 from envpool.mujoco.dmc.rewards cimport gaussian, linear, reciprocal
 from envpool.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -265,7 +266,7 @@ cdef int find_ball(Model model, DogOptions* o) except -1:
     return 0
 
 
-class DmcDog:
+class DmcDog(MujocoTask):
     """Stand, move or fetch a ball as a dog with 73 joints and 38 muscles.
 
     Observations float64: joint_angles (73,) (rad), joint_velocites (73,) (rad/s; the spelling is upstream's),

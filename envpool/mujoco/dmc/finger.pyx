@@ -5,18 +5,20 @@ from libc.math cimport M_PI, cos, sin
 from envpool._core.numpy_exact cimport np_log1p, np_norm, np_sum
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_GEOM, mjOBJ_JOINT, mjOBJ_SITE
-from envpool.mujoco.base.simulation cimport Sim, change, fail
+from envpool.mujoco.base.simulation cimport Sim, change, change_floats, fail
 from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, physics_after_reset, qvel_address, random_of,
     randomize_joints, sensor_address, suite_task,
 )
 from envpool.rng_legacy cimport ep_legacy_uniform
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:
     MAX_ATTEMPTS = 1000         # to find a state in which nothing touches
+    ALPHA = 3                   # element of a colour
 
 cdef double SPIN_VELOCITY = 15.0        # rad/s, from which on it spins
 
@@ -26,7 +28,8 @@ cdef struct FingerOptions:
     int hinge                   # joint of the spinner
     int hinge_dof
     int cap                     # geom of the spinner
-    int target                  # site
+    int target                  # sites
+    int tip
     int angles[2]               # addresses of sensors from here on: joints of the finger
     int velocities[3]           # finger and spinner
     int touch[2]                # top and bottom
@@ -52,6 +55,8 @@ cdef int settle(Sim* s) noexcept nogil:
 
 cdef int initialize_spin(Sim* s) noexcept nogil:
     s.model.dof_damping[options_of(s).hinge_dof] = .03
+    s.model.site_rgba[4 * options_of(s).target + ALPHA] = 0         # upstream hides both
+    s.model.site_rgba[4 * options_of(s).tip + ALPHA] = 0
     return settle(s)
 
 
@@ -123,7 +128,7 @@ TURN.extras = extras_turn
 TASKS = {"spin": 0, "turn_easy": 0.07, "turn_hard": 0.03}
 
 
-class DmcFinger:
+class DmcFinger(MujocoTask):
     """Spin a body on a hinge with a finger, or turn it until its tip is in the target.
 
     Observations float64: position (4,), joints of the finger (rad) and the tip seen from the hinge (m); velocity (3,)
@@ -153,6 +158,7 @@ class DmcFinger:
         o.hinge_dof = qvel_address(model, "hinge")
         o.cap = object_id(model, mjOBJ_GEOM, "cap1")
         o.target = object_id(model, mjOBJ_SITE, "target")
+        o.tip = object_id(model, mjOBJ_SITE, "tip")
         o.angles = [sensor_address(model, name) for name in ("proximal", "distal")]
         o.velocities = [sensor_address(model, f"{name}_velocity") for name in ("proximal", "distal", "hinge")]
         o.touch = [sensor_address(model, name) for name in ("touchtop", "touchbottom")]
@@ -162,7 +168,8 @@ class DmcFinger:
         observations = {"position": (4,), "velocity": (3,), "touch": (2,)}
         if o.radius == 0:
             return define_suite_task("DmcFinger", &SPIN, model, config, observations, &o.head, sizeof(o), {},
-                                     [change(model, &model.m.dof_damping, model.m.nv)])
+                                     [change(model, &model.m.dof_damping, model.m.nv),
+                                      change_floats(model, &model.m.site_rgba, 4 * model.m.nsite)])
         observations |= {"target_position": (2,), "dist_to_target": ()}
         changes = [change(model, &model.m.site_pos, 3 * model.m.nsite),
                    change(model, &model.m.site_size, 3 * model.m.nsite)]

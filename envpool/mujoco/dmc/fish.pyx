@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 from envpool._core.numpy_exact cimport np_dot_matrix, np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_GEOM
-from envpool.mujoco.base.simulation cimport Sim, change
+from envpool.mujoco.base.simulation cimport Sim, change, change_floats
 from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, qpos_address, random_of, random_unit, subtract,
     suite_task,
@@ -13,12 +13,14 @@ from envpool.mujoco.dmc.control cimport (
 from envpool.mujoco.dmc.rewards cimport gaussian
 from envpool.rng_legacy cimport ep_legacy_uniform
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
 cdef enum:
     NUM_JOINTS = 7
     ZZ = 8                      # element of a rotation matrix
+    ALPHA = 3                   # element of a colour
 
 JOINTS = ["tail1", "tail_twist", "tail2", "finright_roll", "finright_pitch", "finleft_roll", "finleft_pitch"]
 
@@ -35,7 +37,7 @@ cdef inline const FishOptions* options_of(const Sim* s) noexcept nogil:
     return <const FishOptions*>s.options
 
 
-cdef int initialize_upright(Sim* s) noexcept nogil:
+cdef int initialize_pose(Sim* s) noexcept nogil:
     cdef int i
     random_unit(s, s.data.qpos + options_of(s).root + 3, 4)
     for i in range(NUM_JOINTS):
@@ -43,9 +45,14 @@ cdef int initialize_upright(Sim* s) noexcept nogil:
     return 0
 
 
+cdef int initialize_upright(Sim* s) noexcept nogil:
+    s.model.geom_rgba[4 * options_of(s).target + ALPHA] = 0         # upstream hides the target
+    return initialize_pose(s)
+
+
 cdef int initialize_swim(Sim* s) noexcept nogil:
     cdef double* target = s.model.geom_pos + 3 * options_of(s).target
-    initialize_upright(s)
+    initialize_pose(s)
     target[0] = ep_legacy_uniform(random_of(s), -.4, .4)
     target[1] = ep_legacy_uniform(random_of(s), -.4, .4)
     target[2] = ep_legacy_uniform(random_of(s), .1, .3)
@@ -105,7 +112,7 @@ cdef SuiteTask SWIM = suite_task(sizeof(Episode), initialize_swim, reward_swim, 
 SWIM.extras = extras_swim
 
 
-class DmcFish:
+class DmcFish(MujocoTask):
     """Keep a fish upright, or swim to a target.
 
     Observations float64: joint_angles (7,) (rad), upright (), the z component of the torso's z axis, in "swim" target
@@ -137,7 +144,8 @@ class DmcFish:
         observations = {"joint_angles": (NUM_JOINTS,), "upright": ()}
         if task_name == "upright":
             observations["velocity"] = (model.m.nv,)
-            return define_suite_task("DmcFish", &UPRIGHT, model, config, observations, &o.head, sizeof(o))
+            changes = [change_floats(model, &model.m.geom_rgba, 4 * model.m.ngeom)]
+            return define_suite_task("DmcFish", &UPRIGHT, model, config, observations, &o.head, sizeof(o), {}, changes)
         observations |= {"target": (3,), "velocity": (model.m.nv,)}
         return define_suite_task("DmcFish", &SWIM, model, config, observations, &o.head, sizeof(o), {"target0": 3},
                                  [change(model, &model.m.geom_pos, 3 * model.m.ngeom)])

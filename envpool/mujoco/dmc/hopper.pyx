@@ -12,6 +12,7 @@ from envpool.mujoco.dmc.control cimport (
 )
 from envpool.mujoco.dmc.rewards cimport linear, mean_quadratic, within
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -60,7 +61,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe)
 
 
-class DmcHopper:
+class DmcHopper(MujocoTask):
     """Stand on one leg, or hop forward on it.
 
     Observations float64: position (6,) (m, rad) without the horizontal one, velocity (7,) (m/s, rad/s), touch (2,),

@@ -16,6 +16,7 @@ from envpool.mujoco.dmc.control cimport (
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, gaussian_element, linear, mean_quadratic
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -121,7 +122,7 @@ cdef object build(str name, str domain, object config, dict speeds, str trunk, l
     return define_suite_task(name, &TASK, model, config, observations, &o.head, sizeof(o))
 
 
-class DmcHumanoid:
+class DmcHumanoid(MujocoTask):
     """Stand, walk or run on two legs, with 21 joints.
 
     Observations float64: joint_angles (21,) (rad), head_height () (m), extremities (12,) (m), where hands and feet are
@@ -148,7 +149,7 @@ class DmcHumanoid:
         return build("DmcHumanoid", "humanoid", config, speeds, "torso", limbs, ZZ)
 
 
-class DmcHumanoidCMU:
+class DmcHumanoidCMU(MujocoTask):
     """Stand, walk or run on two legs, with the 56 joints of CMU's motion capture data.
 
     Observations float64: joint_angles (56,) (rad), head_height () (m), extremities (12,) (m), where hands and feet are

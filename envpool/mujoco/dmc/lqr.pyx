@@ -13,6 +13,7 @@ from envpool.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform
 
 import numpy as np
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -72,7 +73,7 @@ TASK.extras = extras
 TASKS = {"lqr_2_1": (2, 1), "lqr_6_2": (6, 2)}
 
 
-class DmcLqr:
+class DmcLqr(MujocoTask):
     """Bring a chain of bodies on springs to rest. Each env has springs of its own, drawn from its seed.
 
     Observations float64: position (bodies,) (m), velocity (bodies,) (m/s). Action float64 (actuators,), without limits:

@@ -16,6 +16,7 @@ from envpool.mujoco.dmc.planar_arm cimport (
 from envpool.mujoco.dmc.rewards cimport gaussian
 from envpool.rng_legacy cimport ep_legacy_random_sample, ep_legacy_uniform, ep_mt19937
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -154,7 +155,7 @@ PAIRS = {
 }
 
 
-class DmcManipulator:
+class DmcManipulator(MujocoTask):
     """Bring a ball or a peg to a target with a planar arm and hand; the target may be in a cup or a slot.
 
     Observations float64: arm_pos (8, 2), sine and cosine of each joint; arm_vel (8,) (rad/s); touch (5,), log(1 +

@@ -10,6 +10,7 @@ from envpool.mujoco.dmc.control cimport Episode, Options, SuiteTask, define_suit
 from envpool.mujoco.dmc.rewards cimport within
 from envpool.rng_legacy cimport ep_legacy_uniform
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -43,7 +44,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe)
 
 
-class DmcPendulum:
+class DmcPendulum(MujocoTask):
     """Swing a pendulum up with a motor that is too weak to lift it at once.
 
     Observations float64: orientation (2,), cosine and sine of the angle from upright; velocity (1,) (rad/s). Action

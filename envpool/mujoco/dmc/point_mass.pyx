@@ -12,6 +12,7 @@ from envpool.mujoco.dmc.control cimport (
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, mean_quadratic
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -61,7 +62,7 @@ cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe_st
 TASK.extras = extras
 
 
-class DmcPointMass:
+class DmcPointMass(MujocoTask):
     """Push a point mass onto a target in the middle of a square.
 
     Observations float64: position (2,) (m), velocity (2,) (m/s). Action float64 (2,) in [-1, 1]: forces. The reward is

@@ -19,6 +19,7 @@ from envpool.mujoco.dmc.terrain cimport RESOLUTION, draw_terrain
 from envpool.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937
 
 from envpool.errors import ConfigError
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -238,7 +239,7 @@ TASKS = {
 SPEEDS = {"walk": 0.5, "run": 5}
 
 
-class DmcQuadruped:
+class DmcQuadruped(MujocoTask):
     """Walk or run on four legs, escape from a bowl, or fetch a ball.
 
     Observations float64: egocentric_state (44,), positions and velocities of the hinges (rad, rad/s) and activations;

@@ -13,6 +13,7 @@ from envpool.mujoco.dmc.control cimport (
 from envpool.mujoco.dmc.rewards cimport within
 from envpool.rng_legacy cimport ep_legacy_uniform
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -70,7 +71,7 @@ TASK.extras = extras
 TASKS = {"easy": .05, "hard": .015}
 
 
-class DmcReacher:
+class DmcReacher(MujocoTask):
     """Reach a target with an arm of two links.
 
     Observations float64: position (2,) (rad), to_target (2,) from the finger (m), velocity (2,) (rad/s). Action float64

@@ -15,6 +15,7 @@ from envpool.mujoco.dmc.planar_arm cimport (
 from envpool.mujoco.dmc.rewards cimport gaussian
 from envpool.rng_legacy cimport ep_legacy_randint, ep_legacy_uniform, ep_mt19937
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -105,7 +106,7 @@ TASK.extras = extras
 TASKS = {"stack_2": 2, "stack_4": 4}
 
 
-class DmcStacker:
+class DmcStacker(MujocoTask):
     """Stack boxes with a planar arm and hand.
 
     Observations float64: arm_pos (8, 2), sine and cosine of each joint; arm_vel (8,) (rad/s); touch (5,), log(1 +

@@ -12,6 +12,7 @@ from envpool.mujoco.dmc.control cimport (
 from envpool.mujoco.dmc.rewards cimport long_tail
 from envpool.rng_legacy cimport ep_legacy_random_sample, ep_legacy_uniform
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -92,7 +93,7 @@ TASK.extras = extras
 TASKS = {"swimmer6": 6, "swimmer15": 15}
 
 
-class DmcSwimmer:
+class DmcSwimmer(MujocoTask):
     """Swim to a target with a chain of links in a viscous plane.
 
     Observations float64: joints (links - 1,) (rad); to_target (2,) from the nose, in the frame of the head (m);

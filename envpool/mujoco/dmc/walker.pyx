@@ -11,6 +11,7 @@ from envpool.mujoco.dmc.control cimport (
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, linear
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options
 from envpool.mujoco.dmc.models import check_task, load_model
 
@@ -60,7 +61,7 @@ cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe)
 TASKS = {"stand": 0, "walk": 1, "run": 8}
 
 
-class DmcWalker:
+class DmcWalker(MujocoTask):
     """Stand up, walk or run on two legs in a plane.
 
     Observations float64: orientations (14,), cosine and sine of the angle of each body; height () of the torso (m);

@@ -1,6 +1,8 @@
 from typing import Any, ClassVar
 
-class GymAnt:
+from envpool.mujoco.base.opengl import MujocoTask
+
+class GymAnt(MujocoTask):
     options: ClassVar[dict[str, Any]]
     @staticmethod
     def build(config: Any) -> Any: ...

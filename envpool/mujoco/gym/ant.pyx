@@ -10,12 +10,13 @@ from libc.stdint cimport int32_t
 from envpool._core.numpy_exact cimport np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_forward, mj_rnePostConstraint
-from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
+from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, action_range_of, body_of, draw_normal_velocities, draw_positions, dt, model_of, put, put_clipped, require,
+    Own, body_of, define_gym_task, draw_normal_velocities, draw_positions, dt, model_of, put, put_clipped, require,
     seed_one, simulate, sum_of_squares,
 )
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.gym.options import COMMON, either, finite, limits, one_of, scale
 
 cdef struct Options:
@@ -124,7 +125,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
 
 
-class GymAnt:
+class GymAnt(MujocoTask):
     """Four legs of two hinges each on a free torso.
 
     Observation float64 (105,): positions without the first two, velocities, contact forces and torques on each body.
@@ -215,7 +216,7 @@ class GymAnt:
         o.first_body = config.exclude_worldbody_contact_forces
         o.skipped = 2 * config.exclude_current_positions_from_observation
         size = model.m.nq + model.m.nv - o.skipped + 6 * (model.m.nbody - o.first_body) * o.observes_contacts
-        return define_task(
-            "GymAnt", &TASK, model, config, {"obs": (size,)}, INFO, action_range_of(model),
-            (<const char*>&o)[:sizeof(Options)],
+        return define_gym_task(
+            "GymAnt", &TASK, model, config, {"obs": (size,)}, INFO,
+            (<const char*>&o)[:sizeof(Options)], {"distance": 4.0},
         )

@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_step
-from envpool.mujoco.base.simulation cimport Sim
+from envpool.mujoco.base.simulation cimport Sim, Task
 from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_standard_normal, ep_uniform
 
 # Sim.own of all these tasks.
@@ -77,9 +77,11 @@ cdef double sum_of_squares(const double* x, int32_t n, double low=*, double high
 
 # The compiled model of option xml_file.
 cdef Model model_of(object config)
-# Lowest and highest control of each actuator: float64 (2, nu).
-cdef object action_range_of(Model model)
 # Raises ConfigError unless a model has so many positions, velocities and sites.
 cdef int require(Model model, int nq, int nv, int nsite=*) except -1
 # The id of a body, or ConfigError.
 cdef int32_t body_of(Model model, object body) except -1
+# define_task() for these tasks. camera: where the task places Gymnasium's camera (distance, elevation, lookat), as far as
+# it does; camera ids are the model's.
+cdef object define_gym_task(str name, const Task* task, Model model, object config, dict observations, dict info,
+                            bytes options, dict camera)

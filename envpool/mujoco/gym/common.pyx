@@ -9,7 +9,9 @@ from libc.stdint cimport int32_t
 
 from envpool._core.numpy_exact cimport np_sum
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjOBJ_BODY
+from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjv_defaultCamera
+from envpool.mujoco.base.pictures cimport View
+from envpool.mujoco.base.simulation cimport Task, define_task
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.model import load_file, register_plugins
@@ -46,6 +48,7 @@ cdef Model model_of(object config):
 
 
 cdef object action_range_of(Model model):
+    """Lowest and highest control of each actuator: float64 (2, nu)."""
     cdef Py_ssize_t i
     limits = [(model.m.actuator_ctrlrange[2 * i], model.m.actuator_ctrlrange[2 * i + 1]) for i in range(model.m.nu)]
     return np.array(limits, np.float64).reshape(-1, 2).T
@@ -70,3 +73,25 @@ cdef int32_t body_of(Model model, object body) except -1:
     if isinstance(body, (int, np.integer)) and not isinstance(body, bool) and 0 <= body < model.m.nbody:
         return body
     raise ConfigError(f"main_body is {body!r}, allowed are names of bodies and 0 to {model.m.nbody - 1}")
+
+
+cdef View view_of(Model model, object config, dict camera):
+    """``gymnasium.envs.mujoco.mujoco_rendering``."""
+    cdef View view
+    placed = camera if config.gymnasium_v5_render_camera else {}
+    view.height = view.width = 480
+    view.max_geom = 1000
+    view.shows_rangefinders = True
+    mjv_defaultCamera(&view.camera)
+    view.camera.distance = placed.get("distance", model.m.stat_extent)
+    view.camera.elevation = placed.get("elevation", view.camera.elevation)
+    view.finds_middle = "lookat" not in placed
+    if not view.finds_middle:
+        view.camera.lookat = placed["lookat"]
+    return view
+
+
+cdef object define_gym_task(str name, const Task* task, Model model, object config, dict observations, dict info,
+                            bytes options, dict camera):
+    cdef View view = view_of(model, config, camera)
+    return define_task(name, task, model, config, observations, info, action_range_of(model), options, &view)

@@ -7,12 +7,13 @@ from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
+from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, action_range_of, draw_normal_velocities, draw_positions, dt, model_of, put, require, seed_one, simulate,
+    Own, define_gym_task, draw_normal_velocities, draw_positions, dt, model_of, put, require, seed_one, simulate,
     sum_of_squares,
 )
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.gym.options import COMMON, finite, scale
 
 cdef struct Options:
@@ -65,7 +66,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
 
 
-class GymHalfCheetah:
+class GymHalfCheetah(MujocoTask):
     """A runner with two legs and six hinges, in a plane.
 
     Observation float64 (17,): positions without the first one, velocities. Action float64 (6,): torques in [-1, 1].
@@ -101,7 +102,7 @@ class GymHalfCheetah:
         o.reset_noise_scale = scale(config)
         o.skipped = config.exclude_current_positions_from_observation
         observation = {"obs": (model.m.nq + model.m.nv - o.skipped,)}
-        return define_task(
-            "GymHalfCheetah", &TASK, model, config, observation, INFO, action_range_of(model),
-            (<const char*>&o)[:sizeof(Options)],
+        return define_gym_task(
+            "GymHalfCheetah", &TASK, model, config, observation, INFO,
+            (<const char*>&o)[:sizeof(Options)], {"distance": 4.0},
         )

@@ -9,13 +9,14 @@ from libc.stdint cimport int32_t
 from envpool._core.numpy_exact cimport np_norm, np_sum
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_forward, mj_rnePostConstraint
-from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
+from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.bodies cimport Observed, choose, observe_bodies, tell_tendons, with_tendons
 from envpool.mujoco.gym.common cimport (
-    Own, action_range_of, clip, draw_positions, draw_uniform_velocities, dt, model_of, require, seed_one, simulate,
+    Own, clip, define_gym_task, draw_positions, draw_uniform_velocities, dt, model_of, require, seed_one, simulate,
     sum_of_squares,
 )
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.gym.options import finite, limits, one_of, scale
 from envpool.mujoco.gym.bodies import OPTIONS
 
@@ -122,7 +123,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
 
 
-class GymHumanoid:
+class GymHumanoid(MujocoTask):
     """A biped with arms, on a free torso.
 
     Observation float64 (348,): positions without the first two, velocities, inertia and velocity of each body, actuator
@@ -199,7 +200,7 @@ include_cfrc_ext_in_observation : bool
         o.legacy_healthy_reward = config.legacy_healthy_reward
         o.costs_contacts = config.use_contact_force
         o.computes_contacts = config.post_constraint and (o.costs_contacts or o.observed.cfrc_ext)
-        return define_task(
+        return define_gym_task(
             "GymHumanoid", &TASK, model, config, {"obs": (size,)}, with_tendons(INFO, TENDONS, model),
-            action_range_of(model), (<const char*>&o)[:sizeof(Options)],
+            (<const char*>&o)[:sizeof(Options)], {"distance": 4.0, "lookat": (0.0, 0.0, 2.0), "elevation": -20.0},
         )

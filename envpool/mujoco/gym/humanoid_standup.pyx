@@ -6,13 +6,14 @@ forces of zero: mujoco-py did not compute them from version 2.0 on.
 
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_forward, mj_rnePostConstraint
-from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
+from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.bodies cimport Observed, choose, observe_bodies, tell_tendons, with_tendons
 from envpool.mujoco.gym.common cimport (
-    Own, action_range_of, clip, draw_positions, draw_uniform_velocities, model_of, require, seed_one, simulate,
+    Own, clip, define_gym_task, draw_positions, draw_uniform_velocities, model_of, require, seed_one, simulate,
     sum_of_squares,
 )
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.gym.options import either, finite, limits, scale
 from envpool.mujoco.gym.bodies import OPTIONS
 
@@ -83,7 +84,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
 
 
-class GymHumanoidStandup:
+class GymHumanoidStandup(MujocoTask):
     """A biped with arms that starts on its back.
 
     Observation float64 (348,): as Humanoid's. Action float64 (17,): torques in [-0.4, 0.4]. Reward: height of the torso
@@ -140,7 +141,7 @@ include_cfrc_ext_in_observation : bool
         )
         o.reset_noise_scale = scale(config)
         o.post_constraint = config.post_constraint
-        return define_task(
+        return define_gym_task(
             "GymHumanoidStandup", &TASK, model, config, {"obs": (size,)}, with_tendons(INFO, TENDONS, model),
-            action_range_of(model), (<const char*>&o)[:sizeof(Options)],
+            (<const char*>&o)[:sizeof(Options)], {"distance": 4.0, "lookat": (0.0, 0.0, 0.8925), "elevation": -20.0},
         )

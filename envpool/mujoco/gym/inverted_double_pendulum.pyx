@@ -9,12 +9,13 @@ from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
+from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, action_range_of, draw_normal_velocities, draw_positions, model_of, put_clipped, require, seed_one, simulate,
+    Own, define_gym_task, draw_normal_velocities, draw_positions, model_of, put_clipped, require, seed_one, simulate,
 )
 
 from envpool.errors import ConfigError
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.gym.options import COMMON, finite, limits, scale
 
 cdef struct Options:
@@ -69,7 +70,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
 
 
-class GymInvertedDoublePendulum:
+class GymInvertedDoublePendulum(MujocoTask):
     """Two poles on a cart.
 
     Observation float64 (9,): position of the cart, sines and cosines of the angles, velocities, and constraint forces.
@@ -119,7 +120,7 @@ class GymInvertedDoublePendulum:
         o.constraint_forces = config.constraint_obs_dim
         o.if_not_terminated = config.reward_if_not_terminated
         observation = {"obs": (2 * model.m.nq - 1 + model.m.nv + o.constraint_forces,)}
-        return define_task(
-            "GymInvertedDoublePendulum", &TASK, model, config, observation, INFO, action_range_of(model),
-            (<const char*>&o)[:sizeof(Options)],
+        return define_gym_task(
+            "GymInvertedDoublePendulum", &TASK, model, config, observation, INFO,
+            (<const char*>&o)[:sizeof(Options)], {"distance": 4.1225, "lookat": (0.0, 0.0, 0.12250000000000005)},
         )

@@ -1,6 +1,8 @@
 from typing import Any, ClassVar
 
-class GymInvertedPendulum:
+from envpool.mujoco.base.opengl import MujocoTask
+
+class GymInvertedPendulum(MujocoTask):
     options: ClassVar[dict[str, Any]]
     @staticmethod
     def build(config: Any) -> Any: ...

@@ -8,11 +8,12 @@ from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
+from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, action_range_of, draw_positions, draw_uniform_velocities, model_of, put, require, seed_one, simulate,
+    Own, define_gym_task, draw_positions, draw_uniform_velocities, model_of, put, require, seed_one, simulate,
 )
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.gym.options import COMMON, finite, limits, scale
 
 cdef struct Options:
@@ -64,7 +65,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
 
 
-class GymInvertedPendulum:
+class GymInvertedPendulum(MujocoTask):
     """A pole on a cart.
 
     Observation float64 (4,): position of the cart, angle of the pole, and their velocities. Action float64 (1,): force
@@ -104,7 +105,7 @@ class GymInvertedPendulum:
         o.angle_min, o.angle_max = limits(config, None, "healthy_z_min", "healthy_z_max")
         o.if_not_terminated = config.reward_if_not_terminated
         observation = {"obs": (model.m.nq + model.m.nv,)}
-        return define_task(
-            "GymInvertedPendulum", &TASK, model, config, observation, INFO, action_range_of(model),
-            (<const char*>&o)[:sizeof(Options)],
+        return define_gym_task(
+            "GymInvertedPendulum", &TASK, model, config, observation, INFO,
+            (<const char*>&o)[:sizeof(Options)], {"distance": 2.04},
         )

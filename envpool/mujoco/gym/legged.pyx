@@ -7,12 +7,13 @@ from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
+from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, action_range_of, draw_positions, draw_uniform_velocities, dt, model_of, put, put_clipped, require, seed_one,
+    Own, define_gym_task, draw_positions, draw_uniform_velocities, dt, model_of, put, put_clipped, require, seed_one,
     simulate, sum_of_squares,
 )
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.gym.options import COMMON, finite, limits, scale
 
 cdef struct Options:
@@ -102,7 +103,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
 
 
-cdef object build_legged(str name, object config, bint limits_state):
+cdef object build_legged(str name, object config, bint limits_state, dict camera):
     cdef Options o
     cdef Model model = model_of(config)
     require(model, 3, 1)
@@ -121,11 +122,12 @@ cdef object build_legged(str name, object config, bint limits_state):
     o.legacy_healthy_reward = config.legacy_healthy_reward
     o.skipped = config.exclude_current_positions_from_observation
     observation = {"obs": (model.m.nq + model.m.nv - o.skipped,)}
-    return define_task(
-        name, &TASK, model, config, observation, INFO, action_range_of(model), (<const char*>&o)[:sizeof(Options)]
+    return define_gym_task(
+        name, &TASK, model, config, observation, INFO, (<const char*>&o)[:sizeof(Options)], camera
     )
 
 
+CAMERA = {"lookat": (0.0, 0.0, 1.15), "elevation": -20.0}
 OPTIONS = COMMON | {
     "frame_skip": 4,
     "terminate_when_unhealthy": True,
@@ -142,7 +144,7 @@ OPTIONS = COMMON | {
 }
 
 
-class GymHopper:
+class GymHopper(MujocoTask):
     """A leg of four links and three hinges, in a plane.
 
     Observation float64 (11,): positions without the first one, velocities. Action float64 (3,): torques in [-1, 1].
@@ -183,10 +185,10 @@ class GymHopper:
     @staticmethod
     def build(config):
         """Return the capsule of this kind."""
-        return build_legged("GymHopper", config, True)
+        return build_legged("GymHopper", config, True, CAMERA | {"distance": 3.0})
 
 
-class GymWalker2d:
+class GymWalker2d(MujocoTask):
     """Two legs of three links each under a torso, in a plane.
 
     Observation float64 (17,): positions without the first one, velocities. Action float64 (6,): torques in [-1, 1].
@@ -205,4 +207,4 @@ class GymWalker2d:
     @staticmethod
     def build(config):
         """Return the capsule of this kind."""
-        return build_legged("GymWalker2d", config, False)
+        return build_legged("GymWalker2d", config, False, CAMERA | {"distance": 4.0})

@@ -22,8 +22,9 @@ def assets_folder() -> Path:
 
 ASSETS = assets_folder()
 
-#: What all these tasks have. gymnasium_v5_render_camera chooses how Gymnasium's camera is placed in pictures.
-COMMON = OPTIONS | {"post_constraint": True, "gymnasium_v5_render_camera": False}
+#: What all these tasks have. gymnasium_v5_render_camera: the camera is where Gymnasium's task places it; else it looks at
+#: the middle of the model, from as far as the model is large.
+COMMON = OPTIONS | {"post_constraint": True, "gymnasium_v5_render_camera": True}
 
 
 def model_path(xml_file: str) -> Path:

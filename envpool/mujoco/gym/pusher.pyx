@@ -10,14 +10,15 @@ from libc.stdint cimport int32_t
 from envpool._core.numpy_exact cimport np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
+from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, action_range_of, body_of, draw_uniform_velocities, model_of, put, require, rng_of, seed_one, simulate,
+    Own, body_of, define_gym_task, draw_uniform_velocities, model_of, put, require, rng_of, seed_one, simulate,
     sum_of_squares,
 )
 from envpool.rng cimport ep_uniform
 
 from envpool.errors import ConfigError
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.gym.options import COMMON, either, finite, scale
 
 cdef struct Options:
@@ -106,7 +107,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
 
 
-class GymPusher:
+class GymPusher(MujocoTask):
     """An arm with shoulder, elbow and wrist, and a cylinder on a table.
 
     Observation float64 (23,): positions and velocities of the joints, places of fingertip, cylinder and goal. Action
@@ -179,7 +180,7 @@ class GymPusher:
         o.goal = body_of(model, "goal")
         o.reward_after_step = config.reward_after_step
         o.weighted_info = config.weighted_reward_info
-        return define_task(
-            "GymPusher", &TASK, model, config, {"obs": (23,)}, INFO, action_range_of(model),
-            (<const char*>&o)[:sizeof(Options)],
+        return define_gym_task(
+            "GymPusher", &TASK, model, config, {"obs": (23,)}, INFO,
+            (<const char*>&o)[:sizeof(Options)], {"distance": 4.0},
         )

@@ -9,13 +9,14 @@ from libc.stdint cimport int32_t
 from envpool._core.numpy_exact cimport np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
+from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, action_range_of, body_of, draw_positions, draw_uniform_velocities, model_of, put, require, rng_of, seed_one,
+    Own, body_of, define_gym_task, draw_positions, draw_uniform_velocities, model_of, put, require, rng_of, seed_one,
     simulate, sum_of_squares,
 )
 from envpool.rng cimport ep_uniform
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.gym.options import COMMON, either, scale
 
 cdef struct Options:
@@ -92,7 +93,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
 
 
-class GymReacher:
+class GymReacher(MujocoTask):
     """An arm of two links in a plane, and a target.
 
     Observation float64 (10,): cosines and sines of the joints, coordinates of the target, velocities of the joints,
@@ -144,7 +145,7 @@ class GymReacher:
         o.distances = 3 if config.obs_include_z_distance else 2
         o.reward_after_step = config.reward_after_step
         observation = {"obs": (4 + model.m.nq + o.distances,)}
-        return define_task(
-            "GymReacher", &TASK, model, config, observation, INFO, action_range_of(model),
-            (<const char*>&o)[:sizeof(Options)],
+        return define_gym_task(
+            "GymReacher", &TASK, model, config, observation, INFO,
+            (<const char*>&o)[:sizeof(Options)], {},
         )

@@ -8,12 +8,13 @@ from libc.stdint cimport int32_t
 from envpool._core.numpy_exact cimport np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
+from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, action_range_of, draw_positions, draw_uniform_velocities, dt, model_of, put, require, seed_one, simulate,
+    Own, define_gym_task, draw_positions, draw_uniform_velocities, dt, model_of, put, require, seed_one, simulate,
     sum_of_squares,
 )
 
+from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.gym.options import COMMON, finite, scale
 
 cdef struct Options:
@@ -77,7 +78,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
 
 
-class GymSwimmer:
+class GymSwimmer(MujocoTask):
     """A swimmer of three links and two hinges, in a plane.
 
     Observation float64 (8,): positions without the first two, velocities. Action float64 (2,): torques in [-1, 1].
@@ -113,7 +114,7 @@ class GymSwimmer:
         o.reset_noise_scale = scale(config)
         o.skipped = 2 * config.exclude_current_positions_from_observation
         observation = {"obs": (model.m.nq + model.m.nv - o.skipped,)}
-        return define_task(
-            "GymSwimmer", &TASK, model, config, observation, INFO, action_range_of(model),
-            (<const char*>&o)[:sizeof(Options)],
+        return define_gym_task(
+            "GymSwimmer", &TASK, model, config, observation, INFO,
+            (<const char*>&o)[:sizeof(Options)], {},
         )
