@@ -407,7 +407,7 @@ cdef object define_task(str name, const Task* task, Model model, object config, 
     template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
     header = (<const char*>&c)[:sizeof(Config)]
     return define(template, fields, actions, header + options, name=name, keep=(model, keep), flags=flags,
-                  frame_size=(view.height, view.width))
+                  frame_size=(c.pixel_height, c.pixel_width) if config.from_pixels else (view.height, view.width))
 
 
 cdef tuple change(Model model, double** member, size_t n):

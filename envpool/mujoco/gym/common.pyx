@@ -75,23 +75,22 @@ cdef int32_t body_of(Model model, object body) except -1:
     raise ConfigError(f"main_body is {body!r}, allowed are names of bodies and 0 to {model.m.nbody - 1}")
 
 
-cdef View view_of(Model model, object config, dict camera):
+cdef View view_of(Model model, dict camera):
     """``gymnasium.envs.mujoco.mujoco_rendering``."""
     cdef View view
-    placed = camera if config.gymnasium_v5_render_camera else {}
     view.height = view.width = 480
     view.max_geom = 1000
     view.shows_rangefinders = True
     mjv_defaultCamera(&view.camera)
-    view.camera.distance = placed.get("distance", model.m.stat_extent)
-    view.camera.elevation = placed.get("elevation", view.camera.elevation)
-    view.finds_middle = "lookat" not in placed
+    view.camera.distance = camera.get("distance", model.m.stat_extent)
+    view.camera.elevation = camera.get("elevation", view.camera.elevation)
+    view.finds_middle = "lookat" not in camera
     if not view.finds_middle:
-        view.camera.lookat = placed["lookat"]
+        view.camera.lookat = camera["lookat"]
     return view
 
 
 cdef object define_gym_task(str name, const Task* task, Model model, object config, dict observations, dict info,
                             bytes options, dict camera):
-    cdef View view = view_of(model, config, camera)
+    cdef View view = view_of(model, camera)
     return define_task(name, task, model, config, observations, info, action_range_of(model), options, &view)

@@ -70,6 +70,9 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
 
 
+V4_CAMERA = {"distance": 4.1225, "lookat": (0.0, 0.0, 0.12250000000000005)}
+
+
 class GymInvertedDoublePendulum(MujocoTask):
     """Two poles on a cart.
 
@@ -122,5 +125,5 @@ class GymInvertedDoublePendulum(MujocoTask):
         observation = {"obs": (2 * model.m.nq - 1 + model.m.nv + o.constraint_forces,)}
         return define_gym_task(
             "GymInvertedDoublePendulum", &TASK, model, config, observation, INFO,
-            (<const char*>&o)[:sizeof(Options)], {"distance": 4.1225, "lookat": (0.0, 0.0, 0.12250000000000005)},
+            (<const char*>&o)[:sizeof(Options)], {} if config.gymnasium_v5_render_camera else V4_CAMERA,
         )

@@ -59,7 +59,7 @@ FEELING = ("Ant", "Humanoid", "HumanoidStandup")
 def options_of(kind: str, version: int) -> dict[str, Any]:
     """Return the options of a task that differ from the env's own."""
     if version == 5:
-        return {}
+        return {"gymnasium_v5_render_camera": True}
     # mujoco-py 2, which v2 and v3 ran on, left contact forces at zero, and rewards counted them all the same.
     options = KINDS[kind][3] | {"post_constraint": version == 4 and kind in FEELING}
     if kind in VERSIONED:
