@@ -1,0 +1,113 @@
+"""``from_pixels=True``: pictures are what is observed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import envpool
+from envpool.errors import ConfigError
+from tests.mujoco.dmc.test_rendering import make as make_suite
+from tests.mujoco.gym.test_rendering import make as make_gym
+from tests.mujoco.pictures import SEED, drawn_actions, upstream_pictures
+
+SIZE = {"render_height": 20, "render_width": 24}
+
+
+def stacked(pictures, starts, depth):
+    """Return what is observed: the last pictures of the episode, oldest first; the first one fills the stack."""
+    rows = []
+    for t, (picture, is_start) in enumerate(zip(pictures, starts, strict=True)):
+        planes = picture.transpose(2, 0, 1)
+        history = [planes] * depth if is_start else [*history[1:], planes]  # noqa: F821
+        rows.append(np.concatenate(history))
+        assert t or is_start
+    return rows
+
+
+@pytest.mark.parametrize(("task_id", "make"), [("Hopper-v5", make_gym), ("CheetahRun-v1", make_suite)])
+@pytest.mark.parametrize("depth", [1, 3])
+def test_equals_upstreams_pictures(task_id, make, depth):
+    records = range(5)
+    actions = drawn_actions(task_id, 4)
+    upstream = upstream_pictures(make(task_id, 20, 24), actions, records)
+    starts = np.zeros(5, bool)
+    observed = []
+    with envpool.make_gymnasium(task_id, seed=SEED, from_pixels=True, frame_stack=depth, **SIZE) as pool:
+        assert pool.observation_space.shape == (3 * depth, 20, 24)
+        for t in records:
+            obs, *_, info = pool.step(actions[t - 1]) if t else pool.reset()
+            starts[t] = info["elapsed_step"][0] == 0
+            observed.append(obs[0])
+    for mine, expected in zip(observed, stacked(upstream, starts, depth), strict=True):
+        np.testing.assert_array_equal(mine, expected)
+
+
+@pytest.mark.parametrize("autoreset", ["next_step", "same_step"])
+def test_episodes_and_threads(autoreset):
+    """The stack begins anew with each episode; the last observation of one comes with its end."""
+    options = {"num_envs": 3, "seed": 1, "max_episode_steps": 3, "frame_stack": 2, "autoreset_mode": autoreset}
+    actions = drawn_actions("Swimmer-v5", 8, 3)
+    plain = envpool.make_gymnasium("Swimmer-v5", render_mode="rgb_array", **options, **SIZE)
+    pool = envpool.make_gymnasium("Swimmer-v5", from_pixels=True, num_threads=2, **options, **SIZE)
+    with plain, pool:
+        plain.reset()
+        obs, _ = pool.reset()
+        newest = plain.render(range(3)).transpose(0, 3, 1, 2)
+        np.testing.assert_array_equal(obs, np.concatenate([newest, newest], axis=1))
+        ends = 0
+        for t in range(8):
+            before = newest
+            _, reward, *flags, info = plain.step(actions[t])
+            obs, other_reward, *other_flags, other_info = pool.step(actions[t])
+            np.testing.assert_array_equal(other_reward, reward)
+            np.testing.assert_array_equal(other_flags, flags)
+            np.testing.assert_array_equal(other_info["x_position"], info["x_position"])
+            newest = plain.render(range(3)).transpose(0, 3, 1, 2)
+            is_start = info["elapsed_step"][0] == 0 or (autoreset == "same_step" and flags[1].all())
+            np.testing.assert_array_equal(obs, np.concatenate([newest if is_start else before, newest], axis=1))
+            if autoreset == "same_step" and flags[1].all():
+                ends += 1
+                final = np.stack(list(other_info["final_obs"]))
+                np.testing.assert_array_equal(final[:, :3], before)
+                assert final.shape == obs.shape
+                assert (final[:, 3:] != before).any()
+                assert (final[:, 3:] != newest).any()
+        assert ends == (2 if autoreset == "same_step" else 0)
+
+
+def test_styles():
+    with envpool.make_dm("CheetahRun-v1", from_pixels=True) as pool:
+        pixels = pool.reset().observation.pixels
+        assert (pixels.shape, pixels.dtype) == ((1, 3, 84, 84), np.uint8)
+    with envpool.make_gymnasium("CheetahRun-v1", from_pixels=True, render_mode="rgb_array") as pool:
+        obs, info = pool.reset()
+        np.testing.assert_array_equal(pool.render()[0].transpose(2, 0, 1), obs[0])
+    assert set(info) == {"env_id", "players", "elapsed_step"}
+
+
+def test_spec():
+    spec = envpool.make_spec("Ant-v5", from_pixels=True, frame_stack=4, render_width=100)
+    assert (spec.observation_space.shape, spec.observation_space.dtype) == ((12, 84, 100), np.uint8)
+    assert (spec.observation_space.low.min(), spec.observation_space.high.max()) == (0, 255)
+    assert spec.observation_spec().pixels.shape == (12, 84, 100)
+    assert "info:x_position" in spec.state_array_spec
+    assert spec.frame_size == (84, 100)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"render_width": 0}, "render_width is 0, allowed are 1 to"),
+        ({"render_height": 20000}, "render_height is 20000, allowed are"),
+        ({"render_camera_id": 1}, "render_camera_id is 1, allowed are -1 to 0"),
+    ],
+)
+def test_bad_options(options, text):
+    with pytest.raises(ConfigError, match=text):
+        envpool.make_gymnasium("Ant-v5", from_pixels=True, **options)
+
+
+def test_other_families():
+    with pytest.raises(ValueError, match="from_pixels=True is only supported for MuJoCo tasks, CartPole-v1 is none"):
+        envpool.make_spec("CartPole-v1", from_pixels=True)

@@ -1,0 +1,151 @@
+"""Rendering of MuJoCo tasks: contexts, threads, OpenGL libraries; what does not depend on what is drawn."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import gymnasium
+import numpy as np
+import pytest
+
+import envpool
+from tests.mujoco.pictures import SMALL, drawn_actions
+from tests.mujoco.test_base import run_python
+from tests.native.process import open_files, resident, wait_until, workers
+from tests.oracles.pool_runner import run_pool
+from tests.oracles.trajectory import compare
+
+SIZE = {"render_height": SMALL[0], "render_width": SMALL[1]}
+TINY = {"render_height": 16, "render_width": 16}
+NEEDS = "import envpool; envpool.make_gymnasium('Ant-v5').reset(); print('made'); envpool.make_gymnasium('Ant-v5', "
+
+
+def make(task_id="Ant-v5", **options):
+    return envpool.make_gymnasium(task_id, **({"render_mode": "rgb_array", "seed": 3} | SIZE | options))
+
+
+@pytest.mark.parametrize("task_id", ["Ant-v5", "DogFetch-v1"])
+def test_rendering_changes_nothing(task_id):
+    actions = drawn_actions(task_id, 12, 2)
+    expected = run_pool(task_id, actions, [0, 1])
+    with make(task_id, num_envs=2, env_seed=[0, 1], **TINY) as pool:
+        for t in range(13):
+            obs, *rest, info = pool.step(actions[t - 1]) if t else pool.reset()
+            pool.render([t % 2])
+            for name, value in obs.items() if isinstance(obs, dict) else [("obs", obs)]:
+                key = f"obs:{name}" if isinstance(obs, dict) else name
+                np.testing.assert_array_equal(value, expected.arrays[key][t])
+            if rest:
+                np.testing.assert_array_equal(rest[0], expected.arrays["reward"][t])
+
+
+def test_threads_draw_the_same():
+    pictures = []
+    for num_threads in (1, 3):
+        with make(num_envs=6, num_threads=num_threads) as pool:
+            pool.reset()
+            pool.step(np.full((6, 8), 0.5))
+            pictures += [pool.render(range(6)), pool.render(range(6))]
+    for other in pictures[1:]:
+        np.testing.assert_array_equal(other, pictures[0])
+    assert len({p.tobytes() for p in pictures[0]}) == 6
+
+
+def test_pools_on_threads_of_their_own():
+    pictures = [None] * 3
+
+    def draw(i):
+        with make(num_envs=1) as pool:
+            pool.reset()
+            pictures[i] = pool.render()
+
+    threads = [threading.Thread(target=draw, args=(i,)) for i in range(3)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    np.testing.assert_array_equal(pictures[1], pictures[0])
+    np.testing.assert_array_equal(pictures[2], pictures[0])
+
+
+def test_context_of_others_stays_current():
+    """Gymnasium makes its context current once, and draws into whatever is current later."""
+    env = gymnasium.make("Hopper-v5", render_mode="rgb_array", height=48, width=64)
+    env.reset(seed=0)
+    before = env.render()
+    with make() as pool:
+        pool.reset()
+        pool.render()
+        np.testing.assert_array_equal(env.render(), before)
+    np.testing.assert_array_equal(env.render(), before)
+    env.close()
+
+
+def assert_nothing_stays(rounds):
+    def once():
+        with make("InvertedPendulum-v5", num_envs=2, num_threads=2, **TINY) as pool:
+            pool.reset()
+            pool.render([0, 1])
+
+    once()
+    threads = threading.active_count()
+    files = open_files()
+    for _ in range(rounds // 5):
+        once()
+    gc.collect()
+    memory = resident()
+    for _ in range(rounds):
+        once()
+    gc.collect()
+    wait_until(lambda: not workers())
+    assert open_files() == files
+    assert threading.active_count() == threads
+    return resident() - memory
+
+
+def test_nothing_stays():
+    assert_nothing_stays(5)
+
+
+@pytest.mark.slow
+def test_nothing_stays_of_a_thousand_pools():
+    assert assert_nothing_stays(1000) < 20e6
+
+
+@pytest.mark.parametrize("word", ["off", "disabled"])
+def test_turned_off(word, monkeypatch):
+    monkeypatch.setenv("MUJOCO_GL", word)
+    done = run_python(NEEDS + "render_mode='rgb_array')")
+    assert done.stdout == "made\n"
+    assert f"ImportError: rendering of MuJoCo tasks is turned off: MUJOCO_GL is '{word}'" in done.stderr
+
+
+def test_unknown_word(monkeypatch):
+    monkeypatch.setenv("MUJOCO_GL", "vulkan")
+    done = run_python(NEEDS + "render_mode='rgb_array')")
+    assert "ImportError: MUJOCO_GL is 'vulkan', allowed are glfw, egl, osmesa" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["render_mode='rgb_array'", "from_pixels=True"])
+def test_no_library(option, monkeypatch):
+    monkeypatch.delenv("MUJOCO_GL")
+    hide = (
+        "import envpool.mujoco.base.opengl as gl\n"
+        "gl.FILES = {kind: ('libnone.so',) for kind in gl.FILES}\n"
+        "gl.load_glfw = lambda number: 'no display'\n"
+    )
+    done = run_python(hide + NEEDS + option + ")")
+    assert done.stdout == "made\n"
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: rendering of MuJoCo tasks needs an OpenGL library, none can be used (MUJOCO_GL is not set; ")
+    assert "egl: libnone.so: cannot open shared object file" in last
+    assert "apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri" in last
+    assert "libosmesa6" in last
+
+
+def test_no_such_device(monkeypatch):
+    monkeypatch.setenv("MUJOCO_GL", "egl")
+    monkeypatch.setenv("MUJOCO_EGL_DEVICE_ID", "77")
+    done = run_python(NEEDS + "render_mode='rgb_array')")
+    assert "egl: MUJOCO_EGL_DEVICE_ID is 77, allowed are 0 to " in done.stderr
