@@ -59,6 +59,8 @@ class EnvPool(Pool):
         self.spec = spec
         config = spec.config
         self.num_envs = config.num_envs
+        if prepare := getattr(spec.env, "prepare", None):
+            prepare(config)
         super().__init__(
             spec.capsule,
             config.num_envs,

@@ -61,6 +61,8 @@ class NativeEnv(Protocol):
     def build(config: Any) -> Any:
         """Return the capsule (``include/envpool/env.h``) for a configuration, or raise ConfigError."""
 
+    # A kind may also have a static method ``prepare(config)``, which is called before a pool is made: it loads what its
+    # envs cannot do without, or raises an ImportError that names it.
     # A kind that draws may also have two static methods. ``render_fps(config)`` returns how many pictures a second show
     # it at its own speed, 30 without one. ``picture_assets(config, height, width)`` is called once for a pool with
     # a render mode: it returns bytes, which render_many gets as `assets`, or None. Where drawing needs a package or a
