@@ -377,10 +377,12 @@ cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept:
         ep_futex_wake(&e.recv_word, 1)
     if e.num_threads - helps == 0:
         return
-    if helps:
-        wake_for_backlog(e)
-    else:
+    if not helps:
         wake(e, n)
+    elif cost == 0 and not returns_at_once:     # nobody knows how much this is, and the caller goes elsewhere
+        wake(e, 1)
+    else:
+        wake_for_backlog(e)
 
 
 cdef bint is_ready(Engine* e) noexcept nogil:

@@ -9,7 +9,7 @@ import pytest
 from envpool.errors import PoolStateError
 from tests.native import plugin
 from tests.native.model import CheckedPool
-from tests.native.process import open_files, resident, wait_until, workers
+from tests.native.process import is_asleep, open_files, resident, wait_until, worker_ids, workers
 from tests.python import output_of
 
 CPUS = sorted(os.sched_getaffinity(0))
@@ -92,6 +92,17 @@ def test_work_is_done_while_the_caller_is_away():
         pool.send(np.zeros(4, np.int32))
         wait_until(lambda: native.num_steps() == before + 4)
         assert pool.recv()[0][:, 3].tolist() == [0] * 4
+
+
+@pytest.mark.parametrize("batch_size", [0, 3])
+def test_the_first_send_is_work_for_a_worker(batch_size):
+    """What a step costs is not known by then, and the caller may not come back for long."""
+    native = plugin.load().native
+    with plugin.make(num_envs=6, batch_size=batch_size, num_threads=3, cost_ns=1e6, sleeps=True, counted=True) as pool:
+        wait_until(lambda: workers() and all(is_asleep(task) for task in worker_ids()))
+        before = native.num_steps()
+        pool.async_reset()
+        wait_until(lambda: native.num_steps() > before)
 
 
 def test_a_caller_that_comes_back_at_once_helps():

@@ -23,8 +23,14 @@ def status_of(folder):
 
 
 def is_asleep(process):
-    """Whether the main thread of a process, given by its id, waits for something."""
+    """Whether a thread, or the main thread of a process, given by its id, waits for something."""
     return status_of(Path(f"/proc/{process}"))["State"].startswith("S")
+
+
+def worker_ids():
+    """Ids of the worker threads of this process's pools."""
+    tasks = [(task.name, status_of(task)["Name"]) for task in Path("/proc/self/task").iterdir()]
+    return [int(task) for task, name in tasks if name.startswith("envpool-")]
 
 
 def workers(process="self"):
