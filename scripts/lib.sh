@@ -49,9 +49,9 @@ need_build_tools() {
     fi
 }
 
-# make_venv FOLDER: a virtual environment, made once.
+# make_venv FOLDER OPTION...: a virtual environment, made once.
 make_venv() {
-    [[ -x $1/bin/python ]] || "$PYTHON" -m venv "$1"
+    [[ -x $1/bin/python ]] || "$PYTHON" -m venv "${@:2}" "$1"
     export PATH="$PWD/$1/bin:$PATH"
 }
 
@@ -86,7 +86,7 @@ enter_test_venv() {
 enter_client_venv() {
     local venv=.venv-clients/$1 requirements=tests/clients/$1/requirements.txt below
     below=$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-    make_venv "$venv"
+    make_venv "$venv" --without-pip # else its setuptools would hide the newer one
     echo "import site; site.addsitedir('$below')" |
         python -c 'import sys, sysconfig; open(sysconfig.get_path("purelib") + "/test-venv.pth", "w").write(sys.stdin.read())'
     python scripts/requirements.py examples >"$venv/constraints.txt"
