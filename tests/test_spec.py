@@ -78,6 +78,10 @@ def test_specs_share_nothing_that_can_be_written():
     assert envpool.make_spec("CartPole-v1").config.env_seed == []
 
 
+def test_id(spec):
+    assert spec.id == spec.task_id == "CartPole-v1"
+
+
 def test_reward_threshold(spec):
     assert spec.reward_threshold == 475.0
     assert envpool.make_spec("CartPole-v0").reward_threshold == 195.0

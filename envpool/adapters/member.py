@@ -29,6 +29,8 @@ class Member(gymnasium.Env[Any, Any]):
         From ``reset`` and ``step`` while the environment is in flight.
     """
 
+    spec: Any
+
     def __init__(self, pool: Any, env_id: int):
         self.pool = pool
         self.env_id = env_id

@@ -1,5 +1,7 @@
 """The VectorEnv of Tianshou: its contract, the values of its own DummyVectorEnv, and its asynchronous ways."""
 
+import threading
+
 import gymnasium
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from envpool.errors import ConfigError, EnvIdError, EnvStepError, PoolStateError
 from tests.clients.tianshou.policy import RandomPolicy
 from tests.native import plugin
 from tests.native.model import FAIL, WAIT
+from tests.native.process import PATIENCE
 
 N = 4
 
@@ -36,7 +39,10 @@ def gate(make):
     """Make a VectorEnv of which environments that are sent WAIT stay in flight until the gate opens."""
     native = plugin.load().native
     native.close_gate()
+    late = threading.Timer(PATIENCE, native.open_gate)  # a call that waits for too many fails rather than hangs
+    late.start()
     yield lambda **options: make("Synthetic-v0", num_threads=N, episode_length=0, **options)
+    late.cancel()
     native.open_gate()
 
 
@@ -189,8 +195,6 @@ def test_returns_what_there_is_at_the_timeout(gate):
 
 
 def test_waits_on_after_a_timeout_with_nothing(gate):
-    import threading
-
     env = gate(wait_num=1, timeout=0.01)
     env.reset()
     timer = threading.Timer(0.2, plugin.load().native.open_gate)
