@@ -36,7 +36,7 @@ class Member(gymnasium.Env[Any, Any]):
         self.env_id = env_id
         self.observation_space = pool.single_observation_space
         self.action_space = deepcopy(pool.single_action_space)  # each has a generator of its own
-        self.metadata = {"render_modes": []}
+        self.metadata = {"render_modes": pool.metadata["render_modes"]}
         self.spec = pool.spec
         self.render_mode = pool.render_mode
 
@@ -52,8 +52,9 @@ class Member(gymnasium.Env[Any, Any]):
         return split(obs, 1)[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), split_info(info)[0]
 
     def render(self) -> Any:
-        """Raise ConfigError: there is no renderer yet."""
-        raise ConfigError(f"render_mode is None, and {self.spec.id} has no renderer")
+        """Return a picture, uint8 (height, width, 3), or show it in a window: see ``EnvPool.render``."""
+        pictures = self.pool.render(self.env_id)
+        return None if pictures is None else pictures[0]
 
     def __str__(self) -> str:
         return f"<environment {self.env_id} of {self.pool}>"

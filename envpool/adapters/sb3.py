@@ -93,6 +93,10 @@ class VecEnv(vec_env.VecEnv):
         """Close the pool; may be called again."""
         self.pool.close()
 
+    def get_images(self) -> list[Any]:
+        """Return a picture of each environment, uint8 (height, width, 3); ``render()`` makes one of them."""
+        return list(self.pool.render(self.pool.all_env_ids))
+
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """Return an attribute of each environment."""
         return [getattr(env, attr_name) for env in self._chosen(indices)]

@@ -89,6 +89,15 @@ def test_sub_environments(make):
     assert env.vector_step([0] * N)[4][2]["elapsed_step"] == 1
 
 
+def test_pictures(make):
+    env = make(render_mode="rgb_array")
+    env.vector_reset()
+    first, other = env.try_render_at(), env.try_render_at(2)
+    assert first.shape == (400, 600, 3)
+    assert not np.array_equal(first, other)
+    assert np.array_equal(env.to_base_env().try_render(2), other)
+
+
 def test_poll_and_send_actions(make):
     """What RLlib's sampler does: send all, poll, reset those that ended."""
     env = make(max_episode_steps=2).to_base_env()

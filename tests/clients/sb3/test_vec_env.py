@@ -274,6 +274,21 @@ def test_what_it_refuses(make):
         env.set_options({"low": 0})
 
 
+def test_pictures(make):
+    env = make(num_envs=2, render_mode="rgb_array")
+    env.reset()
+    images = env.get_images()
+    assert [(image.shape, image.dtype) for image in images] == [((400, 600, 3), np.uint8)] * 2
+    assert np.array_equal(env.env_method("render", indices=1)[0], images[1])
+    assert np.array_equal(env.render(), env.render(mode="rgb_array"))
+    assert env.render().shape == (800, 600, 3)
+    assert env.metadata["render_modes"] == ["human", "rgb_array"]
+    with pytest.warns(UserWarning, match="something_else"):
+        env.render(mode="something_else")
+    with pytest.warns(UserWarning, match="no `render_mode`"):
+        assert make().render() is None
+
+
 def test_close_twice(make):
     env = make()
     env.close()

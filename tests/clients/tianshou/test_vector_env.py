@@ -96,7 +96,7 @@ def test_attributes(make):
     assert len({id(space) for space in env.action_space}) == N
     assert [space.shape for space in env.observation_space] == [(4,)] * N
     assert [spec.reward_threshold for spec in env.spec] == [475.0] * N
-    assert env.metadata == [{"render_modes": []}] * N
+    assert env.metadata == [{"render_modes": ["rgb_array", "human"]}] * N
     env.set_env_attr("size", 0)
     env.set_env_attr("size", 1, 0)
     env.set_env_attr("size", 2, [1, 2])
@@ -116,6 +116,19 @@ def test_workers_step_by_themselves(make):
     assert info["elapsed_step"] == 1
     worker.send(None)
     assert len(worker.recv()) == 2
+
+
+def test_pictures(make):
+    env = make(render_mode="rgb_array")
+    env.reset()
+    pictures = env.render()
+    assert [picture.shape for picture in pictures] == [(400, 600, 3)] * N
+    upstream = gymnasium.make("CartPole-v1", render_mode="rgb_array")
+    env.workers[1].reset(seed=3)
+    upstream.reset(seed=3)
+    assert np.array_equal(env.workers[1].render(), upstream.render())
+    with pytest.raises(RuntimeError, match="render_mode='rgb_array'"):
+        make().render()
 
 
 def test_calls_after_close(make):
