@@ -117,10 +117,10 @@ def fps(spec: EnvSpec) -> int:
 
 def check_camera(name: str, camera: Any) -> int:
     """Return a camera's number, -1 for the default one, or raise ConfigError or TypeError."""
-    camera = as_int(name, camera, -1)
-    if not -1 <= camera < 2**31:
-        raise ConfigError(f"{name} is {camera}, allowed are -1, the default, and the task's own from 0 on")
-    return camera
+    number = as_int(name, camera, -1)
+    if not -1 <= number < 2**31:
+        raise ConfigError(f"{name} is {number}, allowed are -1, the default, and the task's own from 0 on")
+    return number
 
 
 def as_int(name: str, value: Any, default: int) -> int:
@@ -129,5 +129,4 @@ def as_int(name: str, value: Any, default: int) -> int:
         return default
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be an integer, got {value!r}")
-    number: int = operator.index(value)
-    return number
+    return operator.index(value)
