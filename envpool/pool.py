@@ -62,7 +62,7 @@ class EnvPool(Pool):
         if prepare := getattr(spec.env, "prepare", None):
             prepare(config)
         super().__init__(
-            spec.capsule,
+            view.capsule if view else spec.capsule,
             config.num_envs,
             config.batch_size,
             config.num_threads or min(config.batch_size, available_cpus()),

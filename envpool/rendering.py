@@ -18,7 +18,7 @@ MODES = ("rgb_array", "human")
 #: Options of ``make`` besides render_mode, with their defaults; 0 is the size that upstream draws.
 DEFAULTS = {"render_env_id": 0, "render_width": 0, "render_height": 0, "render_camera_id": -1}
 #: The largest width or height.
-MAX_SIZE = 16384
+MAX_SIZE = 4096
 #: Pictures a second of kinds that do not say.
 FPS = 30
 
@@ -39,6 +39,8 @@ class View:
         The camera; -1 is the env's default.
     assets : bytes or None
         What the kind of env has prepared for drawing.
+    capsule : PyCapsule
+        The kind of env.
     """
 
     mode: str
@@ -47,6 +49,7 @@ class View:
     width: int
     camera: int
     assets: bytes | None
+    capsule: Any
 
 
 def check_options(task_id: str, options: Mapping[str, Any]) -> dict[str, int]:
@@ -93,15 +96,20 @@ def make_view(spec: EnvSpec, options: Mapping[str, Any]) -> View | None:
     count = spec.config.num_envs
     if not 0 <= values["render_env_id"] < count:
         raise ConfigError(f"render_env_id is {values['render_env_id']}, allowed are 0 to {count - 1}")
+    from envpool._core.definition import describe, whole
+
     if mode == "human":
         from envpool.window import check_windows
 
         check_windows()
-    height = values["render_height"] or spec.frame_size[0]
-    width = values["render_width"] or spec.frame_size[1]
+    height, width, capsule, size = values["render_height"], values["render_width"], spec.capsule, spec.frame_size
+    if build := getattr(spec.env, "build_for_pictures", None):
+        capsule = whole(build(spec.config, height, width))
+        size = describe(capsule).frame_size or size
+    height, width = height or size[0], width or size[1]
     prepare = getattr(spec.env, "picture_assets", None)
     assets = prepare(spec.config, height, width) if prepare else None
-    return View(mode, values["render_env_id"], height, width, values["render_camera_id"], assets)
+    return View(mode, values["render_env_id"], height, width, values["render_camera_id"], assets, capsule)
 
 
 def modes(spec: EnvSpec) -> list[str]:

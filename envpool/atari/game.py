@@ -90,19 +90,34 @@ class Atari:
     @staticmethod
     def build(config: Any) -> Any:
         """Return the capsule of this kind."""
-        native = load_compiled("envpool.atari.native", "ALE needs zlib's headers (apt-get install zlib1g-dev).")
-        if config.task not in GAMES:
-            raise ConfigError(f"task is {config.task!r}, allowed are {', '.join(GAMES)}")
-        for name, (low, high) in RANGES.items():
-            if not low <= getattr(config, name) <= high:
-                raise ConfigError(f"{name} is {getattr(config, name)}, allowed are {low} to {high}")
-        if not 0 <= config.repeat_action_probability <= 1:
-            raise ConfigError(f"repeat_action_probability is {config.repeat_action_probability}, allowed are 0 to 1")
-        game = native.find(config.task)
-        for name, allowed in (("mode", game["modes"]), ("difficulty", game["difficulties"])):
-            if getattr(config, name) not in (-1, *allowed):
-                raise ConfigError(
-                    f"{name} is {getattr(config, name)}, allowed in {config.task} are -1 (default) and "
-                    f"{', '.join(map(str, allowed))}"
-                )
-        return native.build(config, game, read_rom(config.task, game["md5"]))
+        return build(config)
+
+    @staticmethod
+    def build_for_pictures(config: Any, height: int, width: int) -> Any:
+        """Return the capsule of a pool that renders: it draws the frames, too, that no observation shows."""
+        return build(config, (height, width))
+
+    @staticmethod
+    def render_fps(config: Any) -> int:
+        """Return pictures a second: the console draws 60."""
+        return max(round(60 / int(config.frame_skip)), 1)
+
+
+def build(config: Any, picture_size: tuple[int, int] | None = None) -> Any:
+    """Return the capsule; with the size of a picture, 0 for the screen's, that of a kind that draws."""
+    native = load_compiled("envpool.atari.native", "ALE needs zlib's headers (apt-get install zlib1g-dev).")
+    if config.task not in GAMES:
+        raise ConfigError(f"task is {config.task!r}, allowed are {', '.join(GAMES)}")
+    for name, (low, high) in RANGES.items():
+        if not low <= getattr(config, name) <= high:
+            raise ConfigError(f"{name} is {getattr(config, name)}, allowed are {low} to {high}")
+    if not 0 <= config.repeat_action_probability <= 1:
+        raise ConfigError(f"repeat_action_probability is {config.repeat_action_probability}, allowed are 0 to 1")
+    game = native.find(config.task)
+    for name, allowed in (("mode", game["modes"]), ("difficulty", game["difficulties"])):
+        if getattr(config, name) not in (-1, *allowed):
+            raise ConfigError(
+                f"{name} is {getattr(config, name)}, allowed in {config.task} are -1 (default) and "
+                f"{', '.join(map(str, allowed))}"
+            )
+    return native.build(config, game, read_rom(config.task, game["md5"]), picture_size)

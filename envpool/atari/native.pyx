@@ -12,13 +12,13 @@ import numpy as np
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdio cimport snprintf
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
 from envpool.atari.emulator cimport (
     Emulator, GameInfo, Machine, RAM_SIZE, Resizer, Rom, find_game, look_up_max, new_emulator, new_resizer, new_rom,
 )
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames
 from envpool.rng cimport ep_generate_state, ep_integers, ep_pcg64, ep_pcg64_seed
 
 from envpool.native import Field, define
@@ -26,7 +26,8 @@ from envpool.native import Field, define
 cdef enum:
     NOOP = 0                    # ALE's actions
     FIRE = 1
-    NO_CONSOLE = 1              # error code: a console could not be built or reset
+    NO_CONSOLE = 1              # error codes: a console could not be built or reset
+    NO_MEMORY = 2               # there is no memory to draw in
 
 cdef struct Config:             # of one kind; the bytes of its ROM follow
     int32_t stack_num
@@ -44,6 +45,9 @@ cdef struct Config:             # of one kind; the bytes of its ROM follow
     bint cuts_discount          # where a life is lost
     bint clips_reward
     bint area
+    bint draws                  # pictures: every last screen of a step may be looked at
+    int32_t picture_height
+    int32_t picture_width
     float repeat_action_probability
     int64_t rom_size
 
@@ -69,6 +73,7 @@ cdef struct Envs:
     int32_t num_envs
     Rom* rom
     Resizer* resizer
+    Resizer* picture_resizer    # NULL where pictures have the size of a screen
     size_t pixels               # of a screen
     size_t plane                # bytes of one plane of a frame
     uint8_t tables[4][256]      # palette index to grey, red, green, blue
@@ -83,6 +88,7 @@ cdef void destroy(void* state) noexcept nogil:
         for i in range(s.num_envs):
             del s.env[i].emulator
     del s.resizer
+    del s.picture_resizer
     del s.rom
     free(s.env)
     free(s.memory)
@@ -107,7 +113,7 @@ cdef bint allocate(Envs* s, const void* rom) noexcept nogil:
     cdef Machine machine
     cdef size_t frames, planes
     cdef uint8_t* free_memory
-    cdef int32_t i
+    cdef int32_t i, rows, columns
     s.env = <Env*>calloc(s.num_envs, sizeof(Env))
     s.rom = new_rom(rom, c.rom_size)
     if s.env == NULL or s.rom == NULL or not s.rom.is_open():
@@ -125,7 +131,12 @@ cdef bint allocate(Envs* s, const void* rom) noexcept nogil:
     s.env[0].emulator.palette(&s.tables[0][0], &s.tables[1][0], &s.tables[2][0], &s.tables[3][0])
     s.pixels = <size_t>s.env[0].emulator.height() * s.env[0].emulator.width()
     s.plane = <size_t>c.height * c.width
-    s.resizer = new_resizer(s.env[0].emulator.height(), s.env[0].emulator.width(), c.height, c.width, c.area)
+    rows, columns = s.env[0].emulator.height(), s.env[0].emulator.width()
+    s.resizer = new_resizer(rows, columns, c.height, c.width, c.area)
+    if c.draws and (c.picture_height != rows or c.picture_width != columns):
+        s.picture_resizer = new_resizer(rows, columns, c.picture_height, c.picture_width, True)
+        if s.picture_resizer == NULL:
+            return False
     frames = s.plane * c.num_planes * c.stack_num
     planes = s.pixels * c.num_planes
     s.memory = <uint8_t*>calloc(s.num_envs, frames + planes + s.pixels)
@@ -248,7 +259,7 @@ cdef bint step_one(Envs* s, Env* env, int action) noexcept nogil:
     cdef bint ended = False
     env.has_lost_life = False
     for t in range(c.frame_skip):
-        reward += emulator.act(action, t >= last - 1)
+        reward += emulator.act(action, c.draws or t >= last - 1)
         lives = emulator.lives()
         env.is_over = emulator.is_game_over()
         env.has_lost_life |= lives < env.lives
@@ -315,8 +326,41 @@ cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fi
         memcpy(ram + i * RAM_SIZE, env.emulator.ram(), RAM_SIZE)
 
 
+cdef void draw_plane(Envs* s, const uint8_t* screen, const uint8_t* table, uint8_t* scratch, uint8_t* pixels,
+                     size_t n) noexcept nogil:
+    """Draws one colour of a picture of n pixels: every third byte."""
+    cdef uint8_t* plane = scratch + s.pixels
+    cdef size_t i
+    if s.picture_resizer == NULL:
+        for i in range(n):
+            pixels[3 * i] = table[screen[i]]
+        return
+    for i in range(s.pixels):
+        scratch[i] = table[screen[i]]
+    s.picture_resizer.run(scratch, plane)
+    for i in range(n):
+        pixels[3 * i] = plane[i]
+
+
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    cdef Envs* s = <Envs*>state
+    cdef size_t n = <size_t>f.height * f.width
+    cdef uint8_t* scratch = <uint8_t*>malloc(s.pixels + n)
+    cdef int32_t i, p
+    if scratch == NULL:
+        return NO_MEMORY
+    for i in range(f.n):
+        for p in range(3):
+            draw_plane(s, s.env[f.ids[i]].emulator.screen(), &s.tables[1 + p][0], scratch, f.pixels + 3 * n * i + p, n)
+    free(scratch)
+    return 0
+
+
 cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
-    snprintf(text, size, "the console could not be built: out of memory")
+    if code == NO_CONSOLE:
+        snprintf(text, size, "the console could not be built: out of memory")
+    else:
+        snprintf(text, size, "there is no memory to draw in")
 
 
 cdef envpool_env KIND
@@ -327,6 +371,9 @@ KIND.seed_many = seed_many
 KIND.step_many = step_many
 KIND.write_many = write_many
 KIND.error_text = error_text
+KIND.render_many = render_many
+KIND.frame_height = 210     # of most consoles; `build` asks this one
+KIND.frame_width = 160
 
 
 def find(str name):
@@ -343,8 +390,16 @@ def find(str name):
     }
 
 
-def build(config, game, bytes rom):
-    """Return the capsule for checked options, what `find` returned, and the ROM."""
+def screen_size(bytes rom):
+    """Return height and width of the screen of a ROM that `find` knows the MD5 of."""
+    console = Console(rom, 0)
+    screens, *_ = console.play([NOOP], [True])
+    return screens.shape[1:]
+
+
+def build(config, game, bytes rom, picture_size=None):
+    """Return the capsule for checked options, what `find` returned, and the ROM; `picture_size` (height, width), with 0
+    for that of the screen, makes one that draws."""
     cdef Config c
     actions = game["legal_actions" if config.full_action_space else "minimal_actions"]
     c.stack_num = config.stack_num
@@ -364,6 +419,9 @@ def build(config, game, bytes rom):
     c.clips_reward = config.reward_clip
     c.area = config.use_inter_area_resize
     c.repeat_action_probability = config.repeat_action_probability
+    c.draws = picture_size is not None
+    frame_size = screen_size(rom) if c.draws else None
+    c.picture_height, c.picture_width = (p or s for p, s in zip(picture_size, frame_size)) if c.draws else (0, 0)
     c.rom_size = len(rom)
     fields = [
         Field("obs", np.uint8, (c.stack_num * c.num_planes, c.height, c.width), 0, 255),
@@ -374,7 +432,7 @@ def build(config, game, bytes rom):
     ]
     actions = [Field("action", np.int32, (-1,), 0, len(actions) - 1)]
     template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
-    return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)] + rom)
+    return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)] + rom, frame_size=frame_size)
 
 
 cdef class Console:
