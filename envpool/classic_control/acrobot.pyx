@@ -294,3 +294,8 @@ class Acrobot:
     def picture_assets(config, height, width):
         """Return None: nothing is needed but a square picture."""
         check_square(height, width)
+
+    @staticmethod
+    def render_fps(config):
+        """Return the pictures a second of upstream."""
+        return 15

@@ -188,3 +188,8 @@ class CartPole:
         actions = [Field("action", np.int32, (-1,), 0, 1)]
         template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
+
+    @staticmethod
+    def render_fps(config):
+        """Return the pictures a second of upstream."""
+        return 50

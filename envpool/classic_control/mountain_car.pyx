@@ -111,11 +111,12 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
 
 cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     cdef const Cars* s = <const Cars*>state
-    cdef double scale = f.width / (HIGHEST - LOWEST), position
+    cdef double scale = f.width / (HIGHEST - LOWEST), position, height
     cdef int32_t i
     for i in range(f.n):
         position = s.position[f.ids[i]]
-        draw_valley(f, i, (position - LOWEST) * scale, (sin(3 * position) * 0.45 + 0.55) * scale, cos(3 * position), False)
+        height = sin(3 * position) * 0.45 + 0.55
+        draw_valley(f, i, (position - LOWEST) * scale, height * scale, cos(3 * position), False)
     return 0
 
 

@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t
 
 from envpool.env cimport envpool_frames
 
-# Draws picture i of a batch: a car at x, y (pixels, `clearance` not counted), leaning by an angle. is_single: places are
+# Draws picture i of a batch: a car over the point x, y of the hill (pixels), leaning by an angle. is_single: places are
 # rounded to float32, as upstream's are where its state is. f.assets is what valley.assets gave.
-cdef void draw_valley(const envpool_frames* f, int32_t i, double x, double y, double angle, bint is_single) noexcept nogil
+cdef void draw_valley(const envpool_frames* f, int32_t i, double x, double y, double angle,
+                      bint is_single) noexcept nogil

@@ -1,6 +1,7 @@
 """The picture of both mountain cars: the hill, the car, the flag.
 
-The hill does not change, so it is drawn once for a pool; NumPy computes its line and the place of the flag, as upstream.
+The hill does not change, so it is drawn once for a pool; NumPy computes its line and the place of the flag, as it does
+upstream.
 """
 
 import numpy as np
@@ -25,7 +26,8 @@ cdef enum:
     FLAG = 50                   # height of the pole
 
 
-cdef inline void place(const turn* by, double x, double y, double dx, double dy, bint is_single, double* out) noexcept nogil:
+cdef inline void place(const turn* by, double x, double y, double dx, double dy, bint is_single,
+                       double* out) noexcept nogil:
     """A point of the car, in pixels of the picture."""
     cdef double[2] turned
     turn_point(by, dx, dy, turned)
@@ -67,7 +69,8 @@ cdef void draw_flag(const canvas* c, int32_t x, int32_t y) noexcept nogil:
     gfx_draw_polygon(c, cloth, 3, canvas_colour(204, 204, 0))
 
 
-cdef void draw_valley(const envpool_frames* f, int32_t i, double x, double y, double angle, bint is_single) noexcept nogil:
+cdef void draw_valley(const envpool_frames* f, int32_t i, double x, double y, double angle,
+                      bint is_single) noexcept nogil:
     cdef canvas c = canvas_of_frame_flipped(f, i)
     cdef const int32_t* flag = sheet_numbers(f.assets)
     sheet_copy(&c, f.assets, 0)

@@ -1,1 +1,1 @@
-"""Figures and images drawn pixel by pixel as pygame draws them, for families whose upstream uses it. Headers and .pxd."""
+"""Figures and images drawn pixel by pixel as pygame draws them, for families whose upstream uses it."""

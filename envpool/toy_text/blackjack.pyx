@@ -266,3 +266,8 @@ class Blackjack:
     def picture_assets(config, height, width):
         """Return upstream's images."""
         return blackjack()
+
+    @staticmethod
+    def render_fps(config):
+        """Return the pictures a second of upstream."""
+        return 4

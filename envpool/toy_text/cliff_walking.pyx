@@ -76,3 +76,8 @@ class CliffWalking:
     def picture_assets(config, height, width):
         """Return the map and the walker."""
         return cliff(height, width)
+
+    @staticmethod
+    def render_fps(config):
+        """Return the pictures a second of upstream."""
+        return 4

@@ -154,3 +154,8 @@ class FrozenLake:
     def picture_assets(config, height, width):
         """Return the map and the walker."""
         return lake(rows_of(config), height, width)
+
+    @staticmethod
+    def render_fps(config):
+        """Return the pictures a second of upstream."""
+        return 4

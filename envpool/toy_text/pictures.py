@@ -112,7 +112,7 @@ def cliff(height: int, width: int) -> bytes:
 
 
 def taxi() -> bytes:
-    """Return the sheet of Taxi: the city, the destination, the passenger, the taxi empty and full, to all four sides."""
+    """Return the sheet of Taxi: the city, the destination, the passenger, the taxi by heading, empty and then full."""
     pygame = pygame_for("Taxi")
 
     def image(name: str) -> Any:

@@ -47,6 +47,6 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil
 cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil
 cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int64_t row0) noexcept nogil
 
-# Draws a walker over a map that does not change. Assets: a sheet with the map, which has the size of the picture, and the
+# Draws a walker over a map that does not change. Assets: a sheet with the map, which has the size of the picture, the
 # walker, and for each state the place of the walker's upper left corner: x, y.
 cdef int render_many(void* state, const envpool_frames* f) noexcept nogil

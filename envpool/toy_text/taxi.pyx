@@ -306,3 +306,8 @@ class Taxi:
     def picture_assets(config, height, width):
         """Return upstream's images."""
         return taxi()
+
+    @staticmethod
+    def render_fps(config):
+        """Return the pictures a second of upstream."""
+        return 4
