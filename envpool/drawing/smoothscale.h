@@ -14,6 +14,7 @@
 #define SMOOTH_ONE 0x4000  /* a pixel's width in the units of borders */
 #define SMOOTH_COLUMNS 64  /* of the result, done at a time */
 #define SMOOTH_CHANNELS 4  /* at most */
+#define SMOOTH_INLINE static inline __attribute__((always_inline)) /* so that the number of channels is a constant */
 
 /* An image of uint8 (height, width, channels), 3 or 4 channels, packed. */
 typedef struct smooth_image {
@@ -58,7 +59,7 @@ static inline int32_t smooth_border(const smooth_side *s, int32_t k, int32_t *pa
 }
 
 /* Columns `begin` to `end` (not included) of a row, scaled. */
-static inline void smooth_row(const smooth_side *s, const uint8_t *row, int32_t channels, int32_t begin, int32_t end,
+SMOOTH_INLINE void smooth_row(const smooth_side *s, const uint8_t *row, int32_t channels, int32_t begin, int32_t end,
                               uint8_t *out) {
   if (s->to == s->from) {
     memcpy(out, row + (size_t)channels * begin, (size_t)channels * (end - begin));
@@ -91,23 +92,23 @@ static inline void smooth_row(const smooth_side *s, const uint8_t *row, int32_t 
 }
 
 /* Columns `begin` to `end` of the result where it has fewer rows. */
-static inline void smooth_shrink(const smooth_image *in, const smooth_image *out, const smooth_side *columns,
-                                 const smooth_side *rows, int32_t begin, int32_t end) {
-  const size_t in_stride = (size_t)in->channels * in->width, out_stride = (size_t)in->channels * out->width;
-  const int32_t bytes = in->channels * (end - begin);
+SMOOTH_INLINE void smooth_shrink(const smooth_image *in, const smooth_image *out, const smooth_side *columns,
+                                 const smooth_side *rows, int32_t channels, int32_t begin, int32_t end) {
+  const size_t in_stride = (size_t)channels * in->width, out_stride = (size_t)channels * out->width;
+  const int32_t bytes = channels * (end - begin);
   uint8_t scaled[SMOOTH_CHANNELS * SMOOTH_COLUMNS];
   uint16_t sum[SMOOTH_CHANNELS * SMOOTH_COLUMNS];
   memset(sum, 0, sizeof sum);
   for (int32_t y = 0, at = 0; y < rows->to; y++) {
     int32_t part;
     const int32_t last = smooth_border(rows, y, &part);
-    uint8_t *pixels = out->pixels + out_stride * y + (size_t)in->channels * begin;
+    uint8_t *pixels = out->pixels + out_stride * y + (size_t)channels * begin;
     for (; at < last; at++) {
-      smooth_row(columns, in->pixels + in_stride * at, in->channels, begin, end, scaled);
+      smooth_row(columns, in->pixels + in_stride * at, channels, begin, end, scaled);
       for (int32_t k = 0; k < bytes; k++)
         sum[k] = (uint16_t)(sum[k] + scaled[k]);
     }
-    smooth_row(columns, in->pixels + in_stride * at++, in->channels, begin, end, scaled);
+    smooth_row(columns, in->pixels + in_stride * at++, channels, begin, end, scaled);
     for (int32_t k = 0; k < bytes; k++) {
       pixels[k] = smooth_mean((uint16_t)(sum[k] + smooth_part(scaled[k], part)), rows->reciprocal);
       sum[k] = smooth_part(scaled[k], SMOOTH_ONE - part);
@@ -116,10 +117,10 @@ static inline void smooth_shrink(const smooth_image *in, const smooth_image *out
 }
 
 /* The same where it has more rows, or as many. */
-static inline void smooth_expand(const smooth_image *in, const smooth_image *out, const smooth_side *columns,
-                                 const smooth_side *rows, int32_t begin, int32_t end) {
-  const size_t in_stride = (size_t)in->channels * in->width, out_stride = (size_t)in->channels * out->width;
-  const int32_t bytes = in->channels * (end - begin), is_same = rows->to == rows->from;
+SMOOTH_INLINE void smooth_expand(const smooth_image *in, const smooth_image *out, const smooth_side *columns,
+                                 const smooth_side *rows, int32_t channels, int32_t begin, int32_t end) {
+  const size_t in_stride = (size_t)channels * in->width, out_stride = (size_t)channels * out->width;
+  const int32_t bytes = channels * (end - begin), is_same = rows->to == rows->from;
   uint8_t scaled[2][SMOOTH_CHANNELS * SMOOTH_COLUMNS]; /* rows `have` and have + 1 of the image */
   int32_t have = -2;
   for (int32_t y = 0; y < rows->to; y++) {
@@ -127,16 +128,27 @@ static inline void smooth_expand(const smooth_image *in, const smooth_image *out
     const int32_t first = is_same ? y : (int32_t)(place / rows->to);
     const int32_t share = is_same ? 0 : (int32_t)(0x100 * (place % rows->to) / rows->to);
     const int32_t second = first + 1 < rows->from ? first + 1 : first;
-    uint8_t *pixels = out->pixels + out_stride * y + (size_t)in->channels * begin;
+    uint8_t *pixels = out->pixels + out_stride * y + (size_t)channels * begin;
     if (first == have + 1)
       memcpy(scaled[0], scaled[1], sizeof scaled[0]);
     else if (first != have)
-      smooth_row(columns, in->pixels + in_stride * first, in->channels, begin, end, scaled[0]);
+      smooth_row(columns, in->pixels + in_stride * first, channels, begin, end, scaled[0]);
     if (first != have)
-      smooth_row(columns, in->pixels + in_stride * second, in->channels, begin, end, scaled[1]);
+      smooth_row(columns, in->pixels + in_stride * second, channels, begin, end, scaled[1]);
     have = first;
     for (int32_t k = 0; k < bytes; k++)
       pixels[k] = smooth_between(scaled[0][k], scaled[1][k], share);
+  }
+}
+
+SMOOTH_INLINE void smooth_scale_channels(const smooth_image *in, const smooth_image *out, int32_t channels) {
+  const smooth_side columns = smooth_side_of(in->width, out->width), rows = smooth_side_of(in->height, out->height);
+  for (int32_t begin = 0; begin < out->width; begin += SMOOTH_COLUMNS) {
+    const int32_t end = out->width - begin < SMOOTH_COLUMNS ? out->width : begin + SMOOTH_COLUMNS;
+    if (rows.to < rows.from)
+      smooth_shrink(in, out, &columns, &rows, channels, begin, end);
+    else
+      smooth_expand(in, out, &columns, &rows, channels, begin, end);
   }
 }
 
@@ -144,14 +156,10 @@ static inline void smooth_expand(const smooth_image *in, const smooth_image *out
 static inline void smooth_scale(const smooth_image *in, const smooth_image *out) {
   if (out->width < 1 || out->height < 1)
     return;
-  const smooth_side columns = smooth_side_of(in->width, out->width), rows = smooth_side_of(in->height, out->height);
-  for (int32_t begin = 0; begin < out->width; begin += SMOOTH_COLUMNS) {
-    const int32_t end = out->width - begin < SMOOTH_COLUMNS ? out->width : begin + SMOOTH_COLUMNS;
-    if (rows.to < rows.from)
-      smooth_shrink(in, out, &columns, &rows, begin, end);
-    else
-      smooth_expand(in, out, &columns, &rows, begin, end);
-  }
+  if (in->channels == 4)
+    smooth_scale_channels(in, out, 4);
+  else
+    smooth_scale_channels(in, out, 3);
 }
 
 #endif /* ENVPOOL_DRAWING_SMOOTHSCALE_H */
