@@ -50,65 +50,92 @@ static inline uint8_t smooth_between(uint8_t a, uint8_t b, int32_t share) {
   return (uint8_t)((uint32_t)(a * (256 - share) + b * share) >> 8);
 }
 
-/* The last old pixel that new pixel k covers, and which part of it, 1 to SMOOTH_ONE, is in it. */
+/* The last old pixel that new pixel k covers, and which part of it, 1 to SMOOTH_ONE, is in it; pixel -1 ends before the
+ * first. */
 static inline int32_t smooth_border(const smooth_side *s, int32_t k, int32_t *part) {
   const int64_t end = (int64_t)s->space * (k + 1);
-  const int32_t last = (int32_t)((end - 1) / SMOOTH_ONE);
+  const int32_t last = (int32_t)((end + SMOOTH_ONE - 1) / SMOOTH_ONE) - 1;
   *part = (int32_t)(end - (int64_t)last * SMOOTH_ONE);
   return last;
 }
 
-/* Columns `begin` to `end` (not included) of a row, scaled. */
-SMOOTH_INLINE void smooth_row(const smooth_side *s, const uint8_t *row, int32_t channels, int32_t begin, int32_t end,
-                              uint8_t *out) {
-  if (s->to == s->from) {
-    memcpy(out, row + (size_t)channels * begin, (size_t)channels * (end - begin));
+/* The old pixel before the place of new pixel k, and the share, 0 to 255, that the one after it has. */
+static inline int32_t smooth_place(const smooth_side *s, int32_t k, int32_t *share) {
+  const int64_t place = (int64_t)k * (s->from - 1);
+  *share = s->to == s->from ? 0 : (int32_t)(0x100 * (place % s->to) / s->to);
+  return s->to == s->from ? k : (int32_t)(place / s->to);
+}
+
+/* Some columns of the result, and where they are in the image. */
+typedef struct smooth_strip {
+  smooth_side side;
+  int32_t begin, count;
+  int32_t at[SMOOTH_COLUMNS + 1];   /* shrinking: borders of the column before the first, and of all; else places */
+  int32_t part[SMOOTH_COLUMNS + 1]; /* what belongs to them: parts or shares                                      */
+} smooth_strip;
+
+static inline void smooth_strip_init(smooth_strip *s, const smooth_side *side, int32_t begin) {
+  s->side = *side;
+  s->begin = begin;
+  s->count = side->to - begin < SMOOTH_COLUMNS ? side->to - begin : SMOOTH_COLUMNS;
+  for (int32_t k = 0; k <= s->count; k++)
+    s->at[k] = side->to < side->from ? smooth_border(side, begin + k - 1, &s->part[k])
+                                     : smooth_place(side, begin + k, &s->part[k]);
+}
+
+/* A row of the image, scaled to a strip. */
+SMOOTH_INLINE void smooth_row(const smooth_strip *s, const uint8_t *row, int32_t channels, uint8_t *out) {
+  if (s->side.to == s->side.from) {
+    memcpy(out, row + (size_t)channels * s->begin, (size_t)channels * s->count);
     return;
   }
-  if (s->to > s->from) {
-    for (int32_t x = begin; x < end; x++, out += channels) {
-      const int64_t place = (int64_t)x * (s->from - 1);
-      const int32_t share = (int32_t)(0x100 * (place % s->to) / s->to);
-      const uint8_t *p = row + (size_t)channels * (place / s->to);
+  if (s->side.to > s->side.from) {
+    for (int32_t x = 0; x < s->count; x++, out += channels) {
+      const uint8_t *p = row + (size_t)channels * s->at[x];
+      const uint8_t *next = s->part[x] ? p + channels : p; /* there is none after the last, and it has no share */
       for (int32_t k = 0; k < channels; k++)
-        out[k] = smooth_between(p[k], share ? p[channels + k] : 0, share);
+        out[k] = smooth_between(p[k], next[k], s->part[x]);
     }
     return;
   }
-  int32_t part = SMOOTH_ONE, at = begin ? smooth_border(s, begin - 1, &part) : -1;
-  for (int32_t x = begin; x < end; x++, out += channels) {
-    uint32_t sum[SMOOTH_CHANNELS] = {0, 0, 0, 0};
-    if (at >= 0)
-      for (int32_t k = 0; k < channels; k++)
-        sum[k] = smooth_part(row[(size_t)channels * at + k], SMOOTH_ONE - part);
-    const int32_t last = smooth_border(s, x, &part);
-    const uint8_t *p = row + (size_t)channels * (at + 1);
-    for (at++; at < last; at++, p += channels)
+  uint16_t rest[SMOOTH_CHANNELS] = {0, 0, 0, 0}; /* of the pixel on the border, what is to its right */
+  const uint8_t *p = row + (ptrdiff_t)channels * s->at[0];
+  if (s->at[0] >= 0)
+    for (int32_t k = 0; k < channels; k++)
+      rest[k] = smooth_part(p[k], SMOOTH_ONE - s->part[0]);
+  p += channels;
+  for (int32_t x = 1; x <= s->count; x++, out += channels) {
+    uint32_t sum[SMOOTH_CHANNELS] = {rest[0], rest[1], rest[2], rest[3]};
+    const uint8_t *last = row + (size_t)channels * s->at[x];
+    for (; p < last; p += channels)
       for (int32_t k = 0; k < channels; k++)
         sum[k] += p[k];
-    for (int32_t k = 0; k < channels; k++)
-      out[k] = smooth_mean((uint16_t)(sum[k] + smooth_part(p[k], part)), s->reciprocal);
+    for (int32_t k = 0; k < channels; k++) {
+      out[k] = smooth_mean((uint16_t)(sum[k] + smooth_part(p[k], s->part[x])), s->side.reciprocal);
+      rest[k] = smooth_part(p[k], SMOOTH_ONE - s->part[x]);
+    }
+    p += channels;
   }
 }
 
-/* Columns `begin` to `end` of the result where it has fewer rows. */
-SMOOTH_INLINE void smooth_shrink(const smooth_image *in, const smooth_image *out, const smooth_side *columns,
-                                 const smooth_side *rows, int32_t channels, int32_t begin, int32_t end) {
+/* A strip of the result where it has fewer rows. */
+SMOOTH_INLINE void smooth_shrink(const smooth_image *in, const smooth_image *out, const smooth_strip *columns,
+                                 const smooth_side *rows, int32_t channels) {
   const size_t in_stride = (size_t)channels * in->width, out_stride = (size_t)channels * out->width;
-  const int32_t bytes = channels * (end - begin);
+  const int32_t bytes = channels * columns->count;
   uint8_t scaled[SMOOTH_CHANNELS * SMOOTH_COLUMNS];
   uint16_t sum[SMOOTH_CHANNELS * SMOOTH_COLUMNS];
   memset(sum, 0, sizeof sum);
   for (int32_t y = 0, at = 0; y < rows->to; y++) {
     int32_t part;
     const int32_t last = smooth_border(rows, y, &part);
-    uint8_t *pixels = out->pixels + out_stride * y + (size_t)channels * begin;
+    uint8_t *pixels = out->pixels + out_stride * y + (size_t)channels * columns->begin;
     for (; at < last; at++) {
-      smooth_row(columns, in->pixels + in_stride * at, channels, begin, end, scaled);
+      smooth_row(columns, in->pixels + in_stride * at, channels, scaled);
       for (int32_t k = 0; k < bytes; k++)
         sum[k] = (uint16_t)(sum[k] + scaled[k]);
     }
-    smooth_row(columns, in->pixels + in_stride * at++, channels, begin, end, scaled);
+    smooth_row(columns, in->pixels + in_stride * at++, channels, scaled);
     for (int32_t k = 0; k < bytes; k++) {
       pixels[k] = smooth_mean((uint16_t)(sum[k] + smooth_part(scaled[k], part)), rows->reciprocal);
       sum[k] = smooth_part(scaled[k], SMOOTH_ONE - part);
@@ -117,24 +144,23 @@ SMOOTH_INLINE void smooth_shrink(const smooth_image *in, const smooth_image *out
 }
 
 /* The same where it has more rows, or as many. */
-SMOOTH_INLINE void smooth_expand(const smooth_image *in, const smooth_image *out, const smooth_side *columns,
-                                 const smooth_side *rows, int32_t channels, int32_t begin, int32_t end) {
+SMOOTH_INLINE void smooth_expand(const smooth_image *in, const smooth_image *out, const smooth_strip *columns,
+                                 const smooth_side *rows, int32_t channels) {
   const size_t in_stride = (size_t)channels * in->width, out_stride = (size_t)channels * out->width;
-  const int32_t bytes = channels * (end - begin), is_same = rows->to == rows->from;
+  const int32_t bytes = channels * columns->count;
   uint8_t scaled[2][SMOOTH_CHANNELS * SMOOTH_COLUMNS]; /* rows `have` and have + 1 of the image */
   int32_t have = -2;
   for (int32_t y = 0; y < rows->to; y++) {
-    const int64_t place = (int64_t)y * (rows->from - 1);
-    const int32_t first = is_same ? y : (int32_t)(place / rows->to);
-    const int32_t share = is_same ? 0 : (int32_t)(0x100 * (place % rows->to) / rows->to);
+    int32_t share;
+    const int32_t first = smooth_place(rows, y, &share);
     const int32_t second = first + 1 < rows->from ? first + 1 : first;
-    uint8_t *pixels = out->pixels + out_stride * y + (size_t)channels * begin;
+    uint8_t *pixels = out->pixels + out_stride * y + (size_t)channels * columns->begin;
     if (first == have + 1)
       memcpy(scaled[0], scaled[1], sizeof scaled[0]);
     else if (first != have)
-      smooth_row(columns, in->pixels + in_stride * first, channels, begin, end, scaled[0]);
+      smooth_row(columns, in->pixels + in_stride * first, channels, scaled[0]);
     if (first != have)
-      smooth_row(columns, in->pixels + in_stride * second, channels, begin, end, scaled[1]);
+      smooth_row(columns, in->pixels + in_stride * second, channels, scaled[1]);
     have = first;
     for (int32_t k = 0; k < bytes; k++)
       pixels[k] = smooth_between(scaled[0][k], scaled[1][k], share);
@@ -143,12 +169,13 @@ SMOOTH_INLINE void smooth_expand(const smooth_image *in, const smooth_image *out
 
 SMOOTH_INLINE void smooth_scale_channels(const smooth_image *in, const smooth_image *out, int32_t channels) {
   const smooth_side columns = smooth_side_of(in->width, out->width), rows = smooth_side_of(in->height, out->height);
+  smooth_strip strip;
   for (int32_t begin = 0; begin < out->width; begin += SMOOTH_COLUMNS) {
-    const int32_t end = out->width - begin < SMOOTH_COLUMNS ? out->width : begin + SMOOTH_COLUMNS;
+    smooth_strip_init(&strip, &columns, begin);
     if (rows.to < rows.from)
-      smooth_shrink(in, out, &columns, &rows, channels, begin, end);
+      smooth_shrink(in, out, &strip, &rows, channels);
     else
-      smooth_expand(in, out, &columns, &rows, channels, begin, end);
+      smooth_expand(in, out, &strip, &rows, channels);
   }
 }
 
