@@ -368,6 +368,11 @@ class BipedalWalker:
     options = {"reward_threshold": 300.0, "hardcore": False}
 
     @staticmethod
+    def render_fps(config):
+        """Return how many pictures a second show the task at its own speed."""
+        return SCENE_FPS
+
+    @staticmethod
     def build(config):
         """Return the capsule of this kind."""
         cdef Config c

@@ -308,6 +308,11 @@ class CarRacing:
     }
 
     @staticmethod
+    def render_fps(config):
+        """Return how many pictures a second show the task at its own speed."""
+        return SCENE_FPS
+
+    @staticmethod
     def build(config):
         """Return the capsule of this kind."""
         cdef Config c
