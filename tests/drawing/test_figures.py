@@ -77,6 +77,65 @@ def test_polygons(hook: Any, rounds: int) -> None:
 
 
 @pytest.mark.parametrize("rounds", ROUNDS)
+def test_plain_polygons_and_outlines(hook: Any, rounds: int) -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(rounds):
+        sheet, colours = Sheet(rng), rng.integers(0, 256, (2, 3))
+        points = any_points(rng, int(rng.integers(3, 9)))
+        points = np.round(points / 20) * 20 if rng.random() < 0.3 else points  # level edges
+        hook.plain_polygon(*sheet.place, packed(colours[0]), points)
+        hook.outline(*sheet.place, packed(colours[1]), points)
+        pygame.draw.polygon(sheet.surface, colours[0].tolist(), points.tolist())
+        gfxdraw.aapolygon(sheet.surface, points.tolist(), colours[1].tolist())
+        sheet.check(points)
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_lines(hook: Any, rounds: int) -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(rounds):
+        sheet, colour = Sheet(rng), rng.integers(0, 256, 3)
+        points = any_points(rng, int(rng.choice([2, 2, 3, 5])))
+        if rng.random() < 0.3:
+            same = [[0], [1], [0, 1]][rng.integers(3)]  # upright, level, or a point
+            points[1, same] = points[0, same]
+        is_double = bool(len(points) == 2 and rng.random() < 0.7)
+        hook.lines(*sheet.place, packed(colour), points, is_double)
+        pygame.draw.lines(sheet.surface, colour.tolist(), len(points) > 2, points.tolist(), 1 + is_double)
+        sheet.check(points)
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_discs(hook: Any, rounds: int) -> None:
+    rng = np.random.default_rng(9)
+    for _ in range(rounds):
+        sheet, colour = Sheet(rng), rng.integers(0, 256, 3)
+        (x, y), radius = rng.uniform(-40, 160, 2), int(rng.choice([0, 1, 2, 3, 5, 8, 20, 90]))
+        hook.disc(*sheet.place, packed(colour), x, y, radius)
+        pygame.draw.circle(sheet.surface, colour.tolist(), (x, y), radius)
+        sheet.check((x, y, radius))
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_windows(hook: Any, rounds: int) -> None:
+    """A window has what the whole picture has there: figures are clipped to the whole."""
+    rng = np.random.default_rng(10)
+    for _ in range(rounds):
+        height, width = (int(n) for n in rng.integers(1, 120, 2))
+        columns = int(rng.integers(1, width + 1))
+        colour, points = rng.integers(0, 256, 3), any_points(rng, int(rng.integers(3, 9)))
+        memory = np.zeros(3 * height * columns + 2 * GUARD, np.uint8)
+        hook.window(memory, GUARD, height, columns, width, packed(colour), points)
+        surface = pygame.Surface((width, height), 0, 32)
+        pygame.draw.polygon(surface, colour.tolist(), points.tolist())
+        gfxdraw.aapolygon(surface, points.tolist(), colour.tolist())
+        pygame.draw.aaline(surface, (0, 0, 0), points[0].tolist(), points[2].tolist())
+        expected = pygame.surfarray.array3d(surface).transpose(1, 0, 2)[::-1, -columns:]
+        np.testing.assert_array_equal(memory[GUARD:-GUARD].reshape(height, columns, 3), expected, str(points))
+        assert not memory[:GUARD].any() and not memory[-GUARD:].any(), points
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
 def test_circles(hook: Any, rounds: int) -> None:
     rng = np.random.default_rng(1)
     for _ in range(rounds):
@@ -165,6 +224,11 @@ def test_numbers_that_pygame_refuses(hook: Any, rounds: int) -> None:
         sheet = Sheet(rng)
         points = np.where(rng.random((4, 2)) < 0.5, rng.choice(extremes, (4, 2)), any_points(rng, 4))
         hook.polygon(*sheet.place, 0, points)
+        hook.plain_polygon(*sheet.place, 0, points)
+        hook.outline(*sheet.place, 0, points)
+        hook.lines(*sheet.place, 0, points, False)
+        hook.lines(*sheet.place, 0, points[:2].copy(), True)
+        hook.disc(*sheet.place, 0, *points[0], int(rng.integers(0, 1000)))
         hook.circle(*sheet.place, 0, *points[0], float(rng.integers(0, 1000)))
         hook.aaline(*sheet.place, 0, *points[:2].ravel())
         hook.image(*sheet.place, np.zeros((3, 3, 4), np.uint8), *rng.choice([-(2**31), 2**31 - 1, 0], 2), 0)

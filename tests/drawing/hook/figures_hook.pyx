@@ -13,6 +13,31 @@ from envpool.drawing.gfx cimport gfx_draw_circle, gfx_draw_polygon
 from envpool.drawing.image cimport smooth_image, smooth_scale, sprite, sprite_draw
 
 
+cdef extern from "canvas.h" nogil:
+    canvas canvas_window(uint8_t* pixels, int32_t height, int32_t columns, int32_t width)
+
+cdef extern from "gfx.h" nogil:
+    void gfx_draw_outline(const canvas* c, const double (*vertices)[2], int32_t count, uint32_t colour)
+
+cdef extern from "polygon.h" nogil:
+    void polygon_draw(const canvas* c, const double (*vertices)[2], int32_t count, uint32_t colour)
+
+cdef extern from "disc.h" nogil:
+    void disc_draw(const canvas* c, double x, double y, int32_t radius, uint32_t colour)
+
+cdef extern from "line.h" nogil:
+    """
+    static void draw_double_line(const canvas *c, const double *from, const double *to, uint32_t colour) {
+      line l;
+      if (line_init(&l, c->width, c->height, from, to, colour))
+        line_draw_double(&l, c->width, c->height, line_canvas_span, (void *)c);
+    }
+    """
+    void line_draw(const canvas* c, const double* start, const double* end, uint32_t colour)
+    void line_draw_around(const canvas* c, const double (*vertices)[2], int32_t count, uint32_t colour)
+    void draw_double_line(const canvas* c, const double* start, const double* end, uint32_t colour)
+
+
 cdef canvas picture(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped):
     assert start + 3 * height * width <= memory.shape[0]
     return (canvas_flipped if is_flipped else canvas_of)(&memory[start], height, width)
@@ -33,6 +58,46 @@ def polygon(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, b
             double[:, ::1] vertices):
     cdef canvas c = picture(memory, start, height, width, is_flipped)
     gfx_draw_polygon(&c, <double (*)[2]>&vertices[0, 0], <int32_t>vertices.shape[0], colour)
+
+
+def plain_polygon(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour,
+                  double[:, ::1] vertices):
+    cdef canvas c = picture(memory, start, height, width, is_flipped)
+    polygon_draw(&c, <const double (*)[2]>&vertices[0, 0], <int32_t>vertices.shape[0], colour)
+
+
+def outline(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour,
+            double[:, ::1] vertices):
+    cdef canvas c = picture(memory, start, height, width, is_flipped)
+    gfx_draw_outline(&c, <const double (*)[2]>&vertices[0, 0], <int32_t>vertices.shape[0], colour)
+
+
+def lines(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour,
+          double[:, ::1] vertices, bint is_double):
+    """Draw a line between the first two vertices, or around all of them."""
+    cdef canvas c = picture(memory, start, height, width, is_flipped)
+    if is_double:
+        draw_double_line(&c, &vertices[0, 0], &vertices[1, 0], colour)
+    elif vertices.shape[0] == 2:
+        line_draw(&c, &vertices[0, 0], &vertices[1, 0], colour)
+    else:
+        line_draw_around(&c, <const double (*)[2]>&vertices[0, 0], <int32_t>vertices.shape[0], colour)
+
+
+def disc(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour,
+         double x, double y, int32_t radius):
+    cdef canvas c = picture(memory, start, height, width, is_flipped)
+    disc_draw(&c, x, y, radius, colour)
+
+
+def window(uint8_t[::1] memory, int32_t start, int32_t height, int32_t columns, int32_t width, uint32_t colour,
+           double[:, ::1] vertices):
+    """Draw a polygon with a smooth outline and a smooth line into the last columns of a picture that is upside down."""
+    cdef canvas c = canvas_window(&memory[start], height, columns, width)
+    assert start + 3 * height * columns <= memory.shape[0]
+    polygon_draw(&c, <const double (*)[2]>&vertices[0, 0], <int32_t>vertices.shape[0], colour)
+    gfx_draw_outline(&c, <const double (*)[2]>&vertices[0, 0], <int32_t>vertices.shape[0], colour)
+    aaline_draw(&c, <float>vertices[0, 0], <float>vertices[0, 1], <float>vertices[2, 0], <float>vertices[2, 1], 0)
 
 
 def circle(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour,
