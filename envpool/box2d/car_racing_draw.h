@@ -287,8 +287,9 @@ static inline void car_racing_figures_init(car_racing_figures *f, const car_raci
   car_racing_add_text(f, brush, s->reward);
 }
 
-/* Draws the rows of the canvas from `top` on. */
-static inline void car_racing_draw_band(band *b, const car_racing_figures *f, const car_racing_brush *brush, int32_t top) {
+/* Draws the rows of the canvas from `top` on. It has to be compiled as its callers are, for the vectors at hand. */
+__attribute__((always_inline)) static inline void car_racing_draw_band(band *b, const car_racing_figures *f,
+                                                                       const car_racing_brush *brush, int32_t top) {
   const int32_t is_panel = top >= CANVAS_HEIGHT - CAR_RACING_PANEL;
   b->tables = &brush->tables;
   for (int32_t k = 0; k < BAND_HEIGHT; k++)
@@ -330,6 +331,7 @@ static void car_racing_draw(const car_racing_brush *brush, const car_racing_scen
 }
 
 /* Draws the scene into canvas (CANVAS_HEIGHT, CANVAS_WIDTH, 3), red, green, blue. */
+ENVPOOL_SIMD
 static void car_racing_draw_canvas(const car_racing_brush *brush, const car_racing_scene *s, uint8_t *canvas) {
   car_racing_figures f;
   band b;

@@ -208,37 +208,45 @@ def test_speed_of_the_window() -> None:
             assert pool.metadata["render_fps"] == 50 == gymnasium.make(task_id).metadata["render_fps"]
 
 
+def hover(env: gymnasium.Env[Any, Any], obs: Any) -> Any:
+    """Stay in the air, a side engine of the lander being always on."""
+    x, y, vx, vy, angle, spin = obs[:6]
+    lean = 0.5 * (np.clip(0.5 * x + vx, -0.4, 0.4) - angle) - spin
+    return np.float32([np.clip(10 * (1 - y) - 10 * vy - 1, -1, 1), 0.6 if lean < 0 else -0.6])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES + MORE, ids=str)
 def test_pictures_of_many_seeds(case: Case) -> None:
-    for seed in range(10, 15):
+    """Rarely, and then each time."""
+    is_car = case.task_id.startswith("CarRacing")
+    for seed in range(10, 12 if is_car else 15):
         check(case, seed, (*MOMENTS, 170, 230), [DEFAULT])
-    check(case, 15, range(60), [DEFAULT])
+    check(case, 15, range(12 if is_car else 60), [DEFAULT])
 
 
 @pytest.mark.slow
 def test_whole_walks_and_landings() -> None:
-    for case, steps in ((CASES[4], 1100), (MORE[0], 900), (MORE[2], 900), (CASES[6], 400)):
+    for case, steps in ((CASES[4], 1100), (MORE[0], 900), (MORE[2], 900)):
         check(case, 1, range(0, steps, 13), [DEFAULT])
 
 
 @pytest.mark.slow
 def test_the_newest_particles_are_shown() -> None:
     """An episode with more particles than are kept: the oldest vanish."""
-    kept = 2048
-    case = Case("LunarLanderContinuous-v3", "LunarLanderContinuous-v3", constant(1.0, 1.0))
-    upstream: Any = gymnasium.make(case.upstream_id, render_mode="rgb_array", max_episode_steps=5000)
-    with envpool.make_gymnasium(
-        case.task_id, seed=2, render_mode="rgb_array", autoreset_mode="disabled", max_episode_steps=5000
-    ) as pool:
-        upstream.reset(seed=2)
+    kept, steps = 2048, 2100
+    task_id = "LunarLanderContinuous-v3"
+    upstream: Any = gymnasium.make(task_id, render_mode="rgb_array", max_episode_steps=5000)
+    with envpool.make_gymnasium(task_id, seed=2, render_mode="rgb_array", max_episode_steps=5000) as pool:
+        obs, _ = upstream.reset(seed=2)
         pool.reset()
-        action = np.float32([0.1, 0.6])
-        for step in range(1130):
-            upstream.unwrapped.step(action)
+        for step in range(1, steps + 1):
+            action = hover(upstream, obs)
+            obs, _, terminated, _, _ = upstream.step(action)
+            assert not terminated
             pool.step(action[None])
-            if step in (10, 1129):
+            if step in (10, steps):
                 particles = upstream.unwrapped.particles
                 assert (len(particles) > kept) == (step > 10)
                 del particles[:-kept]
-                assert np.array_equal(pool.render()[0], upstream.unwrapped.render())
+                assert np.array_equal(pool.render()[0], upstream.render())
