@@ -197,8 +197,8 @@ cdef void make_leg(Walker* e, int i, double x, double y) noexcept nogil:
     e.joints[2 * i] = scene_motor(e.base.world, e.hull, upper, 0, LEG_DOWN, 0, LEG_HEIGHT / 2, TORQUE, side, -0.8, 1.1)
     lower = scene_body(e.base.world, b2_dynamicBody, x, y - LEG_HEIGHT * 3 / 2 - LEG_DOWN, side * 0.05)
     scene_box(lower, fixture, 0.8 * LEG_WIDTH / 2, LEG_HEIGHT / 2)
-    e.joints[2 * i + 1] = scene_motor(e.base.world, upper, lower, 0, -LEG_HEIGHT / 2, 0, LEG_HEIGHT / 2, TORQUE, 1, -1.6,
-                                      -0.1)
+    e.joints[2 * i + 1] = scene_motor(e.base.world, upper, lower, 0, -LEG_HEIGHT / 2, 0, LEG_HEIGHT / 2, TORQUE, 1,
+                                      -1.6, -0.1)
     lower.SetUserData(&e.foot_touch[i])
     e.legs[2 * i] = upper
     e.legs[2 * i + 1] = lower

@@ -14,9 +14,9 @@ import pytest
 
 import envpool
 from tests.box2d.upstream import Policy, Walk, constant, follow, land, random
+from tests.oracles.rendering import STEPS, Size, difference
 
 DEFAULT = (400, 600)
-MOMENTS = (0, 3, 30, 100)
 
 
 def slide(env: gymnasium.Env[Any, Any], obs: Any) -> Any:
@@ -39,7 +39,7 @@ class Case:
         return "-".join([self.task_id, *(f"{k}={v}" for k, v in self.options.items()), policy])
 
     @contextmanager
-    def played(self, seed: int, sizes: Sequence[tuple[int, int]]) -> Iterator[Played]:
+    def played(self, seed: int, sizes: Sequence[Size]) -> Iterator[Played]:
         """An upstream env and pools of one env each, which draw in these sizes (height, width)."""
         upstream = gymnasium.make(self.upstream_id, render_mode="rgb_array", disable_env_checker=True, **self.options)
         pools = [
@@ -58,11 +58,11 @@ class Case:
 class Played:
     """An upstream env and pools that do the same."""
 
-    def __init__(self, case: Case, upstream: gymnasium.Env[Any, Any], pools: dict[tuple[int, int], Any], seed: int):
+    def __init__(self, case: Case, upstream: gymnasium.Env[Any, Any], pools: dict[Size, Any], seed: int):
         self.policy, self.upstream, self.pools = case.policy, upstream, pools
         self.obs, _ = upstream.reset(seed=seed)
         self.action: Any = None
-        self.is_done = False
+        self.is_done, self.steps = False, 0
         for pool in pools.values():
             pool.reset()
 
@@ -75,6 +75,7 @@ class Played:
             self.action = self.policy(self.upstream, self.obs)
             self.obs, _, terminated, truncated, _ = self.upstream.step(self.action)
             self.is_done = terminated or truncated
+        self.steps += 1
         for pool in self.pools.values():
             obs, *_ = pool.step(np.asarray([self.action], np.float32 if np.ndim(self.action) else np.int32))
             assert np.array_equal(obs[0], self.obs)
@@ -85,11 +86,11 @@ class Played:
         for size, pool in self.pools.items():
             expected = picture if size == DEFAULT else self.scaled(picture, size)
             (drawn,) = pool.render()
-            differences = int((drawn != expected).any(axis=-1).sum())
-            assert differences == 0, f"{what}: {differences} pixels of {size} differ"
+            found = difference(0, self.steps, drawn, expected)
+            assert found is None, f"{what}: {found}"
         return picture
 
-    def scaled(self, picture: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    def scaled(self, picture: np.ndarray, size: Size) -> np.ndarray:
         """What upstream would show in another size: its picture, or CarRacing's larger one, as pygame scales it."""
         if hasattr(self.upstream.unwrapped, "car"):
             surface = self.upstream.unwrapped.surf
@@ -120,29 +121,30 @@ MORE = [
 ]
 
 
-def check(case: Case, seed: int, moments: Sequence[int], sizes: Sequence[tuple[int, int]]) -> None:
+def check(case: Case, seed: int, moments: Sequence[int], sizes: Sequence[Size]) -> None:
     with case.played(seed, sizes) as played:
         for step in range(max(moments) + 1):
             if step in moments:
-                played.check(f"seed {seed}, step {step}")
+                played.check(f"seed {seed}")
             if step < max(moments):
                 played.step()
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_pictures(case: Case) -> None:
-    check(case, 1, MOMENTS, [DEFAULT, (300, 500)])
+    check(case, 1, STEPS, [DEFAULT, (300, 500)])
 
 
 @pytest.mark.parametrize("size", [(1, 1), (84, 84), (400, 599), (401, 600), (500, 480), (700, 1100)])
-def test_sizes(size: tuple[int, int]) -> None:
+def test_sizes(size: Size) -> None:
     for case in (CASES[1], CASES[4], CASES[7]):
         check(case, 3, (0, 2), [size])
 
 
 def test_two_pictures_of_a_moment() -> None:
     """Upstream's particles fade, and its lidar goes on, from one picture to the next, not with time."""
-    for case, is_same in ((Case("LunarLander-v3", "LunarLander-v3", constant(2)), False), (CASES[4], False), (CASES[7], True)):
+    lander = Case("LunarLander-v3", "LunarLander-v3", constant(2))
+    for case, is_same in ((lander, False), (CASES[4], False), (CASES[7], True)):
         with case.played(4, [DEFAULT]) as played:
             for _ in range(12):
                 played.step()
@@ -154,7 +156,7 @@ def test_wheels_leave_marks() -> None:
     with CASES[7].played(5, [DEFAULT]) as played:
         for step in range(121):
             if step % 40 == 0:
-                played.check(f"step {step}")
+                played.check("sliding")
             played.step()
         assert len(played.upstream.unwrapped.car.particles) > 10  # type: ignore[attr-defined]
 
@@ -221,7 +223,7 @@ def test_pictures_of_many_seeds(case: Case) -> None:
     """Rarely, and then each time."""
     is_car = case.task_id.startswith("CarRacing")
     for seed in range(10, 12 if is_car else 15):
-        check(case, seed, (*MOMENTS, 170, 230), [DEFAULT])
+        check(case, seed, (*STEPS, 170, 230), [DEFAULT])
     check(case, 15, range(12 if is_car else 60), [DEFAULT])
 
 
