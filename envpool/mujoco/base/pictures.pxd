@@ -1,7 +1,7 @@
 """Pictures of simulations, drawn by libmujoco (mjv and mjr) as upstream draws them; pictures.pyx says more."""
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from envpool.mujoco.base.mujoco cimport mjData, mjModel, mjvCamera
 
@@ -27,6 +27,7 @@ cdef struct Picture:
     const mjModel* model
     mjData* data                # of an env that no thread steps; what steps give does not change
     Aim* aim                    # the env's
+    int64_t terrain             # number of its height fields: others have another one
     int32_t height
     int32_t width
     int32_t camera              # of the model; -1: the view's

@@ -5,7 +5,7 @@ takes one for a picture, or makes one if none is free, so that there are as many
 """
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free, qsort
 from libc.string cimport memcpy
@@ -98,6 +98,8 @@ cdef struct Canvas:
     uint8_t* rows               # of the picture, the bottom one first (num_rows_bytes)
     size_t size
     double* places              # scratch (ngeom)
+    const mjData* terrain_of    # whose height fields it has, and their number
+    int64_t terrain
 
 cdef struct Studio:
     pthread_mutex_t lock        # for `free`
@@ -258,9 +260,11 @@ cdef int paint(void* argument) noexcept nogil:
     if canvas.context.offWidth < p.width or canvas.context.offHeight < p.height:
         mjr_resizeOffscreen(max(canvas.context.offWidth, p.width), max(canvas.context.offHeight, p.height),
                             &canvas.context)
-    if job.studio.changes_terrain:
+    if job.studio.changes_terrain and (canvas.terrain_of != p.data or canvas.terrain != p.terrain):
         for k in range(<int>p.model.nhfield):
             mjr_uploadHField(p.model, &canvas.context, k)
+        canvas.terrain_of = p.data
+        canvas.terrain = p.terrain
     mjv_updateScene(p.model, p.data, &canvas.option, &canvas.perturb, &camera, mjCAT_ALL, &canvas.scene)
     mjr_render(viewport, &canvas.scene, &canvas.context)
     mjr_readPixels(canvas.rows, NULL, viewport, &canvas.context)

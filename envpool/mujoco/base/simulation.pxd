@@ -6,7 +6,7 @@ observations, or pictures in their place; info arrays.
 """
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from envpool.env cimport ENVPOOL_MAX_FIELDS
 from envpool.mujoco.base.model cimport Model
@@ -30,6 +30,7 @@ cdef struct Sim:
     double* frames              # the last observations, a ring of frame_stack; NULL: observed when written
     uint8_t* pixels             # the same of pictures, where they are what is observed; else NULL
     int32_t newest              # in `frames`
+    int64_t episodes            # that have begun
     int32_t failed              # nonzero: `data` is unfit for use and is remade before the next reset
     Studio* studio              # the pool's
     Aim aim

@@ -183,7 +183,7 @@ cdef void push_frame(Sim* s, bint fill) noexcept nogil:
 
 cdef inline int draw_one(Sim* s, int32_t height, int32_t width, int32_t camera, bint is_planar,
                          uint8_t* pixels) noexcept nogil:
-    cdef Picture picture = Picture(s.model, s.data, &s.aim, height, width, camera, is_planar, pixels)
+    cdef Picture picture = Picture(s.model, s.data, &s.aim, s.episodes, height, width, camera, is_planar, pixels)
     return draw(s.studio, &picture, s.error, sizeof(s.error))
 
 
@@ -208,6 +208,7 @@ cdef int reset_one(void* argument) noexcept nogil:
     cdef Sim* s = (<Call*>argument).sim
     cdef const Config* c = s.config
     cdef int result = prepare(argument)
+    s.episodes += 1
     if result == 0:
         memset(s.info, 0, c.info_size * sizeof(double))
         result = c.task.reset(s)
