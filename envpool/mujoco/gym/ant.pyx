@@ -4,16 +4,15 @@ Source of the dynamics: ``gymnasium.envs.mujoco.ant_v5`` and ``ant_v4``. v3 is v
 reward, all of them zero: mujoco-py did not compute them from version 2.0 on.
 """
 
-from libc.math cimport isfinite
 from libc.stdint cimport int32_t
 
 from envpool._core.numpy_exact cimport np_norm
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.calls cimport mj_forward, mj_rnePostConstraint
+from envpool.mujoco.base.calls cimport mj_rnePostConstraint
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, body_of, define_gym_task, draw_normal_velocities, draw_positions, dt, model_of, put, put_clipped, require,
-    seed_one, simulate, sum_of_squares,
+    Own, body_of, define_gym_task, dt, is_finite, model_of, put_clipped, put_state, require, reset_normal, seed_one,
+    simulate, sum_of_squares,
 )
 
 from envpool.mujoco.base.opengl import MujocoTask
@@ -65,22 +64,13 @@ cdef inline void tell_position(Sim* s, const Options* o) noexcept nogil:
 
 cdef int reset(Sim* s) noexcept nogil:
     cdef const Options* o = <const Options*>s.options
-    draw_positions(s, o.reset_noise_scale)
-    draw_normal_velocities(s, o.reset_noise_scale)
-    mj_forward(s.model, s.data)
+    reset_normal(s, o.reset_noise_scale)
     tell_position(s, o)
     return 0
 
 
 cdef bint is_healthy(const Sim* s, const Options* o) noexcept nogil:
-    cdef int32_t i
-    for i in range(s.model.nq):
-        if not isfinite(s.data.qpos[i]):
-            return False
-    for i in range(s.model.nv):
-        if not isfinite(s.data.qvel[i]):
-            return False
-    return o.z_min <= s.data.qpos[2] <= o.z_max
+    return is_finite(s) and o.z_min <= s.data.qpos[2] <= o.z_max
 
 
 cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
@@ -114,8 +104,7 @@ cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
 
 cdef void observe(const Sim* s, double* out) noexcept nogil:
     cdef const Options* o = <const Options*>s.options
-    out = put(out, s.data.qpos + o.skipped, s.model.nq - o.skipped)
-    out = put(out, s.data.qvel, s.model.nv)
+    out = put_state(out, s, o.skipped)
     if o.observes_contacts:
         put_clipped(
             out, s.data.cfrc_ext + 6 * o.first_body, 6 * (s.model.nbody - o.first_body), o.force_min, o.force_max

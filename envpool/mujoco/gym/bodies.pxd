@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.simulation cimport Sim
-from envpool.mujoco.gym.common cimport put
+from envpool.mujoco.gym.common cimport put, put_state
 
 # What is observed.
 cdef struct Observed:
@@ -19,8 +19,7 @@ cdef struct Observed:
 
 cdef inline void observe_bodies(const Sim* s, const Observed* o, double* out) noexcept nogil:
     cdef int32_t first = o.first_body, bodies = s.model.nbody - first
-    out = put(out, s.data.qpos + o.skipped, s.model.nq - o.skipped)
-    out = put(out, s.data.qvel, s.model.nv)
+    out = put_state(out, s, o.skipped)
     if o.cinert:
         out = put(out, s.data.cinert + 10 * first, 10 * bodies)
     if o.cvel:

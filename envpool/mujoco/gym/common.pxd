@@ -1,11 +1,12 @@
 """What Gymnasium's MuJoCo tasks share: ``gymnasium.envs.mujoco.mujoco_env`` and a few lines that most tasks have."""
 
+from libc.math cimport isfinite
 from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy
 
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.calls cimport mj_step
-from envpool.mujoco.base.simulation cimport Sim, Task
+from envpool.mujoco.base.calls cimport mj_forward, mj_step
+from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_standard_normal, ep_uniform
 
 # Sim.own of all these tasks.
@@ -40,12 +41,49 @@ cdef inline void draw_normal_velocities(Sim* s, double scale) noexcept nogil:
         s.data.qvel[i] = 0.0 + scale * ep_standard_normal(rng_of(s))
 
 
+cdef inline void reset_uniform(Sim* s, double scale) noexcept nogil:
+    draw_positions(s, scale)
+    draw_uniform_velocities(s, scale)
+    mj_forward(s.model, s.data)
+
+
+cdef inline void reset_normal(Sim* s, double scale) noexcept nogil:
+    draw_positions(s, scale)
+    draw_normal_velocities(s, scale)
+    mj_forward(s.model, s.data)
+
+
 cdef inline void simulate(Sim* s, const double* action) noexcept nogil:
     """Applies the action for frame_skip steps."""
     cdef int32_t _k
     memcpy(s.data.ctrl, action, s.config.num_actions * sizeof(double))
     for _k in range(s.config.frame_skip):
         mj_step(s.model, s.data)
+
+
+cdef inline int step_rewarded(Sim* s, const double* action, Outcome* out, bint after,
+                              void (*tell_reward)(Sim* s, const double* action, Outcome* out) noexcept nogil
+                              ) noexcept nogil:
+    """Task.step where the reward is that of the state after the step, or before; the task never terminates."""
+    if not after:
+        tell_reward(s, action, out)
+    simulate(s, action)
+    if after:
+        tell_reward(s, action, out)
+    out.terminated = False
+    return 0
+
+
+cdef inline bint is_finite(const Sim* s) noexcept nogil:
+    """Whether all positions and velocities are numbers."""
+    cdef int32_t i
+    for i in range(s.model.nq):
+        if not isfinite(s.data.qpos[i]):
+            return False
+    for i in range(s.model.nv):
+        if not isfinite(s.data.qvel[i]):
+            return False
+    return True
 
 
 cdef inline double dt(const Sim* s) noexcept nogil:
@@ -70,6 +108,19 @@ cdef inline double* put_clipped(double* to, const double* values, int32_t n, dou
     for i in range(n):
         to[i] = clip(values[i], low, high)
     return to + n
+
+
+cdef inline double* put_state(double* to, const Sim* s, int32_t skipped) noexcept nogil:
+    """Positions but the leading ones, and velocities."""
+    to = put(to, s.data.qpos + skipped, s.model.nq - skipped)
+    return put(to, s.data.qvel, s.model.nv)
+
+
+cdef inline void put_difference(double* to, const Sim* s, int32_t body, int32_t other) noexcept nogil:
+    """From one body to another."""
+    cdef int32_t i
+    for i in range(3):
+        to[i] = s.data.xpos[3 * body + i] - s.data.xpos[3 * other + i]
 
 
 # np.sum(np.square(np.clip(x, low, high))) of a contiguous array; infinite limits clip nothing.

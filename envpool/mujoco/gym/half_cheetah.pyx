@@ -6,11 +6,9 @@ Source of the dynamics: ``gymnasium.envs.mujoco.half_cheetah_v5`` and ``half_che
 from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, define_gym_task, draw_normal_velocities, draw_positions, dt, model_of, put, require, seed_one, simulate,
-    sum_of_squares,
+    Own, define_gym_task, dt, model_of, put_state, require, reset_normal, seed_one, simulate, sum_of_squares,
 )
 
 from envpool.mujoco.base.opengl import MujocoTask
@@ -36,9 +34,7 @@ INFO = {
 
 cdef int reset(Sim* s) noexcept nogil:
     cdef const Options* o = <const Options*>s.options
-    draw_positions(s, o.reset_noise_scale)
-    draw_normal_velocities(s, o.reset_noise_scale)
-    mj_forward(s.model, s.data)
+    reset_normal(s, o.reset_noise_scale)
     s.info[X_POSITION] = s.data.qpos[0]
     return 0
 
@@ -58,9 +54,7 @@ cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
 
 
 cdef void observe(const Sim* s, double* out) noexcept nogil:
-    cdef int32_t skipped = (<const Options*>s.options).skipped
-    out = put(out, s.data.qpos + skipped, s.model.nq - skipped)
-    put(out, s.data.qvel, s.model.nv)
+    put_state(out, s, (<const Options*>s.options).skipped)
 
 
 cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)

@@ -8,12 +8,11 @@ from libc.stdint cimport int32_t
 
 from envpool._core.numpy_exact cimport np_norm, np_sum
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.calls cimport mj_forward, mj_rnePostConstraint
+from envpool.mujoco.base.calls cimport mj_rnePostConstraint
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.bodies cimport Observed, choose, observe_bodies, tell_tendons, with_tendons
 from envpool.mujoco.gym.common cimport (
-    Own, clip, define_gym_task, draw_positions, draw_uniform_velocities, dt, model_of, require, seed_one, simulate,
-    sum_of_squares,
+    Own, clip, define_gym_task, dt, model_of, require, reset_uniform, seed_one, simulate, sum_of_squares,
 )
 
 from envpool.mujoco.base.opengl import MujocoTask
@@ -79,9 +78,7 @@ cdef inline void tell_position(Sim* s, const double* xy) noexcept nogil:
 cdef int reset(Sim* s) noexcept nogil:
     cdef const Options* o = <const Options*>s.options
     cdef double[2] center
-    draw_positions(s, o.reset_noise_scale)
-    draw_uniform_velocities(s, o.reset_noise_scale)
-    mj_forward(s.model, s.data)
+    reset_uniform(s, o.reset_noise_scale)
     mass_center(s, o, center)
     tell_position(s, s.data.qpos if o.version >= 5 else center)
     return 0

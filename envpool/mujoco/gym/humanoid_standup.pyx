@@ -5,12 +5,11 @@ forces of zero: mujoco-py did not compute them from version 2.0 on.
 """
 
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.calls cimport mj_forward, mj_rnePostConstraint
+from envpool.mujoco.base.calls cimport mj_rnePostConstraint
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.bodies cimport Observed, choose, observe_bodies, tell_tendons, with_tendons
 from envpool.mujoco.gym.common cimport (
-    Own, clip, define_gym_task, draw_positions, draw_uniform_velocities, model_of, require, seed_one, simulate,
-    sum_of_squares,
+    Own, clip, define_gym_task, model_of, require, reset_uniform, seed_one, simulate, sum_of_squares,
 )
 
 from envpool.mujoco.base.opengl import MujocoTask
@@ -51,9 +50,7 @@ cdef inline void tell_position(Sim* s) noexcept nogil:
 
 cdef int reset(Sim* s) noexcept nogil:
     cdef const Options* o = <const Options*>s.options
-    draw_positions(s, o.reset_noise_scale)
-    draw_uniform_velocities(s, o.reset_noise_scale)
-    mj_forward(s.model, s.data)
+    reset_uniform(s, o.reset_noise_scale)
     tell_position(s)
     return 0
 

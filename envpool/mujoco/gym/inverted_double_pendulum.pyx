@@ -8,10 +8,9 @@ from libc.math cimport cos, pow, sin
 from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, define_gym_task, draw_normal_velocities, draw_positions, model_of, put_clipped, require, seed_one, simulate,
+    Own, define_gym_task, model_of, put_clipped, require, reset_normal, seed_one, simulate,
 )
 
 from envpool.errors import ConfigError
@@ -35,9 +34,7 @@ INFO = {"reward_survive": SURVIVE, "distance_penalty": DISTANCE, "velocity_penal
 
 cdef int reset(Sim* s) noexcept nogil:
     cdef const Options* o = <const Options*>s.options
-    draw_positions(s, o.reset_noise_scale)
-    draw_normal_velocities(s, o.reset_noise_scale)
-    mj_forward(s.model, s.data)
+    reset_normal(s, o.reset_noise_scale)
     return 0
 
 

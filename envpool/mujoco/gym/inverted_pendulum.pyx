@@ -3,14 +3,12 @@
 Source of the dynamics: ``gymnasium.envs.mujoco.inverted_pendulum_v5`` and ``inverted_pendulum_v4``; v2 is v4.
 """
 
-from libc.math cimport isfinite
 from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, define_gym_task, draw_positions, draw_uniform_velocities, model_of, put, require, seed_one, simulate,
+    Own, define_gym_task, is_finite, model_of, put_state, require, reset_uniform, seed_one, simulate,
 )
 
 from envpool.mujoco.base.opengl import MujocoTask
@@ -31,21 +29,12 @@ INFO = {"reward_survive": SURVIVE}
 
 cdef int reset(Sim* s) noexcept nogil:
     cdef const Options* o = <const Options*>s.options
-    draw_positions(s, o.reset_noise_scale)
-    draw_uniform_velocities(s, o.reset_noise_scale)
-    mj_forward(s.model, s.data)
+    reset_uniform(s, o.reset_noise_scale)
     return 0
 
 
 cdef bint is_healthy(const Sim* s, const Options* o) noexcept nogil:
-    cdef int32_t i
-    for i in range(s.model.nq):
-        if not isfinite(s.data.qpos[i]):
-            return False
-    for i in range(s.model.nv):
-        if not isfinite(s.data.qvel[i]):
-            return False
-    return o.angle_min <= s.data.qpos[1] <= o.angle_max
+    return is_finite(s) and o.angle_min <= s.data.qpos[1] <= o.angle_max
 
 
 cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
@@ -58,8 +47,7 @@ cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
 
 
 cdef void observe(const Sim* s, double* out) noexcept nogil:
-    out = put(out, s.data.qpos, s.model.nq)
-    put(out, s.data.qvel, s.model.nv)
+    put_state(out, s, 0)
 
 
 cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)

@@ -6,11 +6,9 @@ Source of the dynamics: ``gymnasium.envs.mujoco.hopper_v5``, ``walker2d_v5`` and
 from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, define_gym_task, draw_positions, draw_uniform_velocities, dt, model_of, put, put_clipped, require, seed_one,
-    simulate, sum_of_squares,
+    Own, define_gym_task, dt, model_of, put, put_clipped, require, reset_uniform, seed_one, simulate, sum_of_squares,
 )
 
 from envpool.mujoco.base.opengl import MujocoTask
@@ -54,9 +52,7 @@ cdef inline void tell_position(Sim* s) noexcept nogil:
 
 cdef int reset(Sim* s) noexcept nogil:
     cdef const Options* o = <const Options*>s.options
-    draw_positions(s, o.reset_noise_scale)
-    draw_uniform_velocities(s, o.reset_noise_scale)
-    mj_forward(s.model, s.data)
+    reset_uniform(s, o.reset_noise_scale)
     tell_position(s)
     return 0
 

@@ -12,8 +12,8 @@ from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, body_of, define_gym_task, draw_uniform_velocities, model_of, put, require, rng_of, seed_one, simulate,
-    sum_of_squares,
+    Own, body_of, define_gym_task, draw_uniform_velocities, model_of, put, put_difference, require, rng_of, seed_one,
+    step_rewarded, sum_of_squares,
 )
 from envpool.rng cimport ep_uniform
 
@@ -65,13 +65,12 @@ cdef int reset(Sim* s) noexcept nogil:
 
 cdef inline double distance(const Sim* s, int32_t body, int32_t other) noexcept nogil:
     cdef double[3] difference
-    cdef int32_t i
-    for i in range(3):
-        difference[i] = s.data.xpos[3 * body + i] - s.data.xpos[3 * other + i]
+    put_difference(difference, s, body, other)
     return np_norm(difference, 3)
 
 
-cdef inline void tell_reward(Sim* s, const Options* o, const double* action, Outcome* out) noexcept nogil:
+cdef void tell_reward(Sim* s, const double* action, Outcome* out) noexcept nogil:
+    cdef const Options* o = <const Options*>s.options
     cdef double near = -distance(s, o.cylinder, o.tip)
     cdef double dist = -distance(s, o.cylinder, o.goal)
     cdef double ctrl = -sum_of_squares(action, s.config.num_actions)
@@ -85,14 +84,7 @@ cdef inline void tell_reward(Sim* s, const Options* o, const double* action, Out
 
 
 cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
-    cdef const Options* o = <const Options*>s.options
-    if not o.reward_after_step:
-        tell_reward(s, o, action, out)
-    simulate(s, action)
-    if o.reward_after_step:
-        tell_reward(s, o, action, out)
-    out.terminated = False
-    return 0
+    return step_rewarded(s, action, out, (<const Options*>s.options).reward_after_step, tell_reward)
 
 
 cdef void observe(const Sim* s, double* out) noexcept nogil:

@@ -11,8 +11,8 @@ from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, body_of, define_gym_task, draw_positions, draw_uniform_velocities, model_of, put, require, rng_of, seed_one,
-    simulate, sum_of_squares,
+    Own, body_of, define_gym_task, draw_positions, draw_uniform_velocities, model_of, put, put_difference, require,
+    rng_of, seed_one, step_rewarded, sum_of_squares,
 )
 from envpool.rng cimport ep_uniform
 
@@ -36,12 +36,6 @@ cdef enum:
 INFO = {"reward_dist": DIST, "reward_ctrl": CTRL}
 
 
-cdef inline void subtract(const Sim* s, int32_t body, int32_t other, double* out) noexcept nogil:
-    cdef int32_t i
-    for i in range(3):
-        out[i] = s.data.xpos[3 * body + i] - s.data.xpos[3 * other + i]
-
-
 cdef int reset(Sim* s) noexcept nogil:
     cdef const Options* o = <const Options*>s.options
     cdef double* goal = s.data.qpos + s.model.nq - 2
@@ -58,23 +52,17 @@ cdef int reset(Sim* s) noexcept nogil:
     return 0
 
 
-cdef inline void tell_reward(Sim* s, const Options* o, const double* action, Outcome* out) noexcept nogil:
+cdef void tell_reward(Sim* s, const double* action, Outcome* out) noexcept nogil:
+    cdef const Options* o = <const Options*>s.options
     cdef double[3] distance
-    subtract(s, o.fingertip, o.target, distance)
+    put_difference(distance, s, o.fingertip, o.target)
     s.info[DIST] = -np_norm(distance, 3) * o.dist_cost_weight
     s.info[CTRL] = -sum_of_squares(action, s.config.num_actions) * o.ctrl_cost_weight
     out.reward = s.info[DIST] + s.info[CTRL]
 
 
 cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
-    cdef const Options* o = <const Options*>s.options
-    if not o.reward_after_step:
-        tell_reward(s, o, action, out)
-    simulate(s, action)
-    if o.reward_after_step:
-        tell_reward(s, o, action, out)
-    out.terminated = False
-    return 0
+    return step_rewarded(s, action, out, (<const Options*>s.options).reward_after_step, tell_reward)
 
 
 cdef void observe(const Sim* s, double* out) noexcept nogil:
@@ -86,7 +74,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
         out[2 + i] = sin(s.data.qpos[i])
     out = put(out + 4, s.data.qpos + 2, s.model.nq - 2)
     out = put(out, s.data.qvel, 2)
-    subtract(s, o.fingertip, o.target, distance)
+    put_difference(distance, s, o.fingertip, o.target)
     put(out, distance, o.distances)
 
 
