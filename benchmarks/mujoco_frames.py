@@ -43,9 +43,7 @@ class Bare:
         self.native.bare_new.restype = ctypes.c_void_p
         lookat = (ctypes.c_double * 3)(0.0, 0.0, 0.6)
         file = str(ASSETS / "half_cheetah.xml").encode()
-        self.bare = ctypes.c_void_p(
-            self.native.bare_new(file, NUM_ENVS, height, width, lookat, ctypes.c_double(4.0))
-        )
+        self.bare = ctypes.c_void_p(self.native.bare_new(file, NUM_ENVS, height, width, lookat, ctypes.c_double(4.0)))
         assert self.bare, "libmujoco, EGL or the model cannot be used"
         self.shape = (NUM_ENVS, height, width, 3)
 
@@ -87,7 +85,9 @@ def main():
     print("size       pool (ms a picture)  libmujoco  ratio")
     for height, width in [(84, 84)] if quick else [(84, 84), (240, 320), (480, 480)]:
         ours, bare, ratio = compare(height, width, 3 if quick else 9)
-        print(f"{height}x{width:<6} {1e3 * ours / NUM_ENVS:20.2f} {1e3 * bare / NUM_ENVS:10.2f} {ratio:6.3f}", flush=True)
+        print(
+            f"{height}x{width:<6} {1e3 * ours / NUM_ENVS:20.2f} {1e3 * bare / NUM_ENVS:10.2f} {ratio:6.3f}", flush=True
+        )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,10 @@
-"""Upstream runs with MuJoCo's own handlers, which write MUJOCO_LOG.TXT into the working directory."""
+"""Upstream runs with MuJoCo's own handlers, which write MUJOCO_LOG.TXT into the working directory, and with EGL."""
+
+import os
 
 import pytest
+
+os.environ.setdefault("MUJOCO_GL", "egl")  # upstream chooses when it is imported
 
 
 @pytest.fixture(autouse=True)

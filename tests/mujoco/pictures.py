@@ -66,7 +66,9 @@ def upstream_pictures(upstream: Upstream, actions: np.ndarray, records: Sequence
     return found
 
 
-def pool_pictures(task_id: str, actions: np.ndarray, records: Sequence[int] = RECORDS, **options: Any) -> list[np.ndarray]:
+def pool_pictures(
+    task_id: str, actions: np.ndarray, records: Sequence[int] = RECORDS, **options: Any
+) -> list[np.ndarray]:
     """Return the pool's pictures, one for each record."""
     found = []
     with envpool.make_gymnasium(task_id, num_envs=1, seed=SEED, render_mode="rgb_array", **options) as pool:

@@ -16,16 +16,15 @@ SIZE = {"render_height": 20, "render_width": 24}
 
 def stacked(pictures, starts, depth):
     """Return what is observed: the last pictures of the episode, oldest first; the first one fills the stack."""
-    rows = []
-    for t, (picture, is_start) in enumerate(zip(pictures, starts, strict=True)):
+    rows, history = [], []
+    for picture, is_start in zip(pictures, starts, strict=True):
         planes = picture.transpose(2, 0, 1)
-        history = [planes] * depth if is_start else [*history[1:], planes]  # noqa: F821
+        history = [planes] * depth if is_start else [*history[1:], planes]
         rows.append(np.concatenate(history))
-        assert t or is_start
     return rows
 
 
-@pytest.mark.parametrize(("task_id", "make"), [("Hopper-v5", make_gym), ("CheetahRun-v1", make_suite)])
+@pytest.mark.parametrize(("task_id", "make"), [("InvertedPendulum-v5", make_gym), ("PointMassEasy-v1", make_suite)])
 @pytest.mark.parametrize("depth", [1, 3])
 def test_equals_upstreams_pictures(task_id, make, depth):
     records = range(5)
@@ -47,9 +46,9 @@ def test_equals_upstreams_pictures(task_id, make, depth):
 def test_episodes_and_threads(autoreset):
     """The stack begins anew with each episode; the last observation of one comes with its end."""
     options = {"num_envs": 3, "seed": 1, "max_episode_steps": 3, "frame_stack": 2, "autoreset_mode": autoreset}
-    actions = drawn_actions("Swimmer-v5", 8, 3)
-    plain = envpool.make_gymnasium("Swimmer-v5", render_mode="rgb_array", **options, **SIZE)
-    pool = envpool.make_gymnasium("Swimmer-v5", from_pixels=True, num_threads=2, **options, **SIZE)
+    actions = drawn_actions("Reacher-v5", 8, 3)
+    plain = envpool.make_gymnasium("Reacher-v5", render_mode="rgb_array", **options, **SIZE)
+    pool = envpool.make_gymnasium("Reacher-v5", from_pixels=True, num_threads=2, **options, **SIZE)
     with plain, pool:
         plain.reset()
         obs, _ = pool.reset()
@@ -62,7 +61,7 @@ def test_episodes_and_threads(autoreset):
             obs, other_reward, *other_flags, other_info = pool.step(actions[t])
             np.testing.assert_array_equal(other_reward, reward)
             np.testing.assert_array_equal(other_flags, flags)
-            np.testing.assert_array_equal(other_info["x_position"], info["x_position"])
+            np.testing.assert_array_equal(other_info["reward_dist"], info["reward_dist"])
             newest = plain.render(range(3)).transpose(0, 3, 1, 2)
             is_start = info["elapsed_step"][0] == 0 or (autoreset == "same_step" and flags[1].all())
             np.testing.assert_array_equal(obs, np.concatenate([newest if is_start else before, newest], axis=1))
@@ -77,10 +76,10 @@ def test_episodes_and_threads(autoreset):
 
 
 def test_styles():
-    with envpool.make_dm("CheetahRun-v1", from_pixels=True) as pool:
+    with envpool.make_dm("PointMassEasy-v1", from_pixels=True) as pool:
         pixels = pool.reset().observation.pixels
         assert (pixels.shape, pixels.dtype) == ((1, 3, 84, 84), np.uint8)
-    with envpool.make_gymnasium("CheetahRun-v1", from_pixels=True, render_mode="rgb_array") as pool:
+    with envpool.make_gymnasium("PointMassEasy-v1", from_pixels=True, render_mode="rgb_array") as pool:
         obs, info = pool.reset()
         np.testing.assert_array_equal(pool.render()[0].transpose(2, 0, 1), obs[0])
     assert set(info) == {"env_id", "players", "elapsed_step"}

@@ -41,8 +41,8 @@ class MujocoTask:
 def require_gl() -> None:
     """Load the OpenGL library for this process, unless one is loaded.
 
-    ``MUJOCO_GL`` is "glfw", "egl" or "osmesa", or a word for "glfw" (e.g. "on") or for none of them (e.g. "off"). Where it
-    is not set, these are tried in this order. ``MUJOCO_EGL_DEVICE_ID`` chooses one of EGL's devices.
+    ``MUJOCO_GL`` is "glfw", "egl" or "osmesa", or a word for "glfw" (e.g. "on") or for none of them (e.g. "off"). Where
+    it is not set, these are tried in this order. ``MUJOCO_EGL_DEVICE_ID`` chooses one of EGL's devices.
 
     Raises
     ------
@@ -92,8 +92,8 @@ def load(kind: str) -> str | None:
 def load_glfw(number: int) -> str | None:
     """Load a copy of the GLFW that the package ``glfw`` has.
 
-    GLFW has one state, and upstream ends it when one of its viewers is closed; windows of others are gone then. A copy has
-    a state of its own.
+    GLFW has one state, and upstream ends it when one of its viewers is closed; windows of others are gone then. A copy
+    has a state of its own.
     """
     spec = find_spec("glfw")
     places = spec.submodule_search_locations if spec else None

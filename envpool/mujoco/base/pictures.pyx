@@ -1,7 +1,7 @@
 """Pictures of simulations, drawn by libmujoco (mjv and mjr) as upstream draws them.
 
-A canvas is an OpenGL context with what MuJoCo keeps in it: textures, meshes, buffers. Each belongs to one pool. A thread
-takes one for a picture, or makes one if none is free, so that there are as many as threads that drew at once.
+A canvas is an OpenGL context with what MuJoCo keeps in it: textures, meshes, buffers. Each belongs to one pool. A
+thread takes one for a picture, or makes one if none is free, so that there are as many as threads that drew at once.
 """
 
 from libc.stddef cimport size_t

@@ -201,10 +201,11 @@ cdef View view_of(const mjModel* m) noexcept:
     """``dm_control.mujoco.engine.Camera`` and what it takes from ``wrapper.core``."""
     cdef View view
     cdef long frames = max(m.nbody, m.ngeom, m.nsite, m.ncam, m.nlight)
+    cdef long geoms = (3 * frames + 4 * m.ngeom + 3 * m.nbody + m.nsite + m.ntendon + m.njnt + m.nu + m.nskin + m.ncam
+                       + m.nlight)
     view.height = 240
     view.width = 320
-    view.max_geom = <int>max(1000, 3 * frames + 4 * m.ngeom + 3 * m.nbody + m.nsite + m.ntendon + m.njnt + m.nu + m.nskin
-                             + m.ncam + m.nlight)
+    view.max_geom = <int>max(1000, geoms)
     view.shows_rangefinders = False
     view.finds_middle = False
     mjv_defaultCamera(&view.camera)

@@ -132,7 +132,7 @@ cdef Model model_of(object config)
 cdef int require(Model model, int nq, int nv, int nsite=*) except -1
 # The id of a body, or ConfigError.
 cdef int32_t body_of(Model model, object body) except -1
-# define_task() for these tasks. camera: where the task places Gymnasium's camera (distance, elevation, lookat), as far as
-# it does; camera ids are the model's.
+# define_task() for these tasks. camera: where the task places Gymnasium's camera (distance, elevation, lookat), as far
+# as it does.
 cdef object define_gym_task(str name, const Task* task, Model model, object config, dict observations, dict info,
                             bytes options, dict camera)

@@ -3,7 +3,6 @@
 Source of the dynamics: ``gymnasium.envs.mujoco.inverted_pendulum_v5`` and ``inverted_pendulum_v4``; v2 is v4.
 """
 
-from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task

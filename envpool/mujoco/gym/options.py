@@ -22,8 +22,8 @@ def assets_folder() -> Path:
 
 ASSETS = assets_folder()
 
-#: What all these tasks have. gymnasium_v5_render_camera: the camera is where v5 places it, else where v4 does. They are at
-#: one for all tasks but InvertedDoublePendulum.
+#: What all these tasks have. gymnasium_v5_render_camera: the camera is where v5 places it, else where v4 does, which is
+#: the same but for InvertedDoublePendulum.
 COMMON = OPTIONS | {"post_constraint": True, "gymnasium_v5_render_camera": False}
 
 

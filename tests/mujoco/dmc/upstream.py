@@ -6,7 +6,6 @@ episode.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -20,8 +19,6 @@ from tests.oracles.trajectory import Trajectory
 
 #: Bound of controls without limits. The simulation does not survive it; 1 is drawn instead.
 UNLIMITED = 1e10
-
-os.environ.setdefault("MUJOCO_GL", "egl")  # dm_control chooses it at import
 
 
 def camel_case(name: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import envpool
 from tests.mujoco.gym.upstream import IDS, upstream_of
 from tests.mujoco.pictures import SEED, SMALL, Upstream, assert_same_pictures
 from tests.oracles.gymnasium_oracle import Upstream as Oracle
@@ -34,7 +35,8 @@ def test_small(task_id: str) -> None:
 
 
 def test_default_size() -> None:
-    assert_same_pictures("HalfCheetah-v5", lambda h, w: make("HalfCheetah-v5", h, w), None, (0, 3))
+    assert envpool.make_spec("Reacher-v5").frame_size == (480, 480)
+    assert_same_pictures("Reacher-v5", lambda h, w: make("Reacher-v5", h, w), None, (0, 3, 30))
 
 
 @pytest.mark.slow
@@ -51,7 +53,7 @@ def test_larger_than_the_models_buffer() -> None:
 
 def test_camera_of_the_model() -> None:
     assert_same_pictures(
-        "HalfCheetah-v5", lambda h, w: make("HalfCheetah-v5", h, w, camera_id=0), SMALL, (0, 30), render_camera_id=0
+        "HalfCheetah-v5", lambda h, w: make("HalfCheetah-v5", h, w, camera_id=0), SMALL, (0, 3), render_camera_id=0
     )
 
 
