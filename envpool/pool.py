@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -157,6 +157,41 @@ class EnvPool(Pool):
             return [None if s is None else c for s, c in zip(seed, checked, strict=True)]
         seed = check_seed("seed", seed)
         return [seed + int(i) for i in ids]
+
+    def xla(self) -> tuple[Any, Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+        """Return what steps this pool inside functions that JAX compiles; the functions keep the pool alive.
+
+        Returns
+        -------
+        handle : numpy.ndarray
+            uint8 (8,): stands for the pool. Each call takes one and returns the next; passing that on orders the calls.
+        recv : callable
+            ``recv(handle) -> (handle, batch)``: the next batch_size rows, in the form of ``step``.
+        send : callable
+            ``send(handle, action, env_id=None) -> handle``.
+        step : callable
+            ``step(handle, action, env_id=None) -> (handle, batch)``. Sync: the rows of env_id, in that order. Async: the
+            next batch_size rows.
+
+        Raises
+        ------
+        ImportError
+            JAX is missing, or was when envpool was built.
+        PoolStateError
+            Closed, or used after a fork.
+
+        Notes
+        -----
+        A call that fails raises ``jax.errors.JaxRuntimeError`` with the text that the pool's own method would have. Where
+        JAX is limited to 32 bits, 64-bit arrays of a batch come as 32-bit ones, and actions may be given so.
+        """
+        try:
+            import jax.ffi  # noqa: F401
+        except ImportError as error:
+            raise ImportError(f"xla() needs jax: `pip install 'envpool[jax]'` ({error})") from error
+        from envpool.xla.functions import make_functions
+
+        return make_functions(self)
 
     def seed(self, seed: int | Sequence[int] | None = None) -> None:
         """Do nothing but warn: old gym's way to seed. Pass seed to ``make`` or to ``reset`` instead."""

@@ -16,6 +16,7 @@ cdef class Handle:
     cdef ActionTable actions
     cdef Form reset_form
     cdef Form step_form
+    cdef object step_nest           # the nest of array names behind step_form
     cdef object capsule             # keeps the env's tables alive
     cdef int32_t* scratch           # ids of the call being made (num_envs)
     cdef int64_t outstanding

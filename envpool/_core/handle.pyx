@@ -81,9 +81,9 @@ cdef class Handle:
         self.store = BlockStore(about.fields, batch_size, style.optional, autoreset == SAME_STEP)
         self.check_memory(num_envs, batch_size)
         self.actions = ActionTable(about.actions)
-        reset_nest, step_nest = style.forms(self.store.names)
+        reset_nest, self.step_nest = style.forms(self.store.names)
         self.reset_form = Form(reset_nest, self.store.names)
-        self.step_form = Form(step_nest, self.store.names)
+        self.step_form = Form(self.step_nest, self.store.names)
         self.capsule = capsule
         self.fork_generation = ep_fork_generation
         self.scratch = <int32_t*>malloc(num_envs * sizeof(int32_t))

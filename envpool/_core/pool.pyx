@@ -160,7 +160,7 @@ cdef class Pool(Renderer):
             self.is_sending = False
         return n
 
-    cdef inline int begin_send(self) except -1:
+    cdef int begin_send(self) except -1:
         """Casting an array may let other threads run: they must not send meanwhile."""
         if self.is_sending:
             raise PoolStateError("another thread is sending to this pool at this moment: let one thread send")

@@ -1,0 +1,1 @@
+"""Pools inside code that JAX compiles: what ``pool.xla()`` is made of. Importing this loads neither JAX nor a pool."""

@@ -1,0 +1,9 @@
+from typing import Any
+
+import numpy as np
+
+from envpool._core.pool import Pool
+
+def connect(pool: Pool) -> tuple[bytes, Any, dict[str, tuple[np.dtype[Any], tuple[int, ...]]]]: ...
+def handlers() -> dict[str, Any]: ...
+def stop() -> None: ...

@@ -1,0 +1,355 @@
+# distutils: language = c++
+"""From XLA's calls to the pool's: which pool a handle means, buffers as arrays, results into buffers.
+
+A call of XLA does what send(), recv() or step() of the pool do, with the GIL and by the same code, so it may be mixed
+with them and fails with the same words. XLA runs it on a thread of its own, or on the caller's, which jax lets go of
+the GIL first. What must hold:
+- A handle is a number that no other pool gets, and is looked up in each call: compiled code may outlive its pool.
+- Everything about a call's results is checked before anything is sent, for after that the batch would be lost.
+- Arrays over XLA's buffers do not outlive the call: the pool copies actions and ids, and keeps none of them.
+"""
+
+import os
+import weakref
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.exc cimport PyErr_SetInterrupt
+from cpython.pycapsule cimport PyCapsule_New
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
+from posix.unistd cimport usleep
+
+from envpool._core.engine cimport ep_fork_generation
+from envpool._core.inputs cimport as_ids
+from envpool._core.pool cimport Pool
+from envpool._core.results cimport Form
+
+from envpool.errors import ActionError, EnvIdError, PoolStateError
+
+cnp.import_array()
+
+cdef extern from "xla/ffi/api/c_api.h" nogil:
+    enum:
+        XLA_FFI_DataType_PRED
+        XLA_FFI_DataType_S8
+        XLA_FFI_DataType_S16
+        XLA_FFI_DataType_S32
+        XLA_FFI_DataType_S64
+        XLA_FFI_DataType_U8
+        XLA_FFI_DataType_U16
+        XLA_FFI_DataType_U32
+        XLA_FFI_DataType_U64
+        XLA_FFI_DataType_F16
+        XLA_FFI_DataType_F32
+        XLA_FFI_DataType_F64
+        XLA_FFI_Error_Code_OK
+        XLA_FFI_Error_Code_CANCELLED
+        XLA_FFI_Error_Code_INVALID_ARGUMENT
+        XLA_FFI_Error_Code_RESOURCE_EXHAUSTED
+        XLA_FFI_Error_Code_FAILED_PRECONDITION
+        XLA_FFI_Error_Code_INTERNAL
+
+cdef extern from "handlers.h" nogil:
+    ctypedef struct ep_xla_buffer:
+        void* data
+        const int64_t* dims
+        int64_t ndim
+        int64_t items
+        int32_t type
+    ctypedef struct ep_xla_call:
+        bint sends
+        bint receives
+        const char* keys
+        int64_t num_key_bytes
+        const ep_xla_buffer* args
+        int64_t num_args
+        const ep_xla_buffer* results
+        int64_t num_results
+    void ep_xla_set_serve(int (*serve)(const ep_xla_call* call) noexcept)
+    void ep_xla_explain(const ep_xla_call* call, const char* text, size_t size)
+    void* ep_xla_cpu_handler()
+    void* ep_xla_cuda_handler()
+    void ep_xla_stop()
+    int64_t ep_xla_num_inside()
+
+cdef enum:
+    HANDLE_BYTES = 8
+    LOCAL_BITS = 32
+
+# The pool behind each handle. The upper half of a handle is drawn for each process: one from elsewhere is unknown here.
+cdef dict targets = {}
+cdef int64_t process = int.from_bytes(os.urandom(3), "little") << LOCAL_BITS
+cdef int64_t num_made = 0
+cdef int64_t born = ep_fork_generation
+
+
+cdef class Target:
+    """A pool that calls from XLA may use."""
+
+    cdef object pool            # weak reference
+    cdef Form form              # a tuple of the arrays below, in order
+    cdef list typenums
+    cdef list shapes            # of one row of each
+
+
+def connect(Pool pool):
+    """Lets calls from XLA use a pool.
+
+    Parameters
+    ----------
+    pool : EnvPool
+        The pool; it is not kept alive.
+
+    Returns
+    -------
+    handle : bytes
+        The first array of each call.
+    nest : tuple or TimeStep
+        What step() returns, with names of arrays in place of the arrays.
+    arrays : dict of str to tuple
+        dtype, and shape of one env's row, of each of those names; in the order in which a call returns them.
+    """
+    global num_made
+    cdef Target target = Target.__new__(Target)
+    pool.check_open()
+    num_made += 1
+    handle = process + num_made
+    wanted = leaves(pool.step_nest, {})
+    columns = {n: (d, s) for n, d, s in zip(pool.store.names, pool.store.dtypes, pool.store.shapes) if n in wanted}
+    target.form = Form(tuple(columns), pool.store.names)
+    target.typenums = [dtype.num for dtype, _ in columns.values()]
+    target.shapes = [shape for _, shape in columns.values()]
+    target.pool = weakref.ref(pool, lambda _: targets.pop(handle, None))
+    targets[handle] = target
+    return handle.to_bytes(HANDLE_BYTES, "little"), pool.step_nest, columns
+
+
+cdef dict leaves(nest, dict found):
+    """The array names in a nest, as keys."""
+    if isinstance(nest, str):
+        found[nest] = None
+    else:
+        for inner in nest.values() if isinstance(nest, dict) else nest:
+            leaves(inner, found)
+    return found
+
+
+def handlers():
+    """The handlers to register with XLA: a capsule by platform."""
+    found = {"cpu": PyCapsule_New(ep_xla_cpu_handler(), NULL, NULL)}
+    if ep_xla_cuda_handler() != NULL:
+        found["CUDA"] = PyCapsule_New(ep_xla_cuda_handler(), NULL, NULL)
+    return found
+
+
+def stop():
+    """Makes all further calls fail, and waits for those that are being served: to be called before Python ends."""
+    ep_xla_stop()
+    while ep_fork_generation == born and ep_xla_num_inside() > 0:
+        with nogil:
+            usleep(100)
+
+
+# ---- buffers ---------------------------------------------------------------------------------------------------------
+
+cdef int typenum_of(int32_t type) noexcept:
+    """NumPy's number of one of XLA's types; -1 for one that NumPy does not have."""
+    if type == XLA_FFI_DataType_F32:
+        return cnp.NPY_FLOAT32
+    if type == XLA_FFI_DataType_S32:
+        return cnp.NPY_INT32
+    if type == XLA_FFI_DataType_PRED:
+        return cnp.NPY_BOOL
+    if type == XLA_FFI_DataType_U8:
+        return cnp.NPY_UINT8
+    if type == XLA_FFI_DataType_F64:
+        return cnp.NPY_FLOAT64
+    if type == XLA_FFI_DataType_S64:
+        return cnp.NPY_INT64
+    if type == XLA_FFI_DataType_S8:
+        return cnp.NPY_INT8
+    if type == XLA_FFI_DataType_S16:
+        return cnp.NPY_INT16
+    if type == XLA_FFI_DataType_U16:
+        return cnp.NPY_UINT16
+    if type == XLA_FFI_DataType_U32:
+        return cnp.NPY_UINT32
+    if type == XLA_FFI_DataType_U64:
+        return cnp.NPY_UINT64
+    if type == XLA_FFI_DataType_F16:
+        return cnp.NPY_FLOAT16
+    return -1
+
+
+cdef int narrow(int typenum) noexcept:
+    """What JAX has in place of a type while it is limited to 32 bits."""
+    if typenum == cnp.NPY_FLOAT64:
+        return cnp.NPY_FLOAT32
+    if typenum == cnp.NPY_INT64:
+        return cnp.NPY_INT32
+    return typenum
+
+
+cdef object as_array(str name, const ep_xla_buffer* buffer):
+    """A buffer as a read-only array, for the time of the call."""
+    cdef int typenum = typenum_of(buffer.type)
+    cdef cnp.ndarray array
+    if typenum < 0 or buffer.ndim > cnp.NPY_MAXDIMS:
+        raise ActionError(
+            f"{name} has {buffer.ndim} dimensions and type {buffer.type} of XLA, which NumPy does not have: cast it"
+        )
+    array = cnp.PyArray_SimpleNewFromData(<int>buffer.ndim, <cnp.npy_intp*>buffer.dims, typenum, buffer.data)
+    cnp.PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
+    return array
+
+
+cdef int copy_out(cnp.ndarray source, const ep_xla_buffer* to) except -1:
+    """Copies an array into a buffer of as many elements, in the same type or in 32 bits."""
+    cdef int64_t i, n = to.items
+    cdef int typenum = cnp.PyArray_TYPE(source)
+    if typenum_of(to.type) == typenum:
+        memcpy(to.data, cnp.PyArray_DATA(source), cnp.PyArray_NBYTES(source))
+    elif typenum == cnp.NPY_FLOAT64:
+        for i in range(n):
+            (<float*>to.data)[i] = <float>(<const double*>cnp.PyArray_DATA(source))[i]
+    else:
+        for i in range(n):
+            (<int32_t*>to.data)[i] = <int32_t>(<const int64_t*>cnp.PyArray_DATA(source))[i]
+    return 0
+
+
+cdef str text_of(const ep_xla_buffer* buffer):
+    """Type and shape, for messages."""
+    shape = tuple([buffer.dims[i] for i in range(buffer.ndim)])
+    typenum = typenum_of(buffer.type)
+    return f"{cnp.PyArray_DescrFromType(typenum) if typenum >= 0 else 'another dtype'} {shape}"
+
+
+# ---- calls -----------------------------------------------------------------------------------------------------------
+
+cdef Target find(const ep_xla_call* call):
+    """What the handle of a call stands for."""
+    cdef int64_t handle
+    if (call.num_args < 1 or call.num_results < 1 or call.args[0].type != XLA_FFI_DataType_U8
+            or call.args[0].items != HANDLE_BYTES or call.results[0].type != XLA_FFI_DataType_U8
+            or call.results[0].items != HANDLE_BYTES):
+        raise PoolStateError(f"the handle must be the array that xla() returned, uint8 ({HANDLE_BYTES},)")
+    memcpy(&handle, call.args[0].data, HANDLE_BYTES)
+    target = targets.get(handle)
+    if target is None:
+        raise PoolStateError(
+            "the handle means no pool of this process: it is none, or its pool was deleted, or it was made in another "
+            "process; call xla() of an open pool, and pass on the handle that each call returns"
+        )
+    return target
+
+
+cdef int check_results(const ep_xla_call* call, Target target, Pool pool, object env_id) except -1:
+    """Refuses a call whose results do not fit the batch that it would get."""
+    cdef const ep_xla_buffer* to
+    cdef int64_t rows = pool.outstanding
+    cdef int64_t i
+    cdef int d
+    if call.sends:
+        rows += pool.engine.num_envs if env_id is None else env_id.shape[0]
+    if not pool.engine.is_sync and rows > 0:
+        rows = pool.engine.batch_size
+    if call.num_results != 1 + len(target.shapes):
+        raise PoolStateError(
+            f"the pool returns {len(target.shapes)} arrays, this call was made for {call.num_results - 1}: the handle "
+            "is that of another pool"
+        )
+    for i in range(1, call.num_results):
+        to = &call.results[i]
+        typenum = target.typenums[i - 1]
+        shape = target.shapes[i - 1]
+        fits = to.ndim == 1 + len(shape) and typenum_of(to.type) in (typenum, narrow(typenum))
+        for d in range(len(shape)):
+            fits = fits and to.dims[1 + d] == shape[d]
+        if not fits:
+            raise PoolStateError(
+                f"the pool returns {cnp.PyArray_DescrFromType(typenum)} {(rows, *shape)}, this call was made for "
+                f"{text_of(to)}: the handle is that of another pool"
+            )
+        if to.dims[0] != rows:
+            raise PoolStateError(
+                f"a batch has {rows} rows now, this call was made for {to.dims[0]}, and {pool.outstanding} envs were "
+                "in flight: the shapes of compiled code are fixed, so let step() get the rows of its env_id, or use "
+                "recv() of the pool"
+            )
+    return 0
+
+
+cdef tuple read_actions(const ep_xla_call* call, Pool pool):
+    """The actions and the env ids of a call, as send() takes them."""
+    cdef int64_t i
+    if call.num_key_bytes == 0:
+        if not 2 <= call.num_args <= 3:
+            raise ActionError(f"an action and env_id were expected behind the handle, got {call.num_args - 1} arrays")
+        return as_array("action", &call.args[1]), as_array("env_id", &call.args[2]) if call.num_args == 3 else None
+    keys = call.keys[:call.num_key_bytes].decode().split(",")
+    if call.num_args != 1 + len(keys):
+        raise ActionError(f"an action dict with the keys {keys} was announced, got {call.num_args - 1} arrays")
+    actions = {k: as_array(f"action {k!r}", &call.args[1 + i]) for i, k in enumerate(keys)}
+    dtypes = {f.name: f.dtype for f in pool.actions.fields}
+    for k, dtype in dtypes.items():
+        if k in actions and actions[k].dtype.num == narrow(dtype.num):
+            actions[k] = actions[k].astype(dtype)
+    return actions, actions.pop("env_id", None)
+
+
+cdef int serve(const ep_xla_call* call) except -1:
+    """Does what a call asks for."""
+    cdef Target target = find(call)
+    cdef Pool pool = target.pool()
+    cdef object action = None, env_id = None
+    cdef int64_t n = -1, i
+    if pool is None:
+        raise PoolStateError("the pool of this handle was deleted")
+    pool.check_open()
+    if call.sends:
+        action, env_id = read_actions(call, pool)
+        env_id = as_ids(env_id)
+    if call.receives:
+        check_results(call, target, pool, env_id)
+    if call.sends:
+        n = pool.put(action, env_id, call.receives)
+    if call.receives:
+        batch = pool.get(target.form, n == 0)
+        for i in range(1, call.num_results):
+            if len(batch[i - 1]) != call.results[i].dims[0]:
+                raise PoolStateError("another thread used the pool at the same moment: let one thread use it")
+            copy_out(batch[i - 1], &call.results[i])
+    memcpy(call.results[0].data, call.args[0].data, HANDLE_BYTES)
+    return 0
+
+
+cdef int code_of(object error) noexcept:
+    """XLA's code for an exception."""
+    if isinstance(error, (ActionError, EnvIdError)):
+        return XLA_FFI_Error_Code_INVALID_ARGUMENT
+    if isinstance(error, PoolStateError):
+        return XLA_FFI_Error_Code_FAILED_PRECONDITION
+    if isinstance(error, MemoryError):
+        return XLA_FFI_Error_Code_RESOURCE_EXHAUSTED
+    return XLA_FFI_Error_Code_INTERNAL
+
+
+cdef int serve_xla(const ep_xla_call* call) noexcept with gil:
+    """What the handlers call; an exception becomes XLA's error with the same words."""
+    try:
+        serve(call)
+        return XLA_FFI_Error_Code_OK
+    except KeyboardInterrupt:
+        PyErr_SetInterrupt()        # raised again where the caller is back in Python
+        ep_xla_explain(call, b"interrupted", 11)
+        return XLA_FFI_Error_Code_CANCELLED
+    except BaseException as error:
+        text = f"{type(error).__name__}: {error}".encode()
+        ep_xla_explain(call, text, len(text))
+        return code_of(error)
+
+
+ep_xla_set_serve(serve_xla)

@@ -1,0 +1,105 @@
+"""The functions that ``pool.xla()`` returns: calls of the handlers, with results in the pool's API style."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from envpool.family import load_compiled
+from envpool.pool import EnvPool
+
+bridge: Any = load_compiled(
+    "envpool.xla.bridge",
+    "It is built where jax is installed: `pip install jax==0.10.2 cython mujoco numpy 'setuptools>=80'`, then "
+    "`pip install --no-build-isolation --no-binary envpool 'envpool[jax]'`. Otherwise",
+)
+
+#: Name of the handlers in XLA.
+TARGET = "envpool"
+
+for _platform, _handler in bridge.handlers().items():
+    jax.ffi.register_ffi_target(TARGET, _handler, platform=_platform)
+atexit.register(bridge.stop)
+
+HANDLE = jax.ShapeDtypeStruct((8,), np.uint8)
+
+
+def make_functions(pool: EnvPool) -> tuple[Any, Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    """Return handle, recv, send and step; see ``EnvPool.xla``."""
+    handle, nest, arrays = bridge.connect(pool)
+    batch_size = int(pool.config["batch_size"])
+
+    def call(rows: int | None, keys: str, *args: Any) -> Any:
+        """Call the handler: `rows` is how many it returns, None if it does not receive."""
+        batch = {} if rows is None else {name: batch_of(rows, *array) for name, array in arrays.items()}
+        function = jax.ffi.ffi_call(
+            TARGET,
+            [HANDLE, *batch.values()],
+            has_side_effect=True,
+            vmap_method="sequential",
+            input_output_aliases={0: 0},
+        )
+        sends = len(args) > 1
+        new_handle, *results = function(*args, sends=sends, receives=rows is not None, keys=keys)
+        return new_handle if rows is None else (new_handle, fill(nest, dict(zip(batch, results, strict=True))))
+
+    def recv(handle: Any) -> Any:
+        """Wait for the next batch; return the handle, and what ``step`` of the pool returns."""
+        return call(batch_size, "", handle)
+
+    def send(handle: Any, action: Any, env_id: Any = None) -> Any:
+        """Send actions; return the handle."""
+        return call(None, *operands(handle, action, env_id))
+
+    def step(handle: Any, action: Any, env_id: Any = None) -> Any:
+        """Send actions and wait for the next batch; return the handle, and what ``step`` of the pool returns."""
+        keys, *args = operands(handle, action, env_id)
+        ids = ids_of(keys, args)
+        return call(batch_size if pool.is_async or ids is None else ids.size, keys, *args)
+
+    return np.frombuffer(handle, np.uint8), recv, send, step
+
+
+def batch_of(rows: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> jax.ShapeDtypeStruct:
+    """Return what JAX makes of an array with one row of `shape` an env: 32 bits, where it is limited to them."""
+    return jax.ShapeDtypeStruct((rows, *shape), jax.dtypes.canonicalize_dtype(dtype))
+
+
+def operands(handle: Any, action: Any, env_id: Any) -> tuple[Any, ...]:
+    """Return the keys of an action dict, "" if it is none, and the arrays of a call that sends."""
+    if not isinstance(action, dict):
+        arrays = [action] if env_id is None else [action, env_id]
+        return "", handle, *map(jnp.asarray, arrays)
+    flat = flatten(action)
+    if env_id is not None:
+        flat["env_id"] = env_id
+    return ",".join(flat), handle, *map(jnp.asarray, flat.values())
+
+
+def ids_of(keys: str, args: list[Any]) -> Any:
+    """Return the env ids among the arrays of a call, None if there are none."""
+    names = keys.split(",") if keys else ["action", "env_id"][: len(args) - 1]
+    return dict(zip(names, args[1:], strict=True)).get("env_id")
+
+
+def flatten(nest: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Join the keys of nested dicts with dots."""
+    flat: dict[str, Any] = {}
+    for key, value in nest.items():
+        flat |= flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
+    return flat
+
+
+def fill(nest: Any, arrays: dict[str, Any]) -> Any:
+    """Return a nest of names with the arrays in their places."""
+    if isinstance(nest, str):
+        return arrays[nest]
+    if isinstance(nest, dict):
+        return {key: fill(inner, arrays) for key, inner in nest.items()}
+    items = (fill(inner, arrays) for inner in nest)
+    return tuple(items) if type(nest) is tuple else type(nest)(*items)
