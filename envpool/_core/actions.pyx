@@ -143,7 +143,7 @@ cdef class ActionField:
         """Integers as int64, whole floats too; anything else is refused."""
         kind = action.dtype.kind
         if kind == "f":
-            whole = (np.rint(action) == action) & (np.abs(action) < 2.0**62)
+            whole = (np.rint(action) == action) & (np.abs(action).astype(np.float64) < 2.0**62)
             if not whole.all():
                 raise ActionError(
                     f"action {self.name!r} must hold integers from {self.low} to {self.high}, got {action[~whole][0]} "

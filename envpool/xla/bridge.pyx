@@ -21,6 +21,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 from posix.unistd cimport usleep
 
+from envpool._core.actions cimport ActionField
 from envpool._core.engine cimport ep_fork_generation
 from envpool._core.inputs cimport as_ids
 from envpool._core.pool cimport Pool
@@ -44,6 +45,8 @@ cdef extern from "xla/ffi/api/c_api.h" nogil:
         XLA_FFI_DataType_F16
         XLA_FFI_DataType_F32
         XLA_FFI_DataType_F64
+        XLA_FFI_DataType_C64
+        XLA_FFI_DataType_C128
         XLA_FFI_Error_Code_OK
         XLA_FFI_Error_Code_CANCELLED
         XLA_FFI_Error_Code_INVALID_ARGUMENT
@@ -180,6 +183,10 @@ cdef int typenum_of(int32_t type) noexcept:
         return cnp.NPY_UINT64
     if type == XLA_FFI_DataType_F16:
         return cnp.NPY_FLOAT16
+    if type == XLA_FFI_DataType_C64:
+        return cnp.NPY_COMPLEX64
+    if type == XLA_FFI_DataType_C128:
+        return cnp.NPY_COMPLEX128
     return -1
 
 
@@ -198,7 +205,8 @@ cdef object as_array(str name, const ep_xla_buffer* buffer):
     cdef cnp.ndarray array
     if typenum < 0 or buffer.ndim > cnp.NPY_MAXDIMS:
         raise ActionError(
-            f"{name} has {buffer.ndim} dimensions and type {buffer.type} of XLA, which NumPy does not have: cast it"
+            f"{name} has {buffer.ndim} dimensions and the type {buffer.type} of XLA, which NumPy lacks: cast it first, "
+            "for instance with .astype(jnp.float32)"
         )
     array = cnp.PyArray_SimpleNewFromData(<int>buffer.ndim, <cnp.npy_intp*>buffer.dims, typenum, buffer.data)
     cnp.PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
@@ -254,6 +262,8 @@ cdef int check_results(const ep_xla_call* call, Target target, Pool pool, object
     cdef int d
     if call.sends:
         rows += pool.engine.num_envs if env_id is None else env_id.shape[0]
+    else:
+        pool.check_outstanding()
     if not pool.engine.is_sync and rows > 0:
         rows = pool.engine.batch_size
     if call.num_results != 1 + len(target.shapes):
@@ -293,10 +303,10 @@ cdef tuple read_actions(const ep_xla_call* call, Pool pool):
     if call.num_args != 1 + len(keys):
         raise ActionError(f"an action dict with the keys {keys} was announced, got {call.num_args - 1} arrays")
     actions = {k: as_array(f"action {k!r}", &call.args[1 + i]) for i, k in enumerate(keys)}
-    dtypes = {f.name: f.dtype for f in pool.actions.fields}
-    for k, dtype in dtypes.items():
-        if k in actions and actions[k].dtype.num == narrow(dtype.num):
-            actions[k] = actions[k].astype(dtype)
+    for field in pool.actions.fields:
+        values = actions.get((<ActionField>field).name)
+        if values is not None and values.dtype.num == narrow((<ActionField>field).typenum):
+            actions[(<ActionField>field).name] = values.astype((<ActionField>field).dtype)
     return actions, actions.pop("env_id", None)
 
 

@@ -1,0 +1,367 @@
+"""Pools that end, threads that wait, signals and forks while compiled code runs."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.errors import JaxRuntimeError
+
+import envpool
+from envpool.errors import PoolStateError
+from tests.native import plugin
+from tests.native.model import WAIT
+from tests.native.process import PATIENCE, wait_until
+from tests.xla.pools import refuses
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def scan_of(step, action=0, num_envs=2, steps=10_000):
+    """Return a compiled function of the handle that makes so many steps, and leaves that to a thread of XLA: programs
+    without a product of matrices of some size are run by the thread that calls them."""
+
+    def run(handle, matrix):
+        handle, product = jax.lax.fori_loop(0, steps, body, (handle, matrix @ matrix))
+        return handle, product
+
+    def body(_, state):
+        handle, product = state
+        return step(handle, jnp.full(num_envs, action))[0], product
+
+    matrix = jnp.eye(64)
+    compiled = jax.jit(run).lower(np.zeros(8, np.uint8), matrix).compile()
+    return lambda handle: compiled(handle, matrix)[0]
+
+
+@pytest.fixture
+def gate():
+    """The gate at which envs with the action WAIT stop; closed, and opened at the end."""
+    native = plugin.load().native
+    native.close_gate()
+    yield native
+    native.open_gate()
+
+
+# ---- the end of a pool -----------------------------------------------------------------------------------------------
+
+
+def test_a_closed_pool():
+    with plugin.make(num_envs=2) as pool:
+        handle, recv, _, step = pool.xla()
+        step = jax.jit(step)
+        handle, _ = step(handle, np.zeros(2, int))
+    for call in (lambda: step(handle, np.zeros(2, int)), lambda: recv(handle)):
+        with refuses("PoolStateError: the pool is closed: make a new one"):
+            jax.block_until_ready(call())
+    with pytest.raises(PoolStateError, match="the pool is closed"):
+        pool.xla()
+
+
+def test_the_functions_keep_the_pool():
+    handle, _, _, step = plugin.make(num_envs=2).xla()
+    gc.collect()
+    _, batch = step(handle, np.zeros(2, int))
+    assert batch[0].shape == (2, 6)
+
+
+def test_compiled_code_that_outlives_its_pool():
+    pool = plugin.make(num_envs=2)
+    handle, _, _, step = pool.xla()
+    compiled = jax.jit(step).lower(handle, np.zeros(2, np.int32)).compile()
+    jax.block_until_ready(compiled(handle, np.zeros(2, np.int32)))
+    gone = weakref.ref(pool)
+    del pool, step
+    jax.clear_caches()
+    gc.collect()
+    assert gone() is None, "something keeps the pool"
+    others = [plugin.make(num_envs=2) for _ in range(3)]  # they get other handles
+    with refuses("the handle means no pool of this process: .* its pool was deleted"):
+        jax.block_until_ready(compiled(handle, np.zeros(2, np.int32)))
+    for other in others:
+        other.close()
+
+
+def test_close_while_a_scan_runs():
+    with plugin.make(num_envs=2, cost_ns=50e3, counted=True, episode_length=0) as pool:
+        handle, _, _, step = pool.xla()
+        before = plugin.load().native.num_steps()
+        running = scan_of(step, steps=100_000)(handle)
+        wait_until(lambda: plugin.load().native.num_steps() > before + 10)
+        assert not running.is_ready()
+        pool.close()
+        with refuses("PoolStateError: the pool (is closed|was closed while recv)"):
+            running.block_until_ready()
+
+
+def test_close_while_a_call_waits(gate):
+    pool = plugin.make(num_envs=2, num_threads=2)
+    handle, _, _, step = pool.xla()
+    pool.reset()
+    failed = []
+
+    def wait():
+        try:
+            jax.block_until_ready(jax.jit(step)(handle, np.array([WAIT, WAIT])))
+        except JaxRuntimeError as error:
+            failed.append(str(error))
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    wait_until(lambda: pool.num_outstanding == 2)
+    opener = threading.Timer(0.2, gate.open_gate)  # close() lets running steps end
+    opener.start()
+    pool.close()
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+    assert "PoolStateError: the pool was closed while recv() waited" in failed[0]
+
+
+# ---- threads ---------------------------------------------------------------------------------------------------------
+
+
+def test_other_threads_of_python_go_on(gate):
+    """A call that waits for an env does not hold the GIL, on whatever thread of XLA it runs."""
+    with plugin.make(num_envs=2, num_threads=2, episode_length=0) as pool:
+        handle, _, _, step = pool.xla()
+        pool.reset()
+        pending = scan_of(step, WAIT, steps=3)(handle)
+        wait_until(lambda: pool.num_outstanding == 2)
+        assert not pending.is_ready()
+        with pytest.raises(PoolStateError, match="another thread is waiting"):
+            pool.recv()
+        gate.open_gate()
+        pending.block_until_ready()
+        assert pool.step(np.zeros(2, int))[0][:, 2].tolist() == [4, 4]
+
+
+def test_a_main_thread_that_computes_meanwhile():
+    """Python code keeps the GIL until it is asked to let go: calls get it all the same."""
+    with plugin.make(num_envs=2, episode_length=0) as pool:
+        handle, _, _, step = pool.xla()
+        pending = scan_of(step, steps=50)(handle)
+        while not pending.is_ready():
+            pass
+        assert pool.step(np.zeros(2, int))[0][:, 2].tolist() == [50, 50]
+
+
+def test_pools_stepped_by_several_threads():
+    pools = [plugin.make(num_envs=2, num_threads=1, episode_length=0, seed=s) for s in range(4)]
+    results = {}
+
+    def work(k):
+        handle, _, _, step = pools[k].xla()
+        handle = scan_of(step, steps=2000)(handle)
+        results[k] = step(handle, np.zeros(2, int))[1][0].tolist()
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    for k in range(4):
+        assert [row[2] for row in results[k]] == [2000, 2000]
+        assert [row[5] for row in results[k]] == [k, k + 1]
+        pools[k].close()
+
+
+def test_two_computations_at_once():
+    """Unordered calls of one pool from two threads: each is done or refused, and the pool goes on."""
+    with plugin.make(num_envs=2, cost_ns=20e3, num_threads=2, episode_length=0) as pool:
+        handle, _, _, step = pool.xla()
+        pool.reset()
+        outcomes = []
+
+        def work():
+            for _ in range(5):
+                try:
+                    scan_of(step, steps=200)(handle).block_until_ready()
+                    outcomes.append("done")
+                except JaxRuntimeError as error:
+                    outcomes.append(str(error))
+
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(PATIENCE)
+        assert len(outcomes) == 10
+        assert all(o == "done" or "another thread" in o or "in flight" in o for o in outcomes), outcomes
+        if pool.num_outstanding:
+            pool.recv()
+        pool.reset()
+        assert pool.step(np.zeros(2, int))[0][:, 2].tolist() == [1, 1]
+
+
+# ---- processes -------------------------------------------------------------------------------------------------------
+
+
+def run_child(child, *, interrupt=False):
+    """Run a function of this module in a process of its own; return what it printed."""
+    plugin.load()
+    code = f"from tests.xla.test_lifetime import *\n{child}()"
+    process = subprocess.Popen(
+        [sys.executable, "-X", "faulthandler", "-c", code],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    watchdog = threading.Timer(PATIENCE, process.kill)
+    watchdog.start()
+    try:
+        if interrupt:
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+        output, errors = process.communicate()
+        assert process.returncode == 0, errors
+        return output
+    finally:
+        watchdog.cancel()
+        process.kill()
+        process.wait()
+
+
+def ready():
+    print("ready", flush=True)
+
+
+def waiting_child():
+    """A call on the main thread that waits for ever is interrupted; the batch is not lost."""
+    native = plugin.load().native
+    pool = plugin.make(num_envs=2, num_threads=2, episode_length=0)
+    handle, recv, _, step = pool.xla()
+    step = jax.jit(step)
+    handle, _ = jax.block_until_ready(step(handle, np.zeros(2, int)))
+    native.close_gate()
+    try:
+        ready()
+        jax.block_until_ready(step(handle, np.full(2, WAIT)))
+    except (JaxRuntimeError, KeyboardInterrupt) as error:
+        try:
+            time.sleep(1)  # an interrupt that was turned into XLA's error follows it
+        except KeyboardInterrupt:
+            error = KeyboardInterrupt()
+        assert isinstance(error, KeyboardInterrupt)
+    native.open_gate()
+    _, batch = recv(handle)
+    print(batch[0][:, 2].tolist(), flush=True)
+
+
+def test_ctrl_c_while_a_call_waits():
+    assert run_child("waiting_child", interrupt=True) == "[1, 1]\n"
+
+
+def scanning_child():
+    """Ctrl-C during a computation of a second or two arrives at its end; the pool goes on."""
+    pool = plugin.make(num_envs=2, cost_ns=50e3, episode_length=0)
+    handle, _, _, step = pool.xla()
+    pool.reset()
+    scan = scan_of(step, steps=5000)
+    try:
+        ready()
+        jax.block_until_ready(scan(handle))
+        time.sleep(1)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    jax.block_until_ready(step(handle, np.zeros(2, int)))
+
+
+def test_ctrl_c_during_a_scan():
+    assert run_child("scanning_child", interrupt=True) == "interrupted\n"
+
+
+def leaving_child():
+    """Python ends while a thread of XLA is in the middle of a long computation."""
+    pool = plugin.make(num_envs=2, cost_ns=20e3, episode_length=0, counted=True)
+    handle, _, _, step = pool.xla()
+    running = scan_of(step, steps=100_000)(handle)
+    wait_until(lambda: plugin.load().native.num_steps() > 10)
+    assert not running.is_ready()
+    print("leaving", flush=True)
+
+
+def test_python_ends_while_a_scan_runs():
+    assert run_child("leaving_child") == "leaving\n"
+
+
+def forking_child():
+    """A fork has no threads: the pool refuses there, and works on in the parent."""
+    pool = plugin.make(num_envs=2, episode_length=0)
+    handle, _, _, step = pool.xla()
+    step = jax.jit(step)
+    handle, _ = jax.block_until_ready(step(handle, np.zeros(2, int)))
+    pid = os.fork()
+    if pid == 0:
+        try:
+            jax.block_until_ready(step(handle, np.zeros(2, int)))
+        except JaxRuntimeError as error:
+            os._exit(0 if "made before this process was forked" in str(error) else 1)
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    handle, batch = step(handle, np.zeros(2, int))
+    print(batch[0][:, 2].tolist(), flush=True)
+
+
+def test_fork():
+    assert run_child("forking_child") == "[1, 1]\n"
+
+
+def handle_child():
+    """A handle from another process is no handle here, whatever number it is."""
+    foreign = np.load(os.environ["HANDLE"])
+    with plugin.make(num_envs=2) as pool:
+        handle, _, _, step = pool.xla()
+        assert (handle != foreign).any()
+        try:
+            jax.block_until_ready(step(foreign, np.zeros(2, int)))
+        except JaxRuntimeError as error:
+            print("no pool of this process" in str(error), flush=True)
+
+
+def test_a_handle_of_another_process(tmp_path, monkeypatch):
+    with plugin.make(num_envs=2) as pool:
+        np.save(tmp_path / "handle.npy", pool.xla()[0])
+        monkeypatch.setenv("HANDLE", str(tmp_path / "handle.npy"))
+        assert run_child("handle_child") == "True\n"
+
+
+# ---- what is missing -------------------------------------------------------------------------------------------------
+
+
+def without(module, monkeypatch):
+    """Make a module impossible to import, and forget what has imported it."""
+    monkeypatch.delitem(sys.modules, "envpool.xla.functions", raising=False)
+    monkeypatch.delitem(sys.modules, module, raising=False)
+
+    class Missing:
+        def find_spec(self, name, *_):
+            if name == module:
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
+
+
+@pytest.mark.parametrize(
+    ("module", "way_out"),
+    [
+        ("jax.ffi", r"xla\(\) needs jax: `pip install 'envpool\[jax\]'`"),
+        ("envpool.xla.bridge", r"envpool.xla.bridge is not in this build .* --no-build-isolation .*'envpool\[jax\]'"),
+    ],
+)
+def test_the_way_out(module, way_out, monkeypatch):
+    without(module, monkeypatch)
+    with envpool.make_gymnasium("CartPole-v1") as pool:
+        with pytest.raises(ImportError, match=way_out):
+            pool.xla()
+        pool.reset()
