@@ -104,7 +104,7 @@ def test_close_while_a_scan_runs():
 
 
 def test_close_while_a_call_waits(gate):
-    pool = plugin.make(num_envs=2, num_threads=2)
+    pool = plugin.make(num_envs=2, num_threads=2, cost_ns=20e3)  # cheaper ones are stepped with the GIL
     handle, _, _, step = pool.xla()
     pool.reset()
     failed = []
@@ -131,7 +131,7 @@ def test_close_while_a_call_waits(gate):
 
 def test_other_threads_of_python_go_on(gate):
     """A call that waits for an env does not hold the GIL, on whatever thread of XLA it runs."""
-    with plugin.make(num_envs=2, num_threads=2, episode_length=0) as pool:
+    with plugin.make(num_envs=2, num_threads=2, cost_ns=20e3, episode_length=0) as pool:
         handle, _, _, step = pool.xla()
         pool.reset()
         pending = scan_of(step, WAIT, steps=3)(handle)
@@ -242,6 +242,9 @@ def waiting_child():
     pool = plugin.make(num_envs=2, num_threads=2, episode_length=0)
     handle, recv, _, step = pool.xla()
     step = jax.jit(step)
+    pool.async_reset()
+    time.sleep(0.05)  # who is away that long is not expected to help, and only waits
+    pool.recv()
     handle, _ = jax.block_until_ready(step(handle, np.zeros(2, int)))
     native.close_gate()
     try:
@@ -259,7 +262,7 @@ def waiting_child():
 
 
 def test_ctrl_c_while_a_call_waits():
-    assert run_child("waiting_child", interrupt=True) == "[1, 1]\n"
+    assert run_child("waiting_child", interrupt=True) == "[2, 2]\n"
 
 
 def scanning_child():
