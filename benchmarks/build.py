@@ -1,4 +1,4 @@
-"""Builds plain_queue.pyx into a folder; run in benchmarks/: python build.py FOLDER."""
+"""Builds a .pyx of this folder into another one; run in benchmarks/: python build.py NAME FOLDER."""
 
 import sys
 
@@ -9,15 +9,16 @@ from setuptools import Extension, setup
 import envpool
 
 folder = sys.argv.pop()
+name = sys.argv.pop()
 sys.argv += ["build_ext", f"--build-lib={folder}", f"--build-temp={folder}/temp"]
 setup(
-    name="plain-queue",
+    name=name,
     packages=[],
     ext_modules=cythonize(
         [
             Extension(
-                "plain_queue",
-                ["plain_queue.pyx"],
+                name,
+                [f"{name}.pyx"],
                 include_dirs=[envpool.get_include(), np.get_include()],
                 extra_compile_args=["-O3", "-pthread"],
                 extra_link_args=["-pthread"],

@@ -36,7 +36,13 @@ def load_plain_queue():
     """Build the rival into a temporary folder and return its class."""
     folder = tempfile.mkdtemp(prefix="envpool-benchmark-")
     here = ROOT / "benchmarks"
-    subprocess.run([sys.executable, "build.py", folder], check=True, cwd=here, env=ENVIRON, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "build.py", "plain_queue", folder],
+        check=True,
+        cwd=here,
+        env=ENVIRON,
+        stdout=subprocess.DEVNULL,
+    )
     sys.path.insert(0, folder)
     from plain_queue import PlainQueue
 

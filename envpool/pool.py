@@ -170,8 +170,8 @@ class EnvPool(Pool):
         send : callable
             ``send(handle, action, env_id=None) -> handle``.
         step : callable
-            ``step(handle, action, env_id=None) -> (handle, batch)``. Sync: the rows of env_id, in that order. Async: the
-            next batch_size rows.
+            ``step(handle, action, env_id=None) -> (handle, batch)``. Sync: the rows of env_id, in that order. Async:
+            the next batch_size rows.
 
         Raises
         ------
@@ -182,8 +182,8 @@ class EnvPool(Pool):
 
         Notes
         -----
-        A call that fails raises ``jax.errors.JaxRuntimeError`` with the text that the pool's own method would have. Where
-        JAX is limited to 32 bits, 64-bit arrays of a batch come as 32-bit ones, and actions may be given so.
+        A call that fails raises ``jax.errors.JaxRuntimeError`` with the text that the pool's own method would have.
+        Where JAX is limited to 32 bits, 64-bit arrays of a batch come as 32-bit ones, and actions may be given so.
         """
         try:
             import jax.ffi  # noqa: F401

@@ -152,7 +152,7 @@ def collect(args, env_step, start, state):
 
 
 def estimate_advantages(args, data, last_value):
-    """Generalised advantage estimation. The value after row t is of the last observation where an episode ended at t."""
+    """Generalised advantage estimation. The value after row t is of the last observation if an episode ended at t."""
     next_values = jnp.concatenate([data.value[1:], last_value[None]])
 
     def body(following, row):

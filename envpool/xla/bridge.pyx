@@ -12,12 +12,11 @@ the GIL first. What must hold:
 import os
 import weakref
 
-import numpy as np
-
 cimport numpy as cnp
 from cpython.exc cimport PyErr_SetInterrupt
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from posix.unistd cimport usleep
 
@@ -26,6 +25,7 @@ from envpool._core.engine cimport ep_fork_generation
 from envpool._core.inputs cimport as_ids
 from envpool._core.pool cimport Pool
 from envpool._core.results cimport Form
+from envpool.env cimport ENVPOOL_MAX_DIMS
 
 from envpool.errors import ActionError, EnvIdError, PoolStateError
 
@@ -88,13 +88,22 @@ cdef int64_t num_made = 0
 cdef int64_t born = ep_fork_generation
 
 
+cdef struct Column:             # one array of a batch
+    int typenum
+    int ndim                    # of one env's row
+    int64_t dims[ENVPOOL_MAX_DIMS]
+
+
 cdef class Target:
     """A pool that calls from XLA may use."""
 
     cdef object pool            # weak reference
     cdef Form form              # a tuple of the arrays below, in order
-    cdef list typenums
-    cdef list shapes            # of one row of each
+    cdef Column* columns        # (num_columns)
+    cdef int64_t num_columns
+
+    def __dealloc__(self):
+        free(self.columns)
 
 
 def connect(Pool pool):
@@ -116,14 +125,23 @@ def connect(Pool pool):
     """
     global num_made
     cdef Target target = Target.__new__(Target)
+    cdef int64_t i, d
     pool.check_open()
     num_made += 1
     handle = process + num_made
     wanted = leaves(pool.step_nest, {})
-    columns = {n: (d, s) for n, d, s in zip(pool.store.names, pool.store.dtypes, pool.store.shapes) if n in wanted}
+    stored = zip(pool.store.names, pool.store.dtypes, pool.store.shapes)
+    columns = {name: (dtype, shape) for name, dtype, shape in stored if name in wanted}
     target.form = Form(tuple(columns), pool.store.names)
-    target.typenums = [dtype.num for dtype, _ in columns.values()]
-    target.shapes = [shape for _, shape in columns.values()]
+    target.num_columns = len(columns)
+    target.columns = <Column*>malloc(len(columns) * sizeof(Column))
+    if target.columns == NULL:
+        raise MemoryError
+    for i, (dtype, shape) in enumerate(columns.values()):
+        target.columns[i].typenum = dtype.num
+        target.columns[i].ndim = len(shape)
+        for d in range(len(shape)):
+            target.columns[i].dims[d] = shape[d]
     target.pool = weakref.ref(pool, lambda _: targets.pop(handle, None))
     targets[handle] = target
     return handle.to_bytes(HANDLE_BYTES, "little"), pool.step_nest, columns
@@ -257,31 +275,33 @@ cdef Target find(const ep_xla_call* call):
 cdef int check_results(const ep_xla_call* call, Target target, Pool pool, object env_id) except -1:
     """Refuses a call whose results do not fit the batch that it would get."""
     cdef const ep_xla_buffer* to
-    cdef int64_t rows = pool.outstanding
-    cdef int64_t i
-    cdef int d
+    cdef const Column* column
+    cdef int64_t rows = pool.outstanding, i
+    cdef int d, typenum
+    cdef bint fits
     if call.sends:
         rows += pool.engine.num_envs if env_id is None else env_id.shape[0]
     else:
         pool.check_outstanding()
     if not pool.engine.is_sync and rows > 0:
         rows = pool.engine.batch_size
-    if call.num_results != 1 + len(target.shapes):
+    if call.num_results != 1 + target.num_columns:
         raise PoolStateError(
-            f"the pool returns {len(target.shapes)} arrays, this call was made for {call.num_results - 1}: the handle "
+            f"the pool returns {target.num_columns} arrays, this call was made for {call.num_results - 1}: the handle "
             "is that of another pool"
         )
     for i in range(1, call.num_results):
         to = &call.results[i]
-        typenum = target.typenums[i - 1]
-        shape = target.shapes[i - 1]
-        fits = to.ndim == 1 + len(shape) and typenum_of(to.type) in (typenum, narrow(typenum))
-        for d in range(len(shape)):
-            fits = fits and to.dims[1 + d] == shape[d]
+        column = &target.columns[i - 1]
+        typenum = typenum_of(to.type)
+        fits = to.ndim == 1 + column.ndim and (typenum == column.typenum or typenum == narrow(column.typenum))
+        for d in range(column.ndim):
+            fits = fits and to.dims[1 + d] == column.dims[d]
         if not fits:
             raise PoolStateError(
-                f"the pool returns {cnp.PyArray_DescrFromType(typenum)} {(rows, *shape)}, this call was made for "
-                f"{text_of(to)}: the handle is that of another pool"
+                f"array {i - 1} that the pool returns has {cnp.PyArray_DescrFromType(column.typenum)} rows of shape "
+                f"{tuple([column.dims[d] for d in range(column.ndim)])}, this call was made for {text_of(to)}: the "
+                "handle is that of another pool"
             )
         if to.dims[0] != rows:
             raise PoolStateError(
@@ -316,6 +336,8 @@ cdef int serve(const ep_xla_call* call) except -1:
     cdef Pool pool = target.pool()
     cdef object action = None, env_id = None
     cdef int64_t n = -1, i
+    cdef tuple batch
+    cdef cnp.ndarray array
     if pool is None:
         raise PoolStateError("the pool of this handle was deleted")
     pool.check_open()
@@ -329,9 +351,10 @@ cdef int serve(const ep_xla_call* call) except -1:
     if call.receives:
         batch = pool.get(target.form, n == 0)
         for i in range(1, call.num_results):
-            if len(batch[i - 1]) != call.results[i].dims[0]:
+            array = <cnp.ndarray>batch[i - 1]
+            if cnp.PyArray_DIMS(array)[0] != call.results[i].dims[0]:
                 raise PoolStateError("another thread used the pool at the same moment: let one thread use it")
-            copy_out(batch[i - 1], &call.results[i])
+            copy_out(array, &call.results[i])
     memcpy(call.results[0].data, call.args[0].data, HANDLE_BYTES)
     return 0
 

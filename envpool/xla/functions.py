@@ -26,7 +26,9 @@ for _platform, _handler in bridge.handlers().items():
     jax.ffi.register_ffi_target(TARGET, _handler, platform=_platform)
 atexit.register(bridge.stop)
 
-HANDLE = jax.ShapeDtypeStruct((8,), np.uint8)
+#: A shape and a dtype.
+Struct: Any = jax.ShapeDtypeStruct
+HANDLE = Struct((8,), np.uint8)
 
 
 def make_functions(pool: EnvPool) -> tuple[Any, Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
@@ -65,9 +67,9 @@ def make_functions(pool: EnvPool) -> tuple[Any, Callable[..., Any], Callable[...
     return np.frombuffer(handle, np.uint8), recv, send, step
 
 
-def batch_of(rows: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> jax.ShapeDtypeStruct:
+def batch_of(rows: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
     """Return what JAX makes of an array with one row of `shape` an env: 32 bits, where it is limited to them."""
-    return jax.ShapeDtypeStruct((rows, *shape), jax.dtypes.canonicalize_dtype(dtype))
+    return Struct((rows, *shape), jax.dtypes.canonicalize_dtype(dtype))
 
 
 def operands(handle: Any, action: Any, env_id: Any) -> tuple[Any, ...]:

@@ -71,10 +71,10 @@ def test_async():
 
         def body(state, k):
             handle, env_id = state
-            handle, (obs, reward, _, _, info) = step(handle, jnp.full(2, k % 90), env_id)
+            handle, (obs, _, _, _, info) = step(handle, jnp.full(2, k % 90), env_id)
             return (handle, info["env_id"]), (info["env_id"], obs, info["elapsed_step"])
 
-        (handle, env_id), (ids, obs, elapsed) = jax.jit(lambda *s: lax.scan(body, s, jnp.arange(500)))(
+        _, (ids, obs, elapsed) = jax.jit(lambda *s: lax.scan(body, s, jnp.arange(500)))(
             handle, info["env_id"]
         )
         np.testing.assert_array_equal(obs[:, :, 0], ids)
@@ -126,7 +126,9 @@ def test_dicts_of_actions_and_observations(where, x64):
             assert_same(got, expected)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "int16", "uint32", "uint64", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "int16", "uint32", "uint64", "int64", "float16", "float32", "float64"]
+)
 def test_an_array_is_cast_as_in_python(dtype):
     inside, outside = twins("CartPole-v1", num_envs=2)
     with inside, outside, jax.enable_x64(True):

@@ -250,7 +250,7 @@ def waiting_child():
     try:
         ready()
         jax.block_until_ready(step(handle, np.full(2, WAIT)))
-    except (JaxRuntimeError, KeyboardInterrupt) as error:
+    except (JaxRuntimeError, KeyboardInterrupt):
         try:
             time.sleep(1)  # an interrupt that was turned into XLA's error follows it
         except KeyboardInterrupt:

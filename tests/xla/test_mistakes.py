@@ -63,7 +63,10 @@ BAD_CALLS = {
     "a dict with another key": ({"act": np.zeros(4, np.int32)}, None),
     "a dict without the action": ({"env_id": np.array([0], np.int32)}, None),
     "a dict is not cast": ({"action": np.zeros(4, np.float32)}, None),
-    "players of other envs": ({"action": np.zeros(1, np.int32), "players.env_id": np.array([1], np.int32)}, np.zeros(1, np.int32)),
+    "players of other envs": (
+        {"action": np.zeros(1, np.int32), "players.env_id": np.array([1], np.int32)},
+        np.zeros(1, np.int32),
+    ),
 }
 
 
@@ -150,15 +153,15 @@ def test_a_handle_that_means_nothing(pool, handle):
 
 def test_a_handle_of_another_kind_of_pool(pool):
     with envpool.make_gymnasium("CartPole-v1", num_envs=4) as other, plugin.make(num_envs=3) as smaller:
-        handle, _, _, step = pool.xla()
-        with refuses("this call was made for .* the handle is that of another pool|the pool returns .* arrays"):
+        _, _, _, step = pool.xla()
+        with refuses("this call was made for .* the handle is that of another pool"):
             jax.block_until_ready(step(other.xla()[0], np.zeros(4, int)))
         with refuses("a batch has 3 rows now, this call was made for 4"):
             jax.block_until_ready(step(smaller.xla()[0], np.zeros(4, int)))
     assert_works(pool)
 
 
-# ---- every dtype and shape, in every place -----------------------------------------------------------------------------
+# ---- every dtype and shape, in every place ---------------------------------------------------------------------------
 
 
 def call_raw(args, results, **attributes):

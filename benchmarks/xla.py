@@ -1,0 +1,88 @@
+"""What a call from JAX costs beside a call from C, and from Python.
+
+    python benchmarks/xla.py [--calls N] [--turns N]
+
+CartPole-v1 with one thread, in three loops with the same action: in C (benchmarks/caller.pyx), in Python, and in one
+lax.fori_loop under jit. They take turns; figures are processor time, which other programs disturb less than a clock,
+and medians over the turns. JAX copies a batch into its own buffers, which is part of its overhead.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import envpool  # noqa: E402
+
+ENVIRON = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+
+
+def load_caller():
+    """Build the loop in C into a temporary folder and return its function."""
+    folder = tempfile.mkdtemp(prefix="envpool-benchmark-")
+    command = [sys.executable, "build.py", "caller", folder]
+    subprocess.run(command, check=True, cwd=ROOT / "benchmarks", env=ENVIRON, stdout=subprocess.DEVNULL)
+    sys.path.insert(0, folder)
+    from caller import step_many
+
+    return step_many
+
+
+def loops(num_envs, calls, step_many):
+    """Return the three loops by name: functions that make so many calls."""
+    pool = envpool.make_gymnasium("CartPole-v1", num_envs=num_envs, num_threads=1)
+    handle, _, _, step = pool.xla()
+    action = np.zeros(num_envs, np.int32)
+    inside = jax.jit(lambda h, a: jax.lax.fori_loop(0, calls, lambda _, h: step(h, a)[0], h))
+
+    def from_python():
+        for _ in range(calls):
+            pool.step(action)
+
+    def from_jax():
+        inside(handle, jnp.asarray(action)).block_until_ready()
+
+    return {"C": lambda: step_many(pool, action, calls), "Python": from_python, "JAX": from_jax}
+
+
+def measure(num_envs, calls, turns, step_many):
+    """Return microseconds a call of each loop, one for each turn."""
+    named = loops(num_envs, calls, step_many)
+    spent = {name: [] for name in named}
+    for turn in range(turns + 1):
+        for name, run in named.items():
+            began = time.process_time()
+            run()
+            if turn:  # the first one compiles
+                spent[name].append((time.process_time() - began) / calls * 1e6)
+    return spent
+
+
+def main():
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--calls", type=int, default=20_000, help="calls in a turn")
+    parser.add_argument("--turns", type=int, default=15, help="turns of each loop")
+    args = parser.parse_args()
+    step_many = load_caller()
+    print("| envs | from C, us | from Python, us | from JAX, us | JAX - C, us |\n| --- | --- | --- | --- | --- |")
+    for num_envs in (1, 4, 16, 64):
+        spent = measure(num_envs, args.calls, args.turns, step_many)
+        overhead = median(j - c for j, c in zip(spent["JAX"], spent["C"], strict=True))
+        cells = [f"{median(spent[name]):.2f}" for name in ("C", "Python", "JAX")]
+        print(f"| {num_envs} | {' | '.join(cells)} | {overhead:.2f} |")
+
+
+if __name__ == "__main__":
+    main()
