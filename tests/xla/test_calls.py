@@ -74,9 +74,7 @@ def test_async():
             handle, (obs, _, _, _, info) = step(handle, jnp.full(2, k % 90), env_id)
             return (handle, info["env_id"]), (info["env_id"], obs, info["elapsed_step"])
 
-        _, (ids, obs, elapsed) = jax.jit(lambda *s: lax.scan(body, s, jnp.arange(500)))(
-            handle, info["env_id"]
-        )
+        _, (ids, obs, elapsed) = jax.jit(lambda *s: lax.scan(body, s, jnp.arange(500)))(handle, info["env_id"])
         np.testing.assert_array_equal(obs[:, :, 0], ids)
         for i in range(6):
             steps = np.asarray(elapsed)[np.asarray(ids) == i]
