@@ -106,7 +106,7 @@ def test_close_while_a_scan_runs():
 def test_close_while_a_call_waits(gate):
     pool = plugin.make(num_envs=2, num_threads=2, cost_ns=20e3)  # cheaper ones are stepped with the GIL
     handle, _, _, step = pool.xla()
-    pool.reset()
+    reset_by_workers(pool)
     failed = []
 
     def wait():
@@ -205,7 +205,7 @@ def test_two_computations_at_once():
 # ---- processes -------------------------------------------------------------------------------------------------------
 
 
-def run_child(child, *, interrupt=False):
+def run_child(child):
     """Run a function of this module in a process of its own; return what it printed."""
     plugin.load()
     code = f"from tests.xla.test_lifetime import *\n{child}()"
@@ -219,10 +219,6 @@ def run_child(child, *, interrupt=False):
     watchdog = threading.Timer(PATIENCE, process.kill)
     watchdog.start()
     try:
-        if interrupt:
-            assert process.stdout.readline() == "ready\n"
-            time.sleep(0.1)
-            process.send_signal(signal.SIGINT)
         output, errors = process.communicate()
         assert process.returncode == 0, errors
         return output
@@ -232,8 +228,21 @@ def run_child(child, *, interrupt=False):
         process.wait()
 
 
-def ready():
-    print("ready", flush=True)
+def interrupt_when(condition):
+    """Send this process Ctrl-C as soon as a condition holds."""
+
+    def wait():
+        wait_until(condition)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def reset_by_workers(pool):
+    """Reset, such that the pool expects its caller to be away and only to wait, while workers do the work."""
+    pool.async_reset()
+    time.sleep(0.05)
+    pool.recv()
 
 
 def waiting_child():
@@ -242,46 +251,44 @@ def waiting_child():
     pool = plugin.make(num_envs=2, num_threads=2, episode_length=0)
     handle, recv, _, step = pool.xla()
     step = jax.jit(step)
-    pool.async_reset()
-    time.sleep(0.05)  # who is away that long is not expected to help, and only waits
-    pool.recv()
+    reset_by_workers(pool)
     handle, _ = jax.block_until_ready(step(handle, np.zeros(2, int)))
     native.close_gate()
+    is_interrupted = False
     try:
-        ready()
-        jax.block_until_ready(step(handle, np.full(2, WAIT)))
-    except (JaxRuntimeError, KeyboardInterrupt):
+        interrupt_when(lambda: pool.num_outstanding == 2)
         try:
-            time.sleep(1)  # an interrupt that was turned into XLA's error follows it
-        except KeyboardInterrupt:
-            error = KeyboardInterrupt()
-        assert isinstance(error, KeyboardInterrupt)
-    native.open_gate()
+            jax.block_until_ready(step(handle, np.full(2, WAIT)))
+        except JaxRuntimeError:
+            time.sleep(PATIENCE)  # the interrupt follows XLA's error
+    except KeyboardInterrupt:
+        is_interrupted = True
+    finally:
+        native.open_gate()
     _, batch = recv(handle)
-    print(batch[0][:, 2].tolist(), flush=True)
+    print(is_interrupted, batch[0][:, 2].tolist(), flush=True)
 
 
 def test_ctrl_c_while_a_call_waits():
-    assert run_child("waiting_child", interrupt=True) == "[2, 2]\n"
+    assert run_child("waiting_child") == "True [2, 2]\n"
 
 
 def scanning_child():
     """Ctrl-C during a computation of a second or two arrives at its end; the pool goes on."""
-    pool = plugin.make(num_envs=2, cost_ns=50e3, episode_length=0)
+    pool = plugin.make(num_envs=2, cost_ns=50e3, episode_length=0, counted=True)
     handle, _, _, step = pool.xla()
-    pool.reset()
     scan = scan_of(step, steps=5000)
     try:
-        ready()
+        interrupt_when(lambda: plugin.load().native.num_steps() > 10)
         jax.block_until_ready(scan(handle))
-        time.sleep(1)
+        time.sleep(PATIENCE)
     except KeyboardInterrupt:
         print("interrupted", flush=True)
     jax.block_until_ready(step(handle, np.zeros(2, int)))
 
 
 def test_ctrl_c_during_a_scan():
-    assert run_child("scanning_child", interrupt=True) == "interrupted\n"
+    assert run_child("scanning_child") == "interrupted\n"
 
 
 def leaving_child():
