@@ -3,10 +3,10 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 
+from envpool._core.rendering cimport Renderer
 from envpool._core.results cimport Form
-from envpool._core.shelf cimport Shelf
 
-cdef class Pool(Shelf):
+cdef class Pool(Renderer):
     cdef int take_ids(self, object env_id, const int32_t** ids, bint explicit_reset) except -1
     cdef int refuse_id(self, object env_id, int64_t at) except -1
     cdef int check_running(self, int64_t id) except -1
