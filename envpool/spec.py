@@ -68,9 +68,9 @@ class NativeEnv(Protocol):
     # - picture_assets(config, height, width) is called once for a pool with a render mode: it returns bytes, which
     #   render_many gets as `assets`, or None. Where drawing needs a package or a system library that is missing, it
     #   raises an ImportError that names them.
-    # - build_for_pictures(config, height, width) returns the capsule of a pool with a render mode where build's will not
-    #   do: for what only drawing needs, or a default size that is not known before. The size is 0 where the user asks
-    #   for none.
+    # - build_for_pictures(config, height, width) returns the capsule of a pool with a render mode where build's will
+    #   not do: for what only drawing needs, or a default size that is not known before. The size is 0 where the user
+    #   asks for none.
 
 
 class EnvSpec:

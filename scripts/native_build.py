@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 
 class Unavailable(Exception):
@@ -107,7 +108,8 @@ def fetch_sdist(requirement: str, sha256: str, *pip_options: str, python_path: P
             run([*command, *pip_options], **paths)
             (archive,) = archives.iterdir()
             with tarfile.open(archive) as tar:
-                safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # Python 3.11.4 and later
+                # Python 3.11.4 and later
+                safely: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
                 tar.extractall(target.with_name(target.name + ".part"), **safely)
             target.with_name(target.name + ".part").rename(target)
     (top,) = target.iterdir()
