@@ -1,1 +1,1 @@
-"""The command line: ``envpool list``, ``envpool spec`` and ``envpool bench``."""
+"""The command line: ``envpool list``, ``envpool spec``, ``envpool bench`` and ``envpool watch``."""

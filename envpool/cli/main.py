@@ -10,9 +10,10 @@ from envpool.cli import spec as spec_command
 from envpool.cli.bench import command as bench_command
 from envpool.cli.guard import guarded
 from envpool.cli.parsing import Parser
+from envpool.cli.watch import command as watch_command
 
 #: Commands by name, in the order of the help. Each module has HELP, add_arguments(parser) and run(arguments).
-COMMANDS = {"list": list_command, "spec": spec_command, "bench": bench_command}
+COMMANDS = {"list": list_command, "spec": spec_command, "bench": bench_command, "watch": watch_command}
 
 
 def make_parser() -> Parser:

@@ -15,20 +15,22 @@ MAX_ROUNDS = 16
 MAX_BYTES = 2**26
 
 
-def draw_actions(spec: EnvSpec) -> dict[str, np.ndarray]:
+def draw_actions(spec: EnvSpec, rng: np.random.Generator | None = None) -> dict[str, np.ndarray]:
     """Return random actions for all envs.
 
     Parameters
     ----------
     spec : EnvSpec
         The task.
+    rng : numpy.random.Generator, optional
+        Where they are drawn from; without one they are the same each time.
 
     Returns
     -------
     dict of str to numpy.ndarray
-        For each action field (rounds, num_envs, *row shape) of its dtype, within its bounds; the same each time.
+        For each action field (rounds, num_envs, *row shape) of its dtype, within its bounds.
     """
-    rng = np.random.default_rng(0)
+    rng = rng or np.random.default_rng(0)
     fields = {name: s for name, s in spec.action_array_spec.items() if name not in CORE_ACTION}
     num_envs = spec.config.num_envs
     size = sum(s.dtype.itemsize * int(np.prod(s.row_shape)) for s in fields.values()) * num_envs
