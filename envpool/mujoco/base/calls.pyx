@@ -1,7 +1,7 @@
 """MuJoCo's functions for tasks; calls.pxd says why."""
 
 from envpool.mujoco.base cimport mujoco
-from envpool.mujoco.base.mujoco cimport mjData, mjModel
+from envpool.mujoco.base.mujoco cimport mjData, mjModel, mjvCamera
 
 
 cdef void mj_resetData(const mjModel* m, mjData* d) noexcept nogil:
@@ -47,3 +47,11 @@ cdef void mj_objectVelocity(const mjModel* m, const mjData* d, int objtype, int 
 
 cdef void mju_axisAngle2Quat(double* res, const double* axis, double angle) noexcept nogil:
     mujoco.mju_axisAngle2Quat(res, axis, angle)
+
+
+cdef void mjv_defaultCamera(mjvCamera* camera) noexcept nogil:
+    mujoco.mjv_defaultCamera(camera)
+
+
+cdef void mjv_defaultFreeCamera(const mjModel* m, mjvCamera* camera) noexcept nogil:
+    mujoco.mjv_defaultFreeCamera(m, camera)

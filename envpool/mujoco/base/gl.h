@@ -255,11 +255,25 @@ static int ep_glfw_load(const char *library, int device, char *error, size_t siz
   return glx ? ep_gl_find(glx, glx_names, glx_where, sizeof(glx_names) / sizeof(*glx_names), error, size) : -1;
 }
 
+static void ep_glfw_save(ep_gl_before *before) {
+  before->context = ep_glfw.current_context();
+  before->drawable = ep_glfw.current_drawable();
+  before->display = ep_glfw.current_display();
+}
+
+static void ep_glfw_restore(const ep_gl_before *before) {
+  if (before->context) ep_glfw.restore(before->display, before->drawable, before->context);
+}
+
+/* GLFW has the window current for a moment, and nothing afterwards. */
 static int ep_glfw_create(ep_gl_context *context, char *error, size_t size) {
+  ep_gl_before before;
   pthread_mutex_lock(&ep_glfw.lock);
+  ep_glfw_save(&before);
   ep_glfw.hint(EP_GLFW_VISIBLE, 0);
   ep_glfw.hint(EP_GLFW_DOUBLEBUFFER, 0);
   context->handle = ep_glfw.create_window(EP_GL_WINDOW, EP_GL_WINDOW, "envpool", NULL, NULL);
+  ep_glfw_restore(&before);
   pthread_mutex_unlock(&ep_glfw.lock);
   return context->handle ? 0 : ep_glfw_fail(error, size, "GLFW can make no window");
 }
@@ -272,9 +286,7 @@ static void ep_glfw_destroy(ep_gl_context *context) {
 
 static int ep_glfw_enter(ep_gl_context *context, ep_gl_before *before, char *error, size_t size) {
   pthread_mutex_lock(&ep_glfw.lock);
-  before->context = ep_glfw.current_context();
-  before->drawable = ep_glfw.current_drawable();
-  before->display = ep_glfw.current_display();
+  ep_glfw_save(before);
   ep_glfw.make_current(context->handle);
   const int is_current = ep_glfw.current_context() && ep_glfw.current_context() != before->context;
   pthread_mutex_unlock(&ep_glfw.lock);
@@ -284,7 +296,7 @@ static int ep_glfw_enter(ep_gl_context *context, ep_gl_before *before, char *err
 static void ep_glfw_leave(const ep_gl_before *before) {
   pthread_mutex_lock(&ep_glfw.lock);
   ep_glfw.make_current(NULL);
-  if (before->context) ep_glfw.restore(before->display, before->drawable, before->context);
+  ep_glfw_restore(before);
   pthread_mutex_unlock(&ep_glfw.lock);
 }
 

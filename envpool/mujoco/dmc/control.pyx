@@ -11,11 +11,13 @@ from libc.string cimport memcpy, memset, strlen
 
 from envpool._core.numpy_exact cimport np_norm
 from envpool.env cimport ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
-from envpool.mujoco.base.calls cimport mj_forward, mj_resetData, mj_step, mj_step1, mj_step2, mju_axisAngle2Quat
+from envpool.mujoco.base.calls cimport (
+    mj_forward, mj_resetData, mj_step, mj_step1, mj_step2, mju_axisAngle2Quat, mjv_defaultCamera, mjv_defaultFreeCamera,
+)
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport (
     mjDSBL_ACTUATION, mjDSBL_SENSOR, mjINT_RK4, mjJNT_BALL, mjJNT_FREE, mjJNT_HINGE, mjJNT_SLIDE, mjMAXVAL, mjModel,
-    mjNWARNING, mjOBJ_JOINT, mjOBJ_SENSOR, mjv_defaultCamera, mjv_defaultFreeCamera,
+    mjNWARNING, mjOBJ_JOINT, mjOBJ_SENSOR,
 )
 from envpool.mujoco.base.pictures cimport View
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
