@@ -206,6 +206,7 @@ class EnvRegistry:
                 "gym_reset_return_info=False needs the old gym forms (gym_api='legacy'): else reset() returns an info"
             )
         spec = self._make_spec(task, options)
+        spec.follows_gym = env_type == "gym" and wrapper.get("gym_api") != "gymnasium"
         pool: EnvPool = self._pool_class(task, env_type, is_legacy)(spec, make_view(spec, wrapper))
         return pool
 

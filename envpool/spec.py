@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import operator
+import sys
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -89,6 +90,9 @@ class EnvSpec:
         The validated configuration; ``batch_size`` 0 has become ``num_envs``.
     task_id : str or None
         Set by ``make`` and ``make_spec``.
+    follows_gym : bool
+        Whether the spaces are of the ``gym`` package while that is loaded, be it after the pool was made. Set by
+        ``make`` for env_type "gym".
 
     Raises
     ------
@@ -101,11 +105,13 @@ class EnvSpec:
     env: ClassVar[type[NativeEnv]]
     gen_config: ClassVar[Any]
     task_id: str | None = None
+    follows_gym: bool = False
 
     def __init__(self, config: Any):
         self.config = validate(config)
         self.capsule = whole(self.env.build(self.config))
         self._kind = describe(self.capsule)
+        self._made_spaces: dict[str, tuple[Any, Any]] = {}
 
     @property
     def frame_size(self) -> tuple[int, int] | None:
@@ -149,25 +155,34 @@ class EnvSpec:
             return spaces.to_dm_spec(name, spec)
         return spaces.named("Action", spaces.nested({k: spaces.to_dm_spec(leaf(k), v) for k, v in specs.items()}))
 
-    @cached_property
+    @property
     def observation_space(self) -> Any:
-        """Gymnasium space of one env's observation; a Dict where there are several arrays."""
-        return self.make_observation_space(gymnasium_spaces())
+        """Space of one env's observation, a Dict where there are several arrays; of gymnasium, but see `follows_gym`."""
+        return self._spaces(self._space_module())[0]
 
-    @cached_property
+    @property
     def action_space(self) -> Any:
-        """Gymnasium space of one env's action; a Dict, env ids included, where there are several arrays."""
-        return self.make_action_space(gymnasium_spaces())
+        """Space of one env's action; a Dict, env ids included, where there are several arrays."""
+        return self._spaces(self._space_module())[1]
 
     @property
     def gymnasium_observation_space(self) -> Any:
-        """Same as `observation_space`."""
-        return self.observation_space
+        """Same as `observation_space`, always of gymnasium."""
+        return self._spaces(gymnasium_spaces())[0]
 
     @property
     def gymnasium_action_space(self) -> Any:
-        """Same as `action_space`."""
-        return self.action_space
+        """Same as `action_space`, always of gymnasium."""
+        return self._spaces(gymnasium_spaces())[1]
+
+    def _space_module(self) -> Any:
+        return loaded_spaces() if self.follows_gym else gymnasium_spaces()
+
+    def _spaces(self, module: Any) -> tuple[Any, Any]:
+        """Return the spaces of observation and action in the classes of `module`, made once."""
+        if module.__name__ not in self._made_spaces:
+            self._made_spaces[module.__name__] = (self.make_observation_space(module), self.make_action_space(module))
+        return self._made_spaces[module.__name__]
 
     def make_observation_space(self, module: Any) -> Any:
         """Return the observation space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
@@ -312,6 +327,12 @@ def check_seeds(name: str, seeds: Any, count: int) -> list[int]:
 def leaf(name: str) -> str:
     """Return the last part of an array name: ``"obs:a.b"`` gives ``"b"``."""
     return name.replace(":", ".").rpartition(".")[2]
+
+
+def loaded_spaces() -> Any:
+    """Return ``gym.spaces`` where that package is loaded, else ``gymnasium.spaces``."""
+    gym = sys.modules.get("gym")
+    return gymnasium_spaces() if gym is None else gym.spaces
 
 
 def gymnasium_spaces() -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from envpool.api.gymnasium import GymnasiumStyle
 from envpool.pool import EnvPool
 from envpool.rendering import View
-from envpool.spec import EnvSpec, gymnasium_spaces
+from envpool.spec import EnvSpec, loaded_spaces
 
 
 class GymStyle(GymnasiumStyle):
@@ -50,8 +50,7 @@ class LegacyGymEnvPool(EnvPool):
             "render.modes": self.metadata["render_modes"],
             "video.frames_per_second": self.metadata["render_fps"],
         }
-        gym = sys.modules.get("gym")
-        module = gym.spaces if gym is not None else gymnasium_spaces()
+        module = loaded_spaces()
         self.observation_space = self.single_observation_space = spec.make_observation_space(module)
         self.action_space = self.single_action_space = spec.make_action_space(module)
 

@@ -70,8 +70,8 @@ class GymnasiumEnvPool(EnvPool, gymnasium.vector.VectorEnv):
         super().__init__(spec, view)
         mode = {"next_step": "NEXT_STEP", "same_step": "SAME_STEP", "disabled": "DISABLED"}[spec.config.autoreset_mode]
         self.metadata["autoreset_mode"] = AutoresetMode[mode]
-        self.observation_space = self.single_observation_space = spec.observation_space
-        self.action_space = self.single_action_space = spec.action_space
+        self.observation_space = self.single_observation_space = spec.gymnasium_observation_space
+        self.action_space = self.single_action_space = spec.gymnasium_action_space
 
 
 def pool_base() -> type[EnvPool]:
