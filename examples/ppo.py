@@ -63,13 +63,13 @@ class Args:
     plot: str = option(None, "write the learning curve to this PNG file", str)
 
 
-def parse_args(argv=None):
+def parse_args(argv=None, args_class=Args):
     """Return the command line as Args."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for f in fields(Args):
+    for f in fields(args_class):
         text = f.metadata["help"] + ("" if f.default is None else f" (default: {f.default})")
         parser.add_argument(f"--{f.name.replace('_', '-')}", type=f.metadata["kind"], default=f.default, help=text)
-    return Args(**vars(parser.parse_args(argv)))
+    return args_class(**vars(parser.parse_args(argv)))
 
 
 class RunningScale:
@@ -178,17 +178,17 @@ class Returns:
         self.episode, self.discounted = np.zeros(num_envs), np.zeros(num_envs)
         self.last, self.steps, self.values = deque(maxlen=100), [], []
 
-    def add(self, reward, done, step):
-        """Take in one step of all environments; `step` counts environment steps."""
-        self.episode += reward
-        self.discounted = self.discounted * self.gamma + reward
-        self.scale.update(self.discounted)
-        for value in self.episode[done]:
+    def add(self, reward, done, step, ids=slice(None)):
+        """Take in one step of the environments `ids`, by default all; `step` counts environment steps."""
+        self.episode[ids] += reward
+        self.discounted[ids] = self.discounted[ids] * self.gamma + reward
+        self.scale.update(self.discounted[ids])
+        for value in self.episode[ids][done]:
             self.last.append(value)
             self.steps.append(step)
             self.values.append(value)
-        self.episode[done] = 0
-        self.discounted[done] = 0
+        self.episode[ids] *= ~done
+        self.discounted[ids] *= ~done
 
     @property
     def mean(self):
@@ -236,14 +236,15 @@ class Rollout:
             following = target - self.values[t] + gamma * gae_lambda * following * ~self.done[t]
             self.advantages[t] = following
 
+    def transitions(self):
+        """Return what `update` learns from: inputs, actions, log_probs, advantages and values, one row a transition."""
+        rows = self.inputs, self.actions, self.log_probs, self.advantages, self.values[:-1]
+        return [x[self.is_transition] for x in rows]
 
-def update(args, agent, optimizer, data):
-    """Improve the networks on one rollout."""
-    keep = data.is_transition
-    inputs, actions, log_probs, advantages = (
-        x[keep] for x in (data.inputs, data.actions, data.log_probs, data.advantages)
-    )
-    values = data.values[:-1][keep]
+
+def update(args, agent, optimizer, transitions):
+    """Improve the networks on the transitions of one rollout."""
+    inputs, actions, log_probs, advantages, values = transitions
     targets = advantages + values
     for _ in range(args.epochs):
         for rows in torch.randperm(len(inputs)).chunk(args.minibatches):
@@ -278,7 +279,7 @@ def train(args):
             optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - step / args.total_timesteps)
             obs, was_done = data.collect(args, env, agent, returns, obs, was_done, step)
             data.estimate_advantages(args.gamma, args.gae_lambda)
-            update(args, agent, optimizer, data)
+            update(args, agent, optimizer, data.transitions())
             progress.set_postfix_str(f"mean return {returns.mean:.1f}", refresh=False)
             progress.update(per_update)
             if args.target is not None and returns.mean >= args.target:
@@ -286,14 +287,14 @@ def train(args):
     return returns
 
 
-def main(argv=None):
+def main(argv=None, args_class=Args, train=train, algorithm="PPO"):
     """Train, report, and fail if a target was set and missed."""
-    args = parse_args(argv)
+    args = parse_args(argv, args_class)
     start = time.perf_counter()
     returns = train(args)
     seconds = time.perf_counter() - start
     if args.plot:
-        plot(args.plot, f"PPO on {args.task}, seed {args.seed}", returns.steps, returns.values, args.target)
+        plot(args.plot, f"{algorithm} on {args.task}, seed {args.seed}", returns.steps, returns.values, args.target)
     print(
         f"{args.task}: mean return {returns.mean:.1f} over the last 100 of {len(returns.values)} episodes, "
         f"seed {args.seed}, {seconds:.1f} s"

@@ -74,13 +74,18 @@ def test_basic_operation(make, task, is_transformed):
 
 
 @tasks
-@pytest.mark.parametrize("mask", [[True, False, True], [False, False, False]])
-def test_partial_reset(make, task, mask):
-    env = make(task)
-    before = env.rollout(max_steps=4, break_when_any_done=False)[:, -1]["next"]
+@pytest.mark.parametrize("mask", [[True, False, True], [False, True, False]])
+def test_partial_reset(task, mask):
+    pool = envpool.make(task_id=task, env_type="gym", num_envs=COUNT, gym_reset_return_info=True)
+    env = MultiThreadedEnvWrapper(pool)
+    env.reset()
+    for _ in range(3):
+        before = env.rand_step()["next"].clone()  # torchrl writes what was reset into it
     after = env.reset(tensordict=TensorDict({"_reset": torch.tensor(mask)}, batch_size=[COUNT]))
-    for key in env.observation_spec:
-        assert (after[key] != before[key]).any(dim=-1).tolist() == mask
+    key = next(iter(env.observation_spec.keys()))
+    assert (after[key][mask] != before[key][mask]).any(dim=-1).all()
+    info = pool.step(env.action_spec.rand().numpy())[-1]
+    assert info["elapsed_step"].tolist() == [1 if m else 4 for m in mask]
 
 
 class DiscreteChoice(torch.nn.Module):
@@ -91,7 +96,7 @@ class DiscreteChoice(torch.nn.Module):
         self.linear = torch.nn.LazyLinear(count, dtype=dtype)
 
     def forward(self, features):
-        return torch.argmax(self.linear(features), dim=-1)
+        return torch.argmax(self.linear(features), dim=-1, keepdim=True)
 
 
 @tasks
@@ -104,10 +109,13 @@ def test_rollout_with_a_policy(make, task):
     else:
         head = torch.nn.LazyLinear(env.action_spec.shape[-1], dtype=dtype)
     features = torch.nn.LazyLinear(12, dtype=dtype)
+    value = ValueOperator(
+        MLP(out_features=1, num_cells=[], layer_kwargs={"dtype": dtype}), in_keys=["hidden", "action"]
+    )
     policy = ActorCriticOperator(
         SafeModule(spec=None, module=features, in_keys=[key], out_keys=["hidden"]),
         SafeModule(spec=None, module=head, in_keys=["hidden"], out_keys=["action"]),
-        ValueOperator(MLP(out_features=1, num_cells=[], layer_kwargs={"dtype": dtype}), in_keys=["hidden"]),
+        value,
     )
     rollout = env.rollout(policy=policy, max_steps=10, break_when_any_done=False)
     assert rollout.shape == (COUNT, 10)

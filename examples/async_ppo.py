@@ -1,0 +1,144 @@
+"""PPO on an async pool: the policy acts for whichever environments are ready, and none waits for the slowest.
+
+    python examples/async_ppo.py --task CartPole-v1 --target 475 --plot async_ppo.png
+
+Networks, loss and options are those of ppo.py beside it. What is particular to an async pool:
+
+- With ``batch_size < num_envs``, ``env.recv()`` returns the first ``batch_size`` environments that have finished, and
+  ``info["env_id"]`` tells which. ``env.send(actions, ids)`` hands these their actions and returns at once, so that the
+  others go on simulating while the networks compute.
+- Rows come in no fixed order. What an action led to comes with the next row of the same environment, so each row
+  remembers where that one is, and advantages follow these links.
+- When an update is due, num_envs - batch_size environments and more are still at work. Their last rows are not complete:
+  they move to the next rollout, with the log probability of the policy that chose their action, as PPO's ratio wants.
+"""
+
+import json
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import ppo
+import torch
+from tqdm import tqdm
+
+import envpool
+
+
+@dataclass(frozen=True)
+class Args(ppo.Args):
+    """Options of the command line."""
+
+    batch_size: int = ppo.option(0, "environments that the policy acts for at a time, 0 for half of num_envs")
+
+
+class Stream:
+    """Rows in the order in which the environments came, enough for a rollout and those that are not complete then."""
+
+    def __init__(self, args, agent, env):
+        self.size = args.num_envs * args.num_steps
+        rows = self.size + 2 * args.num_envs
+        inputs = agent.prepare(np.zeros((1, *env.observation_space.shape), env.observation_space.dtype))
+        actions = agent(inputs)[0].sample()
+        self.inputs = torch.zeros(rows, *inputs.shape[1:], dtype=inputs.dtype)
+        self.actions = torch.zeros(rows, *actions.shape[1:], dtype=actions.dtype)
+        self.log_probs, self.values, self.advantages = torch.zeros(rows), torch.zeros(rows), torch.zeros(rows)
+        self.rewards = torch.zeros(rows)
+        self.terminated, self.done, self.is_transition = (torch.zeros(rows, dtype=torch.bool) for _ in range(3))
+        self.following = torch.zeros(rows, dtype=torch.int64)  # the next row of the same environment
+        self.last = np.full(args.num_envs, -1)  # each environment's row that is not complete, -1 before the first
+        self.starts = []  # where each batch begins; no environment is in a batch twice
+        self.count = 0
+
+    @torch.no_grad()
+    def collect(self, args, env, agent, returns, step):
+        """Receive and act until there is a rollout; `step` counts the environment steps before it."""
+        self.keep_incomplete()
+        while self.count < self.size:
+            obs, reward, terminated, truncated, info = env.recv()
+            ids, done = info["env_id"], terminated | truncated
+            step += len(ids)
+            returns.add(reward, done, step, ids)
+            rows = torch.arange(self.count, self.count + len(ids))
+            self.complete(ids, rows, reward / returns.scale.std, terminated, done)
+            self.inputs[rows] = agent.prepare(obs, learn=True)
+            policy, self.values[rows] = agent(self.inputs[rows])
+            self.actions[rows] = policy.sample()
+            self.log_probs[rows] = policy.log_prob(self.actions[rows])
+            self.is_transition[rows] = torch.from_numpy(~done)  # else the step only starts an episode
+            env.send(agent.to_env(self.actions[rows]), ids)
+            self.starts.append(self.count)
+            self.count += len(ids)
+        return step
+
+    def complete(self, ids, rows, reward, terminated, done):
+        """Note what the last actions of these environments led to; `rows` are their new rows."""
+        before = self.last[ids]
+        self.last[ids] = rows.numpy()
+        known = before >= 0
+        before = torch.from_numpy(before[known])
+        self.rewards[before] = torch.from_numpy(reward[known].astype(np.float32))
+        self.terminated[before] = torch.from_numpy(terminated[known])
+        self.done[before] = torch.from_numpy(done[known])
+        self.following[before] = rows[torch.from_numpy(known)]
+
+    def keep_incomplete(self):
+        """Drop the rows that have been learnt from; the others become the first batch."""
+        envs = np.flatnonzero(self.last >= 0)
+        rows = torch.from_numpy(self.last[envs])
+        for array in (self.inputs, self.actions, self.log_probs, self.values, self.is_transition):
+            array[: len(rows)] = array[rows]
+        self.last[envs] = np.arange(len(envs))
+        self.starts, self.count = [0] if len(envs) else [], len(envs)
+
+    def estimate_advantages(self, gamma, gae_lambda):
+        """Generalised advantage estimation along the links; an incomplete row only lends its value."""
+        is_complete = torch.ones(self.count, dtype=torch.bool)
+        is_complete[torch.from_numpy(self.last[self.last >= 0])] = False
+        self.advantages[: self.count] = 0
+        for start, end in reversed(list(zip(self.starts, [*self.starts[1:], self.count], strict=True))):
+            rows = torch.arange(start, end)[is_complete[start:end]]
+            following = self.following[rows]
+            target = self.rewards[rows] + gamma * self.values[following] * ~self.terminated[rows]
+            rest = gamma * gae_lambda * self.advantages[following] * ~self.done[rows]
+            self.advantages[rows] = target - self.values[rows] + rest
+        self.is_usable = self.is_transition[: self.count] & is_complete
+
+    def transitions(self):
+        """Return what `ppo.update` learns from, one row a transition."""
+        rows = self.inputs, self.actions, self.log_probs, self.advantages, self.values
+        return [x[: self.count][self.is_usable] for x in rows]
+
+
+def train(args):
+    """Train until the target or the last step, and return the Returns."""
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(args.torch_threads)
+    returns = ppo.Returns(args.num_envs, args.gamma)
+    pool_options = {
+        "num_envs": args.num_envs,
+        "batch_size": args.batch_size or max(args.num_envs // 2, 1),
+        "seed": args.seed,
+        "num_threads": args.env_threads,
+    }
+    env = envpool.make_gymnasium(args.task, **pool_options, **json.loads(args.options))
+    with env, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None) as progress:
+        agent = ppo.Agent(env, args.hidden)
+        optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
+        data = Stream(args, agent, env)
+        env.async_reset()
+        step = 0
+        while step < args.total_timesteps:
+            optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - step / args.total_timesteps)
+            before, step = step, data.collect(args, env, agent, returns, step)
+            data.estimate_advantages(args.gamma, args.gae_lambda)
+            ppo.update(args, agent, optimizer, data.transitions())
+            progress.set_postfix_str(f"mean return {returns.mean:.1f}", refresh=False)
+            progress.update(step - before)
+            if args.target is not None and returns.mean >= args.target:
+                break
+    return returns
+
+
+if __name__ == "__main__":
+    ppo.main(train=train, args_class=Args, algorithm="Async PPO")

@@ -1,0 +1,130 @@
+"""PPO of rl_games on a pool, through rl_games' own wrapper of EnvPool.
+
+    python examples/rl_games_ppo.py --task HalfCheetah-v4 --plot rl_games.png
+
+Needs ``pip install rl_games==1.6.5 matplotlib``. Nothing here is particular to this package: `env_name: envpool` tells
+rl_games to call ``envpool.make``, and `env_config` holds the arguments.
+"""
+
+import argparse
+import os
+import tempfile
+import time
+from pathlib import Path
+
+from rl_games.common.algo_observer import AlgoObserver
+from rl_games.torch_runner import Runner
+
+
+def settings(args):
+    """Return rl_games' configuration; what it does not say is rl_games' default."""
+    return {
+        "seed": args.seed,
+        "algo": {"name": "a2c_continuous"},
+        "model": {"name": "continuous_a2c_logstd"},
+        "network": {
+            "name": "actor_critic",
+            "separate": False,
+            "space": {
+                "continuous": {
+                    "mu_activation": "None",
+                    "sigma_activation": "None",
+                    "mu_init": {"name": "default"},
+                    "sigma_init": {"name": "const_initializer", "val": 0},
+                    "fixed_sigma": True,
+                }
+            },
+            "mlp": {"units": [128, 64, 32], "activation": "elu", "initializer": {"name": "default"}},
+        },
+        "config": {
+            "name": args.task,
+            "env_name": "envpool",
+            "env_config": {"env_name": args.task, "seed": args.seed},
+            "device": "cpu",
+            "torch_compile": False,
+            "reward_shaper": {"scale_value": 1},
+            "normalize_input": True,
+            "normalize_value": True,
+            "normalize_advantage": True,
+            "value_bootstrap": True,  # of episodes that reached the time limit
+            "num_actors": args.num_envs,
+            "horizon_length": args.num_steps,
+            "minibatch_size": args.num_envs * args.num_steps // 8,
+            "mini_epochs": 5,
+            "max_epochs": args.epochs,
+            "gamma": 0.99,
+            "tau": 0.95,
+            "learning_rate": 5e-4,
+            "lr_schedule": "adaptive",
+            "kl_threshold": 0.008,
+            "e_clip": 0.2,
+            "clip_value": False,
+            "entropy_coef": 0.0,
+            "critic_coef": 4,
+            "bounds_loss_coef": 0.0,
+            "truncate_grads": True,
+            "grad_norm": 1.0,
+            "save_frequency": 0,
+        },
+    }
+
+
+class Curve(AlgoObserver):
+    """Notes the mean return of the last 100 episodes after every epoch."""
+
+    def after_init(self, algo):
+        """Keep the trainer, which counts frames and returns."""
+        self.algo = algo
+        self.frames, self.means = [], []
+
+    def after_print_stats(self, frame, epoch_num, total_time):
+        """Note one point, once an episode has ended."""
+        if self.algo.game_rewards.current_size:
+            self.frames.append(frame)
+            self.means.append(self.algo.game_rewards.get_mean().item())
+
+
+def plot(args, curve):
+    """Draw the mean return."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    axes.plot(curve.frames, curve.means)
+    axes.set(xlabel="environment steps", ylabel="mean return of 100 episodes")
+    axes.set_title(f"rl_games' PPO on {args.task}, seed {args.seed}")
+    Path(args.plot).parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(args.plot, dpi=120)
+
+
+def main(argv=None):
+    """Train and report; return the Curve."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--task", default="HalfCheetah-v4", help="task id with continuous actions")
+    parser.add_argument("--seed", type=int, default=5, help="seed of networks, sampling and environments")
+    parser.add_argument("--num-envs", type=int, default=32, help="environments in the pool")
+    parser.add_argument("--num-steps", type=int, default=128, help="steps of each environment in an epoch")
+    parser.add_argument("--epochs", type=int, default=120, help="rollouts to learn from")
+    parser.add_argument("--plot", help="write the learning curve to this PNG file")
+    args = parser.parse_args(argv)
+    start, here = time.perf_counter(), Path.cwd()
+    curve = Curve()
+    with tempfile.TemporaryDirectory() as folder:  # rl_games writes its logs and checkpoints where it is run
+        os.chdir(folder)
+        try:
+            runner = Runner(curve)
+            runner.load({"params": settings(args)})
+            runner.run({"train": True})
+        finally:
+            os.chdir(here)
+    if args.plot:
+        plot(args, curve)
+    seconds = time.perf_counter() - start
+    print(f"{args.task}: mean return {curve.means[-1]:.1f} after {curve.frames[-1]} steps, {seconds:.1f} s")
+    return curve
+
+
+if __name__ == "__main__":
+    main()
