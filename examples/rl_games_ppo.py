@@ -50,8 +50,8 @@ def settings(args):
             "value_bootstrap": True,  # of episodes that reached the time limit
             "num_actors": args.num_envs,
             "horizon_length": args.num_steps,
-            "minibatch_size": args.num_envs * args.num_steps // 8,
-            "mini_epochs": 5,
+            "minibatch_size": args.num_envs * args.num_steps // 4,
+            "mini_epochs": 4,
             "max_epochs": args.epochs,
             "gamma": 0.99,
             "tau": 0.95,
@@ -105,8 +105,8 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--task", default="HalfCheetah-v4", help="task id with continuous actions")
     parser.add_argument("--seed", type=int, default=5, help="seed of networks, sampling and environments")
-    parser.add_argument("--num-envs", type=int, default=32, help="environments in the pool")
-    parser.add_argument("--num-steps", type=int, default=128, help="steps of each environment in an epoch")
+    parser.add_argument("--num-envs", type=int, default=128, help="environments in the pool")
+    parser.add_argument("--num-steps", type=int, default=32, help="steps of each environment in an epoch")
     parser.add_argument("--epochs", type=int, default=60, help="rollouts to learn from")
     parser.add_argument("--plot", help="write the learning curve to this PNG file")
     args = parser.parse_args(argv)

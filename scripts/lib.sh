@@ -92,6 +92,13 @@ enter_client_venv() {
     python scripts/requirements.py examples >"$venv/constraints.txt"
     cp "$requirements" "$venv/wanted.txt"
     install_wanted "$venv" "$requirements" --constraint "$venv/constraints.txt"
+    # What requirements cannot say: a package without its dependencies, or settings of its build.
+    local install=tests/clients/$1/install
+    if [[ -f $install ]] && ! cmp -s "$install" "$venv/install"; then
+        say "Running $install"
+        bash "$install"
+        cp "$install" "$venv/install"
+    fi
 }
 
 build_in_place() {

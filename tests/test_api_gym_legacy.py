@@ -163,3 +163,25 @@ def test_the_other_forms_with_gym_loaded():
         assert len(pool.step(action)) == 5
         """
     )
+
+
+def test_the_specs_spaces_are_gyms_once_that_is_loaded():
+    """Be it after the pool was made: its own spaces then stay what they were."""
+    code = """
+    import envpool
+    import gymnasium
+
+    pool = envpool.make("CartPole-v1", env_type="gym", num_envs=2)
+    assert type(pool.spec.action_space) is gymnasium.spaces.Discrete
+    import gym
+
+    assert type(pool.spec.action_space) is gym.spaces.Discrete
+    assert type(pool.spec.observation_space) is gym.spaces.Box
+    assert pool.spec.observation_space is pool.spec.observation_space
+    assert type(pool.spec.gymnasium_action_space) is type(pool.action_space) is gymnasium.spaces.Discrete
+    for options in {"env_type": "gymnasium"}, {"env_type": "gym", "gym_api": "gymnasium"}:
+        pool = envpool.make("CartPole-v1", num_envs=2, **options)
+        assert type(pool.spec.action_space) is type(pool.action_space) is gymnasium.spaces.Discrete
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

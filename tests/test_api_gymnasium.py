@@ -285,3 +285,17 @@ def test_a_closed_pool_raises(pool):
         with pytest.raises(PoolStateError, match="closed"):
             call()
     assert len(pool) == 3
+
+
+def test_wrappers_of_single_environments_take_a_pool():
+    class Negated(gymnasium.Wrapper):
+        def step(self, action):
+            obs, reward, *rest = self.env.step(action)
+            return -obs, reward, *rest
+
+    with envpool.make_gymnasium("CartPole-v1", num_envs=2) as pool:
+        env = Negated(pool)
+        assert isinstance(pool, gymnasium.Env) and isinstance(pool, gymnasium.vector.VectorEnv)
+        assert env.unwrapped is pool and env.observation_space is pool.observation_space
+        env.reset()
+        assert env.step(np.zeros(2, np.int32))[0].shape == (2, 4)

@@ -46,10 +46,11 @@ class GymnasiumStyle:
         return (obs, info), (obs, "reward", "terminated", "truncated", info)
 
 
-class GymnasiumEnvPool(EnvPool, gymnasium.vector.VectorEnv):
+class GymnasiumEnvPool(EnvPool, gymnasium.vector.VectorEnv, gymnasium.Env):
     """A pool with gymnasium's API.
 
-    It is a ``gymnasium.vector.VectorEnv`` by type, but keeps EnvPool's conventions: ``observation_space`` and
+    It is a ``gymnasium.vector.VectorEnv`` and a ``gymnasium.Env`` by type, so that wrappers of both kinds take it, but
+    keeps EnvPool's conventions: ``observation_space`` and
     ``action_space`` are those of one env, like ``single_observation_space`` and ``single_action_space``, and
     ``info["env_id"]`` tells whose row each one is.
 

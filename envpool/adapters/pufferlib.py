@@ -1,0 +1,97 @@
+"""A pool as a native ``PufferEnv`` of PufferLib."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from envpool.adapters import needs
+from envpool.errors import ConfigError
+from envpool.registration import make_gymnasium
+from envpool.spec import INT32_MAX
+
+with needs("pufferlib"):
+    import pufferlib
+
+
+class PufferEnv(pufferlib.PufferEnv):  # type: ignore[misc]
+    """A pool as a ``PufferEnv``: ``pufferlib.vector.make(PufferEnv, env_args=["Pong-v5"], env_kwargs={"num_envs": 8})``.
+
+    Parameters
+    ----------
+    task_id : str
+        See ``envpool.list_all_envs``. Observations must be one Box, actions one Discrete or Box.
+    num_envs : int
+        Number of environments; PufferLib calls them agents.
+    buf : dict of numpy.ndarray, optional
+        PufferLib's buffers.
+    seed : int, optional
+        Environment i gets the seed ``seed * num_envs + i``, since PufferLib numbers several of these 0, 1, 2, ...
+    **options
+        As for ``envpool.make``, except autoreset_mode.
+
+    Attributes
+    ----------
+    pool : GymnasiumEnvPool
+        The pool inside; to be left alone while this is in use.
+
+    Raises
+    ------
+    UnknownTaskError, ConfigError, TypeError
+        See ``envpool.make``; ConfigError also for spaces that PufferLib does not take.
+
+    Notes
+    -----
+    ``reset(seed)`` returns (observations, infos), ``step(actions)`` (observations, rewards, terminals, truncations,
+    infos). The arrays are PufferLib's buffers, which the next step overwrites: observations (num_envs, ...), rewards
+    float32, terminals and truncations bool (num_envs,). An environment whose episode ends is reset in the same step.
+    infos is a list: a dict with ``episode_return`` and ``episode_length`` for each episode that has just ended.
+    """
+
+    def __init__(
+        self, task_id: str, num_envs: int = 1, *, buf: Any = None, seed: int | None = None, **options: Any
+    ):
+        if "autoreset_mode" in options:
+            raise ConfigError("autoreset_mode is 'same_step' here, as PufferLib has it: leave it out")
+        self.pool = make_gymnasium(task_id, num_envs=num_envs, autoreset_mode="same_step", **options)
+        self.single_observation_space = self.pool.single_observation_space
+        self.single_action_space = self.pool.single_action_space
+        if not isinstance(self.single_observation_space, gymnasium.spaces.Box):
+            raise ConfigError(f"PufferLib wants observations in one Box, {task_id} has {self.single_observation_space}")
+        if isinstance(self.single_action_space, gymnasium.spaces.Dict) or getattr(self.single_action_space, "start", 0):
+            raise ConfigError(f"PufferLib wants actions from 0 or in one Box, {task_id} has {self.single_action_space}")
+        self.num_agents = self.pool.num_envs
+        self._seed = seed
+        self._returns = np.zeros(self.num_agents)
+        super().__init__(buf)
+
+    def reset(self, seed: int | None = None) -> tuple[Any, list[dict[str, Any]]]:
+        """Start new episodes everywhere; with a seed, of these generators."""
+        seed, self._seed = self._seed if seed is None else seed, None
+        first = None if seed is None else int(seed) * self.num_agents % (INT32_MAX - self.num_agents)
+        self.observations[:], _ = self.pool.reset(seed=first)
+        self.rewards[:] = 0
+        self.terminals[:] = self.truncations[:] = False
+        self._returns[:] = 0
+        return self.observations, []
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, list[dict[str, Any]]]:
+        """Step all environments."""
+        observations, rewards, terminated, truncated, info = self.pool.step(actions)
+        self.observations[:], self.rewards[:] = observations, rewards
+        self.terminals[:], self.truncations[:] = terminated, truncated
+        self._returns += rewards
+        ended = np.flatnonzero(terminated | truncated)
+        lengths = info["final_info"]["elapsed_step"]
+        infos = [{"episode_return": float(self._returns[i]), "episode_length": int(lengths[i])} for i in ended]
+        self._returns[ended] = 0
+        return self.observations, self.rewards, self.terminals, self.truncations, infos
+
+    def notify(self) -> None:
+        """Do nothing: PufferLib's sign to an environment of one's own."""
+
+    def close(self) -> None:
+        """Close the pool; may be called again."""
+        self.pool.close()

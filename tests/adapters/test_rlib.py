@@ -1,0 +1,103 @@
+"""The adapter for rlib, against classes with its contract, since no package index has rlib itself."""
+
+import importlib
+import sys
+from abc import ABC, abstractmethod
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import envpool
+from envpool.errors import ConfigError
+
+
+class RLVecEnv(ABC):
+    """What a vectorised environment of rlib has to have."""
+
+    @abstractmethod
+    def reset(self): ...
+
+    @abstractmethod
+    def step(self, actions): ...
+
+    @abstractmethod
+    def close(self): ...
+
+    @abstractmethod
+    def __len__(self): ...
+
+    @staticmethod
+    def merge_done(terminated, truncated):
+        return bool(terminated or truncated)
+
+    @staticmethod
+    def merge_info(info, terminated, truncated):
+        return {"TimeLimit.truncated": bool(truncated) and not terminated} | info
+
+
+@pytest.fixture
+def adapter(monkeypatch):
+    for name in ("rlib", "rlib.envs", "rlib.envs.base"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    sys.modules["rlib.envs.base"].RLVecEnv = RLVecEnv
+    monkeypatch.delitem(sys.modules, "envpool.adapters.rlib", raising=False)
+    yield importlib.import_module("envpool.adapters.rlib")
+    sys.modules.pop("envpool.adapters.rlib")
+
+
+def test_forms(adapter):
+    env = adapter.BatchEnv("CartPole-v1", 3, seed=1)
+    assert isinstance(env, RLVecEnv) and len(env) == 3 and env.spec.id == "CartPole-v1"
+    assert env.reset().shape == (3, 4)
+    obs, rewards, dones, infos = env.step([0, 1, 0])
+    assert obs.shape == (3, 4) and rewards.dtype == np.float32 and dones.dtype == np.bool_
+    assert isinstance(infos, tuple)
+    assert [info["elapsed_step"] for info in infos] == [1, 1, 1]
+    assert [info["TimeLimit.truncated"] for info in infos] == [False] * 3
+    env.close()
+    env.close()
+
+
+def test_other_attributes_are_those_of_the_pool(adapter):
+    env = adapter.BatchEnv("CartPole-v1", 2)
+    assert env.observation_space is env.pool.observation_space
+    assert env.action_space.n == 2
+    with pytest.raises(AttributeError, match="no_such"):
+        env.no_such  # noqa: B018
+    with pytest.raises(AttributeError, match="_private"):
+        env._private  # noqa: B018
+
+
+@pytest.mark.parametrize("task", ["CartPole-v1", "CheetahRun-v1"])
+def test_steps_are_those_of_the_pool(adapter, task):
+    env = adapter.BatchEnv(task, 3, seed=4, max_episode_steps=15)
+    pool = envpool.make_gymnasium(task, num_envs=3, seed=4, max_episode_steps=15, autoreset_mode="same_step")
+    rng = np.random.default_rng(0)
+    env.reset(), pool.reset()
+    ends = []
+    for _ in range(60):
+        actions = np.stack([pool.action_space.sample() for _ in range(3)])
+        obs, rewards, dones, infos = env.step(actions)
+        their_obs, their_rewards, terminated, truncated, info = pool.step(actions)
+        key = None if isinstance(obs, np.ndarray) else rng.choice(list(obs))
+        pick = (lambda nest, key=key: nest if key is None else nest[key])
+        assert pick(obs).tobytes() == pick(their_obs).tobytes()
+        assert rewards.tobytes() == their_rewards.tobytes()
+        assert dones.tolist() == [env.merge_done(*ends) for ends in zip(terminated, truncated, strict=True)]
+        for i in np.flatnonzero(dones):
+            assert pick(infos[i]["final_obs"]).tobytes() == pick(info["final_obs"])[i].tobytes()
+            assert infos[i]["elapsed_step"] == info["final_info"]["elapsed_step"][i]
+            assert infos[i]["TimeLimit.truncated"] == (truncated[i] and not terminated[i])
+            ends.append(infos[i]["TimeLimit.truncated"])
+    assert True in ends
+
+
+def test_mistakes(adapter):
+    with pytest.raises(ConfigError, match="autoreset_mode is 'same_step' here"):
+        adapter.BatchEnv("CartPole-v1", 2, autoreset_mode="disabled")
+
+
+def test_without_rlib():
+    with pytest.raises(ImportError, match="jhare96/reinforcement-learning"):
+        importlib.import_module("envpool.adapters.rlib")
