@@ -50,9 +50,7 @@ class PufferEnv(pufferlib.PufferEnv):  # type: ignore[misc]
     infos is a list: a dict with ``episode_return`` and ``episode_length`` for each episode that has just ended.
     """
 
-    def __init__(
-        self, task_id: str, num_envs: int = 1, *, buf: Any = None, seed: int | None = None, **options: Any
-    ):
+    def __init__(self, task_id: str, num_envs: int = 1, *, buf: Any = None, seed: int | None = None, **options: Any):
         if "autoreset_mode" in options:
             raise ConfigError("autoreset_mode is 'same_step' here, as PufferLib has it: leave it out")
         self.pool = make_gymnasium(task_id, num_envs=num_envs, autoreset_mode="same_step", **options)

@@ -81,7 +81,7 @@ def test_steps_are_those_of_the_pool(adapter, task):
         obs, rewards, dones, infos = env.step(actions)
         their_obs, their_rewards, terminated, truncated, info = pool.step(actions)
         key = None if isinstance(obs, np.ndarray) else rng.choice(list(obs))
-        pick = (lambda nest, key=key: nest if key is None else nest[key])
+        pick = lambda nest, key=key: nest if key is None else nest[key]
         assert pick(obs).tobytes() == pick(their_obs).tobytes()
         assert rewards.tobytes() == their_rewards.tobytes()
         assert dones.tolist() == [env.merge_done(*ends) for ends in zip(terminated, truncated, strict=True)]
