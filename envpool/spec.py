@@ -157,7 +157,7 @@ class EnvSpec:
 
     @property
     def observation_space(self) -> Any:
-        """Space of one env's observation, a Dict where there are several arrays; of gymnasium, but see `follows_gym`."""
+        """Space of one env's observation, a Dict where there are several; of gymnasium, but see `follows_gym`."""
         return self._spaces(self._space_module())[0]
 
     @property

@@ -9,12 +9,11 @@ Networks, loss and options are those of ppo.py beside it. What is particular to 
   others go on simulating while the networks compute.
 - Rows come in no fixed order. What an action led to comes with the next row of the same environment, so each row
   remembers where that one is, and advantages follow these links.
-- When an update is due, num_envs - batch_size environments and more are still at work. Their last rows are not complete:
+- When an update is due, some environments are still at work. Their last rows are not complete:
   they move to the next rollout, with the log probability of the policy that chose their action, as PPO's ratio wants.
 """
 
 import json
-import time
 from dataclasses import dataclass
 
 import numpy as np

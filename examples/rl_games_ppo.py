@@ -1,6 +1,6 @@
 """PPO of rl_games on a pool, through rl_games' own wrapper of EnvPool.
 
-    python examples/rl_games_ppo.py --task HalfCheetah-v4 --plot rl_games.png
+    python examples/rl_games_ppo.py --task Pendulum-v1 --plot rl_games.png
 
 Needs ``pip install rl_games==1.6.5 matplotlib``. Nothing here is particular to this package: `env_name: envpool` tells
 rl_games to call ``envpool.make``, and `env_config` holds the arguments.
@@ -50,10 +50,10 @@ def settings(args):
             "value_bootstrap": True,  # of episodes that reached the time limit
             "num_actors": args.num_envs,
             "horizon_length": args.num_steps,
-            "minibatch_size": args.num_envs * args.num_steps // 4,
-            "mini_epochs": 4,
+            "minibatch_size": args.num_envs * args.num_steps // 8,
+            "mini_epochs": 5,
             "max_epochs": args.epochs,
-            "gamma": 0.99,
+            "gamma": args.gamma,
             "tau": 0.95,
             "learning_rate": 5e-4,
             "lr_schedule": "adaptive",
@@ -103,11 +103,12 @@ def plot(args, curve):
 def main(argv=None):
     """Train and report; return the Curve."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--task", default="HalfCheetah-v4", help="task id with continuous actions")
+    parser.add_argument("--task", default="Pendulum-v1", help="task id with continuous actions")
     parser.add_argument("--seed", type=int, default=5, help="seed of networks, sampling and environments")
     parser.add_argument("--num-envs", type=int, default=128, help="environments in the pool")
     parser.add_argument("--num-steps", type=int, default=32, help="steps of each environment in an epoch")
-    parser.add_argument("--epochs", type=int, default=60, help="rollouts to learn from")
+    parser.add_argument("--epochs", type=int, default=50, help="rollouts to learn from")
+    parser.add_argument("--gamma", type=float, default=0.9, help="discount")
     parser.add_argument("--plot", help="write the learning curve to this PNG file")
     args = parser.parse_args(argv)
     torch.set_num_threads(1)  # networks this small run fastest on one

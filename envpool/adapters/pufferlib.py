@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
 
 from envpool.adapters import needs
+from envpool.api.gymnasium import GymnasiumEnvPool
 from envpool.errors import ConfigError
 from envpool.registration import make_gymnasium
 from envpool.spec import INT32_MAX
@@ -16,8 +17,8 @@ with needs("pufferlib"):
     import pufferlib
 
 
-class PufferEnv(pufferlib.PufferEnv):  # type: ignore[misc]
-    """A pool as a ``PufferEnv``: ``pufferlib.vector.make(PufferEnv, env_args=["Pong-v5"], env_kwargs={"num_envs": 8})``.
+class PufferEnv(pufferlib.PufferEnv):
+    """A pool as a ``PufferEnv``: ``vector.make(PufferEnv, env_args=["Pong-v5"], env_kwargs={"num_envs": 8})``.
 
     Parameters
     ----------
@@ -53,12 +54,16 @@ class PufferEnv(pufferlib.PufferEnv):  # type: ignore[misc]
     def __init__(self, task_id: str, num_envs: int = 1, *, buf: Any = None, seed: int | None = None, **options: Any):
         if "autoreset_mode" in options:
             raise ConfigError("autoreset_mode is 'same_step' here, as PufferLib has it: leave it out")
-        self.pool = make_gymnasium(task_id, num_envs=num_envs, autoreset_mode="same_step", **options)
+        pool = make_gymnasium(task_id, num_envs=num_envs, autoreset_mode="same_step", **options)
+        self.pool = cast(GymnasiumEnvPool, pool)
         self.single_observation_space = self.pool.single_observation_space
         self.single_action_space = self.pool.single_action_space
         if not isinstance(self.single_observation_space, gymnasium.spaces.Box):
             raise ConfigError(f"PufferLib wants observations in one Box, {task_id} has {self.single_observation_space}")
-        if isinstance(self.single_action_space, gymnasium.spaces.Dict) or getattr(self.single_action_space, "start", 0):
+        if (
+            isinstance(self.single_action_space, gymnasium.spaces.Dict)
+            or getattr(self.single_action_space, "start", 0) > 0
+        ):
             raise ConfigError(f"PufferLib wants actions from 0 or in one Box, {task_id} has {self.single_action_space}")
         self.num_agents = self.pool.num_envs
         self._seed = seed

@@ -20,7 +20,7 @@ except ImportError as error:
     ) from error
 
 
-class BatchEnv(RLVecEnv):  # type: ignore[misc]
+class BatchEnv(RLVecEnv):
     """A pool in the place of rlib's ``BatchEnv``: ``PPOTrainer(envs=BatchEnv("Pong-v5", num_envs=16), ...)``.
 
     Parameters
@@ -54,7 +54,7 @@ class BatchEnv(RLVecEnv):  # type: ignore[misc]
     def __init__(self, task_id: str, num_envs: int, **options: Any):
         if "autoreset_mode" in options:
             raise ConfigError("autoreset_mode is 'same_step' here, as rlib's trainers want it: leave it out")
-        self.pool = make_gymnasium(task_id, num_envs=num_envs, autoreset_mode="same_step", **options)
+        self.pool: Any = make_gymnasium(task_id, num_envs=num_envs, autoreset_mode="same_step", **options)
         self.spec = SimpleNamespace(id=task_id)
 
     def reset(self) -> Any:

@@ -46,7 +46,7 @@ class GymnasiumStyle:
         return (obs, info), (obs, "reward", "terminated", "truncated", info)
 
 
-class GymnasiumEnvPool(EnvPool, gymnasium.vector.VectorEnv, gymnasium.Env):
+class GymnasiumEnvPool(EnvPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # type: ignore[misc]
     """A pool with gymnasium's API.
 
     It is a ``gymnasium.vector.VectorEnv`` and a ``gymnasium.Env`` by type, so that wrappers of both kinds take it, but

@@ -69,6 +69,11 @@ def test_other_attributes_are_those_of_the_pool(adapter):
         env._private  # noqa: B018
 
 
+def pick(nest, key):
+    """One array of an observation that may have several."""
+    return nest if key is None else nest[key]
+
+
 @pytest.mark.parametrize("task", ["CartPole-v1", "CheetahRun-v1"])
 def test_steps_are_those_of_the_pool(adapter, task):
     env = adapter.BatchEnv(task, 3, seed=4, max_episode_steps=15)
@@ -81,12 +86,11 @@ def test_steps_are_those_of_the_pool(adapter, task):
         obs, rewards, dones, infos = env.step(actions)
         their_obs, their_rewards, terminated, truncated, info = pool.step(actions)
         key = None if isinstance(obs, np.ndarray) else rng.choice(list(obs))
-        pick = lambda nest, key=key: nest if key is None else nest[key]
-        assert pick(obs).tobytes() == pick(their_obs).tobytes()
+        assert pick(obs, key).tobytes() == pick(their_obs, key).tobytes()
         assert rewards.tobytes() == their_rewards.tobytes()
         assert dones.tolist() == [env.merge_done(*ends) for ends in zip(terminated, truncated, strict=True)]
         for i in np.flatnonzero(dones):
-            assert pick(infos[i]["final_obs"]).tobytes() == pick(info["final_obs"])[i].tobytes()
+            assert pick(infos[i]["final_obs"], key).tobytes() == pick(info["final_obs"], key)[i].tobytes()
             assert infos[i]["elapsed_step"] == info["final_info"]["elapsed_step"][i]
             assert infos[i]["TimeLimit.truncated"] == (truncated[i] and not terminated[i])
             ends.append(infos[i]["TimeLimit.truncated"])

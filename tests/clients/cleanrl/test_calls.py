@@ -1,6 +1,6 @@
 """What two scripts that no package holds do with a pool: pqn_atari_envpool.py, and that for continuous actions.
 
-The same ``make``, attributes, assertions, wrappers and reads of info, under gym 0.23.1, with a policy that draws at random.
+The same ``make``, attributes, assertions, wrappers and reads of info, under gym 0.23.1; the policy draws at random.
 """
 
 import gym

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 SCRIPTS = Path(find_spec("cleanrl").submodule_search_locations[0])
-SMALL = ["--cuda", "False", "--env-id", "Breakout-v5", "--num-envs", "2", "--num-steps", "16", "--total-timesteps", "96",
-         "--num-minibatches", "2", "--update-epochs", "1"]  # fmt: skip
+SMALL = "--cuda False --env-id Breakout-v5 --num-envs 2 --num-steps 16 --total-timesteps 96 --num-minibatches 2"
 
 
 @pytest.mark.parametrize(
@@ -19,7 +18,7 @@ SMALL = ["--cuda", "False", "--env-id", "Breakout-v5", "--num-envs", "2", "--num
 )
 def test_script(name, options, tmp_path):
     done = subprocess.run(
-        [sys.executable, SCRIPTS / f"{name}.py", *SMALL, *options],
+        [sys.executable, SCRIPTS / f"{name}.py", *SMALL.split(), "--update-epochs", "1", *options],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"},
         capture_output=True,

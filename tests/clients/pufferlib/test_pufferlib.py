@@ -38,7 +38,7 @@ def test_native_backend(task):
 def test_send_and_recv():
     env = pufferlib.vector.make(PufferEnv, env_args=["CartPole-v1"], env_kwargs={"num_envs": 3})
     env.async_reset(seed=1)
-    obs, rewards, terminals, truncations, infos, ids, masks = env.recv()
+    obs, *_, infos, ids, masks = env.recv()
     assert ids.tolist() == [0, 1, 2] and masks.all() and infos == []
     before = obs.copy()
     env.send(np.ones(3, np.int32))
@@ -79,7 +79,7 @@ def test_several_pools(backend):
     rng = np.random.default_rng(0)
     ended = 0
     for _ in range(60):
-        obs, rewards, terminals, truncations, _ = envs.step(rng.integers(0, 2, envs.action_space.shape))
+        obs, rewards, terminals, *_ = envs.step(rng.integers(0, 2, envs.action_space.shape))
         assert (np.ravel(rewards) == 1).all()
         ended += int(np.sum(terminals))
     assert ended > 6

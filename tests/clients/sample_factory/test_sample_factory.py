@@ -40,7 +40,7 @@ def test_atari():
     rng = np.random.default_rng(0)
     rewards = np.zeros(4)
     for _ in range(100):
-        obs, _, terminated, truncated, info = env.step(rng.integers(0, 4, 4))
+        obs, _, terminated, _, info = env.step(rng.integers(0, 4, 4))
         rewards += info["reward"]
         np.testing.assert_array_equal(info["r"], rewards)
         rewards[terminated] = 0
