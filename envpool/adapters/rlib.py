@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,8 +35,6 @@ class BatchEnv(RLVecEnv):
     ----------
     pool : GymnasiumEnvPool
         The pool inside; attributes that are not found here are its own. To be left alone while this is in use.
-    spec : SimpleNamespace
-        ``spec.id`` is the task id, for rlib's logs.
 
     Raises
     ------
@@ -55,7 +52,6 @@ class BatchEnv(RLVecEnv):
         if "autoreset_mode" in options:
             raise ConfigError("autoreset_mode is 'same_step' here, as rlib's trainers want it: leave it out")
         self.pool: Any = make_gymnasium(task_id, num_envs=num_envs, autoreset_mode="same_step", **options)
-        self.spec = SimpleNamespace(id=task_id)
 
     def reset(self) -> Any:
         """Start new episodes everywhere and return their observations."""
