@@ -6,9 +6,10 @@ import sys
 import pytest
 import torch
 from tensordict import TensorDict, assert_allclose_td
+from tensordict.nn import TensorDictSequential
 from torchrl.envs import MultiThreadedEnv, MultiThreadedEnvWrapper
 from torchrl.envs.utils import check_env_specs
-from torchrl.modules import MLP, ActorCriticOperator, SafeModule, ValueOperator
+from torchrl.modules import SafeModule
 from torchrl.testing import make_multithreaded_env
 
 import envpool
@@ -96,7 +97,7 @@ class DiscreteChoice(torch.nn.Module):
         self.linear = torch.nn.LazyLinear(count, dtype=dtype)
 
     def forward(self, features):
-        return torch.argmax(self.linear(features), dim=-1, keepdim=True)
+        return torch.argmax(self.linear(features), dim=-1)
 
 
 @tasks
@@ -109,13 +110,9 @@ def test_rollout_with_a_policy(make, task):
     else:
         head = torch.nn.LazyLinear(env.action_spec.shape[-1], dtype=dtype)
     features = torch.nn.LazyLinear(12, dtype=dtype)
-    value = ValueOperator(
-        MLP(out_features=1, num_cells=[], layer_kwargs={"dtype": dtype}), in_keys=["hidden", "action"]
-    )
-    policy = ActorCriticOperator(
+    policy = TensorDictSequential(
         SafeModule(spec=None, module=features, in_keys=[key], out_keys=["hidden"]),
         SafeModule(spec=None, module=head, in_keys=["hidden"], out_keys=["action"]),
-        value,
     )
     rollout = env.rollout(policy=policy, max_steps=10, break_when_any_done=False)
     assert rollout.shape == (COUNT, 10)
