@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import ale_py
 import numpy as np
 import pytest
-from ale_py import roms
 
 import envpool
-from envpool.atari.registration import GAMES
 from envpool.errors import ConfigError
 from tests.atari.oracle import Game
 from tests.atari.test_exact import FIVE, IDS, name_of
@@ -91,17 +88,6 @@ def test_rendering_changes_nothing() -> None:
             drawn.render([0, 1])
             for a, b in zip(drawn.step(actions)[:4], plain.step(actions)[:4], strict=True):
                 np.testing.assert_array_equal(a, b)
-
-
-@pytest.mark.slow
-def test_default_size_is_that_of_the_console() -> None:
-    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
-    for task, game in zip(IDS, GAMES, strict=True):
-        ale = ale_py.ALEInterface()
-        ale.loadROM(roms.get_rom_path(game))
-        with envpool.make_dm(task, render_mode="rgb_array") as pool:
-            pool.reset()
-            assert pool.render().shape == (1, *ale.getScreenDims(), 3)
 
 
 def test_size_limit_and_speed() -> None:
