@@ -17,7 +17,7 @@ from envpool.box2d.scene cimport (
     SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint, b2Vec2,
     scene_body, scene_box, scene_edge, scene_look, scene_look_at, scene_motor, scene_polygon,
 )
-from envpool.box2d.worlds cimport FRAME_HEIGHT, FRAME_WIDTH, Env, Options, Outcome, Task, init_kind
+from envpool.box2d.worlds cimport Env, Options, Outcome, Task, init_kind
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
 from envpool.rng cimport ep_integers, ep_next_double, ep_uniform
 
@@ -27,18 +27,23 @@ cdef enum:
     OBS = 24
     MOTORS = 4                          # hip and knee of either leg
     RAYS = 10
-    LENGTH = 200                        # of the terrain, in steps of STEP
     GRASS_LENGTH = 10                   # spots of grass are shorter
     START_LENGTH = 20                   # flat ground at the start
     MAX_TERRAIN = 600                   # bodies: the edges, and at most 4 polygons for an obstacle of 6 steps or more
     GROUND = 0x0001                     # category bits
     WALKER = 0x0020
     NAN_ACTION = 1                      # error code
-    CLOUDS = 10
-    CLOUD_CORNERS = 5
     LIDAR_ROUND = 100                   # pictures from one that shows the first ray to the next
 
 cdef extern from "bipedal_walker_draw.h" nogil:
+    enum:
+        WALKER_HEIGHT
+        WALKER_WIDTH
+        WALKER_LENGTH                   # corners of the ground, STEP from each other
+        WALKER_CLOUDS
+        WALKER_CLOUD_CORNERS
+    const double WALKER_STEP
+
     cdef struct WalkerScene:
         const double* ground
         const double (*clouds)[5][2]
@@ -59,7 +64,7 @@ cdef enum Spot:
 cdef double SCALE = 30.0                # pixels of upstream's picture in a metre
 cdef double WIDTH = 600.0
 cdef double HEIGHT = 400.0
-cdef double STEP = 14 / SCALE
+cdef double STEP = WALKER_STEP
 cdef double GROUND_HEIGHT = HEIGHT / SCALE / 4
 cdef double FRICTION = 2.5
 cdef double TORQUE = 80
@@ -90,8 +95,8 @@ cdef struct Walker:
     Touch foot_touch[2]
     double shaping                      # of the last step
     int32_t num_terrain
-    double[LENGTH] ground               # heights of its corners
-    double clouds[CLOUDS][CLOUD_CORNERS][2]
+    double[WALKER_LENGTH] ground        # heights of its corners
+    double clouds[WALKER_CLOUDS][WALKER_CLOUD_CORNERS][2]
     int32_t lidar_shown                 # pictures of this episode, modulo LIDAR_ROUND
     float action[MOTORS]                # of this step
     float obs[OBS]
@@ -124,7 +129,7 @@ cdef void make_terrain(Walker* e, bint hardcore) noexcept nogil:
     cdef b2FixtureDef edge
     cdef int i
     e.num_terrain = 0
-    for i in range(LENGTH):
+    for i in range(WALKER_LENGTH):
         x = i * STEP
         if spot == GRASS and not is_first:
             below = GROUND_HEIGHT - y
@@ -166,16 +171,16 @@ cdef void make_terrain(Walker* e, bint hardcore) noexcept nogil:
             is_first = True
     edge.friction = FRICTION
     edge.filter.categoryBits = GROUND
-    for i in range(LENGTH - 1):
+    for i in range(WALKER_LENGTH - 1):
         scene_edge(add_ground(e), edge, i * STEP, e.ground[i], (i + 1) * STEP, e.ground[i + 1])
 
 
 cdef void make_clouds(Walker* e) noexcept nogil:
     cdef double x
     cdef int i, k
-    for i in range(CLOUDS):
-        x = ep_uniform(&e.base.rng, 0, LENGTH) * STEP
-        for k in range(CLOUD_CORNERS):
+    for i in range(WALKER_CLOUDS):
+        x = ep_uniform(&e.base.rng, 0, WALKER_LENGTH) * STEP
+        for k in range(WALKER_CLOUD_CORNERS):
             e.clouds[i][k][0] = x + 15 * STEP * sin(3.14 * 2 * k / 5) + ep_uniform(&e.base.rng, 0, 5 * STEP)
             e.clouds[i][k][1] = HEIGHT / SCALE * 3 / 4 + 5 * STEP * cos(3.14 * 2 * k / 5) + ep_uniform(
                 &e.base.rng, 0, 5 * STEP)
@@ -300,7 +305,7 @@ cdef void observe(Env* env, const Options* options, Outcome* out) noexcept nogil
     for i in range(MOTORS):
         reward -= EFFORT_COST * effort(e.action[i])
     out.reward = reward
-    out.terminated = x > (LENGTH - GRASS_LENGTH) * STEP
+    out.terminated = x > (WALKER_LENGTH - GRASS_LENGTH) * STEP
     if e.hull_touch.was_touched or x < 0:
         out.terminated = 1
         out.reward = -100
@@ -345,7 +350,8 @@ cdef bint draw(Env* env, const Options* options, uint8_t* canvas) noexcept nogil
 # ---- kind of env -----------------------------------------------------------------------------------------------------
 
 cdef Task TASK = Task(sizeof(Walker), "the action has a NaN, allowed are numbers; those beyond -1 and 1 are clipped",
-                      NULL, NULL, start, choose, push, observe, write, FRAME_HEIGHT, FRAME_WIDTH, draw)
+                      NULL, NULL, start, choose, push, observe, write, WALKER_HEIGHT, WALKER_WIDTH,
+                      draw)
 cdef envpool_env KIND
 init_kind(&KIND, "BipedalWalker")
 

@@ -14,7 +14,6 @@ enum {
   WALKER_LENGTH = 200, /* corners of the ground                                                                      */
   WALKER_CLOUDS = 10,
   WALKER_CLOUD_CORNERS = 5,
-  WALKER_RAYS = 10,
   WALKER_PARTS = 5
 };
 

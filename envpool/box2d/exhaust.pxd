@@ -17,6 +17,11 @@ cdef extern from "exhaust.h" nogil:
     void exhaust_fade(Exhaust* e)
 
 cdef extern from "lunar_lander_draw.h" nogil:
+    enum:
+        LANDER_CHUNKS
+        LANDER_HEIGHT
+        LANDER_WIDTH
+
     cdef struct LanderScene:
         const double* x
         const double* y

@@ -13,14 +13,14 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from envpool.box2d.exhaust cimport (
-    Exhaust, LanderScene, exhaust_blow, exhaust_fade, exhaust_follow, exhaust_release, exhaust_renew, exhaust_restart,
-    exhaust_step, lander_draw,
+    Exhaust, LANDER_CHUNKS, LANDER_HEIGHT, LANDER_WIDTH, LanderScene, exhaust_blow, exhaust_fade, exhaust_follow,
+    exhaust_release, exhaust_renew, exhaust_restart, exhaust_step, lander_draw,
 )
 from envpool.box2d.scene cimport (
     SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, b2World, scene_body,
     scene_box, scene_edge, scene_motor, scene_polygon, scene_restart,
 )
-from envpool.box2d.worlds cimport FRAME_HEIGHT, FRAME_WIDTH, Env, Options, Outcome, Task, init_kind
+from envpool.box2d.worlds cimport Env, Options, Outcome, Task, init_kind
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
 from envpool.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed_words, ep_uniform
 
@@ -28,7 +28,6 @@ from envpool.errors import ConfigError
 from envpool.native import Field, define
 
 cdef enum:
-    CHUNKS = 11                         # of the moon's surface
     OBS = 8
     GROUND = 0x0001                     # category bits
     HULL = 0x0010
@@ -65,8 +64,8 @@ cdef struct Lander:
     Touch hull_touch
     Touch leg_touch[2]
     Thrust thrust                       # of this step
-    double[CHUNKS] moon_x               # corners of the moon's surface
-    double[CHUNKS] moon_y
+    double[LANDER_CHUNKS] moon_x               # corners of the moon's surface
+    double[LANDER_CHUNKS] moon_y
     double pad_y                        # height of the landing pad
     double shaping                      # of the last step
     int64_t wind_at                     # argument of the wind
@@ -90,27 +89,28 @@ cdef void seed(Env* env, const Options* options, uint64_t seed) noexcept nogil:
         draw_wind(<Lander*>env, &other)
 
 
-cdef void draw_moon(Lander* e) noexcept nogil:
-    cdef double[CHUNKS + 1] height
+cdef void shape_moon(Lander* e) noexcept nogil:
+    """Corners of the ground, which is flat around the landing pad."""
+    cdef double[LANDER_CHUNKS + 1] height
     cdef int i
-    for i in range(CHUNKS + 1):
+    for i in range(LANDER_CHUNKS + 1):
         height[i] = ep_uniform(&e.base.rng, 0, HEIGHT / 2)
     e.pad_y = HEIGHT / 4
-    for i in range(CHUNKS // 2 - 2, CHUNKS // 2 + 3):
+    for i in range(LANDER_CHUNKS // 2 - 2, LANDER_CHUNKS // 2 + 3):
         height[i] = e.pad_y
-    for i in range(CHUNKS):
-        e.moon_x[i] = WIDTH / (CHUNKS - 1) * i
-        e.moon_y[i] = 0.33 * (height[i - 1 if i else CHUNKS] + height[i] + height[i + 1])
+    for i in range(LANDER_CHUNKS):
+        e.moon_x[i] = WIDTH / (LANDER_CHUNKS - 1) * i
+        e.moon_y[i] = 0.33 * (height[i - 1 if i else LANDER_CHUNKS] + height[i] + height[i + 1])
 
 
 cdef b2Body* make_moon(const Lander* e, b2World* world) noexcept nogil:
-    """The ground: a chain of edges that is flat around the landing pad."""
+    """The ground: a chain of edges."""
     cdef b2Body* moon = scene_body(world, b2_staticBody, 0, 0, 0)
     cdef b2FixtureDef fixture
     cdef int i
     scene_edge(moon, fixture, 0, 0, WIDTH, 0)
     fixture.friction = 0.1
-    for i in range(CHUNKS - 1):
+    for i in range(LANDER_CHUNKS - 1):
         scene_edge(moon, fixture, e.moon_x[i], e.moon_y[i], e.moon_x[i + 1], e.moon_y[i + 1])
     return moon
 
@@ -240,7 +240,7 @@ cdef void start(Env* env, const Options* options) noexcept nogil:
     e.base.world.SetContactListener(&LISTENER)
     memset(&e.hull_touch, 0, sizeof(e.hull_touch))
     memset(e.leg_touch, 0, sizeof(e.leg_touch))
-    draw_moon(e)
+    shape_moon(e)
     e.moon = make_moon(e, e.base.world)
     exhaust_restart(&e.exhaust)
     memset(&e.thrust, 0, sizeof(e.thrust))
@@ -310,8 +310,8 @@ cdef void release(Env* env) noexcept nogil:
 
 # ---- kind of env -----------------------------------------------------------------------------------------------------
 
-cdef Task TASK = Task(sizeof(Lander), NULL, release, seed, start, choose, push, observe, write, FRAME_HEIGHT,
-                      FRAME_WIDTH, draw)
+cdef Task TASK = Task(sizeof(Lander), NULL, release, seed, start, choose, push, observe, write, LANDER_HEIGHT,
+                      LANDER_WIDTH, draw)
 cdef envpool_env KIND
 init_kind(&KIND, "LunarLander")
 
