@@ -25,6 +25,8 @@ cdef class Renderer(Shelf):
     cdef pthread_t* helpers         # threads that draw with the caller (num_helpers), as many as a pool has at most
     cdef int32_t num_helpers
     cdef int64_t ns_per_frame       # cost of a picture; 0: not known yet
+    cdef cnp.ndarray last           # memory of the last two calls' pictures: a user who draws again and again holds
+    cdef cnp.ndarray last_but_one   # the one while the other is drawn
 
     cdef int check_not_drawn(self, const int32_t* ids, int32_t n) except -1
     cdef int check_can_draw(self, const int32_t* ids, int32_t n) except -1
@@ -34,5 +36,6 @@ cdef class Renderer(Shelf):
     cdef void end_helpers(self) noexcept
     cdef bint draw_some(self, int64_t time) noexcept
     cdef int draw_all(self) except -1
+    cdef cnp.ndarray take_memory(self, int64_t n, int64_t height, int64_t width)
     cdef object draw_each(self, cnp.ndarray ids, int32_t height, int32_t width, int32_t camera, bytes assets)
     cdef int raise_undrawn(self, cnp.ndarray ids, cnp.ndarray errors) except -1

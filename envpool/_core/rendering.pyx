@@ -14,6 +14,7 @@ cimport cython
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from posix.unistd cimport usleep
@@ -25,6 +26,9 @@ from envpool._core.shelf cimport Shelf
 from envpool.env cimport envpool_frames
 
 from envpool.errors import ConfigError, EnvIdError, PoolStateError, RenderError
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* o)
 
 cnp.import_array()
 
@@ -78,6 +82,11 @@ cdef class Renderer(Shelf):
 
     def __dealloc__(self):
         free(self.helpers)
+
+    def close(self):
+        """See Handle.close."""
+        Shelf.close(self)
+        self.last = self.last_but_one = None
 
     cdef bint is_left(self) noexcept:
         if self.inside:
@@ -242,7 +251,7 @@ cdef class Renderer(Shelf):
         Returns
         -------
         numpy.ndarray
-            uint8 (n, height, width, 3). A fresh array, yours to keep and to write.
+            uint8 (n, height, width, 3), yours to keep and to write.
 
         Raises
         ------
@@ -267,12 +276,25 @@ cdef class Renderer(Shelf):
             return self.draw_each(np.array(ids, np.int32), height, width, camera, assets)
         return self.draw_each(each.astype(np.int32), height, width, camera, assets)[where]
 
+    cdef cnp.ndarray take_memory(self, int64_t n, int64_t height, int64_t width):
+        """Memory for n pictures: an earlier call's that nobody holds any more, or fresh.
+
+        The first touch of fresh memory takes several times as long as drawing a cheap picture.
+        """
+        cdef cnp.ndarray memory = self.last_but_one
+        cdef bint is_free = memory is not None and Py_REFCNT(<PyObject*>memory) == 2    # ours, and the variable's
+        if not is_free or (<object>memory).shape != (n, height, width, 3):
+            memory = np.empty((n, height, width, 3), np.uint8)
+        self.last_but_one = self.last
+        self.last = memory
+        return memory
+
     cdef object draw_each(self, cnp.ndarray ids, int32_t height, int32_t width, int32_t camera, bytes assets):
         """draw() for ids that nobody else can change, each once."""
         cdef Drawing* d = &self.drawing
         cdef const int32_t* id = <const int32_t*>cnp.PyArray_DATA(ids)
         cdef int32_t i, n = <int32_t>ids.shape[0]
-        cdef cnp.ndarray pixels = np.empty((n, height, width, 3), np.uint8)
+        cdef cnp.ndarray pixels = self.take_memory(n, height, width)
         cdef cnp.ndarray errors = np.zeros(n, np.int32)
         if n == 0:
             return pixels
@@ -303,7 +325,7 @@ cdef class Renderer(Shelf):
                 for i in range(n):
                     self.engine.drawn[id[i]] = 0
             self.is_drawing = False
-        return pixels
+        return pixels[:]        # a view, and views of it, keep the memory from being taken again
 
     cdef int raise_undrawn(self, cnp.ndarray ids, cnp.ndarray errors) except -1:
         failures = {}
