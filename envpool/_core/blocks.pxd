@@ -43,3 +43,4 @@ cdef class BlockStore:
     cdef int64_t block_bytes(self)
     cdef BatchBlock new_block(self)
     cdef BatchBlock exchange(self, BatchBlock given)
+    cdef void undo(self, BatchBlock given, BatchBlock got)

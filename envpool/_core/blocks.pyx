@@ -215,3 +215,12 @@ cdef class BlockStore:
         else:
             self.used[at] = given               # the held one that was looked at last is left to its holders
         return b
+
+    cdef void undo(self, BatchBlock given, BatchBlock got):
+        """Undoes exchange(given), which returned `got`, where `given` is not handed out after all: it may be in flight
+        still, or have been taken back by another thread already."""
+        cdef Py_ssize_t at
+        for at in range(PyList_GET_SIZE(self.used)):
+            if <BatchBlock>self.used[at] is given:
+                self.used[at] = got
+                return

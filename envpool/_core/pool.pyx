@@ -301,7 +301,7 @@ cdef class Pool(Renderer):
         return 1
 
     cdef object deliver(self, Form form):
-        """Hands out the ready batch and puts a fresh block in its place."""
+        """Hands out the ready batch and puts a fresh block in its place; None: it is not ready any more."""
         cdef Engine* e = self.engine
         cdef int64_t slot = e.next_block % e.num_blocks, i, n
         cdef BatchBlock block = <BatchBlock>self.in_flight[slot]
@@ -309,7 +309,11 @@ cdef class Pool(Renderer):
         if self.engine == NULL:         # making a block may start the garbage collector, and that anything
             raise PoolStateError("the pool was closed while recv() waited")
         if self.is_shelved or <BatchBlock>self.in_flight[slot] is not block:
+            self.store.undo(block, fresh)
             raise PoolStateError("another thread received this batch at the same moment: let one thread receive")
+        if not is_ready(e):             # another thread has sent more to this block, or dropped it, meanwhile
+            self.store.undo(block, fresh)
+            return None
         n = self.outstanding if e.is_sync else e.batch_size
         cdef const int32_t* ids = <const int32_t*>block.c.core[ENV_ID]
         if n == e.num_envs:
@@ -339,8 +343,10 @@ cdef class Pool(Renderer):
         if may_be_empty and self.outstanding == 0:
             return self.empty(form)
         self.check_outstanding()
-        if not self.is_shelved and self.wait():
-            return self.deliver(form)
+        while not self.is_shelved and self.wait():
+            batch = self.deliver(form)
+            if batch is not None:
+                return batch
         self.keeps_shelf = False
         return self.pick_some(form, None, -1, -1)
 

@@ -106,7 +106,7 @@ def test_options_are_no_configuration():
             ConfigError,
             r"render_width is -1, allowed are 1 to 4096, and 0 for the size of Synthetic",
         ),
-        ({"render_height": 4097}, ConfigError, "render_height is 16385, allowed are 1 to 4096"),
+        ({"render_height": 4097}, ConfigError, "render_height is 4097, allowed are 1 to 4096"),
         ({"render_height": 10.0}, TypeError, "render_height must be an integer, got 10.0"),
         ({"render_width": True}, TypeError, "render_width must be an integer, got True"),
         ({"render_camera_id": -2}, ConfigError, "render_camera_id is -2, allowed are -1"),
