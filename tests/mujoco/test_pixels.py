@@ -7,10 +7,11 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError
-from tests.mujoco.dmc.test_rendering import make as make_suite
-from tests.mujoco.gym.test_rendering import make as make_gym
-from tests.mujoco.pictures import SEED, drawn_actions, upstream_pictures
+from tests.mujoco.dmc.test_rendering import Suite
+from tests.mujoco.gym.test_rendering import make
+from tests.oracles.actions import make_actions
 
+SEED = 5
 SIZE = {"render_height": 20, "render_width": 24}
 
 
@@ -24,21 +25,24 @@ def stacked(pictures, starts, depth):
     return rows
 
 
-@pytest.mark.parametrize(("task_id", "make"), [("InvertedPendulum-v5", make_gym), ("PointMassEasy-v1", make_suite)])
+@pytest.mark.parametrize(("task_id", "upstream"), [("InvertedPendulum-v5", make), ("PointMassEasy-v1", Suite)])
 @pytest.mark.parametrize("depth", [1, 3])
-def test_equals_upstreams_pictures(task_id, make, depth):
-    records = range(5)
-    actions = drawn_actions(task_id, 4)
-    upstream = upstream_pictures(make(task_id, 20, 24), actions, records)
-    starts = np.zeros(5, bool)
-    observed = []
+def test_equals_upstreams_pictures(task_id, upstream, depth):
+    env = upstream(task_id, (20, 24))
+    pictures, starts, observed = [], [], []
     with envpool.make_gymnasium(task_id, seed=SEED, from_pixels=True, frame_stack=depth, **SIZE) as pool:
         assert pool.observation_space.shape == (3 * depth, 20, 24)
-        for t in records:
-            obs, *_, info = pool.step(actions[t - 1]) if t else pool.reset()
-            starts[t] = info["elapsed_step"][0] == 0
+        for action in make_actions(pool.action_space, "random", 5, 1):
+            obs, *_, info = pool.step(action) if observed else pool.reset()
+            starts.append(info["elapsed_step"][0] == 0)
             observed.append(obs[0])
-    for mine, expected in zip(observed, stacked(upstream, starts, depth), strict=True):
+            if starts[-1]:
+                env.reset(seed=None if pictures else SEED)
+            else:
+                env.step(action[0])
+            pictures.append(env.render())
+    env.close()
+    for mine, expected in zip(observed, stacked(pictures, starts, depth), strict=True):
         np.testing.assert_array_equal(mine, expected)
 
 
@@ -46,9 +50,9 @@ def test_equals_upstreams_pictures(task_id, make, depth):
 def test_episodes_and_threads(autoreset):
     """The stack begins anew with each episode; the last observation of one comes with its end."""
     options = {"num_envs": 3, "seed": 1, "max_episode_steps": 3, "frame_stack": 2, "autoreset_mode": autoreset}
-    actions = drawn_actions("Reacher-v5", 8, 3)
     plain = envpool.make_gymnasium("Reacher-v5", render_mode="rgb_array", **options, **SIZE)
     pool = envpool.make_gymnasium("Reacher-v5", from_pixels=True, num_threads=2, **options, **SIZE)
+    actions = make_actions(pool.action_space, "random", 8, 3)
     with plain, pool:
         plain.reset()
         obs, _ = pool.reset()

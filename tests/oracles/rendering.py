@@ -78,6 +78,7 @@ def compare(
     seeds: Sequence[int] = (42, 43),
     mode: str = "random",
     camera: int | None = None,
+    scale: float = 1,
     action: Callable[[Any], Any] = lambda a: a,
 ) -> list[Difference]:
     """Step a pool and upstream envs alike, and return how their pictures differ.
@@ -101,6 +102,8 @@ def compare(
         Of the actions, see `tests.oracles.actions.make_actions`.
     camera : int, optional
         For ``render(camera_id=...)``.
+    scale : float
+        What the actions are multiplied by, where bounds are far from what an env survives.
     action : callable
         One env's row of the pool's action -> upstream's action.
     """
@@ -111,6 +114,7 @@ def compare(
         task, num_envs=len(seeds), seed=list(seeds), render_mode="rgb_array", num_threads=2, **sized, **(options or {})
     ) as pool:
         actions = make_actions(pool.action_space, mode, max(count, 1), len(seeds))
+        actions = actions if scale == 1 else actions * scale
         pool.reset()
         for k in range(count + 1):
             if k in steps:
