@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import threading
@@ -90,16 +91,20 @@ def what_stays(rounds, **options):
             pool.reset()
             pool.render(range(pool.num_envs))
 
+    def memory():
+        gc.collect()
+        libc.malloc_trim(0)  # else what is free counts too
+        return resident()
+
+    libc = ctypes.CDLL(None)
     for _ in range(1 + rounds // 20):
         once()
-    gc.collect()
-    threads, files, memory = len(os.listdir("/proc/self/task")), open_files(), resident()
+    threads, files, before = len(os.listdir("/proc/self/task")), open_files(), memory()
     for _ in range(rounds):
         once()
-    gc.collect()
     assert open_files() == files
     wait_until(lambda: len(os.listdir("/proc/self/task")) == threads)
-    return resident() - memory
+    return memory() - before
 
 
 def test_nothing_stays():
@@ -108,7 +113,8 @@ def test_nothing_stays():
 
 @pytest.mark.slow
 def test_nothing_stays_of_a_thousand_pools():
-    assert what_stays(1000) < 20e6
+    """A context leaves up to 2 KB in the driver, as it does when libmujoco is used alone."""
+    assert what_stays(1000) < 5e6
 
 
 @pytest.mark.parametrize("word", ["off", "disabled"])
