@@ -152,7 +152,7 @@ class EnvRegistry:
         check_options(task.task_id, wrapper)
         own = self.spec_class(task).gen_config._fields
         for name in wrapper:
-            if name not in own:
+            if name not in own or options[name] is None:
                 del options[name]
         if wrapper.get("from_pixels") and "from_pixels" not in own:
             raise ConfigError(f"from_pixels=True is only supported for MuJoCo tasks, {task.task_id} is none")

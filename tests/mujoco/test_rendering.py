@@ -131,6 +131,11 @@ def test_unknown_word(monkeypatch):
     assert "ImportError: MUJOCO_GL is 'vulkan', allowed are glfw, egl, osmesa" in done.stderr
 
 
+def test_none_is_the_default():
+    none = dict.fromkeys(("render_mode", "render_env_id", "render_width", "render_height", "render_camera_id"))
+    assert envpool.make_spec("HalfCheetah-v5", **none).config == envpool.make_spec("HalfCheetah-v5").config
+
+
 @pytest.mark.parametrize("option", ["render_mode='rgb_array'", "from_pixels=True"])
 def test_no_library(option, monkeypatch):
     monkeypatch.delenv("MUJOCO_GL")
