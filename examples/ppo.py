@@ -129,7 +129,9 @@ class Agent(nn.Module):
 
     def forward(self, inputs):
         """Return the distribution over actions, and the expected discounted return (n,)."""
-        features = self.features(inputs / 255 if self.is_image else inputs)
+        # bfloat16 makes the convolutions two to four times faster, and the features need no more digits.
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.is_image):
+            features = self.features(inputs / 255 if self.is_image else inputs).float()
         outputs, value = self.actor(features), self.critic(features).squeeze(-1)
         if self.is_discrete:
             return Categorical(logits=outputs), value

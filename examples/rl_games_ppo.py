@@ -43,21 +43,20 @@ def settings(args):
             "env_config": {"env_name": args.task, "seed": args.seed},
             "device": "cpu",
             "torch_compile": False,
-            "reward_shaper": {"scale_value": 1},
+            "reward_shaper": {"scale_value": 0.1},
             "normalize_input": True,
             "normalize_value": True,
             "normalize_advantage": True,
             "value_bootstrap": True,  # of episodes that reached the time limit
             "num_actors": args.num_envs,
             "horizon_length": args.num_steps,
-            "minibatch_size": args.num_envs * args.num_steps // 2,
-            "mini_epochs": 8,
+            "minibatch_size": args.num_envs * args.num_steps // 8,
+            "mini_epochs": 6,
             "max_epochs": args.epochs,
             "gamma": args.gamma,
             "tau": 0.95,
-            "learning_rate": 2e-3,
-            "lr_schedule": "adaptive",
-            "kl_threshold": 0.016,
+            "learning_rate": 1e-3,
+            "lr_schedule": "linear",
             "e_clip": 0.2,
             "clip_value": False,
             "entropy_coef": 0.0,
@@ -107,7 +106,7 @@ def main(argv=None):
     parser.add_argument("--seed", type=int, default=5, help="seed of networks, sampling and environments")
     parser.add_argument("--num-envs", type=int, default=128, help="environments in the pool")
     parser.add_argument("--num-steps", type=int, default=32, help="steps of each environment in an epoch")
-    parser.add_argument("--epochs", type=int, default=50, help="rollouts to learn from")
+    parser.add_argument("--epochs", type=int, default=80, help="rollouts to learn from")
     parser.add_argument("--gamma", type=float, default=0.9, help="discount")
     parser.add_argument("--plot", help="write the learning curve to this PNG file")
     args = parser.parse_args(argv)
