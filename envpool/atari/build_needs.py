@@ -45,11 +45,12 @@ def add_ale(extension: Extension, build: Build) -> None:
     library = static_library(build, "ale", ale_sources(source / "src/ale"), includes, FLAGS)
     quiet = [f"-isystem{path}" for path in includes]
     if build.is_profiled:
-        extension.extra_objects.append(str(profiled_core(build, quiet, library, source / "src/ale/python/roms")))
+        core = profiled_core(build, quiet, library, source / "src/ale/python/roms")
+        extension.extra_objects += linked(core, library)
     else:
         add_sources(extension, "core")
+        extension.extra_objects.append(str(library))
     extension.extra_compile_args += quiet
-    extension.extra_objects.append(str(library))
     extension.libraries.append("z")
 
 
@@ -58,12 +59,17 @@ def profiled_core(build: Build, includes: list[str], ale: Path, roms: Path) -> P
 
     def train(core: Path, flags: Sequence[str]) -> None:
         program = core.with_name("train")
-        run([*compiler(), *flags, str(HERE / "training/train.cpp"), str(core), str(ale), "-lz", "-o", str(program)])
+        run([*compiler(), *flags, str(HERE / "training/train.cpp"), *linked(core, ale), "-lz", "-o", str(program)])
         run([str(program.absolute()), *(str(roms / f"{game}.bin") for game in TRAINING_GAMES)])
 
     sources, headers = (sorted((HERE / "core").glob(pattern)) for pattern in ("*.cpp", "*.h"))
     flags = [*build.flags, "-std=c++17", f"-I{HERE}", *includes]
     return profiled_library(build, "atari_core", sources, [], flags, [*headers, HERE / "emulator.h"], train)
+
+
+def linked(core: Path, ale: Path) -> list[str]:
+    """Return the two libraries for a linker, which looks into each once: each needs something of the other."""
+    return [str(core), str(ale)] * 2
 
 
 def ale_sources(ale: Path) -> list[Path]:
