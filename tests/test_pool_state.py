@@ -155,6 +155,32 @@ def test_a_pool_in_a_cycle_is_collected_with_envs_in_flight():
         assert gone() is None
 
 
+def test_the_collector_takes_no_memory_that_workers_write_to():
+    """It comes to the youngest objects first, here the blocks in flight. Each has a mapping of its own: gone when freed."""
+    code = f"""
+import gc, threading
+from tests.native import plugin
+from tests.native.process import wait_until
+gate = plugin.load().native
+gate.close_gate()
+gc.disable()
+pool = plugin.make(num_envs=2, batch_size=1, num_threads=2, cost_ns=20e3, items=5_000_000)
+pool.itself = pool
+gc.collect(0)
+held = []
+for _ in range(2):
+    pool.async_reset()
+    held += [pool.recv(), pool.recv()]
+pool.send([{WAIT}, {WAIT}])
+wait_until(lambda: gate.num_at_gate() == 2)
+threading.Timer(0.1, gate.open_gate).start()
+del pool
+gc.collect()
+"""
+    done = run_python(code)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 # ---- threads ---------------------------------------------------------------------------------------------------------
 
 

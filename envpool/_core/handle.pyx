@@ -36,7 +36,9 @@ def available_cpus():
     return ep_available_cpus()
 
 
-@cython.no_gc_clear     # the threads write into the blocks until __dealloc__ has stopped them
+# Not for the collector: of a pool that is garbage it may empty the lists of blocks first, to which threads still write.
+# Whatever cycle a pool is part of goes through the attributes of a Python subclass, which the collector does see.
+@cython.no_gc
 cdef class Handle:
     """Environments of one kind, a ring, and the threads that step them: the part of a pool that makes and ends it.
 

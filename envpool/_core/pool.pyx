@@ -36,7 +36,7 @@ cdef int64_t SLICE = 50000000
 cdef str RECV = "call recv() until it has returned them, or close() the pool"
 
 
-@cython.no_gc_clear     # as for Handle: the collector must not empty a pool whose threads run
+@cython.no_gc     # as for Handle
 cdef class Pool(Renderer):
     """A pool: what was made by Handle, and the calls that step it."""
 

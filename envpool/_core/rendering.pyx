@@ -76,7 +76,7 @@ cdef void* help_drawing(void* drawing) noexcept nogil:
     return NULL
 
 
-@cython.no_gc_clear     # as for Handle
+@cython.no_gc     # as for Handle
 cdef class Renderer(Shelf):
     """A pool's drawing side."""
 

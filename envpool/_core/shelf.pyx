@@ -48,7 +48,7 @@ cdef int compare_sent(const void* a, const void* b) noexcept nogil:
     return 1 if (<const Sent*>a).sent_no > (<const Sent*>b).sent_no else -1
 
 
-@cython.no_gc_clear     # as for Handle
+@cython.no_gc     # as for Handle
 cdef class Shelf(Handle):
     """A pool's receiving side for some of the envs in flight."""
 

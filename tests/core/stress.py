@@ -178,12 +178,15 @@ def a_crowd(pick):
 def dropped(pick):
     """A pool goes while its envs step: by its last reference, or by the garbage collector."""
     pool = plugin.make(layout=pick.choice(["flat", "rich"]), **any_options(pick))
+    if pick.random() < 0.5:
+        gc.collect(0)  # what is made from here on is younger than the pool: the collector comes to it first
     pool.send_reset()
     if pick.random() < 0.5:
         try:
             pool.recv()
         except EnvStepError:
             pool.recv()
+        pool.send_reset()
     if pick.random() < 0.5:
         pool.itself = pool
     del pool
