@@ -1,4 +1,5 @@
-/* Publishing, claiming, parking and receiving, as envpool/_core/engine.pyx does it: a model for Spin.
+/* Publishing, claiming, parking and receiving, as engine.pyx and caller.pyx in envpool/_core do it: a model
+ * for Spin.
  *
  * Workers step envs; the last of them, the reserve, only while the receiving thread does not help. One thread receives; it
  * also sends when too little is in flight. Another thread sends at any moment, even while the first one waits. What is
@@ -33,33 +34,8 @@
 #define BLOCKS 1
 #endif
 
-/* A futex. Only whether a word has changed since a thread read it matters, so it is the set of threads for which it has not
- * (bits); besides, how many sleep on it, and how many of those have been woken and not yet left. */
-typedef futex {
-  byte unchanged;
-  byte asleep;
-  byte woken;
-};
+#include "futex.pml"
 futex wake_futex, reserve_futex, recv_futex;
-
-#define read_word(f, me) f.unchanged = f.unchanged | me
-#define change_word(f) f.unchanged = 0
-#define forget_word(f, me) f.unchanged = f.unchanged & ~me
-
-#define futex_wait(f, me)                                                      \
-  if                                                                           \
-  :: atomic { ((f.unchanged & me) == 0) -> skip }                              \
-  :: atomic { (f.unchanged & me) -> f.asleep++; f.unchanged = f.unchanged & ~me }; \
-     atomic { (f.woken > 0) -> f.woken--; f.asleep-- }                         \
-  fi
-
-#define futex_wake(f, count)                                                   \
-  d_step {                                                                     \
-    if                                                                         \
-    :: (count < f.asleep - f.woken) -> f.woken = f.woken + count               \
-    :: else -> f.woken = f.asleep                                              \
-    fi                                                                         \
-  }
 
 byte head, claim, parked, reserve_parked;
 byte allowed = THREADS - 1; /* workers that may claim: `active` in the engine */

@@ -156,7 +156,7 @@ def test_a_pool_in_a_cycle_is_collected_with_envs_in_flight():
 
 
 def test_the_collector_takes_no_memory_that_workers_write_to():
-    """It comes to the youngest objects first, here the blocks in flight. Each has a mapping of its own: gone when freed."""
+    """It comes to the youngest objects first, here the blocks in flight: mappings of their own, gone when freed."""
     code = f"""
 import gc, threading
 from tests.native import plugin

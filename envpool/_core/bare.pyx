@@ -13,6 +13,7 @@ from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_now
+from envpool._core.caller cimport SLICE
 from envpool._core.definition cimport env_of
 from envpool._core.execute cimport find_nonzero
 from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_MAX_FIELDS, envpool_batch, envpool_env
@@ -37,8 +38,7 @@ cdef extern from *:
 #: The compiler that built this package, e.g. "gcc 12.2.0"; empty if unknown.
 COMPILER = EP_COMPILER.decode()
 
-cdef int64_t SLICE = 50000000       # the loop looks for signals this often, ns
-cdef int64_t BURST = 20000          # and at the clock this often, ns
+cdef int64_t BURST = 20000          # the loop looks at the clock this often, ns
 
 
 cdef class BareLoop:

@@ -16,6 +16,7 @@ env (`arrivals`), so that the caller can take any of them while others are in fl
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
+from envpool._core.atomic cimport ep_load_sc64
 from envpool.env cimport envpool_env
 
 cdef extern from "threads.h" nogil:
@@ -42,12 +43,6 @@ cdef enum:      # AutoReset
     NEXT_STEP       # the step after the last one resets and ignores its action
     SAME_STEP       # the last step resets at once; what it saw goes to the final arrays
     DISABLED        # the caller resets
-
-# Why wait_ready() returned.
-cdef enum:      # Wait
-    READY
-    TIMED_OUT       # nothing wrong: look for signals and wait again
-    CLOSED
 
 # Values of Engine.reset.
 cdef enum:      # Reset
@@ -159,13 +154,9 @@ cdef Engine* engine_new(const envpool_env* kind, int32_t num_envs, int32_t batch
 cdef int engine_start(Engine* e) noexcept
 cdef void engine_stop(Engine* e) noexcept nogil
 cdef void engine_free(Engine* e) noexcept
-cdef void enqueue(Engine* e, const int32_t* ids, int32_t n) noexcept
-cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept
-cdef bint is_ready(Engine* e) noexcept nogil
 cdef bint run_chunk(Engine* e) noexcept nogil
-cdef bint run_if_quick(Engine* e) noexcept
-cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil
-cdef int64_t written_rows(Engine* e) noexcept nogil
-cdef void leave_to_workers(Engine* e) noexcept
-cdef void wait_arrivals(Engine* e, int64_t count, int64_t seen_rows, int64_t timeout_ns) noexcept nogil
-cdef bint wait_drained(Engine* e, int64_t outstanding, int64_t timeout_ns) noexcept nogil
+cdef int start_workers(Engine* e, int32_t count) noexcept
+cdef void wake(Engine* e, int64_t count) noexcept nogil
+
+cdef inline bint has_work(Engine* e) noexcept nogil:
+    return ep_load_sc64(&e.head) > ep_load_sc64(&e.claim)

@@ -1,4 +1,4 @@
-"""The scheduling core: publishing, claiming, waking, parking. engine.pxd tells the whole story.
+"""The scheduling core: claiming, parking, waking. engine.pxd tells the whole story, caller.pyx is the other side.
 
 Three invariants keep it free of lost wakeups and deadlocks; docs/park.pml is a model of them that Spin checks:
 - A worker raises `parked`, then reads `head` and `claim` once more, and only then sleeps; the caller stores `head`,
@@ -13,7 +13,7 @@ from libc.string cimport memcpy, memset
 
 from envpool._core.atomic cimport (
     ep_add_sc32, ep_cas64, ep_futex_wait, ep_futex_wake, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_load_sc32,
-    ep_load_sc64, ep_now, ep_pause, ep_store_rlx32, ep_store_rlx64, ep_store_sc32, ep_store_sc64,
+    ep_now, ep_pause, ep_store_rlx64, ep_store_sc32,
 )
 from envpool._core.execute cimport execute_async, execute_sync, execute_to_shelf
 from envpool._core.layout cimport row_bytes
@@ -26,16 +26,10 @@ cdef extern from "stdlib.h" nogil:
 cdef int64_t MIN_CLAIM = 2000
 cdef int64_t MAX_CLAIM = 32000
 cdef int64_t MIN_SHARE = 2000
-# Async: below this mean cost a helping caller pays, above it a parked one does. Two values, so that it cannot flutter.
-cdef int64_t CHEAP_BELOW = 4000
-cdef int64_t CHEAP_ABOVE = 6000
-# Longest time the caller spins before it parks, and the longest gap between batches that a worker spins through.
-cdef int64_t CALLER_SPIN = 3000
+# The longest gap between batches that a worker spins through, and the shortest time it spins.
 cdef int64_t SHORT_GAP = 25000
 cdef int64_t MIN_SPIN = 500
-# A caller that is away longer than this between send and recv gives its place to one more worker.
-cdef int64_t ABSENT = 20000
-cdef int64_t QUICK = 5000
+# What waking a parked worker takes is taken to be between these.
 cdef int64_t MIN_WAKE = 4000
 cdef int64_t MAX_WAKE = 40000
 # Of Engine.shelf_from.
@@ -224,10 +218,6 @@ cdef bint run_chunk(Engine* e) noexcept nogil:
 
 # ---- workers --------------------------------------------------------------------------------------------------------
 
-cdef inline bint has_work(Engine* e) noexcept nogil:
-    return ep_load_sc64(&e.head) > ep_load_sc64(&e.claim)
-
-
 cdef void park(Engine* e, bint reserve) noexcept nogil:
     """Sleeps until woken, unless work or the end has come in the meantime."""
     cdef int32_t* word = &e.reserve_word if reserve else &e.wake_word
@@ -279,6 +269,17 @@ cdef void* run_worker(void* arg) noexcept nogil:
     return NULL
 
 
+cdef void wake(Engine* e, int64_t count) noexcept nogil:
+    """Wakes up to `count` parked workers that may claim."""
+    ep_store_rlx64(&e.published_at, ep_now())
+    if ep_load_sc32(&e.parked) > 0:
+        ep_add_sc32(&e.wake_word, 1)
+        ep_futex_wake(&e.wake_word, <int>min(count, 1 << 30))
+    if ep_load_sc32(&e.reserve_parked) > 0 and (ep_load_sc32(&e.active) == e.num_threads or ep_load_sc32(&e.stop)):
+        ep_add_sc32(&e.reserve_word, 1)
+        ep_futex_wake(&e.reserve_word, 1)
+
+
 cdef int start_workers(Engine* e, int32_t count) noexcept:
     """Starts workers until `count` run. Returns 0 or the errno of the first that could not be started."""
     cdef Worker* w
@@ -312,188 +313,3 @@ cdef void engine_stop(Engine* e) noexcept nogil:
     for i in range(e.started):
         pthread_join(e.workers[i].thread, NULL)
     e.started = 0
-
-
-# ---- the caller -----------------------------------------------------------------------------------------------------
-
-cdef void wake(Engine* e, int64_t count) noexcept nogil:
-    """Wakes up to `count` parked workers that may claim."""
-    ep_store_rlx64(&e.published_at, ep_now())
-    if ep_load_sc32(&e.parked) > 0:
-        ep_add_sc32(&e.wake_word, 1)
-        ep_futex_wake(&e.wake_word, <int>min(count, 1 << 30))
-    if ep_load_sc32(&e.reserve_parked) > 0 and (ep_load_sc32(&e.active) == e.num_threads or ep_load_sc32(&e.stop)):
-        ep_add_sc32(&e.reserve_word, 1)
-        ep_futex_wake(&e.reserve_word, 1)
-
-
-cdef void wake_for_backlog(Engine* e) noexcept nogil:
-    """With a helping caller: wakes as many workers as save more time than their waking costs."""
-    cdef int64_t backlog, count
-    if ep_load_rlx32(&e.parked) == 0:
-        return
-    backlog = (ep_load_rlx64(&e.head) - ep_load_rlx64(&e.claim)) * ep_load_rlx64(&e.ns_per_env)
-    count = backlog // (2 * ep_load_rlx64(&e.wake_latency))
-    if count > 0:
-        wake(e, min(count, e.num_threads - 1))
-
-
-cdef void enqueue(Engine* e, const int32_t* ids, int32_t n) noexcept:
-    """Writes ids behind the published part of the ring."""
-    cdef int64_t at = e.head & e.mask, room = e.mask + 1 - at
-    cdef int32_t i
-    if e.shelf_from != NEVER:
-        for i in range(n):
-            ep_store_rlx32(&e.shelf_ring[(e.head + i) & e.mask], ids[i])
-    elif e.is_sync:
-        memcpy(e.ring + at, ids, min(n, room) * sizeof(int32_t))
-        if n > room:
-            memcpy(e.ring, ids + room, (n - room) * sizeof(int32_t))
-        ep_store_rlx64(&e.expected, e.expected + n)
-    else:
-        for i in range(n):      # a slow claimer may read an old position at this very moment
-            ep_store_rlx32(&e.ring[(e.head + i) & e.mask], ids[i])
-
-
-cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept:
-    """Makes n enqueued ids claimable, decides who works on them, and wakes whom it pays to wake.
-
-    returns_at_once: the caller goes straight on to wait, as step() does; else the gap counts as absence from now on.
-    """
-    cdef int64_t cost = ep_load_rlx64(&e.ns_per_env)
-    cdef bint helps
-    if returns_at_once:
-        e.absence -= e.absence >> 2
-    e.cheap = cost < (CHEAP_ABOVE if e.cheap else CHEAP_BELOW)
-    helps = (e.is_sync or e.cheap) and e.absence < ABSENT and e.shelf_from == NEVER
-    if not helps and start_workers(e, e.num_threads) != 0:
-        helps = True            # no thread to be had: the caller stays the one that does the work
-    if helps != e.helps:        # a store that other threads must see costs more than a look
-        ep_store_sc32(&e.helps, helps)
-        ep_store_sc32(&e.active, e.num_threads - helps)
-    ep_store_sc64(&e.head, e.head + n)
-    if ep_load_sc32(&e.recv_waiting):       # another thread waits in recv: what it must do may have changed
-        ep_add_sc32(&e.recv_word, 1)
-        ep_futex_wake(&e.recv_word, 1)
-    if e.num_threads - helps == 0:
-        return
-    if not helps:
-        wake(e, n)
-    elif cost == 0 and not returns_at_once:     # nobody knows how much this is, and the caller goes elsewhere
-        wake(e, 1)
-    else:
-        wake_for_backlog(e)
-
-
-cdef bint is_ready(Engine* e) noexcept nogil:
-    if e.is_sync:
-        return ep_load_acq64(&e.blocks[0].written) >= ep_load_rlx64(&e.expected)
-    return ep_load_acq64(&e.blocks[e.next_block % e.num_blocks].written) >= e.batch_size
-
-
-cdef bint run_if_quick(Engine* e) noexcept:
-    """Steps what is published on the spot, GIL and all, where that takes less time than giving up the GIL is worth.
-
-    True: the block is ready. It never waits, since a worker might need the GIL to go on.
-    """
-    cdef int64_t cost = ep_load_rlx64(&e.ns_per_env)
-    if cost == 0 or not e.helps or (e.head - ep_load_rlx64(&e.claim)) * cost > QUICK:
-        return False
-    while run_chunk(e):
-        pass
-    return is_ready(e)
-
-
-cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
-    """Waits, and works meanwhile where the policy says so, until the next block is ready."""
-    cdef int64_t deadline = 0, spinning_since
-    cdef int32_t seen
-    cdef int _i, woken
-    while True:
-        if is_ready(e):
-            return READY
-        if ep_load_rlx32(&e.stop):
-            return CLOSED
-        if ep_load_sc32(&e.helps) and run_chunk(e):
-            if is_ready(e):
-                return READY
-            wake_for_backlog(e)
-            if deadline == 0:
-                deadline = ep_now() + timeout_ns
-            elif ep_now() > deadline:
-                return TIMED_OUT
-            continue
-        spinning_since = ep_now()
-        while not is_ready(e) and ep_now() - spinning_since < CALLER_SPIN:
-            for _i in range(16):
-                ep_pause()
-        seen = ep_load_sc32(&e.recv_word)
-        ep_store_sc32(&e.recv_waiting, 1)
-        woken = 0
-        if not is_ready(e) and not ep_load_sc32(&e.stop):
-            if has_work(e):
-                if ep_load_sc32(&e.helps):          # another thread has sent: claim it on the next turn
-                    ep_store_sc32(&e.recv_waiting, 0)
-                    continue
-                wake(e, e.num_threads)
-            woken = ep_futex_wait(&e.recv_word, seen, timeout_ns)
-        ep_store_sc32(&e.recv_waiting, 0)
-        if woken != 0 and not is_ready(e):
-            return TIMED_OUT
-
-
-cdef int64_t written_rows(Engine* e) noexcept nogil:
-    """Rows that have been written to the blocks in flight."""
-    cdef int64_t written = 0, k
-    for k in range(e.num_blocks):
-        written += ep_load_sc64(&e.blocks[k].written)
-    return written
-
-
-cdef bint wait_drained(Engine* e, int64_t outstanding, int64_t timeout_ns) noexcept nogil:
-    """Works and waits until every row in flight is written. False: not yet after timeout_ns."""
-    cdef int64_t deadline = ep_now() + timeout_ns
-    while True:
-        if written_rows(e) == outstanding:
-            return True
-        if ep_now() > deadline:
-            return False
-        if not run_chunk(e):
-            ep_futex_wait(&e.recv_word, ep_load_sc32(&e.recv_word), 100000)
-
-
-# ---- the caller, for the shelf --------------------------------------------------------------------------------------
-
-cdef void leave_to_workers(Engine* e) noexcept:
-    """Makes the workers do what is published: a caller that waits for some envs must not get stuck in another one."""
-    if e.helps and start_workers(e, e.num_threads) == 0:
-        ep_store_sc32(&e.helps, 0)
-        ep_store_sc32(&e.active, e.num_threads)
-        wake(e, e.num_threads)
-
-
-cdef inline bint has_arrived(Engine* e, int64_t count, int64_t seen_rows) noexcept nogil:
-    return ep_load_sc64(&e.arrivals) >> 32 >= count or written_rows(e) != seen_rows
-
-
-cdef void wait_arrivals(Engine* e, int64_t count, int64_t seen_rows, int64_t timeout_ns) noexcept nogil:
-    """Waits for `count` arrivals on the shelf, for more than seen_rows rows in the blocks, or for the time to pass.
-
-    It may come back early, for instance when the pool is being closed or another thread has sent: look, and call again.
-    """
-    cdef int64_t began = ep_now()
-    cdef int32_t seen
-    cdef int _i
-    while not has_arrived(e, count, seen_rows) and ep_now() - began < min(timeout_ns, CALLER_SPIN):
-        for _i in range(16):
-            ep_pause()
-    seen = ep_load_sc32(&e.recv_word)
-    ep_store_rlx32(&e.awaited, <int32_t>count)
-    ep_store_sc32(&e.recv_waiting, 1)
-    if not has_arrived(e, count, seen_rows) and not ep_load_sc32(&e.stop):
-        if has_work(e):
-            wake(e, e.num_threads)
-        # The caller works only where no thread could be started.
-        if not (ep_load_sc32(&e.helps) and run_chunk(e)) and timeout_ns > 0:
-            ep_futex_wait(&e.recv_word, seen, timeout_ns)
-    ep_store_sc32(&e.recv_waiting, 0)

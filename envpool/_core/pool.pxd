@@ -1,26 +1,15 @@
 """The pool as Python sees it: see pool.pyx."""
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 
-from envpool._core.rendering cimport Renderer
 from envpool._core.results cimport Form
+from envpool._core.sending cimport Sender
 
-cdef class Pool(Renderer):
-    cdef int take_ids(self, object env_id, const int32_t** ids, bint explicit_reset) except -1
-    cdef int refuse_id(self, object env_id, int64_t at) except -1
-    cdef int check_running(self, int64_t id) except -1
-    cdef void release(self, const int32_t* ids, int32_t n) noexcept
-    cdef int check_players(self, object action, object env_id) except -1
-    cdef int put(self, object action, object env_id, bint returns_at_once) except -1
-    cdef int begin_send(self) except -1
-    cdef void launch(self, const int32_t* ids, int32_t n, bint returns_at_once) noexcept
-    cdef int drain(self) except -1
-    cdef void forget_in_flight(self) noexcept
+cdef class Pool(Sender):
     cdef int wait(self) except -1
     cdef object deliver(self, Form form)
     cdef object empty(self, Form form)
     cdef object get(self, Form form, bint may_be_empty)
     cdef object pick_some(self, Form form, cnp.ndarray ids, int64_t need, int64_t timeout_ns)
     cdef object get_some(self, Form form, object min_ready, object timeout, object env_ids)
-    cdef int check_batch_follows(self, env_id) except -1

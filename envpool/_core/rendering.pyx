@@ -20,7 +20,8 @@ from libc.stdlib cimport free, malloc
 from posix.unistd cimport usleep
 
 from envpool._core.atomic cimport ep_add_sc64, ep_load_rlx32, ep_load_sc32, ep_load_sc64, ep_now, ep_store_rlx32
-from envpool._core.engine cimport Engine, ep_thread_start, pthread_join, pthread_t, run_chunk, written_rows
+from envpool._core.caller cimport SLICE, written_rows
+from envpool._core.engine cimport Engine, ep_thread_start, pthread_join, pthread_t, run_chunk
 from envpool._core.inputs cimport as_ids
 from envpool._core.shelf cimport Shelf
 from envpool.env cimport envpool_frames
@@ -32,8 +33,6 @@ cdef extern from "Python.h":
 
 cnp.import_array()
 
-# The caller looks for signals this often, ns.
-cdef int64_t SLICE = 50000000
 # Work that pays for starting a thread, ns.
 cdef int64_t START = 200000
 # Work per chunk, ns: it hides the claim, and balances the threads.

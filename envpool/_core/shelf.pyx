@@ -27,18 +27,14 @@ from envpool._core.atomic cimport (
     ep_swap_sc64,
 )
 from envpool._core.blocks cimport BatchBlock
-from envpool._core.engine cimport (
-    ENV_ID, Engine, NEVER, Span, enqueue, leave_to_workers, publish, wait_arrivals, written_rows,
-)
+from envpool._core.caller cimport SLICE, enqueue, leave_to_workers, publish, wait_arrivals, written_rows
+from envpool._core.engine cimport ENV_ID, Engine, NEVER, Span
 from envpool._core.handle cimport Handle
 from envpool._core.results cimport Form
 
 from envpool.errors import EnvIdError, EnvStepError, PoolStateError
 
 cnp.import_array()
-
-# A wait looks for signals this often, ns.
-cdef int64_t SLICE = 50000000
 
 cdef enum:
     SEEN = 2        # in Engine.busy, while the ids of one call are checked
