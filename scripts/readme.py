@@ -48,7 +48,7 @@ def machine(report: dict[str, Any]) -> str:
     """Return where and how a report was made."""
     m = report["machine"]
     return (
-        f"Measured with `{report['command']}` on {m['cores_available']} cores of a {m['cpu']}, {m['system']}, "
+        f"Measured with `{report['command']}` on {m['cores_available']} cores ({m['cpu']}), {m['system']}, "
         f"{m['python']}, NumPy {m['numpy']}, {m['compiler']}:\n\n"
     )
 
