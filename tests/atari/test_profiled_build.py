@@ -10,8 +10,8 @@ import pytest
 
 from tests.python import ROOT, environment
 
-#: What the Atari family is built of; the others are left out, to be quick.
-PARTS = ["setup.py", "pyproject.toml", "README.md", "LICENSE", "scripts", "include"]
+#: What the Atari family is built of and tested with; the others are left out, to be quick.
+PARTS = ["setup.py", "pyproject.toml", "README.md", "LICENSE", "scripts", "include", "tests"]
 PACKAGES = ["_core", "api", "atari"]
 
 PLAY = """
@@ -28,7 +28,8 @@ print(steps.hexdigest())
 
 
 @pytest.mark.slow
-def test_plays_as_the_plain_build_does(tmp_path: Path) -> None:
+def test_plays_as_the_plain_build_and_ale_py_do(tmp_path: Path) -> None:
+    """A pool as the plain build, and the core of it, frame by frame and in all games, as ale_py."""
     ignore = shutil.ignore_patterns("__pycache__", "*.so")
     for part in [*PARTS, *(f"envpool/{name}" for name in PACKAGES)]:
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
@@ -45,3 +46,6 @@ def test_plays_as_the_plain_build_does(tmp_path: Path) -> None:
     )
     assert Path(guided).is_relative_to(tmp_path) and not Path(mine).is_relative_to(tmp_path)
     assert got == expected
+    games = [sys.executable, "-m", "pytest", "-m", "not slow", "-p", "no:cacheprovider", "tests/atari/test_core.py"]
+    core = subprocess.run(games, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True)
+    assert core.returncode == 0, core.stdout[-4000:]
