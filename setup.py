@@ -56,7 +56,7 @@ def extension(source: Path) -> Extension:
     return Extension(
         ".".join(source.with_suffix("").parts),
         [str(source)],
-        include_dirs=["include", str(source.parent), np.get_include()],
+        include_dirs=["include", ".", str(source.parent), np.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_compile_args=COMMON + PROFILES[profile]["compile"],
         extra_link_args=["-pthread", *PROFILES[profile]["link"]],

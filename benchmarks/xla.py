@@ -2,7 +2,7 @@
 
     python benchmarks/xla.py [--calls N] [--turns N]
 
-CartPole-v1 with one thread, in loops with the same action: in C (benchmarks/caller.pyx), in Python, and in one
+CartPole-v1 with one thread, in loops with the same action: in C (benchmarks/consumer.pyx), in Python, and in one
 lax.fori_loop under jit, which JAX runs on the calling thread, or, as here with a product of matrices in the same
 program, on a thread of its own. They take turns; figures are medians over the turns, in processor time, which other
 programs disturb less than a clock. JAX copies a batch into its own buffers, which is part of its overhead.

@@ -15,7 +15,7 @@ from envpool._core.inputs import as_ids
 from envpool._core.pool import Pool
 from envpool.autoreset import MODES
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
-from envpool.rendering import View, check_camera, fps, modes
+from envpool.render_options import View, check_camera, fps, modes
 from envpool.spec import EnvSpec, check_seed, check_seeds, is_sequence
 from envpool.window import Window
 
@@ -217,7 +217,7 @@ class EnvPool(Pool):
         Raises
         ------
         PoolStateError
-            Made without a render mode, environments that were never reset, another thread renders, closed, forked.
+            ArrayLayout without a render mode, environments that were never reset, another thread renders, closed, forked.
         EnvIdError
             Ids out of range, or more than one for the window.
         RenderError

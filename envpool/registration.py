@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from envpool.errors import ConfigError, UnknownTaskError
 from envpool.family import load_compiled
 from envpool.gymnasium_ids import publish
-from envpool.rendering import DEFAULTS as RENDER_DEFAULTS
-from envpool.rendering import check_options, make_view
+from envpool.render_options import DEFAULTS as RENDER_DEFAULTS
+from envpool.render_options import check_options, make_view
 
 if TYPE_CHECKING:
     from envpool.pool import EnvPool

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool import spaces
-from envpool._core.definition import describe, whole
+from envpool._core.definition import describe, upgrade_capsule
 from envpool.autoreset import canonical_mode
 from envpool.errors import ConfigError
 from envpool.spaces import ArraySpec
@@ -82,7 +82,7 @@ class EnvSpec:
     Parameters
     ----------
     config : namedtuple
-        Made by ``gen_config(**options)``.
+        ArrayLayout by ``gen_config(**options)``.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class EnvSpec:
 
     def __init__(self, config: Any):
         self.config = validate(config)
-        self.capsule = whole(self.env.build(self.config))
+        self.capsule = upgrade_capsule(self.env.build(self.config))
         self._kind = describe(self.capsule)
         self._made_spaces: dict[str, tuple[Any, Any]] = {}
 

@@ -18,7 +18,7 @@ from gymnasium.vector.utils import batch_space
 from envpool.errors import ConfigError, PoolStateError
 from envpool.pool import pool_class
 from envpool.registration import registry
-from envpool.rendering import make_view
+from envpool.render_options import make_view
 from envpool.spec import is_sequence
 
 MODES = {

@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t
 
 from envpool._core.engine cimport Block
 
-cdef struct Made:
+cdef struct ArrayLayout:
     void* data
     PyObject* descr
     int flags
@@ -22,7 +22,7 @@ cdef class BatchBlock:
     cdef Memory memory
     cdef list arrays            # one ndarray per column, whole capacity; the only references kept here
     cdef void** pointers        # the tables behind c.fields and c.final
-    cdef Made* made             # how each array was made
+    cdef ArrayLayout* made             # how each array was made
     cdef bint is_held(self)
     cdef bint is_pristine(self)
     cdef void add(self, cnp.ndarray array)

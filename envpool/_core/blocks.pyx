@@ -79,7 +79,7 @@ cdef class BatchBlock:
     cdef bint is_pristine(self):
         """Whether every array still is what was made: same memory, shape, dtype and flags."""
         cdef cnp.ndarray a
-        cdef const Made* m
+        cdef const ArrayLayout* m
         cdef Py_ssize_t i
         cdef int d
         for i in range(PyList_GET_SIZE(self.arrays)):
@@ -94,7 +94,7 @@ cdef class BatchBlock:
         return True
 
     cdef void add(self, cnp.ndarray array):
-        cdef Made* m = &self.made[len(self.arrays)]
+        cdef ArrayLayout* m = &self.made[len(self.arrays)]
         m.data = cnp.PyArray_DATA(array)
         m.flags = cnp.PyArray_FLAGS(array)
         m.descr = <PyObject*>cnp.PyArray_DESCR(array)
@@ -106,7 +106,7 @@ cdef class BatchBlock:
     cdef void copy_row(self, int64_t row, BatchBlock source, int64_t source_row) noexcept:
         """Copies a row from a block of the same columns; neither has been handed out."""
         cdef Py_ssize_t i
-        cdef Made* to
+        cdef ArrayLayout* to
         for i in range(PyList_GET_SIZE(self.arrays)):
             to = &self.made[i]
             memcpy(<char*>to.data + row * to.row_bytes, <char*>source.made[i].data + source_row * to.row_bytes,
@@ -167,7 +167,7 @@ cdef class BlockStore:
         b.memory = Memory(self.block_bytes())
         b.arrays = []
         b.pointers = <void**>malloc(2 * n * sizeof(void*))
-        b.made = <Made*>malloc(len(self.names) * sizeof(Made))
+        b.made = <ArrayLayout*>malloc(len(self.names) * sizeof(ArrayLayout))
         if b.pointers == NULL or b.made == NULL:
             raise MemoryError
         at = <char*>b.memory.base

@@ -51,7 +51,7 @@ class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defau
 Description = namedtuple("Description", ["name", "fields", "actions", "frame_size"])
 
 
-cdef const envpool_env* head_of(object capsule, size_t size) except NULL:
+cdef const envpool_env* env_header(object capsule, size_t size) except NULL:
     """The struct behind a capsule; it has this version and at least this size."""
     cdef const envpool_env* env
     if not PyCapsule_IsValid(capsule, ENVPOOL_CAPSULE_NAME):
@@ -67,8 +67,8 @@ cdef const envpool_env* head_of(object capsule, size_t size) except NULL:
 
 
 cdef const envpool_env* env_of(object capsule) except NULL:
-    """The struct behind a capsule that `whole` has returned, checked for everything that can be checked."""
-    cdef const envpool_env* env = head_of(capsule, sizeof(envpool_env))
+    """The struct behind a capsule that `upgrade_capsule` has returned, checked for everything that can be checked."""
+    cdef const envpool_env* env = env_header(capsule, sizeof(envpool_env))
     name = env.name.decode() if env.name != NULL else "?"
     if (env.create == NULL or env.destroy == NULL or env.seed_many == NULL or env.step_many == NULL
             or env.write_many == NULL):
@@ -133,7 +133,7 @@ def describe(capsule):
     ValueError
         A table that the ABI does not allow.
     """
-    capsule = whole(capsule)
+    capsule = upgrade_capsule(capsule)
     cdef const envpool_env* env = env_of(capsule)
     name = env.name.decode()
     fields = tuple(read_field(name, &env.fields[i]) for i in range(env.num_fields))
@@ -208,7 +208,7 @@ def define(template, fields, actions, config=b"", *, name=None, keep=None, uint3
     PyCapsule
         Owns the tables and the config.
     """
-    cdef const envpool_env* source = head_of(template, EP_REQUIRED_SIZE)
+    cdef const envpool_env* source = env_header(template, EP_REQUIRED_SIZE)
     cdef Memory memory = Memory(sizeof(envpool_env) + (len(fields) + len(actions)) * sizeof(envpool_field), len(config))
     cdef envpool_env* env = <envpool_env*>memory.tables
     cdef envpool_field* entries = <envpool_field*>(env + 1)
@@ -233,7 +233,7 @@ def define(template, fields, actions, config=b"", *, name=None, keep=None, uint3
     return new_capsule(env, owned)
 
 
-def whole(capsule):
+def upgrade_capsule(capsule):
     """The capsule of a kind of env with every member that this version knows.
 
     Parameters
@@ -251,7 +251,7 @@ def whole(capsule):
     TypeError, ImportError
         Not such a capsule, or built for another version of the ABI.
     """
-    cdef const envpool_env* source = head_of(capsule, EP_REQUIRED_SIZE)
+    cdef const envpool_env* source = env_header(capsule, EP_REQUIRED_SIZE)
     cdef Memory memory
     if source.struct_size >= sizeof(envpool_env):
         return capsule

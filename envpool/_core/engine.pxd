@@ -11,7 +11,7 @@ monotonic and 64 bits wide, so a successful compare-and-swap proves that the ids
 Sync (batch_size == num_envs): a row is the env's position in the send, so a block comes out in the order asked for.
 Async: rows are allocated after simulating, in completion order, so that a slow env delays nobody.
 On the shelf: what is sent from ring position `shelf_from` on gets row i of one block for env i, and is announced env by
-env (`arrivals`), so that the caller can take any of them while others are in flight; see shelf.pyx.
+env (`arrivals`), so that the caller can take any of them while others are in flight; see partial.pyx.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t

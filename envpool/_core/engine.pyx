@@ -1,6 +1,6 @@
-"""The scheduling core: claiming, parking, waking. engine.pxd tells the whole story, caller.pyx is the other side.
+"""The scheduling core: claiming, parking, waking. engine.pxd tells the whole story, consumer.pyx is the other side.
 
-Three invariants keep it free of lost wakeups and deadlocks; docs/park.pml is a model of them that Spin checks:
+Three invariants keep it free of lost wakeups and deadlocks; tests/models/park.pml is a model of them that Spin checks:
 - A worker raises `parked`, then reads `head` and `claim` once more, and only then sleeps; the caller stores `head`,
   then reads `parked`. Both use sequentially consistent accesses, so one of the two sees the other.
 - The futex word is read before that last look for work, so that a wake in between makes the sleep return at once.

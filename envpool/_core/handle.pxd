@@ -5,17 +5,17 @@ from libc.stdint cimport int32_t, int64_t
 from envpool._core.actions cimport ActionTable
 from envpool._core.blocks cimport BatchBlock, BlockStore
 from envpool._core.engine cimport Engine
-from envpool._core.results cimport Form
+from envpool._core.results cimport ResultTemplate
 
 cdef class Handle:
     cdef Engine* engine
     cdef BlockStore store
     cdef list in_flight             # the BatchBlock behind each of engine.blocks
-    cdef BatchBlock shelf           # see shelf.pyx; None until it is needed; here, so that it outlives the threads
+    cdef BatchBlock shelf           # see partial.pyx; None until it is needed; here, so that it outlives the threads
     cdef BlockStore shelf_store     # of blocks with a row for each env
     cdef ActionTable actions
-    cdef Form reset_form
-    cdef Form step_form
+    cdef ResultTemplate reset_form
+    cdef ResultTemplate step_form
     cdef object step_nest           # the nest of array names behind step_form
     cdef object capsule             # keeps the env's tables alive
     cdef int32_t* scratch           # ids of the call being made (num_envs)

@@ -18,7 +18,7 @@ from envpool._core.engine cimport (
     Engine, SAME_STEP, engine_free, engine_new, engine_start, engine_stop, ep_available_cpus, ep_fork_generation,
     ep_watch_forks,
 )
-from envpool._core.results cimport Form
+from envpool._core.results cimport ResultTemplate
 from envpool.env cimport envpool_env
 
 from envpool._core.definition import describe
@@ -84,8 +84,8 @@ cdef class Handle:
         self.check_memory(num_envs, batch_size)
         self.actions = ActionTable(about.actions)
         reset_nest, self.step_nest = style.forms(self.store.names)
-        self.reset_form = Form(reset_nest, self.store.names)
-        self.step_form = Form(self.step_nest, self.store.names)
+        self.reset_form = ResultTemplate(reset_nest, self.store.names)
+        self.step_form = ResultTemplate(self.step_nest, self.store.names)
         self.capsule = capsule
         self.fork_generation = ep_fork_generation
         self.scratch = <int32_t*>malloc(num_envs * sizeof(int32_t))

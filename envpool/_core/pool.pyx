@@ -17,12 +17,12 @@ from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_load_rlx32, ep_now, ep_store_rlx64
 from envpool._core.blocks cimport BatchBlock
-from envpool._core.caller cimport CLOSED, READY, SLICE, is_ready, run_if_quick, wait_ready
+from envpool._core.consumer cimport CLOSED, READY, SLICE, is_ready, run_if_quick, wait_ready
 from envpool._core.engine cimport ENV_ID, Engine
 from envpool._core.inputs cimport as_count, as_ids, as_nanoseconds
-from envpool._core.results cimport Form
+from envpool._core.results cimport ResultTemplate
 from envpool._core.sending cimport Sender
-from envpool._core.shelf cimport Wish
+from envpool._core.partial cimport RecvRequest
 
 from envpool.errors import PoolStateError
 
@@ -67,7 +67,7 @@ cdef class Pool(Sender):
             )
         return 1
 
-    cdef object deliver(self, Form form):
+    cdef object deliver(self, ResultTemplate form):
         """Hands out the ready batch and puts a fresh block in its place; None: it is not ready any more."""
         cdef Engine* e = self.engine
         cdef int64_t slot = e.next_block % e.num_blocks, i, n
@@ -100,11 +100,11 @@ cdef class Pool(Sender):
             return form.build(block.arrays)
         return form.build([a[:n] for a in block.arrays])
 
-    cdef object empty(self, Form form):
+    cdef object empty(self, ResultTemplate form):
         """A batch without rows."""
         return form.build([np.empty((0, *s), d) for s, d in zip(self.store.shapes, self.store.dtypes)])
 
-    cdef object get(self, Form form, bint may_be_empty):
+    cdef object get(self, ResultTemplate form, bint may_be_empty):
         self.check_open()
         self.check_alone()
         if may_be_empty and self.outstanding == 0:
@@ -117,9 +117,9 @@ cdef class Pool(Sender):
         self.keeps_shelf = False
         return self.pick_some(form, None, -1, -1)
 
-    cdef object pick_some(self, Form form, cnp.ndarray ids, int64_t need, int64_t timeout_ns):
+    cdef object pick_some(self, ResultTemplate form, cnp.ndarray ids, int64_t need, int64_t timeout_ns):
         """See Shelf.pick; ids as take_wanted gives them, or None."""
-        cdef Wish wish
+        cdef RecvRequest wish
         wish.ids = NULL
         wish.num_ids = 0
         if ids is not None:
@@ -129,7 +129,7 @@ cdef class Pool(Sender):
         wish.timeout_ns = timeout_ns
         return self.pick(form, &wish)
 
-    cdef object get_some(self, Form form, object min_ready, object timeout, object env_ids):
+    cdef object get_some(self, ResultTemplate form, object min_ready, object timeout, object env_ids):
         """recv() with a wish."""
         cdef int64_t need = -1, limit = -1, n
         if timeout is not None:
@@ -189,7 +189,7 @@ cdef class Pool(Sender):
         EnvStepError
             Envs failed; the next recv() returns the batch.
         """
-        cdef Form form = self.reset_form if reset else self.step_form
+        cdef ResultTemplate form = self.reset_form if reset else self.step_form
         if min_ready is None and timeout is None and env_ids is None:
             return self.get(form, False)
         return self.get_some(form, min_ready, timeout, env_ids)

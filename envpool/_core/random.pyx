@@ -1,7 +1,7 @@
 """numpy's random numbers, drawn in C: thin classes over ``envpool/rng.h`` and ``envpool/rng_legacy.h``.
 
 With them Python can check what a native env draws against numpy, call by call and state by state. Envs call the headers
-themselves (``envpool.rng``, ``envpool.rng_legacy``): those do not check arguments, these do.
+themselves (``envpool.numerics.rng``, ``envpool.numerics.rng_legacy``): those do not check arguments, these do.
 """
 
 import math
@@ -14,12 +14,12 @@ cimport numpy as cnp
 from libc.stdint cimport INT64_MAX, INT64_MIN, UINT32_MAX, int64_t, uint32_t
 from libc.string cimport memcpy
 
-from envpool.rng cimport (
+from envpool.numerics.rng cimport (
     ep_choice, ep_choice_cdf, ep_choice_p, ep_choice_scratch_size, ep_choice_without_replacement, ep_integers,
     ep_integers_closed, ep_next32, ep_next64, ep_next_double, ep_normal, ep_pcg64, ep_pcg64_seed, ep_pcg64_seed_words,
     ep_permutation, ep_shuffle, ep_standard_normal, ep_uniform,
 )
-from envpool.rng_legacy cimport (
+from envpool.numerics.rng_legacy cimport (
     EP_MT19937_WORDS, ep_legacy_choice, ep_legacy_choice_p, ep_legacy_next32, ep_legacy_next64, ep_legacy_normal,
     ep_legacy_permutation, ep_legacy_randint, ep_legacy_random_sample, ep_legacy_shuffle, ep_legacy_standard_normal,
     ep_legacy_uniform, ep_mt19937, ep_mt19937_seed, ep_mt19937_seed_words,

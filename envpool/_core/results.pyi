@@ -4,5 +4,5 @@ from typing import Any
 from typing_extensions import disjoint_base
 
 @disjoint_base
-class Form:
+class ResultTemplate:
     def __init__(self, nest: Any, names: Sequence[str]) -> None: ...

@@ -9,7 +9,7 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 
-cdef class Form:
+cdef class ResultTemplate:
     """A compiled nest.
 
     Parameters
@@ -28,10 +28,10 @@ cdef class Form:
         elif isinstance(nest, dict):
             self.kind = dict
             self.keys = tuple(nest)
-            self.children = tuple(Form(v, names) for v in nest.values())
+            self.children = tuple(ResultTemplate(v, names) for v in nest.values())
         else:
             self.kind = type(nest)
-            self.children = tuple(Form(v, names) for v in nest)
+            self.children = tuple(ResultTemplate(v, names) for v in nest)
 
     cdef object build(self, list arrays):
         cdef object item
@@ -41,11 +41,11 @@ cdef class Form:
         if self.kind is dict:
             entries = {}
             for i in range(n):
-                PyDict_SetItem(entries, self.keys[i], (<Form>self.children[i]).build(arrays))
+                PyDict_SetItem(entries, self.keys[i], (<ResultTemplate>self.children[i]).build(arrays))
             return entries
         items = PyTuple_New(n)
         for i in range(n):
-            item = (<Form>self.children[i]).build(arrays)
+            item = (<ResultTemplate>self.children[i]).build(arrays)
             Py_INCREF(item)         # the tuple takes over a reference
             PyTuple_SET_ITEM(items, i, item)
         return items if self.kind is tuple else tuple.__new__(self.kind, items)

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t
 
-from envpool._core.rendering cimport Renderer
+from envpool._core.frames cimport Renderer
 
 cdef class Sender(Renderer):
     cdef int take_ids(self, object env_id, const int32_t** ids, bint explicit_reset) except -1

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from envpool._core.rendering import Renderer
+from envpool._core.frames import Renderer
 
 class Sender(Renderer):
     def first_busy(self) -> int | None: ...

@@ -9,10 +9,10 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_add_sc32, ep_now
-from envpool._core.caller cimport SLICE, enqueue, publish, wait_drained
+from envpool._core.consumer cimport SLICE, enqueue, publish, wait_drained
 from envpool._core.engine cimport DISABLED, Engine, PENDING, REFUSED
 from envpool._core.inputs cimport as_array, as_ids, flatten
-from envpool._core.rendering cimport Renderer
+from envpool._core.frames cimport Renderer
 
 from envpool.errors import EnvIdError, PoolStateError
 

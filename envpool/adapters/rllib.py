@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from envpool.adapters import needs
-from envpool.adapters.member import Member, check_no_options, members
+from envpool.adapters.sub_env import SubEnv, check_no_options, members
 from envpool.adapters.pools import open_pool, split, split_info
 from envpool.errors import EnvStepError
 
@@ -105,7 +105,7 @@ class VectorEnv(vector_env.VectorEnv):
             terminated[i] = True  # RLlib asks for it
         return rows, reward.tolist(), terminated.tolist(), truncated.tolist(), split_info(info)
 
-    def get_sub_environments(self) -> list[Member]:
+    def get_sub_environments(self) -> list[SubEnv]:
         """Return the environments, each by itself."""
         return self.envs
 

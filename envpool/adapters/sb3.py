@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from envpool.adapters import needs
-from envpool.adapters.member import check_no_options, members
+from envpool.adapters.sub_env import check_no_options, members
 from envpool.adapters.pools import open_pool, split, split_info
 
 with needs("sb3"):
@@ -29,7 +29,7 @@ class VecEnv(vec_env.VecEnv):
     ----------
     pool : GymnasiumEnvPool
         The pool inside; to be left alone while this is in use.
-    envs : list of Member
+    envs : list of SubEnv
         What ``get_attr``, ``set_attr`` and ``env_method`` turn to. Attributes that are set stay there: the native
         environments do not see them.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from envpool.adapters import needs
-from envpool.adapters.member import Member
+from envpool.adapters.sub_env import SubEnv
 from envpool.adapters.pools import open_pool, split, split_info
 
 with needs("tianshou"):
@@ -23,10 +23,10 @@ class Worker(EnvWorker):
     Parameters
     ----------
     env_fn : callable
-        Returns the Member, which is `env` then.
+        Returns the SubEnv, which is `env` then.
     """
 
-    def __init__(self, env_fn: Callable[[], Member]):
+    def __init__(self, env_fn: Callable[[], SubEnv]):
         self.env = env_fn()
         super().__init__(env_fn)
 
@@ -35,7 +35,7 @@ class Worker(EnvWorker):
         return getattr(self.env, key)
 
     def set_env_attr(self, key: str, value: Any) -> None:
-        """Set an attribute of the Member; the native environment does not see it."""
+        """Set an attribute of the SubEnv; the native environment does not see it."""
         setattr(self.env, key, value)
 
     def send(self, action: Any) -> None:
@@ -104,7 +104,7 @@ class VectorEnv(BaseVectorEnv):
 
     def __init__(self, pool: Any, wait_num: int | None = None, timeout: float | None = None, **options: Any):
         self.pool = open_pool(pool, options)
-        super().__init__([partial(Member, self.pool, i) for i in range(self.pool.num_envs)], Worker, wait_num, timeout)
+        super().__init__([partial(SubEnv, self.pool, i) for i in range(self.pool.num_envs)], Worker, wait_num, timeout)
 
     def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Any, Any]:
         """Start episodes in some environments while others stay in flight.

@@ -7,7 +7,7 @@ from typing import Any
 
 import dm_env
 
-from envpool.api import names as tree
+from envpool.api import tree
 from envpool.pool import EnvPool
 from envpool.spaces import named
 from envpool.spec import EnvSpec

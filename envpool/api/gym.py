@@ -8,7 +8,7 @@ from typing import Any
 
 from envpool.api.gymnasium import GymnasiumStyle
 from envpool.pool import EnvPool
-from envpool.rendering import View
+from envpool.render_options import View
 from envpool.spec import EnvSpec, loaded_spaces
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import gymnasium
 from gymnasium.vector import AutoresetMode
 
-from envpool.api import names as tree
+from envpool.api import tree
 from envpool.pool import EnvPool
-from envpool.rendering import View
+from envpool.render_options import View
 from envpool.spec import EnvSpec
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from envpool.api import names as tree
+from envpool.api import tree
 from envpool.pool import EnvPool
 from envpool.spec import EnvSpec
 

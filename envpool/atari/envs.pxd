@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 
 from envpool.atari.emulator cimport Emulator, Machine, Resizer, Rom, new_emulator, new_resizer, new_rom
-from envpool.rng cimport ep_pcg64
+from envpool.numerics.rng cimport ep_pcg64
 
 cdef struct Config:             # of one kind; the bytes of its ROM follow
     int32_t stack_num

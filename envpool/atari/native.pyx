@@ -20,7 +20,7 @@ from envpool.atari.emulator cimport (
 )
 from envpool.atari.envs cimport Config, Env, Envs, create, destroy
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames
-from envpool.rng cimport ep_generate_state, ep_integers, ep_pcg64_seed
+from envpool.numerics.rng cimport ep_generate_state, ep_integers, ep_pcg64_seed
 
 from envpool.native import Field, define
 
@@ -243,17 +243,17 @@ cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t s
         snprintf(text, size, "there is no memory to draw in")
 
 
-cdef envpool_env KIND
-envpool_env_init(&KIND, "Atari")
-KIND.create = create
-KIND.destroy = destroy
-KIND.seed_many = seed_many
-KIND.step_many = step_many
-KIND.write_many = write_many
-KIND.error_text = error_text
-KIND.render_many = render_many
-KIND.frame_height = 210     # of most consoles; `build` asks this one
-KIND.frame_width = 160
+cdef envpool_env ENV_DEF
+envpool_env_init(&ENV_DEF, "Atari")
+ENV_DEF.create = create
+ENV_DEF.destroy = destroy
+ENV_DEF.seed_many = seed_many
+ENV_DEF.step_many = step_many
+ENV_DEF.write_many = write_many
+ENV_DEF.error_text = error_text
+ENV_DEF.render_many = render_many
+ENV_DEF.frame_height = 210     # of most consoles; `build` asks this one
+ENV_DEF.frame_width = 160
 
 
 def find(str name):
@@ -311,7 +311,7 @@ def build(config, game, bytes rom, picture_size=None):
         Field("info:ram", np.uint8, (RAM_SIZE,)),
     ]
     actions = [Field("action", np.int32, (-1,), 0, len(actions) - 1)]
-    template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+    template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
     return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)] + rom, frame_size=frame_size)
 
 

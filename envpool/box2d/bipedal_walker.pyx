@@ -19,7 +19,7 @@ from envpool.box2d.scene cimport (
 )
 from envpool.box2d.worlds cimport Env, Options, Outcome, Task, init_kind
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
-from envpool.rng cimport ep_integers, ep_next_double, ep_uniform
+from envpool.numerics.rng cimport ep_integers, ep_next_double, ep_uniform
 
 from envpool.native import Field, define
 
@@ -35,7 +35,7 @@ cdef enum:
     NAN_ACTION = 1                      # error code
     LIDAR_ROUND = 100                   # pictures from one that shows the first ray to the next
 
-cdef extern from "bipedal_walker_draw.h" nogil:
+cdef extern from "bipedal_walker_frame.h" nogil:
     enum:
         WALKER_HEIGHT
         WALKER_WIDTH
@@ -352,8 +352,8 @@ cdef bint draw(Env* env, const Options* options, uint8_t* canvas) noexcept nogil
 cdef Task TASK = Task(sizeof(Walker), "the action has a NaN, allowed are numbers; those beyond -1 and 1 are clipped",
                       NULL, NULL, start, choose, push, observe, write, WALKER_HEIGHT, WALKER_WIDTH,
                       draw)
-cdef envpool_env KIND
-init_kind(&KIND, "BipedalWalker")
+cdef envpool_env ENV_DEF
+init_kind(&ENV_DEF, "BipedalWalker")
 
 
 class BipedalWalker:
@@ -390,5 +390,5 @@ class BipedalWalker:
         low[[8, 13]] = -0.0
         fields = [Field("obs", np.float32, (OBS,), low, high)]
         actions = [Field("action", np.float32, (-1, MOTORS), -1, 1)]
-        template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])

@@ -9,7 +9,7 @@
 #ifndef ENVPOOL_BOX2D_EXHAUST_H
 #define ENVPOOL_BOX2D_EXHAUST_H
 
-#include "scene.h"
+#include "envpool/box2d/scene.h"
 
 enum { EXHAUST_PARTICLES = 2048 }; /* two for each step of an episode of the usual length                            */
 

@@ -1,10 +1,10 @@
-"""exhaust.h and lunar_lander_draw.h: what the engines of LunarLander blow out, and its picture."""
+"""exhaust.h and lunar_lander_frame.h: what the engines of LunarLander blow out, and its picture."""
 
 from libc.stdint cimport uint8_t
 
 from envpool.box2d.scene cimport b2Body, b2Vec2, b2World
 
-cdef extern from "exhaust.h" nogil:
+cdef extern from "envpool/box2d/exhaust.h" nogil:
     cdef struct Exhaust:
         b2World* world
 
@@ -16,7 +16,7 @@ cdef extern from "exhaust.h" nogil:
     void exhaust_follow(Exhaust* e)
     void exhaust_fade(Exhaust* e)
 
-cdef extern from "lunar_lander_draw.h" nogil:
+cdef extern from "lunar_lander_frame.h" nogil:
     enum:
         LANDER_CHUNKS
         LANDER_HEIGHT

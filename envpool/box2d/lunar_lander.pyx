@@ -22,7 +22,7 @@ from envpool.box2d.scene cimport (
 )
 from envpool.box2d.worlds cimport Env, Options, Outcome, Task, init_kind
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
-from envpool.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed_words, ep_uniform
+from envpool.numerics.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed_words, ep_uniform
 
 from envpool.errors import ConfigError
 from envpool.native import Field, define
@@ -312,8 +312,8 @@ cdef void release(Env* env) noexcept nogil:
 
 cdef Task TASK = Task(sizeof(Lander), NULL, release, seed, start, choose, push, observe, write, LANDER_HEIGHT,
                       LANDER_WIDTH, draw)
-cdef envpool_env KIND
-init_kind(&KIND, "LunarLander")
+cdef envpool_env ENV_DEF
+init_kind(&ENV_DEF, "LunarLander")
 
 
 class LunarLander:
@@ -381,5 +381,5 @@ class LunarLander:
             actions = [Field("action", np.float32, (-1, 2), -1, 1)]
         else:
             actions = [Field("action", np.int32, (-1,), 0, 3)]
-        template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])

@@ -4,10 +4,10 @@
 
 #include <Box2D/Box2D.h>
 
-#include "../drawing/aaline.h"
-#include "../drawing/gfx.h"
-#include "../drawing/line.h"
-#include "../drawing/polygon.h"
+#include "envpool/raster/aaline.h"
+#include "envpool/raster/gfx.h"
+#include "envpool/raster/line.h"
+#include "envpool/raster/polygon.h"
 
 #define OUTLINE_SCALE 30.0f /* pixels in a metre */
 

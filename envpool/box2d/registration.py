@@ -29,7 +29,7 @@ for task, hardcore, max_steps in (("BipedalWalker", False, 1600), ("BipedalWalke
 for version in (2, 3):
     register(
         f"CarRacing-v{version}",
-        f"{FAMILY}.car_racing",
+        f"{FAMILY}.car_racing.env",
         env="CarRacing",
         version=version,
         max_episode_steps=1000,

@@ -58,7 +58,7 @@ cdef extern from "<Box2D/Box2D.h>" nogil:
         void SetContactListener(b2ContactListener* listener)
         void DestroyBody(b2Body* body)
 
-cdef extern from "scene.h" nogil:
+cdef extern from "envpool/box2d/scene.h" nogil:
     enum:
         SCENE_FPS
         SCENE_BLOCK

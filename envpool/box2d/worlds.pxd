@@ -12,9 +12,9 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from envpool.box2d.scene cimport SCENE_BLOCK, SCENE_LANES, b2World, scene_create, scene_step, scene_warm_up
-from envpool.drawing.image cimport smooth_image, smooth_scale
+from envpool.raster.image cimport smooth_image, smooth_scale
 from envpool.env cimport envpool_batch, envpool_env, envpool_env_init, envpool_frames
-from envpool.rng cimport ep_pcg64, ep_pcg64_seed
+from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_seed
 
 # What the struct of an env of a task begins with.
 cdef struct Env:

@@ -12,12 +12,12 @@ from libc.math cimport cos, sin
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from envpool.drawing.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
-from envpool.drawing.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
+from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
+from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
 from envpool.env cimport (
     ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init, envpool_frames,
 )
-from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
+from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
 
 from envpool.native import Field, define
 
@@ -151,17 +151,17 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     return 0
 
 
-cdef envpool_env KIND
-envpool_env_init(&KIND, "CartPole")
-KIND.create = create
-KIND.destroy = destroy
-KIND.seed_many = seed_many
-KIND.step_many = step_many
-KIND.write_many = write_many
-KIND.run_many = run_many
-KIND.render_many = render_many
-KIND.frame_height = 400
-KIND.frame_width = 600
+cdef envpool_env ENV_DEF
+envpool_env_init(&ENV_DEF, "CartPole")
+ENV_DEF.create = create
+ENV_DEF.destroy = destroy
+ENV_DEF.seed_many = seed_many
+ENV_DEF.step_many = step_many
+ENV_DEF.write_many = write_many
+ENV_DEF.run_many = run_many
+ENV_DEF.render_many = render_many
+ENV_DEF.frame_height = 400
+ENV_DEF.frame_width = 600
 
 
 class CartPole:
@@ -186,7 +186,7 @@ class CartPole:
         high = np.array([X_LIMIT * 2, np.inf, THETA_LIMIT * 2, np.inf], np.float32)
         fields = [Field("obs", np.float32, (4,), -high, high)]
         actions = [Field("action", np.int32, (-1,), 0, 1)]
-        template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
 
     @staticmethod

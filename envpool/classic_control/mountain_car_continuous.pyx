@@ -12,12 +12,12 @@ from libc.math cimport cos, sin
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from envpool._core.numpy_float32 cimport np_sin32
+from envpool.numerics.numpy_float32 cimport np_sin32
 from envpool.classic_control.valley cimport draw_valley
 from envpool.env cimport (
     ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init, envpool_frames,
 )
-from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
+from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
 
 from envpool.classic_control.valley import assets
 from envpool.native import Field, define
@@ -151,17 +151,17 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     return 0
 
 
-cdef envpool_env KIND
-envpool_env_init(&KIND, "MountainCarContinuous")
-KIND.create = create
-KIND.destroy = destroy
-KIND.seed_many = seed_many
-KIND.step_many = step_many
-KIND.write_many = write_many
-KIND.run_many = run_many
-KIND.render_many = render_many
-KIND.frame_height = 400
-KIND.frame_width = 600
+cdef envpool_env ENV_DEF
+envpool_env_init(&ENV_DEF, "MountainCarContinuous")
+ENV_DEF.create = create
+ENV_DEF.destroy = destroy
+ENV_DEF.seed_many = seed_many
+ENV_DEF.step_many = step_many
+ENV_DEF.write_many = write_many
+ENV_DEF.run_many = run_many
+ENV_DEF.render_many = render_many
+ENV_DEF.frame_height = 400
+ENV_DEF.frame_width = 600
 
 
 class MountainCarContinuous:
@@ -187,7 +187,7 @@ class MountainCarContinuous:
         high = np.array([HIGHEST, MAX_SPEED], np.float32)
         fields = [Field("obs", np.float32, (2,), low, high)]
         actions = [Field("action", np.float32, (-1, 1), -1.0, 1.0)]
-        template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
 
     @staticmethod

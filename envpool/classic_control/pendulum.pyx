@@ -14,16 +14,16 @@ from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from envpool.drawing.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped
-from envpool.drawing.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of, turn_point
-from envpool.drawing.image cimport (
+from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped
+from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of, turn_point
+from envpool.raster.image cimport (
     SPRITE_MIRRORED, SPRITE_UPSIDE_DOWN, sheet_sprite, smooth_image, smooth_scale, sprite, sprite_draw,
 )
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames
-from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
+from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
 
-from envpool.classic_control.pictures import check_square
-from envpool.drawing.sheet import load, pack, pygame_for, rgba
+from envpool.classic_control.frame_size import check_square
+from envpool.raster.sheet import load, pack, pygame_for, rgba
 from envpool.errors import ConfigError
 from envpool.native import Field, define
 
@@ -199,17 +199,17 @@ cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t s
     snprintf(text, size, "there is no memory for the arrow of its picture")
 
 
-cdef envpool_env KIND
-envpool_env_init(&KIND, "Pendulum")
-KIND.create = create
-KIND.destroy = destroy
-KIND.seed_many = seed_many
-KIND.step_many = step_many
-KIND.write_many = write_many
-KIND.run_many = run_many
-KIND.error_text = error_text
-KIND.render_many = render_many
-KIND.frame_height = KIND.frame_width = 500
+cdef envpool_env ENV_DEF
+envpool_env_init(&ENV_DEF, "Pendulum")
+ENV_DEF.create = create
+ENV_DEF.destroy = destroy
+ENV_DEF.seed_many = seed_many
+ENV_DEF.step_many = step_many
+ENV_DEF.write_many = write_many
+ENV_DEF.run_many = run_many
+ENV_DEF.error_text = error_text
+ENV_DEF.render_many = render_many
+ENV_DEF.frame_height = ENV_DEF.frame_width = 500
 
 
 class Pendulum:
@@ -239,7 +239,7 @@ class Pendulum:
         high = np.array([1.0, 1.0, MAX_SPEED], np.float32)
         fields = [Field("obs", np.float32, (3,), -high, high)]
         actions = [Field("action", np.float32, (-1, 1), -MAX_TORQUE, MAX_TORQUE)]
-        template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
 
     @staticmethod

@@ -8,15 +8,15 @@ import numpy as np
 
 from libc.stdint cimport int32_t, uint8_t
 
-from envpool.drawing.aaline cimport aaline_draw
-from envpool.drawing.canvas cimport (
+from envpool.raster.aaline cimport aaline_draw
+from envpool.raster.canvas cimport (
     canvas, canvas_clear, canvas_colour, canvas_flipped, canvas_of_frame_flipped, canvas_set,
 )
-from envpool.drawing.gfx cimport gfx_draw_circle, gfx_draw_polygon, turn, turn_of, turn_point
-from envpool.drawing.image cimport sheet_copy, sheet_numbers
+from envpool.raster.gfx cimport gfx_draw_circle, gfx_draw_polygon, turn, turn_of, turn_point
+from envpool.raster.image cimport sheet_copy, sheet_numbers
 from envpool.env cimport envpool_frames
 
-from envpool.drawing.sheet import pack
+from envpool.raster.sheet import pack
 
 LOWEST, HIGHEST = -1.2, 0.6     # positions at the borders of the picture
 POINTS = 100                    # of the line

@@ -11,16 +11,16 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free
 
-from envpool.drawing.canvas cimport canvas
-from envpool.drawing.image cimport sheet_copy, sheet_draw, sheet_numbers
-from envpool.drawing.scaled cimport scaled_begin, scaled_canvas, scaled_end, scaled_finish, scaled_frames
+from envpool.raster.canvas cimport canvas
+from envpool.raster.image cimport sheet_copy, sheet_draw, sheet_numbers
+from envpool.raster.scaled cimport scaled_begin, scaled_canvas, scaled_end, scaled_finish, scaled_frames
 from envpool.env cimport (
     ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init, envpool_frames,
 )
-from envpool.rng cimport ep_choice, ep_pcg64, ep_pcg64_seed
+from envpool.numerics.rng cimport ep_choice, ep_pcg64, ep_pcg64_seed
 
 from envpool.native import Field, define
-from envpool.toy_text.pictures import BLACKJACK_SIZE, blackjack
+from envpool.toy_text.sprites import BLACKJACK_SIZE, blackjack
 
 cdef enum:
     OUT_OF_MEMORY = 1
@@ -207,7 +207,7 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     cdef scaled_frames frames
     cdef canvas c
     cdef int32_t i
-    if not scaled_begin(&frames, f, KIND.frame_height, KIND.frame_width):
+    if not scaled_begin(&frames, f, ENV_DEF.frame_height, ENV_DEF.frame_width):
         return OUT_OF_MEMORY
     for i in range(f.n):
         c = scaled_canvas(&frames, i)
@@ -222,16 +222,16 @@ cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t s
     snprintf(text, size, "there is no memory for its picture")
 
 
-cdef envpool_env KIND
-envpool_env_init(&KIND, "Blackjack")
-KIND.create = create
-KIND.destroy = destroy
-KIND.seed_many = seed_many
-KIND.step_many = step_many
-KIND.write_many = write_many
-KIND.error_text = error_text
-KIND.render_many = render_many
-KIND.frame_height, KIND.frame_width = BLACKJACK_SIZE
+cdef envpool_env ENV_DEF
+envpool_env_init(&ENV_DEF, "Blackjack")
+ENV_DEF.create = create
+ENV_DEF.destroy = destroy
+ENV_DEF.seed_many = seed_many
+ENV_DEF.step_many = step_many
+ENV_DEF.write_many = write_many
+ENV_DEF.error_text = error_text
+ENV_DEF.render_many = render_many
+ENV_DEF.frame_height, ENV_DEF.frame_width = BLACKJACK_SIZE
 
 
 class Blackjack:
@@ -259,7 +259,7 @@ class Blackjack:
         c.sab = config.sab
         fields = [Field("obs", np.int32, (3,), 0, 31)]
         actions = [Field("action", np.int32, (-1,), 0, 1)]
-        template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
 
     @staticmethod

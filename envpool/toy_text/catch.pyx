@@ -11,9 +11,9 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from envpool.drawing.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame, canvas_span
+from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame, canvas_span
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames
-from envpool.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed
+from envpool.numerics.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed
 
 from envpool.native import Field, define
 from envpool.spec import check_range
@@ -127,14 +127,14 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     return 0
 
 
-cdef envpool_env KIND
-envpool_env_init(&KIND, "Catch")
-KIND.create = create
-KIND.destroy = destroy
-KIND.seed_many = seed_many
-KIND.step_many = step_many
-KIND.write_many = write_many
-KIND.render_many = render_many
+cdef envpool_env ENV_DEF
+envpool_env_init(&ENV_DEF, "Catch")
+ENV_DEF.create = create
+ENV_DEF.destroy = destroy
+ENV_DEF.seed_many = seed_many
+ENV_DEF.step_many = step_many
+ENV_DEF.write_many = write_many
+ENV_DEF.render_many = render_many
 
 
 class Catch:
@@ -162,7 +162,7 @@ class Catch:
         c.width = config.width
         fields = [Field("obs", np.float32, (config.height, config.width), 0, 1)]
         actions = [Field("action", np.int32, (-1,), 0, 2)]
-        template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
         cell = max(1, min(MAX_CELL, MAX_PICTURE // max(config.height, config.width)))
         frame = config.height * cell, config.width * cell
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)], frame_size=frame)

@@ -11,7 +11,7 @@ from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env, envpool_env_init
 from envpool.toy_text cimport tabular
 
 from envpool.native import Field, define
-from envpool.toy_text.pictures import cliff
+from envpool.toy_text.sprites import cliff
 from envpool.toy_text.tabular import grid_targets, pack, slipping
 
 ROWS, COLUMNS = 4, 12
@@ -19,17 +19,17 @@ MOVES = ((-1, 0), (0, 1), (1, 0), (0, -1))      # up, right, down, left
 START, GOAL = 36, 47                            # the corners of the last row; the cells between are the cliff
 WALKS, FALLS, ARRIVES = range(3)                # kinds of outcomes
 
-cdef envpool_env KIND
-envpool_env_init(&KIND, "CliffWalking")
-KIND.create = tabular.create
-KIND.destroy = tabular.destroy
-KIND.seed_many = tabular.seed_many
-KIND.step_many = tabular.step_many
-KIND.write_many = tabular.write_many
-KIND.run_many = tabular.run_many
-KIND.render_many = tabular.render_many
-KIND.frame_height = 256
-KIND.frame_width = 768
+cdef envpool_env ENV_DEF
+envpool_env_init(&ENV_DEF, "CliffWalking")
+ENV_DEF.create = tabular.create
+ENV_DEF.destroy = tabular.destroy
+ENV_DEF.seed_many = tabular.seed_many
+ENV_DEF.step_many = tabular.step_many
+ENV_DEF.write_many = tabular.write_many
+ENV_DEF.run_many = tabular.run_many
+ENV_DEF.render_many = tabular.render_many
+ENV_DEF.frame_height = 256
+ENV_DEF.frame_width = 768
 
 
 class CliffWalking:
@@ -70,7 +70,7 @@ class CliffWalking:
             Field("info:prob", np.float32, (-1,), 0, 1),
         ]
         actions = [Field("action", np.int32, (-1,), 0, len(MOVES) - 1)]
-        return define(PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL), fields, actions, table)
+        return define(PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL), fields, actions, table)
 
     @staticmethod
     def picture_assets(config, height, width):

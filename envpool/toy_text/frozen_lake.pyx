@@ -13,7 +13,7 @@ from envpool.toy_text cimport tabular
 from envpool.errors import ConfigError
 from envpool.native import Field, define
 from envpool.toy_text.checks import check_probability, check_rewards
-from envpool.toy_text.pictures import lake, lake_size
+from envpool.toy_text.sprites import lake, lake_size
 from envpool.toy_text.tabular import grid_targets, pack, slipping
 
 MAPS = {
@@ -25,15 +25,15 @@ FROZEN, HOLE, GOAL = range(3)                   # kinds of outcomes, by the cell
 KINDS = {"S": FROZEN, "F": FROZEN, "H": HOLE, "G": GOAL}
 MAX_CELLS = 2**20                               # the observation stays Discrete
 
-cdef envpool_env KIND
-envpool_env_init(&KIND, "FrozenLake")
-KIND.create = tabular.create
-KIND.destroy = tabular.destroy
-KIND.seed_many = tabular.seed_many
-KIND.step_many = tabular.step_many
-KIND.write_many = tabular.write_many
-KIND.run_many = tabular.run_many
-KIND.render_many = tabular.render_many
+cdef envpool_env ENV_DEF
+envpool_env_init(&ENV_DEF, "FrozenLake")
+ENV_DEF.create = tabular.create
+ENV_DEF.destroy = tabular.destroy
+ENV_DEF.seed_many = tabular.seed_many
+ENV_DEF.step_many = tabular.step_many
+ENV_DEF.write_many = tabular.write_many
+ENV_DEF.run_many = tabular.run_many
+ENV_DEF.render_many = tabular.render_many
 
 
 def named_map(map_name, size):
@@ -147,7 +147,7 @@ class FrozenLake:
             Field("info:prob", np.float32, (-1,), 0, 1),
         ]
         actions = [Field("action", np.int32, (-1,), 0, len(MOVES) - 1)]
-        template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, table, frame_size=lake_size(rows))
 
     @staticmethod

@@ -12,7 +12,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
-from envpool.rng cimport ep_next_double, ep_pcg64, ep_pcg64_seed
+from envpool.numerics.rng cimport ep_next_double, ep_pcg64, ep_pcg64_seed
 
 from envpool.native import Field, define
 from envpool.spec import check_range
@@ -94,14 +94,14 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
     return 0
 
 
-cdef envpool_env KIND
-envpool_env_init(&KIND, "NChain")
-KIND.create = create
-KIND.destroy = destroy
-KIND.seed_many = seed_many
-KIND.step_many = step_many
-KIND.write_many = write_many
-KIND.run_many = run_many
+cdef envpool_env ENV_DEF
+envpool_env_init(&ENV_DEF, "NChain")
+ENV_DEF.create = create
+ENV_DEF.destroy = destroy
+ENV_DEF.seed_many = seed_many
+ENV_DEF.step_many = step_many
+ENV_DEF.write_many = write_many
+ENV_DEF.run_many = run_many
 
 
 class NChain:
@@ -134,5 +134,5 @@ class NChain:
         c.rewards[2] = check_reward("large", config.large)
         fields = [Field("obs", np.int32, (-1,), 0, config.n - 1)]
         actions = [Field("action", np.int32, (-1,), 0, 1)]
-        template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])

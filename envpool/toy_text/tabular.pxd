@@ -8,7 +8,7 @@ random() is a multiple of 2**-53, so a limit c becomes ceil(c * 2**53), and the 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from envpool.env cimport envpool_batch, envpool_frames
-from envpool.rng cimport ep_pcg64
+from envpool.numerics.rng cimport ep_pcg64
 
 cdef enum:
     MAX_ACTIONS = 6

@@ -9,10 +9,10 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from envpool.drawing.canvas cimport canvas, canvas_of_frame
-from envpool.drawing.image cimport sheet_copy, sheet_draw, sheet_numbers
+from envpool.raster.canvas cimport canvas, canvas_of_frame
+from envpool.raster.image cimport sheet_copy, sheet_draw, sheet_numbers
 from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_frames
-from envpool.rng cimport ep_next64, ep_pcg64, ep_pcg64_seed
+from envpool.numerics.rng cimport ep_next64, ep_pcg64, ep_pcg64_seed
 
 
 cdef void destroy(void* state) noexcept nogil:

@@ -12,18 +12,18 @@ from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from envpool.drawing.canvas cimport canvas
-from envpool.drawing.image cimport sheet_copy, sheet_draw
-from envpool.drawing.scaled cimport scaled_begin, scaled_canvas, scaled_end, scaled_finish, scaled_frames
+from envpool.raster.canvas cimport canvas
+from envpool.raster.image cimport sheet_copy, sheet_draw
+from envpool.raster.scaled cimport scaled_begin, scaled_canvas, scaled_end, scaled_finish, scaled_frames
 from envpool.env cimport (
     ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init, envpool_frames,
 )
-from envpool.rng cimport ep_choice, ep_next_double, ep_pcg64
+from envpool.numerics.rng cimport ep_choice, ep_next_double, ep_pcg64
 from envpool.toy_text cimport tabular
 
 from envpool.native import Field, define
 from envpool.toy_text.checks import check_probability
-from envpool.toy_text.pictures import TAXI_SIZE, taxi
+from envpool.toy_text.sprites import TAXI_SIZE, taxi
 from envpool.toy_text.tabular import grid_targets, pack
 
 cdef enum:
@@ -158,7 +158,7 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     cdef scaled_frames frames
     cdef canvas c
     cdef int32_t i, id
-    if not scaled_begin(&frames, f, KIND.frame_height, KIND.frame_width):
+    if not scaled_begin(&frames, f, ENV_DEF.frame_height, ENV_DEF.frame_width):
         return OUT_OF_MEMORY
     for i in range(f.n):
         id = f.ids[i]
@@ -174,16 +174,16 @@ cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t s
     snprintf(text, size, "there is no memory for its picture")
 
 
-cdef envpool_env KIND
-envpool_env_init(&KIND, "Taxi")
-KIND.create = create
-KIND.destroy = destroy
-KIND.seed_many = seed_many
-KIND.step_many = step_many
-KIND.write_many = write_many
-KIND.error_text = error_text
-KIND.render_many = render_many
-KIND.frame_height, KIND.frame_width = TAXI_SIZE
+cdef envpool_env ENV_DEF
+envpool_env_init(&ENV_DEF, "Taxi")
+ENV_DEF.create = create
+ENV_DEF.destroy = destroy
+ENV_DEF.seed_many = seed_many
+ENV_DEF.step_many = step_many
+ENV_DEF.write_many = write_many
+ENV_DEF.error_text = error_text
+ENV_DEF.render_many = render_many
+ENV_DEF.frame_height, ENV_DEF.frame_width = TAXI_SIZE
 
 
 def city_targets():
@@ -299,7 +299,7 @@ class Taxi:
             Field("info:action_mask", np.int8, (NUM_ACTIONS,), 0, 1),
         ]
         actions = [Field("action", np.int32, (-1,), 0, NUM_ACTIONS - 1)]
-        template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)] + table)
 
     @staticmethod

@@ -24,7 +24,7 @@ from envpool._core.actions cimport ActionField
 from envpool._core.engine cimport ep_fork_generation
 from envpool._core.inputs cimport as_ids
 from envpool._core.pool cimport Pool
-from envpool._core.results cimport Form
+from envpool._core.results cimport ResultTemplate
 from envpool.env cimport ENVPOOL_MAX_DIMS
 
 from envpool.errors import ActionError, EnvIdError, PoolStateError
@@ -98,7 +98,7 @@ cdef class Target:
     """A pool that calls from XLA may use."""
 
     cdef object pool            # weak reference
-    cdef Form form              # a tuple of the arrays below, in order
+    cdef ResultTemplate form              # a tuple of the arrays below, in order
     cdef Column* columns        # (num_columns)
     cdef int64_t num_columns
 
@@ -132,7 +132,7 @@ def connect(Pool pool):
     wanted = leaves(pool.step_nest, {})
     stored = zip(pool.store.names, pool.store.dtypes, pool.store.shapes)
     columns = {name: (dtype, shape) for name, dtype, shape in stored if name in wanted}
-    target.form = Form(tuple(columns), pool.store.names)
+    target.form = ResultTemplate(tuple(columns), pool.store.names)
     target.num_columns = len(columns)
     target.columns = <Column*>malloc(len(columns) * sizeof(Column))
     if target.columns == NULL:

@@ -10,7 +10,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
-from envpool.rng cimport ep_next_double, ep_pcg64, ep_pcg64_seed
+from envpool.numerics.rng cimport ep_next_double, ep_pcg64, ep_pcg64_seed
 
 import envpool
 from envpool.errors import ConfigError
@@ -84,13 +84,13 @@ cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fi
         slipped[i] = w.slipped[ids[i]]
 
 
-cdef envpool_env KIND
-envpool_env_init(&KIND, "RandomWalk")
-KIND.create = create
-KIND.destroy = destroy
-KIND.seed_many = seed_many
-KIND.step_many = step_many
-KIND.write_many = write_many
+cdef envpool_env ENV_DEF
+envpool_env_init(&ENV_DEF, "RandomWalk")
+ENV_DEF.create = create
+ENV_DEF.destroy = destroy
+ENV_DEF.seed_many = seed_many
+ENV_DEF.step_many = step_many
+ENV_DEF.write_many = write_many
 
 
 class RandomWalk:
@@ -121,7 +121,7 @@ class RandomWalk:
         c.slip = config.slip
         fields = [Field("obs", np.int32, (), 0, config.size - 1), Field("info:slipped", np.bool_)]
         actions = [Field("action", np.int32, (), 0, 1)]
-        template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
 
 

@@ -12,7 +12,7 @@ import pygame
 import pytest
 from pygame import gfxdraw
 
-from envpool.box2d import car_racing_font
+from envpool.box2d.car_racing import font as car_racing_font
 from tests.builds import build_extension
 from tests.python import environment
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from envpool.errors import ConfigError, EnvIdError, EnvStepError, PoolStateError, RenderError
-from tests.core.stress import Caller
+from tests._core.stress import Caller
 from tests.native import plugin
 from tests.native.model import CODE, FAIL, TERMINATE, WAIT, CheckedPool, codes, same
 from tests.native.process import open_files, resident, wait_until, workers

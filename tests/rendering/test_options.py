@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode
 import envpool
 from envpool.errors import ConfigError, PoolStateError
 from envpool.registration import registry
-from tests.core.test_abi import CEnv, Kind
+from tests._core.test_abi import CEnv, Kind
 from tests.native import plugin
 from tests.native.model import codes, same
 

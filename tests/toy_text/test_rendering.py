@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool.drawing import sheet
+from envpool.raster import sheet
 from envpool.errors import ConfigError
 from tests.oracles.gymnasium_oracle import Upstream, unchanged
 from tests.oracles.pictures import RECORDS, assert_pictures, assert_rendering_changes_nothing, smoothly_scaled

@@ -19,9 +19,9 @@ constexpr uint16_t kOffsetMask = 0x3f;    /* of an address within its page      
 constexpr int kLongest = 3;               /* bytes of the longest instruction                   */
 
 /* Access to the timer of M6532, which is private there: an explicit instantiation may name private members. */
-template <typename Name, typename Name::Type Member>
+template <typename Name, typename Name::Type SubEnv>
 struct Exposed {
-  friend constexpr typename Name::Type member(Name) { return Member; }
+  friend constexpr typename Name::Type member(Name) { return SubEnv; }
 };
 struct TimerValue {
   using Type = uint32_t M6532::*;

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import envpool
-from envpool._core.bare import COMPILER
+from envpool.cli.bench.kernel_loop import COMPILER
 from envpool._core.handle import available_cpus
 
 

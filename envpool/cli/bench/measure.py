@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import envpool
-from envpool._core.bare import BareLoop
+from envpool.cli.bench.kernel_loop import KernelLoop
 from envpool._core.handle import available_cpus
 from envpool.cli.bench.actions import draw_actions, rounds_of
 from envpool.cli.bench.gymnasium_peer import open_peers
@@ -142,12 +142,12 @@ def pool_loop(pool: EnvPool, env_type: str, actions: Mapping[str, np.ndarray]) -
 
 
 class LimitLoop:
-    """The bare kernels of a task, see ``envpool._core.bare``."""
+    """The bare kernels of a task, see ``envpool.cli.bench.kernel_loop``."""
 
     def __init__(self, spec: EnvSpec, actions: Mapping[str, np.ndarray]):
         config = spec.config
         seeds = spec.seeds()
-        self.loop = BareLoop(spec.capsule, config.num_envs, seeds, config.max_episode_steps, dict(actions))
+        self.loop = KernelLoop(spec.capsule, config.num_envs, seeds, config.max_episode_steps, dict(actions))
 
     def run(self, seconds: float) -> Slice:
         """Step for `seconds`."""

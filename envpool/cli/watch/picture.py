@@ -69,7 +69,7 @@ def tiled(frames: Pixels, texts: Sequence[str], tiling: Tiling) -> Pixels:
     texts : sequence of str
         What is written on each.
     tiling : Tiling
-        Made for them.
+        ArrayLayout for them.
 
     Returns
     -------

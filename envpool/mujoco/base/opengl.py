@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from envpool.mujoco.base.pictures import has_gl, load_gl
+from envpool.mujoco.base.renderer import has_gl, load_gl
 
 #: Names of each library in MUJOCO_GL, in the order in which they are tried where it is not set.
 CHOICES = {

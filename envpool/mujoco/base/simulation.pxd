@@ -11,7 +11,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from envpool.env cimport ENVPOOL_MAX_FIELDS
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjData, mjModel
-from envpool.mujoco.base.pictures cimport Aim, Studio, View
+from envpool.mujoco.base.renderer cimport Aim, GLRenderer, View
 
 # What a step came to. `reward` and `terminated` must be set; `truncated` is zero unless the task has a rule of its own.
 cdef struct Outcome:
@@ -32,7 +32,7 @@ cdef struct Sim:
     int32_t newest              # in `frames`
     int64_t episodes            # that have begun
     int32_t failed              # nonzero: `data` is unfit for use and is remade before the next reset
-    Studio* studio              # the pool's
+    GLRenderer* studio              # the pool's
     Aim aim
     char error[400]             # what failed
 

@@ -16,7 +16,7 @@ from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport (
     ep_mj_call, ep_mj_enter, ep_mj_leave, mj_deleteData, mj_makeData, mj_resetData, mjfLogHandler,
 )
-from envpool.mujoco.base.pictures cimport Picture, Studio, View, draw, free_studio, new_studio
+from envpool.mujoco.base.renderer cimport Picture, GLRenderer, View, draw, free_studio, new_studio
 
 from envpool.errors import ConfigError
 from envpool.native import Field, define
@@ -37,7 +37,7 @@ cdef struct Sims:
     int32_t n
     Sim* sims                   # (n)
     char* memory
-    Studio* studio
+    GLRenderer* studio
 
 # What ep_mj_call hands to a function.
 cdef struct Call:
@@ -331,16 +331,16 @@ cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t s
     snprintf(text, size, b"%s", (<Sims*>state).sims[id].error)
 
 
-cdef envpool_env KIND
-envpool_env_init(&KIND, "MuJoCo")
-KIND.create = create
-KIND.destroy = destroy
-KIND.seed_many = seed_many
-KIND.step_many = step_many
-KIND.write_many = write_many
-KIND.run_many = run_many
-KIND.error_text = error_text
-KIND.render_many = render_many
+cdef envpool_env ENV_DEF
+envpool_env_init(&ENV_DEF, "MuJoCo")
+ENV_DEF.create = create
+ENV_DEF.destroy = destroy
+ENV_DEF.seed_many = seed_many
+ENV_DEF.step_many = step_many
+ENV_DEF.write_many = write_many
+ENV_DEF.run_many = run_many
+ENV_DEF.error_text = error_text
+ENV_DEF.render_many = render_many
 
 
 cdef int32_t check_count(str name, object value) except -1:
@@ -405,7 +405,7 @@ cdef object define_task(str name, const Task* task, Model model, object config, 
     c.num_fields = <int32_t>len(fields)
     low, high = np.asarray(action_range, np.float64)
     actions = [Field("action", np.float64, (-1, c.num_actions), low, high)]
-    template = PyCapsule_New(&KIND, ENVPOOL_CAPSULE_NAME, NULL)
+    template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
     header = (<const char*>&c)[:sizeof(Config)]
     return define(template, fields, actions, header + options, name=name, keep=(model, keep), flags=flags,
                   frame_size=(c.pixel_height, c.pixel_width) if config.from_pixels else (view.height, view.width))

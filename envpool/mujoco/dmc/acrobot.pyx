@@ -3,7 +3,7 @@
 from libc.math cimport M_PI
 from libc.string cimport memcpy
 
-from envpool._core.numpy_exact cimport np_norm
+from envpool.numerics.numpy_exact cimport np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_SITE
 from envpool.mujoco.base.simulation cimport Sim
@@ -11,7 +11,7 @@ from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, qpos_address, random_of, subtract, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, within
-from envpool.rng_legacy cimport ep_legacy_uniform
+from envpool.numerics.rng_legacy cimport ep_legacy_uniform
 
 from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options

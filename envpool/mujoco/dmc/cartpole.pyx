@@ -3,14 +3,14 @@
 from libc.math cimport M_PI
 from libc.string cimport memcpy
 
-from envpool._core.numpy_exact cimport np_sum
+from envpool.numerics.numpy_exact cimport np_sum
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.simulation cimport Sim
 from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, random_of, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, gaussian_element, quadratic_element, within
-from envpool.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937
+from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937
 
 from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options

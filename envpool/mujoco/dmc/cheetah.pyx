@@ -9,7 +9,7 @@ from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, physics_step, random_of, sensor_address, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport linear
-from envpool.rng_legacy cimport ep_legacy_uniform
+from envpool.numerics.rng_legacy cimport ep_legacy_uniform
 
 from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options

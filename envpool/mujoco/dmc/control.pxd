@@ -9,7 +9,7 @@ from libc.stddef cimport size_t
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjModel
 from envpool.mujoco.base.simulation cimport Sim, Task
-from envpool.rng_legacy cimport ep_mt19937
+from envpool.numerics.rng_legacy cimport ep_mt19937
 
 # Head of a task's own memory.
 cdef struct Episode:

@@ -9,7 +9,7 @@ from libc.stdio cimport snprintf
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset, strlen
 
-from envpool._core.numpy_exact cimport np_norm
+from envpool.numerics.numpy_exact cimport np_norm
 from envpool.env cimport ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
 from envpool.mujoco.base.calls cimport (
     mj_forward, mj_resetData, mj_step, mj_step1, mj_step2, mju_axisAngle2Quat, mjv_defaultCamera, mjv_defaultFreeCamera,
@@ -19,9 +19,9 @@ from envpool.mujoco.base.mujoco cimport (
     mjDSBL_ACTUATION, mjDSBL_SENSOR, mjINT_RK4, mjJNT_BALL, mjJNT_FREE, mjJNT_HINGE, mjJNT_SLIDE, mjMAXVAL, mjModel,
     mjNWARNING, mjOBJ_JOINT, mjOBJ_SENSOR,
 )
-from envpool.mujoco.base.pictures cimport View
+from envpool.mujoco.base.renderer cimport View
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
-from envpool.rng_legacy cimport (
+from envpool.numerics.rng_legacy cimport (
     ep_legacy_random_sample, ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937, ep_mt19937_seed,
 )
 

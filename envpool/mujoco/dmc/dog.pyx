@@ -5,7 +5,7 @@ import numpy as np
 from libc.math cimport INFINITY, M_PI, cos, sin, sqrt
 from libc.string cimport memcpy
 
-from envpool._core.numpy_exact cimport np_dot_matrix, np_norm, np_sum
+from envpool.numerics.numpy_exact cimport np_dot_matrix, np_norm, np_sum
 from envpool.mujoco.base.calls cimport mj_objectVelocity
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjJNT_HINGE, mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_SITE
@@ -15,7 +15,7 @@ from envpool.mujoco.dmc.control cimport (
     sensor_address, subtract, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, linear, reciprocal
-from envpool.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937
+from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937
 
 from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options

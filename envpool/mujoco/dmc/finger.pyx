@@ -2,7 +2,7 @@
 
 from libc.math cimport M_PI, cos, sin
 
-from envpool._core.numpy_exact cimport np_log1p, np_norm, np_sum
+from envpool.numerics.numpy_exact cimport np_log1p, np_norm, np_sum
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_GEOM, mjOBJ_JOINT, mjOBJ_SITE
 from envpool.mujoco.base.simulation cimport Sim, change, change_floats, fail
@@ -10,7 +10,7 @@ from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, physics_after_reset, qvel_address, random_of,
     randomize_joints, sensor_address, suite_task,
 )
-from envpool.rng_legacy cimport ep_legacy_uniform
+from envpool.numerics.rng_legacy cimport ep_legacy_uniform
 
 from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options

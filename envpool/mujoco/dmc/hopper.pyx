@@ -3,7 +3,7 @@
 from libc.math cimport INFINITY
 from libc.string cimport memcpy
 
-from envpool._core.numpy_exact cimport np_log1p
+from envpool.numerics.numpy_exact cimport np_log1p
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY
 from envpool.mujoco.base.simulation cimport Sim

@@ -6,7 +6,7 @@ Both have the same task: they differ in the model, in names, and in which axis o
 from libc.math cimport INFINITY
 from libc.string cimport memcpy
 
-from envpool._core.numpy_exact cimport np_dot_matrix, np_norm
+from envpool.numerics.numpy_exact cimport np_dot_matrix, np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY
 from envpool.mujoco.base.simulation cimport Sim

@@ -3,13 +3,13 @@
 from libc.math cimport sqrt
 from libc.string cimport memcpy
 
-from envpool._core.numpy_exact cimport np_dot, np_norm
+from envpool.numerics.numpy_exact cimport np_dot, np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.simulation cimport Sim, change
 from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, observe_state, random_of, suite_task,
 )
-from envpool.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform
+from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform
 
 import numpy as np
 

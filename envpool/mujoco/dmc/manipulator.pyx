@@ -2,7 +2,7 @@
 
 from libc.math cimport M_PI, cos, sin
 
-from envpool._core.numpy_exact cimport np_arctan2
+from envpool.numerics.numpy_exact cimport np_arctan2
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_SITE
 from envpool.mujoco.base.simulation cimport Sim, change
@@ -14,7 +14,7 @@ from envpool.mujoco.dmc.planar_arm cimport (
     Arm, POSE, arm_observations, draw_arm, find_arm, observe_arm, observe_pose, site_distance,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian
-from envpool.rng_legacy cimport ep_legacy_random_sample, ep_legacy_uniform, ep_mt19937
+from envpool.numerics.rng_legacy cimport ep_legacy_random_sample, ep_legacy_uniform, ep_mt19937
 
 from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options

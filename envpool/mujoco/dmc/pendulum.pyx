@@ -8,7 +8,7 @@ from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.simulation cimport Sim
 from envpool.mujoco.dmc.control cimport Episode, Options, SuiteTask, define_suite_task, random_of, suite_task
 from envpool.mujoco.dmc.rewards cimport within
-from envpool.rng_legacy cimport ep_legacy_uniform
+from envpool.numerics.rng_legacy cimport ep_legacy_uniform
 
 from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options

@@ -2,12 +2,12 @@
 
 from libc.math cimport M_PI, cos, sin
 
-from envpool._core.numpy_exact cimport np_log1p, np_norm
+from envpool.numerics.numpy_exact cimport np_log1p, np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE
 from envpool.mujoco.base.simulation cimport Sim
 from envpool.mujoco.dmc.control cimport object_id, qpos_address, qvel_address, random_of, sensor_address
-from envpool.rng_legacy cimport ep_legacy_uniform
+from envpool.numerics.rng_legacy cimport ep_legacy_uniform
 
 cdef enum:
     FINGER = 4                  # of the joints

@@ -3,7 +3,7 @@
 from libc.math cimport fabs
 from libc.string cimport memcpy
 
-from envpool._core.numpy_exact cimport np_dot, np_norm
+from envpool.numerics.numpy_exact cimport np_dot, np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_GEOM
 from envpool.mujoco.base.simulation cimport Sim, change

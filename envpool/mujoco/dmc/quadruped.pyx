@@ -5,7 +5,7 @@ import numpy as np
 from libc.math cimport INFINITY, M_PI, cos, sin
 from libc.string cimport memcpy
 
-from envpool._core.numpy_exact cimport np_arcsinh, np_dot_matrix, np_matrix_product, np_norm, np_tanh
+from envpool.numerics.numpy_exact cimport np_arcsinh, np_dot_matrix, np_matrix_product, np_norm, np_tanh
 from envpool.mujoco.base.calls cimport mj_collision, mj_comPos, mj_kinematics, mj_resetData
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_SITE
@@ -16,7 +16,7 @@ from envpool.mujoco.dmc.control cimport (
 )
 from envpool.mujoco.dmc.rewards cimport linear
 from envpool.mujoco.dmc.terrain cimport RESOLUTION, draw_terrain
-from envpool.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937
+from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.opengl import MujocoTask

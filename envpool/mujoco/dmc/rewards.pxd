@@ -7,7 +7,7 @@ are positive; without one the value is 1 within the bounds and 0 outside, see `w
 
 from libc.math cimport fabs, pow
 
-from envpool._core.numpy_exact cimport np_exp
+from envpool.numerics.numpy_exact cimport np_exp
 
 # Scale of the gaussian with upstream's default value at the margin, 0.1; of NumPy's log, so not a constant.
 cdef double GAUSSIAN_SCALE

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from envpool._core.numpy_exact cimport np_sum
+from envpool.numerics.numpy_exact cimport np_sum
 
 GAUSSIAN_SCALE = np.sqrt(-2 * np.log(0.1))
 LONG_TAIL_SCALE = np.sqrt(1 / 0.1 - 1)

@@ -13,7 +13,7 @@ from envpool.mujoco.dmc.planar_arm cimport (
     Arm, POSE, arm_observations, draw_arm, find_arm, observe_arm, observe_pose, site_distance,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian
-from envpool.rng_legacy cimport ep_legacy_randint, ep_legacy_uniform, ep_mt19937
+from envpool.numerics.rng_legacy cimport ep_legacy_randint, ep_legacy_uniform, ep_mt19937
 
 from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options

@@ -2,7 +2,7 @@
 
 from libc.string cimport memcpy
 
-from envpool._core.numpy_exact cimport np_dot_matrix, np_norm
+from envpool.numerics.numpy_exact cimport np_dot_matrix, np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_LIGHT
 from envpool.mujoco.base.simulation cimport Sim, change
@@ -10,7 +10,7 @@ from envpool.mujoco.dmc.control cimport (
     Episode, Options, SuiteTask, define_suite_task, object_id, random_of, randomize_joints, sensor_address, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport long_tail
-from envpool.rng_legacy cimport ep_legacy_random_sample, ep_legacy_uniform
+from envpool.numerics.rng_legacy cimport ep_legacy_random_sample, ep_legacy_uniform
 
 from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.dmc.control import suite_options

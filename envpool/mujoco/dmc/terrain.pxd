@@ -1,6 +1,6 @@
 """The bumpy bowl of ``dm_control.suite.quadruped``'s escape task."""
 
-from envpool.rng_legacy cimport ep_mt19937
+from envpool.numerics.rng_legacy cimport ep_mt19937
 
 cdef enum:
     RESOLUTION = 201            # rows and columns of the height field

@@ -9,7 +9,7 @@ import numpy as np
 from libc.math cimport pow
 from libc.stdlib cimport abs
 
-from envpool.rng_legacy cimport ep_legacy_uniform, ep_mt19937
+from envpool.numerics.rng_legacy cimport ep_legacy_uniform, ep_mt19937
 
 cdef enum:
     BUMPS = 30                  # rows and columns of the coarse grid: one for 2 of 60 m

@@ -6,7 +6,7 @@ reward, all of them zero: mujoco-py did not compute them from version 2.0 on.
 
 from libc.stdint cimport int32_t
 
-from envpool._core.numpy_exact cimport np_norm
+from envpool.numerics.numpy_exact cimport np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_rnePostConstraint
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task

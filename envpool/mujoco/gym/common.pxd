@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_forward, mj_step
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
-from envpool.rng cimport ep_pcg64, ep_pcg64_seed, ep_standard_normal, ep_uniform
+from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_seed, ep_standard_normal, ep_uniform
 
 # Sim.own of all these tasks.
 cdef struct Own:

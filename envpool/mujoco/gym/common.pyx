@@ -7,11 +7,11 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
-from envpool._core.numpy_exact cimport np_sum
+from envpool.numerics.numpy_exact cimport np_sum
 from envpool.mujoco.base.calls cimport mjv_defaultCamera
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY
-from envpool.mujoco.base.pictures cimport View
+from envpool.mujoco.base.renderer cimport View
 from envpool.mujoco.base.simulation cimport Task, define_task
 
 from envpool.errors import ConfigError

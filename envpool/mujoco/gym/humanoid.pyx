@@ -6,7 +6,7 @@ which is zero: mujoco-py did not compute contact forces from version 2.0 on.
 
 from libc.stdint cimport int32_t
 
-from envpool._core.numpy_exact cimport np_norm, np_sum
+from envpool.numerics.numpy_exact cimport np_norm, np_sum
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_rnePostConstraint
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task

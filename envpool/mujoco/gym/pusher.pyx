@@ -7,7 +7,7 @@ it is what its code gives with the MuJoCo of this package, and v2 is the same.
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t
 
-from envpool._core.numpy_exact cimport np_norm
+from envpool.numerics.numpy_exact cimport np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
@@ -15,7 +15,7 @@ from envpool.mujoco.gym.common cimport (
     Own, body_of, define_gym_task, draw_uniform_velocities, model_of, put, put_difference, require, rng_of, seed_one,
     step_rewarded, sum_of_squares,
 )
-from envpool.rng cimport ep_uniform
+from envpool.numerics.rng cimport ep_uniform
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.opengl import MujocoTask

@@ -6,7 +6,7 @@ Source of the dynamics: ``gymnasium.envs.mujoco.reacher_v5`` and ``reacher_v4``;
 from libc.math cimport cos, sin
 from libc.stdint cimport int32_t
 
-from envpool._core.numpy_exact cimport np_norm
+from envpool.numerics.numpy_exact cimport np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
@@ -14,7 +14,7 @@ from envpool.mujoco.gym.common cimport (
     Own, body_of, define_gym_task, draw_positions, draw_uniform_velocities, model_of, put, put_difference, require,
     rng_of, seed_one, step_rewarded, sum_of_squares,
 )
-from envpool.rng cimport ep_uniform
+from envpool.numerics.rng cimport ep_uniform
 
 from envpool.mujoco.base.opengl import MujocoTask
 from envpool.mujoco.gym.options import COMMON, either, scale

@@ -5,7 +5,7 @@ Source of the dynamics: ``gymnasium.envs.mujoco.swimmer_v5`` and ``swimmer_v4``;
 
 from libc.stdint cimport int32_t
 
-from envpool._core.numpy_exact cimport np_norm
+from envpool.numerics.numpy_exact cimport np_norm
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (

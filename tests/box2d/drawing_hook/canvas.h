@@ -2,7 +2,7 @@
 #ifndef DRAWING_HOOK_CANVAS_H
 #define DRAWING_HOOK_CANVAS_H
 
-#include "car_racing_draw.h"
+#include "frame.h"
 
 /* Copies the pixels of a row, and those of the cells of one colour, which are nowhere else. */
 static void canvas_copy(const cell_tables *t, const cell_row *r, uint32_t *out) {

@@ -1,4 +1,4 @@
-"""Builds the hook with headers that are not installed: DRAWING_FOLDER is where car_racing_draw.h is."""
+"""Builds the hook with headers that are not installed: DRAWING_FOLDER is where frame.h is."""
 
 import os
 

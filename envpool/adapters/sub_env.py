@@ -1,0 +1,71 @@
+"""One environment of a pool by itself, for clients that hold a list of environments."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import gymnasium
+
+from envpool.adapters.pools import split, split_info
+from envpool.errors import ConfigError
+
+
+class SubEnv(gymnasium.Env[Any, Any]):
+    """One environment of a pool, with gymnasium's API for single ones.
+
+    Attributes can be set: they stay here, and nothing in the pool sees them.
+
+    Parameters
+    ----------
+    pool : GymnasiumEnvPool
+        The pool, which stays open when this is closed.
+    env_id : int
+        Which of its environments.
+
+    Raises
+    ------
+    EnvIdError
+        From ``reset`` and ``step`` while the environment is in flight.
+    """
+
+    spec: Any
+
+    def __init__(self, pool: Any, env_id: int):
+        self.pool = pool
+        self.env_id = env_id
+        self.observation_space = pool.single_observation_space
+        self.action_space = deepcopy(pool.single_action_space)  # each has a generator of its own
+        self.metadata = {"render_modes": pool.metadata["render_modes"]}
+        self.spec = pool.spec
+        self.render_mode = pool.render_mode
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start an episode; return its first observation and the info."""
+        check_no_options(options)
+        obs, info = self.pool.reset([self.env_id], seed=None if seed is None else [seed])
+        return split(obs, 1)[0], split_info(info)[0]
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take one step; return obs, reward, terminated, truncated, info."""
+        obs, reward, terminated, truncated, info = self.pool.step([action], [self.env_id])
+        return split(obs, 1)[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), split_info(info)[0]
+
+    def render(self) -> Any:
+        """Return a picture, uint8 (height, width, 3), or show it in a window: see ``EnvPool.render``."""
+        pictures = self.pool.render(self.env_id)
+        return None if pictures is None else pictures[0]
+
+    def __str__(self) -> str:
+        return f"<environment {self.env_id} of {self.pool}>"
+
+
+def check_no_options(options: dict[str, Any] | None) -> None:
+    """Raise ConfigError if there are options for a reset."""
+    if options:
+        raise ConfigError(f"the environments of a pool have no options for reset, got {options!r}")
+
+
+def members(pool: Any) -> list[SubEnv]:
+    """Return all environments of a pool."""
+    return [SubEnv(pool, i) for i in range(pool.num_envs)]

@@ -1,0 +1,1 @@
+"""CarRacing: a car on a generated track, seen from above. `env.pyx` is where to start."""

@@ -1,0 +1,145 @@
+/* The tracks of CarRacing: a closed chain of points around twelve checkpoints, in float64 as upstream computes it. */
+#ifndef ENVPOOL_BOX2D_TRACK_H
+#define ENVPOOL_BOX2D_TRACK_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "shapes.h"
+#include "envpool/rng.h"
+
+#define TRACK_RADIUS (900 / CAR_RACING_SCALE)
+#define TRACK_STEP (21 / CAR_RACING_SCALE) /* length of a tile */
+#define TRACK_TURN 0.31               /* largest turn from one point to the next */
+#define TRACK_CHECKPOINTS 12
+#define TRACK_BORDER_RUN 4 /* tiles that have to turn the same way for a border */
+#define TRACK_MAX 2500     /* points */
+
+/* A point of the track, and how it lies. */
+typedef struct track_point {
+  double alpha;     /* angle at which it is seen from the middle of the field */
+  double beta;      /* angle of the line across the track                     */
+  double x, y;
+} track_point;
+
+typedef struct track {
+  track_point points[TRACK_MAX];
+  int32_t first, length;       /* the closed part; at least TRACK_BORDER_RUN points */
+  uint8_t border[TRACK_MAX];   /* (length): whether the tile that ends there has one */
+} track;
+
+typedef struct track_checkpoint {
+  double alpha, x, y;
+} track_checkpoint;
+
+static inline double track_sign(double x) { return (x > 0) - (x < 0); }
+
+/* Point i of the closed part; that before the first one is the last one. */
+static inline const track_point *track_at(const track *t, int32_t i) {
+  return &t->points[t->first + (i < 0 ? i + t->length : i)];
+}
+
+static inline void track_draw_checkpoints(ep_pcg64 *rng, track_checkpoint *checkpoints) {
+  for (int32_t c = 0; c < TRACK_CHECKPOINTS; c++) {
+    const double noise = ep_uniform(rng, 0, 2 * M_PI * 1 / TRACK_CHECKPOINTS);
+    double alpha = 2 * M_PI * c / TRACK_CHECKPOINTS + noise;
+    double radius = ep_uniform(rng, TRACK_RADIUS / 3, TRACK_RADIUS);
+    if (c == 0) {
+      alpha = 0;
+      radius = 1.5 * TRACK_RADIUS;
+    }
+    if (c == TRACK_CHECKPOINTS - 1) {
+      alpha = 2 * M_PI * c / TRACK_CHECKPOINTS;
+      radius = 1.5 * TRACK_RADIUS;
+    }
+    checkpoints[c].alpha = alpha;
+    checkpoints[c].x = radius * cos(alpha);
+    checkpoints[c].y = radius * sin(alpha);
+  }
+}
+
+/* Goes around the checkpoints five times, or until there are TRACK_MAX points; returns how many. */
+static inline int32_t track_go_around(const track_checkpoint *checkpoints, track_point *points) {
+  double x = 1.5 * TRACK_RADIUS, y = 0, beta = 0;
+  int32_t goal = 0, laps = 0, n = 0, was_on_other_side = 0;
+  while (n < TRACK_MAX) {
+    double alpha = atan2(y, x);
+    if (was_on_other_side && alpha > 0) {
+      laps++;
+      was_on_other_side = 0;
+    }
+    if (alpha < 0) {
+      was_on_other_side = 1;
+      alpha += 2 * M_PI;
+    }
+    while (!(alpha <= checkpoints[goal % TRACK_CHECKPOINTS].alpha)) /* the next checkpoint ahead */
+      if (++goal % TRACK_CHECKPOINTS == 0) alpha -= 2 * M_PI;
+    const track_checkpoint *to = &checkpoints[goal % TRACK_CHECKPOINTS];
+
+    const double across_x = cos(beta), across_y = sin(beta);
+    double aside = across_x * (to->x - x) + across_y * (to->y - y);
+    while (beta - alpha > 1.5 * M_PI) beta -= 2 * M_PI;
+    while (beta - alpha < -1.5 * M_PI) beta += 2 * M_PI;
+    const double old_beta = beta;
+    aside *= CAR_RACING_SCALE;
+    const double turn = fmin(TRACK_TURN, fabs(0.001 * aside));
+    if (aside > 0.3) beta -= turn;
+    if (aside < -0.3) beta += turn;
+    x += -across_y * TRACK_STEP;
+    y += across_x * TRACK_STEP;
+    points[n].alpha = alpha;
+    points[n].beta = old_beta * 0.5 + beta * 0.5;
+    points[n].x = x;
+    points[n].y = y;
+    n++;
+    if (laps > 4) break;
+  }
+  return n;
+}
+
+/* Sets the closed part: the last full lap of n points. Returns 0 when there is none, or its ends do not meet. */
+static inline int track_close(track *t, int32_t n) {
+  const double start = 2 * M_PI * (-0.5) / TRACK_CHECKPOINTS;
+  int32_t last = -1, i = n;
+  for (;;) {
+    if (--i == 0) return 0;
+    if (t->points[i].alpha > start && t->points[i - 1].alpha <= start) {
+      if (last != -1) break;
+      last = i;
+    }
+  }
+  t->first = i;
+  t->length = last - 1 - i;
+  if (t->length <= TRACK_BORDER_RUN) return 0;
+  const track_point *head = track_at(t, 0), *tail = track_at(t, -1);
+  const double gap_x = cos(head->beta) * (head->x - tail->x), gap_y = sin(head->beta) * (head->y - tail->y);
+  return !(sqrt(gap_x * gap_x + gap_y * gap_y) > TRACK_STEP);
+}
+
+/* Marks hard turns, and the tiles before them. */
+static inline void track_mark_borders(track *t) {
+  for (int32_t i = 0; i < t->length; i++) {
+    int is_hard = 1;
+    double side = 0;
+    for (int32_t k = 0; k < TRACK_BORDER_RUN; k++) {
+      const double turn = track_at(t, i - k)->beta - track_at(t, i - k - 1)->beta;
+      is_hard &= fabs(turn) > TRACK_TURN * 0.2;
+      side += track_sign(turn);
+    }
+    t->border[i] = is_hard && fabs(side) == TRACK_BORDER_RUN;
+  }
+  for (int32_t i = 0; i < t->length; i++)
+    for (int32_t k = 0; k < TRACK_BORDER_RUN; k++)
+      t->border[i - k < 0 ? i - k + t->length : i - k] |= t->border[i];
+}
+
+/* Draws tracks until one is closed. */
+static inline void track_make(track *t, ep_pcg64 *rng) {
+  track_checkpoint checkpoints[TRACK_CHECKPOINTS];
+  do track_draw_checkpoints(rng, checkpoints);
+  while (!track_close(t, track_go_around(checkpoints, t->points)));
+  track_mark_borders(t);
+}
+
+#endif /* ENVPOOL_BOX2D_TRACK_H */

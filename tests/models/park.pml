@@ -1,0 +1,406 @@
+/* Publishing, claiming, parking and receiving, as engine.pyx and consumer.pyx in envpool/_core do it: a model
+ * for Spin.
+ *
+ * Workers step envs; the last of them, the reserve, only while the receiving thread does not help. One thread receives; it
+ * also sends when too little is in flight. Another thread sends at any moment, even while the first one waits. What is
+ * policy in the engine (who helps, how many to wake, how much to claim, whether a worker leaves few cheap envs to the
+ * caller) is any choice here, so that no estimate can matter. Waits have no timeout here, so that none can hide a lost wake.
+ *
+ * Spin checks every interleaving of the accesses to shared words, each of which is one step: no deadlock, no
+ * batch delivered before all of its rows are written, no row lost or doubled, and every thread ends after a close.
+ * Accesses are sequentially consistent here; where the engine has weaker ones, the comment beside them says why.
+ *
+ * Configurations: THREADS (1 to 3), ASYNC, ENVS, BATCH, ROUNDS (batches received), SENDS (by the other thread), CLOSER (the
+ * other thread closes the pool at any moment). The names BUG_* put in mistakes that Spin must find: scripts/model_check. */
+
+#ifndef THREADS
+#define THREADS 2
+#endif
+#ifndef ENVS
+#define ENVS 2
+#endif
+#ifndef BATCH
+#define BATCH 1
+#endif
+#ifndef ROUNDS
+#define ROUNDS 2
+#endif
+#ifndef SENDS
+#define SENDS 1
+#endif
+#ifdef ASYNC
+#define BLOCKS (ENVS / BATCH + 2)
+#else
+#define BLOCKS 1
+#endif
+
+#include "futex.pml"
+futex wake_futex, reserve_futex, recv_futex;
+
+byte head, claim, parked, reserve_parked;
+byte allowed = THREADS - 1; /* workers that may claim: `active` in the engine */
+bool helps = true, stop, recv_waiting, reserve_runs;
+byte alloc;              /* async: rows given out */
+byte written[BLOCKS];    /* rows finished, by block */
+byte expected;           /* sync: rows the block has when it is ready */
+byte next_block;
+byte outstanding;        /* under the lock, like all that only the callers touch */
+byte running = THREADS - 1;
+bool gil, closing;
+
+#define lock() atomic { !gil -> gil = true }
+#define unlock() gil = false
+
+#ifdef ASYNC
+#define is_ready() (written[next_block % BLOCKS] >= BATCH)
+#else
+#define is_ready() (written[0] >= expected)
+#endif
+
+/* ---- executing ------------------------------------------------------------------------------------------------------ */
+
+inline wake_receiver() {
+  if
+  :: recv_waiting ->
+     change_word(recv_futex);
+     futex_wake(recv_futex, 1)
+  :: else
+  fi
+}
+
+/* The block is a variable, not read anew: the block that a row was given does not change. */
+inline rows_written(block, n) {
+#ifdef BUG_EXPECTED_BEFORE_COUNT
+  goal = expected;
+  d_step { count = written[block] + n; written[block] = count };
+#else
+  d_step { count = written[block] + n; written[block] = count };
+  goal = expected;
+#endif
+  if
+#ifdef ASYNC
+  :: (count == BATCH) -> wake_receiver()
+#else
+  :: (count == goal) -> wake_receiver()
+#endif
+  :: else
+  fi
+}
+
+/* Claims one chunk of any size and executes it; `got` tells whether there was one. The compare-and-swap makes the
+ * claim one step: it succeeds only when `claim` is what it was as `head` was read, and `head` only grows. */
+inline run_chunk() {
+  if
+  :: atomic { (head > claim) -> got = true; claim++; n = 1 }
+  :: atomic { (head > claim + 1) -> got = true; n = head - claim; claim = head }
+  :: (head == claim) -> got = false
+  fi;
+  if
+  :: got ->
+#ifdef ASYNC
+     atomic { first = alloc; alloc = alloc + n };
+     do
+     :: (n > 0) ->
+        rows_written((first / BATCH) % BLOCKS, 1);
+        first++;
+        n--
+     :: else -> break
+     od;
+#else
+     rows_written(0, n);
+#endif
+     atomic { first = 0; n = 0; count = 0; goal = 0 }
+  :: else
+  fi
+}
+
+/* ---- waking --------------------------------------------------------------------------------------------------------- */
+
+inline wake(how_many) {
+  if
+  :: (parked > 0) ->
+     change_word(wake_futex);
+     futex_wake(wake_futex, how_many)
+  :: else
+  fi;
+#ifndef BUG_RESERVE_SLEEPS
+  if
+  :: (reserve_parked > 0) ->
+     if
+     :: (allowed == THREADS || stop) ->
+        change_word(reserve_futex);
+        futex_wake(reserve_futex, 1)
+     :: else
+     fi
+  :: else
+  fi
+#endif
+}
+
+/* ---- workers -------------------------------------------------------------------------------------------------------- */
+
+/* Where the caller helps, a worker may leave to it what is not worth sharing. */
+inline look_whether_it_may_claim() {
+  may = true;
+  if
+  :: is_reserve ->
+     if
+     :: (allowed != THREADS) -> may = false
+     :: else
+     fi
+  :: else
+  fi;
+  if
+  :: may && helps -> may = false
+  :: may
+  :: else
+  fi
+}
+
+inline look_for_work() {
+  seen_head = head;
+  has_work = seen_head > claim;
+  seen_head = 0
+}
+
+inline park(futex_word, counter) {
+#ifndef BUG_WORD_READ_LATE
+  read_word(futex_word, me);
+#endif
+#ifdef BUG_COUNTED_LATE
+  look_for_work();
+  look_whether_it_may_claim();
+  counter++;
+#else
+  counter++;
+  look_for_work();
+  look_whether_it_may_claim();
+#endif
+  if
+  :: !stop && !(has_work && may) ->
+#ifdef BUG_WORD_READ_LATE
+     read_word(futex_word, me);
+#endif
+     futex_wait(futex_word, me)
+  :: else
+  fi;
+  counter--;
+  forget_word(futex_word, me);
+  has_work = false; may = false
+}
+
+proctype Worker(bool is_reserve; byte me) {
+  byte first, n, count, goal, seen_head;
+  bool got, has_work, may;
+  do
+  :: stop -> break
+  :: !stop ->
+     look_whether_it_may_claim();
+     if
+     :: may -> run_chunk()
+     :: else -> got = false
+     fi;
+     may = false;
+     if
+     :: got
+     :: else ->
+        if
+        :: is_reserve -> park(reserve_futex, reserve_parked)
+        :: else -> park(wake_futex, parked)
+        fi
+     fi
+  od;
+  running--
+}
+
+/* ---- the threads that call: both hold the lock but while they wait --------------------------------------------------- */
+
+/* Sends to any number of idle envs, up to `most`. */
+inline send(most) {
+  if
+  :: sent = 1
+  :: (most > 1) -> sent = most
+  fi;
+  outstanding = outstanding + sent;
+#ifndef ASYNC
+  expected = expected + sent; /* relaxed in the engine: who counts the last row has seen the counts of all others */
+#endif
+  if
+  :: will_help = true
+  :: will_help = false;
+     if
+     :: !reserve_runs -> reserve_runs = true; running++; run Worker(true, 1)
+     :: else
+     fi
+  fi;
+  if
+  :: (will_help != helps) ->
+     helps = will_help;
+     allowed = THREADS - will_help
+  :: else
+  fi;
+  head = head + sent;
+#ifndef BUG_RECEIVER_NOT_TOLD
+  wake_receiver();
+#endif
+  if
+  :: (THREADS - will_help == 0)
+  :: else ->
+     if
+     :: will_help /* the policy wakes nobody */
+     :: will_help -> wake(1)
+#ifndef BUG_SLEEP_OVER_WORK
+     :: !will_help -> wake(sent)
+#else
+     :: !will_help
+#endif
+     fi
+  fi;
+  sent = 0; will_help = false
+}
+
+inline wait_ready() {
+  do
+  :: is_ready() -> break
+  :: stop -> break
+  :: else ->
+     got = false;
+     if
+     :: helps -> run_chunk()
+     :: else
+     fi;
+     if
+     :: got
+     :: else ->
+#ifndef BUG_RECV_WORD_READ_LATE
+        read_word(recv_futex, 1);
+#endif
+        recv_waiting = true;
+        if
+        :: is_ready() || stop
+        :: else ->
+           look_for_work();
+           may = true;
+           if
+           :: has_work ->
+              if
+              :: helps -> may = false
+              :: else ->
+#ifndef BUG_SLEEP_OVER_WORK
+                 wake(THREADS)
+#endif
+              fi
+           :: else
+           fi;
+           if
+           :: may ->
+#ifdef BUG_RECV_WORD_READ_LATE
+              read_word(recv_futex, 1);
+#endif
+              futex_wait(recv_futex, 1)
+           :: else
+           fi
+        fi;
+        recv_waiting = false;
+        forget_word(recv_futex, 1);
+        has_work = false; may = false
+     fi;
+     got = false
+  od
+}
+
+inline close() {
+  lock();
+  closing = true;
+  unlock();
+  stop = true;
+  wake(THREADS);
+#ifndef BUG_CLOSE_IS_SILENT
+  change_word(recv_futex);
+  futex_wake(recv_futex, 1);
+#endif
+  (running == 0)
+}
+
+inline deliver() {
+#ifdef ASYNC
+  assert(written[next_block % BLOCKS] == BATCH);
+  written[next_block % BLOCKS] = 0;
+  next_block++;
+  outstanding = outstanding - BATCH
+#else
+  assert(written[0] == outstanding && expected == outstanding);
+  written[0] = 0;
+  expected = 0;
+  outstanding = 0
+#endif
+}
+
+active proctype Receiver() {
+  byte first, n, count, goal, seen_head, sent, round;
+  bool got, has_work, may, will_help;
+  do
+  :: (round == ROUNDS) -> break
+  :: (round < ROUNDS) ->
+     lock();
+     if
+     :: closing -> unlock(); break
+     :: else
+     fi;
+     do
+#ifdef ASYNC
+     :: (outstanding < BATCH) -> send(ENVS - outstanding)
+#else
+     :: (outstanding == 0) -> send(ENVS)
+#endif
+     :: else -> break
+     od;
+     unlock();
+     do
+     :: wait_ready();
+        lock();
+#ifdef BUG_NOT_LOOKED_AT_AGAIN
+        break
+#else
+        if
+        :: is_ready() || closing -> break
+        :: else -> unlock() /* more was sent between the wait and the lock */
+        fi
+#endif
+     od;
+     if
+     :: closing -> unlock(); break
+     :: else -> deliver(); unlock(); round++
+     fi
+  od;
+#ifndef CLOSER
+  close()
+#endif
+}
+
+active proctype Sender() {
+  byte sent, times;
+  bool will_help;
+  do
+  :: (times == SENDS) -> break
+  :: (times < SENDS) ->
+     lock();
+     if
+     :: !closing && outstanding < ENVS -> send(ENVS - outstanding)
+     :: else
+     fi;
+     unlock();
+     times++
+  od;
+#ifdef CLOSER
+  close()
+#endif
+}
+
+init {
+  byte k = 0;
+  do
+  :: (k < THREADS - 1) -> run Worker(false, 1 << k); k++
+  :: else -> break
+  od
+}
