@@ -59,8 +59,8 @@ class EnvPool(Pool):
         self.spec = spec
         config = spec.config
         self.num_envs = config.num_envs
-        if prepare := getattr(spec.env, "prepare", None):
-            prepare(config)
+        if check := getattr(spec.env, "check_requirements", None):
+            check(config)
         super().__init__(
             view.capsule if view else spec.capsule,
             config.num_envs,

@@ -103,12 +103,12 @@ def make_view(spec: EnvSpec, options: Mapping[str, Any]) -> View | None:
 
         check_windows()
     height, width, capsule, size = values["render_height"], values["render_width"], spec.capsule, spec.frame_size
-    if build := getattr(spec.env, "build_for_pictures", None):
+    if build := getattr(spec.env, "build_for_rendering", None):
         capsule = upgrade_capsule(build(spec.config, height, width))
         size = describe(capsule).frame_size or size
     height, width = height or size[0], width or size[1]
-    prepare = getattr(spec.env, "picture_assets", None)
-    assets = prepare(spec.config, height, width) if prepare else None
+    load = getattr(spec.env, "render_assets", None)
+    assets = load(spec.config, height, width) if load else None
     return View(mode, values["render_env_id"], height, width, values["render_camera_id"], assets, capsule)
 
 

@@ -63,13 +63,13 @@ class NativeEnv(Protocol):
         """Return the capsule (``include/envpool/env.h``) for a configuration, or raise ConfigError."""
 
     # Static methods that a kind may also have:
-    # - prepare(config) is called before a pool is made: it loads what its envs cannot do without, or raises an
+    # - check_requirements(config) is called before a pool is made: it loads what its envs cannot do without, or raises an
     #   ImportError that names it.
     # - render_fps(config) returns how many pictures a second show it at its own speed; 30 without one.
-    # - picture_assets(config, height, width) is called once for a pool with a render mode: it returns bytes, which
+    # - render_assets(config, height, width) is called once for a pool with a render mode: it returns bytes, which
     #   render_many gets as `assets`, or None. Where drawing needs a package or a system library that is missing, it
     #   raises an ImportError that names them.
-    # - build_for_pictures(config, height, width) returns the capsule of a pool with a render mode where build's will
+    # - build_for_rendering(config, height, width) returns the capsule of a pool with a render mode where build's will
     #   not do: for what only drawing needs, or a default size that is not known before. The size is 0 where the user
     #   asks for none.
 

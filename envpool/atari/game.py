@@ -93,7 +93,7 @@ class Atari:
         return build(config)
 
     @staticmethod
-    def build_for_pictures(config: Any, height: int, width: int) -> Any:
+    def build_for_rendering(config: Any, height: int, width: int) -> Any:
         """Return the capsule of a pool that renders: it draws the frames, too, that no observation shows."""
         return build(config, (height, width))
 

@@ -291,7 +291,7 @@ class Acrobot:
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
 
     @staticmethod
-    def picture_assets(config, height, width):
+    def render_assets(config, height, width):
         """Return None: nothing is needed but a square picture."""
         check_square(height, width)
 

@@ -160,6 +160,6 @@ class MountainCar:
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
 
     @staticmethod
-    def picture_assets(config, height, width):
+    def render_assets(config, height, width):
         """Return the picture without the car."""
         return assets(GOAL, height, width)

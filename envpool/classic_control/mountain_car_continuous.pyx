@@ -191,6 +191,6 @@ class MountainCarContinuous:
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
 
     @staticmethod
-    def picture_assets(config, height, width):
+    def render_assets(config, height, width):
         """Return the picture without the car."""
         return assets(GOAL, height, width)

@@ -243,7 +243,7 @@ class Pendulum:
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
 
     @staticmethod
-    def picture_assets(config, height, width):
+    def render_assets(config, height, width):
         """Return upstream's arrow."""
         check_square(height, width)
         pygame = pygame_for("Pendulum")

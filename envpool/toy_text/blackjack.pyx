@@ -263,7 +263,7 @@ class Blackjack:
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
 
     @staticmethod
-    def picture_assets(config, height, width):
+    def render_assets(config, height, width):
         """Return upstream's images."""
         return blackjack()
 

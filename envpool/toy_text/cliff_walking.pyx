@@ -73,7 +73,7 @@ class CliffWalking:
         return define(PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL), fields, actions, table)
 
     @staticmethod
-    def picture_assets(config, height, width):
+    def render_assets(config, height, width):
         """Return the map and the walker."""
         return cliff(height, width)
 

@@ -151,7 +151,7 @@ class FrozenLake:
         return define(template, fields, actions, table, frame_size=lake_size(rows))
 
     @staticmethod
-    def picture_assets(config, height, width):
+    def render_assets(config, height, width):
         """Return the map and the walker."""
         return lake(rows_of(config), height, width)
 

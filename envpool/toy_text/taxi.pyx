@@ -303,7 +303,7 @@ class Taxi:
         return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)] + table)
 
     @staticmethod
-    def picture_assets(config, height, width):
+    def render_assets(config, height, width):
         """Return upstream's images."""
         return taxi()
 

@@ -88,7 +88,7 @@ class Synthetic:
         return define(native.kind(config.fused), fields, actions, options)
 
     @staticmethod
-    def picture_assets(config, height, width):
+    def render_assets(config, height, width):
         """Return what a picture shows beside the env's history: its size."""
         return struct.pack("2h", height, width)
 

@@ -90,7 +90,7 @@ def test_shape_size_camera_and_assets():
         assert frame.shape == (1, 11, 7, 3) and frame.dtype == np.uint8
         words = frame.reshape(-1)[:64].view(np.int64)
         assert words[0] == 2 and words[CODE] == 4, "the env and the camera of the options"
-        assert words[CODE + 1] == 11 + (7 << 16), "what picture_assets returned"
+        assert words[CODE + 1] == 11 + (7 << 16), "what render_assets returned"
         assert pool.render(camera_id=1).reshape(-1)[:64].view(np.int64)[CODE] == 1
         assert pool.render(np.int64(1)).shape == (1, 11, 7, 3)
         assert pool.render([]).shape == (0, 11, 7, 3)

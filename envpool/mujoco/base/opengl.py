@@ -27,13 +27,13 @@ class MujocoTask:
     """What the kinds of env of this family have in common; see `envpool.spec.NativeEnv`."""
 
     @staticmethod
-    def prepare(config: Any) -> None:
+    def check_requirements(config: Any) -> None:
         """Load the OpenGL library where pictures are observed, or raise ImportError."""
         if config.from_pixels:
             require_gl()
 
     @staticmethod
-    def picture_assets(config: Any, height: int, width: int) -> None:
+    def render_assets(config: Any, height: int, width: int) -> None:
         """Load the OpenGL library, or raise ImportError."""
         require_gl()
 
