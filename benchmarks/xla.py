@@ -30,13 +30,13 @@ import envpool  # noqa: E402
 ENVIRON = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
 
 
-def load_caller():
+def load_consumer():
     """Build the loop in C into a temporary folder and return its function."""
     folder = tempfile.mkdtemp(prefix="envpool-benchmark-")
-    command = [sys.executable, "build.py", "caller", folder]
+    command = [sys.executable, "build.py", "consumer", folder]
     subprocess.run(command, check=True, cwd=ROOT / "benchmarks", env=ENVIRON, stdout=subprocess.DEVNULL)
     sys.path.insert(0, folder)
-    from caller import step_many
+    from consumer import step_many
 
     return step_many
 
@@ -84,7 +84,7 @@ def main():
     parser.add_argument("--calls", type=int, default=20_000, help="calls in a turn")
     parser.add_argument("--turns", type=int, default=15, help="turns of each loop")
     args = parser.parse_args()
-    step_many = load_caller()
+    step_many = load_consumer()
     names = ("C", "Python", "JAX", "JAX, own thread")
     print(f"| envs | {' | '.join(f'{name}, us' for name in names)} | JAX - C, us |\n{'| --- ' * 6}|")
     for num_envs in (1, 4, 16, 64):

@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from envpool._core.handle import available_cpus
-from envpool._core.inputs import as_ids
-from envpool._core.pool import Pool
+from envpool._core.env_ids import as_ids
+from envpool._core.pool import Pool, available_cpus
 from envpool.autoreset import MODES
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
 from envpool.render_options import View, check_camera, fps, modes
@@ -120,8 +119,7 @@ class EnvPool(Pool):
             Bad or busy ids, closed pool, failed envs, bad seeds or options.
         """
         env_id = as_ids(self._masked_ids(env_id, options))
-        self.send_reset(env_id, self._reset_seeds(env_id, seed), True)
-        return self.recv_reset(env_id)
+        return self.reset_envs(env_id, self._reset_seeds(env_id, seed))
 
     def async_reset(self) -> None:
         """Start new episodes in all envs without waiting; ``recv`` returns them."""
@@ -156,7 +154,8 @@ class EnvPool(Pool):
             checked = check_seeds("seed", known, len(ids))
             return [None if s is None else c for s, c in zip(seed, checked, strict=True)]
         seed = check_seed("seed", seed)
-        return [seed + int(i) for i in ids]
+        # The core refuses ids that are out of range.
+        return [seed + int(i) if 0 <= i < self.num_envs else None for i in ids]
 
     def xla(self) -> tuple[Any, Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
         """Return what steps this pool inside functions that JAX compiles; the functions keep the pool alive.
@@ -234,10 +233,10 @@ class EnvPool(Pool):
         assert ids is not None
         camera = view.camera if camera_id is None else check_camera("camera_id", camera_id)
         if view.mode == "rgb_array":
-            return self.draw(ids, view.height, view.width, camera, view.assets)
+            return self.render_frames(ids, view.height, view.width, camera, view.assets)
         if len(ids) != 1:
             raise EnvIdError(f"render_mode='human' shows one env, got {len(ids)} env_ids: use render_mode='rgb_array'")
-        self._window.show(self.draw(ids, view.height, view.width, camera, view.assets)[0])
+        self._window.show(self.render_frames(ids, view.height, view.width, camera, view.assets)[0])
         return None
 
     def close(self, **kwargs: Any) -> None:

@@ -387,6 +387,6 @@ def test_pickling_a_spec(checked):
 
 
 def test_initialising_a_pool_twice(checked):
-    with pytest.raises(PoolStateError, match="already initialised"):
+    with pytest.raises(PoolStateError, match="already initialized"):
         checked.pool.__init__(checked.pool.spec)
     checked.assert_works()

@@ -21,8 +21,9 @@ from libc.string cimport memcpy
 from posix.unistd cimport usleep
 
 from envpool._core.actions cimport ActionField
-from envpool._core.engine cimport ep_fork_generation
-from envpool._core.inputs cimport as_ids
+from envpool._core.batches cimport check_can_fill
+from envpool._core.env_ids cimport as_ids
+from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, fork_generation
 from envpool._core.pool cimport Pool
 from envpool._core.results cimport ResultTemplate
 from envpool.env cimport ENVPOOL_MAX_DIMS
@@ -85,7 +86,7 @@ cdef enum:
 cdef dict targets = {}
 cdef int64_t process = int.from_bytes(os.urandom(3), "little") << LOCAL_BITS
 cdef int64_t num_made = 0
-cdef int64_t born = ep_fork_generation
+cdef int64_t born = fork_generation()
 
 
 cdef struct Column:             # one array of a batch
@@ -98,7 +99,7 @@ cdef class Target:
     """A pool that calls from XLA may use."""
 
     cdef object pool            # weak reference
-    cdef ResultTemplate form              # a tuple of the arrays below, in order
+    cdef ResultTemplate template    # a tuple of the arrays below, in order
     cdef Column* columns        # (num_columns)
     cdef int64_t num_columns
 
@@ -126,13 +127,13 @@ def connect(Pool pool):
     global num_made
     cdef Target target = Target.__new__(Target)
     cdef int64_t i, d
-    pool.check_open()
+    pool.guard.check_open()
     num_made += 1
     handle = process + num_made
     wanted = leaves(pool.step_nest, {})
-    stored = zip(pool.store.names, pool.store.dtypes, pool.store.shapes)
+    stored = zip(pool.batches.store.names, pool.batches.store.dtypes, pool.batches.store.shapes)
     columns = {name: (dtype, shape) for name, dtype, shape in stored if name in wanted}
-    target.form = ResultTemplate(tuple(columns), pool.store.names)
+    target.template = ResultTemplate(tuple(columns), pool.batches.store.names)
     target.num_columns = len(columns)
     target.columns = <Column*>malloc(len(columns) * sizeof(Column))
     if target.columns == NULL:
@@ -168,7 +169,7 @@ def handlers():
 def stop():
     """Makes all further calls fail, and waits for those that are being served: to be called before Python ends."""
     ep_xla_stop()
-    while ep_fork_generation == born and ep_xla_num_inside() > 0:
+    while fork_generation() == born and ep_xla_num_inside() > 0:
         with nogil:
             usleep(100)
 
@@ -276,13 +277,13 @@ cdef int check_results(const ep_xla_call* call, Target target, Pool pool, object
     """Refuses a call whose results do not fit the batch that it would get."""
     cdef const ep_xla_buffer* to
     cdef const Column* column
-    cdef int64_t rows = pool.outstanding, i
+    cdef int64_t rows = pool.engine.outstanding, i
     cdef int d, typenum
     cdef bint fits
     if call.sends:
         rows += pool.engine.num_envs if env_id is None else env_id.shape[0]
     else:
-        pool.check_outstanding()
+        check_can_fill(pool.engine)
     if not pool.engine.is_sync and rows > 0:
         rows = pool.engine.batch_size
     if call.num_results != 1 + target.num_columns:
@@ -305,7 +306,7 @@ cdef int check_results(const ep_xla_call* call, Target target, Pool pool, object
             )
         if to.dims[0] != rows:
             raise PoolStateError(
-                f"a batch has {rows} rows now, this call was made for {to.dims[0]}, and {pool.outstanding} envs were "
+                f"a batch has {rows} rows now, this call was made for {to.dims[0]}, and {pool.engine.outstanding} envs were "
                 "in flight: the shapes of compiled code are fixed, so let step() get the rows of its env_id, or use "
                 "recv() of the pool"
             )
@@ -335,26 +336,33 @@ cdef int serve(const ep_xla_call* call) except -1:
     cdef Target target = find(call)
     cdef Pool pool = target.pool()
     cdef object action = None, env_id = None
+    cdef int visit
     cdef int64_t n = -1, i
     cdef tuple batch
     cdef cnp.ndarray array
     if pool is None:
         raise PoolStateError("the pool of this handle was deleted")
-    pool.check_open()
     if call.sends:
-        action, env_id = read_actions(call, pool)
-        env_id = as_ids(env_id)
-    if call.receives:
-        check_results(call, target, pool, env_id)
-    if call.sends:
-        n = pool.put(action, env_id, call.receives)
-    if call.receives:
-        batch = pool.get(target.form, n == 0)
-        for i in range(1, call.num_results):
-            array = <cnp.ndarray>batch[i - 1]
-            if cnp.PyArray_DIMS(array)[0] != call.results[i].dims[0]:
-                raise PoolStateError("another thread used the pool at the same moment: let one thread use it")
-            copy_out(array, &call.results[i])
+        visit = pool.guard.enter(NOTHING_ELSE, b"step" if call.receives else b"send")
+    else:
+        visit = pool.guard.enter(RECEIVING, b"recv")
+    try:
+        if call.sends:
+            action, env_id = read_actions(call, pool)
+            env_id = as_ids(env_id)
+        if call.receives:
+            check_results(call, target, pool, env_id)
+        if call.sends:
+            n = pool.send_actions(action, env_id, visit, RECEIVING if call.receives else NOTHING_ELSE)
+        if call.receives:
+            batch = pool.receive(target.template, n == 0)
+            for i in range(1, call.num_results):
+                array = <cnp.ndarray>batch[i - 1]
+                if cnp.PyArray_DIMS(array)[0] != call.results[i].dims[0]:
+                    raise PoolStateError("another thread used the pool at the same moment: let one thread use it")
+                copy_out(array, &call.results[i])
+    finally:
+        pool.leave(visit)
     memcpy(call.results[0].data, call.args[0].data, HANDLE_BYTES)
     return 0
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from envpool.errors import ActionError, EnvIdError, EnvStepError, PoolStateError, RenderError
 from tests.native import plugin
-from tests.native.caller import Caller
+from tests.native.consumer import Caller
 from tests.native.model import FAIL, REFUSED, TERMINATE, TRUNCATE, CheckedPool
 from tests.native.process import wait_until, workers
 

@@ -192,7 +192,7 @@ def test_an_env_that_cannot_be_created():
     kind = Kind()
     no_memory = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32)(lambda config, n: None)
     kind.env.create = ctypes.cast(no_memory, ctypes.c_void_p)
-    with pytest.raises(MemoryError, match=r"no memory for 3 envs of kind StaticSynthetic"):
+    with pytest.raises(MemoryError, match=r"no memory for 3 envs of StaticSynthetic"):
         pool_of(kind.capsule(), num_envs=3)
 
 

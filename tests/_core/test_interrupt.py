@@ -21,7 +21,7 @@ BUSY = {
     "sync, the caller and a worker": {"num_envs": 300, "num_threads": 2},
     "async, the caller alone": {"num_envs": 170, "batch_size": 150, "num_threads": 1},
 }
-#: Pools whose caller only waits, at a gate that stays closed: without Ctrl-C it would wait for ever.
+#: Pools whose caller only waits, at a gate that stays closed: without Ctrl-C it would wait forever.
 PARKED = {
     "sync, one worker": {"num_envs": 4, "num_threads": 1},
     "sync, two workers": {"num_envs": 4, "num_threads": 2},

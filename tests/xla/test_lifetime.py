@@ -123,7 +123,7 @@ def test_close_while_a_call_waits(gate):
     pool.close()
     thread.join(PATIENCE)
     assert not thread.is_alive()
-    assert "PoolStateError: the pool was closed while recv() waited" in failed[0]
+    assert "PoolStateError: the pool was closed during recv()" in failed[0]
 
 
 # ---- threads ---------------------------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ def test_an_env_that_fails(pool):
 
 def test_recv_without_send(pool):
     handle, recv, send, _ = pool.xla()
-    with refuses(r"PoolStateError: recv\(\) would wait for ever: nothing is in flight"):
+    with refuses(r"PoolStateError: recv\(\) would wait forever, because nothing is in flight"):
         jax.block_until_ready(jax.jit(recv)(handle))
     handle = send(handle, np.zeros(4, np.int32))
     with refuses("EnvIdError: 4 of 4 envs are still in flight"):
@@ -120,7 +120,7 @@ def test_recv_without_send(pool):
 def test_async_steps_that_could_not_receive():
     with plugin.make(num_envs=4, batch_size=2, episode_length=0) as pool:
         handle, recv, send, step = pool.xla()
-        with refuses(r"step\(\) with 1 envs and 0 in flight cannot give a batch of 2"):
+        with refuses(r"step\(\) with 1 envs and 0 in flight cannot return a batch of 2"):
             jax.block_until_ready(step(handle, np.zeros(1, int), np.array([0])))
         with refuses("a batch has 0 rows now, this call was made for 2"):
             jax.block_until_ready(step(handle, np.zeros(0, int), np.zeros(0, int)))

@@ -137,7 +137,7 @@ def sweep(arguments: argparse.Namespace) -> Iterator[dict[str, int]]:
 
 def thread_counts() -> list[int]:
     """Return 1, 2, 4, ... and the number of available CPUs."""
-    from envpool._core.handle import available_cpus
+    from envpool._core.pool import available_cpus
 
     cores = available_cpus()
     return sorted({2**k for k in range(cores.bit_length())} | {cores})

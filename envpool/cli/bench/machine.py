@@ -9,7 +9,7 @@ import numpy as np
 
 import envpool
 from envpool.cli.bench.kernel_loop import COMPILER
-from envpool._core.handle import available_cpus
+from envpool._core.pool import available_cpus
 
 
 def describe_machine() -> dict[str, str | int]:

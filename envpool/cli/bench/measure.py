@@ -14,7 +14,7 @@ import numpy as np
 
 import envpool
 from envpool.cli.bench.kernel_loop import KernelLoop
-from envpool._core.handle import available_cpus
+from envpool._core.pool import available_cpus
 from envpool.cli.bench.actions import draw_actions, rounds_of
 from envpool.cli.bench.gymnasium_peer import open_peers
 from envpool.cli.bench.loops import AsyncLoop, Slice, SyncLoop
