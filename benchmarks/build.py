@@ -1,4 +1,4 @@
-"""Builds a .pyx of this folder into another one; run in benchmarks/: python build.py NAME FOLDER."""
+"""Builds NAME.pyx of this folder into FOLDER. Run it in benchmarks/: python build.py NAME FOLDER."""
 
 import sys
 

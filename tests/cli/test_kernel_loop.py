@@ -1,11 +1,11 @@
-"""The bare loop: the same rows as the pool, bit for bit, so that it is a limit of the same work."""
+"""The kernel loop writes the same rows as the pool, bit for bit, so that it is a limit for the same work."""
 
 import numpy as np
 import pytest
 
 import envpool
-from envpool.cli.bench.kernel_loop import KernelLoop
 from envpool.cli.bench.actions import draw_actions, rounds_of
+from envpool.cli.bench.kernel_loop import KernelLoop
 from envpool.errors import ConfigError, PoolStateError
 from tests.native import plugin
 from tests.native.model import FAIL, TERMINATE
@@ -79,7 +79,7 @@ def test_failing_env_closes_the_loop():
     actions[2, 4] = FAIL
     loop = KernelLoop(spec.capsule, 6, np.zeros(6, np.uint64), LIMIT, {"action": actions})
     assert loop.run(60.0, 2)[0] == 12
-    with pytest.raises(RuntimeError, match="env 4 failed in the bare loop: "):
+    with pytest.raises(RuntimeError, match="env 4 failed in the kernel loop: "):
         loop.run(10.0)
     with pytest.raises(PoolStateError, match="closed"):
         loop.run(0)

@@ -60,7 +60,7 @@ def test_version(capsys):
         (["bench", "CartPole-v1", "--option", "num_envs=3"], "use --num-envs"),
         (["bench", "CartPole-v1", "--plot", "a.txt"], "must end in one of .png"),
         (["bench", "CartPole-v1", "--plot", "no/such/folder/a.png"], "no/such/folder does not exist"),
-        (["bench", "CartPole-v1", "--json", "."], "it is a folder"),
+        (["bench", "CartPole-v1", "--json", "."], "it is a directory"),
         (["bench", "CartPole-v1", "--sec", "1"], "unrecognized arguments: --sec 1"),
     ],
 )

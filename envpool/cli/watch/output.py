@@ -1,4 +1,4 @@
-"""Where pictures go: a video, an animation, a single picture, or a window."""
+"""Outputs of ``envpool watch``: a video or GIF file, a PNG file, or a window."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any, Protocol
 
-from envpool.cli.watch.picture import Pixels
+from envpool.cli.watch.tiling import Frame
 from envpool.errors import ConfigError
 
 SUFFIXES = (".mp4", ".gif", ".png")
@@ -14,24 +14,24 @@ INSTALL = "pip install 'envpool[render]'"
 
 
 class Output(Protocol):
-    """Takes pictures of one size, one after the other."""
+    """Destination of a sequence of frames of equal size."""
 
-    def add(self, picture: Pixels) -> None:
-        """Take the next picture, uint8 (height, width, 3)."""
+    def add(self, frame: Frame) -> None:
+        """Append a frame, uint8 (height, width, 3)."""
 
     def close(self) -> None:
-        """Finish, also after an error: what came so far is kept."""
+        """Finish the output. After an error, the frames added so far are kept."""
 
 
 class Video:
-    """A .mp4 or .gif file.
+    """An .mp4 or .gif file.
 
     Parameters
     ----------
     path : Path
-        The file.
+        The file to write.
     fps : int
-        Pictures a second.
+        Frame rate in frames per second.
     """
 
     def __init__(self, path: Path, fps: int):
@@ -43,9 +43,9 @@ class Video:
         }
         self._writer = imageio.v2.get_writer(path, **options[path.suffix])
 
-    def add(self, picture: Pixels) -> None:
-        """Encode a picture."""
-        self._writer.append_data(picture)
+    def add(self, frame: Frame) -> None:
+        """Encode a frame."""
+        self._writer.append_data(frame)
 
     def close(self) -> None:
         """Finish the file."""
@@ -53,21 +53,21 @@ class Video:
 
 
 class Still:
-    """A .png file of the last picture.
+    """A .png file of the last frame.
 
     Parameters
     ----------
     path : Path
-        The file.
+        The file to write.
     """
 
     def __init__(self, path: Path):
         self._path = path
-        self._last: Pixels | None = None
+        self._last: Frame | None = None
 
-    def add(self, picture: Pixels) -> None:
-        """Keep a picture in place of the last one."""
-        self._last = picture
+    def add(self, frame: Frame) -> None:
+        """Keep this frame instead of the previous one."""
+        self._last = frame
 
     def close(self) -> None:
         """Write the file."""
@@ -83,9 +83,9 @@ class Live:
     Parameters
     ----------
     title : str
-        Its title.
+        Title of the window.
     fps : int
-        Pictures a second, at most.
+        Highest frame rate, in frames per second.
     """
 
     def __init__(self, title: str, fps: int):
@@ -95,10 +95,10 @@ class Live:
         self._pause = 1 / fps
         self._due = time.monotonic()
 
-    def add(self, picture: Pixels) -> None:
-        """Show a picture until the next one is due."""
+    def add(self, frame: Frame) -> None:
+        """Show a frame until the next one is due."""
         self._due = max(self._due + self._pause, time.monotonic())
-        self._window.show(picture, max(int(1000 * (self._due - time.monotonic())), 1))
+        self._window.show(frame, max(int(1000 * (self._due - time.monotonic())), 1))
 
     def close(self) -> None:
         """Close the window."""
@@ -106,11 +106,11 @@ class Live:
 
 
 def check_output(path: Path | None) -> None:
-    """Raise ConfigError or ImportError for what `open_output` cannot open."""
+    """Raise ConfigError or ImportError if `open_output` could not open this path."""
     try:
         import PIL  # noqa: F401
     except ImportError as error:
-        raise ImportError(f"pictures need Pillow: {INSTALL}") from error
+        raise ImportError(f"envpool watch needs Pillow: {INSTALL}") from error
     if path is None:
         from envpool.window import check_windows
 
@@ -119,7 +119,7 @@ def check_output(path: Path | None) -> None:
     if path.suffix not in SUFFIXES:
         raise ConfigError(f"--out must end in one of {', '.join(SUFFIXES)}, got {path.name!r}")
     if not path.parent.is_dir():
-        raise ConfigError(f"--out: there is no folder {str(path.parent)!r}")
+        raise ConfigError(f"--out: the directory {str(path.parent)!r} does not exist")
     try:
         if path.suffix != ".png":
             import imageio.v2  # noqa: F401
@@ -130,16 +130,16 @@ def check_output(path: Path | None) -> None:
 
 
 def open_output(path: Path | None, title: str, fps: int) -> Output:
-    """Return where pictures go; without a path a window.
+    """Return the output for a path, which `check_output` has accepted.
 
     Parameters
     ----------
     path : Path or None
-        A checked path.
+        File to write; None opens a window.
     title : str
-        Of the window.
+        Title of the window.
     fps : int
-        Pictures a second.
+        Frame rate in frames per second.
     """
     if path is None:
         return Live(title, fps)
