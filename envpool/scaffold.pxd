@@ -27,7 +27,8 @@ cdef extern from "envpool/scaffold.h" nogil:
         const char* name,
         void* (*create)(const void* config, int32_t num_envs) noexcept nogil,
         int (*step_many)(void* state, const envpool_batch* batch) noexcept nogil,
-        void (*write_many)(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil,
+        void (*write_many)(void* state, const int32_t* ids, int32_t n, void* const* fields,
+                           int64_t row0) noexcept nogil,
     )
 
 

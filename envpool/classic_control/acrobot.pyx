@@ -255,7 +255,9 @@ class Acrobot(EnvDefinition):
         if config.book_or_nips not in ("book", "nips"):
             raise ConfigError(f"book_or_nips must be 'book' or 'nips', got {config.book_or_nips!r}")
         if not 0 <= config.torque_noise_max <= LARGEST_NOISE:
-            raise ConfigError(f"torque_noise_max must be between 0 and {LARGEST_NOISE:g}, got {config.torque_noise_max}")
+            raise ConfigError(
+                f"torque_noise_max must be between 0 and {LARGEST_NOISE:g}, got {config.torque_noise_max}"
+            )
         c.is_nips = config.book_or_nips == "nips"
         c.torque_noise_max = config.torque_noise_max
         high = np.array([1.0, 1.0, 1.0, 1.0, MAX_SPEED_1, MAX_SPEED_2], np.float32)

@@ -37,8 +37,8 @@ cdef extern from * nogil:
     #define X_LIMIT 2.4
     #define THETA_LIMIT (12 * 2 * 3.141592653589793 / 360)
 
-    /* Steps n carts. Updates x, x_dot, theta and theta_dot, each (n), and sets fell (n) to 1 where a cart is outside the
-     * limits. `sines` and `cosines` are those of theta (n); an action (n) of 1 pushes to the right. */
+    /* Steps n carts. Updates x, x_dot, theta and theta_dot, each (n), and sets fell (n) to 1 where a cart is outside
+     * the limits. `sines` and `cosines` are those of theta (n); an action (n) of 1 pushes to the right. */
     ENVPOOL_SIMD
     static void advance_carts(double *restrict x, double *restrict x_dot, double *restrict theta,
                               double *restrict theta_dot, const double *restrict sines, const double *restrict cosines,

@@ -34,8 +34,8 @@ cdef extern from * nogil:
     #define FORCE 0.001
     #define GRAVITY 0.0025
 
-    /* Steps n cars. Updates position and velocity, each (n), and sets arrived (n) to 1 where a car is at the goal and fast
-     * enough. `cosines` (n) are those of three times the position; an action (n) is 0, 1 or 2. */
+    /* Steps n cars. Updates position and velocity, each (n), and sets arrived (n) to 1 where a car is at the goal and
+     * fast enough. `cosines` (n) are those of three times the position; an action (n) is 0, 1 or 2. */
     ENVPOOL_SIMD
     static void advance_cars(double *restrict position, double *restrict velocity, const double *restrict cosines,
                              const int32_t *restrict actions, double goal_velocity, uint8_t *restrict arrived,

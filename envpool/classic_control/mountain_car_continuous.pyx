@@ -49,11 +49,11 @@ cdef extern from * nogil:
       return (action < -1.0f) | (action > 1.0f) ? clipped : pushed;
     }
 
-    /* Steps n cars that have been stepped before. Updates position and velocity, each (n), sets arrived (n) to 1 where a
-     * car is at the goal and fast enough, and fills reward (n). `cosines` (n) are those of three times the position.
+    /* Steps n cars that have been stepped before. Updates position and velocity, each (n), sets arrived (n) to 1 where
+     * a car is at the goal and fast enough, and fills reward (n). `cosines` (n) are those of three times the position.
      *
-     * Upstream squares by pow(action, 2). The square of a float32 is exact in float64, so a pow whose error is below one
-     * unit in the last place returns the product; comparing the two for every float32 confirms it. */
+     * Upstream squares by pow(action, 2). The square of a float32 is exact in float64, so a pow whose error is below
+     * one unit in the last place returns the product; comparing the two for every float32 confirms it. */
     ENVPOOL_SIMD
     static void advance_cars(float *restrict position, float *restrict velocity, double *restrict cosines,
                              const float *restrict actions, double goal_velocity, uint8_t *restrict arrived,
@@ -207,8 +207,8 @@ class MountainCarContinuous(EnvDefinition):
     """Car in a valley, pushed by a force of at most 1 in either direction.
 
     Observation float32 (2,): position (m), velocity (m per step). Action float32 (1,): force, clipped to [-1, 1].
-    Reward: -0.1 times the square of the action before clipping, plus 100 for the step that reaches 0.45 m, which ends the
-    episode.
+    Reward: -0.1 times the square of the action before clipping, plus 100 for the step that reaches 0.45 m, which ends
+    the episode.
 
     Options
     -------

@@ -66,8 +66,8 @@ cdef extern from * nogil:
       return (float)(pow(angle, 2.0) + 0.1 * pow(theta_dot, 2.0) + effort);
     }
 
-    /* The reward of a step from this state. Computing with products is off by at most a few units in the last place of a
-     * double, usually a millionth of the gap between two floats. The slow way is taken only if rounding to float32
+    /* The reward of a step from this state. Computing with products is off by at most a few units in the last place of
+     * a double, usually a millionth of the gap between two floats. The slow way is taken only if rounding to float32
      * depends on that error, or if a NaN is involved. */
     static inline float reward_of(double theta, double theta_dot, float action) {
       const float torque = torque_of(action);
@@ -79,7 +79,7 @@ cdef extern from * nogil:
       return rounded == (float)(cost + error) ? -rounded : -exact_cost(angle, theta_dot, torque);
     }
 
-    /* Steps n pendulums. Updates theta and theta_dot, each (n). `sines` (n) are those of theta; `pull` is 3 g / (2 l). */
+    /* Steps n pendulums. Updates theta and theta_dot, each (n). `sines` (n) are those of theta; `pull` is 3 g / 2 l. */
     ENVPOOL_SIMD
     static void advance_pendulums(double *restrict theta, double *restrict theta_dot, const double *restrict sines,
                                   const float *restrict actions, double pull, int32_t n) {

