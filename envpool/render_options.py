@@ -103,8 +103,9 @@ def make_view(spec: EnvSpec, options: Mapping[str, Any]) -> View | None:
 
         check_windows()
     height, width, capsule, size = values["render_height"], values["render_width"], spec.capsule, spec.frame_size
-    if build := getattr(spec.env, "build_for_rendering", None):
-        capsule = upgrade_capsule(build(spec.config, height, width))
+    build = getattr(spec.env, "build_for_rendering", None)
+    if build and (own := build(spec.config, height, width)) is not None:
+        capsule = upgrade_capsule(own)
         size = describe(capsule).frame_size or size
     height, width = height or size[0], width or size[1]
     load = getattr(spec.env, "render_assets", None)

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool.raster import sheet
 from envpool.errors import ConfigError
+from envpool.raster import sheet
 from tests.oracles.gymnasium_oracle import Upstream, unchanged
 from tests.oracles.pictures import RECORDS, assert_pictures, assert_rendering_changes_nothing, smoothly_scaled
 from tests.toy_text.upstream import Case
