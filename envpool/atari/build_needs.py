@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from native_build import Build, compiler, fetch_sdist, lock_for, profiled_library, run, static_library
+from native_build import Build, compiler, fetch_sdist, lock_for, merged, profiled_library, run, static_library
 from setuptools import Extension
 
 VERSION = "0.12.1"
@@ -18,6 +18,9 @@ HERE = Path("envpool/atari")  # setup.py runs in the root of the tree
 
 #: ALE's C++ is always built like this: no profile may turn on its assertions, which end the process.
 FLAGS = ["-std=c++17", "-O3", "-g0", "-DNDEBUG", "-fvisibility=hidden", "-w"]
+
+#: Files that cannot be merged with others of their folder: they include NullDev.hxx, which cannot be read twice.
+APART = {"emucore/NullDev.cxx"}
 
 #: What a profile-guided build plays: bank switching or not, paddle or stick, pictures of all kinds.
 TRAINING_GAMES = ("breakout", "montezuma_revenge", "ms_pacman", "pong", "robotank", "seaquest", "space_invaders")
@@ -42,7 +45,7 @@ def add_ale(extension: Extension, build: Build) -> None:
         f"ale-py=={VERSION}", SHA256, "--no-build-isolation", python_path=make_backend(Path("build/ale_backend"))
     )
     includes = [source / "src", source / "src/ale", make_version_header(build.folder / "ale_version")]
-    library = static_library(build, "ale", ale_sources(source / "src/ale"), includes, FLAGS)
+    library = static_library(build, "ale", ale_sources(source / "src/ale", build.folder / "ale"), includes, FLAGS)
     quiet = [f"-isystem{path}" for path in includes]
     if build.is_profiled:
         core = profiled_core(build, quiet, library, source / "src/ale/python/roms")
@@ -72,11 +75,17 @@ def linked(core: Path, ale: Path) -> list[str]:
     return [str(core), str(ale)] * 2
 
 
-def ale_sources(ale: Path) -> list[Path]:
-    """Return the files that make up the emulator and its RL environment, but for what core/ stands in for."""
-    own = {path.name for path in (HERE / "core").glob("*.cpp")}
-    found = [p for part in ("common", "emucore", "environment", "games") for p in (ale / part).rglob("*.c*")]
-    return sorted(p for p in found if p.suffix in (".cpp", ".cxx") and p.name not in own)
+def ale_sources(ale: Path, folder: Path) -> list[Path]:
+    """Return the files that make up the emulator and its RL environment, but for what core/ stands in for.
+
+    The files of a folder are merged into one, which is written to `folder`.
+    """
+    left_out = {Path(name).name for name in APART} | {path.name for path in (HERE / "core").glob("*.cpp")}
+    sources = [ale / name for name in sorted(APART)]
+    for part in ("common", "emucore", "environment", "games", "games/supported"):
+        files = sorted(p for p in (ale / part).glob("*.c*") if p.suffix in (".cpp", ".cxx") and p.name not in left_out)
+        sources.append(merged(folder / f"{part.replace('/', '-')}.cpp", files))
+    return sources
 
 
 def make_version_header(folder: Path) -> Path:

@@ -4,7 +4,8 @@ NumPy picks an implementation for the CPU at import, and its dot product is a BL
 The function pointers are read once, when this module is imported.
 """
 
-from numpy cimport npy_intp
+# NumPy's type of sizes. Cimporting numpy for it would make every module that uses this one compile NumPy's headers.
+ctypedef Py_ssize_t npy_intp
 
 # ufunc(x) for arrays of n doubles. There is no sqrt, sin, cos, fabs or arithmetic here: libm and C give the same bits.
 cdef void np_exp(const double* x, double* y, npy_intp n) noexcept nogil

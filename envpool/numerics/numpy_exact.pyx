@@ -4,7 +4,6 @@ import numpy as np
 
 cimport numpy as cnp
 from libc.math cimport sqrt
-from numpy cimport npy_intp
 
 cnp.import_array()
 cnp.import_ufunc()
