@@ -1,4 +1,4 @@
-"""exhaust.h and lunar_lander_frame.h: what the engines of LunarLander blow out, and its picture."""
+"""exhaust.h and lunar_lander_frame.h: the exhaust of LunarLander's engines, and its frames."""
 
 from libc.stdint cimport uint8_t
 
@@ -10,13 +10,13 @@ cdef extern from "envpool/box2d/exhaust.h" nogil:
 
     void exhaust_restart(Exhaust* e)
     void exhaust_release(Exhaust* e)
-    void exhaust_blow(Exhaust* e, double density, double brightness, const b2Vec2& place, const b2Vec2& push)
+    void exhaust_emit(Exhaust* e, double density, double brightness, const b2Vec2& place, const b2Vec2& push)
     void exhaust_step(Exhaust* e)
     int exhaust_renew(Exhaust* e, double gravity)
-    void exhaust_follow(Exhaust* e)
+    void exhaust_catch_up(Exhaust* e)
     void exhaust_fade(Exhaust* e)
 
-cdef extern from "lunar_lander_frame.h" nogil:
+cdef extern from "envpool/box2d/lunar_lander_frame.h" nogil:
     enum:
         LANDER_CHUNKS
         LANDER_HEIGHT
