@@ -22,7 +22,8 @@ cdef extern from "envpool/box2d/worlds.h" nogil:
         void (*release)(WorldEnv* env) noexcept nogil
         void (*seed)(WorldEnv* env, const WorldOptions* options, uint64_t seed) noexcept nogil
         void (*reset)(WorldEnv* env, const WorldOptions* options) noexcept nogil
-        int32_t (*set_action)(WorldEnv* env, const WorldOptions* options, const void* actions, int32_t id) noexcept nogil
+        int32_t (*set_action)(WorldEnv* env, const WorldOptions* options, const void* actions,
+                              int32_t id) noexcept nogil
         void (*apply_forces)(WorldEnv* env, const WorldOptions* options) noexcept nogil
         void (*observe)(WorldEnv* env, const WorldOptions* options, WorldOutcome* out) noexcept nogil
         void (*write)(const WorldEnv* env, const WorldOptions* options, void* const* fields, int64_t row) noexcept nogil

@@ -7,7 +7,7 @@
 /* Copies the pixels of a row, and those of the cells of one colour, which are nowhere else. */
 static void canvas_copy(const cell_tables *t, const cell_row *r, uint32_t *out) {
   memcpy(out, r->pixels, CANVAS_WIDTH * sizeof *out);
-  for (int32_t c = 1; c <= PICTURE_SIZE; c++)
+  for (int32_t c = 1; c <= OBS_SIZE; c++)
     for (int32_t x = t->first[c]; x <= t->last[c] && !r->mixed[c]; x++)
       out[x] = r->colour[c];
 }
@@ -72,7 +72,7 @@ static void canvas_shrink(const uint32_t *canvas, int32_t is_mixed, uint8_t *pic
   row_clear(&r, 0);
   for (int32_t y = 0; y < CANVAS_HEIGHT; y++, canvas += CANVAS_WIDTH) {
     memcpy(r.pixels, canvas, CANVAS_WIDTH * sizeof *canvas);
-    for (int32_t c = 1; c <= PICTURE_SIZE; c++) {
+    for (int32_t c = 1; c <= OBS_SIZE; c++) {
       r.colour[c] = canvas[t.first[c]];
       r.mixed[c] = is_mixed != 0;
       for (int32_t x = t.first[c]; x <= t.last[c]; x++)

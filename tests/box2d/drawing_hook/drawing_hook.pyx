@@ -7,7 +7,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 cdef extern from "canvas.h" nogil:
-    enum: CANVAS_WIDTH, CANVAS_HEIGHT, PICTURE_SIZE, POLYGON_VERTICES
+    enum: CANVAS_WIDTH, CANVAS_HEIGHT, OBS_SIZE, POLYGON_VERTICES
     ctypedef struct gfx_quad:
         pass
     ctypedef struct polygon:
@@ -98,7 +98,7 @@ def text(double reward, const uint8_t[::1] glyphs, int32_t[::1] advance, int32_t
 
 def shrink(uint32_t[:, ::1] canvas, bint is_mixed):
     """Return the picture of a canvas."""
-    cdef uint8_t[:, :, ::1] picture = np.zeros((PICTURE_SIZE, PICTURE_SIZE, 3), np.uint8)
+    cdef uint8_t[:, :, ::1] picture = np.zeros((OBS_SIZE, OBS_SIZE, 3), np.uint8)
     canvas_shrink(&canvas[0, 0], is_mixed, &picture[0, 0, 0])
     return np.asarray(picture)
 

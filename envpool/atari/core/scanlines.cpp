@@ -1,4 +1,4 @@
-// Drawing: what the state of the television chip puts on the screen, a run of pixels at a time.
+// Draws the scanlines of a frame from the state of the television chip, a run of pixels at a time.
 
 #include "video.h"
 
@@ -29,7 +29,7 @@ inline bool any(Lanes lanes) {
   return (words[0] | words[1]) != 0;
 }
 
-/* Zeros, ones, zeros: loads at an offset give the lanes from one on, or up to one. */
+/* Zeros, ones, zeros: a load at an offset returns the mask of all lanes from a given one on, or up to it. */
 constexpr struct Edges {
   uint8_t bytes[3 * kLanes];
   constexpr Edges() : bytes() {
@@ -38,7 +38,7 @@ constexpr struct Edges {
 } kEdgeTable;
 constexpr const uint8_t *kEdges = kEdgeTable.bytes;
 
-/* Four cells of the playfield, by their bits. */
+/* Masks of four cells of the playfield, by their bits. */
 constexpr struct Cells {
   uint8_t bytes[16][kLanes];
   constexpr Cells() : bytes() {
@@ -49,12 +49,12 @@ constexpr struct Cells {
 } kCellTable;
 constexpr const uint8_t (&kCells)[16][kLanes] = kCellTable.bytes;
 
-/* Which pixels each object covers. */
+/* Masks of the pixels that each object covers. */
 struct Objects {
   Lanes p0, m0, p1, m1, bl, pf;
 };
 
-/* The latches, of those wanted, that these objects set. */
+/* Returns which of the wanted collision latches these objects set. */
 inline unsigned collisions(const Objects &on, unsigned wanted) {
   unsigned found = 0;
   const auto test = [&](unsigned latch, Lanes one, Lanes other) {
@@ -80,8 +80,8 @@ inline unsigned collisions(const Objects &on, unsigned wanted) {
 
 }  // namespace
 
-/* Pixels beyond the run, to the end of their cell: TIA draws whole cells where no object but the playfield can be, so
- * that a frame which ends inside a cell shows them. */
+/* Draws the pixels between the end of a run and the end of its cell. TIA draws whole cells where no object but the
+ * playfield can be, so these pixels are visible in a frame that ends inside a cell. */
 void TIADebug::overshoot(TIA &tia, int length, int column) {
   const int end = column + length, cell = end & ~(kCell - 1);
   if (cell == end || cell < column) return;
@@ -121,8 +121,8 @@ void TIADebug::overshoot(TIA &tia, int length, int column) {
   for (int k = end; k < cell + kCell; ++k) tia.myFramePointer[k - column] = static_cast<uint8_t>(colour);
 }
 
-/* The playfield's 40 cells of a line as bits, the leftmost first. The register holds 4, 8 and 8 bits; the second part
- * runs backwards, and the right half may mirror the left one. */
+/* Returns the playfield's 40 cells of a line as bits, the leftmost first. The register consists of 4, 8 and 8 bits; the
+ * second part is reversed, and the right half may mirror the left half. */
 inline uint64_t TIADebug::playfield_cells(const TIA &tia) {
   const uint32_t bits = tia.myPF;
   const uint8_t *const mirror = TIA::ourPlayerReflectTable;
@@ -133,8 +133,8 @@ inline uint64_t TIADebug::playfield_cells(const TIA &tia) {
   return left | mirrored << 20;
 }
 
-/* A run of pixels of one line, between two changes of state, in aligned blocks. `wanted` are the collisions that are
- * not latched yet and that the enabled objects could have. */
+/* Draws a run of pixels of one line, between two changes of state, in aligned blocks. `wanted` are the collisions that are
+ * not latched yet and that are possible between the enabled objects. */
 template <bool Drawing>
 void TIADebug::compose(TIA &tia, int length, int column, unsigned wanted) {
   const uint8_t enabled = tia.myEnabledObjects;
@@ -145,7 +145,7 @@ void TIADebug::compose(TIA &tia, int length, int column, unsigned wanted) {
   uint8_t *const line = tia.myFramePointer - column;
   const uint64_t cells = enabled & TIA::myPFBit ? playfield_cells(tia) : 0;
 
-  /* Missiles and ball that are off have an empty mask; the graphics of players that are off are zero. */
+  /* Disabled missiles and a disabled ball have an empty mask; the graphics of disabled players are zero. */
   const uint8_t *const mask_m0 = enabled & TIA::myM0Bit ? tia.myCurrentM0Mask : TIA::ourDisabledMaskTable;
   const uint8_t *const mask_m1 = enabled & TIA::myM1Bit ? tia.myCurrentM1Mask : TIA::ourDisabledMaskTable;
   const uint8_t *const mask_bl = enabled & TIA::myBLBit ? tia.myCurrentBLMask : TIA::ourDisabledMaskTable;
@@ -194,7 +194,7 @@ void TIADebug::compose(TIA &tia, int length, int column, unsigned wanted) {
   }
 }
 
-/* Draws `length` pixels from `column` on, with the registers as they are, and latches collisions. */
+/* Draws `length` pixels, starting at `column`, with the current registers, and latches collisions. */
 inline void TIADebug::draw(TIA &tia, int length, int column) {
   const bool drawing = !tia.fastUpdate;
   if (tia.myVBLANK & 0x02) {
@@ -213,14 +213,14 @@ inline void TIADebug::draw(TIA &tia, int length, int column) {
   tia.myFramePointer += length;
 }
 
-/* What happens between two lines: masks are as if no object had been moved within the line. */
+/* Updates the state between two lines: masks forget movements within the line. */
 inline void TIADebug::finish_line(TIA &tia) {
   tia.myCurrentPFMask = TIA::ourPlayfieldTable[tia.myCTRLPF & 0x01];
   tia.myCurrentP0Mask = player_mask(tia.myPOSP0, tia.myNUSIZ0);
   tia.myCurrentP1Mask = player_mask(tia.myPOSP1, tia.myNUSIZ1);
   if (!tia.myM0CosmicArkMotionEnabled) return;
 
-  /* The first missile drifts after a write to its motion register at the wrong time; games draw stars with it. */
+  /* The first missile drifts after a write to its motion register at an illegal time; games draw stars in this way. */
   static constexpr int kDrift[4] = {18, 33, 0, 17};
   tia.myM0CosmicArkCounter = (tia.myM0CosmicArkCounter + 1) & 3;
   tia.myPOSM0 = wrap(tia.myPOSM0 - kDrift[tia.myM0CosmicArkCounter]);
@@ -257,7 +257,7 @@ void TIADebug::advance(TIA &tia, int clock) {
       if (!tia.fastUpdate) std::memset(start, 0, kBlank + kComb - from);
       if (length + from >= kBlank + kComb) tia.myHMOVEBlankEnabled = false;
     }
-    /* A line that ends exactly at the clock is finished by the next call, with the registers of then. */
+    /* A line that ends exactly at the clock is finished by the next call, with the registers at that time. */
     if (tia.myClocksToEndOfScanLine == kLine) finish_line(tia);
   } while (tia.myClockAtLastUpdate < clock);
 }

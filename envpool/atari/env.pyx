@@ -1,10 +1,10 @@
 # distutils: language = c++
-"""Atari envs on top of emulator.h: resets, frame skipping, observations.
+"""The Atari environment: resets, frame skipping, observations and rendering, on top of emulator.h.
 
-This extension contains ALE and is therefore, as a binary, under the GNU General Public License, version 2.
+This extension contains ALE. As a binary it is therefore under the GNU General Public License, version 2.
 
-What an observation is made of follows ``gymnasium.wrappers.AtariPreprocessing``: `planes` are its newer buffer, the
-maximum of the last two screens in grey or colours; the older one is only ever needed as the screen it was.
+Observations follow ``gymnasium.wrappers.AtariPreprocessing``: `planes` is its newer buffer, which contains the maximum
+of the last two screens in greyscale or RGB. Its older buffer is only needed as the screen that it was made of.
 """
 
 import numpy as np
@@ -15,10 +15,9 @@ from libc.stdio cimport snprintf
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from envpool.atari.emulator cimport (
-    Emulator, GameInfo, Machine, RAM_SIZE, Rom, find_game, look_up_max, new_emulator, new_rom,
-)
+from envpool.atari.emulator cimport Emulator, GameInfo, Machine, RAM_SIZE, Rom, find_game
 from envpool.atari.envs cimport Config, Env, Envs, create, destroy
+from envpool.atari.image cimport look_up_max
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames
 from envpool.numerics.rng cimport ep_generate_state, ep_integers, ep_pcg64_seed
 
@@ -27,12 +26,12 @@ from envpool.native import Field, define
 cdef enum:
     NOOP = 0                    # ALE's actions
     FIRE = 1
-    NO_CONSOLE = 1              # error codes: a console could not be built or reset
-    NO_MEMORY = 2               # there is no memory to draw in
+    NO_CONSOLE = 1              # error code: a console could not be built or reset
+    NO_MEMORY = 2               # error code: out of memory while rendering
 
 
 cdef void seed_one(Env* env) noexcept nogil:
-    """Builds the console anew, and seeds as ``ale_py.AtariEnv`` does: a word for the no-ops, one for the emulator."""
+    """Builds a new console. As in ``ale_py.AtariEnv``, one word seeds the no-ops, another one the emulator."""
     cdef uint32_t seed[2]
     cdef uint32_t words[2]
     seed[0] = <uint32_t>env.seed
@@ -55,15 +54,15 @@ cdef inline const uint8_t* table_of(Envs* s, int32_t plane) noexcept nogil:
     return &s.tables[0 if s.config.num_planes == 1 else 1 + plane][0]
 
 
-cdef void look_at(Envs* s, Env* env, const uint8_t* a, const uint8_t* b) noexcept nogil:
-    """Makes the planes the maximum of two screens."""
+cdef void set_planes(Envs* s, Env* env, const uint8_t* a, const uint8_t* b) noexcept nogil:
+    """Sets the planes to the maximum of two screens."""
     cdef int32_t p
     for p in range(s.config.num_planes):
         look_up_max(a, b, table_of(s, p), s.pixels, env.planes + p * s.pixels)
 
 
-cdef void look_also_at(Envs* s, Env* env, const uint8_t* screen) noexcept nogil:
-    """Raises the planes to what is brighter on a screen."""
+cdef void raise_planes(Envs* s, Env* env, const uint8_t* screen) noexcept nogil:
+    """Sets the planes to the maximum of the planes and a screen."""
     cdef const uint8_t* table
     cdef uint8_t* plane
     cdef size_t i
@@ -76,7 +75,7 @@ cdef void look_also_at(Envs* s, Env* env, const uint8_t* screen) noexcept nogil:
 
 
 cdef void push_frame(Envs* s, Env* env) noexcept nogil:
-    """Puts the planes into the ring."""
+    """Resizes the planes and appends them to the ring buffer of frames."""
     cdef uint8_t* frame
     cdef int32_t p
     env.newest = (env.newest + 1) % s.config.stack_num
@@ -93,8 +92,8 @@ cdef bint start_game(Env* env) noexcept nogil:
 
 
 cdef bint press(Env* env, int action, bint draw) noexcept nogil:
-    """One frame of the start of an episode; a game that ends in it starts again, from its seed if it has not yet gone
-    beyond the first reset."""
+    """Emulates one frame at the start of an episode. If the game ends in it, the game is restarted; in the first reset
+    after seeding, it is restarted from the seed. Returns whether the console works."""
     env.emulator.act(action, draw)
     if not env.emulator.is_game_over():
         return True
@@ -104,13 +103,13 @@ cdef bint press(Env* env, int action, bint draw) noexcept nogil:
 
 
 cdef bint reset_one(Envs* s, Env* env) noexcept nogil:
-    """False: the console could not be built or reset."""
+    """Starts an episode. Returns False if the console could not be built or reset."""
     cdef Config* c = &s.config
     cdef int64_t noops
-    cdef bint goes_on = c.episodic_life and not (env.is_fresh or env.is_broken or env.is_over)
+    cdef bint is_continued = c.episodic_life and not (env.is_fresh or env.is_broken or env.is_over)
     if env.is_broken:
         seed_one(env)
-    if not (goes_on and env.steps < c.max_episode_steps) and not start_game(env):
+    if not (is_continued and env.steps < c.max_episode_steps) and not start_game(env):
         return False
     noops = ep_integers(&env.rng, 1, c.noop_max + 1) if c.noop_max > 0 else 0
     if c.presses_fire:
@@ -125,13 +124,13 @@ cdef bint reset_one(Envs* s, Env* env) noexcept nogil:
     env.is_over = False
     env.lives = env.emulator.lives()
     env.reward = 0
-    look_at(s, env, env.emulator.screen(), env.emulator.screen())
+    set_planes(s, env, env.emulator.screen(), env.emulator.screen())
     push_frame(s, env)
     return True
 
 
 cdef bint step_one(Envs* s, Env* env, int action) noexcept nogil:
-    """Returns whether the episode ended."""
+    """Simulates one step. Returns whether the episode ended."""
     cdef Config* c = &s.config
     cdef Emulator* emulator = env.emulator
     cdef int32_t t, lives, last = c.frame_skip - 1
@@ -139,7 +138,7 @@ cdef bint step_one(Envs* s, Env* env, int action) noexcept nogil:
     cdef bint ended = False
     env.has_lost_life = False
     for t in range(c.frame_skip):
-        reward += emulator.act(action, c.draws or t >= last - 1)
+        reward += emulator.act(action, c.renders or t >= last - 1)
         lives = emulator.lives()
         env.is_over = emulator.is_game_over()
         env.has_lost_life |= lives < env.lives
@@ -152,9 +151,9 @@ cdef bint step_one(Envs* s, Env* env, int action) noexcept nogil:
     env.steps += 1
     env.reward = reward
     if not ended:
-        look_at(s, env, emulator.screen(), <const uint8_t*>env.older if last > 0 else emulator.screen())
+        set_planes(s, env, emulator.screen(), <const uint8_t*>env.older if last > 0 else emulator.screen())
     elif t == last > 0:
-        look_also_at(s, env, env.older)
+        raise_planes(s, env, env.older)
     push_frame(s, env)
     return ended
 
@@ -179,7 +178,7 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
             b.reward[i] = (env.reward > 0) - (env.reward < 0)
         if s.config.cuts_discount and env.has_lost_life and b.discount != NULL:
             b.discount[i] = 0
-        if s.config.episodic_life:          # the pool counts the steps of this life only
+        if s.config.episodic_life:          # the pool only counts the steps of the current life
             b.truncated[i] = env.steps >= s.config.max_episode_steps
     return failed
 
@@ -197,7 +196,7 @@ cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fi
     cdef int32_t i, age
     for i in range(n):
         env = &s.env[ids[i]]
-        for age in range(stack_num - 1, -1, -1):        # what came before the game is its first frame
+        for age in range(stack_num - 1, -1, -1):        # before the first frame of a game, this frame is repeated
             memcpy(obs, env.frames + (env.newest - min(age, env.num_frames - 1) + stack_num) % stack_num * frame, frame)
             obs += frame
         lives[i] = env.lives
@@ -208,16 +207,16 @@ cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fi
 
 cdef void draw_plane(Envs* s, const uint8_t* screen, const uint8_t* table, uint8_t* scratch, uint8_t* pixels,
                      size_t n) noexcept nogil:
-    """Draws one colour of a picture of n pixels: every third byte."""
+    """Draws one channel of a frame of n pixels, which is every third byte."""
     cdef uint8_t* plane = scratch + s.pixels
     cdef size_t i
-    if s.picture_resizer == NULL:
+    if s.render_resizer == NULL:
         for i in range(n):
             pixels[3 * i] = table[screen[i]]
         return
     for i in range(s.pixels):
         scratch[i] = table[screen[i]]
-    s.picture_resizer.run(scratch, plane)
+    s.render_resizer.run(scratch, plane)
     for i in range(n):
         pixels[3 * i] = plane[i]
 
@@ -240,7 +239,7 @@ cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t s
     if code == NO_CONSOLE:
         snprintf(text, size, "the console could not be built: out of memory")
     else:
-        snprintf(text, size, "there is no memory to draw in")
+        snprintf(text, size, "out of memory while rendering a frame; use a smaller frame size")
 
 
 cdef envpool_env ENV_DEF
@@ -252,12 +251,12 @@ ENV_DEF.step_many = step_many
 ENV_DEF.write_many = write_many
 ENV_DEF.error_text = error_text
 ENV_DEF.render_many = render_many
-ENV_DEF.frame_height = 210     # of most consoles; `build` asks this one
+ENV_DEF.frame_height = 210     # of most games; `build` determines the size for the game
 ENV_DEF.frame_width = 160
 
 
 def find(str name):
-    """Return what ALE knows of a game: md5, modes, difficulties, minimal_actions, legal_actions; {} if nothing."""
+    """Return ALE's data about a game (md5, modes, difficulties, minimal_actions, legal_actions), or {} if unknown."""
     cdef GameInfo info
     if not find_game(name.encode(), &info):
         return {}
@@ -271,15 +270,17 @@ def find(str name):
 
 
 def screen_size(bytes rom):
-    """Return height and width of the screen of a ROM that `find` knows the MD5 of."""
+    """Return the height and the width of a game's screen in pixels. ALE must know the MD5 of the ROM (see `find`)."""
     console = Console(rom, 0)
     screens, *_ = console.play([NOOP], [True])
     return screens.shape[1:]
 
 
-def build(config, game, bytes rom, picture_size=None):
-    """Return the capsule for checked options, what `find` returned, and the ROM; `picture_size` (height, width), with 0
-    for that of the screen, makes one that draws."""
+def build(config, game, bytes rom, render_size=None):
+    """Return the capsule of a task with checked options, the result of `find` for its game, and the game's ROM.
+
+    `render_size`, the height and the width of rendered frames (0: those of the screen), makes a capsule that renders.
+    """
     cdef Config c
     actions = game["legal_actions" if config.full_action_space else "minimal_actions"]
     c.stack_num = config.stack_num
@@ -299,9 +300,9 @@ def build(config, game, bytes rom, picture_size=None):
     c.clips_reward = config.reward_clip
     c.area = config.use_inter_area_resize
     c.repeat_action_probability = config.repeat_action_probability
-    c.draws = picture_size is not None
-    frame_size = screen_size(rom) if c.draws else None
-    c.picture_height, c.picture_width = (p or s for p, s in zip(picture_size, frame_size)) if c.draws else (0, 0)
+    c.renders = render_size is not None
+    frame_size = screen_size(rom) if c.renders else None
+    c.render_height, c.render_width = (r or s for r, s in zip(render_size, frame_size)) if c.renders else (0, 0)
     c.rom_size = len(rom)
     fields = [
         Field("obs", np.uint8, (c.stack_num * c.num_planes, c.height, c.width), 0, 255),
@@ -316,18 +317,18 @@ def build(config, game, bytes rom, picture_size=None):
 
 
 cdef class Console:
-    """One game, frame by frame and without a pool: for tests and profiles.
+    """One game that is played frame by frame, without a pool: for tests and profiles.
 
     Parameters
     ----------
     rom : bytes
-        A ROM that `find` knows the MD5 of.
+        The ROM; ALE must know its MD5 (see `find`).
     seed : int
-        Of the emulator's generator, which decides what is repeated; 0 to 2**32 - 1.
+        Seed of the emulator's generator, which decides which actions are repeated; 0 to 2**32 - 1.
     repeat_action_probability : float
-        As the option.
+        Chance that a frame repeats the action of the previous frame, 0 to 1.
     mode, difficulty : int
-        As `find` lists them; -1 is the game's default.
+        One of the values of `find`; -1 is the game's default.
     """
     cdef Rom* rom
     cdef Emulator* emulator
@@ -336,15 +337,15 @@ cdef class Console:
         self, bytes rom, uint32_t seed, float repeat_action_probability=0, int mode=-1, int difficulty=-1
     ):
         cdef Machine machine
-        self.rom = new_rom(<const char*>rom, len(rom))
-        if self.rom == NULL or not self.rom.is_open():
+        self.rom = new Rom(<const char*>rom, len(rom))
+        if not self.rom.is_open():
             raise MemoryError
         machine.rom = self.rom
         machine.mode = mode
         machine.difficulty = difficulty
         machine.repeat_action_probability = repeat_action_probability
-        self.emulator = new_emulator(machine)
-        if self.emulator == NULL or not self.emulator.load(seed) or not self.emulator.reset_game():
+        self.emulator = new Emulator(machine)
+        if not self.emulator.load(seed) or not self.emulator.reset_game():
             raise MemoryError
 
     def __dealloc__(self):
@@ -352,26 +353,26 @@ cdef class Console:
         del self.rom
 
     def play(self, actions, drawn):
-        """Emulate frames; a game that ends starts again with the next frame.
+        """Emulate frames. A game that ends is restarted with the next frame.
 
         Parameters
         ----------
         actions : (n,) array of uint8
-            Of each frame, 0 to 17.
+            The action of each frame, 0 to 17.
         drawn : (n,) array of bool
-            Which frames are drawn.
+            Whether each frame is drawn.
 
         Returns
         -------
         tuple of arrays
-            Palette indices uint8 (frames drawn, height, width), RAM uint8 (n, 128), rewards int32 (n,), lives int32
-            (n,), whether the game is over bool (n,).
+            Palette indices uint8 (number of drawn frames, height, width), RAM uint8 (n, 128), rewards int32 (n,), lives
+            int32 (n,), and whether the game is over, bool (n,).
         """
         cdef const uint8_t[::1] presses = np.ascontiguousarray(actions, np.uint8)
         cdef const uint8_t[::1] draw = np.ascontiguousarray(drawn, np.uint8)
         cdef Py_ssize_t i, n = len(presses), count = 0
         if len(draw) != n or (n and np.max(actions) >= 18):
-            raise ValueError(f"{len(draw)} drawn flags for {n} actions, which must be 0 to 17: {actions!r}")
+            raise ValueError(f"actions must be numbers from 0 to 17, {len(draw)} of them as in drawn, got {actions!r}")
         screens = np.zeros((np.count_nonzero(draw), self.emulator.height(), self.emulator.width()), np.uint8)
         memories, numbers, ends = np.zeros((n, RAM_SIZE), np.uint8), np.zeros((2, n), np.int32), np.zeros(n, np.bool_)
         cdef uint8_t[:, :, ::1] screen = screens
