@@ -10,7 +10,7 @@ import pytest
 from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 
 from envpool.atari.registration import GAMES
-from tests.oracles.gymnasium_oracle import Upstream, assert_exact
+from tests.support.oracles.gymnasium_oracle import Upstream, assert_exact
 
 gymnasium.register_envs(ale_py)
 

@@ -12,7 +12,7 @@ import envpool
 from envpool.errors import ConfigError
 from tests.atari.oracle import Game
 from tests.atari.test_exact import FIVE, IDS, name_of
-from tests.oracles.rendering import Size, assert_same_pictures, compare, resized
+from tests.support.oracles.frames import Size, assert_same_pictures, compare, resized
 
 
 class Upstream:

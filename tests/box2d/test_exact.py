@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.box2d.upstream import Policy, Walk, constant, follow, land, play, random
-from tests.oracles.gymnasium_oracle import Upstream, assert_exact
-from tests.oracles.pool_runner import run_pool
-from tests.oracles.trajectory import compare
+from tests.support.oracles.gymnasium_oracle import Upstream, assert_exact
+from tests.support.oracles.pool_runner import run_pool
+from tests.support.oracles.trajectory import compare
 
 
 @dataclass(frozen=True)

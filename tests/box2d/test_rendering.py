@@ -14,7 +14,7 @@ import pytest
 
 import envpool
 from tests.box2d.upstream import Policy, Walk, constant, follow, land, random
-from tests.oracles.rendering import STEPS, Size, difference
+from tests.support.oracles.frames import STEPS, Size, difference
 
 DEFAULT = (400, 600)
 

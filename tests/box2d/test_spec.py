@@ -10,8 +10,8 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError, EnvStepError
-from tests.native.process import resident
-from tests.oracles.spaces import assert_same_space
+from tests.support.oracles.spaces import assert_same_space
+from tests.support.process import resident
 
 # Task id -> (gymnasium's id and options, time limit, reward threshold, dtype and shape of the action)
 TASKS: dict[str, tuple[str, dict[str, Any], int, float, type, list[int]]] = {

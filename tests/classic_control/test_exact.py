@@ -9,8 +9,8 @@ import gymnasium
 import numpy as np
 import pytest
 
-from tests.oracles.gymnasium_oracle import Upstream, assert_exact, reference
-from tests.oracles.pool_runner import assert_pools_equal
+from tests.support.oracles.gymnasium_oracle import Upstream, assert_exact, reference
+from tests.support.oracles.pool_runner import assert_pools_equal
 
 NUM_ENVS = 16
 LENGTHS = [pytest.param(313, id="short"), pytest.param(6250, id="full", marks=pytest.mark.slow)]

@@ -13,8 +13,8 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError
-from tests.oracles.gymnasium_oracle import Upstream
-from tests.oracles.pictures import RECORDS, assert_pictures, assert_rendering_changes_nothing
+from tests.support.oracles.gymnasium_frames import RECORDS, assert_pictures, assert_rendering_changes_nothing
+from tests.support.oracles.gymnasium_oracle import Upstream
 
 SEEDS = [pytest.param(1, RECORDS, id="short"), pytest.param(2, range(101), id="full", marks=pytest.mark.slow)]
 

@@ -10,7 +10,7 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError
-from tests.oracles.spaces import assert_same_space
+from tests.support.oracles.spaces import assert_same_space
 
 # Task id -> (gymnasium's id, time limit, reward threshold, dtype and shape of the action)
 TASKS: dict[str, tuple[str, int, float | None, type, list[int]]] = {

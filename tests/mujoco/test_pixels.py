@@ -9,7 +9,7 @@ import envpool
 from envpool.errors import ConfigError
 from tests.mujoco.dmc.test_rendering import Suite
 from tests.mujoco.gym.test_rendering import make
-from tests.oracles.actions import make_actions
+from tests.support.oracles.actions import make_actions
 
 SEED = 5
 SIZE = {"render_height": 20, "render_width": 24}

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import envpool
-from tests.native.process import open_files, resident, wait_until
-from tests.oracles.actions import make_actions
-from tests.oracles.pool_runner import run_pool
-from tests.python import run_python
+from tests.support.oracles.actions import make_actions
+from tests.support.oracles.pool_runner import run_pool
+from tests.support.process import open_files, resident, wait_until
+from tests.support.python import run_python
 
 SIZE = {"render_height": 48, "render_width": 64}
 TINY = {"render_height": 16, "render_width": 16}

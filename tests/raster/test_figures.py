@@ -13,8 +13,8 @@ import pytest
 from pygame import gfxdraw
 
 import envpool
-from tests.builds import build_extension
-from tests.python import environment
+from tests.support.builds import build_extension
+from tests.support.python import environment
 
 HERE = Path(__file__).resolve().parent
 SOURCES = Path(envpool.__file__).resolve().parent

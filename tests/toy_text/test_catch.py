@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import envpool
-from tests.oracles.gymnasium_oracle import Upstream, assert_exact
+from tests.support.oracles.gymnasium_oracle import Upstream, assert_exact
 from tests.toy_text.test_exactness import RUNS
 
 

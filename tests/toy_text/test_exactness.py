@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.oracles.gymnasium_oracle import assert_exact, reference
-from tests.oracles.pool_runner import assert_pools_equal
-from tests.oracles.trajectory import Trajectory
+from tests.support.oracles.gymnasium_oracle import assert_exact, reference
+from tests.support.oracles.pool_runner import assert_pools_equal
+from tests.support.oracles.trajectory import Trajectory
 from tests.toy_text.upstream import Case, guided_actions
 
 #: Every way to run a pool; the first one is the one of the quick comparisons of options.

@@ -12,7 +12,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from tests.oracles.gymnasium_oracle import Upstream, assert_exact
+from tests.support.oracles.gymnasium_oracle import Upstream, assert_exact
 from tests.toy_text.test_exactness import RUNS
 
 

@@ -13,10 +13,15 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool.raster import sheet
 from envpool.errors import ConfigError
-from tests.oracles.gymnasium_oracle import Upstream, unchanged
-from tests.oracles.pictures import RECORDS, assert_pictures, assert_rendering_changes_nothing, smoothly_scaled
+from envpool.raster import sheet
+from tests.support.oracles.gymnasium_frames import (
+    RECORDS,
+    assert_pictures,
+    assert_rendering_changes_nothing,
+    smoothly_scaled,
+)
+from tests.support.oracles.gymnasium_oracle import Upstream, unchanged
 from tests.toy_text.upstream import Case
 
 SEEDS = [pytest.param(1, RECORDS, id="short"), pytest.param(2, range(101), id="full", marks=pytest.mark.slow)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.oracles.gymnasium_oracle import Upstream
+from tests.support.oracles.gymnasium_oracle import Upstream
 
 #: Upstream ids of tasks that gymnasium 1.4.0 has under another version or not natively.
 UPSTREAM_IDS = {
@@ -92,7 +92,7 @@ def guided_actions(upstream: Upstream, steps: int, num_envs: int, seed: int, ski
     steps, num_envs : int
         Sizes.
     seed : int
-        Env i is seeded as `tests.oracles.gymnasium_oracle.assert_exact` does: with ``1000 * seed + i``.
+        Env i is seeded as `tests.support.oracles.gymnasium_oracle.assert_exact` does: with ``1000 * seed + i``.
     skill : float
         In [0, 1].
 

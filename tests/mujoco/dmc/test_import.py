@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.python import output_of
+from tests.support.python import output_of
 
 
 @pytest.mark.parametrize("task_id", ["CheetahRun-v1", "QuadrupedWalk-v1"])

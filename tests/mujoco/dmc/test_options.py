@@ -9,7 +9,7 @@ import pytest
 import envpool
 from envpool.errors import ConfigError
 from tests.mujoco.dmc.upstream import assert_exact, load
-from tests.oracles.actions import make_actions
+from tests.support.oracles.actions import make_actions
 
 
 @pytest.mark.parametrize("task_id", ["AcrobotSwingup-v1", "CheetahRun-v1", "HopperHop-v1"])

@@ -9,7 +9,7 @@ import pytest
 import envpool
 from envpool.errors import RenderError
 from tests.mujoco.dmc.upstream import UNLIMITED, load, suite_tasks
-from tests.oracles.rendering import Size, assert_same_pictures
+from tests.support.oracles.frames import Size, assert_same_pictures
 
 SMALL = (48, 64)
 #: Tasks that hide things, move lights, change their model, or have a terrain.

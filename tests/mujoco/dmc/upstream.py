@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 import envpool
-from tests.oracles.actions import make_actions
-from tests.oracles.pool_runner import assert_pools_equal
-from tests.oracles.trajectory import Trajectory
+from tests.support.oracles.actions import make_actions
+from tests.support.oracles.pool_runner import assert_pools_equal
+from tests.support.oracles.trajectory import Trajectory
 
 #: Bound of controls without limits. The simulation does not survive it; 1 is drawn instead.
 UNLIMITED = 1e10
@@ -61,7 +61,7 @@ def reference(
     task_id : str
         The pool's task.
     actions : numpy.ndarray
-        float64 (records - 1, num_envs, nu), see `tests.oracles.actions.make_actions`.
+        float64 (records - 1, num_envs, nu), see `tests.support.oracles.actions.make_actions`.
     seeds : sequence of int
         One for each env.
     max_episode_steps, frame_skip : int
@@ -121,7 +121,7 @@ def assert_exact(
     task_id : str
         The pool's task.
     actions : str
-        A mode of `tests.oracles.actions.make_actions`.
+        A mode of `tests.support.oracles.actions.make_actions`.
     num_envs : int
         Env i has the seed ``1000 * seed + i``.
     steps : int

@@ -10,8 +10,8 @@ import pytest
 
 import envpool
 from tests.mujoco.gym.upstream import FIRST_VERSION, IDS, unstable_cheetah, upstream_of, without_contact_forces
-from tests.oracles.gymnasium_oracle import Upstream, assert_exact, reference
-from tests.oracles.pool_runner import assert_pools_equal, run_pool
+from tests.support.oracles.gymnasium_oracle import Upstream, assert_exact, reference
+from tests.support.oracles.pool_runner import assert_pools_equal, run_pool
 
 ASYNC = {"num_threads": 2, "batch_size": 1}
 

@@ -8,8 +8,8 @@ import pytest
 
 import envpool
 from tests.mujoco.gym.upstream import IDS, upstream_of
-from tests.oracles.gymnasium_oracle import Upstream
-from tests.oracles.rendering import Size, assert_same_pictures
+from tests.support.oracles.frames import Size, assert_same_pictures
+from tests.support.oracles.gymnasium_oracle import Upstream
 
 SMALL = (48, 64)
 #: Tasks with a camera of each kind.

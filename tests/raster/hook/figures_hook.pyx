@@ -1,4 +1,4 @@
-"""The figures of envpool/drawing, one by one, for comparisons with pygame.
+"""The figures of envpool/raster, one by one, for comparisons with pygame.
 
 A picture is given as memory that is larger than it: it begins at `start`.
 """

@@ -13,7 +13,7 @@ hook = Extension(
     "figures_hook",
     ["figures_hook.pyx"],
     # The .pxd files name the headers from a family's folder.
-    include_dirs=[f"{sources}/drawing", envpool.get_include(), np.get_include()],
+    include_dirs=[f"{sources}/raster", envpool.get_include(), np.get_include()],
     extra_compile_args=["-O3", "-ffp-contract=off", "-fno-tree-slp-vectorize", "-fwrapv"],
 )
 setup(
