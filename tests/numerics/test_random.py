@@ -288,7 +288,7 @@ def integers(generator, span):
 
 def sample(generator, n, k):
     k = min(k, n)
-    if isinstance(generator, Generator | RandomState):
+    if hasattr(generator, "choice_without_replacement"):  # NumPy's generators have no such method.
         return generator.choice_without_replacement(n, k).tolist()
     return generator.choice(n, k, replace=False).tolist()
 
