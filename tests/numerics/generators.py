@@ -1,28 +1,17 @@
 """Random generators of envpool that Python can call; the extension is built when the first of them is created."""
 
-import functools
-import importlib
-import sys
-import tempfile
 from pathlib import Path
 
-from tests.support.builds import build_extension
+from tests.support.builds import load_hook
+
+HOOK = Path(__file__).parent / "hook"
 
 
-@functools.cache
-def _hook():
-    folder = tempfile.TemporaryDirectory(prefix="envpool-random-hook-")
-    sys.path.insert(0, str(build_extension(Path(__file__).parent / "hook", folder.name)))
-    module = importlib.import_module("random_hook")
-    module.folder = folder  # The folder is removed when the process ends.
-    return module
-
-
-def Generator(seed):
+def Generator(seed):  # noqa: N802
     """Return the counterpart of ``numpy.random.Generator(numpy.random.PCG64(seed))``."""
-    return _hook().Generator(seed)
+    return load_hook(HOOK, "random_hook").Generator(seed)
 
 
-def RandomState(seed):
+def RandomState(seed):  # noqa: N802
     """Return the counterpart of ``numpy.random.RandomState(seed)``."""
-    return _hook().RandomState(seed)
+    return load_hook(HOOK, "random_hook").RandomState(seed)

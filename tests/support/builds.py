@@ -1,8 +1,12 @@
 """Building extensions in tests."""
 
+import atexit
+import functools
+import importlib
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from tests.support.python import environment
@@ -35,3 +39,20 @@ def build_extension(source, folder, python=sys.executable, env=None):
     if done.returncode:
         raise RuntimeError(f"{source} did not build:\n{done.stdout}\n{done.stderr}")
     return built
+
+
+@functools.cache
+def load_hook(folder, name):
+    """Return a module that makes internals of envpool callable from Python, built on first use in a temporary folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder with a setup.py that builds the module.
+    name : str
+        Name of the module.
+    """
+    built = tempfile.mkdtemp(prefix="envpool-hook-")
+    atexit.register(shutil.rmtree, built, ignore_errors=True)
+    sys.path.insert(0, str(build_extension(folder, built)))
+    return importlib.import_module(name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +11,14 @@ import pytest
 from pygame import gfxdraw
 
 from envpool.box2d.car_racing import font as car_racing_font
-from tests.support.builds import build_extension
-from tests.support.python import environment
+from tests.support.builds import load_hook
 
-HERE = Path(__file__).resolve().parent
-SOURCES = HERE.parents[2] / "envpool" / "box2d"
 ROUNDS = [pytest.param(8, id="short"), pytest.param(400, id="full", marks=pytest.mark.slow)]
 
 
 @pytest.fixture(scope="module")
-def hook(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    env = environment(DRAWING_FOLDER=str(SOURCES))
-    sys.path.insert(0, str(build_extension(HERE / "hook", tmp_path_factory.mktemp("hook"), env=env)))
-    return importlib.import_module("car_racing_hook")
+def hook() -> Any:
+    return load_hook(Path(__file__).parent / "hook", "car_racing_hook")
 
 
 def canvas(background: Any) -> pygame.Surface:

@@ -24,6 +24,7 @@ import numpy as np
 
 import envpool
 from tests.support.oracles.actions import make_actions
+from tests.support.oracles.oracle import Oracle
 from tests.support.oracles.pool_runner import assert_pools_equal
 from tests.support.oracles.trajectory import Trajectory, leaves
 
@@ -34,7 +35,7 @@ def unchanged(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Upstream:
+class Upstream(Oracle):
     """An upstream env, and how its values relate to the pool's.
 
     Attributes
@@ -69,6 +70,13 @@ class Upstream:
         if self.prepare:
             self.prepare(env)
         return env
+
+    def play(self, case: Any) -> tuple[Any, list[int], Trajectory]:
+        """Return the actions and seeds of a case, and what upstream returned."""
+        space = envpool.make_spec(case.task_id, **case.options).action_space
+        actions = make_actions(space, case.actions, case.steps, case.num_envs, case.seed)
+        seeds = [1000 * case.seed + i for i in range(case.num_envs)]
+        return actions, seeds, reference(self, actions, seeds)
 
 
 def reference(upstream: Upstream, actions: Any, seeds: Sequence[int]) -> Trajectory:

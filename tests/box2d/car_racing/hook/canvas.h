@@ -1,8 +1,8 @@
 /* Figures on a whole canvas (CANVAS_HEIGHT, CANVAS_WIDTH) of 0xBBGGRR, for comparisons. */
-#ifndef DRAWING_HOOK_CANVAS_H
-#define DRAWING_HOOK_CANVAS_H
+#ifndef CAR_RACING_HOOK_CANVAS_H
+#define CAR_RACING_HOOK_CANVAS_H
 
-#include "frame.h"
+#include "envpool/box2d/car_racing/frame.h"
 
 /* Copies the pixels of a row, and those of the cells of one colour, which are nowhere else. */
 static void canvas_copy(const cell_tables *t, const cell_row *r, uint32_t *out) {
@@ -83,4 +83,4 @@ static void canvas_shrink(const uint32_t *canvas, int32_t is_mixed, uint8_t *pic
   }
 }
 
-#endif /* DRAWING_HOOK_CANVAS_H */
+#endif /* CAR_RACING_HOOK_CANVAS_H */
