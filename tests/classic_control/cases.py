@@ -188,7 +188,9 @@ def frames() -> Iterator[FrameCase]:
             for size in [None, *sizes]:
                 yield FrameCase(task_id, make, name, size, {"seeds": seeds, "steps": steps}, is_slow)
         for mode in ("sticky", "boundary"):  # far from the start
-            yield FrameCase(task_id, make, mode, None, {"seeds": (0, 1, 2), "mode": mode, "steps": (1, 2, 9, 60, 130, 180)})
+            yield FrameCase(
+                task_id, make, mode, None, {"seeds": (0, 1, 2), "mode": mode, "steps": (1, 2, 9, 60, 130, 180)}
+            )
         if task_id in (FORCE, PENDULUM):
             options = {"seeds": (0, 1, 2), "mode": "out_of_range", "steps": (1, 2, 3, 4, 60)}
             yield FrameCase(task_id, make, "out_of_range", None, options)

@@ -43,7 +43,12 @@ BAD_OPTIONS = [
         "Acrobot-v1", {"book_or_nips": "paper"}, ConfigError, ["book_or_nips must be 'book' or 'nips', got 'paper'"]
     ),
     *(
-        BadOption("Acrobot-v1", {"torque_noise_max": value}, ConfigError, [f"torque_noise_max is {value}, allowed are 0 to 1000"])
+        BadOption(
+            "Acrobot-v1",
+            {"torque_noise_max": value},
+            ConfigError,
+            [f"torque_noise_max is {value}, allowed are 0 to 1000"],
+        )
         for value in (-1.0, 1e4, float("nan"))
     ),
     BadOption(

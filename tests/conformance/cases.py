@@ -218,7 +218,9 @@ class BadOption:
 
 def families() -> list[str]:
     """Return the folders below tests/ that contribute cases, e.g. ``"mujoco/gym"``."""
-    return sorted({str(path.parent.relative_to(TESTS)) for path in TESTS.glob("**/cases.py") if path.parent.name != "conformance"})
+    return sorted(
+        {str(path.parent.relative_to(TESTS)) for path in TESTS.glob("**/cases.py") if path.parent.name != "conformance"}
+    )
 
 
 def table(name: str) -> list[Any]:

@@ -7,11 +7,11 @@ from tests.support.builds import load_hook
 HOOK = Path(__file__).parent / "hook"
 
 
-def Generator(seed):  # noqa: N802
+def Generator(seed):
     """Return the counterpart of ``numpy.random.Generator(numpy.random.PCG64(seed))``."""
     return load_hook(HOOK, "random_hook").Generator(seed)
 
 
-def RandomState(seed):  # noqa: N802
+def RandomState(seed):
     """Return the counterpart of ``numpy.random.RandomState(seed)``."""
     return load_hook(HOOK, "random_hook").RandomState(seed)
