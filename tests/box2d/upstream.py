@@ -22,6 +22,9 @@ from tests.support.oracles.trajectory import Trajectory
 #: Second word of the seed of the generator that draws the wind of LunarLander's version 2.
 WIND_STREAM = 0x77696E64
 
+#: Ids of the upstream environments of this module.
+V2, BLIND = "envpool-test/LunarLanderV2", "envpool-test/BlindCar"
+
 Policy = Callable[[gymnasium.Env[Any, Any], Any], Any]
 
 
