@@ -2,7 +2,7 @@
 
     python benchmarks/dispatch.py [--quick] [--json FILE]
 
-Both drive the same synthetic env (tests/native) whose steps take as long as they are told: fixed, or heavy-tailed,
+Both drive the same synthetic env (tests/support) whose steps take as long as they are told: fixed, or heavy-tailed,
 where 2 % of the steps are 51 times as dear as the others. Cells are sync and async (a batch is half the envs) x envs x
 threads x costs. The two take turns in slices within one process, one idle while the other works; the ratio is the
 median over the turns. A ratio of 0.97 or more counts as equal, and the last line says how many cells are below.
@@ -24,7 +24,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.native import plugin  # noqa: E402
+from tests.support import plugin  # noqa: E402
 
 COSTS = {"0.1 us": 100, "1 us": 1_000, "10 us": 10_000, "100 us": 100_000, "1 ms": 1_000_000, "10 ms": 10_000_000}
 EQUAL = 0.97

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.python import ROOT, environment
+from tests.support.python import ROOT, environment
 
 #: What the Atari family is built of and tested with; the others are left out, to be quick.
 PARTS = ["setup.py", "pyproject.toml", "README.md", "LICENSE", "scripts", "include", "tests"]

@@ -1,11 +1,10 @@
-"""Tasks, specs and options: EnvPool's names, shapes and defaults, and what is refused."""
+"""Tasks, action sets and ROMs: EnvPool's names, and what is refused."""
 
 from __future__ import annotations
 
 import hashlib
 import sys
 from pathlib import Path
-from typing import Any
 
 import ale_py
 import numpy as np
@@ -16,25 +15,6 @@ import envpool
 from envpool.atari import roms as own_roms
 from envpool.atari.registration import GAMES
 from envpool.errors import ConfigError
-
-DEFAULTS = {
-    "max_episode_steps": 27000,
-    "stack_num": 4,
-    "frame_skip": 4,
-    "noop_max": 30,
-    "zero_discount_on_life_loss": False,
-    "episodic_life": False,
-    "reward_clip": False,
-    "use_fire_reset": True,
-    "img_height": 84,
-    "img_width": 84,
-    "mode": -1,
-    "difficulty": -1,
-    "full_action_space": False,
-    "repeat_action_probability": 0.0,
-    "use_inter_area_resize": True,
-    "gray_scale": True,
-}
 
 
 def test_tasks() -> None:
@@ -48,13 +28,6 @@ def test_tasks() -> None:
         "Et-v5",
         "Pitfall2-v5",
     ]
-
-
-def test_defaults() -> None:
-    for game in ("pong", "ms_pacman"):
-        config = envpool.make_spec("".join(p.capitalize() for p in game.split("_")) + "-v5").config
-        assert config.task == game
-        assert {name: getattr(config, name) for name in DEFAULTS} == DEFAULTS
 
 
 def test_arrays() -> None:
@@ -95,33 +68,6 @@ def test_actions_are_ales(game: str) -> None:
             envpool.make_spec(task_id, **{name: value})
         with pytest.raises(ConfigError, match=f"{name} of {game} must be -1"):
             envpool.make_spec(task_id, **{name: max(values) + 1})
-
-
-BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"stack_num": 0}, ConfigError, "stack_num must be between 1 and 1024, got 0"),
-    ({"stack_num": -4}, ConfigError, "stack_num must be between 1 and 1024, got -4"),
-    ({"frame_skip": 0}, ConfigError, "frame_skip must be between 1 and 10000, got 0"),
-    ({"noop_max": -1}, ConfigError, "noop_max must be between 0 and 10000, got -1"),
-    ({"img_height": 0}, ConfigError, "img_height must be between 1 and 4096, got 0"),
-    ({"img_width": 0}, ConfigError, "img_width must be between 1 and 4096, got 0"),
-    ({"img_width": 2**40}, ConfigError, "img_width must be between 1 and 4096, got 1099511627776"),
-    ({"mode": 77}, ConfigError, r"mode of pong must be -1 \(default\) or one of 0, 1"),
-    ({"mode": -2}, ConfigError, "mode of pong must be -1"),
-    ({"difficulty": 4}, ConfigError, "difficulty of pong must be -1"),
-    ({"task": "ping"}, ConfigError, "task must be one of adventure"),
-    ({"task": "combat"}, ConfigError, "task must be one of .*, got 'combat'"),
-    ({"task": "../pong"}, ConfigError, "task must be one of .*, got '../pong'"),
-    ({"repeat_action_probability": 1.5}, ConfigError, "repeat_action_probability must be between 0 and 1, got 1.5"),
-    ({"repeat_action_probability": float("nan")}, ConfigError, "repeat_action_probability must be .*, got nan"),
-    ({"gray_scale": "yes"}, TypeError, "gray_scale must be of type bool"),
-    ({"stack_num": 4.0}, TypeError, "stack_num must be of type int"),
-]
-
-
-@pytest.mark.parametrize(("options", "error", "text"), BAD)
-def test_bad_options(options: dict[str, Any], error: type[Exception], text: str) -> None:
-    with pytest.raises(error, match=text):
-        envpool.make("Pong-v5", "gymnasium", **options)
 
 
 def test_unknown_game() -> None:
