@@ -31,7 +31,7 @@ cdef enum:
 
 
 cdef void seed_one(Env* env) noexcept nogil:
-    """Builds a new console. As in ``ale_py.AtariEnv``, one word seeds the no-ops, another one the emulator."""
+    """Build a new console. As in ``ale_py.AtariEnv``, one word seeds the no-ops, another one the emulator."""
     cdef uint32_t seed[2]
     cdef uint32_t words[2]
     seed[0] = <uint32_t>env.seed
@@ -55,14 +55,14 @@ cdef inline const uint8_t* table_of(Envs* s, int32_t plane) noexcept nogil:
 
 
 cdef void set_planes(Envs* s, Env* env, const uint8_t* a, const uint8_t* b) noexcept nogil:
-    """Sets the planes to the maximum of two screens."""
+    """Set the planes to the maximum of two screens."""
     cdef int32_t p
     for p in range(s.config.num_planes):
         look_up_max(a, b, table_of(s, p), s.pixels, env.planes + p * s.pixels)
 
 
 cdef void raise_planes(Envs* s, Env* env, const uint8_t* screen) noexcept nogil:
-    """Sets the planes to the maximum of the planes and a screen."""
+    """Set the planes to the maximum of the planes and a screen."""
     cdef const uint8_t* table
     cdef uint8_t* plane
     cdef size_t i
@@ -75,7 +75,7 @@ cdef void raise_planes(Envs* s, Env* env, const uint8_t* screen) noexcept nogil:
 
 
 cdef void push_frame(Envs* s, Env* env) noexcept nogil:
-    """Resizes the planes and appends them to the ring buffer of frames."""
+    """Resize the planes and append them to the ring buffer of frames."""
     cdef uint8_t* frame
     cdef int32_t p
     env.newest = (env.newest + 1) % s.config.stack_num
@@ -92,8 +92,8 @@ cdef bint start_game(Env* env) noexcept nogil:
 
 
 cdef bint press(Env* env, int action, bint draw) noexcept nogil:
-    """Emulates one frame at the start of an episode. If the game ends in it, the game is restarted; in the first reset
-    after seeding, it is restarted from the seed. Returns whether the console works."""
+    """Emulate one frame at the start of an episode. If the game ends in it, the game is restarted; in the first reset
+    after seeding, it is restarted from the seed. Return whether the console works."""
     env.emulator.act(action, draw)
     if not env.emulator.is_game_over():
         return True
@@ -103,7 +103,7 @@ cdef bint press(Env* env, int action, bint draw) noexcept nogil:
 
 
 cdef bint reset_one(Envs* s, Env* env) noexcept nogil:
-    """Starts an episode. Returns False if the console could not be built or reset."""
+    """Start an episode. Return False if the console could not be built or reset."""
     cdef Config* c = &s.config
     cdef int64_t noops
     cdef bint is_continued = c.episodic_life and not (env.is_fresh or env.is_broken or env.is_over)
@@ -130,7 +130,7 @@ cdef bint reset_one(Envs* s, Env* env) noexcept nogil:
 
 
 cdef bint step_one(Envs* s, Env* env, int action) noexcept nogil:
-    """Simulates one step. Returns whether the episode ended."""
+    """Simulate one step. Return whether the episode ended."""
     cdef Config* c = &s.config
     cdef Emulator* emulator = env.emulator
     cdef int32_t t, lives, last = c.frame_skip - 1
@@ -207,7 +207,7 @@ cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fi
 
 cdef void draw_plane(Envs* s, const uint8_t* screen, const uint8_t* table, uint8_t* scratch, uint8_t* pixels,
                      size_t n) noexcept nogil:
-    """Draws one channel of a frame of n pixels, which is every third byte."""
+    """Draw one channel of a frame of n pixels, which is every third byte."""
     cdef uint8_t* plane = scratch + s.pixels
     cdef size_t i
     if s.render_resizer == NULL:

@@ -108,7 +108,7 @@ cdef TouchListener LISTENER
 # ---- terrain ---------------------------------------------------------------------------------------------------------
 
 cdef b2Body* add_ground(Walker* e) noexcept nogil:
-    """Creates a body for a part of the terrain."""
+    """Create a body for a part of the terrain."""
     cdef b2Body* body = scene_body(e.base.world, b2_staticBody, 0, 0, 0)
     e.terrain[e.num_terrain] = body
     e.num_terrain += 1
@@ -116,7 +116,7 @@ cdef b2Body* add_ground(Walker* e) noexcept nogil:
 
 
 cdef void add_block(Walker* e, double left, double right, double first, double second) noexcept nogil:
-    """Creates a rectangle. Its corners run from height `first` to height `second`: their order affects rounding."""
+    """Create a rectangle. Its corners run from height `first` to height `second`: their order affects rounding."""
     cdef b2FixtureDef fixture
     cdef double[8] corners = [left, first, right, first, right, second, left, second]
     fixture.friction = FRICTION
@@ -190,7 +190,7 @@ cdef void make_clouds(Walker* e) noexcept nogil:
 # ---- walker ----------------------------------------------------------------------------------------------------------
 
 cdef void make_leg(Walker* e, int i, double x, double y) noexcept nogil:
-    """Creates leg 0 or 1 of a robot whose hull is at (x, y)."""
+    """Create leg 0 or 1 of a robot whose hull is at (x, y)."""
     cdef int side = 2 * i - 1
     cdef b2Body* upper
     cdef b2Body* lower
@@ -219,7 +219,7 @@ cdef void make_walker(Walker* e) noexcept nogil:
 
 
 cdef void clear(Walker* e) noexcept nogil:
-    """Removes all bodies from the world, in upstream's order: the order affects later episodes."""
+    """Remove all bodies from the world, in upstream's order: the order affects later episodes."""
     cdef int i
     e.base.world.SetContactListener(NULL)
     for i in range(e.num_terrain):
@@ -244,7 +244,7 @@ cdef void reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
 
 
 cdef inline float effort(float action) noexcept nogil:
-    """Returns the fraction of a motor's torque that an action uses."""
+    """Return the fraction of a motor's torque that an action uses."""
     return min(fabsf(action), <float>1)
 
 
@@ -308,7 +308,7 @@ cdef void write(const WorldEnv* env, const WorldOptions* options, void* const* f
 # ---- frames ----------------------------------------------------------------------------------------------------------
 
 cdef void find_ray(const Walker* e, int ray, double (*ends)[2]) noexcept nogil:
-    """Finds the end points of a lidar ray."""
+    """Find the end points of a lidar ray."""
     cdef double x = e.hull.GetPosition().x, y = e.hull.GetPosition().y
     ends[0][0] = x
     ends[0][1] = y
@@ -316,7 +316,7 @@ cdef void find_ray(const Walker* e, int ray, double (*ends)[2]) noexcept nogil:
 
 
 cdef bint draw(WorldEnv* env, const WorldOptions* options, uint8_t* canvas) noexcept nogil:
-    """Draws a frame. As upstream, each of the first frames shows one lidar ray: the rays sweep forth and back."""
+    """Draw a frame. As upstream, each of the first frames shows one lidar ray: the rays sweep forth and back."""
     cdef Walker* e = <Walker*>env
     cdef WalkerScene scene
     cdef double ends[2][2]

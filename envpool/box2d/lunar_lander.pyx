@@ -92,7 +92,7 @@ cdef void seed(WorldEnv* env, const WorldOptions* options, uint64_t seed) noexce
 
 
 cdef void shape_moon(Lander* e) noexcept nogil:
-    """Draws the corners of the ground, which is flat around the landing pad."""
+    """Choose random corners of the ground, which is flat around the landing pad."""
     cdef double[LANDER_CHUNKS + 1] height
     cdef int i
     for i in range(LANDER_CHUNKS + 1):
@@ -106,7 +106,7 @@ cdef void shape_moon(Lander* e) noexcept nogil:
 
 
 cdef b2Body* make_moon(const Lander* e, b2World* world) noexcept nogil:
-    """Creates the ground, a chain of edges."""
+    """Create the ground, a chain of edges."""
     cdef b2Body* moon = scene_body(world, b2_staticBody, 0, 0, 0)
     cdef b2FixtureDef fixture
     cdef int i
@@ -149,7 +149,7 @@ cdef void apply_wind(Lander* e, const Config* c) noexcept nogil:
 
 
 cdef void fire_engines(Lander* e) noexcept nogil:
-    """Fires the engines of this step. Their dispersion uses two random numbers, even if both engines are off."""
+    """Fire the engines of this step. Their dispersion uses two random numbers, even if both engines are off."""
     cdef double angle = e.hull.GetAngle()
     cdef double x = e.hull.GetPosition().x, y = e.hull.GetPosition().y
     cdef double tip_x = sin(angle), tip_y = cos(angle)
@@ -248,7 +248,7 @@ cdef Thrust discrete_thrust(int32_t action) noexcept nogil:
 
 
 cdef Thrust continuous_thrust(const float* action) noexcept nogil:
-    """Returns the thrust of an action; an engine whose throttle is NaN stays off."""
+    """Return the thrust of an action; an engine whose throttle is NaN stays off."""
     cdef Thrust t
     cdef double main = action[0], side = action[1]
     t.main = t.side = t.direction = 0.0

@@ -73,7 +73,7 @@ cdef void set_colour(double* colour, double red, double green, double blue) noex
 
 
 cdef uint32_t packed(const double* colour, double lighter) noexcept nogil:
-    """Returns three brightnesses, whose fractions are discarded, as 0xBBGGRR."""
+    """Return three brightnesses, whose fractions are discarded, as 0xBBGGRR."""
     return (<uint32_t>(colour[2] + lighter) << 16) | (<uint32_t>(colour[1] + lighter) << 8) | <uint32_t>(
         colour[0] + lighter)
 
@@ -96,7 +96,7 @@ cdef void choose_colours(Racer* e, bint is_random) noexcept nogil:
 
 cdef car_racing_tile* add_piece(Racer* e, const track_point* p, const track_point* q, double left,
                                 double right) noexcept nogil:
-    """Adds a quadrilateral between two points of the track; `left` and `right` are distances from the centre line."""
+    """Add a quadrilateral between two points of the track; `left` and `right` are distances from the centre line."""
     cdef car_racing_tile* piece = &e.road[e.road_length]
     cdef double* c = &piece.vertices[0][0]
     e.road_length += 1
@@ -232,7 +232,7 @@ cdef car_racing_body pose_of(b2Body* body) noexcept nogil:
 
 
 cdef car_racing_scene scene_of(Racer* e, const Config* c, double reward) noexcept nogil:
-    """Returns what observations and frames both show: everything but the marks on the ground."""
+    """Return what observations and frames both show: everything but the marks on the ground."""
     cdef car_racing_scene scene
     cdef const Wheel* w
     cdef int i
