@@ -24,7 +24,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.native import plugin  # noqa: E402
+from tests.support import plugin  # noqa: E402
 
 COSTS = {"0.1 us": 100, "1 us": 1_000, "10 us": 10_000, "100 us": 100_000, "1 ms": 1_000_000, "10 ms": 10_000_000}
 EQUAL = 0.97

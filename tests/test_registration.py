@@ -11,7 +11,7 @@ import pytest
 import envpool
 from envpool.errors import ConfigError, UnknownTaskError
 from envpool.registration import EnvRegistry, registry
-from tests.python import output_of
+from tests.support.python import output_of
 
 # ---- importing -------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary
 
 import envpool
 from envpool.spaces import ArraySpec, dict_space, named, nested, to_dm_spec, to_space
-from tests.native import plugin
+from tests.support import plugin
 
 CORE_STATE = {
     "info:env_id": ("int32", [], -(2**31), 2**31 - 1),

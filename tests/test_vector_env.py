@@ -13,9 +13,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 import envpool
 from envpool.errors import ActionError, ConfigError, EnvIdError, PoolStateError, UnknownTaskError
 from envpool.vector_env import EnvPoolVectorEnv
-from tests.python import output_of
-from tests.results import leaves
-from tests.vector_envs import NUM_ENVS, make, same_batches, synthetic, upstream, zero_actions
+from tests.support.python import output_of
+from tests.support.results import leaves
+from tests.support.vector_envs import NUM_ENVS, make, same_batches, synthetic, upstream, zero_actions
 
 # ---- ids -------------------------------------------------------------------------------------------------------------
 

@@ -15,10 +15,10 @@ import time
 import numpy as np
 
 from envpool.errors import ActionError, EnvIdError, EnvStepError, PoolStateError, RenderError
-from tests.native import plugin
-from tests.native.consumer import Caller
-from tests.native.model import FAIL, REFUSED, TERMINATE, TRUNCATE, CheckedPool
-from tests.native.process import wait_until, workers
+from tests.support import plugin
+from tests.support.background_call import BackgroundCall
+from tests.support.checked_pool import FAIL, REFUSED, TERMINATE, TRUNCATE, CheckedPool
+from tests.support.process import wait_until, workers
 
 ACTIONS = (0, 1, 2, 3, 4, 5, 6, 7, TRUNCATE, TERMINATE, FAIL)
 
@@ -118,7 +118,7 @@ def two_threads(pick):
             except PoolStateError:  # not enough in flight at this moment, or closed
                 time.sleep(0.0002)
 
-    receiver = Caller(receive)
+    receiver = BackgroundCall(receive)
     c.sent_reset()
     c.pool.async_reset()
     for _ in range(pick.choice([20, 200])):
@@ -164,9 +164,9 @@ def a_crowd(pick):
             except (ActionError, EnvIdError, EnvStepError, PoolStateError, RenderError):
                 time.sleep(0)
 
-    callers = [Caller(functools.partial(use, pick.random())) for _ in range(3)]
+    callers = [BackgroundCall(functools.partial(use, pick.random())) for _ in range(3)]
     time.sleep(pick.uniform(0, 0.05))
-    closers = [Caller(pool.close) for _ in range(pick.choice([1, 2]))]
+    closers = [BackgroundCall(pool.close) for _ in range(pick.choice([1, 2]))]
     for caller in closers:
         caller.finish()
     over.set()

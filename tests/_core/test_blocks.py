@@ -10,9 +10,9 @@ import weakref
 import numpy as np
 import pytest
 
-from tests.native import plugin
-from tests.native.model import CheckedPool
-from tests.python import output_of
+from tests.support import plugin
+from tests.support.checked_pool import CheckedPool
+from tests.support.python import output_of
 
 STEPS = 2000
 #: Ways to go on seeing an array after the array itself has been dropped; each returns something that np.asarray takes.
@@ -269,7 +269,7 @@ def test_no_memory_for_another_block_loses_no_batch():
     """In a child whose memory is limited: the batch comes once there is room again, and no block is used twice."""
     code = """
 import numpy as np, resource
-from tests.native import plugin
+from tests.support import plugin
 
 with plugin.make(num_envs=64, items=50_000, episode_length=0) as pool:   # a batch is 26 MB
     held, step = [pool.reset()], 0

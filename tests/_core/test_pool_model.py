@@ -16,7 +16,7 @@ from hypothesis.stateful import (
 )
 
 from envpool.errors import EnvIdError, PoolStateError
-from tests.native.model import FAIL, REFUSED, TERMINATE, TRUNCATE, CheckedPool
+from tests.support.checked_pool import FAIL, REFUSED, TERMINATE, TRUNCATE, CheckedPool
 
 ACTIONS = [0, 1, 7, 7, 7, TRUNCATE, TERMINATE, FAIL]
 #: Which envs are in flight depends on time, and what hypothesis draws may not: rules draw a generator.

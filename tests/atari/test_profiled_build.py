@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.python import ROOT, environment
+from tests.support.python import ROOT, environment
 
 #: What the Atari family is built of and tested with; the others are left out, to be quick.
 PARTS = ["setup.py", "pyproject.toml", "README.md", "LICENSE", "scripts", "include", "tests"]
 PACKAGES = ["_core", "api", "atari"]
 
 PLAY = """
-import hashlib, numpy as np, envpool, envpool.atari.native
+import hashlib, numpy as np, envpool, envpool.atari.env
 steps = hashlib.sha256()
 with envpool.make_gymnasium("Breakout-v5", num_envs=3, seed=7) as pool:
     pool.reset()
     for k in range(300):
         obs, reward, terminated, truncated, info = pool.step(np.full(3, k % 4, np.int32))
         steps.update(obs.tobytes() + reward.tobytes() + terminated.tobytes() + info["ram"].tobytes())
-print(envpool.atari.native.__file__)
+print(envpool.atari.env.__file__)
 print(steps.hexdigest())
 """
 

@@ -16,11 +16,14 @@ import numpy as np
 from gymnasium.envs.box2d import car_racing, lunar_lander
 from gymnasium.envs.box2d.bipedal_walker import BipedalWalkerHeuristics
 
-from tests.oracles.gymnasium_oracle import Upstream, reference
-from tests.oracles.trajectory import Trajectory
+from tests.support.oracles.gymnasium_oracle import Upstream, reference
+from tests.support.oracles.trajectory import Trajectory
 
 #: Second word of the seed of the generator that draws the wind of LunarLander's version 2.
 WIND_STREAM = 0x77696E64
+
+#: Ids of the upstream environments of this module.
+V2, BLIND = "envpool-test/LunarLanderV2", "envpool-test/BlindCar"
 
 Policy = Callable[[gymnasium.Env[Any, Any], Any], Any]
 

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from tests.python import environment
+from tests.support.python import environment
 
 ENVIRONMENT = environment()
 COMMAND = [sys.executable, "-m", "envpool"]

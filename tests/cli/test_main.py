@@ -9,7 +9,7 @@ import pytest
 import envpool
 from envpool.cli.main import COMMANDS, main
 from tests.cli.command import COMMAND, ENVIRONMENT, run_command
-from tests.native.process import PATIENCE, wait_until, workers
+from tests.support.process import PATIENCE, wait_until, workers
 
 
 def error_line(done):

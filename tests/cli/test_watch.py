@@ -12,8 +12,8 @@ from envpool.cli.main import main
 from envpool.cli.watch.policy import load_policy
 from envpool.cli.watch.tiling import ASPECT, MAX_SIZE, Tiling, tiled
 from tests.cli.command import run_command
-from tests.native import plugin
-from tests.rendering.test_window import Screen
+from tests.support import plugin
+from tests.test_window import Screen
 
 TASK = ["watch", "Synthetic-v0", "--option", "render_height=60", "--option", "render_width=80"]
 

@@ -8,7 +8,7 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError
-from tests.builds import build_extension
+from tests.support.builds import build_extension
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "out_of_tree_env"
 

@@ -17,8 +17,8 @@ import envpool.mujoco.base as base
 from envpool.errors import ConfigError, EnvStepError
 from envpool.mujoco.gym.options import ASSETS
 from tests.mujoco.gym.upstream import unstable_cheetah
-from tests.native.process import resident
-from tests.python import ROOT, output_of, run_python
+from tests.support.process import resident
+from tests.support.python import ROOT, output_of, run_python
 
 
 def test_other_version_of_mujoco(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +10,16 @@ import pygame
 import pytest
 from pygame import gfxdraw
 
-import envpool
-from tests.builds import build_extension
-from tests.python import environment
+from tests.support.builds import load_hook
 
-HERE = Path(__file__).resolve().parent
-SOURCES = Path(envpool.__file__).resolve().parent
 ROUNDS = [pytest.param(150, id="short"), pytest.param(10000, id="full", marks=pytest.mark.slow)]
 GUARD, FILL = 1 << 16, 0xA5
 EXTREMES = [-32769, -32768, -32767, -1, 0, 1, 32766, 32767, 32768, 65536, 1e9, -1e18, 9.3e18, -1e300]
 
 
 @pytest.fixture(scope="module")
-def hook(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    env = environment(ENVPOOL_SOURCES=str(SOURCES))
-    sys.path.insert(0, str(build_extension(HERE / "hook", tmp_path_factory.mktemp("hook"), env=env)))
-    return importlib.import_module("figures_hook")
+def hook() -> Any:
+    return load_hook(Path(__file__).parent / "hook", "figures_hook")
 
 
 class Sheet:

@@ -7,7 +7,7 @@ import pytest
 from jax import lax
 
 import envpool
-from tests.native import plugin
+from tests.support import plugin
 from tests.xla.pools import assert_same, both_widths, refuses, rollout, twins
 
 STYLES = {"gym": {}, "gymnasium": {}, "dm": {}, "legacy": {"gym_api": "legacy"}}

@@ -18,9 +18,9 @@ from jax.errors import JaxRuntimeError
 
 import envpool
 from envpool.errors import PoolStateError
-from tests.native import plugin
-from tests.native.model import WAIT
-from tests.native.process import PATIENCE, wait_until
+from tests.support import plugin
+from tests.support.checked_pool import WAIT
+from tests.support.process import PATIENCE, wait_until
 from tests.xla.pools import refuses
 
 ROOT = Path(__file__).resolve().parents[2]

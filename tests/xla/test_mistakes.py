@@ -12,8 +12,8 @@ from jax.errors import JaxRuntimeError
 import envpool
 from envpool.errors import ActionError
 from envpool.xla.functions import HANDLE, TARGET
-from tests.native import plugin
-from tests.native.model import FAIL
+from tests.support import plugin
+from tests.support.checked_pool import FAIL
 from tests.xla.pools import both_widths, refuses
 
 DTYPES = ["bool", "int4", "int8", "uint8", "int16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16"]

@@ -9,8 +9,8 @@ from ray.rllib.env.vector_env import VectorEnv as RLlibVectorEnv
 import envpool
 from envpool.adapters.rllib import VectorEnv
 from envpool.errors import ConfigError, EnvStepError, PoolStateError
-from tests.native import plugin
-from tests.native.model import FAIL
+from tests.support import plugin
+from tests.support.checked_pool import FAIL
 
 N = 3
 

@@ -13,9 +13,9 @@ import envpool
 from envpool.adapters.tianshou import VectorEnv
 from envpool.errors import ConfigError, EnvIdError, EnvStepError, PoolStateError
 from tests.clients.tianshou.policy import RandomPolicy
-from tests.native import plugin
-from tests.native.model import FAIL, WAIT
-from tests.native.process import PATIENCE
+from tests.support import plugin
+from tests.support.checked_pool import FAIL, WAIT
+from tests.support.process import PATIENCE
 
 N = 4
 

@@ -7,7 +7,7 @@ from dm_control.rl.control import PhysicsError
 import envpool
 from envpool.errors import EnvStepError
 from tests.mujoco.dmc.upstream import load, reference
-from tests.oracles.pool_runner import assert_pools_equal
+from tests.support.oracles.pool_runner import assert_pools_equal
 
 TEXT = r"Physics state is invalid\. Warning\(s\) raised: mjWARN_BADCTRL"
 

@@ -20,7 +20,7 @@ import mujoco
 import numpy as np
 
 from envpool.mujoco.gym.options import ASSETS
-from tests.oracles.gymnasium_oracle import Upstream
+from tests.support.oracles.gymnasium_oracle import Upstream
 
 FIRST_VERSION = {
     "Ant": 3,

@@ -1,4 +1,4 @@
-"""The figures of envpool/drawing, one by one, for comparisons with pygame.
+"""The figures of envpool/raster, one by one, for comparisons with pygame.
 
 A picture is given as memory that is larger than it: it begins at `start`.
 """
@@ -13,19 +13,19 @@ from envpool.raster.gfx cimport gfx_draw_circle, gfx_draw_polygon
 from envpool.raster.image cimport smooth_image, smooth_scale, sprite, sprite_draw
 
 
-cdef extern from "canvas.h" nogil:
+cdef extern from "envpool/raster/canvas.h" nogil:
     canvas canvas_window(uint8_t* pixels, int32_t height, int32_t columns, int32_t width)
 
-cdef extern from "gfx.h" nogil:
+cdef extern from "envpool/raster/gfx.h" nogil:
     void gfx_draw_outline(const canvas* c, const double (*vertices)[2], int32_t count, uint32_t colour)
 
-cdef extern from "polygon.h" nogil:
+cdef extern from "envpool/raster/polygon.h" nogil:
     void polygon_draw(const canvas* c, const double (*vertices)[2], int32_t count, uint32_t colour)
 
-cdef extern from "disc.h" nogil:
+cdef extern from "envpool/raster/disc.h" nogil:
     void disc_draw(const canvas* c, double x, double y, int32_t radius, uint32_t colour)
 
-cdef extern from "line.h" nogil:
+cdef extern from "envpool/raster/line.h" nogil:
     """
     static void draw_double_line(const canvas *c, const double *from, const double *to, uint32_t colour) {
       line l;
