@@ -1,9 +1,9 @@
-/* A native environment outside the package, in plain C: it proves the ABI, and shows every mistake of a scheduler.
+/* A native environment outside the package, in plain C: it tests the ABI, and exposes every mistake of a scheduler.
  *
- * What an env reports encodes who it is and what it lived through (env id, episode, step, last action, number of calls), so
- * that a lost, doubled, misplaced or overwritten row is seen. Actions steer it: some end the episode, one fails, one
- * waits until the test lets it go on. A step costs a settable time. Its frame
- * tells the same; one action leaves it without.
+ * What an env reports encodes its identity and history (env id, episode, step, last action, number of calls), so that a
+ * lost, doubled, misplaced or overwritten row is noticed. Some actions have a meaning: some end the episode, one fails,
+ * one waits until the test opens a gate. A step takes a configurable time. A frame shows the same numbers; after one
+ * action an env has no frame.
  *
  * The module hands out two env definitions: `definition(fused)`, a template whose field table and config the Python side
  * fills in, and `static_definition()`, a const table as a plug-in without options would have it. */
@@ -18,12 +18,12 @@
 
 #include "envpool/env.h"
 
-/* Actions with a meaning; all others are only remembered. */
+/* Actions with a meaning; all other actions are only recorded. */
 enum { ACTION_NO_FRAME = 94, ACTION_TRUNCATE = 95, ACTION_TERMINATE = 96, ACTION_FAIL = 97, ACTION_WAIT = 98, NUM_ACTIONS = 100 };
 enum { FIXED = 0, EXPONENTIAL = 1, HEAVY_TAILED = 2 };
 enum { FLAT = 0, RICH = 1 };
 enum { FAILED_STEP = 1, FAILED_RESET = 2, STEPPED_TWICE = 3, NOT_RESET = 4, NO_FRAME = 5 };
-enum { CODE = 6 }; /* numbers that tell an env's history: id, episode, step, action, calls, seed */
+enum { CODE = 6 }; /* numbers that describe an env's history: id, episode, step, action, calls, seed */
 
 typedef struct config { /* packed by synthetic.py, in this order */
   double cost_ns;         /* mean cost of a step                                                     */
