@@ -1,4 +1,4 @@
-"""The kernel loop writes the same rows as the pool, bit for bit, so that it is a limit for the same work."""
+"""The kernel loop returns the rows of the pool, bit for bit, so that it bounds the speed of the same work."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ LIMIT = 30
 
 
 def make_loop(num_envs, changes=()):
-    """A loop over CartPoles; `changes` replaces arguments."""
+    """Return a loop over CartPoles; `changes` replaces arguments."""
     spec = envpool.make_spec("CartPole-v1", num_envs=num_envs)
     arguments = {
         "capsule": spec.capsule,
@@ -46,7 +46,7 @@ def assert_same_rows(task, num_envs, actions, options):
 
 
 def flat(name, obs):
-    """Arrays of an observation by field name: obs, obs:a, obs:b.c."""
+    """Return the arrays of an observation by field name: obs, obs:a, obs:b.c."""
     if not isinstance(obs, dict):
         return {name: obs}
     join = ":" if name == "obs" else "."
@@ -79,7 +79,7 @@ def test_failing_env_closes_the_loop():
     actions[2, 4] = FAIL
     loop = KernelLoop(spec.capsule, 6, np.zeros(6, np.uint64), LIMIT, {"action": actions})
     assert loop.run(60.0, 2)[0] == 12
-    with pytest.raises(RuntimeError, match="env 4 failed in the kernel loop: "):
+    with pytest.raises(RuntimeError, match="env 4 failed in the bare loop: "):
         loop.run(10.0)
     with pytest.raises(PoolStateError, match="closed"):
         loop.run(0)

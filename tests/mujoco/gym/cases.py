@@ -132,7 +132,7 @@ EXACTNESS = list(exactness())
 # ---- frames ----------------------------------------------------------------------------------------------------------
 
 SMALL: Size = (48, 64)
-#: Tasks with a camera of each kind.
+#: Tasks with every type of camera.
 FEW = ["HalfCheetah-v5", "Humanoid-v4", "InvertedDoublePendulum-v4", "InvertedDoublePendulum-v5", "Swimmer-v3"]
 
 
