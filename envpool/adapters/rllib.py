@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from envpool.adapters import needs
-from envpool.adapters.sub_env import SubEnv, check_no_options, members
 from envpool.adapters.pools import open_pool, split, split_info
+from envpool.adapters.sub_env import SubEnv, check_no_options, members
 from envpool.errors import EnvStepError
 
 with needs("rllib"):

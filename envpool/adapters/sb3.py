@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from envpool.adapters import needs
-from envpool.adapters.sub_env import check_no_options, members
 from envpool.adapters.pools import open_pool, split, split_info
+from envpool.adapters.sub_env import check_no_options, members
 
 with needs("sb3"):
     from stable_baselines3.common import vec_env

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from envpool.adapters import needs
-from envpool.adapters.sub_env import SubEnv
 from envpool.adapters.pools import open_pool, split, split_info
+from envpool.adapters.sub_env import SubEnv
 
 with needs("tianshou"):
     from tianshou.env import BaseVectorEnv

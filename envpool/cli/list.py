@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from envpool.cli.text import table
 from envpool.errors import UnknownTaskError
-from envpool.registration import Task, registry
+from envpool.registry import TaskEntry, registry
 
 HELP = "list the tasks"
 
@@ -46,13 +46,13 @@ def matching(pattern: str) -> list[str]:
     return found
 
 
-def family(task: Task) -> str:
+def family(task: TaskEntry) -> str:
     """Return the family of a task, e.g. "classic_control"; for a task from elsewhere its module."""
     package, *inner = task.import_path.split(".")
     return ".".join(inner[:-1] or inner) if package == "envpool" and inner else task.import_path
 
 
-def time_limit(task: Task) -> str:
+def time_limit(task: TaskEntry) -> str:
     """Return the default time limit; "-" where there is none, or where the family cannot be loaded here."""
     from envpool.spec import COMMON_OPTIONS
 

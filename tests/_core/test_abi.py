@@ -83,7 +83,7 @@ class Kind:
 
 def pool_of(capsule, style="gymnasium", **options):
     """Make a pool of a kind of env without registering it."""
-    from envpool.pool import pool_class
+    from envpool.registration import pool_class
     from envpool.spec import spec_class
 
     class Some:
@@ -221,8 +221,7 @@ def test_the_capsule_lives_as_long_as_the_pool():
     c = CheckedPool(4, num_threads=2)
     capsule = c.pool.spec.capsule
     assert sys.getrefcount(capsule) >= 3  # the spec, the pool, and this name
-    del c.pool._spec, capsule
-    c.pool.spec = None
+    del c.pool.spec, capsule
     c.sent_reset()
     c.received(c.pool.reset())
     for k in range(20):

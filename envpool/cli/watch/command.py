@@ -14,7 +14,7 @@ from envpool.cli.parsing import add_option_argument, positive_int, read_options
 from envpool.cli.watch.picture import Tiling, tiled
 from envpool.cli.watch.policy import load_policy
 from envpool.cli.watch.video import check_output, open_output
-from envpool.registration import registry
+from envpool.registration import make_gymnasium, registry
 
 HELP = "show a policy in several envs"
 STEPS = 300  # of a file
@@ -65,7 +65,7 @@ def make_pool(arguments: argparse.Namespace) -> Any:
     task = registry.find(arguments.task)
     defaults = registry.spec_class(task).gen_config._field_defaults
     options = {"num_envs": arguments.num_envs, "seed": arguments.seed} | read_options(arguments.options, defaults)
-    return registry.make_gymnasium(arguments.task, render_mode="rgb_array", **options)
+    return make_gymnasium(arguments.task, render_mode="rgb_array", **options)
 
 
 def pictures(pool: Any, act: Any, steps: int | None) -> Any:
