@@ -336,7 +336,7 @@ def handle_child():
         try:
             jax.block_until_ready(step(foreign, np.zeros(2, int)))
         except JaxRuntimeError as error:
-            print("no pool of this process" in str(error), flush=True)
+            print("does not belong to a pool of this process" in str(error), flush=True)
 
 
 def test_a_handle_of_another_process(tmp_path, monkeypatch):
