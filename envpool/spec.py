@@ -302,7 +302,7 @@ def check_range(name: str, value: int, low: int, high: int = INT32_MAX) -> None:
 
 
 def check_seed(name: str, seed: Any) -> int:
-    """Return a seed as int, or raise ConfigError if it is outside [0, 2**31), TypeError if it is no integer."""
+    """Return a seed as int, or raise ConfigError if it is outside [0, 2**31), or TypeError if it is not an integer."""
     seed = convert(name, seed, 0)
     if not 0 <= seed <= INT32_MAX:
         raise ConfigError(f"{name} must be between 0 and 2**31 - 1, the largest int32, got {seed}")

@@ -225,8 +225,8 @@ cdef object as_array(str name, const ep_xla_buffer* buffer):
     cdef cnp.ndarray array
     if typenum < 0 or buffer.ndim > cnp.NPY_MAXDIMS:
         raise ActionError(
-            f"{name} has {buffer.ndim} dimensions and XLA's data type {buffer.type}, which NumPy does not support: cast "
-            "it first, for example with .astype(jnp.float32)"
+            f"{name} has {buffer.ndim} dimensions and XLA's data type {buffer.type}, which NumPy does not support: cast"
+            " it first, for example with .astype(jnp.float32)"
         )
     array = cnp.PyArray_SimpleNewFromData(<int>buffer.ndim, <cnp.npy_intp*>buffer.dims, typenum, buffer.data)
     cnp.PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)

@@ -51,7 +51,7 @@ def test_version(capsys):
         (["bench", "CartPole-v1", "--num-envs", "0"], "--num-envs: must be an integer of at least 1, got '0'"),
         (["bench", "CartPole-v1", "--num-envs", "1.5"], "--num-envs: must be an integer of at least 1, got '1.5'"),
         (["bench", "CartPole-v1", "--num-envs", "4", "--batch-size", "5"], "batch_size is 5"),
-        (["bench", "CartPole-v1", "--num-threads", "5000"], "num_threads is 5000, allowed are 0 to 4096"),
+        (["bench", "CartPole-v1", "--num-threads", "5000"], "num_threads must be between 0 and 4096, got 5000"),
         (["bench", "CartPole-v1", "--seconds", "0"], "--seconds: must be a number of seconds above 0, got '0'"),
         (["bench", "CartPole-v1", "--seconds", "nan"], "--seconds: must be a number of seconds above 0, got 'nan'"),
         (["bench", "CartPole-v1", "--env-type", "jax"], "invalid choice: 'jax'"),
