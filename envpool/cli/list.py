@@ -9,7 +9,7 @@ from pathlib import Path
 
 from envpool.cli.text import table
 from envpool.errors import UnknownTaskError
-from envpool.registration import Task, registry
+from envpool.registry import TaskEntry, registry
 
 HELP = "list the tasks"
 
@@ -49,7 +49,7 @@ def matching(pattern: str) -> list[str]:
     return found
 
 
-def family(task: Task) -> str:
+def family(task: TaskEntry) -> str:
     """Return the family of a task, e.g. "classic_control"; for a task of another package, its module.
 
     The folder of a family is the one that holds its ``registration.py``; an environment may have a subfolder of it.
@@ -63,7 +63,7 @@ def family(task: Task) -> str:
     return ".".join(folder or inner)
 
 
-def time_limit(task: Task) -> str:
+def time_limit(task: TaskEntry) -> str:
     """Return the default time limit; "-" if the task has none, or if its module cannot be imported."""
     from envpool.spec import COMMON_OPTIONS
 

@@ -83,7 +83,7 @@ class Definition:
 
 def pool_of(capsule, style="gymnasium", **options):
     """Make a pool of an env definition without registering it."""
-    from envpool.pool import pool_class
+    from envpool.registration import pool_class
     from envpool.spec import spec_class
 
     class Some:

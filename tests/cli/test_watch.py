@@ -100,7 +100,7 @@ def test_a_policy_sees_all_observations(tmp_path):
         (["--out", "a.png", "--policy", "best"], "--policy must be random or FILE.py:function, got 'best'"),
         (["--out", "a.png", "--policy", "no.py:act"], "--policy: the file 'no.py' does not exist"),
         (["--out", "a.png", "--policy", f"{__file__}:nothing"], "has no function 'nothing'"),
-        (["--out", "a.png", "--option", "render_width=-3"], "render_width is -3, allowed are 1 to 4096"),
+        (["--out", "a.png", "--option", "render_width=-3"], "render_width must be between 1 and 4096 pixels"),
         ([], "the installed one has none: pip install opencv-python"),
     ],
 )

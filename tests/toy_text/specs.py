@@ -115,14 +115,14 @@ SPACES = [
 
 #: Task, option, value that is not allowed, and parts of the text of the error.
 BAD_VALUES: list[tuple[str, str, Any, list[str]]] = [
-    ("Catch-v0", "height", 0, ["height", "0", "2 to 4096"]),
-    ("Catch-v0", "height", 1, ["height", "1", "2 to 4096"]),
-    ("Catch-v0", "height", -3, ["height", "-3", "2 to 4096"]),
-    ("Catch-v0", "height", 2**40, ["height", str(2**40), "2 to 4096"]),
-    ("Catch-v0", "width", 0, ["width", "0", "1 to 4096"]),
-    ("Catch-v0", "width", 4097, ["width", "4097", "1 to 4096"]),
-    ("NChain-v0", "n", 0, ["n is 0", "1 to 2147483647"]),
-    ("NChain-v0", "n", 2**31, ["n is 2147483648", "1 to 2147483647"]),
+    ("Catch-v0", "height", 0, ["height", "0", "between 2 and 4096"]),
+    ("Catch-v0", "height", 1, ["height", "1", "between 2 and 4096"]),
+    ("Catch-v0", "height", -3, ["height", "-3", "between 2 and 4096"]),
+    ("Catch-v0", "height", 2**40, ["height", str(2**40), "between 2 and 4096"]),
+    ("Catch-v0", "width", 0, ["width", "0", "between 1 and 4096"]),
+    ("Catch-v0", "width", 4097, ["width", "4097", "between 1 and 4096"]),
+    ("NChain-v0", "n", 0, ["n must be", "between 1 and 2147483647"]),
+    ("NChain-v0", "n", 2**31, ["got 2147483648", "between 1 and 2147483647"]),
     ("NChain-v0", "slip", -0.1, ["slip", "-0.1", "between 0 and 1"]),
     ("NChain-v0", "slip", NAN, ["slip", "nan", "between 0 and 1"]),
     ("NChain-v0", "small", INF, ["small", "inf", "finite"]),

@@ -85,7 +85,7 @@ def test_compiled_code_that_outlives_its_pool():
     gc.collect()
     assert gone() is None, "something keeps the pool"
     others = [plugin.make(num_envs=2) for _ in range(3)]  # they get other handles
-    with refuses("the handle means no pool of this process: .* its pool was deleted"):
+    with refuses("the handle does not belong to a pool of this process: .* its pool was deleted"):
         jax.block_until_ready(compiled(handle, np.zeros(2, np.int32)))
     for other in others:
         other.close()
@@ -336,7 +336,7 @@ def handle_child():
         try:
             jax.block_until_ready(step(foreign, np.zeros(2, int)))
         except JaxRuntimeError as error:
-            print("no pool of this process" in str(error), flush=True)
+            print("does not belong to a pool of this process" in str(error), flush=True)
 
 
 def test_a_handle_of_another_process(tmp_path, monkeypatch):

@@ -17,7 +17,7 @@ from envpool.cli.parsing import add_option_argument, positive_int, read_options
 from envpool.cli.watch.output import check_output, open_output
 from envpool.cli.watch.policy import load_policy
 from envpool.cli.watch.tiling import Tiling, tiled
-from envpool.registration import registry
+from envpool.registration import make_gymnasium, registry
 
 HELP = "show a policy in several envs"
 STEPS = 300  # default length of a file, in steps
@@ -69,7 +69,7 @@ def make_pool(arguments: argparse.Namespace) -> Any:
     task = registry.find(arguments.task)
     defaults = registry.spec_class(task).gen_config._field_defaults
     options = {"num_envs": arguments.num_envs, "seed": arguments.seed} | read_options(arguments.options, defaults)
-    return registry.make_gymnasium(arguments.task, render_mode="rgb_array", **options)
+    return make_gymnasium(arguments.task, render_mode="rgb_array", **options)
 
 
 def tiled_frames(pool: Any, act: Any, steps: int | None) -> Any:
