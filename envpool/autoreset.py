@@ -6,7 +6,7 @@ from typing import Any
 
 from envpool.errors import ConfigError
 
-#: Names of the modes. The position of a mode is its code in the core, see ``_core/engine.pxd``.
+#: Names of the modes. The position of a mode is its code in the core, see ``_core/structs.pxd``.
 AUTORESET_MODES = ("next_step", "same_step", "disabled")
 
 

@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 
-from envpool._core.engine cimport Engine
+from envpool._core.structs cimport Engine
 
 cdef class ActionField:
     cdef object name

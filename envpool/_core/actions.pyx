@@ -12,9 +12,9 @@ from libc.stdint cimport INT64_MAX, int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from envpool._core.engine cimport Engine, RUNNING
 from envpool._core.env_ids cimport as_ids, release, take_idle
 from envpool._core.inputs cimport as_array, flatten
+from envpool._core.structs cimport Engine, RUNNING
 
 from envpool.errors import ActionError, EnvIdError
 

@@ -4,9 +4,9 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t
 
 from envpool._core.blocks cimport BatchBlock, BlockStore
-from envpool._core.engine cimport Engine
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
+from envpool._core.structs cimport Engine
 
 cdef int check_fits(BlockStore store, int64_t num_envs) except -1
 cdef int check_can_fill(Engine* e) except -1

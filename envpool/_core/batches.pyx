@@ -16,10 +16,10 @@ from libc.string cimport memset
 from envpool._core.atomic cimport ep_load_rlx32, ep_store_rlx64
 from envpool._core.blocks cimport BatchBlock, BlockStore
 from envpool._core.consumer cimport READY, SLICE, is_ready, note_return, run_if_quick, wait_drained, wait_ready
-from envpool._core.engine cimport ENV_ID, Engine
 from envpool._core.failures cimport raise_failures
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
+from envpool._core.structs cimport Engine, ENV_ID
 
 from envpool.errors import PoolStateError
 

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
-from envpool._core.engine cimport Block
+from envpool._core.structs cimport Block
 
 cdef struct ArrayLayout:        # an array of a block as it was made
     void* data

@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from envpool._core.engine cimport DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, REWARD, STEP_TYPE, TERMINATED, TRUNCATED
+from envpool._core.structs cimport DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, REWARD, STEP_TYPE, TERMINATED, TRUNCATED
 
 cnp.import_array()
 

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t
 
-from envpool._core.engine cimport Engine
+from envpool._core.structs cimport Engine
 
 # The interval at which a blocking wait checks for Python signals, ns.
 cdef enum:

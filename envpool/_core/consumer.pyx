@@ -1,4 +1,4 @@
-"""The consumer's side of the scheduling core: publishing work, helping with it, waiting for it. See engine.pxd."""
+"""The consumer's side of the scheduling core: publishing work, helping with it, waiting for it. See structs.pxd."""
 
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
@@ -7,7 +7,8 @@ from envpool._core.atomic cimport (
     ep_add_sc32, ep_futex_wait, ep_futex_wake, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_load_sc64,
     ep_now, ep_pause, ep_store_rlx32, ep_store_rlx64, ep_store_sc32, ep_store_sc64,
 )
-from envpool._core.engine cimport Engine, NEVER, has_work, run_chunk, start_workers, wake
+from envpool._core.engine cimport has_work, NEVER, run_chunk, start_workers, wake
+from envpool._core.structs cimport Engine
 
 # Async pools: below the first mean cost, ns, a helping consumer pays off; above the second one, a parked consumer does.
 # The two values differ, so that the policy does not flutter.

@@ -1,4 +1,4 @@
-"""The scheduling core: claiming, parking, waking. engine.pxd describes the design; consumer.pyx is the other side.
+"""The scheduling core: claiming, parking, waking. structs.pxd describes the design; consumer.pyx is the other side.
 
 Three invariants exclude lost wake-ups and deadlocks; Spin checks a model of them, tests/models/park.pml:
 - A worker raises `parked`, reads `head` and `claim` once more, and only then sleeps. The consumer stores `head` and
@@ -17,6 +17,7 @@ from envpool._core.atomic cimport (
 )
 from envpool._core.execute cimport execute_async, execute_partial, execute_sync
 from envpool._core.layout cimport row_bytes
+from envpool._core.structs cimport Block, DISABLED, Engine, PENDING, REFUSED, Span, Worker, pthread_t
 from envpool.env cimport envpool_env
 
 cdef extern from "stdlib.h" nogil:

@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 
-from envpool._core.engine cimport Engine
+from envpool._core.structs cimport Engine
 
 cpdef object as_ids(env_id, str name=*)
 cdef int32_t take_idle(Engine* e, object env_id, const int32_t** ids, bint is_reset) except -1

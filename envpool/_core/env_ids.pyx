@@ -10,7 +10,7 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
-from envpool._core.engine cimport DISABLED, Engine, REFUSED
+from envpool._core.structs cimport DISABLED, Engine, REFUSED
 
 from envpool.errors import EnvIdError
 

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from envpool._core.engine cimport Engine
+from envpool._core.structs cimport Engine
 
 cdef int32_t find_nonzero(const uint8_t* flags, int32_t n, int32_t* found) noexcept nogil
 cdef void execute_partial(Engine* e, const int32_t* id) noexcept nogil

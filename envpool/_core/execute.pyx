@@ -10,9 +10,9 @@ from libc.string cimport memcpy, memset
 from envpool._core.atomic cimport (
     ep_add_sc32, ep_add_sc64, ep_cas64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_store_rel64,
 )
-from envpool._core.engine cimport (
-    Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, Engine, PENDING, REFUSED, REWARD, RUNNING,
-    STEP_TYPE, Span, TERMINATED, TRUNCATED,
+from envpool._core.structs cimport (
+    Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, Engine, ENV_ID, PENDING, REFUSED, REWARD, RUNNING, Span, STEP_TYPE,
+    TERMINATED, TRUNCATED,
 )
 from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT, envpool_batch
 

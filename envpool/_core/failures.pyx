@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 from envpool._core.atomic cimport ep_add_sc32
-from envpool._core.engine cimport Engine
+from envpool._core.structs cimport Engine
 
 from envpool.errors import EnvStepError
 

@@ -3,9 +3,9 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 
-from envpool._core.engine cimport Engine, pthread_t
 from envpool._core.guard cimport Guard
 from envpool._core.partial cimport PartialBatches
+from envpool._core.structs cimport Engine, pthread_t
 from envpool.env cimport envpool_env, envpool_frames
 
 cdef struct FrameJob:           # frames that several threads draw together

@@ -5,9 +5,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from envpool._core.batches cimport Batches
 from envpool._core.blocks cimport BatchBlock, BlockStore
-from envpool._core.engine cimport Engine
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
+from envpool._core.structs cimport Engine
 
 cdef enum:      # PartialMode
     WHOLE           # rows go to the blocks of whole batches

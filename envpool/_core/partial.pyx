@@ -28,12 +28,13 @@ from envpool._core.atomic cimport (
 from envpool._core.batches cimport Batches, check_can_fill
 from envpool._core.blocks cimport BatchBlock
 from envpool._core.consumer cimport SLICE, enqueue, leave_to_workers, publish, wait_arrivals, written_rows
-from envpool._core.engine cimport ENV_ID, Engine, NEVER, Span
+from envpool._core.engine cimport NEVER
 from envpool._core.env_ids cimport as_ids, in_flight_ids
 from envpool._core.failures cimport raise_failures
 from envpool._core.guard cimport Guard
 from envpool._core.inputs cimport as_count, as_nanoseconds
 from envpool._core.results cimport ResultTemplate
+from envpool._core.structs cimport Engine, ENV_ID, Span
 
 from envpool.errors import EnvIdError, PoolStateError
 

@@ -4,11 +4,11 @@ from libc.stdint cimport int32_t
 
 from envpool._core.actions cimport ActionTable
 from envpool._core.batches cimport Batches
-from envpool._core.engine cimport Engine
 from envpool._core.frames cimport FrameRenderer
 from envpool._core.guard cimport Guard
 from envpool._core.partial cimport PartialBatches
 from envpool._core.results cimport ResultTemplate
+from envpool._core.structs cimport Engine
 
 cdef class Pool:
     cdef Engine* engine             # NULL when the pool is closed
