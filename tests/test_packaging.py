@@ -1,4 +1,4 @@
-"""What is shipped: the sdist holds every source, the wheel builds from it, and nothing else leaks in."""
+"""Packaging: the sdist contains every source, the wheel builds from it, and neither contains anything else."""
 
 import ast
 import email
@@ -36,7 +36,7 @@ def files(folder="."):
 
 
 def sources(folder):
-    """Return those of the files that a build or a user of the package may need."""
+    """Return the files that a build or a user of the package may need."""
     return {name for name in files(folder) if Path(name).suffix in SOURCES}
 
 

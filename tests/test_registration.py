@@ -1,4 +1,4 @@
-"""The task table, what make() accepts and refuses, what importing costs, and the names that clients import."""
+"""The task table, what make() accepts and refuses, what an import loads, and the names that clients import."""
 
 import importlib
 import inspect
@@ -186,7 +186,7 @@ def test_registered_tasks_come_after_those_of_the_package():
 
 
 def test_register_with_envpools_arguments():
-    """Ready-made classes by name, as EnvPool's own families register them."""
+    """Register existing classes by name, as EnvPool's own families do."""
     mine = EnvRegistry()
     mine.register(
         "Old-v0",

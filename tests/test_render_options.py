@@ -1,4 +1,4 @@
-"""The options of ``make`` that concern rendering, and what pools of each style say about it."""
+"""The rendering options of ``make``, and the rendering attributes of pools of each style."""
 
 import gymnasium
 import numpy as np
@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode
 import envpool
 from envpool.errors import ConfigError, PoolStateError
 from envpool.registration import registry
-from tests._core.test_definition import CEnv, Kind
+from tests._core.test_definition import CEnv, Definition
 from tests.support import plugin
 from tests.support.checked_pool import codes, same
 
@@ -16,20 +16,20 @@ STYLES = {"dm": {}, "gymnasium": {}, "gym": {"gym_api": "legacy"}}
 
 
 class Undrawn:
-    """A kind built against a header from before there were pictures."""
+    """An env definition built against a header without rendering."""
 
     options = {}
-    kind = None
+    definition = None
 
     @staticmethod
     def build(config):
-        return Undrawn.kind.capsule()
+        return Undrawn.definition.capsule()
 
 
 @pytest.fixture
 def undrawn():
-    Undrawn.kind = Kind()
-    Undrawn.kind.env.struct_size = CEnv.render_many.offset
+    Undrawn.definition = Definition()
+    Undrawn.definition.env.struct_size = CEnv.render_many.offset
     envpool.register("Undrawn-v0", __name__, env="Undrawn")
     yield "Undrawn-v0"
     del registry.tasks["Undrawn-v0"]

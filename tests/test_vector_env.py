@@ -66,7 +66,7 @@ def test_make_vec(mode):
 
 
 def test_gymnasiums_own_id_pointed_here(monkeypatch):
-    """As its own tests of vector_entry_point would use it."""
+    """Gymnasium's own tests of vector_entry_point would use it like this."""
     spec = gymnasium.registry["CartPole-v1"]
     monkeypatch.setattr(spec, "vector_entry_point", functools.partial(EnvPoolVectorEnv, "CartPole-v1"))
     envs = gymnasium.make_vec("CartPole-v1", num_envs=2)

@@ -1,4 +1,4 @@
-"""render_mode "human": one env in a window of OpenCV's, which a stand-in plays here."""
+"""render_mode "human": one env in an OpenCV window, for which a stand-in is used here."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from tests.support.checked_pool import codes
 
 
 class Screen:
-    """What a test does not have: an OpenCV with windows."""
+    """Stands for an OpenCV with windows, which tests do not have."""
 
     error = cv2.error
 

@@ -1,4 +1,4 @@
-"""Ctrl-C: a wait ends at once, and the batch that was waited for is not lost."""
+"""Ctrl-C ends a wait at once, and the awaited batch is not lost."""
 
 import os
 import random
@@ -15,13 +15,13 @@ from tests.support.checked_pool import WAIT, CheckedPool
 from tests.support.process import PATIENCE, is_asleep, wait_until
 from tests.support.python import environment
 
-#: Pools whose caller works itself: a batch takes more than a second, of steps of 10 ms that sleep.
+#: Pools whose caller steps envs itself: a batch takes more than a second, in steps that sleep for 10 ms.
 BUSY = {
     "sync, the caller alone": {"num_envs": 150, "num_threads": 1},
     "sync, the caller and a worker": {"num_envs": 300, "num_threads": 2},
     "async, the caller alone": {"num_envs": 170, "batch_size": 150, "num_threads": 1},
 }
-#: Pools whose caller only waits, at a gate that stays closed: without Ctrl-C it would wait for ever.
+#: Pools whose caller only waits, at a gate that stays closed: without Ctrl-C it would wait forever.
 PARKED = {
     "sync, one worker": {"num_envs": 4, "num_threads": 1},
     "sync, two workers": {"num_envs": 4, "num_threads": 2},
@@ -31,7 +31,7 @@ PARKED = {
 
 
 def interrupted(call):
-    """Make a call that SIGINT ends, and say when."""
+    """Make a call that SIGINT ends, and print when it ended."""
     print("ready", flush=True)
     try:
         call()
@@ -40,7 +40,7 @@ def interrupted(call):
 
 
 def finish(c):
-    """Receive all that is in flight, checked."""
+    """Receive and check everything that is in flight."""
     assert c.pool.num_outstanding == len(c.in_flight) > 0
     c.recv_batches()
     c.close()
@@ -48,7 +48,7 @@ def finish(c):
 
 
 def busy_child(call, **options):
-    """Be interrupted in the middle of a batch."""
+    """Get interrupted in the middle of a batch."""
     native = plugin.load().native
     c = CheckedPool(cost_ns=10e6, sleeps=True, counted=True, **options)
     c.sent_reset()
@@ -60,7 +60,7 @@ def busy_child(call, **options):
     elif call == "recv some":
         c.pool.async_reset()
         interrupted(lambda: c.pool.recv(min_ready=c.num_envs))
-    else:  # a reset that first waits until it may drop what is in flight, and is interrupted before it has
+    else:  # The reset waits until it may drop what is in flight, and is interrupted before that.
         c.pool.async_reset()
         interrupted(c.pool.reset)
     assert native.num_steps() < c.num_envs, "the batch came before the interrupt was noticed"
@@ -68,7 +68,7 @@ def busy_child(call, **options):
 
 
 def parked_child(call, **options):
-    """Be interrupted while waiting for envs that wait themselves."""
+    """Get interrupted while waiting for envs that are waiting themselves."""
     native = plugin.load().native
     c = CheckedPool(**options)
     c.sent_reset()
@@ -94,7 +94,7 @@ def parked_child(call, **options):
 
 
 def interrupt(child):
-    """Run a child, interrupt it, and print how long it took to notice."""
+    """Run a child, interrupt it, and measure how long it took to react."""
     plugin.load()
     code = f"from tests._core.test_consumer import *\n{child}"
     process = subprocess.Popen([sys.executable, "-c", code], env=environment(), stdout=subprocess.PIPE, text=True)
@@ -130,7 +130,7 @@ def test_ctrl_c_while_the_caller_waits(pool, call):
 
 @pytest.mark.parametrize("wish", [{}, {"min_ready": 2}, {"timeout": 60}], ids=["batch", "some", "in time"])
 def test_a_signal_at_any_moment(wish):
-    """Signals rain on a thread that steps: what a call has not returned, the next one does."""
+    """While a thread steps, signals arrive continually: a result that one call does not return, the next returns."""
     c = CheckedPool(8, 3, num_threads=2, cost_ns=30e3)
     is_armed, hits, lost = False, 0, 0
 
@@ -164,7 +164,7 @@ def test_a_signal_at_any_moment(wish):
                 ids = c.received(batch, wish=wish)[-1]["env_id"]
                 c.send(ids, [k % 90] * len(ids))
             elif c.pool.num_outstanding < outstanding:
-                # The signal hit Python between the return of recv() and the assignment: start anew.
+                # The signal arrived between the return of recv() and the assignment: start again.
                 lost += 1
                 c.sent_reset()
                 c.pool.async_reset()

@@ -1,4 +1,4 @@
-"""The ABI as a plug-in in plain C sees it: what is accepted, what is refused, and what every function may rely on."""
+"""The ABI for a plug-in in plain C: definitions that are accepted or refused, and what every function may rely on."""
 
 import ctypes
 import pickle
@@ -38,7 +38,7 @@ class CField(ctypes.Structure):
 
 
 class CEnv(ctypes.Structure):
-    """envpool_env, its functions as plain pointers."""
+    """envpool_env, with its functions as plain pointers."""
 
     _fields_ = [
         ("abi_version", ctypes.c_uint32),
@@ -64,11 +64,11 @@ class CEnv(ctypes.Structure):
     ]
 
 
-class Kind:
-    """A copy of the static kind that may be changed."""
+class Definition:
+    """A copy of the static env definition that may be changed."""
 
     def __init__(self):
-        self.source = plugin.load().native.static_kind()
+        self.source = plugin.load().native.static_definition()
         original = CEnv.from_address(api.PyCapsule_GetPointer(self.source, NAME))
         self.size = original.struct_size
         self.memory = ctypes.create_string_buffer(ctypes.string_at(ctypes.addressof(original), self.size), self.size)
@@ -82,7 +82,7 @@ class Kind:
 
 
 def pool_of(capsule, style="gymnasium", **options):
-    """Make a pool of a kind of env without registering it."""
+    """Make a pool of an env definition without registering it."""
     from envpool.pool import pool_class
     from envpool.spec import spec_class
 
@@ -111,15 +111,15 @@ def test_a_const_table_in_plain_c():
 
 
 def test_describe_of_a_const_table():
-    kind = describe(plugin.load().native.static_kind())
-    assert kind.name == "StaticSynthetic"
-    assert kind.fields == (Field("obs", np.dtype(np.int64), (6,)), Field("info:draws", np.dtype(np.int64)))
-    assert kind.actions == (Field("action", np.dtype(np.int32), (-1,), 0.0, 99.0),)
+    definition = describe(plugin.load().native.static_definition())
+    assert definition.name == "StaticSynthetic"
+    assert definition.fields == (Field("obs", np.dtype(np.int64), (6,)), Field("info:draws", np.dtype(np.int64)))
+    assert definition.actions == (Field("action", np.dtype(np.int32), (-1,), 0.0, 99.0),)
 
 
 def test_the_copy_that_the_tests_change_works_unchanged():
-    kind = Kind()
-    with pool_of(kind.capsule(), num_envs=2) as pool:
+    definition = Definition()
+    with pool_of(definition.capsule(), num_envs=2) as pool:
         same(pool.reset()[0], [[i, 1, 0, -1, 1, 42 + i] for i in range(2)], np.int64)
 
 
@@ -158,49 +158,49 @@ def set_env(**changes):
         (set_field(name=b"obs"), ValueError, r"two fields have the same name"),
     ],
 )
-def test_kinds_that_are_refused(change, error, text):
-    kind = Kind()
-    change(kind)
+def test_definitions_that_are_refused(change, error, text):
+    definition = Definition()
+    change(definition)
     with pytest.raises(error, match=text):
-        pool_of(kind.capsule())
+        pool_of(definition.capsule())
 
 
 def test_a_larger_struct_of_a_later_version_is_taken():
-    kind = Kind()
-    kind.env.struct_size += 64
-    with pool_of(kind.capsule()) as pool:
+    definition = Definition()
+    definition.env.struct_size += 64
+    with pool_of(definition.capsule()) as pool:
         pool.reset()
 
 
 def test_a_smaller_struct_of_an_earlier_header_is_taken():
-    kind = Kind()
-    kind.env.struct_size = CEnv.run_many.offset
-    kind.env.run_many = kind.env.error_text = 1  # lies behind the struct, and must not be called
-    with pool_of(kind.capsule()) as pool:
+    definition = Definition()
+    definition.env.struct_size = CEnv.run_many.offset
+    definition.env.run_many = definition.env.error_text = 1  # lies behind the struct, and must not be called
+    with pool_of(definition.capsule()) as pool:
         pool.reset()
         with pytest.raises(EnvStepError, match="env 0: error code 1"):
             pool.step(np.array([97]))
 
 
 def test_other_objects_are_refused():
-    for thing in (None, 1, Kind().capsule(OTHER_NAME)):
+    for thing in (None, 1, Definition().capsule(OTHER_NAME)):
         with pytest.raises(TypeError, match=r"env must be a PyCapsule named 'envpool.env'"):
             pool_of(thing)
 
 
 def test_an_env_that_cannot_be_created():
-    kind = Kind()
+    definition = Definition()
     no_memory = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32)(lambda config, n: None)
-    kind.env.create = ctypes.cast(no_memory, ctypes.c_void_p)
+    definition.env.create = ctypes.cast(no_memory, ctypes.c_void_p)
     with pytest.raises(MemoryError, match=r"no memory for 3 envs of kind StaticSynthetic"):
-        pool_of(kind.capsule(), num_envs=3)
+        pool_of(definition.capsule(), num_envs=3)
 
 
 @pytest.mark.parametrize(("flags", "when_truncated"), [(0, 0), (1, 1)])
 def test_the_discount_of_truncated_steps(flags, when_truncated):
-    kind = Kind()
-    kind.env.flags = flags
-    with pool_of(kind.capsule(), "dm", num_envs=4, max_episode_steps=3) as pool:
+    definition = Definition()
+    definition.env.flags = flags
+    with pool_of(definition.capsule(), "dm", num_envs=4, max_episode_steps=3) as pool:
         assert pool.reset().discount.tolist() == [1] * 4
         assert pool.step(np.array([1, 95, 96, 1])).discount.tolist() == [1, when_truncated, 0, 1]
         pool.step(np.full(4, 1))
@@ -208,16 +208,16 @@ def test_the_discount_of_truncated_steps(flags, when_truncated):
 
 
 def test_an_env_without_error_texts():
-    kind = Kind()
-    kind.env.error_text = None
-    with pool_of(kind.capsule(), num_envs=2) as pool:
+    definition = Definition()
+    definition.env.error_text = None
+    with pool_of(definition.capsule(), num_envs=2) as pool:
         pool.reset()
         with pytest.raises(RuntimeError, match=r"1 env\(s\) failed: env 1: error code 1\. "):
             pool.step(np.array([0, 97]))
 
 
 def test_the_capsule_lives_as_long_as_the_pool():
-    """define() copies: neither its arguments nor the capsule need to be kept."""
+    """define() copies its arguments: neither they nor the capsule need to be kept."""
     c = CheckedPool(4, num_threads=2)
     capsule = c.pool.spec.capsule
     assert sys.getrefcount(capsule) >= 3  # the spec, the pool, and this name
@@ -241,7 +241,7 @@ def test_the_capsule_lives_as_long_as_the_pool():
 def test_fields_that_define_refuses(fields, text):
     plugin.load()
     with pytest.raises(ValueError, match=text):
-        define(plugin.load().native.kind(False), fields, [Field("action", np.int32)])
+        define(plugin.load().native.definition(False), fields, [Field("action", np.int32)])
 
 
 def test_config_errors_of_the_plugin_reach_the_user():

@@ -23,7 +23,7 @@ def no_thread_is_left():
 
 
 def use_all_threads(pool):
-    """Make the caller be away between send and recv, so that the last worker has to stand in for it.
+    """Keep the caller busy between send and recv, so that the last worker must replace it.
 
     The pool measures how long: time itself is what makes it start that worker.
     """
@@ -83,7 +83,7 @@ def test_without_affinity():
 
 
 def test_work_is_done_while_the_caller_is_away():
-    """One thread, which the caller would have been, had it not left between send and recv."""
+    """With one thread, a worker steps the envs while the caller is busy between send and recv."""
     native = plugin.load().native
     with plugin.make(num_envs=4, num_threads=1, cost_ns=50e3, counted=True) as pool:
         use_all_threads(pool)
@@ -96,7 +96,7 @@ def test_work_is_done_while_the_caller_is_away():
 
 @pytest.mark.parametrize("batch_size", [0, 3])
 def test_the_first_send_is_work_for_a_worker(batch_size):
-    """What a step costs is not known by then, and the caller may not come back for long."""
+    """The cost of a step is still unknown, and the caller may be away for long."""
     native = plugin.load().native
     with plugin.make(num_envs=6, batch_size=batch_size, num_threads=3, cost_ns=1e6, sleeps=True, counted=True) as pool:
         wait_until(lambda: workers() and all(is_asleep(task) for task in worker_ids()))
@@ -106,7 +106,7 @@ def test_the_first_send_is_work_for_a_worker(batch_size):
 
 
 def test_a_caller_that_comes_back_at_once_helps():
-    """Then a pool of one thread needs no worker at all."""
+    """A pool of one thread needs no worker if its caller returns at once."""
     c = CheckedPool(4, num_threads=1)
     c.sent_reset()
     c.deliver(c.pool.reset)

@@ -1,4 +1,4 @@
-"""An env that fails is reported by id and text, its batch still comes, it starts anew, and the others never notice."""
+"""A failing env is reported by id and text; its batch still arrives, it starts a new episode, others are unaffected."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ MODES = ["next_step", "same_step", "disabled"]
 
 @pytest.fixture(params=[(0, False), (0, True), (3, False)], ids=["sync", "sync fused", "async"])
 def make(request):
-    """Make a checked pool of six envs, reset; several threads."""
+    """Make a checked pool of six envs on several threads, and reset it."""
     made = []
 
     def make_one(**options):
@@ -40,7 +40,7 @@ def test_failed_steps(make, mode):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("episode", [0, 1])
 def test_failed_resets(make, mode, episode):
-    """Every env fails to start one episode, at the first attempt."""
+    """The first attempt to start one episode fails in every env."""
     c = make(autoreset_mode=mode, episode_length=2, fail_reset=episode)
     c.start()
     for k in range(12):

@@ -1,4 +1,4 @@
-"""Whatever a user passes gives an exception that names it, and the pool goes on as if nothing had happened."""
+"""Invalid input raises an exception that names it, and leaves the pool unchanged."""
 
 import pickle
 
@@ -31,7 +31,7 @@ BAD_IDS = {
 
 @pytest.fixture(params=["sync", "async"])
 def checked(request):
-    """Four envs, reset, all idle; the model goes along."""
+    """Yield a checked pool of four envs, which are reset and idle."""
     c = CheckedPool(4, 0 if request.param == "sync" else 2, num_threads=2).start()
     yield c
     c.close()
@@ -39,7 +39,7 @@ def checked(request):
 
 @pytest.fixture
 def rich():
-    """Two envs with several action arrays, reset."""
+    """Yield a pool of two envs with several action arrays, after a reset."""
     plugin.load()
     with plugin.make(num_envs=2, layout="rich") as pool:
         pool.reset()
@@ -47,7 +47,7 @@ def rich():
 
 
 def assert_rich_works(pool):
-    """Step once and look at what the envs got."""
+    """Step once, and return what the envs received."""
     *_, info = pool.step(plugin.rich_action())
     assert info["push"].tolist() == [[0.5, -0.5], [1, -1]]
     assert info["mode"].tolist() == [[0, 1, -5], [1, 2, 5]]

@@ -1,4 +1,4 @@
-"""Receiving some envs while others stay in flight: at a gate, where they stay as long as a test wants."""
+"""Partial batches: receiving some envs while others stay in flight, held at a gate by the test."""
 
 import functools
 import time
@@ -23,7 +23,7 @@ POOLS = {
 
 @pytest.fixture(params=POOLS)
 def make(request):
-    """Make a checked pool of six envs, all of them idle; the gate is closed."""
+    """Yield a function that makes a checked pool of six idle envs; the gate is closed."""
     native = plugin.load().native
     made = []
 
@@ -32,7 +32,7 @@ def make(request):
         made.append(c)
         c.reset(range(6))
         c.send([0], [0])
-        c.recv_some(env_ids=[0])  # from now on every env is claimed alone
+        c.recv_some(env_ids=[0])  # From now on every env is claimed separately.
         if [i for i in c.idle() if i not in c.steppable()]:
             c.reset(range(6))
         native.close_gate()
@@ -88,11 +88,11 @@ def test_what_comes_in_time(make):
 @pytest.mark.parametrize("pool", POOLS)
 @pytest.mark.parametrize("steps", [0, 1, 3, 6])
 def test_envs_that_are_on_their_way_when_the_first_wish_comes(pool, steps):
-    """Their rows are in blocks, or will be, or nobody has claimed them yet."""
+    """The rows are in blocks, or will be, or no thread has claimed them yet."""
     native = plugin.load().native
     for first in ({"env_ids": [3]}, {"min_ready": 2}, {"timeout": 0}, {"env_ids": [5, 0], "timeout": 60}):
         c = CheckedPool(6, **POOLS[pool], cost_ns=1e6, sleeps=True, counted=True)
-        c.start()  # now the pool knows that its envs are too dear to wait for the caller
+        c.start()  # The pool now knows that its envs are too expensive to wait for the caller.
         c.sent_reset()
         enough = native.num_steps() + steps
         c.pool.async_reset()
@@ -116,7 +116,7 @@ def test_reset_returns_exactly_these(make):
 
 
 def test_whole_batches_after_wishes(make):
-    """The pool goes back to blocks, and its batches are what they were."""
+    """The pool returns to blocks, and its batches have their usual form."""
     c = make()
     plugin.load().native.open_gate()
     for k in range(50):

@@ -21,7 +21,7 @@ from tests.support.python import run_python
 
 @pytest.fixture(params=["sync", "async"])
 def checked(request):
-    """Four envs, not so cheap that recv() would step them without giving up the GIL; the model goes along."""
+    """Yield a checked pool of four envs, expensive enough that recv() releases the GIL to step them."""
     c = CheckedPool(4, 0 if request.param == "sync" else 2, num_threads=2, cost_ns=20e3)
     yield c
     plugin.load().native.open_gate()
@@ -30,7 +30,7 @@ def checked(request):
 
 @pytest.fixture
 def gate():
-    """The gate at which envs with the action WAIT stop; closed, and opened at the end."""
+    """Yield the plug-in with its gate closed: envs with the action WAIT stop there. The gate is opened at the end."""
     native = plugin.load().native
     native.close_gate()
     yield native
@@ -156,7 +156,7 @@ def test_a_pool_in_a_cycle_is_collected_with_envs_in_flight():
 
 
 def test_the_collector_takes_no_memory_that_workers_write_to():
-    """It comes to the youngest objects first, here the blocks in flight: mappings of their own, gone when freed."""
+    """The collector visits the youngest objects first: the blocks in flight, which are unmapped when freed."""
     code = f"""
 import gc, threading
 from tests.support import plugin
@@ -185,7 +185,7 @@ gc.collect()
 
 
 def assert_received_or_closed(waiting):
-    """A recv() that was waiting when the pool was closed gets its batch if that is ready first."""
+    """A recv() that waits when the pool is closed returns its batch if the batch is ready first."""
     try:
         assert len(waiting.finish()[-1]["env_id"])
     except PoolStateError as error:
@@ -222,7 +222,7 @@ def test_close_in_two_threads_at_once(checked, gate):
 
 @pytest.mark.parametrize("call", ["recv", "recv some", "step", "reset", "reset some", "async_reset"])
 def test_only_one_thread_receives(checked, gate, call):
-    """The second one is refused, and its call changes nothing."""
+    """The second receiver is refused, and its call changes nothing."""
     checked.start()
     checked.send([0, 1], [WAIT] * 2)
     waiting = BackgroundCall(checked.pool.recv)
@@ -281,7 +281,7 @@ def test_one_thread_sends_and_another_receives(batch_size):
         while not batches.empty() or len(c.in_flight) > 12:
             c.received(batches.get(timeout=PATIENCE), may_be_part=True)
     stop.set()
-    if not c.can_receive():  # the receiver may be in recv(): give it a batch
+    if not c.can_receive():  # The receiver may be in recv(): send it a batch.
         c.send(c.idle()[:5], [0] * 5)
     has_sent.set()
     assert receiver.finish() is None
@@ -292,7 +292,7 @@ def test_one_thread_sends_and_another_receives(batch_size):
 
 
 class CallsBack:
-    """Becomes an array, but does something to the pool first."""
+    """Uses the pool while NumPy converts it to an array."""
 
     def __init__(self, values, act):
         self.values, self.act = values, act

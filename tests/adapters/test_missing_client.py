@@ -1,4 +1,4 @@
-"""Where a client is missing, its adapter says how to install it; and nothing else of envpool needs it."""
+"""If a client is missing, its adapter says how to install it; nothing else in envpool needs it."""
 
 import re
 import tomllib

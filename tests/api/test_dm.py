@@ -1,4 +1,4 @@
-"""The dm style: TimeStep, named tuples, specs."""
+"""The dm style: time steps, named tuples and specs."""
 
 import dm_env
 import numpy as np

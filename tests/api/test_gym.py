@@ -166,7 +166,7 @@ def test_the_other_forms_with_gym_loaded():
 
 
 def test_the_specs_spaces_are_gyms_once_that_is_loaded():
-    """Be it after the pool was made: its own spaces then stay what they were."""
+    """Even if gym is loaded after the pool was made, whose own spaces stay unchanged."""
     code = """
     import envpool
     import gymnasium

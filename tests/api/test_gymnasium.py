@@ -1,4 +1,4 @@
-"""The gymnasium style: attributes, what the calls return, send and recv, the end of a pool."""
+"""The gymnasium style: attributes, results of calls, send and recv, closing a pool."""
 
 import gymnasium
 import numpy as np

@@ -1,4 +1,4 @@
-"""The gymnasium style: what its calls take: ids, masks, actions, seeds."""
+"""The gymnasium style: the arguments of its calls: ids, masks, actions, seeds."""
 
 import gymnasium
 import numpy as np

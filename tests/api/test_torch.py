@@ -1,4 +1,4 @@
-"""Results as tensors of torch: the same memory, and never overwritten."""
+"""Results as torch tensors: they share memory with the result, and are never overwritten."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ TASKS = ["CartPole-v1", "HalfCheetah-v4", "Pong-v5", "CheetahRun-v1"]
 
 
 def leaves(nest, prefix=""):
-    """Name and array of every leaf of nested dicts and tuples."""
+    """Yield name and array of every leaf of nested dicts and tuples."""
     items = nest.items() if isinstance(nest, dict) else enumerate(nest)
     for name, value in items:
         if isinstance(value, (dict, tuple)):
@@ -21,7 +21,7 @@ def leaves(nest, prefix=""):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_no_copy(task):
-    """torch.from_numpy, torch.from_dlpack and np.from_dlpack give the memory of the result."""
+    """torch.from_numpy, torch.from_dlpack and np.from_dlpack share the memory of the result."""
     with envpool.make_gymnasium(task, num_envs=2) as pool:
         results = pool.reset(), pool.step(np.stack([pool.action_space.sample() for _ in range(2)]))
     for name, array in leaves(results):
@@ -36,7 +36,7 @@ def test_no_copy(task):
 @pytest.mark.parametrize("batch_size", [8, 3])
 @pytest.mark.parametrize("task", ["CartPole-v1", "Pong-v5"])
 def test_held_tensors_are_never_overwritten(task, batch_size):
-    """Hundreds of results are held at once, some only by their tensors."""
+    """Hundreds of results are held at once, some of them only through their tensors."""
     count = 400 if task == "CartPole-v1" else 150
     held = []
     rng = np.random.default_rng(0)

@@ -50,7 +50,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"frame_skip": 2, "noop_max": 1},
     {"frame_skip": 7, "max_episode_steps": 30, "noop_max": 100},
 ]
-#: These contain every kind of option above; for the long runs.
+#: These rows combine the options above, for the long runs.
 COMBINED: list[dict[str, Any]] = [
     {"episodic_life": True, "repeat_action_probability": 0.25, "full_action_space": True, "reward_clip": True},
     {"gray_scale": False, "img_height": 100, "img_width": 90, "use_fire_reset": False, "frame_skip": 3},

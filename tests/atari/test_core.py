@@ -94,7 +94,7 @@ def test_every_game_for_long(game: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
 def test_modes_and_difficulties(game: str) -> None:
-    """Some of each: modes show other pictures, through the same code."""
+    """Modes show other frames through the same code, so that some of each suffice."""
     known = atari_env.find(game)
     rng = np.random.default_rng(7)
     for mode in rng.choice(known["modes"][1:], min(3, len(known["modes"]) - 1), replace=False):

@@ -1,4 +1,4 @@
-"""A build that is laid out by a training run, ENVPOOL_PGO=1."""
+"""A build guided by a training run, ENVPOOL_PGO=1."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ print(steps.hexdigest())
 
 @pytest.mark.slow
 def test_plays_as_the_plain_build_and_ale_py_do(tmp_path: Path) -> None:
-    """A pool as the plain build, and the core of it, frame by frame and in all games, as ale_py."""
+    """A pool plays as the plain build does; its core plays all games as ale_py does, frame by frame."""
     ignore = shutil.ignore_patterns("__pycache__", "*.so")
     for part in [*PARTS, *(f"envpool/{name}" for name in PACKAGES)]:
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy

@@ -26,7 +26,7 @@ SIZES += [
 
 
 def images(height: int, width: int, seed: int) -> list[np.ndarray]:
-    """Noise; few levels, whose means often lie half-way between two results; large areas of one colour."""
+    """Yield noise; few levels, whose means often lie half-way between two results; large areas of one colour."""
     rng = np.random.default_rng(seed)
     blocks = rng.integers(0, 256, (height // 10, width // 10))
     made = [

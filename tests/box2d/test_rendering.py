@@ -59,7 +59,7 @@ def test_frames_per_second() -> None:
 
 
 def hover(env: gymnasium.Env[Any, Any], obs: Any) -> Any:
-    """Stay in the air, a side engine of the lander being always on."""
+    """Stay in the air, with a side engine of the lander always on."""
     x, y, vx, vy, angle, spin = obs[:6]
     lean = 0.5 * (np.clip(0.5 * x + vx, -0.4, 0.4) - angle) - spin
     return np.float32([np.clip(10 * (1 - y) - 10 * vy - 1, -1, 1), 0.6 if lean < 0 else -0.6])

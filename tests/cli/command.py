@@ -1,4 +1,4 @@
-"""Running the command line in a process of its own."""
+"""Running the command line in a separate process."""
 
 import subprocess
 import sys

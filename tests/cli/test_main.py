@@ -1,4 +1,4 @@
-"""The frame around the commands: help, errors in one line, exit statuses."""
+"""What all commands share: help, errors in one line, exit statuses."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from tests.support.process import PATIENCE, wait_until, workers
 
 
 def error_line(done):
-    """The one line of a failed command."""
+    """Return the one line that a failed command prints."""
     assert done.returncode == 2
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()

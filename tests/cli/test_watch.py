@@ -25,7 +25,7 @@ def task():
 
 @pytest.fixture
 def calm(tmp_path_factory):
-    """A policy that lets nothing happen: random actions may make these envs fail or wait."""
+    """A policy without effect: random actions may make these envs fail or wait."""
     path = tmp_path_factory.mktemp("policies") / "calm.py"
     path.write_text("import numpy as np\ndef act(obs): return np.zeros(len(obs), int)\n")
     return f"{path}:act"
@@ -36,7 +36,7 @@ def watch(*arguments):
 
 
 @pytest.mark.parametrize("suffix", [".mp4", ".gif"])
-def test_a_file_has_a_picture_of_each_step(suffix, tmp_path, capsys, calm):
+def test_a_file_has_a_frame_of_each_step(suffix, tmp_path, capsys, calm):
     path = tmp_path / f"a{suffix}"
     assert watch("--out", path, "--steps", 11, "--num-envs", 3, "--policy", calm) == 0
     assert capsys.readouterr().out == f"{path}: 11 steps of 3 envs, 25 pictures a second\n"

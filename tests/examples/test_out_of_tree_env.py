@@ -1,4 +1,4 @@
-"""The example of a native env outside the package: it builds against get_include() and does what it says."""
+"""The example of a native env outside the package builds against get_include() and works as documented."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The arithmetic that native envs take from NumPy: the same bits as the Python calls."""
+"""The arithmetic that native envs take from NumPy returns the bits of the Python calls."""
 
 import numpy as np
 import pytest

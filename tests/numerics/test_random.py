@@ -1,4 +1,4 @@
-"""envpool's generators against numpy's: equal values, and equal states afterwards, whatever the mixture of calls."""
+"""envpool's generators against numpy's: equal values and equal states after any mixture of calls."""
 
 import hashlib
 import random
@@ -46,7 +46,7 @@ def numpy_generator(seed):
 
 
 def state_of(numpy_one):
-    """The state of a numpy generator in the form that ours give theirs."""
+    """Return the state of a numpy generator in the form of envpool's."""
     if isinstance(numpy_one, np.random.RandomState):
         return numpy_one.get_state(legacy=False)
     return numpy_one.bit_generator.state
@@ -268,7 +268,7 @@ def test_permutation(n):
         assert_same_state(ours, theirs)
 
 
-# --- Mixtures: what one kind of draw leaves behind (a 32-bit half, a second normal) must not reach another kind
+# --- Mixtures: what one type of draw leaves behind (a 32-bit half, a second normal) must not affect another type
 
 spans = st.one_of(
     st.sampled_from(SPANS),

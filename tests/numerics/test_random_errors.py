@@ -1,4 +1,4 @@
-"""envpool's generators name the argument that they refuse, and draw nothing."""
+"""envpool's generators name a refused argument, and draw nothing."""
 
 import numpy as np
 import pytest

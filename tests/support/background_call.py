@@ -1,4 +1,4 @@
-"""A call in a thread of its own, and when it waits."""
+"""A call in a background thread, and when it waits."""
 
 import sys
 import threading
@@ -7,7 +7,7 @@ from tests.support.process import PATIENCE, wait_until
 
 
 class BackgroundCall(threading.Thread):
-    """Makes a call at once, in another thread.
+    """Makes a call immediately, in another thread.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class BackgroundCall(threading.Thread):
         assert self.is_alive(), f"the call did not wait: {self.error or self.result!r}"
 
     def _is_inside(self):
-        # Who asks has the GIL. In Python code, a thread may have let go of it at the start of a function, which has the
-        # line of its head, and after a call: whoever is in the body of _make() is in the call, or has been.
+        # The asking thread has the GIL. In Python code, another thread may have released it at the start of a function,
+        # on the line of its head, and after a call: a thread in the body of _make() is in the call, or was.
         frame = sys._current_frames().get(self.ident)
         code = self._make.__func__.__code__
         return frame is not None and frame.f_code is code and frame.f_lineno > code.co_firstlineno

@@ -93,7 +93,7 @@ class EnvModel:
         return Row(self.code(), (self.draws + 2**63) % 2**64 - 2**63, self.elapsed)
 
     def code(self):
-        """What a row or a picture tells."""
+        """Return the numbers that a row or a frame shows."""
         return (self.id, self.episode, self.step, self.action, self.calls, self.seed)
 
 
@@ -125,11 +125,11 @@ class CheckedPool:
         return self.batch_size == self.num_envs
 
     def idle(self):
-        """Env ids that may be sent to."""
+        """Return the ids of the envs that may be sent to."""
         return [e.id for e in self.envs if e.id not in self.in_flight]
 
     def steppable(self):
-        """Idle env ids that need no reset by the caller first."""
+        """Return the ids of the idle envs that the caller need not reset first."""
         return [i for i in self.idle() if self.envs[i].flag != REFUSED]
 
     def sent(self, ids, actions):
@@ -138,7 +138,7 @@ class CheckedPool:
             self.in_flight[int(i)] = self.envs[i].take(int(a))
 
     def sent_reset(self, ids=None, seeds=None):
-        """Note that resets were sent; ids None: to all, after dropping what was in flight."""
+        """Note that resets were sent; None stands for all envs, after dropping what was in flight."""
         if ids is None:
             self.in_flight.clear()
             ids = range(self.num_envs)
@@ -186,7 +186,7 @@ class CheckedPool:
         return batch
 
     def _check_wish(self, ids, min_ready=None, timeout=None, env_ids=None):
-        """Check which envs came."""
+        """Check which envs were received."""
         may_be_few = timeout is not None and timeout < 1
         if env_ids is not None:
             assert ids == [i for i in env_ids if i in ids], "rows that were not asked for, or out of order"
@@ -199,7 +199,7 @@ class CheckedPool:
         assert len(ids) >= (least if min_ready is None else min_ready) or may_be_few, "too few"
 
     def reset(self, ids=None, seeds=None):
-        """Reset and compare: all envs, or exactly these."""
+        """Reset all envs, or exactly these, and compare."""
         self.sent_reset(ids, seeds)
         if ids is None:
             return self.deliver(self.pool.reset)
@@ -220,12 +220,12 @@ class CheckedPool:
         return self.deliver(self.pool.recv)
 
     def recv_batches(self):
-        """Receive and compare all that is in flight, or all of it that fills whole batches."""
+        """Receive and compare everything in flight, or as much of it as fills whole batches."""
         while self.can_receive():
             self.recv()
 
     def start(self):
-        """Reset all envs and receive; return self. All are idle if they fill whole batches."""
+        """Reset all envs and receive; return self. All envs are idle if they fill whole batches."""
         self.sent_reset()
         self.pool.async_reset()
         self.recv_batches()
@@ -239,7 +239,7 @@ class CheckedPool:
             self.sent_reset(ended)
 
     def recv_some(self, **wish):
-        """Receive some envs and compare; timeouts of less than a second may pass, longer ones may not."""
+        """Receive some envs and compare; timeouts shorter than a second may expire, longer ones must not."""
 
         def call():
             return self.pool.recv(**wish)
@@ -276,7 +276,7 @@ class CheckedPool:
         return self.received(batch, wish=wish)
 
     def assert_works(self, rounds=3):
-        """Step idle envs a few times: nothing that happened before may show in a row."""
+        """Step idle envs a few times: no row may show what happened before."""
         for k in range(rounds):
             self.reset_ended()
             ids = self.steppable()
@@ -288,7 +288,7 @@ class CheckedPool:
 
 
 def codes(frames):
-    """Return what pictures tell of the envs, int64 (n, CODE)."""
+    """Return what frames show of the envs, int64 (n, CODE)."""
     return np.ascontiguousarray(
         frames.reshape(len(frames), frames[0].size if len(frames) else 8 * CODE)[:, : 8 * CODE]
     ).view(np.int64)

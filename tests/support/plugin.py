@@ -1,4 +1,4 @@
-"""Building and loading the synthetic plug-in, on first use, into a temporary folder."""
+"""The synthetic plug-in: built in a temporary folder on first use, and loaded."""
 
 import atexit
 import functools
@@ -26,7 +26,7 @@ def build(folder):
 
 @functools.cache
 def load():
-    """Return the module envpool_synthetic; its tasks are registered then."""
+    """Return the module envpool_synthetic, which registers its tasks."""
     if FOLDER not in os.environ:
         folder = tempfile.mkdtemp(prefix="envpool-synthetic-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -42,7 +42,7 @@ def make(env_type="gymnasium", **options):
 
 
 def rich_action(**changes):
-    """Return a good action for two envs with the layout "rich", with entries replaced; None drops one."""
+    """Return a valid action for two envs with the layout "rich", with entries replaced; None drops one."""
     parts = {
         "move": np.array([1, 2], np.int32),
         "push": np.array([[0.5, -0.5], [1, -1]], np.float32),

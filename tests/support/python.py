@@ -1,4 +1,4 @@
-"""Running Python in a process of its own, with this envpool and these tests at hand."""
+"""Running Python in a separate process, with this envpool and these tests on its path."""
 
 import os
 import subprocess
@@ -25,14 +25,14 @@ def environment(*folders, **more):
 
 
 def run_python(code, *folders):
-    """Run code to its end, whatever that is; return the finished process with its output as text."""
+    """Run code until it ends or fails; return the finished process with its output as text."""
     return subprocess.run(
         [sys.executable, "-c", code], env=environment(*folders), capture_output=True, text=True, timeout=PATIENCE
     )
 
 
 def output_of(code):
-    """Run code that has to succeed, and return what it printed."""
+    """Run code that must succeed, and return its output."""
     done = run_python(code)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

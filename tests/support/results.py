@@ -1,4 +1,4 @@
-"""Looking at what a pool returns: every array of a nest of tuples, named tuples and dicts."""
+"""Inspecting the results of a pool: every array of nested tuples, named tuples and dicts."""
 
 import numpy as np
 

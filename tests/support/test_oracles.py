@@ -1,4 +1,4 @@
-"""The harness itself: it counts what differs, and sees differences wherever they are."""
+"""The oracles and comparisons themselves: they find differences wherever they are, and count them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vector envs that tests compare: this package's, and gymnasium's own."""
+"""The vector envs that tests compare: those of this package and of gymnasium."""
 
 import gymnasium
 import numpy as np
@@ -21,13 +21,13 @@ def upstream(task_id="CartPole-v1", mode=AutoresetMode.NEXT_STEP, **options):
 
 
 def synthetic(**options):
-    """Dict observations, and infos of every kind."""
+    """An env with dict observations, and infos of every type."""
     plugin.load()
     return make("Synthetic-v0", layout="rich", **options)
 
 
 def same_batches(got, expected):
-    """Equality of obs, reward as float32, terminated, truncated."""
+    """Return whether obs, reward as float32, terminated and truncated are equal."""
     for mine, theirs in zip(got[:4], expected[:4], strict=True):
         assert isinstance(mine, np.ndarray)
         assert mine.tobytes() == theirs.astype(mine.dtype).tobytes()

@@ -26,7 +26,7 @@ def test_bad_action_leaves_the_pool_usable(task_id: str) -> None:
 
 
 def test_largest_map() -> None:
-    """A million states, a quarter of them starts."""
+    """The largest map has a million states, a quarter of which are starts."""
     row = "SFFF" * 256
     with envpool.make_gymnasium("FrozenLake-v1", num_envs=8, desc=[row] * 1024, is_slippery=False) as pool:
         obs, _ = pool.reset(seed=1)

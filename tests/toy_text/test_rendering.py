@@ -37,7 +37,7 @@ def test_without_pygame_or_images(
 
 
 def test_sheet() -> None:
-    """Images and numbers are where the header says."""
+    """Images and numbers are at the offsets that the header gives."""
     images = [np.arange(24, dtype=np.uint8).reshape(2, 3, 4), np.arange(6, dtype=np.uint8).reshape(1, 2, 3)]
     packed = sheet.pack(images, [7, -8])
     head = np.frombuffer(packed[:48], np.int32).tolist()

@@ -1,4 +1,4 @@
-"""Whatever is wrong with a call, it fails with the pool's own words, and the pool goes on."""
+"""A wrong call fails with the error text of the pool, and the pool stays usable."""
 
 import itertools
 from functools import partial
@@ -23,14 +23,14 @@ SHAPES = [(4,), (0, 4), (), (0,), (1,), (3,), (5,), (4, 1), (1, 4), (2, 2), (4, 
 
 @pytest.fixture
 def pool():
-    """Four envs, reset."""
+    """Yield a pool of four envs after a reset."""
     with plugin.make(num_envs=4, episode_length=0) as made:
         made.reset()
         yield made
 
 
 def assert_works(pool):
-    """The pool steps, from either side."""
+    """Assert that the pool steps, called from Python and from JAX."""
     handle, _, _, step = pool.xla()
     before = pool.step(np.zeros(4, np.int32))[0][:, 2]
     _, batch = jax.jit(step)(handle, np.zeros(4, np.int32))
@@ -84,7 +84,7 @@ def test_the_words_are_those_of_the_call_from_python(pool, case, call):
 
 
 def test_an_error_ends_a_scan(pool):
-    """The steps before it were made, none after it."""
+    """The steps before the error were made, and none after it."""
     handle, _, _, step = pool.xla()
     actions = np.zeros((50, 4), np.int32)
     actions[20, 3] = 1000
@@ -94,7 +94,7 @@ def test_an_error_ends_a_scan(pool):
 
 
 def test_an_env_that_fails(pool):
-    """Its batch still comes, to whoever receives next."""
+    """The batch still arrives with the next call that receives."""
     handle, recv, _, step = pool.xla()
     for receive in (lambda: jax.jit(recv)(handle)[1], pool.recv):
         with refuses(r"EnvStepError: 1 env\(s\) failed: env 2: .*recv\(\) still returns the batch"):
@@ -165,7 +165,7 @@ def test_a_handle_of_another_kind_of_pool(pool):
 
 
 def call_raw(args, results, **attributes):
-    """Call the handler as no function of xla() would."""
+    """Call the handler in a way that no function of xla() does."""
     call = jax.ffi.ffi_call(TARGET, results, has_side_effect=True)
     return jax.block_until_ready(jax.jit(lambda *a: call(*a, **attributes))(*args))
 
@@ -173,7 +173,7 @@ def call_raw(args, results, **attributes):
 @both_widths
 @pytest.mark.parametrize("place", ["action", "env_id"])
 def test_no_action_or_id_crashes(pool, place, x64):
-    """Either the call works, or it says why not."""
+    """The call either works or explains why it does not."""
     handle, _, _, step = pool.xla()
     refused = 0
     with jax.enable_x64(x64):

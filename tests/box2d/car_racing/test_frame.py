@@ -1,4 +1,4 @@
-"""The parts of CarRacing's picture equal pygame's, pixel by pixel."""
+"""The parts of CarRacing's frame equal pygame's, pixel by pixel."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def canvas(background: Any) -> pygame.Surface:
 
 
 def packed(colours: Any) -> np.ndarray:
-    """0xBBGGRR of colours (..., 3)."""
+    """Return colours (..., 3) as 0xBBGGRR."""
     c = np.asarray(colours, np.uint32)
     return np.ascontiguousarray(c[..., 0] | c[..., 1] << 8 | c[..., 2] << 16)
 
@@ -38,7 +38,7 @@ def pixels(surface: pygame.Surface) -> np.ndarray:
 
 
 def any_quad(rng: np.random.Generator) -> np.ndarray:
-    """Vertices (4, 2): crooked ones, small ones, and rectangles at all angles, in and out of the canvas."""
+    """Return vertices (4, 2): irregular, small, and rectangles at all angles, inside and outside the canvas."""
     kind = rng.integers(6)
     if kind == 0:
         return rng.integers(-2000, 3000, (4, 2))
@@ -55,7 +55,7 @@ def any_quad(rng: np.random.Generator) -> np.ndarray:
 
 
 def any_colours(rng: np.random.Generator, n: int) -> np.ndarray:
-    """Colours (n, 3): all different, or few."""
+    """Return colours (n, 3): all different, or few."""
     colours = rng.integers(0, 256, (n, 3))
     return colours if rng.random() < 0.6 else colours[rng.integers(0, min(n, 2), n)]
 
@@ -105,7 +105,7 @@ def test_shrinking_noise(hook: Any) -> None:
 
 
 def test_shrinking_one_colour(hook: Any) -> None:
-    """Which cells have one colour must not show, whatever the colour."""
+    """The result does not depend on which cells have a single colour."""
     for value in range(256):
         plain = np.full((800, 1000), 0x010101 * value, np.uint32)
         assert np.array_equal(hook.shrink(plain, False), hook.shrink(plain, True))

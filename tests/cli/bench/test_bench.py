@@ -1,4 +1,4 @@
-"""``envpool bench``: that it measures what it says, never how fast that is."""
+"""``envpool bench`` measures what it claims to; the tests never check how fast that is."""
 
 import json
 import os
@@ -25,7 +25,7 @@ MACHINE = {"cpu", "cores_available", "system", "python", "numpy", "envpool", "co
 
 
 def png_size(path):
-    """Width and height of a PNG file."""
+    """Return width and height of a PNG file."""
     data = path.read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     assert data[12:16] == b"IHDR"

@@ -1,4 +1,4 @@
-"""The bare loop: the same rows as the pool, bit for bit, so that it is a limit of the same work."""
+"""The kernel loop returns the rows of the pool, bit for bit, so that it bounds the speed of the same work."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ LIMIT = 30
 
 
 def make_loop(num_envs, changes=()):
-    """A loop over CartPoles; `changes` replaces arguments."""
+    """Return a loop over CartPoles; `changes` replaces arguments."""
     spec = envpool.make_spec("CartPole-v1", num_envs=num_envs)
     arguments = {
         "capsule": spec.capsule,
@@ -46,7 +46,7 @@ def assert_same_rows(task, num_envs, actions, options):
 
 
 def flat(name, obs):
-    """Arrays of an observation by field name: obs, obs:a, obs:b.c."""
+    """Return the arrays of an observation by field name: obs, obs:a, obs:b.c."""
     if not isinstance(obs, dict):
         return {name: obs}
     join = ":" if name == "obs" else "."

@@ -72,7 +72,7 @@ def test_gym_style_has_a_dict_space():
 
 
 def test_lqr_terminates_with_discount_0():
-    """The optimal control brings it to rest, in as many steps as upstream and with the same bits."""
+    """The optimal control brings the masses to rest, in as many steps as upstream and with the same bits."""
     from dm_control.suite import lqr_solver
 
     env = load("LqrLqr21-v1", 3, 100_000)

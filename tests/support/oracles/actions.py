@@ -1,4 +1,4 @@
-"""Action sequences for comparisons: what env i does in record t depends on (i, t) and the seed only."""
+"""Action sequences for comparisons: the action of env i in record t depends only on (i, t) and the seed."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Upstream(Oracle):
     info: Mapping[str, str | Callable[[gymnasium.Env[Any, Any], dict[str, Any]], Any]] = field(default_factory=dict)
 
     def make(self) -> gymnasium.Env[Any, Any]:
-        """Return a new env, without gymnasium's checks of what goes in and out, and its remarks on old versions."""
+        """Return a new env, without gymnasium's checks of arguments and results or its warnings about versions."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             env = gymnasium.make(self.id, disable_env_checker=True, **self.kwargs)
@@ -134,7 +134,7 @@ def record_env(
 
 
 def action_row(actions: Any, t: int, i: int) -> Any:
-    """Return env i's action for record t + 1, yours to change."""
+    """Return env i's action for record t + 1; the caller may change it."""
     if isinstance(actions, dict):
         return {k: action_row(v, t, i) for k, v in actions.items()}
     row = actions[t, i]

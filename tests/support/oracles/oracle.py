@@ -22,7 +22,7 @@ class Oracle:
         raise NotImplementedError
 
     def count_episodes(self, expected: Trajectory) -> int:
-        """Return the number that is compared with the ``min_episodes`` of a case: of all episodes that ended."""
+        """Return the number of episodes that ended, which is compared with the ``min_episodes`` of a case."""
         return expected.num_episodes
 
     def check(self, case: Any) -> None:

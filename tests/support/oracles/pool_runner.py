@@ -1,4 +1,4 @@
-"""Recording what a pool returns, whatever its threads, batch size and auto-reset style."""
+"""Recording what a pool returns, for any number of threads, batch size and auto-reset mode."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Recorder:
             raise ValueError("autoreset_mode='disabled' needs a sync pool here: reset(env_id) returns a batch")
 
     def run(self) -> Trajectory:
-        """Step until each env has all its records; an env that is ahead goes on, and its further rows are dropped."""
+        """Step until each env has all its records; an env that is ahead continues, and its extra rows are dropped."""
         if self.pool.is_async:
             self.pool.async_reset()
             batch = self.pool.recv()
@@ -110,7 +110,7 @@ class Recorder:
         return obs, np.zeros(len(no), np.float32), no, no, info
 
     def store(self, obs: Any, reward: Any, terminated: Any, truncated: Any, info: dict[str, Any]) -> np.ndarray:
-        """Store a batch, and the resets that belong to it in other styles than next_step; return the env ids."""
+        """Store a batch, and the resets that belong to it in modes other than next_step; return the env ids."""
         ids = info["env_id"]
         done = np.flatnonzero(terminated | truncated)
         if self.mode == "next_step" or not len(done):
@@ -141,7 +141,7 @@ class Recorder:
         self.next_record[ids] += 1
 
 
-#: Entries of info that are not the env's own.
+#: Entries of info that every env has.
 CORE_INFO = ("env_id", "players", "elapsed_step", "final_obs", "_final_obs", "final_info", "_final_info")
 
 

@@ -8,7 +8,7 @@ import gymnasium
 
 
 def assert_same_space(ours: gymnasium.Space[Any], theirs: gymnasium.Space[Any]) -> None:
-    """Assert that two spaces are equal, bounds bit for bit: for gymnasium itself, bounds are equal that are close."""
+    """Assert that two spaces are equal, with bounds bit for bit, while gymnasium accepts bounds that are close."""
     assert ours == theirs
     assert ours.shape == theirs.shape
     if isinstance(ours, gymnasium.spaces.Box) and isinstance(theirs, gymnasium.spaces.Box):

@@ -10,23 +10,23 @@ import envpool
 from envpool.errors import ConfigError
 from envpool.native import Field, define
 
-#: Actions that steer an env, see synthetic.c; 0 to 93 are only remembered.
-NO_PICTURE, TRUNCATE, TERMINATE, FAIL, WAIT, NUM_ACTIONS = 94, 95, 96, 97, 98, 100
-#: Numbers that tell an env's history: id, episode, step, action, calls, seed.
+#: Actions with a meaning, see synthetic.c; 0 to 93 are only recorded.
+NO_FRAME, TRUNCATE, TERMINATE, FAIL, WAIT, NUM_ACTIONS = 94, 95, 96, 97, 98, 100
+#: Numbers that describe an env's history: id, episode, step, action, calls, seed.
 CODE = 6
 DISTRIBUTIONS = ("fixed", "exponential", "heavy_tailed")
 LAYOUTS = ("flat", "rich")
 
 
 def choice(name, value, allowed):
-    """Return the position of an option's value among those allowed."""
+    """Return the position of an option's value among the allowed values."""
     if value not in allowed:
         raise ConfigError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
     return allowed.index(value)
 
 
 class Synthetic:
-    """Steps that cost what they are told to; see synthetic.c for what it reports."""
+    """An env whose steps take the time that its options set; synthetic.c says what it reports."""
 
     options = MappingProxyType(
         {
@@ -47,7 +47,7 @@ class Synthetic:
 
     @staticmethod
     def build(config):
-        """Return the capsule of this kind."""
+        """Return the capsule of this env definition."""
         if config.items < (CODE if config.layout == "flat" else 1):
             raise ConfigError(f"items is {config.items}, allowed are {CODE} (layout 'rich': 1) and more")
         options = struct.pack(
@@ -67,7 +67,7 @@ class Synthetic:
         move = Field("action", np.int32, (-1,), 0, NUM_ACTIONS - 1)
         if config.layout == "flat":
             fields = [Field("obs", np.int64, (config.items,)), Field("info:draws", np.int64)]
-            return define(native.kind(config.fused), fields, [move], options)
+            return define(native.definition(config.fused), fields, [move], options)
         fields = [
             Field("obs:a", np.int64, (CODE,)),
             Field("obs:b.c", np.float32, (2, 3)),
@@ -85,16 +85,16 @@ class Synthetic:
             Field("action.mode", np.int8, (3,), np.array([0, 0, -5]), np.array([1, 2, 5])),
             Field("action.count", np.int64, (-1,)),
         ]
-        return define(native.kind(config.fused), fields, actions, options)
+        return define(native.definition(config.fused), fields, actions, options)
 
     @staticmethod
     def render_assets(config, height, width):
-        """Return what a picture shows beside the env's history: its size."""
+        """Return what a frame shows besides the history of the env: its size."""
         return struct.pack("2h", height, width)
 
     @staticmethod
     def render_fps(config):
-        """Return pictures a second."""
+        """Return the frame rate in frames per second."""
         return 25
 
 
@@ -105,8 +105,8 @@ class StaticSynthetic:
 
     @staticmethod
     def build(config):
-        """Return the capsule of this kind."""
-        return native.static_kind()
+        """Return the capsule of this env definition."""
+        return native.static_definition()
 
 
 envpool.register("Synthetic-v0", __name__, env="Synthetic")

@@ -1,4 +1,4 @@
-"""Builds the synthetic plug-in against the installed envpool, as a package of its own would."""
+"""Builds the synthetic plug-in against the installed envpool, as a separate package would."""
 
 from setuptools import Extension, setup
 

@@ -1,12 +1,12 @@
-/* A native environment outside the package, in plain C: it proves the ABI, and shows every mistake of a scheduler.
+/* A native environment outside the package, in plain C: it tests the ABI, and exposes every mistake of a scheduler.
  *
- * What an env reports encodes who it is and what it lived through (env id, episode, step, last action, number of calls), so
- * that a lost, doubled, misplaced or overwritten row is seen. Actions steer it: some end the episode, one fails, one
- * waits until the test lets it go on. A step costs a settable time. Its picture
- * tells the same; one action leaves it without.
+ * What an env reports encodes its identity and history (env id, episode, step, last action, number of calls), so that a
+ * lost, doubled, misplaced or overwritten row is noticed. Some actions have a meaning: some end the episode, one fails,
+ * one waits until the test opens a gate. A step takes a configurable time. A frame shows the same numbers; after one
+ * action an env has no frame.
  *
- * The module hands out two kinds: `kind(fused)`, a template whose field table and config the Python side fills in, and
- * `static_kind()`, a const table as a plug-in without options would have it. */
+ * The module hands out two env definitions: `definition(fused)`, a template whose field table and config the Python side
+ * fills in, and `static_definition()`, a const table as a plug-in without options would have it. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -18,12 +18,12 @@
 
 #include "envpool/env.h"
 
-/* Actions with a meaning; all others are only remembered. */
-enum { ACTION_NO_PICTURE = 94, ACTION_TRUNCATE = 95, ACTION_TERMINATE = 96, ACTION_FAIL = 97, ACTION_WAIT = 98, NUM_ACTIONS = 100 };
+/* Actions with a meaning; all other actions are only recorded. */
+enum { ACTION_NO_FRAME = 94, ACTION_TRUNCATE = 95, ACTION_TERMINATE = 96, ACTION_FAIL = 97, ACTION_WAIT = 98, NUM_ACTIONS = 100 };
 enum { FIXED = 0, EXPONENTIAL = 1, HEAVY_TAILED = 2 };
 enum { FLAT = 0, RICH = 1 };
-enum { FAILED_STEP = 1, FAILED_RESET = 2, STEPPED_TWICE = 3, NOT_RESET = 4, NO_PICTURE = 5 };
-enum { CODE = 6 }; /* numbers that tell an env's history: id, episode, step, action, calls, seed */
+enum { FAILED_STEP = 1, FAILED_RESET = 2, STEPPED_TWICE = 3, NOT_RESET = 4, NO_FRAME = 5 };
+enum { CODE = 6 }; /* numbers that describe an env's history: id, episode, step, action, calls, seed */
 
 typedef struct config { /* packed by synthetic.py, in this order */
   double cost_ns;         /* mean cost of a step                                                     */
@@ -35,8 +35,8 @@ typedef struct config { /* packed by synthetic.py, in this order */
   int32_t truncate_after; /* truncated by its own rule at this step; 0: never                        */
   int32_t fail_reset;     /* starting the episode with this number fails the first time; -1: none    */
   int32_t counted;        /* 1: steps count in steps()                                               */
-  int32_t frames_wait;    /* 1: a picture waits at the gate                                           */
-  int32_t frame_ns;       /* how long a picture sleeps                                               */
+  int32_t frames_wait;    /* 1: a frame waits at the gate                                             */
+  int32_t frame_ns;       /* how long a frame sleeps                                                 */
 } config;
 
 typedef struct env {
@@ -246,7 +246,7 @@ static void write_many(void *state, const int32_t *ids, int32_t n, void *const *
   write_rows(state, ids, n, fields, row0);
 }
 
-/* A picture starts with the env's code, the camera, and the first four bytes of the assets; the rest counts up. */
+/* A frame starts with the env's code, the camera, and the first four bytes of the assets; the rest counts up. */
 static int32_t draw(const config *c, env *e, const envpool_frames *f, int32_t i) {
   int64_t code[CODE + 2] = {f->ids[i], e->episode, e->step, e->action, e->calls, (int64_t)e->seed, f->camera};
   uint8_t *pixels = f->pixels + (int64_t)i * f->height * f->width * 3;
@@ -258,7 +258,7 @@ static int32_t draw(const config *c, env *e, const envpool_frames *f, int32_t i)
   for (size_t k = 0; k < bytes; k++) pixels[k] = (uint8_t)(k + e->step);
   memcpy(pixels, code, sizeof code < bytes ? sizeof code : bytes);
   __atomic_store_n(&e->in_use, 0, __ATOMIC_RELAXED);
-  return e->action == ACTION_NO_PICTURE ? NO_PICTURE : 0;
+  return e->action == ACTION_NO_FRAME ? NO_FRAME : 0;
 }
 
 static int render_many(void *state, const envpool_frames *f) {
@@ -305,13 +305,13 @@ static const envpool_env STATIC = {
 
 /* ---- the module ------------------------------------------------------------------------------------------------------ */
 
-static PyObject *kind(PyObject *self, PyObject *fused) {
+static PyObject *definition(PyObject *self, PyObject *fused) {
   int is_fused = PyObject_IsTrue(fused);
   if (is_fused < 0) return NULL;
   return PyCapsule_New((void *)(is_fused ? &FUSED : &SEPARATE), ENVPOOL_CAPSULE_NAME, NULL);
 }
 
-static PyObject *static_kind(PyObject *self, PyObject *unused) {
+static PyObject *static_definition(PyObject *self, PyObject *unused) {
   return PyCapsule_New((void *)&STATIC, ENVPOOL_CAPSULE_NAME, NULL);
 }
 
@@ -338,8 +338,8 @@ static PyObject *num_violations(PyObject *self, PyObject *unused) {
 }
 
 static PyMethodDef methods[] = {
-    {"kind", kind, METH_O, "kind(fused)\n\nThe template: pass it to envpool.native.define with fields, actions and config."},
-    {"static_kind", static_kind, METH_NOARGS, "The kind without options: flat, episodes of five steps, no cost."},
+    {"definition", definition, METH_O, "definition(fused)\n\nThe template: pass it to envpool.native.define with fields, actions and config."},
+    {"static_definition", static_definition, METH_NOARGS, "The env definition without options: flat, episodes of five steps, no cost."},
     {"close_gate", close_gate, METH_NOARGS, "Makes envs that get the action WAIT wait."},
     {"open_gate", open_gate, METH_NOARGS, "Lets them go on."},
     {"num_at_gate", num_at_gate, METH_NOARGS, "How many wait now."},

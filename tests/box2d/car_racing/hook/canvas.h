@@ -63,7 +63,7 @@ static void canvas_draw_text(band *b, const void *figures) {
 }
 
 /* Shrinks a canvas; with is_mixed no cell is taken for one of a single colour. */
-static void canvas_shrink(const uint32_t *canvas, int32_t is_mixed, uint8_t *picture) {
+static void canvas_shrink(const uint32_t *canvas, int32_t is_mixed, uint8_t *frame) {
   cell_tables t;
   cell_row r;
   column_sums sums;
@@ -79,7 +79,7 @@ static void canvas_shrink(const uint32_t *canvas, int32_t is_mixed, uint8_t *pic
         r.mixed[c] |= canvas[x] != r.colour[c];
     }
     shrink_row(&t, &r);
-    add_row(&sums, &r, picture);
+    add_row(&sums, &r, frame);
   }
 }
 

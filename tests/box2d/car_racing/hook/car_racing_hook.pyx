@@ -1,4 +1,4 @@
-"""The parts of CarRacing's picture, one by one, for comparisons with pygame."""
+"""The parts of CarRacing's frame, one by one, for comparisons with pygame."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ cdef extern from "canvas.h" nogil:
     void canvas_draw_polygons(band* b, const void* figures) noexcept
     void canvas_draw_text(band* b, const void* figures) noexcept
     void canvas_draw(canvas_figures* draw, const void* figures, uint32_t background, int32_t direction, uint32_t* out)
-    void canvas_shrink(const uint32_t* canvas, int32_t is_mixed, uint8_t* picture)
+    void canvas_shrink(const uint32_t* canvas, int32_t is_mixed, uint8_t* frame)
     int32_t gfx_quad_init(gfx_quad* q, const int16_t* x, const int16_t* y, int32_t lowest, uint32_t colour)
     void polygon_init(polygon* p, const double (*vertices)[2], int32_t count, uint32_t colour)
     void car_racing_add_text(car_racing_figures* f, const car_racing_brush* brush, double reward)
@@ -97,10 +97,10 @@ def text(double reward, const uint8_t[::1] glyphs, int32_t[::1] advance, int32_t
 
 
 def shrink(uint32_t[:, ::1] canvas, bint is_mixed):
-    """Return the picture of a canvas."""
-    cdef uint8_t[:, :, ::1] picture = np.zeros((OBS_SIZE, OBS_SIZE, 3), np.uint8)
-    canvas_shrink(&canvas[0, 0], is_mixed, &picture[0, 0, 0])
-    return np.asarray(picture)
+    """Return the observation that a canvas is shrunk to."""
+    cdef uint8_t[:, :, ::1] obs = np.zeros((OBS_SIZE, OBS_SIZE, 3), np.uint8)
+    canvas_shrink(&canvas[0, 0], is_mixed, &obs[0, 0, 0])
+    return np.asarray(obs)
 
 
 def rotate(double x, double y, double angle):
