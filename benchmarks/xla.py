@@ -33,10 +33,10 @@ ENVIRON = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get
 def load_caller():
     """Build the loop in C into a temporary folder and return its function."""
     folder = tempfile.mkdtemp(prefix="envpool-benchmark-")
-    command = [sys.executable, "build.py", "caller", folder]
+    command = [sys.executable, "extension.py", "consumer", folder]
     subprocess.run(command, check=True, cwd=ROOT / "benchmarks", env=ENVIRON, stdout=subprocess.DEVNULL)
     sys.path.insert(0, folder)
-    from caller import step_many
+    from consumer import step_many
 
     return step_many
 

@@ -28,15 +28,18 @@ TRAINING_GAMES = ("breakout", "montezuma_revenge", "ms_pacman", "pong", "robotan
 
 def configure(extension: Extension, build: Build) -> None:
     """Add what is common to the extensions here, and to the one with the games ALE."""
-    add_sources(extension, "image")
+    sources, headers = files_of("image")
+    flags = [*build.flags, "-std=c++17", "-Iinclude"]
+    extension.extra_objects.append(str(static_library(build, "atari_image", sources, [], flags, headers)))
     extension.extra_compile_args.append("-std=c++17")
     if extension.name.endswith(".native"):
         add_ale(extension, build)
 
 
-def add_sources(extension: Extension, folder: str) -> None:
-    """Add the C++ files of a folder here."""
-    extension.sources += [str(path) for path in sorted((HERE / folder).glob("*.cpp"))]
+def files_of(folder: str) -> tuple[list[Path], list[Path]]:
+    """Return the C++ files of a folder here, and the headers that they may include."""
+    headers = [*(HERE / folder).glob("*.h"), HERE / "emulator.h", *Path("include/envpool").glob("*.h")]
+    return sorted((HERE / folder).glob("*.cpp")), headers
 
 
 def add_ale(extension: Extension, build: Build) -> None:
@@ -51,7 +54,7 @@ def add_ale(extension: Extension, build: Build) -> None:
         core = profiled_core(build, quiet, library, source / "src/ale/python/roms")
         extension.extra_objects += linked(core, library)
     else:
-        add_sources(extension, "core")
+        extension.sources += map(str, files_of("core")[0])
         extension.extra_objects.append(str(library))
     extension.extra_compile_args += quiet
     extension.libraries.append("z")
@@ -65,9 +68,9 @@ def profiled_core(build: Build, includes: list[str], ale: Path, roms: Path) -> P
         run([*compiler(), *flags, str(HERE / "training/train.cpp"), *linked(core, ale), "-lz", "-o", str(program)])
         run([str(program.absolute()), *(str(roms / f"{game}.bin") for game in TRAINING_GAMES)])
 
-    sources, headers = (sorted((HERE / "core").glob(pattern)) for pattern in ("*.cpp", "*.h"))
+    sources, headers = files_of("core")
     flags = [*build.flags, "-std=c++17", f"-I{HERE}", *includes]
-    return profiled_library(build, "atari_core", sources, [], flags, [*headers, HERE / "emulator.h"], train)
+    return profiled_library(build, "atari_core", sources, [], flags, headers, train)
 
 
 def linked(core: Path, ale: Path) -> list[str]:
