@@ -1,4 +1,4 @@
-"""Compiles a .pyx file of this folder into another folder; run in benchmarks/: python extension.py NAME FOLDER."""
+"""Compiles NAME.pyx of this folder into FOLDER. Run it in benchmarks/: python extension.py NAME FOLDER."""
 
 import sys
 

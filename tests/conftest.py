@@ -1,7 +1,11 @@
-"""What holds for all tests."""
+"""Settings of all tests."""
 
+import os
 import signal
 
-# A shell ignores Ctrl-C in what it runs in the background, and so would all that tests start: those tests would wait.
+# A shell ignores Ctrl-C in commands that it runs in the background, and so would every process that tests start: tests
+# of Ctrl-C would wait forever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+os.environ.setdefault("MUJOCO_GL", "egl")  # dm_control chooses its OpenGL library when it is imported.

@@ -1,4 +1,4 @@
-"""Auto-reset in its three styles: the table in docs/api.md, and equality with gymnasium's own vector env."""
+"""The three auto-reset modes: the table in docs/api.md, and equality with gymnasium's own vector env."""
 
 import gymnasium
 import numpy as np
@@ -111,7 +111,7 @@ def test_disabled():
 
 
 def test_terminated_and_truncated_may_both_be_true():
-    """As upstream: the time limit does not hide that the pole fell in the same step."""
+    """The time limit does not hide that the pole fell in the same step, as upstream."""
     with make("next_step", limit=2**31 - 1) as pool:
         pool.reset()
         steps = 1

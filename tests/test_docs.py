@@ -1,4 +1,4 @@
-"""The pages say what is so: their Python code runs, their links lead somewhere, their tables are complete."""
+"""The pages are true: their Python code runs, their links work, and their tables are complete."""
 
 import re
 import runpy

@@ -1,4 +1,4 @@
-"""What is shipped: the sdist holds every source, the wheel builds from it, and nothing else leaks in."""
+"""Packaging: the sdist contains every source, the wheel builds from it, and neither contains anything else."""
 
 import ast
 import email
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import envpool
-from tests.builds import build_extension
+from tests.support.builds import build_extension
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -36,7 +36,7 @@ def files(folder="."):
 
 
 def sources(folder):
-    """Return those of the files that a build or a user of the package may need."""
+    """Return the files that a build or a user of the package may need."""
     return {name for name in files(folder) if Path(name).suffix in SOURCES}
 
 
@@ -151,7 +151,7 @@ print("works")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source", ["examples/out_of_tree_env", "tests/native"])
+@pytest.mark.parametrize("source", ["examples/out_of_tree_env", "tests/support/synthetic"])
 def test_plug_ins_build_against_the_installed_package(installed, tmp_path, source):
     env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     built = build_extension(ROOT / source, tmp_path, python=str(installed), env=env)

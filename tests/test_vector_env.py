@@ -13,9 +13,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 import envpool
 from envpool.errors import ActionError, ConfigError, EnvIdError, PoolStateError, UnknownTaskError
 from envpool.vector_env import EnvPoolVectorEnv
-from tests.python import output_of
-from tests.results import leaves
-from tests.vector_envs import NUM_ENVS, make, same_batches, synthetic, upstream, zero_actions
+from tests.support.python import output_of
+from tests.support.results import leaves
+from tests.support.vector_envs import NUM_ENVS, make, same_batches, synthetic, upstream, zero_actions
 
 # ---- ids -------------------------------------------------------------------------------------------------------------
 
@@ -66,7 +66,7 @@ def test_make_vec(mode):
 
 
 def test_gymnasiums_own_id_pointed_here(monkeypatch):
-    """As its own tests of vector_entry_point would use it."""
+    """Gymnasium's own tests of vector_entry_point would use it like this."""
     spec = gymnasium.registry["CartPole-v1"]
     monkeypatch.setattr(spec, "vector_entry_point", functools.partial(EnvPoolVectorEnv, "CartPole-v1"))
     envs = gymnasium.make_vec("CartPole-v1", num_envs=2)

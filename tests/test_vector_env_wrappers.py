@@ -6,7 +6,7 @@ from gymnasium import wrappers
 from gymnasium.spaces import Discrete
 from gymnasium.vector import AutoresetMode
 
-from tests.vector_envs import NUM_ENVS, make, same_batches, synthetic, upstream, zero_actions
+from tests.support.vector_envs import NUM_ENVS, make, same_batches, synthetic, upstream, zero_actions
 
 #: Wrapper name: task, arguments. Each is compared with the same wrapper around each env.
 EQUIVALENT = {

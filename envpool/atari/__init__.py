@@ -1,7 +1,7 @@
-"""Atari 2600 games, emulated by ALE's C++ code.
+"""Atari 2600 games, emulated by the Arcade Learning Environment (ALE).
 
-The extension module of this package contains ALE and is therefore, as a binary, under the GNU General Public License,
-version 2; the sources here are under the licence of the project.
+The extension ``envpool.atari.env`` contains ALE: as a binary, it is therefore under the GNU General Public License,
+version 2. The sources here are under the licence of the project.
 """
 
 from envpool.family import classes_of

@@ -1,4 +1,4 @@
-"""The consoles and pictures of an Atari env: emulator.h and image/, and how to make them without exceptions."""
+"""emulator.h: one Atari 2600 with a game."""
 
 from libc.stdint cimport uint8_t, uint32_t
 from libcpp cimport bool as cpp_bool
@@ -18,6 +18,7 @@ cdef extern from "emulator.h" namespace "envpool::atari" nogil:
     cpp_bool find_game(const string& name, GameInfo* out)
 
     cdef cppclass Rom:
+        Rom(const void* data, size_t size) except +
         cpp_bool is_open()
 
     cdef struct Machine:
@@ -27,6 +28,7 @@ cdef extern from "emulator.h" namespace "envpool::atari" nogil:
         float repeat_action_probability
 
     cdef cppclass Emulator:
+        Emulator(const Machine& machine) except +
         cpp_bool load(uint32_t seed)
         cpp_bool reset_game()
         int act(int action, cpp_bool draw)
@@ -37,34 +39,3 @@ cdef extern from "emulator.h" namespace "envpool::atari" nogil:
         int height()
         int width()
         void palette(uint8_t* grey, uint8_t* red, uint8_t* green, uint8_t* blue)
-
-cdef extern from "image/resize.h" namespace "envpool::atari" nogil:
-    cdef cppclass Resizer:
-        void run(const uint8_t* source, uint8_t* to)
-
-cdef extern from "image/screen.h" namespace "envpool::atari" nogil:
-    void look_up_max(const uint8_t* a, const uint8_t* b, const uint8_t* table, size_t n, uint8_t* out)
-
-cdef extern from *:
-    """
-    #include <new>
-
-    static envpool::atari::Rom *new_rom(const void *bytes, size_t size) {
-      return new (std::nothrow) envpool::atari::Rom(bytes, size);
-    }
-
-    static envpool::atari::Emulator *new_emulator(const envpool::atari::Machine &machine) {
-      return new (std::nothrow) envpool::atari::Emulator(machine);
-    }
-
-    static envpool::atari::Resizer *new_resizer(int from_height, int from_width, int height, int width, bool area) {
-      try {
-        return new envpool::atari::Resizer(from_height, from_width, height, width, area);
-      } catch (const std::bad_alloc &) {
-        return nullptr;
-      }
-    }
-    """
-    Rom* new_rom(const void* data, size_t size) noexcept nogil
-    Emulator* new_emulator(const Machine& machine) noexcept nogil
-    Resizer* new_resizer(int from_height, int from_width, int height, int width, bint area) noexcept nogil

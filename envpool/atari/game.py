@@ -1,4 +1,4 @@
-"""The kind of env behind all Atari tasks: its options, and what is checked before the emulator sees them."""
+"""The env definition of all Atari tasks: their options, and the checks before the emulator sees them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 from envpool.atari.registration import GAMES
 from envpool.atari.roms import read_rom
 from envpool.errors import ConfigError
-from envpool.family import load_compiled
+from envpool.extensions import load_compiled
+from envpool.native import EnvDefinition
 
-#: Option -> smallest and largest value.
+#: Smallest and largest value of each option.
 RANGES = {
     "stack_num": (1, 1024),
     "frame_skip": (1, 10_000),
@@ -19,53 +20,54 @@ RANGES = {
 }
 
 
-class Atari:
-    """A game on the Atari 2600, as the Arcade Learning Environment emulates it.
+class Atari(EnvDefinition):
+    """A game on the Atari 2600, emulated by the Arcade Learning Environment (ALE).
 
-    Source of the dynamics: ALE 0.12.1 itself; of everything around it, ``gymnasium.wrappers.AtariPreprocessing`` and
-    ``FrameStackObservation``, whose bits this env returns with ``use_fire_reset=False`` and otherwise default options
-    (on ``gymnasium.make("ALE/Pong-v5", frameskip=1, repeat_action_probability=0, max_num_frames_per_episode=0)``).
+    The dynamics are those of ALE 0.12.1. Preprocessing follows ``gymnasium.wrappers.AtariPreprocessing`` and
+    ``FrameStackObservation``: with ``use_fire_reset=False`` and otherwise default options, the results equal theirs bit
+    for bit (on ``gymnasium.make("ALE/Pong-v5", frameskip=1, repeat_action_probability=0,
+    max_num_frames_per_episode=0)``).
 
-    Observation uint8 (stack_num, img_height, img_width), the newest frame last; (stack_num * 3, img_height, img_width)
-    with gray_scale=False: red, green and blue plane of the oldest frame first. Action int32: index into the actions
-    that do something in the game. Info: ``lives`` int32; ``reward`` float32, before reward_clip;
-    ``terminated`` int32, whether the game is over; ``ram`` uint8 (128,).
+    The observation is uint8 (stack_num, img_height, img_width), with the newest frame last. With gray_scale=False it is
+    (stack_num * 3, img_height, img_width): the red, green and blue planes of the oldest frame come first. The action is
+    int32, an index into the actions that have an effect in the game. Info contains ``lives`` (int32), ``reward``
+    (float32, before reward_clip), ``terminated`` (int32, 1 if the game is over) and ``ram`` (uint8 (128,)).
 
-    A step holds the action for frame_skip frames or until the episode ends. A frame of an observation is the maximum of
-    the last two emulated frames, resized; a step that ends early repeats the frame before.
+    A step holds the action for frame_skip emulated frames or until the episode ends. A frame of an observation is the
+    resized maximum of the last two emulated frames; a step that ends early repeats the previous frame.
 
     Options
     -------
     task : str
         Name of the game, e.g. ``"ms_pacman"``.
     stack_num : int
-        Frames of an observation, 1 to 1024.
+        Number of frames in an observation, 1 to 1024.
     frame_skip : int
-        Emulated frames of a step, 1 to 10,000.
+        Number of emulated frames per step, 1 to 10,000.
     noop_max : int
-        An episode starts with 1 to `noop_max` frames without action, at random; one less where FIRE is pressed too. 0:
-        none.
+        An episode starts with a random number of frames without action, 1 to `noop_max`; one frame less if FIRE is
+        pressed as well. If 0, there are no such frames.
     zero_discount_on_life_loss : bool
-        dm style: discount 0 for a step in which a life is lost.
+        If True, the discount (dm style) is 0 in a step that loses a life.
     episodic_life : bool
-        Losing a life, but not the last one, ends the episode; the next one goes on in the same game. The time limit is
-        that of the game then.
+        If True, losing a life that is not the last one ends the episode, and the next episode continues the same game.
+        The time limit then applies to the game.
     reward_clip : bool
-        Reward is the sign of the game's.
+        If True, the reward is the sign of the game's reward.
     use_fire_reset : bool
-        Press FIRE at the start of an episode, in games that have it.
+        If True, FIRE is pressed at the start of an episode in games that have this action.
     img_height, img_width : int
-        Size of a frame, 1 to 4096. 210 and 160 are those of most consoles, and then nothing is resized.
+        Size of a frame in pixels, 1 to 4096. With 210 and 160, the size of most games' screens, nothing is resized.
     mode, difficulty : int
-        Of the game, as ALE numbers them; -1 is the game's default.
+        Mode and difficulty of the game, numbered as in ALE; -1 is the game's default.
     full_action_space : bool
-        Action is an index into all 18 actions.
+        If True, the action is an index into all 18 actions.
     repeat_action_probability : float
-        Chance that a frame repeats the action of the frame before, 0 to 1.
+        Chance that a frame repeats the action of the previous frame, 0 to 1.
     use_inter_area_resize : bool
-        Resize by areas, as ``cv2.INTER_AREA``; else linearly, as ``cv2.INTER_LINEAR``.
+        If True, resizing is by area, as ``cv2.INTER_AREA``; if False, it is linear, as ``cv2.INTER_LINEAR``.
     gray_scale : bool
-        Grey instead of colours.
+        If True, frames are greyscale; if False, they are RGB.
     """
 
     options: ClassVar[dict[str, Any]] = {
@@ -89,35 +91,44 @@ class Atari:
 
     @staticmethod
     def build(config: Any) -> Any:
-        """Return the capsule of this kind."""
+        """Return the capsule of a game under a configuration."""
         return build(config)
 
     @staticmethod
     def build_for_rendering(config: Any, height: int, width: int) -> Any:
-        """Return the capsule of a pool that renders: it draws the frames, too, that no observation shows."""
+        """Return the capsule of a pool that renders, which also draws emulated frames that no observation shows."""
         return build(config, (height, width))
 
     @staticmethod
     def render_fps(config: Any) -> int:
-        """Return pictures a second: the console draws 60."""
+        """Return the frame rate in frames per second: the console's 60, divided by frame_skip."""
         return max(round(60 / int(config.frame_skip)), 1)
 
 
-def build(config: Any, picture_size: tuple[int, int] | None = None) -> Any:
-    """Return the capsule; with the size of a picture, 0 for the screen's, that of a kind that draws."""
-    native = load_compiled("envpool.atari.native", "ALE needs zlib's headers (apt-get install zlib1g-dev).")
+def build(config: Any, render_size: tuple[int, int] | None = None) -> Any:
+    """Check the options of a task and return its capsule.
+
+    Parameters
+    ----------
+    config : namedtuple
+        Validated options of the task.
+    render_size : tuple of int, optional
+        Height and width of rendered frames in pixels, 0 for those of the game's screen; None for a pool that does not
+        render.
+    """
+    env = load_compiled("envpool.atari.env", "ALE needs zlib's headers (apt-get install zlib1g-dev).")
     if config.task not in GAMES:
-        raise ConfigError(f"task is {config.task!r}, allowed are {', '.join(GAMES)}")
+        raise ConfigError(f"task must be one of {', '.join(GAMES)}, got {config.task!r}")
     for name, (low, high) in RANGES.items():
         if not low <= getattr(config, name) <= high:
-            raise ConfigError(f"{name} is {getattr(config, name)}, allowed are {low} to {high}")
+            raise ConfigError(f"{name} must be between {low} and {high}, got {getattr(config, name)}")
     if not 0 <= config.repeat_action_probability <= 1:
-        raise ConfigError(f"repeat_action_probability is {config.repeat_action_probability}, allowed are 0 to 1")
-    game = native.find(config.task)
+        raise ConfigError(f"repeat_action_probability must be between 0 and 1, got {config.repeat_action_probability}")
+    game = env.find(config.task)
     for name, allowed in (("mode", game["modes"]), ("difficulty", game["difficulties"])):
         if getattr(config, name) not in (-1, *allowed):
             raise ConfigError(
-                f"{name} is {getattr(config, name)}, allowed in {config.task} are -1 (default) and "
-                f"{', '.join(map(str, allowed))}"
+                f"{name} of {config.task} must be -1 (default) or one of {', '.join(map(str, allowed))}, got "
+                f"{getattr(config, name)}"
             )
-    return native.build(config, game, read_rom(config.task, game["md5"]), picture_size)
+    return env.build(config, game, read_rom(config.task, game["md5"]), render_size)

@@ -1,4 +1,4 @@
-"""Task table of the Atari family."""
+"""The task table of the Atari family."""
 
 from envpool.registration import register
 
@@ -15,7 +15,7 @@ _NAMES = """
     video_cube video_pinball wizard_of_wor word_zapper yars_revenge zaxxon
 """
 
-#: Names of the games, which are those of their ROMs; the id of ms_pacman is MsPacman-v5.
+#: Names of the games, which are the names of their ROMs. The task id of ms_pacman is MsPacman-v5.
 GAMES = tuple(_NAMES.split())
 
 for game in GAMES:

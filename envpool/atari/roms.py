@@ -1,4 +1,4 @@
-"""Finding the ROMs that the package ale-py brings."""
+"""Finding the ROMs that the package ale-py contains."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ INSTALL = "pip install ale-py==0.12.1"
 
 
 def rom_folder() -> Path:
-    """Return the folder of ale-py's ROMs, without importing ale-py; ImportError if it is not installed."""
+    """Return the folder of ale-py's ROMs without importing ale-py, or raise ImportError if ale-py is not installed."""
     package = find_spec("ale_py")
     if package is None or package.origin is None:
-        raise ImportError(f"Atari games need the ROMs in the package ale-py, which is not installed: {INSTALL}")
+        raise ImportError(f"Atari games need the ROMs of the package ale-py, which is not installed: {INSTALL}")
     return Path(package.origin).parent / "roms"
 
 
@@ -25,25 +25,25 @@ def read_rom(game: str, md5: str) -> bytes:
     Parameters
     ----------
     game : str
-        Its name, e.g. ``"pong"``.
+        Name of the game, e.g. ``"pong"``.
     md5 : str
-        What its MD5 must be.
+        Expected MD5 of the ROM, 32 hexadecimal digits.
 
     Raises
     ------
     ImportError
         ale-py is not installed.
     ConfigError
-        The file cannot be read, or is not the ROM that ALE supports.
+        The file cannot be read, or it is not the ROM that ALE supports.
     """
     path = rom_folder() / f"{game}.bin"
     try:
         rom = path.read_bytes()
     except OSError as error:
-        raise ConfigError(f"the ROM of task {game!r} cannot be read ({error}): {INSTALL} brings it") from error
+        raise ConfigError(f"the ROM of task {game!r} cannot be read ({error}): install it with {INSTALL}") from error
     found = hashlib.md5(rom, usedforsecurity=False).hexdigest()
     if found != md5:
         raise ConfigError(
-            f"{path} is not the ROM that ALE supports: its MD5 is {found}, expected is {md5}; {INSTALL} brings it"
+            f"{path} is not the ROM that ALE supports: its MD5 must be {md5}, got {found}; install it with {INSTALL}"
         )
     return rom

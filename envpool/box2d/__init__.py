@@ -1,4 +1,4 @@
-"""Gymnasium's Box2D tasks, as native code with the same bits."""
+"""Gymnasium's Box2D environments as native code, bit for bit."""
 
 from envpool.family import classes_of
 

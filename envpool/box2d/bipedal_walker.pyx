@@ -1,9 +1,9 @@
 # distutils: language = c++
-"""BipedalWalker: a robot with two legs of two segments that is to walk over rough terrain.
+"""BipedalWalker: a robot with two legs of two segments that has to walk over rough terrain.
 
-Source of the dynamics: ``gymnasium.envs.box2d.bipedal_walker``, whose arithmetic is done in its precision here as
-there; Box2D computes in float32. As upstream, an env keeps its world over episodes, so that an episode depends a little
-on those before.
+The dynamics are those of ``gymnasium.envs.box2d.bipedal_walker``. Every operation has upstream's precision; Box2D
+computes in float32. As upstream, an env keeps its world across episodes, so that an episode depends slightly on the
+episodes before it.
 """
 
 import numpy as np
@@ -15,31 +15,32 @@ from libc.string cimport memcpy, memset
 
 from envpool.box2d.scene cimport (
     SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint, b2Vec2,
-    scene_body, scene_box, scene_edge, scene_look, scene_look_at, scene_motor, scene_polygon,
+    scene_body, scene_box, scene_edge, scene_hull, scene_look, scene_look_at, scene_motor, scene_polygon,
 )
-from envpool.box2d.worlds cimport Env, Options, Outcome, Task, init_kind
+from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, WorldOutcome, worlds_init
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
 from envpool.numerics.rng cimport ep_integers, ep_next_double, ep_uniform
 
+from envpool.box2d.definition import Box2DDefinition
 from envpool.native import Field, define
 
 cdef enum:
     OBS = 24
-    MOTORS = 4                          # hip and knee of either leg
+    MOTORS = 4                          # hip and knee of both legs
     RAYS = 10
-    GRASS_LENGTH = 10                   # spots of grass are shorter
-    START_LENGTH = 20                   # flat ground at the start
-    MAX_TERRAIN = 600                   # bodies: the edges, and at most 4 polygons for an obstacle of 6 steps or more
+    GRASS_LENGTH = 10                   # upper bound of the length of a stretch of grass
+    START_LENGTH = 20                   # length of the flat ground at the start
+    MAX_TERRAIN = 600                   # bodies: the edges, and at most 4 polygons per obstacle of at least 6 steps
     GROUND = 0x0001                     # category bits
     WALKER = 0x0020
     NAN_ACTION = 1                      # error code
-    LIDAR_ROUND = 100                   # pictures from one that shows the first ray to the next
+    LIDAR_ROUND = 100                   # period, in frames, of the lidar's display
 
-cdef extern from "bipedal_walker_frame.h" nogil:
+cdef extern from "envpool/box2d/bipedal_walker_frame.h" nogil:
     enum:
         WALKER_HEIGHT
         WALKER_WIDTH
-        WALKER_LENGTH                   # corners of the ground, STEP from each other
+        WALKER_LENGTH                   # corners of the ground, at a distance of STEP
         WALKER_CLOUDS
         WALKER_CLOUD_CORNERS
     const double WALKER_STEP
@@ -61,7 +62,7 @@ cdef enum Spot:
     PIT
     NUM_SPOTS
 
-cdef double SCALE = 30.0                # pixels of upstream's picture in a metre
+cdef double SCALE = 30.0                # pixels of upstream's frame per metre
 cdef double WIDTH = 600.0
 cdef double HEIGHT = 400.0
 cdef double STEP = WALKER_STEP
@@ -75,29 +76,29 @@ cdef double[10] HULL_CORNERS = [-30, 9, 6, 9, 34, 1, 34, -8, -30, -8]
 cdef float[MOTORS] SPEED = [4, 6, 4, 6]
 cdef float EFFORT_COST = <float>(0.00035 * 80)
 
-cdef double[2 * RAYS] RAY               # where the rays end, relative to the hull
+cdef double[2 * RAYS] RAY               # end points of the lidar rays, relative to the hull
 cdef int ray
 for ray in range(RAYS):
     RAY[2 * ray] = sin(1.5 * ray / 10.0) * (160 / SCALE)
     RAY[2 * ray + 1] = cos(1.5 * ray / 10.0) * (160 / SCALE)
 
 cdef struct Config:
-    Options base
+    WorldOptions base
     bint hardcore
 
 cdef struct Walker:
-    Env base
+    WorldEnv base
     b2Body* terrain[MAX_TERRAIN]
     b2Body* hull
-    b2Body* legs[MOTORS]                # upper and lower segment of one leg, then of the other
+    b2Body* legs[MOTORS]                # upper and lower segment of the first leg and of the second leg
     b2RevoluteJoint* joints[MOTORS]
     Touch hull_touch
     Touch foot_touch[2]
     double shaping                      # of the last step
     int32_t num_terrain
-    double[WALKER_LENGTH] ground        # heights of its corners
+    double[WALKER_LENGTH] ground        # heights of the corners of the ground
     double clouds[WALKER_CLOUDS][WALKER_CLOUD_CORNERS][2]
-    int32_t lidar_shown                 # pictures of this episode, modulo LIDAR_ROUND
+    int32_t lidar_shown                 # frames drawn in this episode, modulo LIDAR_ROUND
     float action[MOTORS]                # of this step
     float obs[OBS]
 
@@ -107,7 +108,7 @@ cdef TouchListener LISTENER
 # ---- terrain ---------------------------------------------------------------------------------------------------------
 
 cdef b2Body* add_ground(Walker* e) noexcept nogil:
-    """A body for a part of the terrain."""
+    """Create a body for a part of the terrain."""
     cdef b2Body* body = scene_body(e.base.world, b2_staticBody, 0, 0, 0)
     e.terrain[e.num_terrain] = body
     e.num_terrain += 1
@@ -115,7 +116,7 @@ cdef b2Body* add_ground(Walker* e) noexcept nogil:
 
 
 cdef void add_block(Walker* e, double left, double right, double first, double second) noexcept nogil:
-    """A rectangle; its corners go from the height `first` to the height `second`, as the order decides rounding."""
+    """Create a rectangle. Its corners run from height `first` to height `second`: their order affects rounding."""
     cdef b2FixtureDef fixture
     cdef double[8] corners = [left, first, right, first, right, second, left, second]
     fixture.friction = FRICTION
@@ -125,7 +126,7 @@ cdef void add_block(Walker* e, double left, double right, double first, double s
 cdef void make_terrain(Walker* e, bint hardcore) noexcept nogil:
     cdef double velocity = 0, y = GROUND_HEIGHT, x, below, stair_y = 0
     cdef int64_t counter = START_LENGTH, spot = GRASS, stair_steps = 0, stair_width = 1, stair_height = 0, s
-    cdef bint is_first = False          # step of a spot
+    cdef bint is_first = False          # whether this is the first step of a spot
     cdef b2FixtureDef edge
     cdef int i
     e.num_terrain = 0
@@ -189,7 +190,7 @@ cdef void make_clouds(Walker* e) noexcept nogil:
 # ---- walker ----------------------------------------------------------------------------------------------------------
 
 cdef void make_leg(Walker* e, int i, double x, double y) noexcept nogil:
-    """Leg 0 or 1; (x, y) is the hull's place."""
+    """Create leg 0 or 1 of a robot whose hull is at (x, y)."""
     cdef int side = 2 * i - 1
     cdef b2Body* upper
     cdef b2Body* lower
@@ -211,25 +212,14 @@ cdef void make_leg(Walker* e, int i, double x, double y) noexcept nogil:
 
 cdef void make_walker(Walker* e) noexcept nogil:
     cdef double x = STEP * START_LENGTH / 2, y = GROUND_HEIGHT + 2 * LEG_HEIGHT
-    cdef double[10] corners
-    cdef b2FixtureDef fixture
-    cdef int i
-    for i in range(10):
-        corners[i] = HULL_CORNERS[i] / SCALE
-    fixture.density = 5.0
-    fixture.friction = 0.1
-    fixture.filter.categoryBits = WALKER
-    fixture.filter.maskBits = GROUND
-    e.hull = scene_body(e.base.world, b2_dynamicBody, x, y, 0)
-    scene_polygon(e.hull, fixture, corners, 5)
-    e.hull.SetUserData(&e.hull_touch)
+    e.hull = scene_hull(e.base.world, x, y, HULL_CORNERS, 5, SCALE, WALKER, GROUND, &e.hull_touch)
     e.hull.ApplyForceToCenter(b2Vec2(<float>ep_uniform(&e.base.rng, -5, 5), 0), True)
     make_leg(e, 0, x, y)
     make_leg(e, 1, x, y)
 
 
 cdef void clear(Walker* e) noexcept nogil:
-    """Takes all bodies out of the world, in upstream's order, which decides how the world goes on."""
+    """Remove all bodies from the world, in upstream's order: the order affects later episodes."""
     cdef int i
     e.base.world.SetContactListener(NULL)
     for i in range(e.num_terrain):
@@ -239,7 +229,7 @@ cdef void clear(Walker* e) noexcept nogil:
         e.base.world.DestroyBody(e.legs[i])
 
 
-cdef void start(Env* env, const Options* options) noexcept nogil:
+cdef void reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
     cdef Walker* e = <Walker*>env
     if e.num_terrain:
         clear(e)
@@ -254,11 +244,11 @@ cdef void start(Env* env, const Options* options) noexcept nogil:
 
 
 cdef inline float effort(float action) noexcept nogil:
-    """How much of a motor's torque is used."""
+    """Return the fraction of a motor's torque that an action uses."""
     return min(fabsf(action), <float>1)
 
 
-cdef int32_t choose(Env* env, const Options* options, const void* actions, int32_t id) noexcept nogil:
+cdef int32_t set_action(WorldEnv* env, const WorldOptions* options, const void* actions, int32_t id) noexcept nogil:
     cdef const float* action = <const float*>actions + MOTORS * <size_t>id
     cdef int i
     for i in range(MOTORS):
@@ -268,7 +258,7 @@ cdef int32_t choose(Env* env, const Options* options, const void* actions, int32
     return 0
 
 
-cdef void push(Env* env, const Options* options) noexcept nogil:
+cdef void apply_forces(WorldEnv* env, const WorldOptions* options) noexcept nogil:
     cdef Walker* e = <Walker*>env
     cdef int i
     for i in range(MOTORS):
@@ -276,7 +266,7 @@ cdef void push(Env* env, const Options* options) noexcept nogil:
         e.joints[i].SetMaxMotorTorque(<float>TORQUE * effort(e.action[i]))
 
 
-cdef void observe(Env* env, const Options* options, Outcome* out) noexcept nogil:
+cdef void observe(WorldEnv* env, const WorldOptions* options, WorldOutcome* out) noexcept nogil:
     cdef Walker* e = <Walker*>env
     cdef double x = e.hull.GetPosition().x, y = e.hull.GetPosition().y, angle = e.hull.GetAngle(), shaping
     cdef float* o = e.obs
@@ -311,22 +301,22 @@ cdef void observe(Env* env, const Options* options, Outcome* out) noexcept nogil
         out.reward = -100
 
 
-cdef void write(const Env* env, const Options* options, void* const* fields, int64_t row) noexcept nogil:
+cdef void write(const WorldEnv* env, const WorldOptions* options, void* const* fields, int64_t row) noexcept nogil:
     memcpy(<float*>fields[0] + OBS * row, (<const Walker*>env).obs, OBS * sizeof(float))
 
 
-# ---- picture ---------------------------------------------------------------------------------------------------------
+# ---- frames ----------------------------------------------------------------------------------------------------------
 
 cdef void find_ray(const Walker* e, int ray, double (*ends)[2]) noexcept nogil:
-    """Where a ray of the lidar starts and ends."""
+    """Find the end points of a lidar ray."""
     cdef double x = e.hull.GetPosition().x, y = e.hull.GetPosition().y
     ends[0][0] = x
     ends[0][1] = y
     scene_look_at(e.base.world, e.hull.GetPosition(), x + RAY[2 * ray], y - RAY[2 * ray + 1], GROUND, ends[1])
 
 
-cdef bint draw(Env* env, const Options* options, uint8_t* canvas) noexcept nogil:
-    """Upstream shows one ray in each of the first pictures of an episode: there and back again."""
+cdef bint draw(WorldEnv* env, const WorldOptions* options, uint8_t* canvas) noexcept nogil:
+    """Draw a frame. As upstream, each of the first frames shows one lidar ray: the rays sweep forth and back."""
     cdef Walker* e = <Walker*>env
     cdef WalkerScene scene
     cdef double ends[2][2]
@@ -347,42 +337,40 @@ cdef bint draw(Env* env, const Options* options, uint8_t* canvas) noexcept nogil
     return True
 
 
-# ---- kind of env -----------------------------------------------------------------------------------------------------
+# ---- env definition --------------------------------------------------------------------------------------------------
 
-cdef Task TASK = Task(sizeof(Walker), "the action has a NaN, allowed are numbers; those beyond -1 and 1 are clipped",
-                      NULL, NULL, start, choose, push, observe, write, WALKER_HEIGHT, WALKER_WIDTH,
-                      draw)
+cdef WorldFunctions FUNCTIONS = WorldFunctions(
+    env_size=sizeof(Walker), bad_action="the action contains NaN; pass numbers, which are clipped to [-1, 1]",
+    release=NULL, seed=NULL, reset=reset, set_action=set_action, apply_forces=apply_forces, observe=observe,
+    write=write, draw=draw, canvas_height=WALKER_HEIGHT, canvas_width=WALKER_WIDTH,
+)
 cdef envpool_env ENV_DEF
-init_kind(&ENV_DEF, "BipedalWalker")
+worlds_init(&ENV_DEF, "BipedalWalker")
 
 
-class BipedalWalker:
-    """Robot with two legs on rough terrain.
+class BipedalWalker(Box2DDefinition):
+    """A robot with two legs on rough terrain.
 
-    Observation float32 (24,): the hull's angle (rad), angular velocity (over 0.04 s), velocity (scaled); for each leg
-    the hip's angle (rad) and speed (of 4 rad/s), the knee's angle + 1 and speed (of 6 rad/s), whether the foot touches
-    the ground; 10 lidar ranges (of 5.33 m). Action float32 (4,): torque of the hip and the knee of either leg, the sign
-    is the direction; clipped to [-1, 1]; NaN is an error. Reward: way forward, less effort and tilt; -100 for falling
-    or walking out at the left end. An episode ends there and at the right end of the terrain.
+    The observation is float32 (24,): the hull's angle (rad), angular velocity (rad per 0.04 s) and velocity (scaled);
+    for each leg the hip's angle (rad) and speed (in units of 4 rad/s), the knee's angle + 1 (rad) and speed (in units
+    of 6 rad/s), and whether the foot touches the ground; and 10 lidar ranges (in units of 5.33 m). The action is
+    float32 (4,), clipped to [-1, 1]: the torques of the hip and the knee of each leg, whose signs give the directions;
+    NaN is an error. The reward is the distance walked minus the effort and the tilt; it is -100 for falling or for
+    leaving the terrain at its left end. Both end the episode, and so does reaching the right end.
 
     Options
     -------
     hardcore : bool
-        With stumps, stairs and pits.
+        If True, the terrain has stumps, stairs and pits.
     """
 
     options = {"reward_threshold": 300.0, "hardcore": False}
 
     @staticmethod
-    def render_fps(config):
-        """Return how many pictures a second show the task at its own speed."""
-        return SCENE_FPS
-
-    @staticmethod
     def build(config):
-        """Return the capsule of this kind."""
+        """Return the capsule of BipedalWalker under a configuration."""
         cdef Config c
-        c.base = Options(&TASK, -10)
+        c.base = WorldOptions(&FUNCTIONS, -10)
         c.hardcore = config.hardcore
         leg = [np.pi, 5, np.pi, 5]
         high = np.array([np.pi, 5, 5, 5, *leg, 5, *leg, 5, *[1] * RAYS], np.float32)

@@ -1,9 +1,10 @@
-/* The picture of BipedalWalker: what gymnasium's env draws with pygame on 600 x 400 pixels, with the same pixels.
+/* Frames of BipedalWalker: the pixels that gymnasium's environment draws with pygame, 600 x 400 of them.
  *
- * Upstream draws all from the left end of the terrain on and shows the last 600 columns. Here only these are kept.
+ * Upstream draws everything from the left end of the terrain onwards and shows the last 600 columns. Here only these
+ * columns are drawn.
  */
-#ifndef ENVPOOL_BOX2D_BIPEDAL_WALKER_DRAW_H
-#define ENVPOOL_BOX2D_BIPEDAL_WALKER_DRAW_H
+#ifndef ENVPOOL_BOX2D_BIPEDAL_WALKER_FRAME_H
+#define ENVPOOL_BOX2D_BIPEDAL_WALKER_FRAME_H
 
 #include "envpool/box2d/outline.h"
 #include "envpool/box2d/scene.h"
@@ -11,22 +12,22 @@
 enum {
   WALKER_HEIGHT = 400,
   WALKER_WIDTH = 600,
-  WALKER_LENGTH = 200, /* corners of the ground                                                                      */
+  WALKER_LENGTH = 200, /* number of corners of the ground                                                            */
   WALKER_CLOUDS = 10,
   WALKER_CLOUD_CORNERS = 5,
   WALKER_PARTS = 5
 };
 
-#define WALKER_STEP (14 / 30.0) /* m, from one corner of the ground to the next */
+#define WALKER_STEP (14 / 30.0) /* distance from one corner of the ground to the next, m */
 
-/* All that the picture shows. */
+/* Everything that a frame shows. */
 struct WalkerScene {
   const double *ground;                            /* heights (WALKER_LENGTH), m                                     */
-  const double (*clouds)[WALKER_CLOUD_CORNERS][2]; /* (WALKER_CLOUDS), m, in front of which one moves at half speed  */
-  b2Body *const *terrain;                          /* (num_terrain): obstacles, and then the edges of the ground     */
+  const double (*clouds)[WALKER_CLOUD_CORNERS][2]; /* corners (WALKER_CLOUDS), m; clouds scroll at half speed        */
+  b2Body *const *terrain;                          /* (num_terrain): obstacles, followed by the edges of the ground  */
   int32 num_terrain;
-  const b2Body *parts[WALKER_PARTS]; /* upper and lower segment of one leg, then of the other; the hull              */
-  const double (*ray)[2];            /* from where to where the lidar looks, m; NULL where no ray is shown           */
+  const b2Body *parts[WALKER_PARTS]; /* upper and lower segment of the first leg and of the second leg; the hull     */
+  const double (*ray)[2];            /* end points (2) of the lidar ray, m; NULL if the frame shows no ray           */
 };
 
 static inline void walker_draw_clouds(const canvas *c, const WalkerScene *s, double scroll) {
@@ -55,7 +56,7 @@ static inline void walker_draw_ground(const canvas *c, const WalkerScene *s, dou
   }
 }
 
-/* A body with a border. Upstream closes the border's corners with the first one again. */
+/* Draws a body with a border. As upstream, the border repeats its first corner at the end. */
 static inline void walker_draw_part(const canvas *c, const b2Body *body, uint32_t colour, uint32_t border) {
   Outline o = outline_of(body);
   outline_fill(c, o.corners, o.count, colour);
@@ -86,7 +87,7 @@ static inline void walker_draw_flag(const canvas *c) {
   line_draw_around(c, flag, 3, 0);
 }
 
-/* Draws into pixels (WALKER_HEIGHT, WALKER_WIDTH, 3), red, green, blue. */
+/* Draws a frame into RGB pixels (WALKER_HEIGHT, WALKER_WIDTH, 3). */
 static inline void walker_draw(const WalkerScene *s, uint8_t *pixels) {
   static const uint32_t colours[WALKER_PARTS] = {0x9865b2, 0x9865b2, 0x663380, 0x663380, 0xe5337f};
   static const uint32_t borders[WALKER_PARTS] = {0x654c7f, 0x654c7f, 0x331a4d, 0x331a4d, 0x7f4c4c};
@@ -108,4 +109,4 @@ static inline void walker_draw(const WalkerScene *s, uint8_t *pixels) {
   walker_draw_flag(&c);
 }
 
-#endif /* ENVPOOL_BOX2D_BIPEDAL_WALKER_DRAW_H */
+#endif /* ENVPOOL_BOX2D_BIPEDAL_WALKER_FRAME_H */

@@ -1,6 +1,6 @@
-"""Box2D for the extensions of this folder: the C++ source in pybox2d's distribution, which gymnasium's Box2D is too.
+"""Box2D for the extensions of this folder: the C++ sources in pybox2d's distribution, which gymnasium uses as well.
 
-Box2D as its author publishes it has other constants and gives other trajectories.
+The original Box2D has different constants and produces different trajectories.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ SDIST = "box2d-py==2.3.8"
 SHA256 = "bdacfbbc56079bb317548efe49d3d5a86646885cc27f4a2ee97e4b2960921ab7"
 OWN = Path("envpool/box2d/src").absolute()
 
-#: Files that ones in src/ stand for.
+#: Files that src/ replaces.
 REPLACED = ("b2Settings.cpp", "b2Timer.cpp")
 
-#: Changes to the source: file, pattern, replacement, how often it occurs. Counters of how often an algorithm ran are
-#: left out: they are global, and threads would fight over them.
+#: Statistics counters of algorithms. They are global, so that threads would contend for them: they are removed.
 COUNTERS = r"(?m)^.*\bb2_(gjk|toi)(Max)?(Root)?(Calls|Iters|Time)\b.*\n"
 
-#: Headers whose classes make src/stepper.cc's class a friend, which does what b2World::Step does.
+#: Headers whose classes befriend the class of src/world_step.h, which does the work of b2World::Step.
 STEPPED = ("b2World", "b2Body", "Contacts/b2Contact", "Joints/b2Joint", "Joints/b2RevoluteJoint")
 FRIENDS = r"(?s)(\t)(friend class )(.*)"
 
-#: The passes over the contacts of an impact, which src/settle.cc does.
+#: The passes over the contacts of an impact, which src/settle.cc does instead.
 PASSES = (
     r"for \(int32 i = 0; i < subStep\.velocityIterations; \+\+i\)\s*"
     r"\{\s*contactSolver\.SolveVelocityConstraints\(\);\s*\}"
 )
 
+#: Changes to the sources: file, pattern, replacement, and the number of occurrences.
 CHANGES = [
     ("Dynamics/b2Island.cpp", PASSES, "settle_contacts(&contactSolver, m_bodyCount, subStep.velocityIterations);", 1),
     ("Dynamics/b2Island.cpp", "#include <Box2D/Dynamics/b2Island.h>", r'#include "settle.h"\n\g<0>', 1),
@@ -44,7 +44,7 @@ CHANGES = [
 
 
 def box2d_source(build: Build) -> Path:
-    """Return a folder with the changed source in its subfolder Box2D."""
+    """Return a folder whose subfolder Box2D contains the changed sources."""
     target = (build.folder / "box2d-source").absolute()
     with lock_for(str(target)):
         if target.exists() and target.stat().st_mtime > Path(__file__).stat().st_mtime:
@@ -56,14 +56,14 @@ def box2d_source(build: Build) -> Path:
         for name, pattern, replacement, times in CHANGES:
             file = part / "Box2D" / name
             text, found = re.subn(pattern, replacement, file.read_text())
-            assert found == times, f"{name} has {found} places like {pattern!r}, not {times}"
+            assert found == times, f"{name} has {found} occurrences of {pattern!r}, expected {times}"
             file.write_text(text)
         part.rename(target)
         return target
 
 
 def configure(extension: Any, build: Build) -> None:
-    """Give an extension Box2D's headers and library."""
+    """Add the headers and the library of Box2D to an extension."""
     source = box2d_source(build)
     includes = [source, OWN, Path(sysconfig.get_path("include"))]
     theirs = [f for f in sorted(source.rglob("*.cpp")) if f.name not in REPLACED]

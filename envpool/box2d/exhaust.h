@@ -1,54 +1,55 @@
-/* What LunarLander's engines blow out: particles that fall to the ground and are only to be looked at.
+/* The exhaust of LunarLander's engines: particles that fall to the ground and only affect frames.
  *
- * Upstream has them in the lander's world, if it was made with a render mode. Here a step only notes what was blown out,
- * and a world that has nothing but the ground and the particles follows when a picture is drawn: so steps cost nothing,
- * and the lander's trajectory is that without a render mode. Particles meet nothing but the ground.
+ * Upstream simulates the particles in the lander's world if the env has a render mode. Here a step only records the
+ * particles that the engines emit. A second world, which contains nothing but the ground and the particles, catches up
+ * when a frame is drawn. So a step costs nothing extra, and the lander's trajectory is the one without a render mode.
+ * Particles collide with the ground only.
  *
- * As upstream, a particle fades with each picture that it could be in, not with time.
+ * As upstream, a particle fades with every frame that is drawn, not with time.
  */
 #ifndef ENVPOOL_BOX2D_EXHAUST_H
 #define ENVPOOL_BOX2D_EXHAUST_H
 
 #include "envpool/box2d/scene.h"
 
-enum { EXHAUST_PARTICLES = 2048 }; /* two for each step of an episode of the usual length                            */
+enum { EXHAUST_PARTICLES = 2048 }; /* two per step of an episode of 1000 steps, and some more                         */
 
 struct Particle {
-  double brightness; /* left: what the engine's power was, less what it has faded                                    */
-  float32 x, y;      /* where it was blown out                                                                       */
-  float32 push_x, push_y;
+  double brightness; /* the power of the engine, minus the fading so far                                             */
+  float32 x, y;      /* position at which the engine emits it, m                                                     */
+  float32 push_x, push_y; /* initial impulse, N s                                                                    */
   float32 density;
-  int32 step; /* of the episode                                                                                      */
+  int32 step; /* step of the episode in which the engine emits it                                                    */
 };
 
-/* Zeros are a valid state. Particles are numbered as they come, in each episode anew; number k is at k modulo
- * EXHAUST_PARTICLES. If there are more, the oldest vanish. */
+/* An object of zeros is valid. The particles of an episode are numbered in the order of emission; particle k is stored
+ * at index k modulo EXHAUST_PARTICLES. If there are more particles than entries, the oldest disappear. */
 struct Exhaust {
-  int64_t num_blown; /* particles of this episode                                                                      */
-  int64_t first;     /* oldest that has not faded                                                                      */
-  int32 step;      /* of the episode                                                                                 */
-  b2World *world;  /* at the beginning of step `world_step`; NULL before the first picture                           */
-  bool is_world_old; /* it is that of another episode                                                                */
+  int64_t num_emitted; /* particles of this episode                                                                  */
+  int64_t first;       /* number of the oldest particle that has not faded                                           */
+  int32 step;          /* current step of the episode                                                                */
+  b2World *world;      /* world of the particles, at the beginning of step `world_step`; NULL before the first frame */
+  bool is_world_old;   /* whether `world` belongs to an earlier episode                                              */
   int32 world_step;
-  int64_t world_first, world_end; /* its particles                                                                     */
+  int64_t world_first, world_end; /* range of particles that have a body in `world`                                  */
   Particle particles[EXHAUST_PARTICLES];
   b2Body *bodies[EXHAUST_PARTICLES];
 };
 
 /* Begins an episode. */
 static inline void exhaust_restart(Exhaust *e) {
-  e->num_blown = e->first = 0;
+  e->num_emitted = e->first = 0;
   e->step = 0;
   e->is_world_old = true;
 }
 
 static inline void exhaust_release(Exhaust *e) { delete e->world; }
 
-/* Blows a particle out in this step, at a place and with an impulse. */
-static inline void exhaust_blow(Exhaust *e, double density, double brightness, const b2Vec2 &place, const b2Vec2 &push) {
-  Particle *p = &e->particles[e->num_blown % EXHAUST_PARTICLES];
-  e->num_blown++;
-  if (e->num_blown - e->first > EXHAUST_PARTICLES) e->first = e->num_blown - EXHAUST_PARTICLES;
+/* Emits a particle in the current step, at a position and with an impulse. */
+static inline void exhaust_emit(Exhaust *e, double density, double brightness, const b2Vec2 &place, const b2Vec2 &push) {
+  Particle *p = &e->particles[e->num_emitted % EXHAUST_PARTICLES];
+  e->num_emitted++;
+  if (e->num_emitted - e->first > EXHAUST_PARTICLES) e->first = e->num_emitted - EXHAUST_PARTICLES;
   p->brightness = brightness;
   p->x = place.x;
   p->y = place.y;
@@ -60,8 +61,8 @@ static inline void exhaust_blow(Exhaust *e, double density, double brightness, c
 
 static inline void exhaust_step(Exhaust *e) { e->step++; }
 
-/* Makes sure that there is a world for this episode. Returns 0 when there is none, -1 without memory, and 1 when it is
- * new: then the caller has to add the ground. */
+/* Ensures that the particles have a world for this episode. Returns 0 if they already have one, -1 if memory is
+ * exhausted, and 1 if the world is new: the caller must then add the ground. */
 static inline int exhaust_renew(Exhaust *e, double gravity) {
   if (e->world != NULL && !e->is_world_old) return 0;
   if (e->world == NULL)
@@ -75,7 +76,7 @@ static inline int exhaust_renew(Exhaust *e, double gravity) {
   return 1;
 }
 
-/* Takes particles that are no more out of the world. */
+/* Removes the bodies of faded particles from the world. */
 static inline void exhaust_forget(Exhaust *e) {
   for (; e->world_first < e->first; e->world_first++)
     if (e->world_first < e->world_end) e->world->DestroyBody(e->bodies[e->world_first % EXHAUST_PARTICLES]);
@@ -100,20 +101,20 @@ static inline void exhaust_add(Exhaust *e) {
   e->bodies[k] = body;
 }
 
-/* Brings the world to now. */
-static inline void exhaust_follow(Exhaust *e) {
+/* Steps the world of the particles up to the current step. */
+static inline void exhaust_catch_up(Exhaust *e) {
   exhaust_forget(e);
   for (; e->world_step < e->step; e->world_step++) {
-    while (e->world_end < e->num_blown && e->particles[e->world_end % EXHAUST_PARTICLES].step == e->world_step)
+    while (e->world_end < e->num_emitted && e->particles[e->world_end % EXHAUST_PARTICLES].step == e->world_step)
       exhaust_add(e);
     if (e->world_first < e->world_end) scene_step_any(e->world);
   }
 }
 
-/* Fades all particles, and forgets the oldest that are no more to be seen. */
+/* Fades all particles, and removes the oldest that have become invisible. */
 static inline void exhaust_fade(Exhaust *e) {
-  for (int64_t k = e->first; k < e->num_blown; k++) e->particles[k % EXHAUST_PARTICLES].brightness -= 0.15;
-  while (e->first < e->num_blown && e->particles[e->first % EXHAUST_PARTICLES].brightness < 0) e->first++;
+  for (int64_t k = e->first; k < e->num_emitted; k++) e->particles[k % EXHAUST_PARTICLES].brightness -= 0.15;
+  while (e->first < e->num_emitted && e->particles[e->first % EXHAUST_PARTICLES].brightness < 0) e->first++;
   exhaust_forget(e);
 }
 

@@ -1,8 +1,8 @@
 # distutils: language = c++
-"""LunarLander: a vehicle with three engines that is to be brought down on a landing pad.
+"""LunarLander: a vehicle with three engines that has to land on a landing pad.
 
-Source of the dynamics: ``gymnasium.envs.box2d.lunar_lander``, whose arithmetic is done in float64 here as there; Box2D
-computes in float32. Version 2 is what ``gymnasium`` 0.29.1 called LunarLander-v2.
+The dynamics are those of ``gymnasium.envs.box2d.lunar_lander``. The arithmetic uses float64, as upstream's does; Box2D
+computes in float32. Version 2 is LunarLander-v2 of ``gymnasium`` 0.29.1.
 """
 
 import numpy as np
@@ -12,18 +12,19 @@ from libc.math cimport cos, fabs, pi, sin, sqrt, tanh
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from envpool.box2d.exhaust cimport (
-    Exhaust, LANDER_CHUNKS, LANDER_HEIGHT, LANDER_WIDTH, LanderScene, exhaust_blow, exhaust_fade, exhaust_follow,
+from envpool.box2d.lunar_lander_frame cimport (
+    Exhaust, LANDER_CHUNKS, LANDER_HEIGHT, LANDER_WIDTH, LanderScene, exhaust_catch_up, exhaust_emit, exhaust_fade,
     exhaust_release, exhaust_renew, exhaust_restart, exhaust_step, lander_draw,
 )
 from envpool.box2d.scene cimport (
     SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, b2World, scene_body,
-    scene_box, scene_edge, scene_motor, scene_polygon, scene_restart,
+    scene_box, scene_edge, scene_hull, scene_motor, scene_restart,
 )
-from envpool.box2d.worlds cimport Env, Options, Outcome, Task, init_kind
+from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, WorldOutcome, worlds_init
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
 from envpool.numerics.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed_words, ep_uniform
 
+from envpool.box2d.definition import Box2DDefinition
 from envpool.errors import ConfigError
 from envpool.native import Field, define
 
@@ -32,9 +33,9 @@ cdef enum:
     GROUND = 0x0001                     # category bits
     HULL = 0x0010
     LEG = 0x0020
-    WIND_STREAM = 0x77696e64            # second word of the seed of version 2's wind
+    WIND_STREAM = 0x77696e64            # second word of the seed for version 2's wind
 
-cdef double SCALE = 30.0                # pixels of upstream's picture in a metre
+cdef double SCALE = 30.0                # pixels of upstream's frame per metre
 cdef double WIDTH = 600 / SCALE
 cdef double HEIGHT = 400 / SCALE
 cdef double MAIN_POWER = 13.0
@@ -44,32 +45,32 @@ cdef double LEG_AWAY = 20
 cdef double LEG_DOWN = 18
 
 cdef struct Config:
-    Options base
+    WorldOptions base
     bint continuous
     bint wind
-    bint is_world_kept                  # over episodes, and the wind goes on: version 2
+    bint is_world_kept                  # version 2: the world and the wind persist across episodes
     double wind_power
     double turbulence_power
 
 cdef struct Thrust:
     double main                         # power of the main engine, 0 or 0.5 to 1
     double side                         # power of the side engines, 0 or 0.5 to 1
-    double direction                    # -1: the left one, 1: the right one
+    double direction                    # -1: the left engine, 1: the right engine
 
 cdef struct Lander:
-    Env base
+    WorldEnv base
     b2Body* moon
     b2Body* hull
     b2Body* legs[2]
     Touch hull_touch
     Touch leg_touch[2]
     Thrust thrust                       # of this step
-    double[LANDER_CHUNKS] moon_x               # corners of the moon's surface
+    double[LANDER_CHUNKS] moon_x        # corners of the moon's surface
     double[LANDER_CHUNKS] moon_y
     double pad_y                        # height of the landing pad
     double shaping                      # of the last step
-    int64_t wind_at                     # argument of the wind
-    int64_t torque_at                   # argument of the turbulence
+    int64_t wind_at                     # argument of the wind function
+    int64_t torque_at                   # argument of the turbulence function
     float obs[OBS]
     Exhaust exhaust
 
@@ -81,16 +82,17 @@ cdef void draw_wind(Lander* e, ep_pcg64* rng) noexcept nogil:
     e.torque_at = ep_integers(rng, -9999, 9999)
 
 
-cdef void seed(Env* env, const Options* options, uint64_t seed) noexcept nogil:
+cdef void seed(WorldEnv* env, const WorldOptions* options, uint64_t seed) noexcept nogil:
     cdef ep_pcg64 other
     cdef uint32_t[2] words = [<uint32_t>seed, WIND_STREAM]
-    if (<const Config*>options).is_world_kept:      # upstream draws it once, from a generator that nobody seeds
+    # Upstream draws the wind of version 2 once, from a generator that is never seeded.
+    if (<const Config*>options).is_world_kept:
         ep_pcg64_seed_words(&other, words, 2)
         draw_wind(<Lander*>env, &other)
 
 
 cdef void shape_moon(Lander* e) noexcept nogil:
-    """Corners of the ground, which is flat around the landing pad."""
+    """Choose random corners of the ground, which is flat around the landing pad."""
     cdef double[LANDER_CHUNKS + 1] height
     cdef int i
     for i in range(LANDER_CHUNKS + 1):
@@ -104,7 +106,7 @@ cdef void shape_moon(Lander* e) noexcept nogil:
 
 
 cdef b2Body* make_moon(const Lander* e, b2World* world) noexcept nogil:
-    """The ground: a chain of edges."""
+    """Create the ground, a chain of edges."""
     cdef b2Body* moon = scene_body(world, b2_staticBody, 0, 0, 0)
     cdef b2FixtureDef fixture
     cdef int i
@@ -117,18 +119,9 @@ cdef b2Body* make_moon(const Lander* e, b2World* world) noexcept nogil:
 
 cdef void make_lander(Lander* e, const Config* c) noexcept nogil:
     cdef double x = WIDTH / 2, y = HEIGHT, force_x, force_y
-    cdef double[12] corners
-    cdef b2FixtureDef hull, leg
+    cdef b2FixtureDef leg
     cdef int i, side
-    for i in range(12):
-        corners[i] = HULL_CORNERS[i] / SCALE
-    hull.density = 5.0
-    hull.friction = 0.1
-    hull.filter.categoryBits = HULL
-    hull.filter.maskBits = GROUND
-    e.hull = scene_body(e.base.world, b2_dynamicBody, x, y, 0)
-    scene_polygon(e.hull, hull, corners, 6)
-    e.hull.SetUserData(&e.hull_touch)
+    e.hull = scene_hull(e.base.world, x, y, HULL_CORNERS, 6, SCALE, HULL, GROUND, &e.hull_touch)
     force_x = ep_uniform(&e.base.rng, -1000, 1000)
     force_y = ep_uniform(&e.base.rng, -1000, 1000)
     e.hull.ApplyForceToCenter(b2Vec2(<float>force_x, <float>force_y), True)
@@ -146,8 +139,7 @@ cdef void make_lander(Lander* e, const Config* c) noexcept nogil:
                     -0.9 if i else 0.9 - 0.5, -0.9 + 0.5 if i else 0.9)
 
 
-cdef void blow(Lander* e, const Config* c) noexcept nogil:
-    """The wind of this step."""
+cdef void apply_wind(Lander* e, const Config* c) noexcept nogil:
     cdef double wind = tanh(sin(0.02 * e.wind_at) + sin(pi * 0.01 * e.wind_at)) * c.wind_power
     cdef double torque = tanh(sin(0.02 * e.torque_at) + sin(pi * 0.01 * e.torque_at)) * c.turbulence_power
     e.wind_at += 1
@@ -156,8 +148,8 @@ cdef void blow(Lander* e, const Config* c) noexcept nogil:
     e.hull.ApplyTorque(<float>torque, True)
 
 
-cdef void fire(Lander* e) noexcept nogil:
-    """The engines of this step; they scatter, and draw for it even when off."""
+cdef void fire_engines(Lander* e) noexcept nogil:
+    """Fire the engines of this step. Their dispersion uses two random numbers, even if both engines are off."""
     cdef double angle = e.hull.GetAngle()
     cdef double x = e.hull.GetPosition().x, y = e.hull.GetPosition().y
     cdef double tip_x = sin(angle), tip_y = cos(angle)
@@ -171,7 +163,7 @@ cdef void fire(Lander* e) noexcept nogil:
         ox = tip_x * (4 / SCALE + 2 * first) + side_x * second
         oy = -tip_y * (4 / SCALE + 2 * first) - side_y * second
         place = b2Vec2(<float>(x + ox), <float>(y + oy))
-        exhaust_blow(&e.exhaust, 3.5, t.main, place,
+        exhaust_emit(&e.exhaust, 3.5, t.main, place,
                      b2Vec2(<float>(ox * MAIN_POWER * t.main), <float>(oy * MAIN_POWER * t.main)))
         e.hull.ApplyLinearImpulse(b2Vec2(<float>(-ox * MAIN_POWER * t.main), <float>(-oy * MAIN_POWER * t.main)), place,
                                   True)
@@ -179,22 +171,22 @@ cdef void fire(Lander* e) noexcept nogil:
         ox = tip_x * first + side_x * (3 * second + t.direction * 12 / SCALE)
         oy = -tip_y * first - side_y * (3 * second + t.direction * 12 / SCALE)
         place = b2Vec2(<float>(x + ox - tip_x * 17 / SCALE), <float>(y + oy + tip_y * 14 / SCALE))
-        exhaust_blow(&e.exhaust, 0.7, t.side, place,
+        exhaust_emit(&e.exhaust, 0.7, t.side, place,
                      b2Vec2(<float>(ox * SIDE_POWER * t.side), <float>(oy * SIDE_POWER * t.side)))
         e.hull.ApplyLinearImpulse(b2Vec2(<float>(-ox * SIDE_POWER * t.side), <float>(-oy * SIDE_POWER * t.side)), place,
                                   True)
     exhaust_step(&e.exhaust)
 
 
-cdef void push(Env* env, const Options* options) noexcept nogil:
+cdef void apply_forces(WorldEnv* env, const WorldOptions* options) noexcept nogil:
     cdef Lander* e = <Lander*>env
     cdef const Config* c = <const Config*>options
     if c.wind and not (e.leg_touch[0].is_touching or e.leg_touch[1].is_touching):
-        blow(e, c)
-    fire(e)
+        apply_wind(e, c)
+    fire_engines(e)
 
 
-cdef void observe(Env* env, const Options* options, Outcome* out) noexcept nogil:
+cdef void observe(WorldEnv* env, const WorldOptions* options, WorldOutcome* out) noexcept nogil:
     cdef Lander* e = <Lander*>env
     cdef double[OBS] o
     cdef double gain, shaping
@@ -226,7 +218,7 @@ cdef void observe(Env* env, const Options* options, Outcome* out) noexcept nogil
         out.reward = 100
 
 
-cdef void start(Env* env, const Options* options) noexcept nogil:
+cdef void reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
     cdef Lander* e = <Lander*>env
     cdef const Config* c = <const Config*>options
     if not c.is_world_kept:
@@ -256,7 +248,7 @@ cdef Thrust discrete_thrust(int32_t action) noexcept nogil:
 
 
 cdef Thrust continuous_thrust(const float* action) noexcept nogil:
-    """NaN leaves an engine off."""
+    """Return the thrust of an action; an engine whose throttle is NaN stays off."""
     cdef Thrust t
     cdef double main = action[0], side = action[1]
     t.main = t.side = t.direction = 0.0
@@ -268,7 +260,7 @@ cdef Thrust continuous_thrust(const float* action) noexcept nogil:
     return t
 
 
-cdef int32_t choose(Env* env, const Options* options, const void* actions, int32_t id) noexcept nogil:
+cdef int32_t set_action(WorldEnv* env, const WorldOptions* options, const void* actions, int32_t id) noexcept nogil:
     cdef Lander* e = <Lander*>env
     if (<const Config*>options).continuous:
         e.thrust = continuous_thrust(<const float*>actions + 2 * <size_t>id)
@@ -277,13 +269,13 @@ cdef int32_t choose(Env* env, const Options* options, const void* actions, int32
     return 0
 
 
-cdef void write(const Env* env, const Options* options, void* const* fields, int64_t row) noexcept nogil:
+cdef void write(const WorldEnv* env, const WorldOptions* options, void* const* fields, int64_t row) noexcept nogil:
     memcpy(<float*>fields[0] + OBS * row, (<const Lander*>env).obs, OBS * sizeof(float))
 
 
-# ---- picture ---------------------------------------------------------------------------------------------------------
+# ---- frames ----------------------------------------------------------------------------------------------------------
 
-cdef bint draw(Env* env, const Options* options, uint8_t* canvas) noexcept nogil:
+cdef bint draw(WorldEnv* env, const WorldOptions* options, uint8_t* canvas) noexcept nogil:
     cdef Lander* e = <Lander*>env
     cdef LanderScene scene
     cdef int state = exhaust_renew(&e.exhaust, options.gravity)
@@ -291,7 +283,7 @@ cdef bint draw(Env* env, const Options* options, uint8_t* canvas) noexcept nogil
         return False
     if state > 0:
         make_moon(e, e.exhaust.world)
-    exhaust_follow(&e.exhaust)
+    exhaust_catch_up(&e.exhaust)
     exhaust_fade(&e.exhaust)
     scene.x = e.moon_x
     scene.y = e.moon_y
@@ -304,40 +296,45 @@ cdef bint draw(Env* env, const Options* options, uint8_t* canvas) noexcept nogil
     return True
 
 
-cdef void release(Env* env) noexcept nogil:
+cdef void release(WorldEnv* env) noexcept nogil:
     exhaust_release(&(<Lander*>env).exhaust)
 
 
-# ---- kind of env -----------------------------------------------------------------------------------------------------
+# ---- env definition --------------------------------------------------------------------------------------------------
 
-cdef Task TASK = Task(sizeof(Lander), NULL, release, seed, start, choose, push, observe, write, LANDER_HEIGHT,
-                      LANDER_WIDTH, draw)
+cdef WorldFunctions FUNCTIONS = WorldFunctions(
+    env_size=sizeof(Lander), bad_action=NULL, release=release, seed=seed, reset=reset, set_action=set_action,
+    apply_forces=apply_forces, observe=observe, write=write, draw=draw, canvas_height=LANDER_HEIGHT,
+    canvas_width=LANDER_WIDTH,
+)
 cdef envpool_env ENV_DEF
-init_kind(&ENV_DEF, "LunarLander")
+worlds_init(&ENV_DEF, "LunarLander")
 
 
-class LunarLander:
-    """Vehicle with a main engine and two side engines above a rugged moon.
+class LunarLander(Box2DDefinition):
+    """A vehicle with a main engine and two side engines above a rugged moon.
 
-    Observation float32 (8,): position relative to the landing pad (half the picture's width, half its height), velocity
-    (scaled), angle (rad), angular velocity (over 0.4 s), whether the left and the right leg touch the ground. Action
-    int32: 0 nothing, 1 left, 2 main, 3 right engine; or, if continuous, float32 (2,): throttle of the main engine (off
-    below 0), of the side engines (off between -0.5 and 0.5), clipped to [-1, 1]. Reward: progress towards landing
-    upright, less fuel; 100 for coming to rest, -100 for crashing or leaving the picture, both of which end the episode.
+    The observation is float32 (8,): position relative to the landing pad (in half widths and half heights of the
+    frame), velocity (scaled), angle (rad), angular velocity (rad per 0.4 s), and whether the left and the right leg
+    touch the ground. The action is int32: 0 no-op, 1 left engine, 2 main engine, 3 right engine. If the task is
+    continuous, the action is float32 (2,), clipped to [-1, 1]: throttle of the main engine (off below 0) and of the
+    side engines (off between -0.5 and 0.5). The reward is the progress towards an upright landing minus the fuel used;
+    it is 100 for coming to rest and -100 for crashing or leaving the frame. Both end the episode.
 
     Options
     -------
     version : int
-        3, or 2: the world is kept over episodes, so that an episode depends a little on those before; the wind goes on
-        where it was instead of being drawn anew; the observation space is narrower.
+        3 by default. In version 2 the world persists across episodes, so that an episode depends slightly on the
+        episodes before it; the wind continues across episodes instead of being drawn again; and the observation space
+        is narrower.
     continuous : bool
-        Throttles instead of engines that are on or off.
+        If True, the action consists of throttles; if False, an action switches one engine on.
     gravity : float
-        Between -12 and 0 (m/s**2).
+        Gravity in m/s**2, greater than -12 and less than 0.
     enable_wind : bool
-        Whether wind blows until a leg touches the ground.
+        If True, wind blows until a leg touches the ground.
     wind_power, turbulence_power : float
-        Largest force (N) and torque (N m) of the wind; upstream recommends 0 to 20 and 0 to 2.
+        Largest force (N) and largest torque (N m) of the wind. Upstream recommends 0 to 20 and 0 to 2.
     """
 
     options = {
@@ -351,25 +348,20 @@ class LunarLander:
     }
 
     @staticmethod
-    def render_fps(config):
-        """Return how many pictures a second show the task at its own speed."""
-        return SCENE_FPS
-
-    @staticmethod
     def build(config):
-        """Return the capsule of this kind."""
+        """Return the capsule of LunarLander under a configuration."""
         cdef Config c
         if config.version not in (2, 3):
-            raise ConfigError(f"version is {config.version}, allowed are 2 and 3")
+            raise ConfigError(f"version must be 2 or 3, got {config.version}")
         if not -12 < config.gravity < 0:
-            raise ConfigError(f"gravity is {config.gravity}, allowed are numbers between -12 and 0, without these")
+            raise ConfigError(f"gravity must be greater than -12 and less than 0, got {config.gravity}")
         for name in ("wind_power", "turbulence_power"):
             if not abs(getattr(config, name)) <= 1000:
-                raise ConfigError(f"{name} is {getattr(config, name)}, allowed are -1000 to 1000")
+                raise ConfigError(f"{name} must be between -1000 and 1000, got {getattr(config, name)}")
         c.continuous = config.continuous
         c.wind = config.enable_wind
         c.is_world_kept = config.version == 2
-        c.base = Options(&TASK, config.gravity)
+        c.base = WorldOptions(&FUNCTIONS, config.gravity)
         c.wind_power = config.wind_power
         c.turbulence_power = config.turbulence_power
         high = np.array([2.5, 2.5, 10, 10, 2 * np.pi, 10, 1, 1], np.float32)

@@ -1,6 +1,6 @@
-/* The picture of LunarLander: what gymnasium's env draws with pygame on 600 x 400 pixels, with the same pixels. */
-#ifndef ENVPOOL_BOX2D_LUNAR_LANDER_DRAW_H
-#define ENVPOOL_BOX2D_LUNAR_LANDER_DRAW_H
+/* Frames of LunarLander: the pixels that gymnasium's environment draws with pygame, 600 x 400 of them. */
+#ifndef ENVPOOL_BOX2D_LUNAR_LANDER_FRAME_H
+#define ENVPOOL_BOX2D_LUNAR_LANDER_FRAME_H
 
 #include "envpool/raster/disc.h"
 #include "envpool/box2d/exhaust.h"
@@ -8,15 +8,15 @@
 
 enum { LANDER_CHUNKS = 11, LANDER_HEIGHT = 400, LANDER_WIDTH = 600 };
 
-/* All that the picture shows. */
+/* Everything that a frame shows. */
 struct LanderScene {
   const double *x, *y; /* corners of the ground (LANDER_CHUNKS), m                                                   */
   double pad_y;        /* height of the landing pad, m                                                               */
   const b2Body *parts[3]; /* hull and legs                                                                           */
-  const Exhaust *exhaust; /* up to date                                                                              */
+  const Exhaust *exhaust; /* whose world has caught up with the step                                                 */
 };
 
-/* Of each channel. */
+/* Returns the value of a colour channel. */
 static inline uint32_t lander_brightness(double part) { return static_cast<uint32_t>((part > 0.2 ? part : 0.2) * 255); }
 
 static inline uint32_t lander_particle_colour(double brightness) {
@@ -24,7 +24,7 @@ static inline uint32_t lander_particle_colour(double brightness) {
   return lander_brightness(0.15 + brightness) | other << 8 | other << 16;
 }
 
-/* Flags at both ends of the landing pad. */
+/* Draws the flags at both ends of the landing pad. */
 static inline void lander_draw_flags(const canvas *c, const LanderScene *s) {
   for (int32 i = LANDER_CHUNKS / 2 - 1; i <= LANDER_CHUNKS / 2 + 1; i += 2) {
     const double x = s->x[i] * OUTLINE_SCALE, low = s->pad_y * OUTLINE_SCALE, high = low + 50;
@@ -34,8 +34,8 @@ static inline void lander_draw_flags(const canvas *c, const LanderScene *s) {
   }
 }
 
-/* Draws into pixels (LANDER_HEIGHT, LANDER_WIDTH, 3), red, green, blue. Upstream draws the flags after each thing; as
- * their edges are smooth, it shows. */
+/* Draws a frame into RGB pixels (LANDER_HEIGHT, LANDER_WIDTH, 3). Upstream draws the flags again after every object,
+ * which is visible because their edges are antialiased. */
 static inline void lander_draw(const LanderScene *s, uint8_t *pixels) {
   const canvas c = canvas_flipped(pixels, LANDER_HEIGHT, LANDER_WIDTH);
   canvas_clear(&c, 0xffffff);
@@ -46,7 +46,7 @@ static inline void lander_draw(const LanderScene *s, uint8_t *pixels) {
                               {s->x[i] * OUTLINE_SCALE, LANDER_HEIGHT / 30.0 * OUTLINE_SCALE}};
     outline_fill(&c, sky, 4, 0);
   }
-  for (int64_t k = s->exhaust->first; k < s->exhaust->num_blown; k++) {
+  for (int64_t k = s->exhaust->first; k < s->exhaust->num_emitted; k++) {
     const Particle *p = &s->exhaust->particles[k % EXHAUST_PARTICLES];
     const b2Vec2 place = OUTLINE_SCALE * s->exhaust->bodies[k % EXHAUST_PARTICLES]->GetPosition();
     disc_draw(&c, place.x, place.y, 2, lander_particle_colour(p->brightness));
@@ -60,4 +60,4 @@ static inline void lander_draw(const LanderScene *s, uint8_t *pixels) {
   }
 }
 
-#endif /* ENVPOOL_BOX2D_LUNAR_LANDER_DRAW_H */
+#endif /* ENVPOOL_BOX2D_LUNAR_LANDER_FRAME_H */

@@ -1,4 +1,4 @@
-/* Bodies of Box2D on a picture, as gymnasium's Box2D tasks put them there. */
+/* Outlines of Box2D bodies, drawn as gymnasium's Box2D environments draw them. */
 #ifndef ENVPOOL_BOX2D_OUTLINE_H
 #define ENVPOOL_BOX2D_OUTLINE_H
 
@@ -9,15 +9,15 @@
 #include "envpool/raster/line.h"
 #include "envpool/raster/polygon.h"
 
-#define OUTLINE_SCALE 30.0f /* pixels in a metre */
+#define OUTLINE_SCALE 30.0f /* pixels per metre */
 
-/* Corners of a body on the picture. */
+/* The corners of a body, in pixels. */
 struct Outline {
   double corners[POLYGON_VERTICES][2];
   int32 count;
 };
 
-/* A body's only fixture: a polygon or an edge. Box2D's numbers are float32, and so is the scaling. */
+/* Returns the outline of a body's only fixture, a polygon or an edge. Box2D computes in float32, and so does the scaling. */
 static inline Outline outline_of(const b2Body *body) {
   Outline o;
   b2Vec2 at[POLYGON_VERTICES];
@@ -40,13 +40,13 @@ static inline Outline outline_of(const b2Body *body) {
   return o;
 }
 
-/* A filled polygon with smooth edges. */
+/* Draws a filled polygon with antialiased edges. */
 static inline void outline_fill(const canvas *c, const double (*corners)[2], int32 count, uint32_t colour) {
   polygon_draw(c, corners, count, colour);
   gfx_draw_outline(c, corners, count, colour);
 }
 
-/* A line with smooth edges; the ends are float32. */
+/* Draws an antialiased line, whose end points are rounded to float32. */
 static inline void outline_line(const canvas *c, const double *from, const double *to, uint32_t colour) {
   aaline_draw(c, static_cast<float>(from[0]), static_cast<float>(from[1]), static_cast<float>(to[0]),
               static_cast<float>(to[1]), colour);

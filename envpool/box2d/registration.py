@@ -1,4 +1,4 @@
-"""Task table of the Box2D family."""
+"""The task table of the Box2D family."""
 
 from envpool.registration import register
 

@@ -1,5 +1,5 @@
-/* Making Box2D worlds from doubles, as pybox2d does from Python: each number is rounded to float32 once, and joints
- * and fixtures get the defaults that pybox2d gives them. */
+/* Functions that build Box2D worlds from doubles, as pybox2d does from Python: each number is rounded to float32 once,
+ * and joints and fixtures have the defaults of pybox2d. */
 #ifndef ENVPOOL_BOX2D_SCENE_H
 #define ENVPOOL_BOX2D_SCENE_H
 
@@ -10,18 +10,18 @@
 #include "stepper.h"
 
 enum {
-  SCENE_FPS = 50,             /* steps in a second, in all envs                                                   */
-  SCENE_BLOCK = STEPPER_BLOCK, /* worlds that are stepped together, at most                                         */
-  SCENE_LANES = STEPPER_LANES  /* of them, in about the time of one                                                 */
+  SCENE_FPS = 50,              /* steps per second of simulated time, in all environments                          */
+  SCENE_BLOCK = STEPPER_BLOCK, /* largest number of worlds that are stepped together                               */
+  SCENE_LANES = STEPPER_LANES  /* number of worlds whose steps take about as long as the step of one               */
 };
 
-/* What the env wants to know about a body; its user data points here. */
+/* The contacts of a body, whose user data points here. */
 struct Touch {
-  bool is_touching; /* something, as far as the last contact that began or ended tells                              */
-  bool was_touched; /* since the episode began                                                                     */
+  bool is_touching; /* whether the last contact event was the beginning of a contact                               */
+  bool was_touched; /* whether any contact has begun since the episode began                                       */
 };
 
-/* Keeps the Touch of bodies that have one. It has no state, so one serves all worlds and threads. */
+/* Updates the Touch of every body that has one. The listener is stateless: one object serves all worlds and threads. */
 class TouchListener : public b2ContactListener {
  public:
   void BeginContact(b2Contact *contact) override { set(contact, true); }
@@ -37,12 +37,12 @@ class TouchListener : public b2ContactListener {
   }
 };
 
-/* A world, or NULL when there is no memory. */
+/* Returns a new world, or NULL if memory is exhausted. */
 static inline b2World *scene_create(double gravity_y) {
   return new (std::nothrow) b2World(b2Vec2(0.0f, static_cast<float32>(gravity_y)));
 }
 
-/* Makes a world anew where it lies. */
+/* Destroys a world and constructs a new one at the same address. */
 static inline void scene_restart(b2World *world, double gravity_y) {
   world->~b2World();
   new (world) b2World(b2Vec2(0.0f, static_cast<float32>(gravity_y)));
@@ -56,7 +56,7 @@ static inline b2Body *scene_body(b2World *world, b2BodyType type, double x, doub
   return world->CreateBody(&def);
 }
 
-/* A polygon of n corners (n x 2). */
+/* Adds a polygon with n corners (n x 2) to a body. */
 static inline void scene_polygon(b2Body *body, b2FixtureDef def, const double *corners, int n) {
   b2Vec2 vertices[b2_maxPolygonVertices];
   for (int i = 0; i < n; i++)
@@ -67,7 +67,24 @@ static inline void scene_polygon(b2Body *body, b2FixtureDef def, const double *c
   body->CreateFixture(&def);
 }
 
-/* A box around the body's origin, of half the width and height. */
+/* Creates the hull of a robot: a dynamic body with one polygon, whose n corners (n x 2) are divided by `scale`. The hull
+ * collides with the category `ground` only, and `touch` records these contacts. */
+static inline b2Body *scene_hull(b2World *world, double x, double y, const double *corners, int n, double scale,
+                                 uint16 category, uint16 ground, Touch *touch) {
+  double scaled[2 * b2_maxPolygonVertices];
+  for (int i = 0; i < 2 * n; i++) scaled[i] = corners[i] / scale;
+  b2FixtureDef fixture;
+  fixture.density = 5.0f;
+  fixture.friction = static_cast<float32>(0.1);
+  fixture.filter.categoryBits = category;
+  fixture.filter.maskBits = ground;
+  b2Body *hull = scene_body(world, b2_dynamicBody, x, y, 0.0);
+  scene_polygon(hull, fixture, scaled, n);
+  hull->SetUserData(touch);
+  return hull;
+}
+
+/* Adds a box around the body's origin, given half its width and half its height. */
 static inline void scene_box(b2Body *body, b2FixtureDef def, double half_width, double half_height) {
   b2PolygonShape shape;
   shape.SetAsBox(static_cast<float32>(half_width), static_cast<float32>(half_height));
@@ -83,7 +100,7 @@ static inline void scene_edge(b2Body *body, b2FixtureDef def, double x1, double 
   body->CreateFixture(&def);
 }
 
-/* A joint with motor and limits between two anchors; its angle is zero as the bodies are now. */
+/* Creates a joint with a motor and limits between two anchors. Its angle is zero in the current pose of the bodies. */
 static inline b2RevoluteJoint *scene_motor(b2World *world, b2Body *a, b2Body *b, double ax, double ay, double bx,
                                            double by, double torque, double speed, double lower, double upper) {
   b2RevoluteJointDef def;
@@ -101,7 +118,7 @@ static inline b2RevoluteJoint *scene_motor(b2World *world, b2Body *a, b2Body *b,
   return static_cast<b2RevoluteJoint *>(world->CreateJoint(&def));
 }
 
-/* Finds how far one can see. */
+/* Finds the closest fixture of a category along a ray. */
 class Sight : public b2RayCastCallback {
  public:
   explicit Sight(uint16 category) : fraction(1.0f), is_blocked(false), category_(category) {}
@@ -113,21 +130,21 @@ class Sight : public b2RayCastCallback {
     return at;
   }
   float32 fraction;
-  b2Vec2 place; /* what blocks the sight, if something does */
+  b2Vec2 place; /* the point at which the ray is blocked, if `is_blocked` */
   bool is_blocked;
 
  private:
   uint16 category_;
 };
 
-/* The part of the way from `from` to (x, y) that is free of fixtures of a category, from 0 to 1. */
+/* Returns the fraction, 0 to 1, of the segment from `from` to (x, y) that precedes the first fixture of a category. */
 static inline float scene_look(const b2World *world, const b2Vec2 &from, double x, double y, uint16 category) {
   Sight sight(category);
   world->RayCast(&sight, from, b2Vec2(static_cast<float32>(x), static_cast<float32>(y)));
   return sight.fraction;
 }
 
-/* The end of that part. */
+/* Writes to `end` (2) the point at which the ray of `scene_look` ends. */
 static inline void scene_look_at(const b2World *world, const b2Vec2 &from, double x, double y, uint16 category,
                                  double *end) {
   Sight sight(category);
@@ -136,16 +153,16 @@ static inline void scene_look_at(const b2World *world, const b2Vec2 &from, doubl
   end[1] = sight.is_blocked ? sight.place.y : y;
 }
 
-/* Steps n worlds (at most SCENE_BLOCK), in which static bodies were made before all others. */
+/* Steps n worlds (at most SCENE_BLOCK). In each of them static bodies must have been created before all others. */
 static inline void scene_step(b2World *const *worlds, int n) {
   stepper_step(worlds, n, static_cast<float32>(1.0 / SCENE_FPS), 6 * 30, 2 * 30);
 }
 
-/* Steps a world with whatever is in it. */
+/* Steps one world, whatever bodies it contains. */
 static inline void scene_step_any(b2World *world) { world->Step(static_cast<float32>(1.0 / SCENE_FPS), 6 * 30, 2 * 30); }
 
-/* Fills the tables that Box2D makes on first use and shares between worlds. Call it once, with the GIL: later it would
- * be a race. */
+/* Fills the tables that Box2D initialises on first use and shares between worlds. Call it once, with the GIL held: the
+ * first use on several threads would be a data race. */
 static inline void scene_warm_up() {
   b2World *world = scene_create(0.0);
   if (world == NULL) return;

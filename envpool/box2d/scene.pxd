@@ -1,4 +1,4 @@
-"""Box2D's classes, as far as the envs use them, and scene.h."""
+"""scene.h, and the members of Box2D's classes that the environments use."""
 
 from libcpp cimport bool
 
@@ -75,6 +75,8 @@ cdef extern from "envpool/box2d/scene.h" nogil:
     void scene_restart(b2World* world, double gravity_y)
     b2Body* scene_body(b2World* world, b2BodyType kind, double x, double y, double angle)
     void scene_polygon(b2Body* body, const b2FixtureDef& fixture, const double* corners, int n)
+    b2Body* scene_hull(b2World* world, double x, double y, const double* corners, int n, double scale,
+                       unsigned short category, unsigned short ground, Touch* touch)
     void scene_box(b2Body* body, const b2FixtureDef& fixture, double half_width, double half_height)
     void scene_edge(b2Body* body, const b2FixtureDef& fixture, double x1, double y1, double x2, double y2)
     b2RevoluteJoint* scene_motor(b2World* world, b2Body* a, b2Body* b, double ax, double ay, double bx, double by,

@@ -1,1 +1,1 @@
-"""Figures and images drawn pixel by pixel as pygame draws them, for families whose upstream uses it."""
+"""A software rasteriser that draws the same pixels as pygame, for families whose upstream environments use pygame."""

@@ -1,19 +1,19 @@
-/* Smooth lines, pixel by pixel as pygame.draw.aaline draws them, in float32 arithmetic. */
-#ifndef ENVPOOL_DRAWING_AALINE_H
-#define ENVPOOL_DRAWING_AALINE_H
+/* Antialiased lines: the pixels of pygame.draw.aaline, in float32 arithmetic. */
+#ifndef ENVPOOL_RASTER_AALINE_H
+#define ENVPOOL_RASTER_AALINE_H
 
 #include <math.h>
 
 #include "canvas.h"
 
-/* Lines are drawn along their longer side: `along` and `across` are x and y, or y and x where the line is steep. */
+/* Lines are drawn along their longer side: `along` and `across` are x and y, or y and x if the line is steep. */
 typedef struct aaline_target {
   const canvas *c;
   int32_t is_steep;
   uint32_t colour;
 } aaline_target;
 
-/* Mixes brightness parts of the colour into a pixel. */
+/* Blends the colour into a pixel with a weight of `brightness`, 0 to 1. */
 static inline void aaline_mix(const canvas *c, int32_t x, int32_t y, uint32_t colour, float brightness) {
   if (!canvas_has(c, x, y))
     return;
@@ -28,7 +28,7 @@ static inline void aaline_plot(const aaline_target *t, int32_t along, int32_t ac
   aaline_mix(t->c, t->is_steep ? across : along, t->is_steep ? along : across, t->colour, brightness);
 }
 
-/* The two pixels at one end, of which `gap` is covered. `across` is one more than it is in the picture. */
+/* Draws the two pixels at one end, of which the part `gap` is covered. `across` is greater by 1 than on the canvas. */
 static inline void aaline_end(const aaline_target *t, int32_t along, float across, float gap) {
   const int32_t whole = canvas_coordinate(across);
   const float share = across - (float)whole;
@@ -43,8 +43,8 @@ static inline void aaline_swap(float *a, float *b) {
   *b = kept;
 }
 
-/* Draws a line; nothing where a coordinate is not finite. It is clipped to one pixel around the picture, so that pixels at
- * the border get their part of it. */
+/* Draws a line, or nothing if a coordinate is not finite. The line is clipped to the canvas plus one pixel on each side, so
+ * that pixels at the border get their part of it. */
 static inline void aaline_draw(const canvas *c, float x1, float y1, float x2, float y2, uint32_t colour) {
   float dx = x2 - x1, dy = y2 - y1;
   if (!isfinite(dx) || !isfinite(dy))
@@ -91,7 +91,7 @@ static inline void aaline_draw(const canvas *c, float x1, float y1, float x2, fl
     *lower_x += (bottom - *lower_y) / gradient;
     *lower_y = bottom;
   }
-  /* One more, so that no `across` is negative and rounding towards zero rounds down. */
+  /* 1 is added so that no `across` is negative: rounding towards zero then rounds down. */
   y1 += 1;
   y2 += 1;
   int32_t first = canvas_coordinate(x1);
@@ -113,4 +113,4 @@ static inline void aaline_draw(const canvas *c, float x1, float y1, float x2, fl
   }
 }
 
-#endif /* ENVPOOL_DRAWING_AALINE_H */
+#endif /* ENVPOOL_RASTER_AALINE_H */

@@ -1,4 +1,4 @@
-"""aaline.h: smooth lines."""
+"""aaline.h: antialiased lines."""
 
 from libc.stdint cimport uint32_t
 

@@ -1,10 +1,10 @@
-/* A picture (height, width, 3) of RGB bytes to draw on, and what every figure is made of: pixels and pieces of rows.
+/* A canvas of RGB bytes (height, width, 3), and the parts of every figure: pixels and spans of rows.
  *
- * Rows are counted from the top, or from the bottom where the scene is drawn upside down and flipped in the end. Nothing
- * here writes outside of the picture, whatever the coordinates are. A colour is 0xBBGGRR; the highest byte is 0.
+ * Rows are counted from the top, or from the bottom if upstream draws the scene upside down and flips it at the end. No
+ * function writes outside of the canvas, whatever the coordinates are. A colour is 0xBBGGRR; its highest byte is 0.
  */
-#ifndef ENVPOOL_DRAWING_CANVAS_H
-#define ENVPOOL_DRAWING_CANVAS_H
+#ifndef ENVPOOL_RASTER_CANVAS_H
+#define ENVPOOL_RASTER_CANVAS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,11 +13,11 @@
 #include "envpool/env.h"
 
 typedef struct canvas {
-  uint8_t *row0;    /* the first pixel of row 0 that is kept                             */
-  ptrdiff_t stride; /* bytes from a row to the next; negative where rows go up           */
+  uint8_t *row0;    /* the first stored pixel of row 0                                   */
+  ptrdiff_t stride; /* bytes from a row to the next; negative if rows count upwards      */
   int32_t width;
   int32_t height;
-  int32_t left;     /* first column that is kept; what is drawn left of it is not seen   */
+  int32_t left;     /* the first stored column; columns to its left are not drawn        */
 } canvas;
 
 static inline canvas canvas_of(uint8_t *pixels, int32_t height, int32_t width) {
@@ -25,14 +25,15 @@ static inline canvas canvas_of(uint8_t *pixels, int32_t height, int32_t width) {
   return c;
 }
 
-/* The same picture with rows counted from the bottom. */
+/* Returns a canvas whose rows are counted from the bottom. */
 static inline canvas canvas_flipped(uint8_t *pixels, int32_t height, int32_t width) {
   const ptrdiff_t stride = 3 * (ptrdiff_t)width;
   const canvas c = {pixels + (height - 1) * stride, -stride, width, height, 0};
   return c;
 }
 
-/* The same for a window of a wider picture: pixels (height, columns, 3) are its last columns. Lines are clipped to all of it. */
+/* Returns a canvas of which only the last columns are stored, in pixels (height, columns, 3); its rows are counted from the
+ * bottom. Lines are clipped to the whole canvas. */
 static inline canvas canvas_window(uint8_t *pixels, int32_t height, int32_t columns, int32_t width) {
   canvas c = canvas_flipped(pixels, height, columns);
   c.width = width;
@@ -40,7 +41,7 @@ static inline canvas canvas_window(uint8_t *pixels, int32_t height, int32_t colu
   return c;
 }
 
-/* Picture i of a batch. */
+/* Returns a canvas on frame i of a batch. */
 static inline canvas canvas_of_frame(const envpool_frames *f, int32_t i) {
   return canvas_of(f->pixels + (size_t)3 * f->height * f->width * i, f->height, f->width);
 }
@@ -49,7 +50,7 @@ static inline canvas canvas_of_frame_flipped(const envpool_frames *f, int32_t i)
   return canvas_flipped(f->pixels + (size_t)3 * f->height * f->width * i, f->height, f->width);
 }
 
-/* A pixel that is kept. */
+/* Returns the address of a stored pixel. */
 static inline uint8_t *canvas_pixel(const canvas *c, int32_t x, int32_t y) {
   return c->row0 + y * c->stride + 3 * ((ptrdiff_t)x - c->left);
 }
@@ -70,7 +71,7 @@ static inline void canvas_set(const canvas *c, int32_t x, int32_t y, uint32_t co
   if (canvas_has(c, x, y)) canvas_put(canvas_pixel(c, x, y), colour);
 }
 
-/* Colours the pixels between two of row y, both included; the first may be the right one. */
+/* Colours the pixels of row y between two columns, both included and in any order. */
 static inline void canvas_span(const canvas *c, int32_t y, int32_t from, int32_t to, uint32_t colour) {
   int32_t low = from < to ? from : to, high = from < to ? to : from;
   if (y < 0 || y >= c->height) return;
@@ -80,7 +81,7 @@ static inline void canvas_span(const canvas *c, int32_t y, int32_t from, int32_t
   for (int32_t x = low; x <= high; x++, pixel += 3) canvas_put(pixel, colour);
 }
 
-/* Gives every pixel one colour: the first row pixel by pixel, then twice as many bytes at a time. */
+/* Gives all pixels one colour: fills the first row pixel by pixel, and doubles the filled part until all rows are filled. */
 static inline void canvas_clear(const canvas *c, uint32_t colour) {
   const size_t row = 3 * (size_t)(c->width - c->left), bytes = row * (size_t)c->height;
   uint8_t *top = c->stride > 0 ? c->row0 : c->row0 + (c->height - 1) * c->stride;
@@ -93,9 +94,9 @@ static inline void canvas_clear(const canvas *c, uint32_t colour) {
   for (; done < bytes; done *= 2) memcpy(top + done, top, done < bytes - done ? done : bytes - done);
 }
 
-/* What x86 makes of a double: rounded towards zero, INT32_MIN where that does not fit. */
+/* Converts a double as x86 does: rounded towards zero, or INT32_MIN if the result does not fit. */
 static inline int32_t canvas_coordinate(double value) {
   return value > -2147483649.0 && value < 2147483648.0 ? (int32_t)value : INT32_MIN;
 }
 
-#endif /* ENVPOOL_DRAWING_CANVAS_H */
+#endif /* ENVPOOL_RASTER_CANVAS_H */

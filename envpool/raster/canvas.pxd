@@ -1,4 +1,4 @@
-"""canvas.h: a picture of RGB bytes to draw on."""
+"""canvas.h: a canvas of RGB bytes."""
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 

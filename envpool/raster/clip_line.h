@@ -1,6 +1,7 @@
-/* A line clipped as SDL_gfx does it before it draws one: each step rounds, so the result is another line. */
-#ifndef ENVPOOL_DRAWING_CLIP_LINE_H
-#define ENVPOOL_DRAWING_CLIP_LINE_H
+/* Clipping of lines as in SDL_gfx. Every step rounds, so that the pixels of a clipped line may differ from those of the
+ * original line. */
+#ifndef ENVPOOL_RASTER_CLIP_LINE_H
+#define ENVPOOL_RASTER_CLIP_LINE_H
 
 #include <stdint.h>
 
@@ -10,8 +11,9 @@ static inline int32_t clip_sides(int32_t width, int32_t height, int32_t x, int32
   return (x < 0 ? CLIP_LEFT : x >= width ? CLIP_RIGHT : 0) | (y < 0 ? CLIP_TOP : y >= height ? CLIP_BOTTOM : 0);
 }
 
-/* Clips the line from x[0], y[0] to x[1], y[1] to a picture; 0 when nothing of it is inside. The ends may be swapped. Each
- * round moves one end to one side of the picture, so there are few; coordinates that wrapped around could make more. */
+/* Clips the line from x[0], y[0] to x[1], y[1] to a canvas, and possibly swaps its ends. Returns 0 if no part of the line is
+ * inside. Each round moves one end to one side of the canvas, so that a few rounds suffice; the limit is for coordinates
+ * that have wrapped around. */
 static inline int32_t clip_line(int32_t width, int32_t height, int16_t *x, int16_t *y) {
   for (int32_t round = 0; round < 16; round++) {
     int32_t sides = clip_sides(width, height, x[0], y[0]);
@@ -44,4 +46,4 @@ static inline int32_t clip_line(int32_t width, int32_t height, int16_t *x, int16
   return 0;
 }
 
-#endif /* ENVPOOL_DRAWING_CLIP_LINE_H */
+#endif /* ENVPOOL_RASTER_CLIP_LINE_H */

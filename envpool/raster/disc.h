@@ -1,10 +1,10 @@
-/* Discs, pixel by pixel as pygame.draw.circle draws them filled: 2 * radius pixels wide, by the midpoint algorithm. */
-#ifndef ENVPOOL_DRAWING_DISC_H
-#define ENVPOOL_DRAWING_DISC_H
+/* Discs: the pixels of a filled pygame.draw.circle, 2 * radius pixels wide, by the midpoint algorithm. */
+#ifndef ENVPOOL_RASTER_DISC_H
+#define ENVPOOL_RASTER_DISC_H
 
 #include "canvas.h"
 
-/* Draws a disc of a radius below 2**14; the coordinates of its centre lose their fractions. */
+/* Draws a disc with a radius less than 2**14. The fractions of the centre's coordinates are discarded. */
 static inline void disc_draw(const canvas *c, double x, double y, int32_t radius, uint32_t colour) {
   const int32_t column = canvas_coordinate(x), row = canvas_coordinate(y);
   if (column < -radius || column - radius > c->width || row < -radius || row - radius > c->height)
@@ -17,7 +17,7 @@ static inline void disc_draw(const canvas *c, double x, double y, int32_t radius
     }
     aside++;
     error += 2 * aside + 1;
-    if (error >= 0) { /* `up` will change, so this is its longest piece */
+    if (error >= 0) { /* `up` will change, so this is the longest span of this row */
       canvas_span(c, row + up - 1, column - aside, column + aside - 1, colour);
       canvas_span(c, row - up, column - aside, column + aside - 1, colour);
     }
@@ -26,4 +26,4 @@ static inline void disc_draw(const canvas *c, double x, double y, int32_t radius
   }
 }
 
-#endif /* ENVPOOL_DRAWING_DISC_H */
+#endif /* ENVPOOL_RASTER_DISC_H */

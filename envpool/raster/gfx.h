@@ -1,8 +1,8 @@
-/* Filled polygons and circles with smooth edges, pixel by pixel as pygame.gfxdraw draws them (SDL_gfx): aapolygon and then
- * filled_polygon, aacircle and then filled_circle. All its coordinates are int16 and wrap around.
+/* Filled polygons and circles with antialiased edges: the pixels of pygame.gfxdraw (SDL_gfx), aapolygon followed by
+ * filled_polygon and aacircle followed by filled_circle. All coordinates are int16 and wrap around.
  */
-#ifndef ENVPOOL_DRAWING_GFX_H
-#define ENVPOOL_DRAWING_GFX_H
+#ifndef ENVPOOL_RASTER_GFX_H
+#define ENVPOOL_RASTER_GFX_H
 
 #include <math.h>
 
@@ -10,9 +10,9 @@
 #include "clip_line.h"
 #include "turn.h"
 
-#define GFX_VERTICES 8 /* at most */
+#define GFX_VERTICES 8 /* largest number of vertices */
 
-/* int() of a number, then int16; 0 where pygame raises: it is NaN or does not fit into int64. */
+/* Converts a number by int() and to int16. Returns 0 where pygame raises: the number is NaN or does not fit in int64. */
 static inline int32_t gfx_coordinate(double value, int16_t *out) {
   if (!(value > -9223372036854775809.0 && value < 9223372036854775808.0))
     return 0;
@@ -20,7 +20,7 @@ static inline int32_t gfx_coordinate(double value, int16_t *out) {
   return 1;
 }
 
-/* Moves a pixel towards a colour by share / 256, of which blending loses a little; each channel is rounded down. */
+/* Blends a colour into a pixel with about share / 256; each channel is rounded down. */
 static inline void gfx_blend(const canvas *c, int32_t x, int32_t y, uint32_t colour, uint32_t share) {
   const int32_t weight = (int32_t)(255 * share >> 8);
   if (!canvas_has(c, x, y))
@@ -30,7 +30,7 @@ static inline void gfx_blend(const canvas *c, int32_t x, int32_t y, uint32_t col
     pixel[k] = (uint8_t)(pixel[k] + (((int32_t)(colour >> 8 * k & 255) - pixel[k]) * weight >> 8));
 }
 
-/* A line that has all its pixels but the last. */
+/* Draws an antialiased edge without its last pixel, which belongs to the next edge. */
 static inline void gfx_draw_edge(const canvas *c, int16_t x1, int16_t y1, int16_t x2, int16_t y2, uint32_t colour) {
   int16_t x[2] = {x1, x2}, y[2] = {y1, y2};
   if (!clip_line(c->width, c->height, x, y))
@@ -51,7 +51,7 @@ static inline void gfx_draw_edge(const canvas *c, int16_t x1, int16_t y1, int16_
   canvas_set(c, x[0], y[0], colour);
   const int32_t is_steep = dy > width, length = is_steep ? dy : width;
   const uint32_t slope = (uint32_t)((is_steep ? width : dy) << 16) / (uint32_t)length;
-  uint32_t done = 0; /* pixels along the shorter side in 1 / 0x10000 */
+  uint32_t done = 0; /* distance along the shorter side in 1 / 0x10000 pixel */
   for (int32_t k = 1; k < length; k++) {
     done += slope & 0xffff;
     const int32_t shift = (int32_t)(done >> 16) + (slope >> 16 ? k : 0);
@@ -65,7 +65,7 @@ static inline void gfx_draw_edge(const canvas *c, int16_t x1, int16_t y1, int16_
 
 static inline int32_t gfx_round(int32_t crossing) { return (crossing >> 16) + ((crossing & 0x8000) >> 15); }
 
-/* Where an edge crosses a row, in 1 / 0x10000; products wrap around. */
+/* Returns the column at which an edge crosses a row, in 1 / 0x10000 pixel; products wrap around. */
 static inline int32_t gfx_crossing(int32_t x1, int32_t y1, int32_t x2, int32_t y2, int32_t y) {
   const int32_t share = (int32_t)((uint32_t)(y - y1) << 16) / (y2 - y1);
   return (int32_t)((uint32_t)share * (uint32_t)(x2 - x1) + ((uint32_t)x1 << 16));
@@ -96,7 +96,7 @@ static inline void gfx_fill(const canvas *c, const int16_t *x, const int16_t *y,
   }
 }
 
-/* Draws the smooth edges of a polygon of int16 coordinates. */
+/* Draws the antialiased edges of a polygon with int16 coordinates. */
 static inline void gfx_draw_edges(const canvas *c, const int16_t *x, const int16_t *y, int32_t count, uint32_t colour) {
   for (int32_t i = 0; i < count; i++) {
     const int32_t next = i + 1 < count ? i + 1 : 0;
@@ -104,7 +104,7 @@ static inline void gfx_draw_edges(const canvas *c, const int16_t *x, const int16
   }
 }
 
-/* Turns vertices into coordinates; 0 where pygame refuses one of them. */
+/* Converts vertices to int16 coordinates. Returns 0 if pygame rejects one of them. */
 static inline int32_t gfx_coordinates(const double (*vertices)[2], int32_t count, int16_t *x, int16_t *y) {
   for (int32_t i = 0; i < count; i++)
     if (!gfx_coordinate(vertices[i][0], &x[i]) || !gfx_coordinate(vertices[i][1], &y[i]))
@@ -112,14 +112,14 @@ static inline int32_t gfx_coordinates(const double (*vertices)[2], int32_t count
   return 1;
 }
 
-/* Draws the outline of a polygon of 3 to GFX_VERTICES vertices; nothing where pygame refuses one of them. */
+/* Draws the outline of a polygon with 3 to GFX_VERTICES vertices, or nothing if pygame rejects one of them. */
 static inline void gfx_draw_outline(const canvas *c, const double (*vertices)[2], int32_t count, uint32_t colour) {
   int16_t x[GFX_VERTICES], y[GFX_VERTICES];
   if (gfx_coordinates(vertices, count, x, y))
     gfx_draw_edges(c, x, y, count, colour);
 }
 
-/* Draws a polygon of 3 to GFX_VERTICES vertices; nothing where pygame refuses one of them. */
+/* Draws a filled polygon with 3 to GFX_VERTICES vertices, or nothing if pygame rejects one of them. */
 static inline void gfx_draw_polygon(const canvas *c, double (*vertices)[2], int32_t count, uint32_t colour) {
   int16_t x[GFX_VERTICES], y[GFX_VERTICES];
   if (!gfx_coordinates((const double (*)[2])vertices, count, x, y))
@@ -128,7 +128,7 @@ static inline void gfx_draw_polygon(const canvas *c, double (*vertices)[2], int3
   gfx_fill(c, x, y, count, colour);
 }
 
-/* Draws a rectangle that is turned around the origin, then moved up by `lift`, then by x and y. */
+/* Draws a rectangle that is rotated around the origin, moved up by `lift`, and moved by x and y. */
 static inline void gfx_draw_box(const canvas *c, double left, double right, double low, double high, const turn *by,
                                 double lift, double x, double y, uint32_t colour) {
   double vertices[4][2] = {{left, low}, {left, high}, {right, high}, {right, low}};
@@ -141,7 +141,7 @@ static inline void gfx_draw_box(const canvas *c, double left, double right, doub
   gfx_draw_polygon(c, vertices, 4, colour);
 }
 
-/* A pixel and its three mirror images. */
+/* Blends a colour into a pixel and its three mirror images. */
 static inline void gfx_blend_four(const canvas *c, int32_t x, int32_t y, int32_t dx, int32_t dy, uint32_t colour,
                                   uint32_t share) {
   gfx_blend(c, x + dx, y + dy, colour, share);
@@ -150,18 +150,18 @@ static inline void gfx_blend_four(const canvas *c, int32_t x, int32_t y, int32_t
   gfx_blend(c, x - dx, y - dy, colour, share);
 }
 
-/* How much of a step the outer of two pixels has: the error over the gradient. */
+/* Returns the share of a step, 0 to 255, that the outer of two pixels has: the error divided by the gradient. */
 static inline uint32_t gfx_outer_share(int32_t error, int32_t gradient) {
   const float share = gradient ? (float)abs(error) / (float)abs(gradient) : 1.0f;
   return (uint32_t)(uint8_t)((share > 1.0f ? 1.0f : share) * 255);
 }
 
-/* The rim of a circle. From the topmost pixel on to the left, first column by column, then row by row. */
+/* Draws the rim of a circle, from the topmost pixel to the left: first column by column, then row by row. */
 static inline void gfx_draw_rim(const canvas *c, int32_t x, int32_t y, int32_t radius, uint32_t colour) {
   const int32_t square = radius * radius, step = 2 * square;
   const int32_t steps = (int32_t)lrint((double)square / sqrt((double)(square + square)));
-  int32_t dx = 0, dy = radius;            /* from the centre to the left and up */
-  int32_t t = 0, s = -step * radius, d = 0; /* derivatives, and the error of the implicit equation */
+  int32_t dx = 0, dy = radius;            /* distance from the centre to the left, and upwards */
+  int32_t t = 0, s = -step * radius, d = 0; /* derivatives and error of the implicit equation */
   canvas_set(c, x, y - dy, colour);
   canvas_set(c, x, y + dy, colour);
   for (int32_t k = 0; k < steps; k++) {
@@ -214,7 +214,7 @@ static inline void gfx_draw_rim(const canvas *c, int32_t x, int32_t y, int32_t r
   }
 }
 
-/* The rows of a disc, by the midpoint algorithm. */
+/* Fills the rows of a disc, by the midpoint algorithm. */
 static inline void gfx_fill_disc(const canvas *c, int32_t x, int32_t y, int32_t radius, uint32_t colour) {
   int32_t dx = 0, dy = radius, drawn = -1;
   int32_t error = 1 - radius, right = 3, diagonal = 5 - 2 * radius;
@@ -241,7 +241,7 @@ static inline void gfx_fill_disc(const canvas *c, int32_t x, int32_t y, int32_t 
   } while (dx <= dy);
 }
 
-/* Draws a circle around (int(x), int(y)); nothing where pygame refuses a number, as it is not an int16, or all is outside. */
+/* Draws a circle around (int(x), int(y)), or nothing if pygame rejects a number that does not fit in int16. */
 static inline void gfx_draw_circle(const canvas *c, double x, double y, double radius, uint32_t colour) {
   const double limit = 32768;
   if (!(x > -limit - 1 && x < limit && y > -limit - 1 && y < limit && radius >= 0 && radius < limit))
@@ -257,4 +257,4 @@ static inline void gfx_draw_circle(const canvas *c, double x, double y, double r
   gfx_fill_disc(c, cx, cy, r, colour);
 }
 
-#endif /* ENVPOOL_DRAWING_GFX_H */
+#endif /* ENVPOOL_RASTER_GFX_H */

@@ -1,4 +1,4 @@
-"""gfx.h and turn.h: filled polygons and circles with smooth edges, and points turned around the origin."""
+"""gfx.h and turn.h: filled polygons and circles with antialiased edges, and points rotated around the origin."""
 
 from libc.stdint cimport int32_t, uint32_t
 

@@ -1,4 +1,4 @@
-"""sprite.h, sheet.h and smoothscale.h: images laid over a picture, sheets of them, and images scaled."""
+"""sprite.h, sheet.h and smoothscale.h: images drawn over a canvas, sheets of images, and scaled images."""
 
 from libc.stdint cimport int32_t, uint8_t
 

@@ -1,25 +1,25 @@
-/* Lines one or two pixels wide, pixel by pixel as pygame.draw.line and pygame.draw.lines draw them (Bresenham). */
-#ifndef ENVPOOL_DRAWING_LINE_H
-#define ENVPOOL_DRAWING_LINE_H
+/* Lines with a width of one or two pixels: the pixels of pygame.draw.line and pygame.draw.lines (Bresenham). */
+#ifndef ENVPOOL_RASTER_LINE_H
+#define ENVPOOL_RASTER_LINE_H
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "canvas.h"
 
-/* A line from one end to the other; where it is clipped, the ends are rounded, which makes it another line. */
+/* A line, clipped. Clipping rounds the ends, so that the pixels may differ from those of the original line. */
 typedef struct line {
   int32_t x[2], y[2];
-  int32_t end_x, end_y;  /* its last pixel, not clipped                                       */
+  int32_t end_x, end_y;  /* last pixel, not clipped                                           */
   int32_t width, height; /* of the whole line, not clipped                                    */
   int32_t right, down;   /* directions: 1 or -1                                               */
   uint32_t colour;
 } line;
 
-/* Colours the pixels between two of a row, both included and in order; they may lie outside of the picture. */
+/* Colours the pixels of a row between two columns, both included and in order; they may lie outside of the canvas. */
 typedef void line_span(void *target, int32_t y, int32_t from, int32_t to, uint32_t colour);
 
-/* Keeps the part of [*first, *last] in which position, which moves by step from 0 to 1, is in [0, size]. */
+/* Reduces [*first, *last] to the parameters t for which position + t * step is in [0, size]. */
 static inline void line_clip_side(double position, double step, double size, double *first, double *last) {
   if (step == 0)
     return;
@@ -30,11 +30,11 @@ static inline void line_clip_side(double position, double step, double size, dou
 
 static inline int32_t line_round(double value) { return (int32_t)(value < 0 ? value - 0.5 : value + 0.5); }
 
-/* Prepares a line on a picture; 0 when nothing of it can be seen. Coordinates lose their fractions. */
+/* Prepares a line on a canvas. Fractions of coordinates are discarded. Returns 0 if no part of the line is visible. */
 static inline int32_t line_init(line *l, int32_t width, int32_t height, const double *from, const double *to,
                                 uint32_t colour) {
   const int32_t x = canvas_coordinate(from[0]), y = canvas_coordinate(from[1]);
-  const double far = 1 << 30; /* beyond it, differences would not fit */
+  const double far = 1 << 30; /* differences of larger coordinates would overflow */
   l->end_x = canvas_coordinate(to[0]);
   l->end_y = canvas_coordinate(to[1]);
   if (fabs((double)x) > far || fabs((double)y) > far || fabs((double)l->end_x) > far || fabs((double)l->end_y) > far)
@@ -59,7 +59,7 @@ static inline int32_t line_init(line *l, int32_t width, int32_t height, const do
   return 1;
 }
 
-/* One step of the line from pixel to pixel. */
+/* Advances from one pixel of a line to the next. */
 static inline void line_advance(int32_t *x, int32_t *y, int32_t *error, int32_t width, int32_t height, int32_t right,
                                 int32_t down) {
   const int32_t before = *error;
@@ -73,7 +73,7 @@ static inline void line_advance(int32_t *x, int32_t *y, int32_t *error, int32_t 
   }
 }
 
-/* Draws a line one pixel wide. The clipped line is drawn as one of its own. */
+/* Draws a line with a width of one pixel. The clipped line is drawn as if it were an independent line. */
 __attribute__((always_inline)) static inline void line_draw_thin(const line *l, line_span *span, void *target) {
   const int32_t width = abs(l->x[1] - l->x[0]), height = abs(l->y[1] - l->y[0]);
   const int32_t right = l->x[0] < l->x[1] ? 1 : -1, down = l->y[0] < l->y[1] ? 1 : -1;
@@ -83,8 +83,9 @@ __attribute__((always_inline)) static inline void line_draw_thin(const line *l, 
   span(target, y, x, x, l->colour);
 }
 
-/* Draws a line two pixels wide: the second pixel is the next in the row, or in the column where the line is flat. The
- * clipped line goes on as the whole one would, and past its end while it is in the picture (in_width, in_height). */
+/* Draws a line with a width of two pixels: the second pixel is the next one in the row, or in the column if the line is
+ * flat. The clipped line continues as the whole line would, also beyond its end while it is on the canvas (in_width,
+ * in_height). */
 __attribute__((always_inline)) static inline void line_draw_double(const line *l, int32_t in_width, int32_t in_height,
                                                                    line_span *span, void *target) {
   const int32_t is_steep = l->width <= l->height;
@@ -108,17 +109,17 @@ static inline void line_canvas_span(void *target, int32_t y, int32_t from, int32
   canvas_span((const canvas *)target, y, from, to, colour);
 }
 
-/* Draws a line one pixel wide. */
+/* Draws a line with a width of one pixel on a canvas. */
 static inline void line_draw(const canvas *c, const double *from, const double *to, uint32_t colour) {
   line l;
   if (line_init(&l, c->width, c->height, from, to, colour))
     line_draw_thin(&l, line_canvas_span, (void *)c);
 }
 
-/* Draws the sides of a polygon (count, 2) one pixel wide. */
+/* Draws the sides of a polygon (count, 2) with a width of one pixel. */
 static inline void line_draw_around(const canvas *c, const double (*vertices)[2], int32_t count, uint32_t colour) {
   for (int32_t i = 0; i < count; i++)
     line_draw(c, vertices[i], vertices[i + 1 < count ? i + 1 : 0], colour);
 }
 
-#endif /* ENVPOOL_DRAWING_LINE_H */
+#endif /* ENVPOOL_RASTER_LINE_H */

@@ -1,25 +1,25 @@
-/* Filled polygons, pixel by pixel as pygame.draw.polygon draws them.
+/* Filled polygons: the pixels of pygame.draw.polygon.
  *
- * A row is filled between pairs of crossings with the edges, which are rounded towards zero. An edge crosses the rows
- * from its upper end to the one before its lower end; in the last row of the polygon, edges count that end there.
+ * A row is filled between pairs of crossings with the edges, which are rounded towards zero. An edge crosses the rows from
+ * its upper end to the row before its lower end; in the last row of the polygon, the edges that end there count.
  * Horizontal edges between the first and the last row are drawn as well.
  */
-#ifndef ENVPOOL_DRAWING_POLYGON_H
-#define ENVPOOL_DRAWING_POLYGON_H
+#ifndef ENVPOOL_RASTER_POLYGON_H
+#define ENVPOOL_RASTER_POLYGON_H
 
 #include "canvas.h"
 
-#define POLYGON_VERTICES 8 /* at most           */
-#define POLYGON_ROWS 50    /* done at a time    */
+#define POLYGON_VERTICES 8 /* largest number of vertices          */
+#define POLYGON_ROWS 50    /* rows that are processed together    */
 
 typedef struct polygon {
   int32_t x[POLYGON_VERTICES], y[POLYGON_VERTICES];
   int32_t count;     /* vertices, at least 3 */
-  int32_t low, high; /* the rows that it touches, not clipped */
+  int32_t low, high; /* first and last row, not clipped */
   uint32_t colour;
 } polygon;
 
-/* Colours the pixels between two of a row, both included; the first may be the right one, and they may lie outside. */
+/* Colours the pixels of a row between two columns, both included and in any order; they may lie outside of the canvas. */
 typedef void polygon_span(void *target, int32_t y, int32_t from, int32_t to, uint32_t colour);
 
 static inline void polygon_init(polygon *p, const double (*vertices)[2], int32_t count, uint32_t colour) {
@@ -35,7 +35,7 @@ static inline void polygon_init(polygon *p, const double (*vertices)[2], int32_t
   }
 }
 
-/* Where the edges cross some rows. */
+/* The crossings of the edges with some rows. */
 typedef struct polygon_crossings {
   int32_t x[POLYGON_ROWS][POLYGON_VERTICES];
   uint8_t count[POLYGON_ROWS]; /* even */
@@ -63,7 +63,7 @@ static inline void polygon_sort(int32_t *x, int32_t count) {
   }
 }
 
-/* Draws rows `begin` to `end`, at most POLYGON_ROWS, of which the polygon has some. */
+/* Draws rows `begin` to `end` of a polygon: at most POLYGON_ROWS rows, at least one of which the polygon must have. */
 __attribute__((always_inline)) static inline void polygon_draw_rows(const polygon *p, int32_t begin, int32_t end,
                                                                     polygon_span *span, void *target) {
   polygon_crossings c;
@@ -73,7 +73,7 @@ __attribute__((always_inline)) static inline void polygon_draw_rows(const polygo
   for (int32_t y = begin; y <= end; y++) {
     int32_t *x = c.x[y - begin];
     const int32_t count = c.count[y - begin];
-    if (count > 2) /* two need no order */
+    if (count > 2) /* spans accept their two ends in any order */
       polygon_sort(x, count);
     for (int32_t i = 0; i < count; i += 2)
       span(target, y, x[i], x[i + 1], p->colour);
@@ -85,7 +85,7 @@ __attribute__((always_inline)) static inline void polygon_draw_rows(const polygo
   }
 }
 
-/* Draws what of the polygon is in rows `low` to `high`. */
+/* Draws the part of a polygon in rows `low` to `high`. */
 __attribute__((always_inline)) static inline void polygon_draw_spans(const polygon *p, int32_t low, int32_t high,
                                                                      polygon_span *span, void *target) {
   const int32_t begin = p->low > low ? p->low : low, end = p->high < high ? p->high : high;
@@ -108,11 +108,11 @@ static inline void polygon_canvas_span(void *target, int32_t y, int32_t from, in
   canvas_span((const canvas *)target, y, from, to, colour);
 }
 
-/* Draws a polygon (count, 2) of 3 to POLYGON_VERTICES vertices. */
+/* Draws a polygon (count, 2) with 3 to POLYGON_VERTICES vertices. */
 static inline void polygon_draw(const canvas *c, const double (*vertices)[2], int32_t count, uint32_t colour) {
   polygon p;
   polygon_init(&p, vertices, count, colour);
   polygon_draw_spans(&p, 0, c->height - 1, polygon_canvas_span, (void *)c);
 }
 
-#endif /* ENVPOOL_DRAWING_POLYGON_H */
+#endif /* ENVPOOL_RASTER_POLYGON_H */

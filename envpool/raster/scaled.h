@@ -1,6 +1,6 @@
-/* Pictures that upstream draws in one size only: drawn in that size, and scaled where another one is asked for. */
-#ifndef ENVPOOL_DRAWING_SCALED_H
-#define ENVPOOL_DRAWING_SCALED_H
+/* Frames that upstream draws in one size only: they are drawn in this size, and scaled if another size is requested. */
+#ifndef ENVPOOL_RASTER_SCALED_H
+#define ENVPOOL_RASTER_SCALED_H
 
 #include <stdlib.h>
 
@@ -9,11 +9,11 @@
 
 typedef struct scaled_frames {
   const envpool_frames *frames;
-  int32_t height, width; /* as upstream draws */
-  uint8_t *scratch;      /* a picture of that size; NULL: what is asked for has it */
+  int32_t height, width; /* upstream's size in pixels */
+  uint8_t *scratch;      /* canvas of upstream's size; NULL if this size is requested */
 } scaled_frames;
 
-/* Prepares a batch; 0 where there is no memory. */
+/* Prepares a batch of frames. Returns 0 if memory is exhausted. */
 static inline int scaled_begin(scaled_frames *s, const envpool_frames *frames, int32_t height, int32_t width) {
   const int is_other = frames->height != height || frames->width != width;
   s->frames = frames;
@@ -23,12 +23,12 @@ static inline int scaled_begin(scaled_frames *s, const envpool_frames *frames, i
   return !is_other || s->scratch != NULL;
 }
 
-/* What to draw picture i on. */
+/* Returns the canvas on which frame i must be drawn. */
 static inline canvas scaled_canvas(const scaled_frames *s, int32_t i) {
   return s->scratch ? canvas_of(s->scratch, s->height, s->width) : canvas_of_frame(s->frames, i);
 }
 
-/* Picture i has been drawn. */
+/* Scales frame i after it has been drawn, if necessary. */
 static inline void scaled_finish(const scaled_frames *s, int32_t i) {
   const envpool_frames *f = s->frames;
   const smooth_image drawn = {s->scratch, s->height, s->width, 3};
@@ -39,4 +39,4 @@ static inline void scaled_finish(const scaled_frames *s, int32_t i) {
 
 static inline void scaled_end(scaled_frames *s) { free(s->scratch); }
 
-#endif /* ENVPOOL_DRAWING_SCALED_H */
+#endif /* ENVPOOL_RASTER_SCALED_H */

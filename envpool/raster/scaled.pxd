@@ -1,4 +1,4 @@
-"""scaled.h: pictures that are drawn in one size, and scaled where another one is asked for."""
+"""scaled.h: frames that are drawn in one size, and scaled if another size is requested."""
 
 from libc.stdint cimport int32_t
 

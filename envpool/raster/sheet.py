@@ -1,4 +1,4 @@
-"""Images that native code draws, packed into bytes; and upstream's image files, read through pygame."""
+"""Images that native code draws, packed into bytes, and access to upstream's image files through pygame."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ Image = npt.NDArray[np.uint8]
 
 
 def pack(images: Sequence[Image], numbers: npt.ArrayLike = ()) -> bytes:
-    """Return a sheet of images and numbers, laid out as ``sheet.h`` says.
+    """Return a sheet of images and numbers, in the layout of ``sheet.h``.
 
     Parameters
     ----------
     images : sequence of numpy.ndarray
-        uint8 (height, width, channels) each: 4 channels for one that is laid over others, 3 for a whole picture.
+        Images of uint8 (height, width, channels). An image that is drawn over others has 4 channels; an image that fills
+        a frame has 3.
     numbers : array_like
-        int32, whatever else drawing needs.
+        Other data that drawing needs, converted to int32.
     """
     values = np.asarray(numbers, np.int32).ravel()
     offset = 4 * (2 + 4 * len(images) + len(values))
@@ -33,38 +34,44 @@ def pack(images: Sequence[Image], numbers: npt.ArrayLike = ()) -> bytes:
 
 
 def pygame_for(what: str) -> Any:
-    """Return pygame, or raise an ImportError that names the way out. No display is opened."""
+    """Return pygame without opening a display, or raise an ImportError that says how to install it."""
     try:
         import pygame
     except ImportError as error:
-        raise ImportError(f"pictures of {what} need pygame: pip install 'envpool[render]'") from error
+        raise ImportError(f"frames of {what} need pygame: pip install 'envpool[render]'") from error
     return pygame
 
 
 def load(pygame: Any, module: str, name: str) -> Any:
-    """Return an image file of gymnasium's as a surface.
+    """Return an image file of gymnasium as a pygame surface.
 
     Parameters
     ----------
     pygame : module
+        Result of `pygame_for`.
     module : str
-        The folder in ``gymnasium.envs``, e.g. ``"toy_text/img"``.
+        Folder in ``gymnasium.envs``, e.g. ``"toy_text/img"``.
     name : str
-        The file in it.
+        Name of the file.
+
+    Raises
+    ------
+    ImportError
+        The installed gymnasium has no such file.
     """
     import gymnasium
 
     path = Path(gymnasium.__file__).parent / "envs" / module / name
     if not path.exists():
         raise ImportError(
-            f"gymnasium {gymnasium.__version__} has no image {module}/{name}, which the picture is made of: "
+            f"gymnasium {gymnasium.__version__} has no image {module}/{name}, which rendering needs: "
             "pip install 'gymnasium>=1.4'"
         )
     return pygame.image.load(path)
 
 
 def rgba(pygame: Any, surface: Any) -> Image:
-    """Return the pixels of a surface with transparency: uint8 (height, width, 4)."""
+    """Return the pixels of a surface with their opacity: uint8 (height, width, 4)."""
     width, height = surface.get_size()
     data = pygame.image.tobytes(surface, "RGBA")
     return np.frombuffer(data, np.uint8).reshape(height, width, 4)

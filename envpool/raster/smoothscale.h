@@ -1,31 +1,31 @@
-/* Images scaled with the roundings of pygame.transform.smoothscale as x86 has it (its back end "SSE"): columns first, then
- * rows; by area where the image shrinks, between neighbours where it grows.
+/* Scaling of images with the rounding of pygame.transform.smoothscale on x86 (its back end "SSE"): columns first, then rows;
+ * by area if the image shrinks, by linear interpolation if it grows.
  *
- * A shrunk pixel is the sum of the pixels that it covers, times 0x10000 / (their number), divided by 0x10000; of a pixel
- * on a border each side gets its part. All of it is uint16 and rounded down at once.
+ * A shrunk pixel is the sum of the pixels that it covers, times 0x10000 / (their number), divided by 0x10000; a pixel on a
+ * border contributes a part to each side. All intermediate results are uint16 and rounded down immediately.
  */
-#ifndef ENVPOOL_DRAWING_SMOOTHSCALE_H
-#define ENVPOOL_DRAWING_SMOOTHSCALE_H
+#ifndef ENVPOOL_RASTER_SMOOTHSCALE_H
+#define ENVPOOL_RASTER_SMOOTHSCALE_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #define SMOOTH_ONE 0x4000  /* a pixel's width in the units of borders */
-#define SMOOTH_COLUMNS 64  /* of the result, done at a time */
-#define SMOOTH_CHANNELS 4  /* at most */
-#define SMOOTH_INLINE static inline __attribute__((always_inline)) /* so that the number of channels is a constant */
+#define SMOOTH_COLUMNS 64  /* columns of the result that are processed together */
+#define SMOOTH_CHANNELS 4  /* largest number of channels */
+#define SMOOTH_INLINE static inline __attribute__((always_inline)) /* makes the number of channels a constant */
 
-/* An image of uint8 (height, width, channels), 3 or 4 channels, packed. */
+/* An image of uint8 (height, width, channels) with 3 or 4 channels, contiguous. */
 typedef struct smooth_image {
   uint8_t *pixels;
   int32_t height, width, channels;
 } smooth_image;
 
-/* One side of an image in old and new pixels. */
+/* One side of an image: its old and its new size in pixels. */
 typedef struct smooth_side {
   int32_t from, to;
-  int32_t space;        /* what a new pixel covers of old ones, in 1 / SMOOTH_ONE, where the image shrinks */
+  int32_t space;        /* old pixels per new pixel, in 1 / SMOOTH_ONE, if the image shrinks */
   uint16_t reciprocal;  /* 0x10000 / (number of old pixels) */
 } smooth_side;
 
@@ -38,7 +38,7 @@ static inline smooth_side smooth_side_of(int32_t from, int32_t to) {
   return s;
 }
 
-/* Four times a value, which has 14 bits after it, times a part in 1 / SMOOTH_ONE. */
+/* Returns a value times a part in 1 / SMOOTH_ONE, rounded down: 4 * value * part / 0x10000. */
 static inline uint16_t smooth_part(uint8_t value, int32_t part) { return (uint16_t)((uint32_t)(4 * value) * (uint32_t)part >> 16); }
 
 static inline uint8_t smooth_mean(uint16_t sum, uint16_t reciprocal) {
@@ -50,8 +50,8 @@ static inline uint8_t smooth_between(uint8_t a, uint8_t b, int32_t share) {
   return (uint8_t)((uint32_t)(a * (256 - share) + b * share) >> 8);
 }
 
-/* The last old pixel that new pixel k covers, and which part of it, 1 to SMOOTH_ONE, is in it; pixel -1 ends before the
- * first. */
+/* Returns the last old pixel that new pixel k overlaps, and the part of it, 1 to SMOOTH_ONE, that new pixel k covers. New
+ * pixel -1 ends before the first old pixel. */
 static inline int32_t smooth_border(const smooth_side *s, int32_t k, int32_t *part) {
   const int64_t end = (int64_t)s->space * (k + 1);
   const int32_t last = (int32_t)((end + SMOOTH_ONE - 1) / SMOOTH_ONE) - 1;
@@ -59,19 +59,19 @@ static inline int32_t smooth_border(const smooth_side *s, int32_t k, int32_t *pa
   return last;
 }
 
-/* The old pixel before the place of new pixel k, and the share, 0 to 255, that the one after it has. */
+/* Returns the old pixel before the position of new pixel k, and the weight, 0 to 255, of the next old pixel. */
 static inline int32_t smooth_place(const smooth_side *s, int32_t k, int32_t *share) {
   const int64_t place = (int64_t)k * (s->from - 1);
   *share = s->to == s->from ? 0 : (int32_t)(0x100 * (place % s->to) / s->to);
   return s->to == s->from ? k : (int32_t)(place / s->to);
 }
 
-/* Some columns of the result, and where they are in the image. */
+/* Some columns of the result, and their positions in the image. */
 typedef struct smooth_strip {
   smooth_side side;
   int32_t begin, count;
-  int32_t at[SMOOTH_COLUMNS + 1];   /* shrinking: borders of the column before the first, and of all; else places */
-  int32_t part[SMOOTH_COLUMNS + 1]; /* what belongs to them: parts or shares                                      */
+  int32_t at[SMOOTH_COLUMNS + 1];   /* shrinking: borders, from that of the column before the first; growing: positions */
+  int32_t part[SMOOTH_COLUMNS + 1]; /* the parts or weights of these borders or positions                               */
 } smooth_strip;
 
 static inline void smooth_strip_init(smooth_strip *s, const smooth_side *side, int32_t begin) {
@@ -83,7 +83,7 @@ static inline void smooth_strip_init(smooth_strip *s, const smooth_side *side, i
                                      : smooth_place(side, begin + k, &s->part[k]);
 }
 
-/* A row of the image, scaled to a strip. */
+/* Scales a row of the image to a strip. */
 SMOOTH_INLINE void smooth_row(const smooth_strip *s, const uint8_t *row, int32_t channels, uint8_t *out) {
   if (s->side.to == s->side.from) {
     memcpy(out, row + (size_t)channels * s->begin, (size_t)channels * s->count);
@@ -92,13 +92,13 @@ SMOOTH_INLINE void smooth_row(const smooth_strip *s, const uint8_t *row, int32_t
   if (s->side.to > s->side.from) {
     for (int32_t x = 0; x < s->count; x++, out += channels) {
       const uint8_t *p = row + (size_t)channels * s->at[x];
-      const uint8_t *next = s->part[x] ? p + channels : p; /* there is none after the last, and it has no share */
+      const uint8_t *next = s->part[x] ? p + channels : p; /* the last pixel has no next one, and its weight is 0 */
       for (int32_t k = 0; k < channels; k++)
         out[k] = smooth_between(p[k], next[k], s->part[x]);
     }
     return;
   }
-  uint16_t rest[SMOOTH_CHANNELS] = {0, 0, 0, 0}; /* of the pixel on the border, what is to its right */
+  uint16_t rest[SMOOTH_CHANNELS] = {0, 0, 0, 0}; /* the part of a border's pixel that lies to the right of the border */
   const uint8_t *p = row + (ptrdiff_t)channels * s->at[0];
   if (s->at[0] >= 0)
     for (int32_t k = 0; k < channels; k++)
@@ -118,7 +118,7 @@ SMOOTH_INLINE void smooth_row(const smooth_strip *s, const uint8_t *row, int32_t
   }
 }
 
-/* A strip of the result where it has fewer rows. */
+/* Computes a strip of the result if the result has fewer rows than the image. */
 SMOOTH_INLINE void smooth_shrink(const smooth_image *in, const smooth_image *out, const smooth_strip *columns,
                                  const smooth_side *rows, int32_t channels) {
   const size_t in_stride = (size_t)channels * in->width, out_stride = (size_t)channels * out->width;
@@ -143,7 +143,7 @@ SMOOTH_INLINE void smooth_shrink(const smooth_image *in, const smooth_image *out
   }
 }
 
-/* The same where it has more rows, or as many. */
+/* Computes a strip of the result if the result has at least as many rows as the image. */
 SMOOTH_INLINE void smooth_expand(const smooth_image *in, const smooth_image *out, const smooth_strip *columns,
                                  const smooth_side *rows, int32_t channels) {
   const size_t in_stride = (size_t)channels * in->width, out_stride = (size_t)channels * out->width;
@@ -179,7 +179,7 @@ SMOOTH_INLINE void smooth_scale_channels(const smooth_image *in, const smooth_im
   }
 }
 
-/* Scales an image to the size of another with as many channels. */
+/* Scales an image to the size of another image with the same number of channels. */
 static inline void smooth_scale(const smooth_image *in, const smooth_image *out) {
   if (out->width < 1 || out->height < 1)
     return;
@@ -189,4 +189,4 @@ static inline void smooth_scale(const smooth_image *in, const smooth_image *out)
     smooth_scale_channels(in, out, 3);
 }
 
-#endif /* ENVPOOL_DRAWING_SMOOTHSCALE_H */
+#endif /* ENVPOOL_RASTER_SMOOTHSCALE_H */

@@ -1,6 +1,6 @@
-/* Images with transparency, laid over a picture as pygame's Surface.blit does it. */
-#ifndef ENVPOOL_DRAWING_SPRITE_H
-#define ENVPOOL_DRAWING_SPRITE_H
+/* Images with transparency, drawn over a canvas as pygame's Surface.blit does. */
+#ifndef ENVPOOL_RASTER_SPRITE_H
+#define ENVPOOL_RASTER_SPRITE_H
 
 #include "canvas.h"
 
@@ -18,7 +18,7 @@ static inline void sprite_blend(uint8_t *pixel, const uint8_t *over) {
     pixel[k] = (uint8_t)((((over[k] - pixel[k]) * opacity + over[k]) >> 8) + pixel[k]);
 }
 
-/* Lays an image over a picture with its upper left corner at x, y. flip: sprite_flip bits. */
+/* Draws an image with its upper left corner at (x, y). `flip` is a combination of sprite_flip bits. */
 static inline void sprite_draw(const canvas *c, const sprite *s, int32_t x, int32_t y, int32_t flip) {
   const int64_t left = x < c->left ? (int64_t)c->left - x : 0, top = y < 0 ? -(int64_t)y : 0;
   const int64_t right = (int64_t)c->width - x < s->width ? (int64_t)c->width - x : s->width;
@@ -37,4 +37,4 @@ static inline void sprite_draw(const canvas *c, const sprite *s, int32_t x, int3
   }
 }
 
-#endif /* ENVPOOL_DRAWING_SPRITE_H */
+#endif /* ENVPOOL_RASTER_SPRITE_H */

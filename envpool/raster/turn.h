@@ -1,16 +1,16 @@
-/* Points turned around the origin as pygame's Vector2.rotate_rad does it. */
-#ifndef ENVPOOL_DRAWING_TURN_H
-#define ENVPOOL_DRAWING_TURN_H
+/* Rotation of points around the origin, as in pygame's Vector2.rotate_rad. */
+#ifndef ENVPOOL_RASTER_TURN_H
+#define ENVPOOL_RASTER_TURN_H
 
 #include <math.h>
 #include <stdint.h>
 
 typedef struct turn {
   double sine, cosine;
-  int32_t quarters; /* 0 to 3: an exact turn by so many right angles; -1: use sine and cosine */
+  int32_t quarters; /* 0 to 3: an exact rotation by this many right angles; -1: use sine and cosine */
 } turn;
 
-/* An angle within 1e-6 of a right angle is taken for one. */
+/* Angles within 1e-6 of a multiple of a right angle count as this multiple. */
 static inline turn turn_of(double angle) {
   const double epsilon = 1e-6, full = 2 * M_PI;
   turn t;
@@ -47,4 +47,4 @@ static inline void turn_point(const turn *t, double x, double y, double *out) {
   }
 }
 
-#endif /* ENVPOOL_DRAWING_TURN_H */
+#endif /* ENVPOOL_RASTER_TURN_H */

@@ -15,10 +15,10 @@ import time
 import numpy as np
 
 from envpool.errors import ActionError, EnvIdError, EnvStepError, PoolStateError, RenderError
-from tests.native import plugin
-from tests.native.caller import Caller
-from tests.native.model import FAIL, REFUSED, TERMINATE, TRUNCATE, CheckedPool
-from tests.native.process import wait_until, workers
+from tests.support import plugin
+from tests.support.background_call import BackgroundCall
+from tests.support.checked_pool import FAIL, REFUSED, TERMINATE, TRUNCATE, CheckedPool
+from tests.support.process import wait_until, workers
 
 ACTIONS = (0, 1, 2, 3, 4, 5, 6, 7, TRUNCATE, TERMINATE, FAIL)
 
@@ -60,7 +60,7 @@ def any_wish(pick, flying):
 
 
 def one_thread(pick):
-    """Any calls in any order, all checked; some batches held."""
+    """Make any calls in any order, check every result, and hold some batches."""
     c = CheckedPool(**any_options(pick))
     held, batch = [], None
     is_picky = pick.random() < 0.5
@@ -100,7 +100,7 @@ def one_thread(pick):
 
 
 def two_threads(pick):
-    """One sends while the other receives, all checked."""
+    """Send in one thread while another receives, and check every result."""
     options = any_options(pick) | {"autoreset_mode": "next_step", "fail_reset": -1}
     c = CheckedPool(**options)
     batches, stop = queue.SimpleQueue(), threading.Event()
@@ -118,7 +118,7 @@ def two_threads(pick):
             except PoolStateError:  # not enough in flight at this moment, or closed
                 time.sleep(0.0002)
 
-    receiver = Caller(receive)
+    receiver = BackgroundCall(receive)
     c.sent_reset()
     c.pool.async_reset()
     for _ in range(pick.choice([20, 200])):
@@ -132,7 +132,7 @@ def two_threads(pick):
 
 
 def a_crowd(pick):
-    """Threads that know nothing of each other use one pool until one of them, or two, close it."""
+    """Use one pool from independent threads until one or two of them close it."""
     pool = plugin.make(render_mode="rgb_array", **any_options(pick))
     over = threading.Event()
 
@@ -164,9 +164,9 @@ def a_crowd(pick):
             except (ActionError, EnvIdError, EnvStepError, PoolStateError, RenderError):
                 time.sleep(0)
 
-    callers = [Caller(functools.partial(use, pick.random())) for _ in range(3)]
+    callers = [BackgroundCall(functools.partial(use, pick.random())) for _ in range(3)]
     time.sleep(pick.uniform(0, 0.05))
-    closers = [Caller(pool.close) for _ in range(pick.choice([1, 2]))]
+    closers = [BackgroundCall(pool.close) for _ in range(pick.choice([1, 2]))]
     for caller in closers:
         caller.finish()
     over.set()
@@ -176,7 +176,7 @@ def a_crowd(pick):
 
 
 def dropped(pick):
-    """A pool goes while its envs step: by its last reference, or by the garbage collector."""
+    """Drop a pool while its envs step: with its last reference, or through the garbage collector."""
     pool = plugin.make(layout=pick.choice(["flat", "rich"]), **any_options(pick))
     if pick.random() < 0.5:
         gc.collect(0)  # what is made from here on is younger than the pool: the collector comes to it first

@@ -1,4 +1,4 @@
-"""Results belong to whoever received them: never overwritten while anybody sees them, and recycled when nobody does."""
+"""Results belong to their receiver: memory is never overwritten while somebody uses it, and is recycled afterwards."""
 
 import ctypes
 import gc
@@ -10,12 +10,12 @@ import weakref
 import numpy as np
 import pytest
 
-from tests.native import plugin
-from tests.native.model import CheckedPool
-from tests.python import output_of
+from tests.support import plugin
+from tests.support.checked_pool import CheckedPool
+from tests.support.python import output_of
 
 STEPS = 2000
-#: Ways to go on seeing an array after the array itself has been dropped; each returns something that np.asarray takes.
+#: Ways to keep using an array after the array itself was dropped; each returns an argument for np.asarray.
 VIEWS = {
     "array": lambda a: a,
     "slice": lambda a: a[1:],
@@ -49,7 +49,7 @@ class Interface:
 
 
 def started(**options):
-    """Return a checked pool whose envs all run."""
+    """Return a checked pool with all envs in flight."""
     c = CheckedPool(num_threads=2, **options)
     c.sent_reset()
     c.pool.async_reset()
@@ -74,7 +74,7 @@ def test_what_is_held_is_never_overwritten(view, batch_size):
         if k % 7 == 0:
             seen = VIEWS[view](obs)
             held.append((seen, np.asarray(seen).copy()))
-        if k % 20 == 0:  # let some go, so that blocks come back in another order
+        if k % 20 == 0:  # Drop some, so that blocks return in another order.
             del held[k // 2 % len(held)]
 
     def check():
@@ -217,7 +217,7 @@ def test_what_is_held_for_long_costs_its_own_block_and_no_more():
 
 
 def flow(pool, num_envs):
-    """Return a function that receives and sends once, without making anything but the batch."""
+    """Return a function that receives and sends once, and creates no objects besides the batch."""
     ids, actions = {}, np.zeros(num_envs, np.int32)
 
     def go():
@@ -240,7 +240,7 @@ def test_a_steady_flow_has_no_page_faults_and_no_growth(batch_size):
         faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
         for _ in range(10_000):
             go()
-        # A batch of 1.3 MB made anew each time would be more than 300 faults, and several objects, per step.
+        # A new batch of 1.3 MB in each step would cost more than 300 page faults and several objects.
         assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults < 1000
         assert pool.blocks_allocated == blocks
         assert abs(sys.getallocatedblocks() - objects) < 100
@@ -260,16 +260,16 @@ def test_a_batch_costs_python_its_tuple_and_dicts(batch_size):
             after, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        # A tuple of five, two dicts, and for the sender's views of its own arrays a few hundred bytes.
+        # A tuple of five, two dicts, and a few hundred bytes for the sender's views of its own arrays.
         assert peak - before < 2000
         assert abs(after - before) < 1000
 
 
 def test_no_memory_for_another_block_loses_no_batch():
-    """In a child whose memory is limited: the batch comes once there is room again, and no block is used twice."""
+    """In a child with limited memory, the batch arrives once there is room again, and no block is used twice."""
     code = """
 import numpy as np, resource
-from tests.native import plugin
+from tests.support import plugin
 
 with plugin.make(num_envs=64, items=50_000, episode_length=0) as pool:   # a batch is 26 MB
     held, step = [pool.reset()], 0

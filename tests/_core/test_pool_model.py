@@ -1,4 +1,4 @@
-"""Any order of calls, in any mode, gives what a plain model of the envs gives."""
+"""Any order of calls, in any mode, returns what a plain model of the envs returns."""
 
 import random
 import time
@@ -16,15 +16,15 @@ from hypothesis.stateful import (
 )
 
 from envpool.errors import EnvIdError, PoolStateError
-from tests.native.model import FAIL, REFUSED, TERMINATE, TRUNCATE, CheckedPool
+from tests.support.checked_pool import FAIL, REFUSED, TERMINATE, TRUNCATE, CheckedPool
 
 ACTIONS = [0, 1, 7, 7, 7, TRUNCATE, TERMINATE, FAIL]
-#: Which envs are in flight depends on time, and what hypothesis draws may not: rules draw a generator.
+#: The envs in flight depend on time, but draws of hypothesis must not: rules draw the seed of a generator.
 PICKS = st.integers(0, 2**32 - 1).map(random.Random)
 
 
 class PoolMachine(RuleBasedStateMachine):
-    """Calls a pool as a user might, beside the model."""
+    """Calls a pool as a user might, and the model alongside."""
 
     @initialize(
         num_envs=st.integers(1, 7),
@@ -48,7 +48,7 @@ class PoolMachine(RuleBasedStateMachine):
             self.nothing_held_has_changed()
 
     def choose(self, pick, allowed):
-        """Some of `allowed`, in any order, and an action for each."""
+        """Return some of `allowed`, in any order, and an action for each."""
         ids = pick.sample(allowed, pick.randint(0, len(allowed)))
         return ids, pick.choices(ACTIONS, k=len(ids))
 
@@ -77,7 +77,7 @@ class PoolMachine(RuleBasedStateMachine):
         if self.checked.can_receive():
             self.checked.recv()
         else:
-            with pytest.raises(PoolStateError, match="would wait for ever"):
+            with pytest.raises(PoolStateError, match="would wait forever"):
                 self.checked.pool.recv()
 
     @rule(hold=st.integers(1, 3))
@@ -113,14 +113,14 @@ class PoolMachine(RuleBasedStateMachine):
 
     @rule(pick=PICKS, reseeds=st.booleans())
     def reset_some(self, pick, reseeds):
-        """Exactly these come back, whatever else is in flight."""
+        """Reset some envs: exactly these are returned, whatever else is in flight."""
         ids, _ = self.choose(pick, self.checked.idle())
         seeds = [pick.choice([None, pick.randint(0, 99)]) for _ in ids] if reseeds else None
         assert len(self.checked.reset(ids, seeds)[0]) == len(ids)
 
     @rule(pick=PICKS, timeout=st.sampled_from([None, None, 0, 1e-5, 60]), by_id=st.booleans(), hold=st.booleans())
     def recv_some(self, pick, timeout, by_id, hold):
-        """Certain envs, or a number of them, or what comes in time."""
+        """Receive certain envs, or a number of envs, or the results that are ready in time."""
         c = self.checked
         wish = {"env_ids": self.choose(pick, list(c.in_flight))[0]} if by_id else {}
         if timeout is not None:
@@ -139,10 +139,10 @@ class PoolMachine(RuleBasedStateMachine):
     def recv_what_cannot_come(self, pick):
         c = self.checked
         ids = self.choose(pick, list(c.in_flight))[0][: c.num_envs - 1]
-        with pytest.raises(PoolStateError, match=r"recv\(min_ready=.*would wait for ever"):
+        with pytest.raises(PoolStateError, match=r"recv\(min_ready=.*would wait forever"):
             c.pool.recv(min_ready=len(ids) + 1, env_ids=ids)
         if len(c.in_flight) < c.num_envs:
-            with pytest.raises(PoolStateError, match="would wait for ever"):
+            with pytest.raises(PoolStateError, match="would wait forever"):
                 c.pool.recv(min_ready=len(c.in_flight) + 1, timeout=1e9)
             with pytest.raises(EnvIdError, match="which is not in flight"):
                 c.pool.recv(env_ids=[*ids, pick.choice(c.idle())])
@@ -157,7 +157,7 @@ class PoolMachine(RuleBasedStateMachine):
 
     @rule(ms=st.sampled_from([0.1, 1]))
     def learn(self, ms):
-        """The time between send and recv steers who works."""
+        """Wait: the time between send and recv determines which threads work."""
         time.sleep(ms / 1000)
 
     @invariant()

@@ -1,4 +1,4 @@
-"""Where a client is missing, its adapter says how to install it; and nothing else of envpool needs it."""
+"""If a client is missing, its adapter says how to install it; nothing else in envpool needs it."""
 
 import re
 import tomllib
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.python import run_python
+from tests.support.python import run_python
 
 ROOT = Path(__file__).parents[2]
 ADAPTERS = {"sb3": "stable_baselines3", "tianshou": "tianshou", "rllib": "ray", "pufferlib": "pufferlib"}

@@ -1,4 +1,4 @@
-"""The adapter for rlib, against classes with its contract, since no package index has rlib itself."""
+"""The adapter for rlib, tested with classes that follow its contract, as no package index has rlib itself."""
 
 import importlib
 import sys
@@ -13,7 +13,7 @@ from envpool.errors import ConfigError
 
 
 class RLVecEnv(ABC):
-    """What a vectorised environment of rlib has to have."""
+    """The interface of a vectorised environment of rlib."""
 
     @abstractmethod
     def reset(self): ...
@@ -98,7 +98,7 @@ def test_steps_are_those_of_the_pool(adapter, task):
 
 
 def test_mistakes(adapter):
-    with pytest.raises(ConfigError, match="autoreset_mode is 'same_step' here"):
+    with pytest.raises(ConfigError, match="autoreset_mode is always 'same_step' for rlib's trainers"):
         adapter.BatchEnv("CartPole-v1", 2, autoreset_mode="disabled")
 
 

@@ -1,4 +1,4 @@
-"""Atari envs in plain Python: ale_py's emulator and OpenCV's resizing under the rules of the task's options."""
+"""Atari environments in plain Python: ale_py's emulator and OpenCV's resizing under the rules of the options."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ import numpy as np
 from ale_py import roms
 
 import envpool
+from tests.support.oracles.oracle import Oracle
 
 NOOP, FIRE = ale_py.Action.NOOP, ale_py.Action.FIRE
 
 
 class Game:
-    """One env.
+    """One environment.
 
     Parameters
     ----------
     options : mapping
         All options of the task, e.g. ``envpool.make_spec(...).config._asdict()``.
     seed : int
-        Its seed.
+        Seed of the environment.
     """
 
     def __init__(self, options: Mapping[str, Any], seed: int):
@@ -37,7 +38,7 @@ class Game:
         self.presses_fire = self.o["use_fire_reset"] and FIRE in self.actions
 
     def load(self) -> None:
-        """Build the console and seed as ale_py.AtariEnv does."""
+        """Build the console and seed it as ale_py.AtariEnv does."""
         words = np.random.SeedSequence(self.seed).generate_state(2)
         self.rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(int(words[0]))))
         ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
@@ -121,7 +122,7 @@ class Game:
         self.frames = self.frames[-self.o["stack_num"] :]
 
     def values(self) -> dict[str, Any]:
-        """Return everything that the pool returns for this env."""
+        """Return everything that the pool returns for this environment."""
         missing = self.o["stack_num"] - len(self.frames)
         return {
             "obs": np.concatenate([self.frames[0]] * missing + self.frames),
@@ -135,42 +136,42 @@ class Game:
         }
 
 
-def check(task_id: str, steps: int, *, num_envs: int = 1, seed: int = 0, hold: int = 8, **options: Any) -> int:
-    """Compare a pool with this oracle, record by record; return how many episodes ended.
+class GameOracle(Oracle):
+    """Compares pools with games record by record: whole trajectories of screens would take too much memory.
 
-    Parameters
-    ----------
-    task_id : str
-        The task.
-    steps : int
-        Records of each env, resets included.
-    num_envs : int
-        Env i has the seed ``seed + i``.
-    seed : int
-        Of envs and actions.
-    hold : int
-        An action is repeated for 1 to so many steps, so that games get somewhere.
-    **options
-        Of the task and the pool.
+    Environment i has the seed ``case.seed + i``. Each action is held for 8 steps on average, so that games advance.
     """
-    rng = np.random.default_rng(seed)
-    with envpool.make_gymnasium(task_id, num_envs=num_envs, seed=seed, **options) as pool:
-        games = [Game(pool.spec.config._asdict(), seed + i) for i in range(num_envs)]
-        num_actions, episodes = pool.action_space.n, 0
-        obs, info = pool.reset()
-        got = (obs, *np.zeros((3, num_envs)), info)
-        done = np.ones(num_envs, bool)
-        actions = np.zeros(num_envs, np.int32)
-        for record in range(steps):
-            for i, game in enumerate(games):
-                game.reset() if done[i] else game.step(actions[i])
-                compare(game.values(), got, i, f"{task_id} {options}, seed {seed}, env {i}, record {record}")
-            done = (got[2] != 0) | (got[3] != 0)
-            episodes += int(done.sum())
-            change = rng.integers(0, hold, num_envs) == 0
-            actions = np.where(change, rng.integers(0, num_actions, num_envs), actions).astype(np.int32)
-            got = pool.step(actions)
-    return episodes
+
+    HOLD = 8
+
+    def check(self, case: Any) -> None:
+        """Raise AssertionError when a pool of the case returns a bit that a game does not."""
+        for run in case.runs:
+            ended = self.compare_run(case, {**case.options, **run})
+            assert ended >= case.min_episodes, f"{ended} episodes ended, {case.min_episodes} are needed"
+
+    def compare_run(self, case: Any, options: dict[str, Any]) -> int:
+        """Compare one pool with games, and return how many episodes ended."""
+        rng = np.random.default_rng(case.seed)
+        num_envs = case.num_envs
+        with envpool.make_gymnasium(case.task_id, num_envs=num_envs, seed=case.seed, **options) as pool:
+            games = [Game(pool.spec.config._asdict(), case.seed + i) for i in range(num_envs)]
+            num_actions, episodes = pool.action_space.n, 0
+            obs, info = pool.reset()
+            got = (obs, *np.zeros((3, num_envs)), info)
+            done = np.ones(num_envs, bool)
+            actions = np.zeros(num_envs, np.int32)
+            for record in range(case.steps):
+                for i, game in enumerate(games):
+                    game.reset() if done[i] else game.step(actions[i])
+                    where = f"{case.task_id} {options}, seed {case.seed}, env {i}, record {record}"
+                    compare(game.values(), got, i, where)
+                done = (got[2] != 0) | (got[3] != 0)
+                episodes += int(done.sum())
+                change = rng.integers(0, self.HOLD, num_envs) == 0
+                actions = np.where(change, rng.integers(0, num_actions, num_envs), actions).astype(np.int32)
+                got = pool.step(actions)
+        return episodes
 
 
 def compare(expected: dict[str, Any], got: tuple[Any, ...], i: int, where: str) -> None:

@@ -1,4 +1,4 @@
-"""What pools of games do besides stepping: seeds, discounts, life with a lost ROM, memory."""
+"""Pools of games beyond stepping: seeds, discounts, missing ROMs, memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.atari.oracle import Game
 
 
 def test_reset_with_a_seed_starts_anew() -> None:
-    """The same seed gives the same consoles, also after steps with sticky actions."""
+    """The same seed creates the same consoles, even after steps with sticky actions."""
     options = {"repeat_action_probability": 0.5, "num_envs": 3, "num_threads": 2}
     actions = np.random.default_rng(0).integers(0, 4, (40, 3))
     with envpool.make_gymnasium("Breakout-v5", seed=7, **options) as pool:
@@ -45,7 +45,7 @@ def test_reset_without_a_seed_draws_on() -> None:
 
 @pytest.mark.parametrize("batch_size", [2, 1])
 def test_discount(batch_size: int) -> None:
-    """Zero where a life is lost, and where the episode ends."""
+    """The discount is zero when a life is lost, and when the episode ends."""
     with (
         envpool.make_dm(
             "Breakout-v5", num_envs=2, batch_size=batch_size, zero_discount_on_life_loss=True, seed=0, noop_max=1
@@ -72,7 +72,7 @@ def test_discount(batch_size: int) -> None:
 
 
 def test_rom_may_go_once_the_pool_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Consoles are built anew at each seed."""
+    """Consoles are rebuilt for each seed."""
     monkeypatch.setattr(own_roms, "rom_folder", lambda: tmp_path)
     rom = tmp_path / "pong.bin"
     rom.write_bytes(Path(roms.get_rom_path("pong")).read_bytes())
@@ -84,7 +84,7 @@ def test_rom_may_go_once_the_pool_is_made(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_console_that_cannot_be_built() -> None:
-    """The env fails, the pool goes on, and the env comes back when it can."""
+    """The env fails, the pool continues, and the env recovers when the ROM is available again."""
     before = rom_descriptors()
     with envpool.make_gymnasium("Pong-v5", num_envs=2) as pool:
         first, _ = pool.reset()
@@ -109,7 +109,7 @@ def rom_descriptors() -> set[int]:
 
 
 def test_height_of_other_consoles() -> None:
-    """Some games have more rows than 210; their own size is not resized."""
+    """Some games have more than 210 rows; a frame of the game's own size is not resized."""
     with envpool.make_gymnasium("AirRaid-v5", img_height=250, img_width=160, seed=1) as pool:
         game = Game(pool.spec.config._asdict(), 1)
         game.reset()
@@ -125,7 +125,7 @@ def test_pool_that_does_not_fit() -> None:
 
 @pytest.mark.slow
 def test_memory_does_not_grow() -> None:
-    """Over 200,000 steps, with resets and new seeds in between."""
+    """Memory stays constant over 200,000 steps with resets and new seeds."""
     actions = np.random.default_rng(0).integers(0, 4, (2500, 16))
     with envpool.make_gymnasium("Breakout-v5", num_envs=16, num_threads=2, frame_skip=1) as pool:
         used = []

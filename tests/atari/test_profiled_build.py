@@ -1,4 +1,4 @@
-"""A build that is laid out by a training run, ENVPOOL_PGO=1."""
+"""A build guided by a training run, ENVPOOL_PGO=1."""
 
 import os
 import shutil
@@ -8,28 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from tests.python import ROOT, environment
+from tests.support.python import ROOT, environment
 
 #: What the Atari family is built of and tested with; the others are left out, to be quick.
 PARTS = ["setup.py", "pyproject.toml", "README.md", "LICENSE", "scripts", "include", "tests"]
 PACKAGES = ["_core", "api", "atari"]
 
 PLAY = """
-import hashlib, numpy as np, envpool, envpool.atari.native
+import hashlib, numpy as np, envpool, envpool.atari.env
 steps = hashlib.sha256()
 with envpool.make_gymnasium("Breakout-v5", num_envs=3, seed=7) as pool:
     pool.reset()
     for k in range(300):
         obs, reward, terminated, truncated, info = pool.step(np.full(3, k % 4, np.int32))
         steps.update(obs.tobytes() + reward.tobytes() + terminated.tobytes() + info["ram"].tobytes())
-print(envpool.atari.native.__file__)
+print(envpool.atari.env.__file__)
 print(steps.hexdigest())
 """
 
 
 @pytest.mark.slow
 def test_plays_as_the_plain_build_and_ale_py_do(tmp_path: Path) -> None:
-    """A pool as the plain build, and the core of it, frame by frame and in all games, as ale_py."""
+    """A pool plays as the plain build does; its core plays all games as ale_py does, frame by frame."""
     ignore = shutil.ignore_patterns("__pycache__", "*.so")
     for part in [*PARTS, *(f"envpool/{name}" for name in PACKAGES)]:
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy

@@ -26,7 +26,7 @@ SIZES += [
 
 
 def images(height: int, width: int, seed: int) -> list[np.ndarray]:
-    """Noise; few levels, whose means often lie half-way between two results; large areas of one colour."""
+    """Yield noise; few levels, whose means often lie half-way between two results; large areas of one colour."""
     rng = np.random.default_rng(seed)
     blocks = rng.integers(0, 256, (height // 10, width // 10))
     made = [
@@ -101,10 +101,10 @@ def test_bad_input() -> None:
     for image in (np.zeros((2, 2)), np.zeros((2, 2, 3), np.uint8), np.zeros((0, 4), np.uint8), [[1.5]]):
         with pytest.raises(ConfigError, match=r"image must be uint8 \(rows, columns\)"):
             resize(image, 1, 1)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="a and b must have one shape"):
+    with pytest.raises(ConfigError, match="a and b must have the same shape"):
         brightest(*np.zeros((3, 4), np.uint8))
     with pytest.raises(ConfigError, match="must be uint8 arrays"):
         brightest(*np.zeros((3, 256)))
     for height, width in ((0, 1), (1, -1), (5000, 1)):
-        with pytest.raises(ConfigError, match="allowed are 1 to 4096"):
+        with pytest.raises(ConfigError, match="height and width must be between 1 and 4096"):
             resize(np.zeros((2, 2), np.uint8), height, width)

@@ -1,4 +1,4 @@
-"""The envs that this family is compared with, and who acts in them.
+"""The environments that this family is compared with, and policies for them.
 
 Version 3 is gymnasium's. Version 2 is what gymnasium 0.29.1 had, made of the version at hand: the differences between
 the two are written down here.
@@ -16,24 +16,27 @@ import numpy as np
 from gymnasium.envs.box2d import car_racing, lunar_lander
 from gymnasium.envs.box2d.bipedal_walker import BipedalWalkerHeuristics
 
-from tests.oracles.gymnasium_oracle import Upstream, reference
-from tests.oracles.trajectory import Trajectory
+from tests.support.oracles.gymnasium_oracle import Upstream, reference
+from tests.support.oracles.trajectory import Trajectory
 
 #: Second word of the seed of the generator that draws the wind of LunarLander's version 2.
 WIND_STREAM = 0x77696E64
+
+#: Ids of the upstream environments of this module.
+V2, BLIND = "envpool-test/LunarLanderV2", "envpool-test/BlindCar"
 
 Policy = Callable[[gymnasium.Env[Any, Any], Any], Any]
 
 
 class LunarLanderV2(lunar_lander.LunarLander):
-    """Keeps its world over episodes, and its wind blows on; upstream draws that once, from numpy's global generator."""
+    """Keeps its world and wind over episodes; upstream draws the wind once, from numpy's global generator."""
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         if seed is not None:
             rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, WIND_STREAM])))
             self.wind_idx, self.torque_idx = rng.integers(-9999, 9999), rng.integers(-9999, 9999)
             self.has_wind = getattr(self, "has_wind", self.enable_wind)
-        world, self.enable_wind = self.world, False  # else reset() would draw the wind
+        world, self.enable_wind = self.world, False  # Otherwise reset() would draw the wind.
         with patch.object(lunar_lander.Box2D, "b2World", lambda gravity: world):
             return super().reset(seed=seed, options=options)
 
@@ -60,7 +63,7 @@ class CarRacingV2(car_racing.CarRacing):
 
 
 class BlindCar(car_racing.CarRacing):
-    """Draws nothing, which takes most of the time."""
+    """Renders no frames, which would take most of the time."""
 
     def _render(self, mode: str) -> Any:
         return np.zeros((96, 96, 3), np.uint8)
@@ -78,7 +81,7 @@ for name in ("LunarLanderV2", "CarRacingV2", "BlindCar", "BlindCarV2"):
 
 
 def random(seed: int = 0) -> Policy:
-    """Draw actions."""
+    """Return a policy that draws actions."""
     rng = np.random.default_rng(seed)
 
     def act(env: gymnasium.Env[Any, Any], obs: Any) -> Any:
@@ -91,7 +94,7 @@ def random(seed: int = 0) -> Policy:
 
 
 def constant(*action: float) -> Policy:
-    """Do always the same."""
+    """Return a policy with a constant action."""
     chosen: Any = np.float32(action) if len(action) > 1 else np.int64(action[0])
     return lambda env, obs: chosen
 
@@ -128,7 +131,7 @@ def follow(env: gymnasium.Env[Any, Any], obs: Any) -> Any:
 
 
 class Played(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Has a policy act instead of the caller, and keeps its actions; a reset counts as one."""
+    """Lets a policy act instead of the caller, and records its actions; a reset counts as an action."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], policy: Policy, log: list[Any]):
         super().__init__(env)
@@ -162,7 +165,7 @@ class PlayedUpstream(Upstream):
 
 
 def play(task: Upstream, policy: Policy, seeds: list[int], steps: int) -> tuple[Any, Trajectory]:
-    """Let a policy act in upstream envs; return its actions, for a pool, and what came of them."""
+    """Let a policy act in upstream envs; return its actions, for a pool, and the trajectory."""
     space = task.make().action_space
     idle = np.zeros(space.shape or (), np.float32 if space.shape else np.int32)
     upstream = PlayedUpstream(task.id, task.kwargs, info=task.info, policy=policy, logs=tuple([] for _ in seeds))

@@ -1,9 +1,9 @@
-"""Running the command line in a process of its own."""
+"""Running the command line in a separate process."""
 
 import subprocess
 import sys
 
-from tests.python import environment
+from tests.support.python import environment
 
 ENVIRONMENT = environment()
 COMMAND = [sys.executable, "-m", "envpool"]

@@ -10,7 +10,7 @@ from tests.cli.command import run_command
 
 
 def listed(text):
-    """Rows below the headers."""
+    """Return the rows below the headers."""
     lines = text.splitlines()
     assert lines[0].split() == ["id", "family", "max_episode_steps"]
     return [line.split() for line in lines[1:]]

@@ -1,4 +1,4 @@
-"""The frame around the commands: help, errors in one line, exit statuses."""
+"""What all commands share: help, errors in one line, exit statuses."""
 
 import os
 import signal
@@ -9,11 +9,11 @@ import pytest
 import envpool
 from envpool.cli.main import COMMANDS, main
 from tests.cli.command import COMMAND, ENVIRONMENT, run_command
-from tests.native.process import PATIENCE, wait_until, workers
+from tests.support.process import PATIENCE, wait_until, workers
 
 
 def error_line(done):
-    """The one line of a failed command."""
+    """Return the one line that a failed command prints."""
     assert done.returncode == 2
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
@@ -50,8 +50,8 @@ def test_version(capsys):
         (["bench", "CartPole-v1", "CartPole-v11"], "CartPole-v11 is not supported"),
         (["bench", "CartPole-v1", "--num-envs", "0"], "--num-envs: must be an integer of at least 1, got '0'"),
         (["bench", "CartPole-v1", "--num-envs", "1.5"], "--num-envs: must be an integer of at least 1, got '1.5'"),
-        (["bench", "CartPole-v1", "--num-envs", "4", "--batch-size", "5"], "batch_size is 5"),
-        (["bench", "CartPole-v1", "--num-threads", "5000"], "num_threads is 5000, allowed are 0 to 4096"),
+        (["bench", "CartPole-v1", "--num-envs", "4", "--batch-size", "5"], "batch_size must be between 1 and num_envs, which is 4"),
+        (["bench", "CartPole-v1", "--num-threads", "5000"], "num_threads must be between 0 and 4096, got 5000"),
         (["bench", "CartPole-v1", "--seconds", "0"], "--seconds: must be a number of seconds above 0, got '0'"),
         (["bench", "CartPole-v1", "--seconds", "nan"], "--seconds: must be a number of seconds above 0, got 'nan'"),
         (["bench", "CartPole-v1", "--env-type", "jax"], "invalid choice: 'jax'"),
@@ -60,7 +60,7 @@ def test_version(capsys):
         (["bench", "CartPole-v1", "--option", "num_envs=3"], "use --num-envs"),
         (["bench", "CartPole-v1", "--plot", "a.txt"], "must end in one of .png"),
         (["bench", "CartPole-v1", "--plot", "no/such/folder/a.png"], "no/such/folder does not exist"),
-        (["bench", "CartPole-v1", "--json", "."], "it is a folder"),
+        (["bench", "CartPole-v1", "--json", "."], "it is a directory"),
         (["bench", "CartPole-v1", "--sec", "1"], "unrecognized arguments: --sec 1"),
     ],
 )

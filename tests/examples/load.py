@@ -1,4 +1,4 @@
-"""Importing an example as it is when it runs as a script: its folder is on the path."""
+"""Importing an example as if it ran as a script, with its folder on the path."""
 
 import importlib
 import sys
@@ -15,7 +15,7 @@ def load(name):
 
 
 def assert_learns(name, target, tmp_path, capsys):
-    """Run an example until it reaches a target, and look at what it leaves; it exits where it does not."""
+    """Run an example until it reaches a target, and check its output; the example exits if it does not."""
     curve = tmp_path / "curve.png"
     load(name).main(["--target", str(target), "--plot", str(curve)])
     assert "on CartPole-v1: mean return " in capsys.readouterr().out

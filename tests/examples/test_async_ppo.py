@@ -1,4 +1,4 @@
-"""PPO on an async pool: it learns, and its rows are linked and weighed as the definition says."""
+"""PPO on an async pool learns, and links and weighs its rows by the definition."""
 
 import numpy as np
 import pytest

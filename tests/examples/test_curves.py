@@ -1,4 +1,4 @@
-"""What the examples share: means, and the end of a run that missed its target."""
+"""What the examples share: means, and the exit of a run that missed its target."""
 
 import math
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""The gallery shows a task of each family that can be drawn."""
+"""The gallery shows a task of each family that renders."""
 
 import numpy as np
 import pytest
@@ -11,10 +11,10 @@ def test_every_family(tmp_path, capsys):
     gallery, path = load("gallery"), tmp_path / "gallery.png"
     gallery.main([str(path)])
     assert capsys.readouterr() == (f"{path}: {', '.join(gallery.TASKS)}\n", "")
-    picture = np.asarray(Image.open(path))
+    frame = np.asarray(Image.open(path))
     for y in (0, gallery.HEIGHT + 2):
-        for x in range(0, picture.shape[1] - gallery.WIDTH + 1, gallery.WIDTH + 2):
-            assert picture[y + 40 : y + gallery.HEIGHT, x : x + gallery.WIDTH].std() > 5
+        for x in range(0, frame.shape[1] - gallery.WIDTH + 1, gallery.WIDTH + 2):
+            assert frame[y + 40 : y + gallery.HEIGHT, x : x + gallery.WIDTH].std() > 5
 
 
 def test_what_cannot_be_drawn_is_told(tmp_path, capsys, monkeypatch):

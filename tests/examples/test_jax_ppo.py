@@ -1,4 +1,4 @@
-"""The PPO example under jax.jit: it learns, its estimates are right, and a seed gives the same run again."""
+"""The PPO example under jax.jit learns, its estimates are correct, and a seed reproduces a run."""
 
 import importlib.util
 import sys
@@ -74,7 +74,7 @@ def test_advantages_equal_the_definition(rollout):
 
 
 def test_adam_equals_the_definition(ppo):
-    """Two steps by hand, without clipping and with the rate that falls."""
+    """Two steps computed by hand, without clipping, and with the falling learning rate."""
     args = ppo.parse_args(["--max-grad-norm", "1e9", "--learning-rate", "0.1", "--total-timesteps", "40960"])
     state = ppo.State(np.float32(1), (np.float32(0),) * 2, np.int32(0), *[None] * 5)
     m = v = 0.0

@@ -1,4 +1,4 @@
-"""The PPO example: it learns, its estimates are right, and a seed gives the same run again."""
+"""The PPO example learns, its estimates are correct, and a seed reproduces a run."""
 
 import numpy as np
 import pytest
@@ -80,7 +80,7 @@ def test_advantages_equal_the_definition(ppo):
 
 
 def test_the_last_observation_of_an_episode_is_what_is_bootstrapped(ppo):
-    """In a pool the row after `done` still shows the last observation as its input, and the next one the reset."""
+    """In a pool, the row after `done` has the last observation as its input, and the next row has the reset."""
     _, rollouts = collect(ppo, "--num-envs", "8", "--num-steps", "256")
     data = rollouts[-1]
     t, i = (int(x) for x in torch.nonzero(data.terminated[:-2])[0])

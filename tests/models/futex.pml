@@ -1,5 +1,8 @@
-/* A futex, for the models beside this file. Only whether a word has changed since a thread read it matters, so it is the set of threads for which it has not
- * (bits); besides, how many sleep on it, and how many of those have been woken and not yet left. */
+/* A futex and the lock of the calling threads, for the models beside this file.
+ *
+ * Only whether a word has changed since a thread read it matters. So a futex is the set of threads (bits) for which it
+ * has not changed, the number of threads that sleep on it, and the number of those that were woken and still have to
+ * leave. */
 typedef futex {
   byte unchanged;
   byte asleep;
@@ -24,3 +27,7 @@ typedef futex {
     :: else -> f.woken = f.asleep                                              \
     fi                                                                         \
   }
+
+bool gil;
+#define lock() atomic { !gil -> gil = true }
+#define unlock() gil = false

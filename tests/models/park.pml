@@ -1,17 +1,16 @@
-/* Publishing, claiming, parking and receiving, as engine.pyx and consumer.pyx in envpool/_core do it: a model
- * for Spin.
+/* Publishing, claiming, parking and receiving, as engine.pyx and consumer.pyx in envpool/_core do it: a model for Spin.
  *
- * Workers step envs; the last of them, the reserve, only while the receiving thread does not help. One thread receives; it
+ * Workers step envs; the last worker, the reserve, only while the receiving thread does not help. One thread receives; it
  * also sends when too little is in flight. Another thread sends at any moment, even while the first one waits. What is
- * policy in the engine (who helps, how many to wake, how much to claim, whether a worker leaves few cheap envs to the
- * caller) is any choice here, so that no estimate can matter. Waits have no timeout here, so that none can hide a lost wake.
+ * policy in the engine (who helps, how many to wake, how much to claim) is any choice here, so that no estimate matters.
+ * Waits have no timeout, so that none can hide a lost wakeup.
  *
- * Spin checks every interleaving of the accesses to shared words, each of which is one step: no deadlock, no
- * batch delivered before all of its rows are written, no row lost or doubled, and every thread ends after a close.
+ * Spin checks every interleaving of the accesses to shared words, each of which is one step: there is no deadlock, no
+ * batch is delivered before all of its rows are written, no row is lost or doubled, and every thread ends after a close.
  * Accesses are sequentially consistent here; where the engine has weaker ones, the comment beside them says why.
  *
- * Configurations: THREADS (1 to 3), ASYNC, ENVS, BATCH, ROUNDS (batches received), SENDS (by the other thread), CLOSER (the
- * other thread closes the pool at any moment). The names BUG_* put in mistakes that Spin must find: scripts/model_check. */
+ * Configurations: THREADS (1 to 3), ASYNC, ENVS, BATCH, ROUNDS (batches received), SENDS (by the other thread), CLOSER
+ * (the other thread closes the pool). The names BUG_* introduce mistakes that Spin must find: scripts/model_check. */
 
 #ifndef THREADS
 #define THREADS 2
@@ -44,12 +43,9 @@ byte alloc;              /* async: rows given out */
 byte written[BLOCKS];    /* rows finished, by block */
 byte expected;           /* sync: rows the block has when it is ready */
 byte next_block;
-byte outstanding;        /* under the lock, like all that only the callers touch */
+byte outstanding;        /* under the lock, as is everything that only the calling threads touch */
 byte running = THREADS - 1;
-bool gil, closing;
-
-#define lock() atomic { !gil -> gil = true }
-#define unlock() gil = false
+bool closing;
 
 #ifdef ASYNC
 #define is_ready() (written[next_block % BLOCKS] >= BATCH)
@@ -68,7 +64,6 @@ inline wake_receiver() {
   fi
 }
 
-/* The block is a variable, not read anew: the block that a row was given does not change. */
 inline rows_written(block, n) {
 #ifdef BUG_EXPECTED_BEFORE_COUNT
   goal = expected;
@@ -87,8 +82,8 @@ inline rows_written(block, n) {
   fi
 }
 
-/* Claims one chunk of any size and executes it; `got` tells whether there was one. The compare-and-swap makes the
- * claim one step: it succeeds only when `claim` is what it was as `head` was read, and `head` only grows. */
+/* Claims one chunk of any size and executes it; `got` tells whether there was one. The compare-and-swap makes the claim
+ * one step: it succeeds only if `claim` has not changed since `head` was read, and `head` only grows. */
 inline run_chunk() {
   if
   :: atomic { (head > claim) -> got = true; claim++; n = 1 }
@@ -139,7 +134,7 @@ inline wake(how_many) {
 
 /* ---- workers -------------------------------------------------------------------------------------------------------- */
 
-/* Where the caller helps, a worker may leave to it what is not worth sharing. */
+/* A worker may leave work that is not worth sharing to a caller that helps. */
 inline look_whether_it_may_claim() {
   may = true;
   if
@@ -158,9 +153,7 @@ inline look_whether_it_may_claim() {
 }
 
 inline look_for_work() {
-  seen_head = head;
-  has_work = seen_head > claim;
-  seen_head = 0
+  seen_head = head; has_work = seen_head > claim; seen_head = 0
 }
 
 inline park(futex_word, counter) {
@@ -213,7 +206,7 @@ proctype Worker(bool is_reserve; byte me) {
   running--
 }
 
-/* ---- the threads that call: both hold the lock but while they wait --------------------------------------------------- */
+/* ---- the threads that call: both hold the lock except while they wait ------------------------------------------------ */
 
 /* Sends to any number of idle envs, up to `most`. */
 inline send(most) {

@@ -1,17 +1,17 @@
-/* Receiving some of the envs in flight, as partial.pyx, consumer.pyx and execute.pyx in envpool/_core do it, in a sync pool: a
- * model for Spin.
+/* Receiving some of the envs in flight, as partial.pyx, consumer.pyx and execute.pyx in envpool/_core do it, in a sync
+ * pool: a model for Spin.
  *
- * One thread receives: a whole batch, or what there is as soon as it is one env, or a certain env; the first call that wants
- * less than a batch puts up the shelf while workers write to the block, and a later send takes it down. Another thread
- * sends to idle envs at any moment. How workers sleep is the subject of park.pml: here they run whenever there is work.
- * Waits have no timeout, so that none can hide a lost wake.
+ * One thread receives: a whole batch, or the envs that have arrived as soon as there is one, or a certain env. The first
+ * call that wants less than a whole batch starts partial batches while workers write to the block, and a later send ends
+ * them. Another thread sends to idle envs at any moment. How workers sleep is the subject of park.pml: here they run
+ * whenever there is work. Waits have no timeout, so that no timeout can hide a lost wakeup.
  *
- * Spin checks every interleaving of the accesses to shared words, each of which is one step: no deadlock; every env that
- * was sent to is received once, with the row of that step; no row is written that somebody may be reading.
+ * Spin checks every interleaving of the accesses to shared words, each of which is one step: there is no deadlock; every
+ * env that was sent to is received once, with the row of that step; no row is written while somebody may read it.
  *
- * Configurations: ENVS, WORKERS, ROUNDS (calls that receive), SENDS (by the other thread), SLOW (env 0 takes until another
- * env has been received, and is stepped by itself). The names BUG_* put in mistakes that Spin must find:
- * scripts/model_check. */
+ * Configurations: ENVS, WORKERS, ROUNDS (number of calls that receive), SENDS (by the other thread), SLOW (env 0 is
+ * stepped by itself, and takes until another env has been received). The names BUG_* introduce mistakes that Spin must
+ * find: scripts/model_check. */
 
 #ifndef ENVS
 #define ENVS 2
@@ -25,32 +25,29 @@
 #ifndef SENDS
 #define SENDS 1
 #endif
-#define RING (2 * ENVS) /* the least that the engine has; ENVS is a power of two */
+#define RING (2 * ENVS) /* the smallest ring of the engine; ENVS is a power of two */
 #define NEVER 255
 #define ANY 254
 
 #include "futex.pml"
 futex recv_futex;
 
-byte ring[RING], shelf_ring[RING];
-byte head, claim, base, shelf_from = NEVER;
-byte written, expected;                   /* of the one block */
+byte ring[RING], id_ring[RING];
+byte head, claim, base, partial_from = NEVER;
+byte written, expected;                   /* rows of the only block */
 byte block_env[ENVS], block_value[ENVS];  /* its rows */
 byte span_first[RING], span_rows[RING];
-byte top, count;                          /* `arrivals`, one word: 1 + id of the last one, and their number */
+byte top, count;                          /* `arrivals`, one word: 1 + id of the last arrival, and the number of arrivals */
 byte next[ENVS];
 byte awaited;
 bool recv_waiting, is_moving, stop;
-byte row[ENVS];                           /* the shelf */
+byte row[ENVS];                           /* rows kept for partial batches, by env */
 byte running, received;
 
-/* Under the lock, like all that only the callers touch. */
-bool gil, flying[ENVS], is_there[ENVS], is_shelved, keeps_shelf;
-byte sent[ENVS];                          /* how often; a row has this number */
+/* Under the lock, as is everything that only the calling threads touch. */
+bool flying[ENVS], is_there[ENVS], is_partial, wants_part;
+byte sent[ENVS];                          /* number of sends; a row contains this number */
 byte outstanding, num_arrived, first_in_blocks, rows_in_blocks, rows_to_move;
-
-#define lock() atomic { !gil -> gil = true }
-#define unlock() gil = false
 
 inline tell_caller() {
   if
@@ -61,106 +58,11 @@ inline tell_caller() {
   fi
 }
 
-/* ---- workers -------------------------------------------------------------------------------------------------------- */
-
-inline arrive() {
-#ifdef BUG_LOOKS_BEFORE_IT_ARRIVES
-  is_waiting = recv_waiting;
-#endif
-  do
-  :: d_step { below = top; below_count = count };
-     next[id] = below;
-     if
-     :: atomic { (top == below && count == below_count) -> top = id + 1; count++ };
-        break
-     :: else
-     fi
-  od;
-#ifndef BUG_LOOKS_BEFORE_IT_ARRIVES
-  is_waiting = recv_waiting;
-#endif
-  if
-  :: is_waiting && below_count + 1 >= awaited ->
-     change_word(recv_futex);
-     futex_wake(recv_futex, 1)
-  :: else
-  fi
-}
-
-inline rows_written() {
-#ifndef BUG_COUNTED_BEFORE_THE_SPAN
-  d_step { span_rows[first % RING] = n; span_first[first % RING] = first + 1 };
-#endif
-  d_step { total = written + n; written = total };
-#ifdef BUG_COUNTED_BEFORE_THE_SPAN
-  d_step { span_rows[first % RING] = n; span_first[first % RING] = first + 1 };
-#endif
-  if
-  :: (total == expected || is_moving) -> tell_caller()
-  :: else
-  fi
-}
-
-inline simulate() {
-#ifdef SLOW
-  (id != 0 || received > 0 || stop)
-#else
-  skip
-#endif
-}
-
-proctype Worker() {
-  byte first, n, from, id, below, below_count, total;
-  bool is_waiting;
-  do
-  :: stop -> break
-  :: atomic { !stop && head > claim -> first = claim };
-     n = head - first;
-     from = shelf_from;
-     if
-     :: (n == 0 || n > RING) -> n = 0 /* others have claimed it since */
-     :: else ->
-        if
-        :: (first >= from) -> n = 1; id = shelf_ring[first % RING]
-#ifndef SLOW
-        :: (first < from && from - first < n) -> n = from - first
-        :: (first < from && from - first >= n)
-#endif
-        :: (first < from) -> n = 1
-        fi;
-        if
-        :: atomic { (claim == first) -> claim = first + n }
-        :: else -> n = 0
-        fi
-     fi;
-     if
-     :: (n == 0)
-     :: (n > 0 && first >= from) ->
-        simulate();
-        assert(flying[id] && !is_there[id]);
-        row[id] = sent[id];
-        arrive()
-     :: (n > 0 && first < from) ->
-        below = 0;
-        do
-        :: (below < n) ->
-           id = ring[(first + below) % RING];
-           simulate();
-           assert(flying[id] && !is_there[id]);
-           d_step { block_env[first + below - base] = id; block_value[first + below - base] = sent[id] };
-           below++
-        :: else -> break
-        od;
-        rows_written()
-     fi;
-     d_step { first = 0; n = 0; from = 0; id = 0; below = 0; below_count = 0; total = 0; is_waiting = false }
-  od;
-  running--
-}
+#include "partial_workers.pml"
 
 /* ---- sending -------------------------------------------------------------------------------------------------------- */
 
-inline end_shelf() {
+inline end_partial() {
   if
 #ifndef BUG_ENDS_BEFORE_THE_COUNT
   :: (written != rows_in_blocks)
@@ -170,20 +72,20 @@ inline end_shelf() {
      base = head;
      expected = 0;
      rows_in_blocks = 0;
-     shelf_from = NEVER;
-     is_shelved = false
+     partial_from = NEVER;
+     is_partial = false
   fi
 }
 
 /* Sends to one idle env. */
 inline send_to(env) {
   if
-  :: is_shelved && outstanding == 0 && !keeps_shelf -> end_shelf()
+  :: is_partial && outstanding == 0 && !wants_part -> end_partial()
   :: else
   fi;
   d_step { flying[env] = true; sent[env] = sent[env] + 1; outstanding++ };
   if
-  :: (shelf_from != NEVER) -> shelf_ring[head % RING] = env
+  :: (partial_from != NEVER) -> id_ring[head % RING] = env
   :: else -> ring[head % RING] = env; expected++
   fi;
   head++;
@@ -209,8 +111,8 @@ active proctype Sender() {
 
 /* ---- receiving ------------------------------------------------------------------------------------------------------ */
 
-inline begin_shelf() {
-  is_shelved = true;
+inline begin_partial() {
+  is_partial = true;
   do
   :: k = claim;
      if
@@ -227,13 +129,13 @@ inline begin_shelf() {
 #ifndef BUG_NOT_TOLD_OF_CHUNKS
   is_moving = rows_to_move > 0;
 #endif
-  shelf_from = head;
+  partial_from = head;
   if
   :: (n > 0) ->
      env = 0;
      do
      :: (env < n) ->
-        shelf_ring[(head + env) % RING] = ring[(k + env) % RING];
+        id_ring[(head + env) % RING] = ring[(k + env) % RING];
         env++
      :: else -> break
      od;
@@ -244,7 +146,7 @@ inline begin_shelf() {
   d_step { env = 0; n = 0; k = 0 }
 }
 
-/* Each chunk is looked at once a call, one word after the other. */
+/* A call looks at each chunk once, one word after the other. */
 inline move_from_blocks() {
   k = first_in_blocks;
   do
@@ -333,7 +235,7 @@ inline wait_ready() {
   od
 }
 
-/* Of a whole batch, without the shelf. */
+/* Delivers a whole batch from the block, while no partial batches are in use. */
 inline deliver() {
   assert(written == outstanding && expected == outstanding);
   d_step {
@@ -362,11 +264,11 @@ inline hand_out(env) {
   outstanding--
 }
 
-/* What is wanted: a certain env, ANY (one at least, and all that have come), or NEVER (all in flight). */
+/* `wanted` is a certain env, ANY (at least one env, and all that have arrived) or NEVER (all envs in flight). */
 inline pick() {
   do
   :: if
-     :: !is_shelved -> begin_shelf()
+     :: !is_partial -> begin_partial()
      :: else
      fi;
      seen_rows = written;
@@ -433,9 +335,9 @@ active proctype Receiver() {
         fi
      :: wanted = ANY
      fi;
-     keeps_shelf = wanted != NEVER;
+     wants_part = wanted != NEVER;
      if
-     :: (wanted == NEVER && !is_shelved) ->
+     :: (wanted == NEVER && !is_partial) ->
         do
         :: unlock();
            wait_ready();

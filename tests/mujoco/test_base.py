@@ -17,12 +17,12 @@ import envpool.mujoco.base as base
 from envpool.errors import ConfigError, EnvStepError
 from envpool.mujoco.gym.options import ASSETS
 from tests.mujoco.gym.upstream import unstable_cheetah
-from tests.native.process import resident
-from tests.python import ROOT, output_of, run_python
+from tests.support.process import resident
+from tests.support.python import ROOT, output_of, run_python
 
 
 def test_other_version_of_mujoco(tmp_path: Path) -> None:
-    """It is an ImportError with both versions; tasks of other families still work."""
+    """An ImportError names both versions; tasks of other families still work."""
     (tmp_path / "mujoco").mkdir()
     (tmp_path / "mujoco" / "__init__.py").touch()
     (tmp_path / "mujoco" / "libmujoco.so.3.6.0").touch()
@@ -42,7 +42,7 @@ def test_no_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(base, "package_folder", lambda: None)
     monkeypatch.setattr(base, "version", missing)
-    with pytest.raises(ImportError, match=r"need mujoco 3\.17\.0, but no mujoco is installed: pip install mujoco==3"):
+    with pytest.raises(ImportError, match=r"need mujoco 3\.17\.0, but mujoco is not installed; run: pip install"):
         base.load_library()
 
 
@@ -53,7 +53,7 @@ def test_version_is_the_one_that_is_required() -> None:
 
 
 def test_tasks_are_not_linked_with_libmujoco() -> None:
-    """Or an ImportError of the dynamic linker would come before that of the base."""
+    """Otherwise an ImportError of the dynamic linker would precede the ImportError of the base."""
     tasks = [p for p in Path(base.__file__).parents[1].rglob("*.so") if p.parent != Path(base.__file__).parent]
     assert len(tasks) >= 12
     assert [p.name for p in tasks if base.LIBRARY.encode() in p.read_bytes()] == []
@@ -68,7 +68,7 @@ def test_listing_and_other_families_do_not_load_mujoco() -> None:
 
 @pytest.fixture
 def small_ant(tmp_path: Path) -> str:
-    """A model whose memory is enough in the air, and too little when the ant touches the ground."""
+    """Write a model whose memory suffices in the air, and not when the ant touches the ground."""
     text = (ASSETS / "ant.xml").read_text()
     path = tmp_path / "small_ant.xml"
     path.write_text(text.replace("<option", '<size memory="12K"/><option', 1))
@@ -79,7 +79,7 @@ def small_ant(tmp_path: Path) -> str:
 def test_error_in_one_env(
     small_ant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any, autoreset_mode: str
 ) -> None:
-    """recv raises for the env; the others go on, nothing is printed or written, and the env starts a new episode."""
+    """recv raises for the env, which starts a new episode; the others continue, and nothing is printed or written."""
     monkeypatch.chdir(tmp_path)
     options = {"num_envs": 4, "seed": 1, "xml_file": small_ant, "autoreset_mode": autoreset_mode, "num_threads": 2}
     actions = np.random.default_rng(0).uniform(-1, 1, (60, 4, 8))
@@ -114,7 +114,7 @@ def test_error_in_one_env(
 
 
 def test_error_in_a_reset(small_ant: str) -> None:
-    """The ant is put into the ground by chance: some resets fail, the others count."""
+    """Resets place the ant randomly, sometimes into the ground: these resets fail, and the others succeed."""
     outcomes = set()
     with envpool.make_gymnasium("Ant-v5", num_envs=4, xml_file=small_ant, reset_noise_scale=0.5) as pool:
         for _ in range(8):
@@ -132,10 +132,10 @@ def test_error_in_a_reset(small_ant: str) -> None:
 BODY = "<worldbody><body><freejoint/><geom size='1'/></body></worldbody>"
 MESH = "<asset><mesh name='m' file='nothing.stl'/></asset><worldbody><geom type='mesh' mesh='m'/></worldbody>"
 BROKEN = [
-    ("<mujoco><worldbody>", r"xml_file '.*model\.xml' is no model that MuJoCo can load: .*XML"),
-    ("", r"xml_file '.*model\.xml' is no model that MuJoCo can load: "),
-    (f"<mujoco>{MESH}</mujoco>", r"xml_file '.*model\.xml' is no model that MuJoCo can load: .*nothing\.stl"),
-    ("<mujoco><include file='gone.xml'/></mujoco>", r"model\.xml' is no model that MuJoCo can load: .*gone\.xml"),
+    ("<mujoco><worldbody>", r"MuJoCo cannot load xml_file '.*model\.xml': .*XML"),
+    ("", r"MuJoCo cannot load xml_file '.*model\.xml': "),
+    (f"<mujoco>{MESH}</mujoco>", r"MuJoCo cannot load xml_file '.*model\.xml': .*nothing\.stl"),
+    ("<mujoco><include file='gone.xml'/></mujoco>", r"MuJoCo cannot load .*model\.xml': .*gone\.xml"),
     (f"<mujoco>{BODY}</mujoco>", r"xml_file '.*model\.xml' has no actuators"),
     ("<mujoco/>", r"xml_file '.*model\.xml' has 0 positions \(nq\), this task needs at least 3"),
 ]
@@ -143,7 +143,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("xml", "text"), BROKEN)
 def test_broken_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any, xml: str, text: str) -> None:
-    """It is a ConfigError that names option, file and MuJoCo's words, and nothing else happens."""
+    """A ConfigError names the option, the file and MuJoCo's error, and nothing else happens."""
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "model.xml"
     path.write_text(xml)

@@ -1,4 +1,4 @@
-"""``from_pixels=True``: pictures are what is observed."""
+"""``from_pixels=True``: frames are the observations."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError
-from tests.mujoco.dmc.test_rendering import Suite
-from tests.mujoco.gym.test_rendering import make
-from tests.oracles.actions import make_actions
+from tests.mujoco.dmc.upstream import Suite
+from tests.mujoco.gym.cases import make_rendered
+from tests.support.oracles.actions import make_actions
 
 SEED = 5
 SIZE = {"render_height": 20, "render_width": 24}
 
 
-def stacked(pictures, starts, depth):
-    """Return what is observed: the last pictures of the episode, oldest first; the first one fills the stack."""
+def stacked(frames, starts, depth):
+    """Return the observations: the last frames of the episode, oldest first; the first frame fills the stack."""
     rows, history = [], []
-    for picture, is_start in zip(pictures, starts, strict=True):
-        planes = picture.transpose(2, 0, 1)
+    for frame, is_start in zip(frames, starts, strict=True):
+        planes = frame.transpose(2, 0, 1)
         history = [planes] * depth if is_start else [*history[1:], planes]
         rows.append(np.concatenate(history))
     return rows
 
 
-@pytest.mark.parametrize(("task_id", "upstream"), [("InvertedPendulum-v5", make), ("PointMassEasy-v1", Suite)])
+@pytest.mark.parametrize(("task_id", "upstream"), [("InvertedPendulum-v5", make_rendered), ("PointMassEasy-v1", Suite)])
 @pytest.mark.parametrize("depth", [1, 3])
-def test_equals_upstreams_pictures(task_id, upstream, depth):
+def test_observations_equal_upstreams_frames(task_id, upstream, depth):
     env = upstream(task_id, (20, 24))
-    pictures, starts, observed = [], [], []
+    frames, starts, observed = [], [], []
     with envpool.make_gymnasium(task_id, seed=SEED, from_pixels=True, frame_stack=depth, **SIZE) as pool:
         assert pool.observation_space.shape == (3 * depth, 20, 24)
         for action in make_actions(pool.action_space, "random", 5, 1):
@@ -37,18 +37,18 @@ def test_equals_upstreams_pictures(task_id, upstream, depth):
             starts.append(info["elapsed_step"][0] == 0)
             observed.append(obs[0])
             if starts[-1]:
-                env.reset(seed=None if pictures else SEED)
+                env.reset(seed=None if frames else SEED)
             else:
                 env.step(action[0])
-            pictures.append(env.render())
+            frames.append(env.render())
     env.close()
-    for mine, expected in zip(observed, stacked(pictures, starts, depth), strict=True):
+    for mine, expected in zip(observed, stacked(frames, starts, depth), strict=True):
         np.testing.assert_array_equal(mine, expected)
 
 
 @pytest.mark.parametrize("autoreset", ["next_step", "same_step"])
 def test_episodes_and_threads(autoreset):
-    """The stack begins anew with each episode; the last observation of one comes with its end."""
+    """The stack starts anew with each episode; the last observation of an episode arrives with its end."""
     options = {"num_envs": 3, "seed": 1, "max_episode_steps": 3, "frame_stack": 2, "autoreset_mode": autoreset}
     plain = envpool.make_gymnasium("Reacher-v5", render_mode="rgb_array", **options, **SIZE)
     pool = envpool.make_gymnasium("Reacher-v5", from_pixels=True, num_threads=2, **options, **SIZE)
@@ -102,7 +102,7 @@ def test_spec():
     ("options", "text"),
     [
         ({"render_width": 0}, "render_width is 0, allowed are 1 to"),
-        ({"render_height": 20000}, "render_height is 20000, allowed are"),
+        ({"render_height": 20000}, "render_height must be between 1 and 4096"),
         ({"render_camera_id": 1}, "render_camera_id is 1, allowed are -1 to 0"),
     ],
 )
@@ -112,5 +112,5 @@ def test_bad_options(options, text):
 
 
 def test_other_families():
-    with pytest.raises(ValueError, match="from_pixels=True is only supported for MuJoCo tasks, CartPole-v1 is none"):
+    with pytest.raises(ValueError, match="from_pixels=True is only available for MuJoCo tasks; 'CartPole-v1' is not one"):
         envpool.make_spec("CartPole-v1", from_pixels=True)

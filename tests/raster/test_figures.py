@@ -1,9 +1,7 @@
-"""Figures and images equal pygame's, pixel by pixel, and nothing is written outside of the picture."""
+"""Shapes and images equal pygame's, pixel by pixel, and nothing is written outside the frame."""
 
 from __future__ import annotations
 
-import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,26 +10,20 @@ import pygame
 import pytest
 from pygame import gfxdraw
 
-import envpool
-from tests.builds import build_extension
-from tests.python import environment
+from tests.support.builds import load_hook
 
-HERE = Path(__file__).resolve().parent
-SOURCES = Path(envpool.__file__).resolve().parent
 ROUNDS = [pytest.param(150, id="short"), pytest.param(10000, id="full", marks=pytest.mark.slow)]
 GUARD, FILL = 1 << 16, 0xA5
 EXTREMES = [-32769, -32768, -32767, -1, 0, 1, 32766, 32767, 32768, 65536, 1e9, -1e18, 9.3e18, -1e300]
 
 
 @pytest.fixture(scope="module")
-def hook(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    env = environment(ENVPOOL_SOURCES=str(SOURCES))
-    sys.path.insert(0, str(build_extension(HERE / "hook", tmp_path_factory.mktemp("hook"), env=env)))
-    return importlib.import_module("figures_hook")
+def hook() -> Any:
+    return load_hook(Path(__file__).parent / "hook", "figures_hook")
 
 
 class Sheet:
-    """A picture in the middle of memory that nobody may touch, and pygame's of the same content."""
+    """A frame in the middle of memory that must stay untouched, and pygame's surface with the same content."""
 
     def __init__(self, rng: np.random.Generator):
         self.height, self.width = (int(n) for n in rng.integers(1, 120, 2))
@@ -58,7 +50,7 @@ def packed(colour: Any) -> int:
 
 
 def any_points(rng: np.random.Generator, n: int) -> np.ndarray:
-    """Points (n, 2) in and around a picture, whole numbers or not."""
+    """Return points (n, 2) in and around a frame, with whole or fractional coordinates."""
     reach = rng.choice([60, 200, 3000, 12000])  # pygame cannot sort crossings that are farther apart
     points = rng.uniform(-reach, reach + 100, (n, 2))
     return np.trunc(points) if rng.random() < 0.5 else points
@@ -118,7 +110,7 @@ def test_discs(hook: Any, rounds: int) -> None:
 
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_windows(hook: Any, rounds: int) -> None:
-    """A window has what the whole picture has there: figures are clipped to the whole."""
+    """A window equals that part of the whole frame: shapes are clipped to the whole frame."""
     rng = np.random.default_rng(10)
     for _ in range(rounds):
         height, width = (int(n) for n in rng.integers(1, 120, 2))
@@ -170,7 +162,7 @@ def test_images(hook: Any, rounds: int) -> None:
         pixels = rng.integers(0, 256, (height, width, 4), dtype=np.uint8)
         pixels[rng.random((height, width)) < 0.3, 3] = rng.choice([0, 255])
         x, y = (int(v) for v in rng.integers(-160, 130, 2))
-        # A picture whose rows count from the bottom turns the image upside down too.
+        # A frame whose rows count from the bottom turns the image upside down too.
         mirrored, upside_down = (bool(v) for v in rng.integers(0, 2, 2))
         hook.image(*sheet.place, pixels, x, y, mirrored | upside_down << 1)
         image = pygame.image.frombuffer(pixels.tobytes(), (width, height), "RGBA")
@@ -217,7 +209,7 @@ def test_scaling(hook: Any, rounds: int) -> None:
 
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_numbers_that_pygame_refuses(hook: Any, rounds: int) -> None:
-    """Figures with them stay in the picture, or are not drawn."""
+    """Shapes with such coordinates stay within the frame, or are not drawn."""
     rng = np.random.default_rng(5)
     extremes = [*EXTREMES, np.nan, np.inf, -np.inf]
     for _ in range(rounds):

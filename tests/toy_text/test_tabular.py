@@ -16,7 +16,7 @@ DRAWS = 2**53
 
 
 class FixedDraw:
-    """Stands for a generator whose next draw is known."""
+    """Replaces a generator by one whose next draw is known."""
 
     def __init__(self, draw: int):
         self.draw = draw
@@ -33,7 +33,7 @@ def upstream_index(probabilities: list[float], draw: int) -> int:
 
 
 def index_of(limits: np.ndarray, draw: int) -> int:
-    """Return the first index whose limit is above the draw; the first of all where there is none."""
+    """Return the first index whose limit is above the draw, or 0 if there is none."""
     return int((draw < limits).argmax())
 
 

@@ -1,14 +1,13 @@
-"""The upstream envs of the toy text tasks, and actions that get somewhere in them."""
+"""The upstream environments of the toy-text tasks, and actions that reach their goals."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tests.oracles.gymnasium_oracle import Upstream
+from tests.support.oracles.gymnasium_oracle import Upstream
 
 #: Upstream ids of tasks that gymnasium 1.4.0 has under another version or not natively.
 UPSTREAM_IDS = {
@@ -24,38 +23,15 @@ def float32_prob(env: Any, info: dict[str, Any]) -> np.float32:
     return np.float32(info["prob"])
 
 
-@dataclass(frozen=True)
-class Case:
-    """A task with options.
-
-    Attributes
-    ----------
-    task_id : str
-        The pool's task.
-    options : mapping
-        Options of the pool.
-    kwargs : mapping, optional
-        The same for upstream; by default those of the pool.
-    """
-
-    task_id: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    kwargs: Mapping[str, Any] | None = None
-
-    @property
-    def upstream(self) -> Upstream:
-        """The env to compare with."""
-        upstream_id = UPSTREAM_IDS.get(self.task_id, self.task_id)
-        kwargs = self.options if self.kwargs is None else self.kwargs
-        if upstream_id == "Blackjack-v1":
-            return Upstream(upstream_id, kwargs, observation=lambda obs: np.array(obs, np.int32))
-        info: dict[str, Any] = {"prob": float32_prob}
-        if upstream_id == "Taxi-v4":
-            info["action_mask"] = "action_mask"
-        return Upstream(upstream_id, kwargs, info=info)
-
-    def __str__(self) -> str:
-        return "-".join([self.task_id, *(f"{k}={v}" for k, v in self.options.items())])
+def upstream_of(task_id: str, kwargs: Mapping[str, Any] | None = None) -> Upstream:
+    """Return the oracle of a task, with arguments of ``gymnasium.make``."""
+    upstream_id = UPSTREAM_IDS.get(task_id, task_id)
+    if upstream_id == "Blackjack-v1":
+        return Upstream(upstream_id, kwargs or {}, observation=lambda obs: np.array(obs, np.int32))
+    info: dict[str, Any] = {"prob": float32_prob}
+    if upstream_id == "Taxi-v4":
+        info["action_mask"] = "action_mask"
+    return Upstream(upstream_id, kwargs or {}, info=info)
 
 
 def best_actions(env: Any) -> Any:
@@ -92,7 +68,7 @@ def guided_actions(upstream: Upstream, steps: int, num_envs: int, seed: int, ski
     steps, num_envs : int
         Sizes.
     seed : int
-        Env i is seeded as `tests.oracles.gymnasium_oracle.assert_exact` does: with ``1000 * seed + i``.
+        Env i is seeded as `tests.support.oracles.gymnasium_oracle.assert_exact` does: with ``1000 * seed + i``.
     skill : float
         In [0, 1].
 

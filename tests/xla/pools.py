@@ -1,4 +1,4 @@
-"""What the tests of calls from JAX share."""
+"""Helpers for the tests of calls from JAX."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from jax.errors import JaxRuntimeError
 
 import envpool
 
-#: What a test may be run with: JAX limited to 32 bits, its default, and not.
+#: The widths that a test runs with: JAX limited to 32 bits, which is its default, and not limited.
 both_widths = pytest.mark.parametrize("x64", [False, True], ids=["x32", "x64"])
 
 

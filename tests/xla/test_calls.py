@@ -1,4 +1,4 @@
-"""What the functions of xla() return, in each API style, sync and async, under each of JAX's transformations."""
+"""The results of the functions of xla(), in each API style, sync and async, under each of JAX's transformations."""
 
 import jax
 import jax.numpy as jnp
@@ -7,7 +7,7 @@ import pytest
 from jax import lax
 
 import envpool
-from tests.native import plugin
+from tests.support import plugin
 from tests.xla.pools import assert_same, both_widths, refuses, rollout, twins
 
 STYLES = {"gym": {}, "gymnasium": {}, "dm": {}, "legacy": {"gym_api": "legacy"}}
@@ -63,7 +63,7 @@ def test_send_and_recv(style):
 
 
 def test_async():
-    """Each batch goes on where the envs in it were, whoever comes first."""
+    """Each batch continues the episodes of its envs, whichever envs come first."""
     with plugin.make(num_envs=6, batch_size=2, num_threads=2, episode_length=0, cost_ns=5e3) as pool:
         pool.async_reset()
         handle, recv, _, step = pool.xla()
@@ -141,7 +141,7 @@ def test_an_array_is_cast_as_in_python(dtype):
 
 @pytest.fixture
 def counter():
-    """A pool of one env whose observation counts its steps, and its functions."""
+    """Yield a pool of one env whose observation counts its steps, and its functions."""
     with plugin.make(num_envs=1, episode_length=0) as pool:
         pool.reset()
         yield pool, *pool.xla()
@@ -158,7 +158,7 @@ def test_fori_loop(counter):
 
 
 def test_while_loop(counter):
-    """The pool decides how often it is stepped."""
+    """A while loop steps the pool as often as the results of the pool demand."""
     _, handle, _, _, step = counter
 
     def body(state):
@@ -170,7 +170,7 @@ def test_while_loop(counter):
 
 
 def test_cond(counter):
-    """Only the branch that is taken steps."""
+    """Only the taken branch steps the pool."""
     _, handle, _, _, step = counter
 
     @jax.jit
@@ -209,7 +209,7 @@ def test_without_jit(counter):
 
 
 def test_the_handle_orders_calls(counter):
-    """Independent computations beside it do not matter, and nothing is left out though nobody uses the results."""
+    """Independent computations do not interfere, and no step is omitted when its results are unused."""
     _, handle, _, _, step = counter
 
     @jax.jit
@@ -228,7 +228,7 @@ def test_the_handle_orders_calls(counter):
 
 
 def test_one_compiled_function_for_several_pools():
-    """The handle says which pool it is, so code that was compiled with one works for another."""
+    """The handle identifies the pool, so code that was compiled with one pool works for another."""
     pools = [plugin.make(num_envs=2, seed=seed, episode_length=0) for seed in (7, 11)]
     step = jax.jit(pools[0].xla()[3])
     for pool, seed in zip(pools, (7, 11), strict=True):
@@ -240,7 +240,7 @@ def test_one_compiled_function_for_several_pools():
 
 
 def test_mixed_with_calls_from_python():
-    """The pool is one: what either side sends, the other one may receive, and batches follow each other."""
+    """Both sides use the same pool: either may receive what the other sent, and batches keep their order."""
     inside, outside = twins("CartPole-v1", num_envs=3, seed=4)
     with inside, outside:
         handle, recv, send, step = inside.xla()
@@ -263,7 +263,7 @@ def test_mixed_with_calls_from_python():
 
 
 def test_some_received_from_python_in_between():
-    """Rows that are waited for one by one lie in another place; calls from JAX find them there."""
+    """Calls from JAX also find the rows of partial batches, which are stored elsewhere."""
     with plugin.make(num_envs=4, episode_length=0) as pool:
         handle, recv, _, step = pool.xla()
         handle, _ = step(handle, np.zeros(4, int))
@@ -277,7 +277,7 @@ def test_some_received_from_python_in_between():
 
 
 def test_results_are_copies():
-    """The pool's blocks come back to it at once: nothing of a result lies in them."""
+    """The pool's blocks are recycled immediately, as no result refers to them."""
     with plugin.make(num_envs=2, episode_length=0) as pool:
         handle, _, _, step = pool.xla()
         held = []
@@ -293,8 +293,8 @@ def test_a_call_that_was_made_for_another_number_of_rows():
         handle, recv, send, step = pool.xla()
         pool.reset()
         send(handle, np.zeros(2, int), np.array([0, 1])).block_until_ready()
-        with refuses("a batch has 2 rows now, this call was made for 4"):
+        with refuses("this call expects a batch of 4 rows, but the next batch has 2"):
             jax.block_until_ready(recv(handle))
-        with refuses("a batch has 4 rows now, this call was made for 2"):
+        with refuses("this call expects a batch of 2 rows, but the next batch has 4"):
             jax.block_until_ready(step(handle, np.zeros(2, int), np.array([2, 3])))
         assert pool.recv()[0][:, 2].tolist() == [1, 1]

@@ -15,7 +15,7 @@ def discrete(rng, spec, steps):
 
 
 def continuous(rng, spec, steps):
-    """Return actions that are the same in 32 and in 64 bits."""
+    """Return actions that are equal in 32 and 64 bits."""
     shape = (steps, spec.config.num_envs, *spec.action_space.shape)
     return rng.uniform(-1, 1, shape).astype(np.float32)
 

@@ -1,4 +1,4 @@
-"""Pools that end, threads that wait, signals and forks while compiled code runs."""
+"""Closing pools, waiting threads, signals and forks while compiled code runs."""
 
 import gc
 import os
@@ -18,9 +18,9 @@ from jax.errors import JaxRuntimeError
 
 import envpool
 from envpool.errors import PoolStateError
-from tests.native import plugin
-from tests.native.model import WAIT
-from tests.native.process import PATIENCE, wait_until
+from tests.support import plugin
+from tests.support.checked_pool import WAIT
+from tests.support.process import PATIENCE, wait_until
 from tests.xla.pools import refuses
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +45,7 @@ def scan_of(step, action=0, num_envs=2, steps=10_000):
 
 @pytest.fixture
 def gate():
-    """The gate at which envs with the action WAIT stop; closed, and opened at the end."""
+    """Yield the plug-in with its gate closed: envs with the action WAIT stop there. The gate is opened at the end."""
     native = plugin.load().native
     native.close_gate()
     yield native
@@ -63,7 +63,7 @@ def test_a_closed_pool():
     for call in (lambda: step(handle, np.zeros(2, int)), lambda: recv(handle)):
         with refuses("PoolStateError: the pool is closed: make a new one"):
             jax.block_until_ready(call())
-    with pytest.raises(PoolStateError, match="the pool is closed"):
+    with pytest.raises(PoolStateError, match="the pool (is|was) closed"):
         pool.xla()
 
 
@@ -85,7 +85,7 @@ def test_compiled_code_that_outlives_its_pool():
     gc.collect()
     assert gone() is None, "something keeps the pool"
     others = [plugin.make(num_envs=2) for _ in range(3)]  # they get other handles
-    with refuses("the handle means no pool of this process: .* its pool was deleted"):
+    with refuses("the handle does not belong to a pool of this process: .* its pool was deleted"):
         jax.block_until_ready(compiled(handle, np.zeros(2, np.int32)))
     for other in others:
         other.close()
@@ -123,14 +123,14 @@ def test_close_while_a_call_waits(gate):
     pool.close()
     thread.join(PATIENCE)
     assert not thread.is_alive()
-    assert "PoolStateError: the pool was closed while recv() waited" in failed[0]
+    assert "PoolStateError: the pool was closed during recv()" in failed[0]
 
 
 # ---- threads ---------------------------------------------------------------------------------------------------------
 
 
 def test_other_threads_of_python_go_on(gate):
-    """A call that waits for an env does not hold the GIL, on whatever thread of XLA it runs."""
+    """A call that waits for an env does not hold the GIL, whichever thread of XLA it runs on."""
     with plugin.make(num_envs=2, num_threads=2, cost_ns=20e3, episode_length=0) as pool:
         handle, _, _, step = pool.xla()
         pool.reset()
@@ -145,7 +145,7 @@ def test_other_threads_of_python_go_on(gate):
 
 
 def test_a_main_thread_that_computes_meanwhile():
-    """Python code keeps the GIL until it is asked to let go: calls get it all the same."""
+    """Python code keeps the GIL until it is asked to release it: calls still get it."""
     with plugin.make(num_envs=2, episode_length=0) as pool:
         handle, _, _, step = pool.xla()
         pending = scan_of(step, steps=50)(handle)
@@ -175,7 +175,7 @@ def test_pools_stepped_by_several_threads():
 
 
 def test_two_computations_at_once():
-    """Unordered calls of one pool from two threads: each is done or refused, and the pool goes on."""
+    """Unordered calls of one pool from two threads are executed or refused, and the pool stays usable."""
     with plugin.make(num_envs=2, cost_ns=20e3, num_threads=2, episode_length=0) as pool:
         handle, _, _, step = pool.xla()
         pool.reset()
@@ -206,7 +206,7 @@ def test_two_computations_at_once():
 
 
 def run_child(child):
-    """Run a function of this module in a process of its own; return what it printed."""
+    """Run a function of this module in a separate process; return its output."""
     plugin.load()
     code = f"from tests.xla.test_lifetime import *\n{child}()"
     process = subprocess.Popen(
@@ -239,14 +239,14 @@ def interrupt_when(condition):
 
 
 def reset_by_workers(pool):
-    """Reset, such that the pool expects its caller to be away and only to wait, while workers do the work."""
+    """Reset so that the pool expects its caller only to wait while workers step the envs."""
     pool.async_reset()
     time.sleep(0.05)
     pool.recv()
 
 
 def waiting_child():
-    """A call on the main thread that waits for ever is interrupted; the batch is not lost."""
+    """A call on the main thread that would wait forever is interrupted; the batch is not lost."""
     native = plugin.load().native
     pool = plugin.make(num_envs=2, num_threads=2, episode_length=0)
     handle, recv, _, step = pool.xla()
@@ -274,7 +274,7 @@ def test_ctrl_c_while_a_call_waits():
 
 
 def scanning_child():
-    """Ctrl-C during a computation of a second or two arrives at its end; the pool goes on."""
+    """Ctrl-C during a computation of a second or two takes effect at its end; the pool stays usable."""
     pool = plugin.make(num_envs=2, cost_ns=50e3, episode_length=0, counted=True)
     handle, _, _, step = pool.xla()
     scan = scan_of(step, steps=5000)
@@ -306,7 +306,7 @@ def test_python_ends_while_a_scan_runs():
 
 
 def forking_child():
-    """A fork has no threads: the pool refuses there, and works on in the parent."""
+    """A fork has no worker threads: the pool refuses calls there, and continues to work in the parent."""
     pool = plugin.make(num_envs=2, episode_length=0)
     handle, _, _, step = pool.xla()
     step = jax.jit(step)
@@ -328,7 +328,7 @@ def test_fork():
 
 
 def handle_child():
-    """A handle from another process is no handle here, whatever number it is."""
+    """A handle from another process is invalid here, whatever its number."""
     foreign = np.load(os.environ["HANDLE"])
     with plugin.make(num_envs=2) as pool:
         handle, _, _, step = pool.xla()
@@ -336,7 +336,7 @@ def handle_child():
         try:
             jax.block_until_ready(step(foreign, np.zeros(2, int)))
         except JaxRuntimeError as error:
-            print("no pool of this process" in str(error), flush=True)
+            print("does not belong to a pool of this process" in str(error), flush=True)
 
 
 def test_a_handle_of_another_process(tmp_path, monkeypatch):
@@ -350,7 +350,7 @@ def test_a_handle_of_another_process(tmp_path, monkeypatch):
 
 
 def without(module, monkeypatch):
-    """Make a module impossible to import, and forget what has imported it."""
+    """Make a module impossible to import, and forget the modules that imported it."""
     monkeypatch.delitem(sys.modules, "envpool.xla.functions", raising=False)
     monkeypatch.delitem(sys.modules, module, raising=False)
 

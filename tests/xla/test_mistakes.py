@@ -1,4 +1,4 @@
-"""Whatever is wrong with a call, it fails with the pool's own words, and the pool goes on."""
+"""A wrong call fails with the error text of the pool, and the pool stays usable."""
 
 import itertools
 from functools import partial
@@ -12,8 +12,8 @@ from jax.errors import JaxRuntimeError
 import envpool
 from envpool.errors import ActionError
 from envpool.xla.functions import HANDLE, TARGET
-from tests.native import plugin
-from tests.native.model import FAIL
+from tests.support import plugin
+from tests.support.checked_pool import FAIL
 from tests.xla.pools import both_widths, refuses
 
 DTYPES = ["bool", "int4", "int8", "uint8", "int16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16"]
@@ -23,14 +23,14 @@ SHAPES = [(4,), (0, 4), (), (0,), (1,), (3,), (5,), (4, 1), (1, 4), (2, 2), (4, 
 
 @pytest.fixture
 def pool():
-    """Four envs, reset."""
+    """Yield a pool of four envs after a reset."""
     with plugin.make(num_envs=4, episode_length=0) as made:
         made.reset()
         yield made
 
 
 def assert_works(pool):
-    """The pool steps, from either side."""
+    """Assert that the pool steps, called from Python and from JAX."""
     handle, _, _, step = pool.xla()
     before = pool.step(np.zeros(4, np.int32))[0][:, 2]
     _, batch = jax.jit(step)(handle, np.zeros(4, np.int32))
@@ -84,7 +84,7 @@ def test_the_words_are_those_of_the_call_from_python(pool, case, call):
 
 
 def test_an_error_ends_a_scan(pool):
-    """The steps before it were made, none after it."""
+    """The steps before the error were made, and none after it."""
     handle, _, _, step = pool.xla()
     actions = np.zeros((50, 4), np.int32)
     actions[20, 3] = 1000
@@ -94,7 +94,7 @@ def test_an_error_ends_a_scan(pool):
 
 
 def test_an_env_that_fails(pool):
-    """Its batch still comes, to whoever receives next."""
+    """The batch still arrives with the next call that receives."""
     handle, recv, _, step = pool.xla()
     for receive in (lambda: jax.jit(recv)(handle)[1], pool.recv):
         with refuses(r"EnvStepError: 1 env\(s\) failed: env 2: .*recv\(\) still returns the batch"):
@@ -108,7 +108,7 @@ def test_an_env_that_fails(pool):
 
 def test_recv_without_send(pool):
     handle, recv, send, _ = pool.xla()
-    with refuses(r"PoolStateError: recv\(\) would wait for ever: nothing is in flight"):
+    with refuses(r"PoolStateError: recv\(\) would wait forever, because nothing is in flight"):
         jax.block_until_ready(jax.jit(recv)(handle))
     handle = send(handle, np.zeros(4, np.int32))
     with refuses("EnvIdError: 4 of 4 envs are still in flight"):
@@ -120,9 +120,9 @@ def test_recv_without_send(pool):
 def test_async_steps_that_could_not_receive():
     with plugin.make(num_envs=4, batch_size=2, episode_length=0) as pool:
         handle, recv, send, step = pool.xla()
-        with refuses(r"step\(\) with 1 envs and 0 in flight cannot give a batch of 2"):
+        with refuses(r"step\(\) with 1 envs and 0 in flight cannot return a batch of 2"):
             jax.block_until_ready(step(handle, np.zeros(1, int), np.array([0])))
-        with refuses("a batch has 0 rows now, this call was made for 2"):
+        with refuses("this call expects a batch of 2 rows, but the next batch has 0"):
             jax.block_until_ready(step(handle, np.zeros(0, int), np.zeros(0, int)))
         handle = send(handle, np.zeros(1, int), np.array([0]))
         with refuses("1 envs are in flight and a batch needs 2"):
@@ -147,16 +147,16 @@ def test_autoreset_disabled():
     ids=["zeros", "ones", "numbers"],
 )
 def test_a_handle_that_means_nothing(pool, handle):
-    with refuses("the handle means no pool of this process"):
+    with refuses("the handle does not belong to a pool of this process"):
         jax.block_until_ready(jax.jit(pool.xla()[3])(handle, np.zeros(4, int)))
 
 
 def test_a_handle_of_another_kind_of_pool(pool):
     with envpool.make_gymnasium("CartPole-v1", num_envs=4) as other, plugin.make(num_envs=3) as smaller:
         _, _, _, step = pool.xla()
-        with refuses("this call was made for .* the handle is that of another pool"):
+        with refuses("this call expects .* the handle belongs to another pool"):
             jax.block_until_ready(step(other.xla()[0], np.zeros(4, int)))
-        with refuses("a batch has 3 rows now, this call was made for 4"):
+        with refuses("this call expects a batch of 4 rows, but the next batch has 3"):
             jax.block_until_ready(step(smaller.xla()[0], np.zeros(4, int)))
     assert_works(pool)
 
@@ -165,7 +165,7 @@ def test_a_handle_of_another_kind_of_pool(pool):
 
 
 def call_raw(args, results, **attributes):
-    """Call the handler as no function of xla() would."""
+    """Call the handler in a way that no function of xla() does."""
     call = jax.ffi.ffi_call(TARGET, results, has_side_effect=True)
     return jax.block_until_ready(jax.jit(lambda *a: call(*a, **attributes))(*args))
 
@@ -173,7 +173,7 @@ def call_raw(args, results, **attributes):
 @both_widths
 @pytest.mark.parametrize("place", ["action", "env_id"])
 def test_no_action_or_id_crashes(pool, place, x64):
-    """Either the call works, or it says why not."""
+    """The call either works or explains why it does not."""
     handle, _, _, step = pool.xla()
     refused = 0
     with jax.enable_x64(x64):
@@ -214,7 +214,7 @@ def test_no_result_crashes(pool):
             other = {"bool": "uint8", "int32": "float32"}.get(dtype.name, "complex128")
             wrong.append([*right[:i], jax.ShapeDtypeStruct(shape, other), *right[i + 1 :]])
         for results in wrong:
-            with refuses("this call was made for"):
+            with refuses("this call expects"):
                 call_raw([handle, action], results, receives=True, **send)
     assert pool.num_outstanding == 0
     assert_works(pool)

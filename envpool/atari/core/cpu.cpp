@@ -3,51 +3,20 @@
 #include <algorithm>
 
 #include "instructions.h"
+#include "timer.h"
 #include "video.h"
 
 namespace envpool::atari {
 
 using ale::stella::M6502Low;
-using ale::stella::M6532;
 using ale::stella::System;
 
 namespace {
 
 constexpr uint16_t kAddressMask = 0x1fff; /* 13 address lines                                   */
 constexpr int kPageShift = 6;             /* pages of 64 bytes                                  */
-constexpr uint16_t kOffsetMask = 0x3f;    /* of an address within its page                      */
+constexpr uint16_t kOffsetMask = 0x3f;    /* the part of an address within its page             */
 constexpr int kLongest = 3;               /* bytes of the longest instruction                   */
-
-/* Access to the timer of M6532, which is private there: an explicit instantiation may name private members. */
-template <typename Name, typename Name::Type SubEnv>
-struct Exposed {
-  friend constexpr typename Name::Type member(Name) { return SubEnv; }
-};
-struct TimerValue {
-  using Type = uint32_t M6532::*;
-  friend constexpr Type member(TimerValue);
-};
-struct TimerShift {
-  using Type = uint32_t M6532::*;
-  friend constexpr Type member(TimerShift);
-};
-struct TimerStart {
-  using Type = int M6532::*;
-  friend constexpr Type member(TimerStart);
-};
-template struct Exposed<TimerValue, &M6532::myTimer>;
-template struct Exposed<TimerShift, &M6532::myIntervalShift>;
-template struct Exposed<TimerStart, &M6532::myCyclesWhenTimerSet>;
-
-/* Whether an address is that of the timer's value or of the flag that says that it ran out, or one of their mirrors. */
-constexpr bool is_timer(uint16_t address) { return (address & 0x1284) == 0x0284; }
-constexpr bool is_flag(uint16_t address) { return address & 1; }
-
-/* The timer's value, negative after it ran out. */
-inline int timer_value(const M6532 &timer, uint32_t cycles) {
-  const uint32_t passed = cycles - 1 - static_cast<uint32_t>(timer.*member(TimerStart()));
-  return static_cast<int>(timer.*member(TimerValue())) - static_cast<int>(passed >> timer.*member(TimerShift())) - 1;
-}
 
 }  // namespace
 
@@ -101,8 +70,8 @@ inline uint32_t Cpu::write(uint16_t address, uint8_t value, uint32_t cycles) {
   return mySystem->cycles();
 }
 
-/* Most games wait for the timer in a loop of two instructions: read it, branch back. Reads before the timer runs out
- * change nothing, so all rounds but the last are skipped: the clock and the instruction count go on by their share.
+/* Most games wait for the timer in a loop of two instructions: read the timer, branch back. Reads before the timer runs
+ * out change nothing, so all rounds but the last are skipped, and the clock and the instruction count advance accordingly.
  * `cycles` is the clock of the read. */
 [[gnu::noinline]] Cpu::Wait Cpu::skip_wait(const uint8_t *at, uint16_t pc, uint32_t cycles, uint32_t number) const {
   constexpr unsigned kLoop = 5; /* bytes */
@@ -110,7 +79,7 @@ inline uint32_t Cpu::write(uint16_t address, uint8_t value, uint32_t cycles) {
   const Wait none = {cycles, number};
   if ((pc & kOffsetMask) > kOffsetMask + 1 - kLoop || at[4] != kBack) return none;
   const int value = is_flag(OPERAND16) ? 0 : timer_value(*timer_, cycles);
-  int least; /* value at which the loop still goes on */
+  int least; /* smallest value for which the loop continues */
   if (at[3] == kWhileNonzero && at[0] != kBit) least = 1;
   else if (at[3] == kWhilePositive && value < 0x80) least = 0;
   else if (at[3] == kWhileNegative) least = 0x80;
@@ -119,17 +88,17 @@ inline uint32_t Cpu::write(uint16_t address, uint8_t value, uint32_t cycles) {
   const uint32_t passed = cycles - 1 - static_cast<uint32_t>(timer_->*member(TimerStart()));
   const uint32_t above = timer_->*member(TimerValue()) - static_cast<uint32_t>(least);
   const uint32_t enough = above << timer_->*member(TimerShift());
-  if (passed >= enough) return none; /* ran out: only the flag's reads come here */
+  if (passed >= enough) return none; /* the timer has run out; only reads of the flag get here */
   const uint32_t round = 4 + 2 + 1 + (((pc ^ (pc + kLoop)) & 0xff00) != 0);
   const uint32_t rounds = std::min((enough - 1 - passed) / round, (number - 1) / 2);
   return {cycles + rounds * round, number - rounds * 2};
 }
 
-/* Copies the instruction at `pc`, whose bytes are not all in one piece of memory. Cartridges may take a read as a
- * signal, so that only what the instruction holds is read, in order. False: leave it to M6502Low. */
+/* Copies the instruction at `pc`, whose bytes are not contiguous in memory. Only the bytes of the instruction are read,
+ * and in order, because cartridges may react to reads. Returns false if M6502Low must execute the instruction. */
 [[gnu::noinline]] bool Cpu::fetch(uint16_t pc, uint32_t cycles, bool decimal, uint8_t bytes[]) {
   bytes[0] = read(pc, cycles, 0);
-  constexpr uint8_t kCall = 0x20; /* it reads its last byte after it wrote to the stack */
+  constexpr uint8_t kCall = 0x20; /* it reads its last byte after writing to the stack */
   if (bytes[0] == kCall || decimal) return false;
   cycles += myInstructionSystemCycleTable[bytes[0]];
   const AddressingMode mode = addressingMode(bytes[0]);
@@ -140,7 +109,7 @@ inline uint32_t Cpu::write(uint16_t address, uint8_t value, uint32_t cycles) {
   return true;
 }
 
-/* Each instruction goes on to the next one by itself, so that the branch predictor sees which follows which. */
+/* Each instruction dispatches the next one itself, so that the branch predictor learns which instructions follow it. */
 #define NEXT                                                                                       \
   do {                                                                                             \
     if (__builtin_expect(--number == 0, 0)) goto done;                                             \
@@ -155,9 +124,9 @@ inline uint32_t Cpu::write(uint16_t address, uint8_t value, uint32_t cycles) {
     DISPATCH;                                                                                      \
   } while (0)
 #define DISPATCH goto *kCode[at[0]]
-/* An instruction by its code and the clocks it takes, but for those of crossed pages and taken branches. */
+/* An instruction: its code, and the clocks that it takes without crossed pages and taken branches. */
 #define ON(opcode, clocks) NEXT; on_##opcode: cycles += (clocks);
-/* In decimal mode these are M6502Low's. */
+/* As ON; in decimal mode, M6502Low executes the instruction. */
 #define ON_ARITHMETIC(opcode, clocks) ON(opcode, clocks) if (__builtin_expect(d, 0)) goto undo;
 
 bool Cpu::execute(uint32_t number) {
@@ -274,7 +243,6 @@ bool Cpu::execute(uint32_t number) {
   ON(c4, 3) ZERO; COMPARE(y);
   ON(cc, 4) ABSOLUTE; COMPARE(y);
 
-  /* In decimal mode both are M6502Low's. */
   ON_ARITHMETIC(69, 2) IMMEDIATE; ADD(operand);
   ON_ARITHMETIC(65, 3) ZERO; ADD(operand);
   ON_ARITHMETIC(75, 4) ZERO_INDEXED(x); ADD(operand);
@@ -351,7 +319,7 @@ bool Cpu::execute(uint32_t number) {
 
   ON(4c, 3) pc = OPERAND16;
   ON(6c, 5) {
-    /* The pointer's high byte comes from the same page, even when the pointer ends it. */
+    /* The high byte is read from the same page, even if the low byte is the last one of the page. */
     const uint16_t low_at = OPERAND16;
     const uint16_t high_at = static_cast<uint16_t>((low_at & 0xff) == 0xff ? low_at & 0xff00 : low_at + 1);
     const uint8_t low = READ(low_at, at[2]);
@@ -375,7 +343,7 @@ bool Cpu::execute(uint32_t number) {
     }
     pc = static_cast<uint16_t>(STACK(first) | STACK(second) << 8);
     sp = second;
-    /* The processor reads the byte that it returns to skip, which may switch banks. */
+    /* The processor reads and skips the byte at the return address, which may switch banks. */
     READ(pc, static_cast<uint8_t>(pc >> 8));
     LENGTH(1);
   }

@@ -1,5 +1,5 @@
-// The emulator behind emulator.h: ALE's console and RL environment, put together without ALEInterface, whose loader
-// ends the process when something is wrong with a ROM.
+// Implements emulator.h with ALE's console and RL environment, but without ALEInterface, whose loader ends the process if
+// a ROM is invalid.
 
 #include "emulator.h"
 
@@ -22,7 +22,7 @@
 namespace envpool::atari {
 namespace {
 
-// The mode is the one unsynchronised global of ALE: written once, before anything could read it.
+// The logger's mode is ALE's only unsynchronised global: it is written once, before anything can read it.
 void silence() {
   static std::once_flag once;
   std::call_once(once, [] { ::ale::Logger::setMode(::ale::Logger::Error); });
@@ -69,7 +69,7 @@ Rom::~Rom() {
 
 std::string Rom::path() const { return "/proc/self/fd/" + std::to_string(fd_); }
 
-// The members point into each other: those below use those above, and go first.
+// Later members refer to earlier ones, and are destroyed before them.
 struct Emulator::Console {
   ::ale::stella::OSystem system;
   std::unique_ptr<::ale::stella::Settings> settings;
@@ -142,7 +142,7 @@ void Emulator::palette(uint8_t grey[256], uint8_t red[256], uint8_t green[256], 
     green[i] = static_cast<uint8_t>(rgb >> 8);
     blue[i] = static_cast<uint8_t>(rgb);
   }
-  colours.applyPaletteGrayscale(grey, index, 255);  // the last one would be read behind ALE's table
+  colours.applyPaletteGrayscale(grey, index, 255);  // ALE's table has no entry 255
   grey[255] = 0;
 }
 

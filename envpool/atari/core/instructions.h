@@ -1,8 +1,8 @@
-/* The 6502's addressing modes and operations, as macros over the local variables of Cpu::execute(), which alone
- * includes this. `at` is the instruction, byte by byte; a, x, y, sp, pc, c, v, d, i are the registers and flags, 0 to 255
- * or 0 and 1; nz is the last result, of which the flags N and Z speak; `cycles` is the clock, `number` how many
- * instructions are left. An operation finds what it works on in `operand`; one that modifies memory leaves its result in
- * `result`. */
+/* The addressing modes and operations of the 6502, as macros over the local variables of Cpu::execute(); only cpu.cpp
+ * includes this header. `at` points to the bytes of the instruction. The registers a, x, y, sp and pc and the flags c, v,
+ * d and i have variables of these names; flags are 0 or 1. `nz` is the last result, which determines the flags N and Z;
+ * `cycles` is the clock; `number` is the number of instructions that remain. An operation works on `operand`; an
+ * operation that modifies memory stores its value in `result`. */
 #ifndef ENVPOOL_ATARI_INSTRUCTIONS_H
 #define ENVPOOL_ATARI_INSTRUCTIONS_H
 
@@ -10,7 +10,7 @@
 #define OPERAND8 (at[1])
 #define OPERAND16 (static_cast<uint16_t>(at[1] | at[2] << 8))
 
-/* The program counter goes on. */
+/* Advances the program counter. */
 #define LENGTH(bytes) pc = static_cast<uint16_t>(pc + (bytes))
 
 #define READ(address, bus) read(static_cast<uint16_t>(address), cycles, bus)
@@ -20,7 +20,7 @@
     if (myExecutionStatus) IR = at[0], number = 1;                                       \
   } while (0)
 
-/* Zero page: the upper half is RAM, the lower the television chip unless a cartridge took it. */
+/* The zero page: its upper half is RAM; its lower half is the television chip, unless a cartridge replaces it. */
 #define READ_ZERO(address) ((address) & 0x80 ? ram_[(address) & 0x7f] : READ(address, at[1]))
 #define WRITE_ZERO(address, value)                                    \
   do {                                                                \
@@ -29,7 +29,7 @@
     else WRITE(zero, value);                                          \
   } while (0)
 
-/* A pointer in the zero page; the byte after 0xff is that at 0x100, as in ALE. */
+/* A pointer in the zero page. As in ALE, the byte after 0xff is at 0x100. */
 #define POINTER(zero)                                                                        \
   do {                                                                                       \
     const uint8_t low_at = static_cast<uint8_t>(zero);                                       \
@@ -41,7 +41,7 @@
     }                                                                                        \
   } while (0)
 
-/* Indexing an address costs a cycle more when the page changes, but for writes. */
+/* Indexing an address takes one more cycle if the page changes, except in writes. */
 #define INDEX(base, by)                               \
   do {                                                \
     const uint16_t from = (base);                     \
@@ -49,13 +49,13 @@
     cycles += ((from ^ (from + (by))) & 0xff00) != 0; \
   } while (0)
 
-/* N and Z of a result: Z is whether the low byte is zero, N whether bit 7 or 8 is set. */
+/* The flags N and Z of a result: Z is set if the low byte is zero, N if bit 7 or bit 8 is set. */
 #define NZ(value) nz = static_cast<uint8_t>(value)
 #define IS_NEGATIVE ((nz & 0x180) != 0)
 #define IS_ZERO (static_cast<uint8_t>(nz) == 0)
 #define SET_NZ(negative, nonzero) nz = static_cast<unsigned>((nonzero) != 0) | ((negative) ? 0x100 : 0)
 
-/* Reads: each leaves the byte in `operand`. */
+/* Reads, which store the byte in `operand`. */
 #define IMMEDIATE LENGTH(2), operand = OPERAND8
 #define ZERO LENGTH(2), operand = READ_ZERO(OPERAND8)
 #define ZERO_INDEXED(by) LENGTH(2), address = static_cast<uint8_t>(OPERAND8 + (by)), operand = READ_ZERO(address)
@@ -97,7 +97,7 @@
   } while (0)
 #define BIT_TEST SET_NZ(operand & 0x80, a & operand), v = operand >> 6 & 1
 
-/* Read, modify, write: `result` from `operand`. */
+/* Operations that compute `result` from `operand`, and instructions that modify memory or the accumulator with them. */
 #define SHIFT_LEFT c = operand >> 7, result = operand << 1 & 0xff
 #define SHIFT_RIGHT c = operand & 1, result = operand >> 1
 #define ROTATE_LEFT result = (operand << 1 | c) & 0xff, c = operand >> 7
@@ -123,11 +123,11 @@
     }                                                                                    \
   } while (0)
 
-/* The stack: RAM, unless the pointer runs into the television chip. */
+/* The stack is in RAM, unless the stack pointer refers to the television chip. */
 #define IN_RAM(pointer) ((pointer) & 0x80)
 #define STACK(pointer) ram_[(pointer) & 0x7f]
 
-/* The processor reads the stack before it moves the pointer, too. */
+/* The processor also reads the stack before it increments the stack pointer. */
 #define PULL(into)                                   \
   do {                                               \
     if (IN_RAM(sp) && IN_RAM(sp + 1)) {              \
@@ -152,7 +152,7 @@
     c = packed & 1;                       \
   } while (0)
 
-/* Between the local variables and what M6502 keeps. */
+/* Copy the registers between the local variables and the members of M6502. */
 #define LOAD_REGISTERS                                                                \
   a = A, x = X, y = Y, sp = SP, pc = PC, SET_NZ(N, notZ), c = C, v = V, d = D, i = I, \
   cycles = mySystem->cycles()

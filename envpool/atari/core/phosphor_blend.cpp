@@ -1,5 +1,5 @@
-// Stands in for ALE's file of this name, whose constructor takes 75 ms to fill tables for colour averaging. No emulator
-// here averages colours, so the tables stay empty, and their pages untouched.
+// Replaces ALE's file of the same name, whose constructor takes 75 ms to fill tables for colour averaging. No emulator here
+// averages colours, so the tables stay empty, and their memory is never touched.
 
 #include "ale/environment/phosphor_blend.hpp"
 

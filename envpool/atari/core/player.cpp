@@ -11,8 +11,8 @@ namespace envpool::atari {
 
 namespace {
 
-/* These games take longer over some frames than TIA waits for. A frame is then drawn in several parts, over what the
- * buffer held before. */
+/* Some frames of these games take longer than TIA waits. Such a frame is drawn in several parts, over the previous content
+ * of the buffer. */
 constexpr const char *kSlowGames[] = {"tic_tac_toe_3d", "video_checkers"};
 
 bool has_paddles(const ale::stella::Console &console) {
@@ -45,7 +45,7 @@ void Player::reset() {
 }
 
 int Player::act(int action, bool draw) {
-  /* The second player's action is drawn too, though it is always no-op: the generator must go on as in ALE. */
+  /* The second player's action is always no-op, but consumes a random number, too, as in ALE. */
   ale::stella::Random &generator = environment_.getEnvironmentRNG();
   if (generator.nextDouble() >= repeat_) held_ = static_cast<ale::Action>(action);
   generator.nextDouble();

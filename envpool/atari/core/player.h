@@ -1,5 +1,5 @@
-/* Plays a game frame by frame: what ale::StellaEnvironment::act() does, without what nobody looks at. It copies neither
- * the screen nor the RAM, renders no window and no sound, and need not draw every frame. */
+/* Plays a game frame by frame, as ale::StellaEnvironment::act() does, without the work whose results are not used: a player
+ * copies neither the screen nor the RAM, produces no window and no sound, and need not draw every frame. */
 #ifndef ENVPOOL_ATARI_PLAYER_H
 #define ENVPOOL_ATARI_PLAYER_H
 
@@ -12,15 +12,15 @@ namespace envpool::atari {
 
 class Player {
  public:
-  /* Puts the faster processor into the console of `system`. The three outlive the player; `environment` resets the
-   * game, then begin() must be called. `repeat_action_probability` as in Machine. */
+  /* Installs the faster processor in the console of `system`. The three objects must outlive the player, and reset() must
+   * be called first. `repeat_action_probability` is that of Machine. */
   Player(ale::stella::OSystem &system, ale::RomSettings &game, ale::StellaEnvironment &environment,
          float repeat_action_probability);
 
   /* Resets the game through the environment, and holds no action. */
   void reset();
 
-  /* As Emulator::act(). */
+  /* See Emulator::act(). */
   int act(int action, bool draw);
 
   const uint8_t *screen() const { return tia_.currentFrameBuffer(); }
@@ -32,12 +32,12 @@ class Player {
   ale::stella::TIA &tia_;
   ale::RomSettings &game_;
   ale::StellaEnvironment &environment_;
-  ale::ALEState state_;    /* where the knobs are                                            */
-  ale::Action held_;       /* by the first player                                            */
-  float repeat_;           /* chance that the action held stays                              */
-  bool has_paddles_;       /* knobs, which move with every frame                             */
-  bool needs_all_frames_;  /* frames that are not drawn would show in later ones             */
-  const uint8_t *ram_;     /* the console's (kRamSize)                                       */
+  ale::ALEState state_;    /* positions of the paddles                                       */
+  ale::Action held_;       /* action that the first player holds                             */
+  float repeat_;           /* chance that the held action is repeated                        */
+  bool has_paddles_;       /* whether the game uses paddles, which move in every frame       */
+  bool needs_all_frames_;  /* whether frames that are not drawn would affect later frames    */
+  const uint8_t *ram_;     /* the RAM of the console (kRamSize)                              */
 };
 
 }  // namespace envpool::atari

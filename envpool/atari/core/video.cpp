@@ -1,4 +1,4 @@
-// Registers: what reads and writes of the television chip do.
+// Reads and writes of the television chip's registers.
 
 #include "video.h"
 
@@ -9,7 +9,7 @@ namespace ale::stella {
 
 namespace {
 
-/* Registers, for writing. */
+/* Addresses of the registers for writing. */
 enum {
   WSYNC = 0x02, NUSIZ0 = 0x04, NUSIZ1 = 0x05, COLUP0 = 0x06, COLUP1 = 0x07, COLUPF = 0x08, COLUBK = 0x09,
   CTRLPF = 0x0a, PF0 = 0x0d, PF1 = 0x0e, PF2 = 0x0f, AUDC0 = 0x15, AUDV1 = 0x1a, GRP0 = 0x1b, GRP1 = 0x1c,
@@ -23,7 +23,7 @@ inline void TIADebug::set_enabled(TIA &tia, uint8_t bit, bool on) {
   tia.myEnabledObjects = static_cast<uint8_t>(on ? tia.myEnabledObjects | bit : tia.myEnabledObjects & ~bit);
 }
 
-/* Moves all objects by their motion registers; how far depends on the processor's clock within the line. */
+/* Moves all objects by their motion registers; the distance depends on the clock within the line. */
 inline void TIADebug::move(TIA &tia, int clock, uint32_t in_line) {
   if (tia.myAllowHMOVEBlanks && TIA::ourHMOVEBlankEnableCycles[in_line]) tia.myHMOVEBlankEnabled = true;
   const int(&motion)[16] = TIA::ourCompleteMotionTable[in_line];
@@ -46,7 +46,7 @@ uint8_t TIADebug::read(TIA &tia, uint16_t address, uint32_t cycles, uint8_t bus)
   const unsigned reg = address & 0x0f;
   if (reg < 8) {
     advance(tia, static_cast<int>(cycles * 3));
-    /* Two latches a register, but the last but one has a single one. */
+    /* Two latches per register, except for the second last one, which has one. */
     const unsigned pair = tia.myCollision >> (2 * reg - (reg == 7));
     const unsigned high = pair & 1, low = reg == 6 ? 0 : pair >> 1 & 1;
     return static_cast<uint8_t>(high << 7 | low << 6 | noise);
@@ -54,7 +54,7 @@ uint8_t TIADebug::read(TIA &tia, uint16_t address, uint32_t cycles, uint8_t bus)
   if (tia.myHMOVEBlankEnabled) advance(tia, static_cast<int>(cycles * 3));
   bool charged = false;
   if (reg < 12) {
-    /* Paddles: a capacitor that takes the longer the more the knob is turned. */
+    /* Paddles: the further the knob is turned, the longer the capacitor takes to charge. */
     Controller &controller = tia.myConsole.controller(reg < 10 ? Controller::Left : Controller::Right);
     const int resistance = controller.read(reg & 1 ? Controller::Five : Controller::Nine);
     if (resistance == Controller::minimumResistance) {
@@ -90,7 +90,7 @@ uint32_t TIADebug::write(TIA &tia, System &system, uint16_t address, uint8_t val
   }
   const bool is_overdue = (clock - tia.myClockWhenFrameStarted) / kLine > tia.myMaximumNumberOfScanlines;
 
-  /* A write that does not change the picture need not draw what comes before it. */
+  /* If a write does not change the frame, the frame need not be drawn up to the write. */
   bool is_drawn = is_blanking(tia);
   if (is_drawn) advance(tia, clock + delay);
   const auto changes = [&](bool change) {

@@ -1,8 +1,8 @@
-/* A faster way through ALE's television chip: the same state, the same picture, fewer instructions.
+/* A faster implementation of ALE's television chip: the same state and the same frames with fewer instructions.
  *
- * The state stays in ale::stella::TIA, which befriends a class of this name for debuggers. What a register write does
- * to the picture so far is drawn here, a run of pixels at a time; so is what the most frequent registers do. All other
- * registers are left to TIA, after the picture was brought up to date. */
+ * The state stays in ale::stella::TIA, which befriends a class of this name for debuggers. Before a register write changes
+ * the state, the frame is drawn up to the current clock, a run of pixels at a time (scanlines.cpp). Writes to the most
+ * frequent registers are done here (video.cpp); TIA does all other writes, after the frame has been brought up to date. */
 #ifndef ENVPOOL_ATARI_VIDEO_H
 #define ENVPOOL_ATARI_VIDEO_H
 
@@ -13,36 +13,36 @@
 
 namespace ale::stella {
 
-constexpr int kLine = 228;      /* clocks of a line                                                       */
-constexpr int kBlank = 68;      /* of which nothing is drawn                                              */
-constexpr int kColumns = 160;   /* pixels of a line                                                       */
-constexpr int kHalf = 80;       /* where the score mode changes its colour                                */
+constexpr int kLine = 228;      /* clocks per line                                                        */
+constexpr int kBlank = 68;      /* clocks of a line in which nothing is drawn                             */
+constexpr int kColumns = 160;   /* pixels per line                                                        */
+constexpr int kHalf = 80;       /* column at which the score mode changes its colour                      */
 
-/* A column, from one that a motion took beyond an end of the line. */
+/* Returns a column that may be beyond an end of the line, wrapped around. */
 inline int16_t wrap(int column) {
   return static_cast<int16_t>(column >= kColumns ? column - kColumns : column < 0 ? column + kColumns : column);
 }
 
 class TIADebug {
  public:
-  /* Whether frames are drawn from now on. Collisions of objects are found in any case. */
+  /* Sets whether frames are drawn from now on. Collisions of objects are always detected. */
   static void set_drawing(TIA &tia, bool on) { tia.fastUpdate = !on; }
 
-  /* Reads a register at a clock; `bus` is the byte that the processor saw before, whose low bits show through. */
+  /* Reads a register at a clock. `bus` is the previous byte on the bus, whose low bits are part of the result. */
   static uint8_t read(TIA &tia, uint16_t address, uint32_t cycles, uint8_t bus);
 
-  /* Writes a register and returns the clock, which waits for the end of the line when the register says so. */
+  /* Writes a register. Returns the clock, which some registers advance to the end of the line. */
   static uint32_t write(TIA &tia, System &system, uint16_t address, uint8_t value, uint32_t cycles);
 
-  /* Whether a motion strobe blanks the next pixels: the picture then depends on where runs end, so that none may be
-   * added nor left out. */
+  /* Returns whether a motion strobe blanks the next pixels. The frame then depends on where runs of pixels end, so that no
+   * run may be split or merged. */
   static bool is_blanking(const TIA &tia) { return tia.myHMOVEBlankEnabled; }
 
-  /* Draws the frame up to a clock, in pixels. */
+  /* Draws the frame up to a clock, which counts pixels. */
   static void advance(TIA &tia, int clock);
 
  private:
-  /* Masks of the objects where they are now. */
+  /* Return the masks of the objects at their current positions. */
   static const uint8_t *player_mask(int position, uint8_t size) {
     return &TIA::ourPlayerMaskTable[position & 3][0][size & 7][kColumns - (position & 0xfc)];
   }

@@ -1,4 +1,4 @@
-// Each method follows OpenCV's arithmetic in its order and precision; what cases there are follows from cv::resize.
+// Each method has the order and the precision of OpenCV's arithmetic, and cv::resize determines which method is used.
 
 #include "resize.h"
 
@@ -14,15 +14,15 @@
 namespace envpool::atari {
 namespace {
 
-constexpr int kTile = 512;   // columns at a time, so that rows of sums fit on the stack
+constexpr int kTile = 512;   // columns per tile, so that rows of sums fit on the stack
 constexpr int kOne = 2048;   // weight 1 in fixed point
 
-// OpenCV inverts the inverse: with 210 to 1 that is not 210, which decides the method.
+// OpenCV inverts the inverse. For 210 to 1 the result is not 210, which affects the choice of the method.
 double scale_of(int from, int to) { return 1.0 / (static_cast<double>(to) / from); }
 
 bool is_whole(double scale) { return std::abs(scale - std::nearbyint(scale)) < DBL_EPSILON; }
 
-// Rounds half to even, values from 0 to 255: adding 1.5 * 2**23 leaves no bits for fractions.
+// Rounds values from 0 to 255, half to even: adding 1.5 * 2**23 leaves no bits for fractions.
 inline uint8_t to_byte(float value) {
   return static_cast<uint8_t>(static_cast<int>((value + 12582912.0f) - 12582912.0f));
 }
@@ -31,7 +31,7 @@ ENVPOOL_SIMD void to_bytes(const float *values, int n, uint8_t *to) {
   for (int k = 0; k < n; k++) to[k] = to_byte(values[k]);
 }
 
-// sums[k] = the weighted sum of one source row for column k.
+// Sets sums[k] to the weighted sum of one source row for column k.
 ENVPOOL_SIMD void weigh_row(const uint8_t *row, const int32_t *index, const float *weight, int taps, int stride, int n,
                             float *sums) {
   for (int k = 0; k < n; k++) sums[k] = static_cast<float>(row[index[k]]) * weight[k];
@@ -94,7 +94,7 @@ void Resizer::run_means(const uint8_t *from, uint8_t *to) const noexcept {
       int sum = 0;
       for (int r = 0; r < high; r++, block += from_width_)
         for (int c = 0; c < wide; c++) sum += block[c];
-      // Blocks of four are rounded half up, others half to even.
+      // The means of blocks of four pixels are rounded half up, other means half to even.
       *to++ = high == 2 && wide == 2 ? static_cast<uint8_t>((sum + 2) >> 2) : to_byte(static_cast<float>(sum) * scale);
     }
   }
@@ -103,7 +103,7 @@ void Resizer::run_means(const uint8_t *from, uint8_t *to) const noexcept {
 // --- Other ratios: means weighted by the area covered ----------------------------------------------------------------
 
 Resizer::Axis Resizer::areas(int from, int to) {
-  const double scale = scale_of(from, to), least = 1e-3;  // less of an element than this does not count
+  const double scale = scale_of(from, to), least = 1e-3;  // smaller parts of an element do not count
   struct Tap {
     int32_t index;
     float weight;
@@ -135,7 +135,7 @@ void Resizer::run_areas(const uint8_t *from, uint8_t *to) const noexcept {
   float row[kTile], sums[kTile];
   for (int x = 0; x < to_width_; x += kTile) {
     const int n = std::min(kTile, to_width_ - x);
-    int in_row = -1;  // the source row that `row` is of: neighbours share one
+    int in_row = -1;  // the source row of `row`; adjacent rows of the result share source rows
     for (int y = 0; y < to_height_; y++) {
       std::fill_n(sums, n, 0.0f);
       for (int t = 0; t < y_.taps; t++) {
@@ -206,7 +206,7 @@ void Resizer::run_lines(const uint8_t *from, uint8_t *to) const noexcept {
     const int n = std::min(kTile, to_width_ - x);
     const int32_t *left = &x_.index[x], *right = left + to_width_;
     const int32_t *a = &x_.fixed[x], *b = a + to_width_;
-    int in_row[2] = {-1, -1};  // the source rows that `rows` are of
+    int in_row[2] = {-1, -1};  // the source rows of `rows`
     for (int y = 0; y < to_height_; y++) {
       for (int t = 0; t < 2; t++) {
         const int source = y_.index[static_cast<size_t>(t) * to_height_ + y];

@@ -1,4 +1,4 @@
-/* Resizing of planes of bytes, with the bits of cv2.resize (OpenCV 5.0). */
+/* Resizing of planes of bytes, bit for bit as cv2.resize (OpenCV 5.0). */
 #ifndef ENVPOOL_ATARI_RESIZE_H
 #define ENVPOOL_ATARI_RESIZE_H
 
@@ -7,27 +7,27 @@
 
 namespace envpool::atari {
 
-/* From one size to another; made once, used by any number of threads. */
+/* Resizes planes from one size to another. An object is immutable: any number of threads may use it. */
 class Resizer {
  public:
-  /* Sizes are at least 1. `area` chooses INTER_AREA, else INTER_LINEAR. Without `simd` the usual size is computed as
-   * any other, as it is on processors that lack the instructions. May throw std::bad_alloc. */
+  /* Sizes must be at least 1. `area` chooses between INTER_AREA and INTER_LINEAR. Without `simd`, the usual size has no
+   * special treatment, as on processors that lack the instructions. May throw std::bad_alloc. */
   Resizer(int from_height, int from_width, int to_height, int to_width, bool area, bool simd = true);
 
-  /* `from` (from_height x from_width) to `to` (to_height x to_width), both row by row. */
+  /* Resizes `from` (from_height x from_width) to `to` (to_height x to_width), both row by row. */
   void run(const uint8_t *from, uint8_t *to) const noexcept;
 
  private:
-  /* What OpenCV does in which case. */
+  /* The algorithms of OpenCV. */
   enum class Method { copy, means, areas, areas_84, lines };
 
-  /* Which source elements make up each element of one axis, and their weights, entry by entry: (taps x size). Elements
-   * with fewer taps have zeros behind. */
+  /* The source elements of each element of one axis, and their weights: (taps x size). Elements with fewer taps are padded
+   * with zeros. */
   struct Axis {
     int size, taps;
     std::vector<int32_t> index;
     std::vector<float> weight;    /* Method::areas */
-    std::vector<int32_t> fixed;   /* Method::lines: of 2048 */
+    std::vector<int32_t> fixed;   /* Method::lines: in units of 1 / 2048 */
   };
 
   static Axis areas(int from, int to);

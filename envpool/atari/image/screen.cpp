@@ -9,7 +9,7 @@
 
 namespace envpool::atari {
 
-// Most pixels of two frames in a row are equal, so that one look-up does.
+// Most pixels of two consecutive frames are equal, so that a single look-up suffices.
 void look_up_max_plain(const uint8_t *a, const uint8_t *b, const uint8_t table[256], size_t n, uint8_t *out) noexcept {
   size_t i = 0;
   for (; i + 8 <= n; i += 8) {
@@ -27,7 +27,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-// The table is four registers; the upper bit of an index chooses between the two halves.
+// The table fills four registers; the highest bit of an index chooses between the two halves.
 __attribute__((target("avx512f,avx512bw,avx512vbmi"))) void look_up_max_vbmi(const uint8_t *a, const uint8_t *b,
                                                                              const uint8_t table[256], size_t n,
                                                                              uint8_t *out) noexcept {

@@ -1,5 +1,5 @@
-// Plays the games given as arguments, ROM files, for a profile-guided build: most frames are of the kind that a step
-// with the default options emulates.
+// The training run of a profile-guided build: plays the games whose ROM files are the arguments. As in steps with the
+// default options, half of the frames are drawn.
 
 #include <cstdint>
 #include <cstdio>

@@ -1,7 +1,7 @@
-"""The glyphs of CarRacing's reward: what pygame's default font looks like at 42 pixels, as numbers.
+"""The glyphs of CarRacing's displayed reward: pygame's default font at 42 pixels, as numbers.
 
-The font is FreeSansBold, rasterised by pygame 2.6.1. Drawing needs no font library then, and looks the same with every
-version of one.
+The font is FreeSansBold, rasterised by pygame 2.6.1. With the glyphs stored as numbers, drawing needs no font library,
+and the result does not depend on the library's version.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 import base64
 import zlib
 
-#: Glyphs in the order of the tables.
+#: The characters, in the order of the tables below.
 CHARACTERS = "0123456789-"
 
-#: Pixels; of a glyph that is narrower, the right ones are empty.
+#: Size of a glyph in pixels; the right part of a narrower glyph is empty.
 WIDTH, HEIGHT = 23, 42
 
-#: Pixels from the start of a glyph to that of the next.
+#: Distance from the start of a glyph to the start of the next one, in pixels.
 ADVANCE = (*[WIDTH] * 10, 14)
 
-#: By first and second glyph: what is added between them, in 1 / 1000 of the font's size.
+#: By first and second glyph: the distance added between them, in 1 / 1000 of the font's size.
 KERNING = {
     "0": {"0": 58, "2": 73, "3": 75, "5": 79, "8": 65, "9": 80},
     "1": {"1": -85, "7": -65},
@@ -64,10 +64,10 @@ _PACKED = (
 
 
 def brightness() -> bytes:
-    """Return the glyphs, uint8 (11, 42, 23)."""
+    """Return the brightness of the glyphs' pixels: uint8 (11, 42, 23)."""
     return zlib.decompress(base64.b85decode(_PACKED))
 
 
 def kerning() -> list[int]:
-    """Return what is added between two glyphs in 1 / 64 pixels, (11, 11) by first and second glyph, flattened."""
+    """Return the distance added between two glyphs in 1 / 64 pixel: (11, 11) by first and second glyph, flattened."""
     return [round(KERNING.get(a, {}).get(b, 0) * HEIGHT * 64 / 1000) for a in CHARACTERS for b in CHARACTERS]

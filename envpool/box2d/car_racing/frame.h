@@ -1,11 +1,11 @@
-/* The pictures of CarRacing: what gymnasium's env draws with pygame on 1000 x 800 pixels and then scales, with the same
- * pixels: 96 x 96 as an observation, larger ones to look at.
+/* Observations and frames of CarRacing: the pixels that gymnasium's environment draws with pygame on a 1000 x 800 canvas.
+ * A frame is the canvas itself, an observation is the canvas shrunk to 96 x 96.
  *
- * The picture is drawn in bands of rows from the top. The scene comes first: field, grass, road, car, with rows that count
- * from the bottom. Over it lie the panel with its indicators and the reward.
+ * The canvas is drawn in bands of rows from the top. The scene comes first: field, grass, road and car, whose rows are
+ * counted from the bottom. The panel with its indicators and the reward are drawn over the scene.
  */
-#ifndef ENVPOOL_BOX2D_CAR_RACING_DRAW_H
-#define ENVPOOL_BOX2D_CAR_RACING_DRAW_H
+#ifndef ENVPOOL_BOX2D_CAR_RACING_FRAME_H
+#define ENVPOOL_BOX2D_CAR_RACING_FRAME_H
 
 #include <math.h>
 #include <stdio.h>
@@ -18,15 +18,15 @@
 #include "shrink.h"
 #include "envpool/simd.h"
 
-#define CAR_RACING_GRASS (CAR_RACING_FIELD / 20.0) /* width of a patch of grass  */
+#define CAR_RACING_GRASS (CAR_RACING_FIELD / 20.0) /* width of a patch of grass, m         */
 #define CAR_RACING_ZOOM 2.7
-#define CAR_RACING_MAX_ROAD 5000                   /* tiles and borders          */
-#define CAR_RACING_PANEL 100                       /* rows; a multiple of a band */
+#define CAR_RACING_MAX_ROAD 5000                   /* largest number of tiles and borders  */
+#define CAR_RACING_PANEL 100                       /* rows; a multiple of BAND_HEIGHT      */
 
 #define CAR_RACING_GLYPHS 11 /* the digits and the minus sign */
 #define CAR_RACING_GLYPH_WIDTH 23
 #define CAR_RACING_GLYPH_HEIGHT 42
-#define CAR_RACING_TEXT_LENGTH 20 /* glyphs of a reward that are drawn */
+#define CAR_RACING_TEXT_LENGTH 20 /* largest number of glyphs of a reward */
 
 /* A tile of the road or a piece of its border. */
 typedef struct car_racing_tile {
@@ -34,27 +34,27 @@ typedef struct car_racing_tile {
   uint32_t colour; /* 0xBBGGRR */
 } car_racing_tile;
 
-#define CAR_RACING_MARKS 30       /* at most, the newest */
-#define CAR_RACING_MARK_POINTS 30 /* at most */
+#define CAR_RACING_MARKS 30       /* the newest marks are kept, at most this many */
+#define CAR_RACING_MARK_POINTS 30 /* largest number of points of a mark           */
 
-/* What a wheel that slid has left on the ground. */
+/* The mark that a sliding wheel has left on the ground. */
 typedef struct car_racing_mark {
   uint32_t colour;
   int32_t length; /* points, at least 2 */
   float points[CAR_RACING_MARK_POINTS][2];
 } car_racing_mark;
 
-/* A body of Box2D: where it is, and its orientation. */
+/* The position and the orientation of a Box2D body. */
 typedef struct car_racing_body {
   float x, y, sine, cosine;
 } car_racing_body;
 
-/* All that the picture shows. */
+/* Everything that an observation or a frame shows. */
 typedef struct car_racing_scene {
   const car_racing_tile *road;   /* (road_length), in drawing order      */
   int32_t road_length;           /* at most CAR_RACING_MAX_ROAD          */
-  const car_racing_mark *marks;  /* a ring of CAR_RACING_MARKS; they are not part of an observation */
-  int64_t num_marks;             /* ever made, the last of which are kept; 0 shows none */
+  const car_racing_mark *marks;  /* ring buffer (CAR_RACING_MARKS)       */
+  int64_t num_marks;             /* marks of the episode so far; 0, as in observations, shows none */
   uint32_t field_colour;
   uint32_t grass_colour;
   double time;                   /* s                                    */
@@ -66,18 +66,18 @@ typedef struct car_racing_scene {
   double wheel_phase[4];         /* rad                                  */
   double reward;                 /* since the episode began              */
   car_racing_body hull;
-  car_racing_body wheels[4];     /* left front, right front, rear        */
+  car_racing_body wheels[4];     /* left front, right front, left rear, right rear */
 } car_racing_scene;
 
-/* What all pictures share. */
+/* Constants that all observations and frames share. */
 typedef struct car_racing_brush {
   cell_tables tables;
   uint8_t glyphs[CAR_RACING_GLYPHS][CAR_RACING_GLYPH_HEIGHT][CAR_RACING_GLYPH_WIDTH]; /* brightness */
-  int32_t advance[CAR_RACING_GLYPHS];                    /* pixels to the next glyph                      */
-  int32_t kerning[CAR_RACING_GLYPHS][CAR_RACING_GLYPHS]; /* of a glyph after another, in 1 / 64 pixels    */
+  int32_t advance[CAR_RACING_GLYPHS];                    /* pixels from the start of a glyph to the next  */
+  int32_t kerning[CAR_RACING_GLYPHS][CAR_RACING_GLYPHS]; /* by first and second glyph, in 1 / 64 pixels   */
 } car_racing_brush;
 
-/* Places of the scene on the canvas. */
+/* The mapping from positions in the scene to positions on the canvas. */
 typedef struct car_racing_camera {
   turn facing;
   double zoom, x, y;
@@ -100,7 +100,7 @@ static inline void car_racing_camera_init(car_racing_camera *c, const car_racing
   c->y = CANVAS_HEIGHT / 4.0 + turned[1];
 }
 
-/* Figures of one picture, in drawing order. */
+/* The figures of one canvas, in drawing order. */
 typedef struct car_racing_figures {
   gfx_quad quads[1 + 400 + CAR_RACING_MAX_ROAD];
   polygon car[12];              /* four wheels with four marks, four parts of the hull */
@@ -110,7 +110,7 @@ typedef struct car_racing_figures {
   uint32_t background;        /* of the scene */
   int32_t text_left, text_width, text_length;
   int32_t text[CAR_RACING_TEXT_LENGTH];  /* glyphs */
-  int32_t text_x[CAR_RACING_TEXT_LENGTH]; /* their places in the text */
+  int32_t text_x[CAR_RACING_TEXT_LENGTH]; /* their columns in the text */
 } car_racing_figures;
 
 static inline void car_racing_add_quad(car_racing_figures *f, const car_racing_camera *c, const double (*vertices)[2],
@@ -125,9 +125,9 @@ static inline void car_racing_add_quad(car_racing_figures *f, const car_racing_c
   f->num_quads += gfx_quad_init(&f->quads[f->num_quads], x, y, CAR_RACING_PANEL, colour);
 }
 
-/* Upstream leaves out quadrilaterals far from the picture, of which there is nothing to see anyway; so may we, by another
- * measure: those whose first vertex is farther from the hull than the farthest corner of the picture (800 is more than
- * that) and their own size (30 is more than any has). Where no edge of the field can be seen, it is the background. */
+/* Upstream skips quadrilaterals that are far outside of the canvas and therefore invisible. Here a quadrilateral is skipped
+ * if the distance of its first vertex from the hull exceeds the distance of the farthest corner of the canvas (less than
+ * 800 pixels) plus its own size (less than 30 m). If no edge of the field is visible, the field is the background. */
 static inline void car_racing_add_ground(car_racing_figures *f, const car_racing_camera *c, const car_racing_scene *s) {
   const double bound = CAR_RACING_FIELD, view = 800 / c->zoom, reach = view + 30, squared = reach * reach;
   const double field[4][2] = {{bound, bound}, {bound, -bound}, {-bound, -bound}, {-bound, bound}};
@@ -171,7 +171,7 @@ static inline void car_racing_add_marks(car_racing_figures *f, const car_racing_
   }
 }
 
-/* Adds a polygon that is fixed to a body. */
+/* Adds a polygon that is attached to a body. */
 static inline void car_racing_add_part(car_racing_figures *f, const car_racing_camera *c, const car_racing_body *b,
                                        const car_racing_part *part, uint32_t colour) {
   double places[POLYGON_VERTICES][2];
@@ -185,7 +185,7 @@ static inline void car_racing_add_part(car_racing_figures *f, const car_racing_c
 
 static inline double car_racing_sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 
-/* A wheel shows by a mark across it that it turns. */
+/* Adds a wheel, with a mark across it that shows the rotation. */
 static inline void car_racing_add_wheel(car_racing_figures *f, const car_racing_camera *c, const car_racing_body *b,
                                         double phase) {
   const double s1 = sin(phase), s2 = sin(phase + 1.2);
@@ -210,10 +210,10 @@ static inline void car_racing_add_car(car_racing_figures *f, const car_racing_ca
     car_racing_add_part(f, c, &s->hull, &CAR_RACING_HULL[i], 0x0000cc);
 }
 
-#define CAR_RACING_STEP (CANVAS_WIDTH / 40.0) /* widths of indicators are multiples of this, heights of the next */
-#define CAR_RACING_RISE (CANVAS_HEIGHT / 40.0)
+#define CAR_RACING_STEP (CANVAS_WIDTH / 40.0) /* unit of the widths of indicators */
+#define CAR_RACING_RISE (CANVAS_HEIGHT / 40.0) /* unit of the heights of indicators */
 
-/* A bar that stands at `place`, for values beyond 1e-4. */
+/* Adds a vertical bar at column `place` if the value exceeds 1e-4. */
 static inline void car_racing_add_bar(car_racing_figures *f, int32_t place, double value, double scale, uint32_t colour) {
   const double height = scale * value, step = CAR_RACING_STEP, rise = CAR_RACING_RISE;
   const double top = CANVAS_HEIGHT - (rise + rise * height), bottom = CANVAS_HEIGHT - rise;
@@ -222,7 +222,7 @@ static inline void car_racing_add_bar(car_racing_figures *f, int32_t place, doub
     polygon_init(&f->indicators[f->num_indicators++], bar, 4, colour);
 }
 
-/* A bar that grows sideways from `place`. */
+/* Adds a horizontal bar that starts at column `place` if the value exceeds 1e-4. */
 static inline void car_racing_add_needle(car_racing_figures *f, int32_t place, double value, double scale, uint32_t colour) {
   const double left = place * CAR_RACING_STEP, right = (place + scale * value) * CAR_RACING_STEP;
   const double top = CANVAS_HEIGHT - 4 * CAR_RACING_RISE, bottom = CANVAS_HEIGHT - 2 * CAR_RACING_RISE;
@@ -240,7 +240,8 @@ static inline void car_racing_add_indicators(car_racing_figures *f, const car_ra
   car_racing_add_needle(f, 30, s->hull_spin, -0.8, 0x0000ff);
 }
 
-/* Glyphs start at whole pixels, where kerning adds up to parts of them; where they overlap, the brighter counts. */
+/* Adds the reward. Glyphs start at whole pixels, although kerning accumulates in fractions of pixels; where glyphs overlap,
+ * the brighter pixel counts. */
 static inline void car_racing_add_text(car_racing_figures *f, const car_racing_brush *brush, double reward) {
   char text[400];
   snprintf(text, sizeof text, "%04.0f", reward);
@@ -287,7 +288,8 @@ static inline void car_racing_figures_init(car_racing_figures *f, const car_raci
   car_racing_add_text(f, brush, s->reward);
 }
 
-/* Draws the rows of the canvas from `top` on. It has to be compiled as its callers are, for the vectors at hand. */
+/* Draws the band of the canvas that begins with row `top`. Always inlined, so that it uses the vector instructions of its
+ * callers. */
 __attribute__((always_inline)) static inline void car_racing_draw_band(band *b, const car_racing_figures *f,
                                                                        const car_racing_brush *brush, int32_t top) {
   const int32_t is_panel = top >= CANVAS_HEIGHT - CAR_RACING_PANEL;
@@ -313,9 +315,9 @@ __attribute__((always_inline)) static inline void car_racing_draw_band(band *b, 
   car_racing_draw_text(b, f, brush);
 }
 
-/* Draws the scene into picture (96, 96, 3), red, green, blue. */
+/* Draws an observation into RGB pixels (OBS_SIZE, OBS_SIZE, 3). */
 ENVPOOL_SIMD
-static void car_racing_draw(const car_racing_brush *brush, const car_racing_scene *s, uint8_t *picture) {
+static void car_racing_draw_obs(const car_racing_brush *brush, const car_racing_scene *s, uint8_t *obs) {
   car_racing_figures f;
   column_sums sums;
   band b;
@@ -325,22 +327,22 @@ static void car_racing_draw(const car_racing_brush *brush, const car_racing_scen
     car_racing_draw_band(&b, &f, brush, top);
     for (int32_t k = 0; k < BAND_HEIGHT; k++) {
       shrink_row(&brush->tables, &b.rows[k]);
-      add_row(&sums, &b.rows[k], picture);
+      add_row(&sums, &b.rows[k], obs);
     }
   }
 }
 
-/* Draws the scene into canvas (CANVAS_HEIGHT, CANVAS_WIDTH, 3), red, green, blue. */
+/* Draws a frame into RGB pixels (CANVAS_HEIGHT, CANVAS_WIDTH, 3). */
 ENVPOOL_SIMD
-static void car_racing_draw_canvas(const car_racing_brush *brush, const car_racing_scene *s, uint8_t *canvas) {
+static void car_racing_draw_frame(const car_racing_brush *brush, const car_racing_scene *s, uint8_t *frame) {
   car_racing_figures f;
   band b;
   car_racing_figures_init(&f, brush, s);
   for (int32_t top = 0; top < CANVAS_HEIGHT; top += BAND_HEIGHT) {
     car_racing_draw_band(&b, &f, brush, top);
-    for (int32_t k = 0; k < BAND_HEIGHT; k++, canvas += 3 * CANVAS_WIDTH)
-      row_copy(&brush->tables, &b.rows[k], canvas);
+    for (int32_t k = 0; k < BAND_HEIGHT; k++, frame += 3 * CANVAS_WIDTH)
+      row_copy(&brush->tables, &b.rows[k], frame);
   }
 }
 
-#endif /* ENVPOOL_BOX2D_CAR_RACING_DRAW_H */
+#endif /* ENVPOOL_BOX2D_CAR_RACING_FRAME_H */

@@ -1,25 +1,25 @@
-/* Filled quadrilaterals with smooth edges, pixel by pixel as pygame.gfxdraw.aapolygon and filled_polygon draw them one
- * after the other (SDL_gfx).
+/* Filled quadrilaterals with antialiased edges: the pixels of pygame.gfxdraw.aapolygon followed by filled_polygon
+ * (SDL_gfx).
  *
- * Edges come first. Each is clipped to the picture, which rounds, and then drawn with two pixels for each step along its
- * longer side that share the colour; its first vertex has the full colour. The filling follows and covers the inner half
- * of the edges, so pixels that it will cover are left out.
+ * Edges are drawn first. Each edge is clipped to the canvas, which rounds, and drawn with two pixels per step along its
+ * longer side, which share the colour; its first vertex has the full colour. The filling follows and covers the inner
+ * half of the edges, so pixels that the filling will cover are skipped.
  */
-#ifndef ENVPOOL_BOX2D_GFX_QUAD_H
-#define ENVPOOL_BOX2D_GFX_QUAD_H
+#ifndef ENVPOOL_BOX2D_CAR_RACING_GFX_QUAD_H
+#define ENVPOOL_BOX2D_CAR_RACING_GFX_QUAD_H
 
 #include "envpool/raster/clip_line.h"
 #include "band.h"
 
-/* An edge, clipped; from its upper end to its lower end, both in the picture. */
+/* A clipped edge, from its upper end to its lower end; both are on the canvas. */
 typedef struct gfx_edge {
-  uint32_t slope;        /* pixels aside for each step along the longer side, in 1 / 0x10000                  */
-  int16_t x, y;          /* upper end                                                                         */
-  int16_t length;        /* steps along the longer side; 0: a single pixel                                    */
-  int16_t first_x;       /* the vertex that has the full colour, one of the ends                              */
+  uint32_t slope;        /* shift along the shorter side per step along the longer side, in 1 / 0x10000 pixel  */
+  int16_t x, y;          /* upper end                                                                          */
+  int16_t length;        /* steps along the longer side; 0 for a single pixel                                  */
+  int16_t first_x;       /* the end that has the full colour                                                   */
   int16_t first_y;
-  int8_t kind;           /* a gfx_kind                                                                        */
-  int8_t direction;      /* of x, from the upper end: 1 or -1                                                 */
+  int8_t kind;           /* a gfx_kind                                                                         */
+  int8_t direction;      /* of x, from the upper end: 1 or -1                                                  */
 } gfx_edge;
 
 enum gfx_kind { GFX_NOTHING, GFX_STEEP, GFX_FLAT, GFX_VERTICAL, GFX_HORIZONTAL };
@@ -27,7 +27,7 @@ enum gfx_kind { GFX_NOTHING, GFX_STEEP, GFX_FLAT, GFX_VERTICAL, GFX_HORIZONTAL }
 typedef struct gfx_quad {
   gfx_edge edges[4];
   int16_t x[4], y[4];
-  int16_t low, high; /* the rows that it touches, not clipped */
+  int16_t low, high; /* first and last row of the quadrilateral, not clipped */
   uint32_t colour;
 } gfx_quad;
 
@@ -62,7 +62,7 @@ static inline void gfx_edge_init(gfx_edge *e, int16_t x1, int16_t y1, int16_t x2
   }
 }
 
-/* Prepares a quadrilateral; 0 when it is not in rows from `lowest` on, or not in the picture at all. */
+/* Prepares a quadrilateral. Returns 0 if none of it is on the canvas, in row `lowest` or a row after it. */
 static inline int32_t gfx_quad_init(gfx_quad *q, const int16_t *x, const int16_t *y, int32_t lowest, uint32_t colour) {
   int16_t left = x[0], right = x[0], low = y[0], high = y[0];
   for (int32_t i = 1; i < 4; i++) {
@@ -83,9 +83,9 @@ static inline int32_t gfx_quad_init(gfx_quad *q, const int16_t *x, const int16_t
   return 1;
 }
 
-/* The filling in the rows of a band: pairs of pixels between which it lies. */
+/* The filling in the rows of a band: spans, as pairs of their first and last pixel. */
 typedef struct gfx_spans {
-  int32_t ends[BAND_HEIGHT][4]; /* crossings of the edges in 1 / 0x10000, then pixels; unclipped */
+  int32_t ends[BAND_HEIGHT][4]; /* first the crossings of the edges in 1 / 0x10000 pixel, later pixels; unclipped */
   uint8_t count[BAND_HEIGHT];   /* 0, 2 or 4 */
 } gfx_spans;
 
@@ -97,7 +97,8 @@ static inline void gfx_order(int32_t *a, int32_t *b) {
   *b = high;
 }
 
-/* An edge crosses the rows from its upper end to the one before its lower end, and that too if it is the last of all. */
+/* Adds the crossings of an edge with the rows of a band. An edge crosses the rows from its upper end to the row before its
+ * lower end, and also the row of its lower end if that is the last row of the quadrilateral. */
 static inline void gfx_cross(gfx_spans *s, const gfx_quad *q, int32_t i, int32_t low, int32_t high) {
   const int32_t before = (i + 3) % 4;
   const int32_t upper = q->y[before] < q->y[i] ? before : i, lower = upper == i ? before : i;
@@ -142,18 +143,18 @@ static inline void gfx_find_spans(gfx_spans *s, const gfx_quad *q, int32_t low, 
   }
 }
 
-/* A band and the filling of the quadrilateral in it. */
+/* A band, and the filling of the quadrilateral in it. */
 typedef struct gfx_target {
   band *rows;
   const gfx_spans *spans;
-  int32_t low, high; /* the rows in question */
+  int32_t low, high; /* rows that the band and the quadrilateral share */
   uint32_t colour;
 } gfx_target;
 
-/* What blending makes of a share of 0 to 255. */
+/* Returns the blending weight of a share of 0 to 255. */
 static inline uint32_t gfx_weight(uint32_t share) { return 255 * share >> 8; }
 
-/* An edge that is steeper than the diagonal: two neighbours in each row. */
+/* Draws an edge that is steeper than the diagonal: two adjacent pixels in each row. */
 static inline void gfx_draw_steep(const gfx_target *t, const gfx_edge *e) {
   const int32_t begin = at_least(1, t->low - e->y), end = at_most(e->length - 1, t->high - e->y);
   uint32_t aside = (uint32_t)begin * e->slope;
@@ -166,7 +167,7 @@ static inline void gfx_draw_steep(const gfx_target *t, const gfx_edge *e) {
   }
 }
 
-/* Steps k to `end` of a flat edge in row y. `flip` is 255 for the row in which the edge is, 0 for the one below. */
+/* Draws steps k to `end` of a flat edge in row y. `flip` is 255 for the row that contains the edge, 0 for the row below. */
 static inline void gfx_draw_run(const gfx_target *t, const gfx_edge *e, int32_t k, int32_t end, int32_t y, uint32_t flip) {
   const int32_t x = e->x + e->direction * k;
   cell_row *r = band_row(t->rows, y);
@@ -179,7 +180,7 @@ static inline void gfx_draw_run(const gfx_target *t, const gfx_edge *e, int32_t 
     blend(pixel, t->colour, gfx_weight((aside >> 8 & 255) ^ flip));
 }
 
-/* The same, but for those that the filling will cover. */
+/* As gfx_draw_run(), but skips the steps that the filling will cover. */
 static inline void gfx_draw_outer_run(const gfx_target *t, const gfx_edge *e, int32_t begin, int32_t end, int32_t y,
                                       uint32_t flip) {
   if (y < t->low || y > t->high)
@@ -195,12 +196,12 @@ static inline void gfx_draw_outer_run(const gfx_target *t, const gfx_edge *e, in
   gfx_draw_run(t, e, at_least(begin, last + 1), end, y, flip);
 }
 
-/* The first step of a flat edge that is in row e->y + down or below. */
+/* Returns the first step of a flat edge in row e->y + down or below. */
 static inline int32_t gfx_step_of(const gfx_edge *e, int32_t down) {
   return (int32_t)((((uint32_t)down << 16) + e->slope - 1) / e->slope);
 }
 
-/* An edge that is flatter than the diagonal, or the diagonal: pixels one below the other at each step. */
+/* Draws an edge that is not steeper than the diagonal: two pixels, one below the other, per step. */
 static inline void gfx_draw_flat(const gfx_target *t, const gfx_edge *e) {
   const int32_t top = at_least(0, t->low - 1 - e->y);
   const int32_t bottom = at_most((int32_t)((uint32_t)(e->length - 1) * e->slope >> 16), t->high - e->y);
@@ -233,7 +234,7 @@ static inline void gfx_draw_edge(const gfx_target *t, const gfx_edge *e) {
   }
 }
 
-/* Draws what the band has of a quadrilateral. */
+/* Draws the part of a quadrilateral that lies in the band. */
 static inline void gfx_quad_draw(band *b, const gfx_quad *q) {
   gfx_spans spans;
   const gfx_target t = {b, &spans, at_least(q->low, b->low), at_most(q->high, b->high), q->colour};
@@ -247,4 +248,4 @@ static inline void gfx_quad_draw(band *b, const gfx_quad *q) {
       band_fill(b, y, spans.ends[y - t.low][i], spans.ends[y - t.low][i + 1], q->colour);
 }
 
-#endif /* ENVPOOL_BOX2D_GFX_QUAD_H */
+#endif /* ENVPOOL_BOX2D_CAR_RACING_GFX_QUAD_H */

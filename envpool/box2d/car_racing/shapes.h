@@ -1,16 +1,16 @@
-/* What the physics and the picture of CarRacing share: sizes, and the outlines of the car. */
+/* What the physics and the frames of CarRacing share: sizes, and the outlines of the car. */
 #ifndef ENVPOOL_BOX2D_CAR_RACING_SHAPES_H
 #define ENVPOOL_BOX2D_CAR_RACING_SHAPES_H
 
 #include <stdint.h>
 
 #define CAR_RACING_SCALE 6.0
-#define CAR_RACING_FIELD (2000 / CAR_RACING_SCALE) /* half its width */
+#define CAR_RACING_FIELD (2000 / CAR_RACING_SCALE) /* half the width of the field, m */
 
-/* Outlines are in units of this. */
+/* Outlines are in units of CAR_RACING_UNIT metres. */
 #define CAR_RACING_UNIT 0.02
 #define CAR_RACING_WHEEL_RADIUS 27.0
-#define CAR_RACING_WHEEL_WIDTH 14.0 /* half of it */
+#define CAR_RACING_WHEEL_WIDTH 14.0 /* half the width of a wheel */
 #define CAR_RACING_HULL_PARTS 4
 
 typedef struct car_racing_part {

@@ -1,11 +1,13 @@
-/* 1000 x 800 to 96 x 96 by area, with the roundings of pygame.transform.smoothscale as x86 has it (its back end "SSE").
+/* Shrinks a 1000 x 800 canvas to a 96 x 96 observation by area, with the rounding of pygame.transform.smoothscale on x86
+ * (its back end "SSE").
  *
  * Rows are shrunk first, then columns. A shrunk pixel is the sum of the pixels that it covers, times 0x10000 / (their
- * number), divided by 0x10000; of a pixel on a border each side gets its part. Every product is rounded down at once:
- * those of the parts, that of the sum, and the row's result, which has 8 bits before columns are added up.
+ * number), divided by 0x10000; a pixel on a border contributes a part to each side. Every product is rounded down
+ * immediately: the products of the parts, the product of the sum, and the result of a row, which has 8 bits before columns
+ * are added.
  */
-#ifndef ENVPOOL_BOX2D_SHRINK_H
-#define ENVPOOL_BOX2D_SHRINK_H
+#ifndef ENVPOOL_BOX2D_CAR_RACING_SHRINK_H
+#define ENVPOOL_BOX2D_CAR_RACING_SHRINK_H
 
 #include "cells.h"
 
@@ -13,13 +15,13 @@
 #include <emmintrin.h>
 #endif
 
-/* Sums of rows by cell and channel (red, green, blue, 0), cells beyond the edges included. */
+/* Number of sums of a row: one per cell and channel (red, green, blue, 0), including the cells beyond the edges. */
 #define SUMS (4 * CELLS)
 
-/* 0x10000 / (number of pixels), for a number in 1 / ONE_PIXEL. */
+/* 0x10000 / (number of pixels), where the number is given in 1 / ONE_PIXEL. */
 #define RECIPROCAL(width) ((uint16_t)(0x10000 * (int64_t)ONE_PIXEL / (width)))
 
-/* One mixed cell out of its pixels. */
+/* Returns the colour of a shrunk mixed cell. */
 static inline uint32_t shrink_mixed(const cell_tables *t, const cell_row *r, int32_t cell) {
   const uint32_t *p = r->pixels + t->first[cell];
   const uint32_t *last = r->pixels + t->last[cell]; /* p + 10 or p + 11 */
@@ -51,16 +53,16 @@ static inline uint32_t shrink_mixed(const cell_tables *t, const cell_row *r, int
 #endif
 }
 
-/* Shrinks a row in place: each cell gets one colour, by one brighter than it is.
+/* Shrinks a row in place: each cell gets one colour, which is brighter by 1 than the result.
  *
- * Because of the roundings a cell of one colour comes out by one darker, if it is not black, whichever cell it is. So
- * taking one from all of them makes both kinds right; mixed ones never exceed 254. */
+ * Because of the rounding, a cell of a single colour that is not black becomes darker by 1, whichever cell it is. So
+ * subtracting 1 from all cells later is right for both kinds of cells; mixed cells never exceed 254. */
 static inline void shrink_row(const cell_tables *t, cell_row *r) {
-  uint64_t mixed[2] = {0, 0}; /* a bit for each cell, those beyond the edges included */
+  uint64_t mixed[2] = {0, 0}; /* one bit per cell, including the cells beyond the edges */
   for (int32_t k = 0; k < (int32_t)sizeof r->mixed / 8; k++) {
     uint64_t bytes;
     memcpy(&bytes, r->mixed + 8 * k, sizeof bytes);
-    mixed[k / 8] |= (bytes * 0x0102040810204080u >> 56) << 8 * (k % 8); /* the product has its 8 bits at the top */
+    mixed[k / 8] |= (bytes * 0x0102040810204080u >> 56) << 8 * (k % 8); /* the product's highest byte contains the 8 bits */
   }
   for (int32_t k = 0; k < 2; k++)
     for (; mixed[k]; mixed[k] &= mixed[k] - 1) {
@@ -71,23 +73,23 @@ static inline void shrink_row(const cell_tables *t, cell_row *r) {
 
 static inline uint8_t shrunk(uint8_t brighter) { return (uint8_t)(brighter - (brighter != 0)); }
 
-/* What has been seen of the row of the picture that is being added up. */
+/* The row of the observation that is being accumulated. */
 typedef struct column_sums {
   uint16_t sum[SUMS];
-  int32_t missing; /* what it still needs, in 1 / ONE_PIXEL rows */
-  int32_t row;     /* its index */
+  int32_t missing; /* rows of the canvas that it still needs, in 1 / ONE_PIXEL */
+  int32_t row;     /* index of the row */
 } column_sums;
 
-#define CELL_HEIGHT (ONE_PIXEL * CANVAS_HEIGHT / PICTURE_SIZE)
+#define CELL_HEIGHT (ONE_PIXEL * CANVAS_HEIGHT / OBS_SIZE)
 
 static inline void column_sums_init(column_sums *s) {
   memset(s, 0, sizeof *s);
   s->missing = CELL_HEIGHT;
 }
 
-/* Adds the next row from the top, shrunk, and writes to the picture (PICTURE_SIZE, PICTURE_SIZE, 3) the row that it
- * completes. */
-static inline void add_row(column_sums *s, const cell_row *r, uint8_t *picture) {
+/* Adds the next shrunk row, counted from the top. If it completes a row of the observation, this row is written to `obs`
+ * (OBS_SIZE, OBS_SIZE, 3). */
+static inline void add_row(column_sums *s, const cell_row *r, uint8_t *obs) {
   const uint8_t *colour = (const uint8_t *)r->colour;
   if (s->missing > ONE_PIXEL) {
     for (int32_t k = 0; k < SUMS; k++)
@@ -103,12 +105,12 @@ static inline void add_row(column_sums *s, const cell_row *r, uint8_t *picture) 
     bytes[k] = (uint8_t)((uint32_t)sum * RECIPROCAL(CELL_HEIGHT) >> 16);
     s->sum[k] = (uint16_t)((uint32_t)value * rest >> 16);
   }
-  uint8_t *out = picture + 3 * PICTURE_SIZE * s->row;
-  for (int32_t c = 0; c < PICTURE_SIZE; c++)
+  uint8_t *out = obs + 3 * OBS_SIZE * s->row;
+  for (int32_t c = 0; c < OBS_SIZE; c++)
     for (int32_t channel = 0; channel < 3; channel++)
       out[3 * c + channel] = bytes[4 * (c + 1) + channel];
   s->row++;
   s->missing += CELL_HEIGHT - ONE_PIXEL;
 }
 
-#endif /* ENVPOOL_BOX2D_SHRINK_H */
+#endif /* ENVPOOL_BOX2D_CAR_RACING_SHRINK_H */

@@ -1,6 +1,6 @@
-/* The tracks of CarRacing: a closed chain of points around twelve checkpoints, in float64 as upstream computes it. */
-#ifndef ENVPOOL_BOX2D_TRACK_H
-#define ENVPOOL_BOX2D_TRACK_H
+/* Random tracks of CarRacing: closed chains of points around twelve checkpoints, computed in float64 as upstream does. */
+#ifndef ENVPOOL_BOX2D_CAR_RACING_TRACK_H
+#define ENVPOOL_BOX2D_CAR_RACING_TRACK_H
 
 #include <math.h>
 #include <stdint.h>
@@ -10,23 +10,23 @@
 #include "envpool/rng.h"
 
 #define TRACK_RADIUS (900 / CAR_RACING_SCALE)
-#define TRACK_STEP (21 / CAR_RACING_SCALE) /* length of a tile */
-#define TRACK_TURN 0.31               /* largest turn from one point to the next */
+#define TRACK_STEP (21 / CAR_RACING_SCALE) /* length of a tile, m */
+#define TRACK_TURN 0.31 /* largest turn from one point to the next, rad */
 #define TRACK_CHECKPOINTS 12
-#define TRACK_BORDER_RUN 4 /* tiles that have to turn the same way for a border */
-#define TRACK_MAX 2500     /* points */
+#define TRACK_BORDER_RUN 4 /* number of consecutive tiles that must turn the same way for a border */
+#define TRACK_MAX 2500     /* largest number of points */
 
-/* A point of the track, and how it lies. */
+/* A point of the track, and the direction of the track there. */
 typedef struct track_point {
-  double alpha;     /* angle at which it is seen from the middle of the field */
+  double alpha;     /* polar angle, seen from the centre of the field         */
   double beta;      /* angle of the line across the track                     */
   double x, y;
 } track_point;
 
 typedef struct track {
   track_point points[TRACK_MAX];
-  int32_t first, length;       /* the closed part; at least TRACK_BORDER_RUN points */
-  uint8_t border[TRACK_MAX];   /* (length): whether the tile that ends there has one */
+  int32_t first, length;       /* the closed part; more than TRACK_BORDER_RUN points */
+  uint8_t border[TRACK_MAX];   /* (length): whether the tile that ends at a point has a border */
 } track;
 
 typedef struct track_checkpoint {
@@ -35,7 +35,7 @@ typedef struct track_checkpoint {
 
 static inline double track_sign(double x) { return (x > 0) - (x < 0); }
 
-/* Point i of the closed part; that before the first one is the last one. */
+/* Returns point i of the closed part; a negative i counts from the end. */
 static inline const track_point *track_at(const track *t, int32_t i) {
   return &t->points[t->first + (i < 0 ? i + t->length : i)];
 }
@@ -59,7 +59,7 @@ static inline void track_draw_checkpoints(ep_pcg64 *rng, track_checkpoint *check
   }
 }
 
-/* Goes around the checkpoints five times, or until there are TRACK_MAX points; returns how many. */
+/* Drives around the checkpoints five times, or until there are TRACK_MAX points. Returns the number of points. */
 static inline int32_t track_go_around(const track_checkpoint *checkpoints, track_point *points) {
   double x = 1.5 * TRACK_RADIUS, y = 0, beta = 0;
   int32_t goal = 0, laps = 0, n = 0, was_on_other_side = 0;
@@ -98,7 +98,7 @@ static inline int32_t track_go_around(const track_checkpoint *checkpoints, track
   return n;
 }
 
-/* Sets the closed part: the last full lap of n points. Returns 0 when there is none, or its ends do not meet. */
+/* Sets the closed part, the last full lap of n points. Returns 0 if there is no full lap, or if its ends do not meet. */
 static inline int track_close(track *t, int32_t n) {
   const double start = 2 * M_PI * (-0.5) / TRACK_CHECKPOINTS;
   int32_t last = -1, i = n;
@@ -117,7 +117,7 @@ static inline int track_close(track *t, int32_t n) {
   return !(sqrt(gap_x * gap_x + gap_y * gap_y) > TRACK_STEP);
 }
 
-/* Marks hard turns, and the tiles before them. */
+/* Marks sharp turns and the tiles before them. */
 static inline void track_mark_borders(track *t) {
   for (int32_t i = 0; i < t->length; i++) {
     int is_hard = 1;
@@ -134,7 +134,7 @@ static inline void track_mark_borders(track *t) {
       t->border[i - k < 0 ? i - k + t->length : i - k] |= t->border[i];
 }
 
-/* Draws tracks until one is closed. */
+/* Generates random tracks until one is closed. */
 static inline void track_make(track *t, ep_pcg64 *rng) {
   track_checkpoint checkpoints[TRACK_CHECKPOINTS];
   do track_draw_checkpoints(rng, checkpoints);
@@ -142,4 +142,4 @@ static inline void track_make(track *t, ep_pcg64 *rng) {
   track_mark_borders(t);
 }
 
-#endif /* ENVPOOL_BOX2D_TRACK_H */
+#endif /* ENVPOOL_BOX2D_CAR_RACING_TRACK_H */

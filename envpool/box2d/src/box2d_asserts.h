@@ -1,5 +1,5 @@
-/* Read before anything of Box2D: b2Assert as assert() instead of a Python exception, which pybox2d's copy raises even
- * where the GIL is not held. */
+/* Included before all headers of Box2D: turns b2Assert into assert(). In pybox2d's copy it raises a Python exception,
+ * even if the GIL is not held. */
 #ifndef ENVPOOL_BOX2D_ASSERTS_H
 #define ENVPOOL_BOX2D_ASSERTS_H
 

@@ -1,4 +1,4 @@
-/* What Box2D asks of its platform. Its profile is not used, so nothing reads the clock; nothing is printed. */
+/* Box2D's platform functions. Its profile is not used, so nothing reads the clock; nothing is printed. */
 #include <Box2D/Common/b2Settings.h>
 #include <Box2D/Common/b2Timer.h>
 

@@ -9,7 +9,8 @@ namespace {
 
 enum { MAX_BODIES = 8, MAX_CONTACTS = 8 };
 
-/* Copies what a pass changes, unless there is too much of it; compares it with the copy. */
+/* A copy of everything that a pass changes, to detect that a pass changed nothing. Unused if there are too many bodies or
+ * contacts. */
 class Snapshot {
  public:
   Snapshot(const b2ContactSolver *solver, int num_bodies)

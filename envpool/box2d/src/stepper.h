@@ -1,9 +1,10 @@
-/* Steps several worlds at once, with the bits that b2World::Step gives each of them.
+/* Steps several worlds at once, bit for bit as b2World::Step does.
  *
- * Most of a step goes into 180 passes over joints and contacts, each of which has to wait for the one before. Here the
- * worlds of a block come to that point one by one, go through it together (velocities.h), and are finished one by one.
+ * Most of a step's time goes into 180 passes over joints and contacts, each of which depends on the previous one. Here the
+ * worlds of a block reach these passes one by one (world_step.h), do them together (velocities.h), and are finished one by
+ * one.
  *
- * Worlds must have been made so that static bodies come before all others, as the list of bodies has the newest first.
+ * Static bodies must have been created before all other bodies of a world, since Box2D's list has the newest body first.
  */
 #ifndef ENVPOOL_BOX2D_STEPPER_H
 #define ENVPOOL_BOX2D_STEPPER_H

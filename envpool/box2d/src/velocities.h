@@ -1,9 +1,10 @@
-/* The passes over joints and contacts that find the velocities of a step, for one world in each lane of a vector.
+/* The passes over joints and contacts that determine the velocities of a step, with one world in each lane of a vector.
  *
- * Each lane does b2RevoluteJoint's and b2ContactSolver's operations in their order, so it gets their bits; where they
- * branch, a lane takes the result that its branch has. What does not change between passes is computed once. Contacts
- * of different bodies do not influence each other within a pass, since the other side is always static: so they are
- * sorted by body, and one whose moving side is A counts as one whose moving side is B with the opposite normal.
+ * Each lane performs the operations of b2RevoluteJoint and b2ContactSolver in their order, so that it has their bits.
+ * Where Box2D branches, both branches are computed, and each lane selects the result of its branch. Values that do not
+ * change between passes are computed once. Contacts of different bodies do not influence each other within a pass,
+ * because the other side is always static. So contacts are sorted by body, and a contact whose moving side is A is stored
+ * as a contact whose moving side is B, with the opposite normal.
  */
 #ifndef ENVPOOL_BOX2D_VELOCITIES_H
 #define ENVPOOL_BOX2D_VELOCITIES_H
@@ -11,8 +12,8 @@
 #include <cstdint>
 
 enum {
-  VELOCITIES_BODIES = 5,  /* that move; joints are one fewer                                                        */
-  VELOCITIES_CONTACTS = 8 /* of one body                                                                            */
+  VELOCITIES_BODIES = 5,  /* largest number of moving bodies; there is one joint fewer                              */
+  VELOCITIES_CONTACTS = 8 /* largest number of contacts per body                                                    */
 };
 
 typedef float Float4 __attribute__((vector_size(16)));
@@ -22,7 +23,7 @@ typedef int32_t Mask8 __attribute__((vector_size(32)));
 
 #define LANES_INLINE inline __attribute__((always_inline))
 
-/* Every member has one entry for each world; masks are 0 or -1. */
+/* Every vector has one entry per world; the entries of masks are 0 or -1. */
 template <class F, class M>
 struct LaneBody {
   F x, y, w; /* velocity */
@@ -30,22 +31,22 @@ struct LaneBody {
 
 template <class F, class M>
 struct LaneJoint {
-  F ax, ay, bx, by;                 /* from the bodies' centres to the anchor                                       */
-  F mass_a, mass_b, spin_a, spin_b; /* inverse masses and moments of inertia                                        */
+  F ax, ay, bx, by;                 /* vectors from the centres of the bodies to the anchor                         */
+  F mass_a, mass_b, spin_a, spin_b; /* inverse masses and inverse moments of inertia                                */
   F motor_mass, motor_speed, motor_limit, motor_impulse;
   F impulse_x, impulse_y, impulse_z;
-  F exx, exy, exz, eyx, eyy, eyz, ezx, ezy, ezz;       /* columns of the matrix of point and limit              */
-  F det2, det3;                                        /* 1 / determinant: of the point alone, of both             */
+  F exx, exy, exz, eyx, eyy, eyz, ezx, ezy, ezz; /* columns of the matrix of point and limit                        */
+  F det2, det3;                     /* 1 / determinant of the point's part, and of the whole matrix                 */
   F crossx, crossy, crossz;         /* ey x ez                                                                      */
   M is_at_limit, is_lower;
-  int32_t a, b;                     /* bodies                                                                       */
+  int32_t a, b;                     /* indices of the bodies                                                        */
   bool any_at_limit, all_at_limit;
 };
 
 template <class F, class M>
 struct LanePoint {
-  F x, y;             /* from the body's centre                                                                     */
-  F still_x, still_y; /* what the static side adds to the velocity: zeros, which may be negative                    */
+  F x, y;             /* relative to the centre of the body                                                         */
+  F still_x, still_y; /* velocity of the static side: zeros, possibly negative zeros                                */
   F normal_mass, tangent_mass, bias, normal_impulse, tangent_impulse;
 };
 
@@ -105,7 +106,7 @@ LANES_INLINE void lanes_solve(LaneJoint<F, M> &j, LaneBody<F, M> *bodies) {
     const F lz = -(j.det3 * (j.exx * (j.eyy * apart_w - j.eyz * apart_y) + j.exy * (j.eyz * apart_x - j.eyx * apart_w) +
                              j.exz * (j.eyx * apart_y - j.eyy * apart_x)));
     const F total = j.impulse_z + lz;
-    const M lets_go = j.is_lower ? total < 0.0f : total > 0.0f; /* it would pull, not push: the point alone then */
+    const M lets_go = j.is_lower ? total < 0.0f : total > 0.0f; /* the limit would pull: only the point counts */
     const F right_x = -apart_x + j.impulse_z * j.ezx, right_y = -apart_y + j.impulse_z * j.ezy;
     const F limit_x = lets_go ? j.det2 * (j.eyy * right_x - j.eyx * right_y) : lx;
     const F limit_y = lets_go ? j.det2 * (j.exx * right_y - j.exy * right_x) : ly;
@@ -129,7 +130,7 @@ LANES_INLINE void lanes_solve(LaneJoint<F, M> &j, LaneBody<F, M> *bodies) {
   if (j.all_at_limit) {
     turn_a += pz;
     turn_b += pz;
-  } else if (j.any_at_limit) { /* else a zero would be added, which is not the same as nothing */
+  } else if (j.any_at_limit) { /* adding a zero could change the sign of a zero */
     turn_a = j.is_at_limit ? turn_a + pz : turn_a;
     turn_b = j.is_at_limit ? turn_b + pz : turn_b;
   }
@@ -195,7 +196,7 @@ LANES_INLINE void lanes_solve(LaneContact<F, M> &c, LaneBody<F, M> &body) {
     px = c.has_two ? p1x + p2x : px;
     py = c.has_two ? p1y + p2y : py;
     turn = c.has_two ? (p.x * p1y - p.y * p1x) + (q.x * p2y - q.y * p2x) : turn;
-    const M is_solved = is_both | is_first | is_second | is_none; /* else the impulses stay as they are */
+    const M is_solved = is_both | is_first | is_second | is_none; /* otherwise the impulses do not change */
     changes = changes & (is_solved | ~c.has_two);
     total_p = c.has_two ? x : one;
     q.normal_impulse = (c.has_two & is_solved) ? y : q.normal_impulse;

@@ -13,7 +13,7 @@ from envpool.errors import ConfigError
 
 
 class Recorder(acme.Actor):
-    """Acts at random; checks observations against the spec and counts what it is told."""
+    """Acts randomly, checks observations against the spec, and counts its calls."""
 
     def __init__(self, spec):
         self.spec, self.rng = spec, np.random.default_rng(0)
@@ -71,7 +71,7 @@ def test_steps_are_those_of_the_pool():
 
 
 def test_a_pool_is_an_environment_by_type():
-    """Batched: its time steps hold arrays, which a loop for batches adds up itself."""
+    """Batched time steps contain arrays, which a loop for batches adds up itself."""
     with envpool.make_dm("CartPole-v1", num_envs=2) as pool:
         assert isinstance(pool, dm_env.Environment)
         spec = specs.make_environment_spec(pool)

@@ -14,7 +14,7 @@ TASKS = ["CartPole-v1", "Pendulum-v1", "Breakout-v5"]
 
 
 def sample(env, rng):
-    """Random actions for all agents."""
+    """Return random actions for all agents."""
     if isinstance(env.action_space, pufferlib.spaces.Box):
         return rng.uniform(env.action_space.low, env.action_space.high).astype(env.action_space.dtype)
     return rng.integers(env.action_space.nvec)
@@ -67,7 +67,7 @@ def test_steps_are_those_of_the_pool():
 
 @pytest.mark.parametrize("backend", ["Serial", "Multiprocessing"])
 def test_several_pools(backend):
-    """Each pool writes into its part of PufferLib's buffers, in this process or in one of its own."""
+    """Each pool writes into its part of PufferLib's buffers, in this or a separate process."""
     options = {"num_workers": 2, "overwork": True} if backend == "Multiprocessing" else {}
     envs = pufferlib.vector.make(
         PufferEnv, env_args=["CartPole-v1"], env_kwargs={"num_envs": 3, "num_threads": 1}, backend=backend, num_envs=2,
@@ -87,7 +87,7 @@ def test_several_pools(backend):
 
 
 def test_emulation_around_one_environment():
-    """What is not written for PufferLib is wrapped by it: here gymnasium's view of a dm_control task."""
+    """PufferLib wraps environments that were not written for it: here gymnasium's form of a dm_control task."""
 
     class Single:
         """One environment of a pool in gymnasium's form."""
@@ -119,5 +119,5 @@ def test_emulation_around_one_environment():
 def test_mistakes():
     with pytest.raises(ConfigError, match="observations in one Box"):
         PufferEnv("CheetahRun-v1")
-    with pytest.raises(ConfigError, match="autoreset_mode is 'same_step' here"):
+    with pytest.raises(ConfigError, match="autoreset_mode is always 'same_step' for PufferLib"):
         PufferEnv("CartPole-v1", autoreset_mode="disabled")

@@ -1,4 +1,4 @@
-"""PPO of both stacks on CartPole: a few iterations, after which episodes are longer."""
+"""PPO of both stacks on CartPole: after a few iterations, episodes are longer."""
 
 import gymnasium
 import numpy as np

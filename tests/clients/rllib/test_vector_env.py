@@ -9,8 +9,8 @@ from ray.rllib.env.vector_env import VectorEnv as RLlibVectorEnv
 import envpool
 from envpool.adapters.rllib import VectorEnv
 from envpool.errors import ConfigError, EnvStepError, PoolStateError
-from tests.native import plugin
-from tests.native.model import FAIL
+from tests.support import plugin
+from tests.support.checked_pool import FAIL
 
 N = 3
 
@@ -89,7 +89,7 @@ def test_sub_environments(make):
     assert env.vector_step([0] * N)[4][2]["elapsed_step"] == 1
 
 
-def test_pictures(make):
+def test_frames(make):
     env = make(render_mode="rgb_array")
     env.vector_reset()
     first, other = env.try_render_at(), env.try_render_at(2)
@@ -99,7 +99,7 @@ def test_pictures(make):
 
 
 def test_poll_and_send_actions(make):
-    """What RLlib's sampler does: send all, poll, reset those that ended."""
+    """RLlib's sampler sends all actions, polls, and resets the environments whose episodes ended."""
     env = make(max_episode_steps=2).to_base_env()
     assert isinstance(env, BaseEnv)
     obs, *_ = env.poll()

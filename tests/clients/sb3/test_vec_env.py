@@ -42,7 +42,7 @@ def sample(env):
 
 @pytest.mark.parametrize("task", ["CartPole-v1", "Pendulum-v1", "MountainCar-v0", "FrozenLake-v1"])
 def test_same_values_as_dummy_vec_env(make, task):
-    """The same seeds and actions: obs, rewards, dones and what the infos say of ends."""
+    """The same seeds and actions give the same obs, rewards, dones and final infos."""
     dummy = DummyVecEnv([lambda: gymnasium.make(task, max_episode_steps=20)] * N)
     ours = make(task, max_episode_steps=20)
     assert ours.observation_space == dummy.observation_space
@@ -81,7 +81,7 @@ def test_forms(make):
 
 
 def test_last_observation_is_a_copy(make):
-    """Nothing that happens later, to the arrays or in the pool, changes it."""
+    """Later changes to the arrays or the pool do not affect it."""
     env = make(max_episode_steps=2)
     env.reset()
     env.step(sample(env))
@@ -98,7 +98,7 @@ def test_last_observation_is_a_copy(make):
 
 
 def test_time_limit(make):
-    """Both ends in one step are a termination: such a value must not be bootstrapped."""
+    """A step that terminates and truncates counts as a termination: its value must not be bootstrapped."""
     env = make(max_episode_steps=9)  # pushed one way, the pole falls in step 9 or 10
     env.seed(0)
     env.reset()
@@ -207,7 +207,7 @@ def test_frame_stack(make):
 
 
 def test_images(make):
-    """Pictures are channels first already: nothing is transposed, and stacks grow along the first axis."""
+    """Channels already come first: nothing is transposed, and stacks grow along the first axis."""
     env = make("Pong-v5", num_envs=2)
     assert VecTransposeImage(make("CarRacing-v3", num_envs=1)).observation_space.shape == (3, 96, 96)
     stacked = VecFrameStack(env, n_stack=2)
@@ -274,7 +274,7 @@ def test_what_it_refuses(make):
         env.set_options({"low": 0})
 
 
-def test_pictures(make):
+def test_frames(make):
     env = make(num_envs=2, render_mode="rgb_array")
     env.reset()
     images = env.get_images()

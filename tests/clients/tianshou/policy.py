@@ -1,4 +1,4 @@
-"""A policy that draws actions from a generator of its own."""
+"""A policy that draws actions from its own generator."""
 
 import numpy as np
 from tianshou.algorithm.algorithm_base import Policy

@@ -1,4 +1,4 @@
-"""Tianshou takes a pool as it is: in its Collector and in its wrapper that normalises observations."""
+"""Tianshou accepts an unchanged pool in its Collector and in its wrapper that normalises observations."""
 
 import gymnasium
 import numpy as np
@@ -34,7 +34,7 @@ def collect(env, action_space, **what):
 
 
 def test_collector_stores_whose_row_it_is(make):
-    """Tianshou's own test of its Collector with EnvPool asks this, with these numbers."""
+    """Tianshou's own test of its Collector with EnvPool makes these checks, with these numbers."""
     pool = make("Pendulum-v1", gym_reset_return_info=True)
     collector = Collector[CollectStats](
         RandomPolicy(pool.action_space), pool, VectorReplayBuffer(N * 10, N), exploration_noise=True

@@ -1,4 +1,4 @@
-"""The VectorEnv of Tianshou: its contract, the values of its own DummyVectorEnv, and its asynchronous ways."""
+"""The VectorEnv of Tianshou: its contract, the values of its own DummyVectorEnv, and its asynchronous modes."""
 
 import threading
 
@@ -13,9 +13,9 @@ import envpool
 from envpool.adapters.tianshou import VectorEnv
 from envpool.errors import ConfigError, EnvIdError, EnvStepError, PoolStateError
 from tests.clients.tianshou.policy import RandomPolicy
-from tests.native import plugin
-from tests.native.model import FAIL, WAIT
-from tests.native.process import PATIENCE
+from tests.support import plugin
+from tests.support.checked_pool import FAIL, WAIT
+from tests.support.process import PATIENCE
 
 N = 4
 
@@ -36,7 +36,7 @@ def make():
 
 @pytest.fixture
 def gate(make):
-    """Make a VectorEnv of which environments that are sent WAIT stay in flight until the gate opens."""
+    """Make a VectorEnv whose environments stay in flight after the action WAIT until the gate opens."""
     native = plugin.load().native
     native.close_gate()
     late = threading.Timer(PATIENCE, native.open_gate)  # a call that waits for too many fails rather than hangs
@@ -52,7 +52,7 @@ def ids(result):
 
 @pytest.mark.parametrize("task", ["CartPole-v1", "Pendulum-v1", "FrozenLake-v1"])
 def test_same_values_as_dummy_vector_env(make, task):
-    """The same calls give the same arrays and the same types."""
+    """Equal calls return equal arrays of equal types."""
     ours = make(task, max_episode_steps=15)
     dummy = DummyVectorEnv([lambda: gymnasium.make(task, max_episode_steps=15)] * N)
     rng = np.random.default_rng(0)
@@ -118,11 +118,11 @@ def test_workers_step_by_themselves(make):
     assert len(worker.recv()) == 2
 
 
-def test_pictures(make):
+def test_frames(make):
     env = make(render_mode="rgb_array")
     env.reset()
-    pictures = env.render()
-    assert [picture.shape for picture in pictures] == [(400, 600, 3)] * N
+    frames = env.render()
+    assert [frame.shape for frame in frames] == [(400, 600, 3)] * N
     upstream = gymnasium.make("CartPole-v1", render_mode="rgb_array")
     env.workers[1].reset(seed=3)
     upstream.reset(seed=3)
@@ -258,7 +258,7 @@ def test_a_failure_loses_nobody(gate):
 
 
 def test_keeps_stepping(make):
-    """Tianshou's own test of asynchronous environments goes on like this: whatever comes back is sent again."""
+    """Tianshou's own test of asynchronous environments works like this: every received environment is sent again."""
     env = make("Synthetic-v0", num_envs=8, wait_num=4, timeout=1e-3, cost_ns=1e5, distribution="exponential")
     env.seed(None)
     env.reset()
@@ -285,7 +285,7 @@ def test_reset_with_a_seed_in_async_mode(make):
 
 @pytest.mark.parametrize("options", [{"wait_num": 1}, {"wait_num": 3}, {"timeout": 1e-4}], ids=str)
 def test_async_collector(make, options):
-    """Each environment's stored transitions follow one another; nothing hangs, be they counted in steps or episodes."""
+    """Each environment's stored transitions follow one another; nothing hangs, in steps or in episodes."""
     env = make(max_episode_steps=11, num_threads=2, **options)
     collector = AsyncCollector(RandomPolicy(env.action_space[0]), env, VectorReplayBuffer(N * 500, N))
     collector.reset()

@@ -147,7 +147,7 @@ def test_shutdown(make):
 
 
 def test_gym_need_not_be_imported_first():
-    """torchrl imports gym only after it has made the pool, and wants the spec's spaces in its classes then."""
+    """torchrl imports gym after it has made the pool, and then needs the spec's spaces in gym's classes."""
     code = """
 import sys
 from torchrl.envs import MultiThreadedEnv

@@ -1,4 +1,4 @@
-"""States that upstream answers with a PhysicsError: an error that names the env, and a pool that goes on."""
+"""If upstream raises a PhysicsError, the pool raises an error that names the env, and stays usable."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from dm_control.rl.control import PhysicsError
 import envpool
 from envpool.errors import EnvStepError
 from tests.mujoco.dmc.upstream import load, reference
-from tests.oracles.pool_runner import assert_pools_equal
+from tests.support.oracles.pool_runner import assert_pools_equal
 
 TEXT = r"Physics state is invalid\. Warning\(s\) raised: mjWARN_BADCTRL"
 
@@ -15,7 +15,7 @@ TEXT = r"Physics state is invalid\. Warning\(s\) raised: mjWARN_BADCTRL"
 @pytest.mark.parametrize(
     ("task_id", "value"),
     [
-        ("CartpoleSwingup-v1", np.nan),  # MuJoCo integrates it otherwise than the others
+        ("CartpoleSwingup-v1", np.nan),  # MuJoCo uses another integrator for this task
         ("CheetahRun-v1", np.nan),
         ("ReacherEasy-v1", np.nan),
         ("LqrLqr21-v1", np.nan),
@@ -24,7 +24,7 @@ TEXT = r"Physics state is invalid\. Warning\(s\) raised: mjWARN_BADCTRL"
     ],
 )
 def test_controls_that_are_not_finite(task_id, value, tmp_path, monkeypatch, capfd):
-    """Upstream raises too; the episode after that has the same bits as upstream's, and the other envs do not notice."""
+    """Upstream raises, too; the next episode has upstream's bits, and the other envs are unaffected."""
     monkeypatch.chdir(tmp_path)
     seeds = [4, 5, 6]
     upstream = [load(task_id, seed, 1000) for seed in seeds]

@@ -7,17 +7,19 @@ episode.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 import envpool
-from tests.oracles.actions import make_actions
-from tests.oracles.pool_runner import assert_pools_equal
-from tests.oracles.trajectory import Trajectory
+from tests.support.oracles.actions import make_actions
+from tests.support.oracles.frames import Size
+from tests.support.oracles.oracle import Oracle
+from tests.support.oracles.trajectory import Trajectory
 
-#: Bound of controls without limits. The simulation does not survive it; 1 is drawn instead.
+#: Bound of controls without limits. The simulation does not survive such a control; the tests draw up to 1 instead.
 UNLIMITED = 1e10
 
 
@@ -61,7 +63,7 @@ def reference(
     task_id : str
         The pool's task.
     actions : numpy.ndarray
-        float64 (records - 1, num_envs, nu), see `tests.oracles.actions.make_actions`.
+        float64 (records - 1, num_envs, nu), see `tests.support.oracles.actions.make_actions`.
     seeds : sequence of int
         One for each env.
     max_episode_steps, frame_skip : int
@@ -101,64 +103,68 @@ def reference(
     return out
 
 
-def assert_exact(
-    task_id: str,
-    *,
-    actions: str = "random",
-    num_envs: int = 2,
-    steps: int = 200,
-    seed: int = 0,
-    max_episode_steps: int = 70,
-    runs: Sequence[Mapping[str, Any]] = ({},),
-    min_episodes: int = 1,
-    info: Mapping[str, Callable[[Any], Any]] | None = None,
-    **options: Any,
-) -> Trajectory:
-    """Assert that pools return dm_control's bits.
+@dataclass(frozen=True)
+class SuiteOracle(Oracle):
+    """Plays dm_control's environments.
+
+    Attributes
+    ----------
+    info : mapping
+        See `reference`; needs the option ``debug_info=True``.
+    """
+
+    info: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+
+    def play(self, case: Any) -> tuple[Any, list[int], Trajectory]:
+        """Return the actions and seeds of a case, and what upstream returned."""
+        options = case.options
+        space = envpool.make_spec(case.task_id, **options).action_space
+        actions = make_actions(space, case.actions, case.steps, case.num_envs, case.seed)
+        actions = np.where(space.high == UNLIMITED, actions / UNLIMITED, actions)
+        seeds = [1000 * case.seed + i for i in range(case.num_envs)]
+        limit = options["max_episode_steps"]
+        with np.errstate(all="ignore"):
+            expected = reference(case.task_id, actions, seeds, limit, options.get("frame_skip"), self.info)
+        del expected.arrays["discount"]
+        return actions, seeds, expected
+
+    def count_episodes(self, expected: Trajectory) -> int:
+        """Return the smallest number of episodes that an environment ended."""
+        return int((expected.arrays["terminated"] | expected.arrays["truncated"]).sum(axis=0).min())
+
+
+class Suite:
+    """A task of the suite with gymnasium's methods.
 
     Parameters
     ----------
     task_id : str
-        The pool's task.
-    actions : str
-        A mode of `tests.oracles.actions.make_actions`.
-    num_envs : int
-        Env i has the seed ``1000 * seed + i``.
-    steps : int
-        Records of each env after its first reset; the resets between episodes count.
-    seed : int
-        Chooses actions and seeds.
-    max_episode_steps : int
-        Time limit of both.
-    runs : sequence of mapping
-        Pool options (num_threads, batch_size, autoreset_mode); one pool is run for each, and upstream only once.
-    min_episodes : int
-        Episodes that each env has to end.
-    info : mapping
-        See `reference`; needs the option ``debug_info=True``.
-    **options
-        Task options of the pool.
-
-    Returns
-    -------
-    Trajectory
-        Upstream's.
-
-    Raises
-    ------
-    AssertionError
-        A bit differs, or too few episodes ended.
+        The pool's id.
+    size : (int, int) or None
+        Height and width of frames; None stands for the default.
+    camera_id : int
+        Camera of frames.
     """
-    options |= {"max_episode_steps": max_episode_steps}
-    space = envpool.make_spec(task_id, **options).action_space
-    chosen = make_actions(space, actions, steps, num_envs, seed)
-    chosen = np.where(space.high == UNLIMITED, chosen / UNLIMITED, chosen)
-    seeds = [1000 * seed + i for i in range(num_envs)]
-    with np.errstate(all="ignore"):
-        expected = reference(task_id, chosen, seeds, max_episode_steps, options.get("frame_skip"), info)
-    ended = (expected.arrays["terminated"] | expected.arrays["truncated"]).sum(axis=0)
-    assert ended.min() >= min_episodes, f"an env ended {ended.min()} episodes, {min_episodes} are needed"
-    discount = expected.arrays.pop("discount")
-    assert_pools_equal(expected, task_id, chosen, seeds, runs, **options)
-    expected.arrays["discount"] = discount
-    return expected
+
+    def __init__(self, task_id: str, size: Size | None, camera_id: int = -1):
+        self.task_id = task_id
+        self.view = {"camera_id": camera_id} | ({"height": size[0], "width": size[1]} if size else {})
+        self.env: Any = None
+
+    def reset(self, seed: int | None = None) -> None:
+        """Start an episode."""
+        if seed is not None:
+            self.env = load(self.task_id, seed, 1000)
+        self.env.reset()
+
+    def step(self, action: Any) -> tuple[None, None, bool, bool, None]:
+        """Step; the result only says whether the episode has ended."""
+        return None, None, self.env.step(action).last(), False, None
+
+    def render(self) -> Any:
+        """Return a frame."""
+        return self.env.physics.render(**self.view)
+
+    def close(self) -> None:
+        """Free the memory of the environment."""
+        self.env.physics.free()

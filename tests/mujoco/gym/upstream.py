@@ -20,7 +20,7 @@ import mujoco
 import numpy as np
 
 from envpool.mujoco.gym.options import ASSETS
-from tests.oracles.gymnasium_oracle import Upstream
+from tests.support.oracles.gymnasium_oracle import Upstream
 
 FIRST_VERSION = {
     "Ant": 3,
@@ -35,7 +35,7 @@ FIRST_VERSION = {
     "Swimmer": 3,
     "Walker2d": 3,
 }
-IDS = [f"{kind}-v{version}" for kind, first in FIRST_VERSION.items() for version in (first, 4, 5)]
+IDS = [f"{name}-v{version}" for name, first in FIRST_VERSION.items() for version in (first, 4, 5)]
 PUSHER_V4 = "UncheckedPusher-v4"
 
 
@@ -62,7 +62,7 @@ def without_contact_forces(env: gymnasium.Env[Any, Any]) -> None:
 
 
 def unstable_cheetah(folder: Path) -> str:
-    """Write a HalfCheetah with so long a time step that its simulation blows up; returns the file."""
+    """Write a HalfCheetah whose time step is so long that its simulation diverges; return the file."""
     text = (ASSETS / "half_cheetah.xml").read_text()
     assert 'timestep="0.01"' in text
     path = folder / "cheetah.xml"
@@ -72,11 +72,11 @@ def unstable_cheetah(folder: Path) -> str:
 
 def upstream_of(task_id: str, kwargs: Mapping[str, Any] | None = None) -> Upstream:
     """Return the oracle of a task, with all keys of its info."""
-    kind, _, version = task_id.partition("-v")
+    name, _, version = task_id.partition("-v")
     options = dict(kwargs or {})
-    if int(version) < 4 and kind == "Ant":
+    if int(version) < 4 and name == "Ant":
         options = {"use_contact_forces": True} | options
-    upstream_id = f"{kind}-v{max(int(version), 4)}"
+    upstream_id = f"{name}-v{max(int(version), 4)}"
     if upstream_id == "Pusher-v4":
         upstream_id = PUSHER_V4
     upstream = Upstream(upstream_id, options, without_contact_forces if int(version) < 4 else None)
@@ -84,7 +84,7 @@ def upstream_of(task_id: str, kwargs: Mapping[str, Any] | None = None) -> Upstre
 
 
 def info_of(task_id: str, upstream: Upstream) -> dict[str, Any]:
-    """Return the info that is compared: all that upstream gives."""
+    """Return the info entries that are compared: all entries of upstream."""
     env = upstream.make()
     _, first = env.reset(seed=0)
     _, _, _, _, info = env.step(env.action_space.sample())

@@ -1,6 +1,6 @@
-"""The figures of envpool/drawing, one by one, for comparisons with pygame.
+"""The figures of envpool/raster, one by one, for comparisons with pygame.
 
-A picture is given as memory that is larger than it: it begins at `start`.
+A frame is given as memory that is larger than it: it begins at `start`.
 """
 
 import numpy as np
@@ -13,19 +13,19 @@ from envpool.raster.gfx cimport gfx_draw_circle, gfx_draw_polygon
 from envpool.raster.image cimport smooth_image, smooth_scale, sprite, sprite_draw
 
 
-cdef extern from "canvas.h" nogil:
+cdef extern from "envpool/raster/canvas.h" nogil:
     canvas canvas_window(uint8_t* pixels, int32_t height, int32_t columns, int32_t width)
 
-cdef extern from "gfx.h" nogil:
+cdef extern from "envpool/raster/gfx.h" nogil:
     void gfx_draw_outline(const canvas* c, const double (*vertices)[2], int32_t count, uint32_t colour)
 
-cdef extern from "polygon.h" nogil:
+cdef extern from "envpool/raster/polygon.h" nogil:
     void polygon_draw(const canvas* c, const double (*vertices)[2], int32_t count, uint32_t colour)
 
-cdef extern from "disc.h" nogil:
+cdef extern from "envpool/raster/disc.h" nogil:
     void disc_draw(const canvas* c, double x, double y, int32_t radius, uint32_t colour)
 
-cdef extern from "line.h" nogil:
+cdef extern from "envpool/raster/line.h" nogil:
     """
     static void draw_double_line(const canvas *c, const double *from, const double *to, uint32_t colour) {
       line l;
@@ -38,44 +38,44 @@ cdef extern from "line.h" nogil:
     void draw_double_line(const canvas* c, const double* start, const double* end, uint32_t colour)
 
 
-cdef canvas picture(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped):
+cdef canvas canvas_in(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped):
     assert start + 3 * height * width <= memory.shape[0]
     return (canvas_flipped if is_flipped else canvas_of)(&memory[start], height, width)
 
 
 def clear(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour):
-    cdef canvas c = picture(memory, start, height, width, is_flipped)
+    cdef canvas c = canvas_in(memory, start, height, width, is_flipped)
     canvas_clear(&c, colour)
 
 
 def span(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour,
          int32_t y, int32_t x1, int32_t x2):
-    cdef canvas c = picture(memory, start, height, width, is_flipped)
+    cdef canvas c = canvas_in(memory, start, height, width, is_flipped)
     canvas_span(&c, y, x1, x2, colour)
 
 
 def polygon(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour,
             double[:, ::1] vertices):
-    cdef canvas c = picture(memory, start, height, width, is_flipped)
+    cdef canvas c = canvas_in(memory, start, height, width, is_flipped)
     gfx_draw_polygon(&c, <double (*)[2]>&vertices[0, 0], <int32_t>vertices.shape[0], colour)
 
 
 def plain_polygon(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour,
                   double[:, ::1] vertices):
-    cdef canvas c = picture(memory, start, height, width, is_flipped)
+    cdef canvas c = canvas_in(memory, start, height, width, is_flipped)
     polygon_draw(&c, <const double (*)[2]>&vertices[0, 0], <int32_t>vertices.shape[0], colour)
 
 
 def outline(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour,
             double[:, ::1] vertices):
-    cdef canvas c = picture(memory, start, height, width, is_flipped)
+    cdef canvas c = canvas_in(memory, start, height, width, is_flipped)
     gfx_draw_outline(&c, <const double (*)[2]>&vertices[0, 0], <int32_t>vertices.shape[0], colour)
 
 
 def lines(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour,
           double[:, ::1] vertices, bint is_double):
     """Draw a line between the first two vertices, or around all of them."""
-    cdef canvas c = picture(memory, start, height, width, is_flipped)
+    cdef canvas c = canvas_in(memory, start, height, width, is_flipped)
     if is_double:
         draw_double_line(&c, &vertices[0, 0], &vertices[1, 0], colour)
     elif vertices.shape[0] == 2:
@@ -86,13 +86,13 @@ def lines(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bin
 
 def disc(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour,
          double x, double y, int32_t radius):
-    cdef canvas c = picture(memory, start, height, width, is_flipped)
+    cdef canvas c = canvas_in(memory, start, height, width, is_flipped)
     disc_draw(&c, x, y, radius, colour)
 
 
 def window(uint8_t[::1] memory, int32_t start, int32_t height, int32_t columns, int32_t width, uint32_t colour,
            double[:, ::1] vertices):
-    """Draw a polygon with a smooth outline and a smooth line into the last columns of a picture that is upside down."""
+    """Draw a polygon with a smooth outline and a smooth line into the last columns of a frame that is upside down."""
     cdef canvas c = canvas_window(&memory[start], height, columns, width)
     assert start + 3 * height * columns <= memory.shape[0]
     polygon_draw(&c, <const double (*)[2]>&vertices[0, 0], <int32_t>vertices.shape[0], colour)
@@ -102,20 +102,20 @@ def window(uint8_t[::1] memory, int32_t start, int32_t height, int32_t columns, 
 
 def circle(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour,
            double x, double y, double radius):
-    cdef canvas c = picture(memory, start, height, width, is_flipped)
+    cdef canvas c = canvas_in(memory, start, height, width, is_flipped)
     gfx_draw_circle(&c, x, y, radius, colour)
 
 
 def aaline(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour,
            float x1, float y1, float x2, float y2):
-    cdef canvas c = picture(memory, start, height, width, is_flipped)
+    cdef canvas c = canvas_in(memory, start, height, width, is_flipped)
     aaline_draw(&c, x1, y1, x2, y2, colour)
 
 
 def image(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped,
           const uint8_t[:, :, ::1] pixels, int32_t x, int32_t y, int32_t flip):
-    """Lay an image (height, width, 4) over the picture."""
-    cdef canvas c = picture(memory, start, height, width, is_flipped)
+    """Draw an image (height, width, 4) onto the frame."""
+    cdef canvas c = canvas_in(memory, start, height, width, is_flipped)
     cdef sprite s
     s.pixels = &pixels[0, 0, 0]
     s.height = <int32_t>pixels.shape[0]

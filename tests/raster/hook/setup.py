@@ -1,6 +1,6 @@
-"""Builds the hook with headers that are not installed: ENVPOOL_SOURCES is the folder envpool/."""
+"""Builds figures_hook.pyx, which makes the figures of envpool/raster callable from Python."""
 
-import os
+from pathlib import Path
 
 import numpy as np
 from Cython.Build import cythonize
@@ -8,16 +8,11 @@ from setuptools import Extension, setup
 
 import envpool
 
-sources = os.environ["ENVPOOL_SOURCES"]
+root = str(Path(envpool.__file__).resolve().parents[1])  # Headers below envpool/ are included by their path from here.
 hook = Extension(
     "figures_hook",
     ["figures_hook.pyx"],
-    # The .pxd files name the headers from a family's folder.
-    include_dirs=[f"{sources}/drawing", envpool.get_include(), np.get_include()],
+    include_dirs=[root, envpool.get_include(), np.get_include()],
     extra_compile_args=["-O3", "-ffp-contract=off", "-fno-tree-slp-vectorize", "-fwrapv"],
 )
-setup(
-    name="figures-hook",
-    version="0",
-    ext_modules=cythonize([hook], language_level=3, include_path=[os.path.dirname(sources)]),
-)
+setup(name="figures-hook", version="0", ext_modules=cythonize([hook], language_level=3, include_path=[root]))

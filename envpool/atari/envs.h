@@ -1,0 +1,144 @@
+/* The Atari envs of a pool: their configuration and state, and the memory of both. env.pyx says what an env does. */
+#ifndef ENVPOOL_ATARI_ENVS_H
+#define ENVPOOL_ATARI_ENVS_H
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include "emulator.h"
+#include "envpool/rng.h"
+#include "image/resize.h"
+
+namespace envpool::atari {
+
+/* The options of a task. The bytes of its ROM follow in memory. */
+struct Config {
+  int32_t stack_num;
+  int32_t frame_skip;
+  int32_t noop_max;
+  int32_t max_episode_steps;
+  int32_t height; /* of a frame of an observation                                                       */
+  int32_t width;
+  int32_t mode;
+  int32_t difficulty;
+  int32_t num_planes;  /* 1 for greyscale, 3 for RGB                                                    */
+  uint8_t actions[18]; /* ALE's number of each action                                                   */
+  int32_t presses_fire;
+  int32_t episodic_life;
+  int32_t cuts_discount; /* whether the discount is 0 in a step that loses a life                       */
+  int32_t clips_reward;
+  int32_t area;
+  int32_t renders; /* whether the pool renders: the last screen of every step may then be shown         */
+  int32_t render_height;
+  int32_t render_width;
+  float repeat_action_probability;
+  int64_t rom_size;
+};
+
+struct Env {
+  Emulator *emulator;
+  ep_pcg64 rng;
+  uint64_t seed;
+  int32_t is_fresh;      /* whether the env was seeded and has not been reset since                     */
+  int32_t is_broken;     /* whether its console could not be built or reset                             */
+  int32_t is_over;       /* whether the game is over                                                    */
+  int32_t has_lost_life; /* in the last step                                                            */
+  int32_t lives;
+  int32_t steps;      /* since the game started                                                         */
+  float reward;       /* of the last step, before clipping                                              */
+  int32_t newest;     /* index of the newest entry of `frames`                                          */
+  int32_t num_frames; /* entries of `frames` since the game started, at most stack_num                  */
+  uint8_t *frames;    /* ring buffer (stack_num, num_planes, height, width)                             */
+  uint8_t *planes;    /* (num_planes, pixels of a screen)                                               */
+  uint8_t *older;     /* the second last screen of a step                                               */
+};
+
+struct Envs {
+  Config config;
+  int32_t num_envs;
+  Rom *rom;
+  Resizer *resizer;
+  Resizer *render_resizer; /* NULL if rendered frames have the size of a screen                         */
+  size_t pixels;           /* of a screen                                                               */
+  size_t plane;            /* bytes of one plane of an observation's frame                              */
+  uint8_t tables[4][256];  /* palette index to grey, red, green, blue                                   */
+  uint8_t *memory;         /* the memory that the envs' pointers refer to                               */
+  Env *env;                /* (num_envs)                                                                */
+};
+
+/* Returns NULL if memory is exhausted. */
+inline Resizer *new_resizer(int from_height, int from_width, int height, int width, bool area) {
+  try {
+    return new Resizer(from_height, from_width, height, width, area);
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
+}
+
+/* Allocates everything but the consoles, which are built when the envs are seeded. The console of the first env is built
+ * here, too: it determines the size of a screen. */
+inline bool allocate(Envs *s, const void *rom) {
+  const Config &c = s->config;
+  s->env = static_cast<Env *>(std::calloc(static_cast<size_t>(s->num_envs), sizeof(Env)));
+  s->rom = new (std::nothrow) Rom(rom, static_cast<size_t>(c.rom_size));
+  if (!s->env || !s->rom || !s->rom->is_open()) return false;
+  const Machine machine = {s->rom, c.mode, c.difficulty, c.repeat_action_probability};
+  for (int32_t i = 0; i < s->num_envs; i++) {
+    s->env[i].emulator = new (std::nothrow) Emulator(machine);
+    if (!s->env[i].emulator) return false;
+  }
+  Emulator &first = *s->env[0].emulator;
+  if (!first.load(0)) return false;
+  first.palette(s->tables[0], s->tables[1], s->tables[2], s->tables[3]);
+  const int rows = first.height(), columns = first.width();
+  s->pixels = static_cast<size_t>(rows) * static_cast<size_t>(columns);
+  s->plane = static_cast<size_t>(c.height) * static_cast<size_t>(c.width);
+  s->resizer = new_resizer(rows, columns, c.height, c.width, c.area);
+  if (!s->resizer) return false;
+  if (c.renders && (c.render_height != rows || c.render_width != columns)) {
+    s->render_resizer = new_resizer(rows, columns, c.render_height, c.render_width, true);
+    if (!s->render_resizer) return false;
+  }
+  const size_t frames = s->plane * static_cast<size_t>(c.num_planes) * static_cast<size_t>(c.stack_num);
+  const size_t planes = s->pixels * static_cast<size_t>(c.num_planes);
+  s->memory = static_cast<uint8_t *>(std::calloc(static_cast<size_t>(s->num_envs), frames + planes + s->pixels));
+  if (!s->memory) return false;
+  uint8_t *at = s->memory;
+  for (int32_t i = 0; i < s->num_envs; i++, at += frames + planes + s->pixels) {
+    s->env[i].frames = at;
+    s->env[i].planes = at + frames;
+    s->env[i].older = at + frames + planes;
+  }
+  return true;
+}
+
+/* The ABI's destroy(). */
+inline void destroy(void *state) {
+  Envs *s = static_cast<Envs *>(state);
+  for (int32_t i = 0; s->env && i < s->num_envs; i++) delete s->env[i].emulator;
+  delete s->resizer;
+  delete s->render_resizer;
+  delete s->rom;
+  std::free(s->env);
+  std::free(s->memory);
+  std::free(s);
+}
+
+/* The ABI's create(). */
+inline void *create(const void *config, int32_t num_envs) {
+  Envs *s = static_cast<Envs *>(std::calloc(1, sizeof(Envs)));
+  if (!s) return nullptr;
+  s->config = *static_cast<const Config *>(config);
+  s->num_envs = num_envs;
+  if (!allocate(s, static_cast<const Config *>(config) + 1)) {
+    destroy(s);
+    return nullptr;
+  }
+  return s;
+}
+
+}  // namespace envpool::atari
+
+#endif  // ENVPOOL_ATARI_ENVS_H

@@ -1,8 +1,0 @@
-from typing import Any, ClassVar
-
-class LunarLander:
-    options: ClassVar[dict[str, Any]]
-    @staticmethod
-    def render_fps(config: Any) -> int: ...
-    @staticmethod
-    def build(config: Any) -> Any: ...

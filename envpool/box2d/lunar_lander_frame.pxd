@@ -1,0 +1,32 @@
+"""exhaust.h and lunar_lander_frame.h: the exhaust of LunarLander's engines, and its frames."""
+
+from libc.stdint cimport uint8_t
+
+from envpool.box2d.scene cimport b2Body, b2Vec2, b2World
+
+cdef extern from "envpool/box2d/exhaust.h" nogil:
+    cdef struct Exhaust:
+        b2World* world
+
+    void exhaust_restart(Exhaust* e)
+    void exhaust_release(Exhaust* e)
+    void exhaust_emit(Exhaust* e, double density, double brightness, const b2Vec2& place, const b2Vec2& push)
+    void exhaust_step(Exhaust* e)
+    int exhaust_renew(Exhaust* e, double gravity)
+    void exhaust_catch_up(Exhaust* e)
+    void exhaust_fade(Exhaust* e)
+
+cdef extern from "envpool/box2d/lunar_lander_frame.h" nogil:
+    enum:
+        LANDER_CHUNKS
+        LANDER_HEIGHT
+        LANDER_WIDTH
+
+    cdef struct LanderScene:
+        const double* x
+        const double* y
+        double pad_y
+        const b2Body* parts[3]
+        const Exhaust* exhaust
+
+    void lander_draw(const LanderScene* s, uint8_t* pixels)

@@ -1,0 +1,228 @@
+/* The environment ABI (include/envpool/env.h), implemented once for all Box2D environments.
+ *
+ * An environment supplies three things: a struct that begins with `WorldEnv`, a configuration that begins with
+ * `WorldOptions`, and a `WorldFunctions` table whose functions each handle one env. `worlds_init` fills in its env
+ * definition; creating, destroying, seeding, stepping and rendering many envs is done here.
+ *
+ * This code is a header because every extension contains its own copy of Box2D, with tables that are filled on first
+ * use: a world must stay with the copy that created it.
+ */
+#ifndef ENVPOOL_BOX2D_WORLDS_H
+#define ENVPOOL_BOX2D_WORLDS_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "envpool/box2d/scene.h"
+#include "envpool/env.h"
+#include "envpool/raster/smoothscale.h"
+#include "envpool/rng.h"
+
+enum {
+  WORLDS_FRAME_HEIGHT = 400, /* pixels of upstream's frames, in all tasks                                           */
+  WORLDS_FRAME_WIDTH = 600,
+  WORLDS_NO_MEMORY = -1 /* error code; the error codes of environments are positive                                 */
+};
+
+struct WorldFunctions;
+
+/* The struct of every env begins with this one. */
+struct WorldEnv {
+  ep_pcg64 rng;
+  b2World *world; /* empty and without a listener before the first call of `reset`                                  */
+};
+
+/* The configuration of every environment begins with this struct. */
+struct WorldOptions {
+  const WorldFunctions *functions;
+  double gravity; /* m/s**2, upwards                                                                                */
+};
+
+/* The result of one step. All fields are zero unless the environment sets them. */
+struct WorldOutcome {
+  double reward;
+  uint8_t terminated;
+  uint8_t truncated;
+};
+
+/* What an environment does for one env. Every function may run on any thread, without the GIL. */
+struct WorldFunctions {
+  size_t env_size;        /* bytes of an env's struct, which is zeroed before the first call                        */
+  const char *bad_action; /* error text where `set_action` returns an error code; may be NULL if it never does      */
+  /* Optional: frees what `draw` allocated. */
+  void (*release)(WorldEnv *env);
+  /* Optional: draws random numbers that do not come from `WorldEnv::rng`, which is already seeded. */
+  void (*seed)(WorldEnv *env, const WorldOptions *options, uint64_t seed);
+  /* Creates the bodies of a new episode. A step without an action completes the reset: `apply_forces`, the physics
+   * and `observe` follow. */
+  void (*reset)(WorldEnv *env, const WorldOptions *options);
+  /* Stores the action of env `id`. Returns 0, or an error code and leaves the env unchanged. */
+  int32_t (*set_action)(WorldEnv *env, const WorldOptions *options, const void *actions, int32_t id);
+  /* Applies forces, impulses and motor speeds before the physics step. */
+  void (*apply_forces)(WorldEnv *env, const WorldOptions *options);
+  /* Reads the state after the physics step. `out` is NULL if the step belongs to a reset. */
+  void (*observe)(WorldEnv *env, const WorldOptions *options, WorldOutcome *out);
+  /* Writes the last step into row `row` of every field. */
+  void (*write)(const WorldEnv *env, const WorldOptions *options, void *const *fields, int64_t row);
+  /* Draws the env into an RGB canvas (canvas_height, canvas_width, 3). It may change state that only frames depend on.
+   * Returns 0 if memory is exhausted, else 1. */
+  int (*draw)(WorldEnv *env, const WorldOptions *options, uint8_t *canvas);
+  int32_t canvas_height;
+  int32_t canvas_width;
+};
+
+/* All envs of a pool. */
+struct Worlds {
+  const WorldOptions *options;
+  char *envs; /* (num_envs, functions->env_size)                                                                    */
+  int32_t num_envs;
+};
+
+static inline WorldEnv *worlds_env(const Worlds *s, int32_t id) {
+  return reinterpret_cast<WorldEnv *>(s->envs + id * s->options->functions->env_size);
+}
+
+static void worlds_destroy(void *state) {
+  Worlds *s = static_cast<Worlds *>(state);
+  if (s->envs != NULL)
+    for (int32_t i = 0; i < s->num_envs; i++) {
+      if (s->options->functions->release != NULL) s->options->functions->release(worlds_env(s, i));
+      delete worlds_env(s, i)->world;
+    }
+  free(s->envs);
+  free(s);
+}
+
+static void *worlds_create(const void *config, int32_t num_envs) {
+  Worlds *s = static_cast<Worlds *>(calloc(1, sizeof(Worlds)));
+  if (s == NULL) return NULL;
+  s->options = static_cast<const WorldOptions *>(config);
+  s->num_envs = num_envs;
+  s->envs = static_cast<char *>(calloc(num_envs, s->options->functions->env_size));
+  if (s->envs == NULL) {
+    worlds_destroy(s);
+    return NULL;
+  }
+  for (int32_t i = 0; i < num_envs; i++) {
+    worlds_env(s, i)->world = scene_create(s->options->gravity);
+    if (worlds_env(s, i)->world == NULL) {
+      worlds_destroy(s);
+      return NULL;
+    }
+  }
+  return s;
+}
+
+static void worlds_seed(void *state, const int32_t *ids, int32_t n, const uint64_t *seeds) {
+  Worlds *s = static_cast<Worlds *>(state);
+  const WorldFunctions *functions = s->options->functions;
+  for (int32_t i = 0; i < n; i++) {
+    ep_pcg64_seed(&worlds_env(s, ids[i])->rng, seeds[i]);
+    if (functions->seed != NULL) functions->seed(worlds_env(s, ids[i]), s->options, seeds[i]);
+  }
+}
+
+/* Steps positions `first` to first + n - 1 of a batch (n <= SCENE_BLOCK). Returns whether one of them failed. */
+static inline int worlds_step_block(Worlds *s, const envpool_batch *b, int32_t first, int32_t n) {
+  const WorldFunctions *functions = s->options->functions;
+  b2World *worlds[SCENE_BLOCK];
+  int32_t positions[SCENE_BLOCK];
+  int32_t count = 0;
+  memset(worlds, 0, sizeof(worlds));
+  for (int32_t at = first; at < first + n; at++) {
+    WorldEnv *env = worlds_env(s, b->ids[at]);
+    if (b->reset[at]) {
+      functions->reset(env, s->options);
+    } else {
+      b->errors[at] = functions->set_action(env, s->options, b->actions[0], b->ids[at]);
+      if (b->errors[at]) continue;
+    }
+    functions->apply_forces(env, s->options);
+    positions[count] = at;
+    worlds[count] = env->world;
+    count++;
+  }
+  scene_step(worlds, count);
+  for (int32_t i = 0; i < count; i++) {
+    const int32_t at = positions[i];
+    WorldEnv *env = worlds_env(s, b->ids[at]);
+    if (b->reset[at]) {
+      functions->observe(env, s->options, NULL);
+      continue;
+    }
+    WorldOutcome out;
+    memset(&out, 0, sizeof(out));
+    functions->observe(env, s->options, &out);
+    b->reward[at] = static_cast<float>(out.reward);
+    b->terminated[at] = out.terminated;
+    b->truncated[at] = out.truncated;
+  }
+  return count < n;
+}
+
+static int worlds_step(void *state, const envpool_batch *b) {
+  int failed = 0;
+  for (int32_t first = 0; first < b->n; first += SCENE_BLOCK)
+    failed |= worlds_step_block(static_cast<Worlds *>(state), b, first,
+                                b->n - first < SCENE_BLOCK ? b->n - first : SCENE_BLOCK);
+  return failed;
+}
+
+static void worlds_write(void *state, const int32_t *ids, int32_t n, void *const *fields, int64_t row0) {
+  Worlds *s = static_cast<Worlds *>(state);
+  for (int32_t i = 0; i < n; i++)
+    s->options->functions->write(worlds_env(s, ids[i]), s->options, fields, row0 + i);
+}
+
+/* Draws every env in upstream's size, and scales the result as pygame.transform.smoothscale does if another size is
+ * requested. */
+static int worlds_render(void *state, const envpool_frames *f) {
+  Worlds *s = static_cast<Worlds *>(state);
+  const WorldFunctions *functions = s->options->functions;
+  const size_t frame_bytes = static_cast<size_t>(3) * f->height * f->width;
+  const bool is_scaled = f->height != functions->canvas_height || f->width != functions->canvas_width;
+  uint8_t *scratch = NULL;
+  if (is_scaled)
+    scratch = static_cast<uint8_t *>(malloc(static_cast<size_t>(3) * functions->canvas_height * functions->canvas_width));
+  int failed = 0;
+  for (int32_t i = 0; i < f->n; i++) {
+    const smooth_image frame = {f->pixels + frame_bytes * i, f->height, f->width, 3};
+    const smooth_image canvas = {is_scaled ? scratch : frame.pixels, functions->canvas_height, functions->canvas_width, 3};
+    if (canvas.pixels == NULL || !functions->draw(worlds_env(s, f->ids[i]), s->options, canvas.pixels)) {
+      f->errors[i] = WORLDS_NO_MEMORY;
+      failed = 1;
+    } else if (is_scaled) {
+      smooth_scale(&canvas, &frame);
+    }
+  }
+  free(scratch);
+  return failed;
+}
+
+static void worlds_error_text(void *state, int32_t, int32_t code, char *text, size_t size) {
+  if (code == WORLDS_NO_MEMORY)
+    snprintf(text, size, "out of memory while drawing a frame; use a smaller frame size or render fewer envs at once");
+  else
+    snprintf(text, size, "%s", static_cast<Worlds *>(state)->options->functions->bad_action);
+}
+
+/* Fills in an env definition, and prepares the Box2D copy of the extension. Call it once, while the extension is
+ * imported. */
+static inline void worlds_init(envpool_env *definition, const char *name) {
+  envpool_env_init(definition, name);
+  definition->create = worlds_create;
+  definition->destroy = worlds_destroy;
+  definition->seed_many = worlds_seed;
+  definition->step_many = worlds_step;
+  definition->write_many = worlds_write;
+  definition->error_text = worlds_error_text;
+  definition->lanes = SCENE_LANES;
+  definition->render_many = worlds_render;
+  definition->frame_height = WORLDS_FRAME_HEIGHT;
+  definition->frame_width = WORLDS_FRAME_WIDTH;
+  scene_warm_up();
+}
+
+#endif /* ENVPOOL_BOX2D_WORLDS_H */

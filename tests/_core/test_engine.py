@@ -1,0 +1,150 @@
+"""Worker threads: their number, names and CPUs, that they end, and that they work while the caller is away."""
+
+import os
+import time
+
+import numpy as np
+import pytest
+
+from envpool.errors import PoolStateError
+from tests.support import plugin
+from tests.support.checked_pool import CheckedPool
+from tests.support.process import is_asleep, open_files, resident, wait_until, worker_ids, workers
+from tests.support.python import output_of
+
+CPUS = sorted(os.sched_getaffinity(0))
+
+
+@pytest.fixture(autouse=True)
+def no_thread_is_left():
+    wait_until(lambda: not workers())
+    yield
+    wait_until(lambda: not workers())
+
+
+def use_all_threads(pool):
+    """Keep the caller busy between send and recv, so that the last worker must replace it.
+
+    The pool measures how long: time itself is what makes it start that worker.
+    """
+    pool.async_reset()
+    for _ in range(6):
+        time.sleep(0.002)
+        ids = pool.recv()[-1]["env_id"]
+        pool.send(np.zeros(len(ids), np.int32), ids)
+
+
+@pytest.mark.parametrize("num_envs", [8, 2])
+@pytest.mark.parametrize("num_threads", [1, 2, 3, 8])
+def test_number_and_names(num_threads, num_envs):
+    with plugin.make(num_envs=num_envs, num_threads=num_threads, cost_ns=50e3) as pool:
+        use_all_threads(pool)
+        assert sorted(workers()) == [f"envpool-{i}" for i in range(min(num_threads, num_envs))]
+
+
+@pytest.mark.parametrize("batch_size", [1, 4, 0])
+def test_default_number_is_the_batch_or_the_cpus(batch_size):
+    with plugin.make(num_envs=64, batch_size=batch_size, cost_ns=50e3) as pool:
+        use_all_threads(pool)
+        assert len(workers()) == min(batch_size or 64, len(CPUS))
+
+
+def test_default_number_under_a_restricted_affinity():
+    code = (
+        "import os\n"
+        "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "from tests._core.test_engine import plugin, use_all_threads, workers\n"
+        "with plugin.make(num_envs=16, cost_ns=50e3) as pool:\n"
+        "    use_all_threads(pool)\n"
+        "    print(len(workers()))\n"
+    )
+    plugin.load()
+    assert output_of(code) == "1\n"
+
+
+def listed(cpus):
+    """Return the set of CPUs in the kernel's notation, e.g. "0-2,5"."""
+    ranges = [part.partition("-") for part in cpus.split(",")]
+    return {c for first, _, last in ranges for c in range(int(first), int(last or first) + 1)}
+
+
+@pytest.mark.parametrize("offset", [0, 1, 5])
+def test_affinity(offset):
+    with plugin.make(num_envs=8, num_threads=3, thread_affinity_offset=offset, cost_ns=50e3) as pool:
+        use_all_threads(pool)
+        pinned = {name: listed(cpus) for name, cpus in workers().items()}
+    assert pinned == {f"envpool-{i}": {CPUS[(offset + i) % len(CPUS)]} for i in range(3)}
+
+
+def test_without_affinity():
+    with plugin.make(num_envs=8, num_threads=3, cost_ns=50e3) as pool:
+        use_all_threads(pool)
+        assert [listed(cpus) for cpus in workers().values()] == [set(CPUS)] * 3
+
+
+def test_work_is_done_while_the_caller_is_away():
+    """With one thread, a worker steps the envs while the caller is busy between send and recv."""
+    native = plugin.load().native
+    with plugin.make(num_envs=4, num_threads=1, cost_ns=50e3, counted=True) as pool:
+        use_all_threads(pool)
+        pool.recv()
+        before = native.num_steps()
+        pool.send(np.zeros(4, np.int32))
+        wait_until(lambda: native.num_steps() == before + 4)
+        assert pool.recv()[0][:, 3].tolist() == [0] * 4
+
+
+@pytest.mark.parametrize("batch_size", [0, 3])
+def test_the_first_send_is_work_for_a_worker(batch_size):
+    """The cost of a step is still unknown, and the caller may be away for long."""
+    native = plugin.load().native
+    with plugin.make(num_envs=6, batch_size=batch_size, num_threads=3, cost_ns=1e6, sleeps=True, counted=True) as pool:
+        wait_until(lambda: workers() and all(is_asleep(task) for task in worker_ids()))
+        before = native.num_steps()
+        pool.async_reset()
+        wait_until(lambda: native.num_steps() > before)
+
+
+def test_a_caller_that_comes_back_at_once_helps():
+    """A pool of one thread needs no worker if its caller returns at once."""
+    c = CheckedPool(4, num_threads=1)
+    c.sent_reset()
+    c.deliver(c.pool.reset)
+    for _ in range(200):
+        c.sent(range(4), [1] * 4)
+        c.deliver(lambda: c.pool.step(np.ones(4, np.int32)))
+    assert workers() == {}
+    c.close()
+
+
+def test_a_thousand_pools_leave_nothing_behind():
+    def make_and_close(count):
+        for k in range(count):
+            with plugin.make(num_envs=400, batch_size=(0, 100)[k % 2], num_threads=2, items=50) as pool:
+                pool.async_reset()
+                if k % 3:
+                    pool.recv()
+
+    make_and_close(100)
+    wait_until(lambda: not workers())
+    files, memory = open_files(), resident()
+    make_and_close(1000)
+    wait_until(lambda: not workers())
+    assert open_files() == files
+    # One pool has 30 kB of slots and more than 160 kB of batches: a leak would show as 30 MB at least.
+    assert resident() - memory < 15e6
+
+
+def test_pools_side_by_side():
+    pools = [CheckedPool(6, b, num_threads=2, seed=7 * b, cost_ns=1e3) for b in (0, 1, 2, 3, 0)]
+    for c in pools:
+        c.sent_reset()
+        c.pool.async_reset()
+    for _ in range(60):
+        for c in pools:
+            ids = c.recv()[-1]["env_id"]
+            c.send(ids, [3] * len(ids))
+    for c in pools:
+        c.close()
+        with pytest.raises(PoolStateError):
+            c.pool.recv()

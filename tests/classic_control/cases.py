@@ -1,0 +1,200 @@
+"""Cases of classic control for the conformance tests: exactness and frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from tests.conformance.cases import ExactnessCase, FrameCase, UndisturbedCase, describe
+from tests.support.oracles.frames import STEPS, rendered
+from tests.support.oracles.gymnasium_oracle import Upstream
+from tests.support.oracles.trajectory import Trajectory
+
+#: Task id -> id in Gymnasium.
+UPSTREAM_IDS = {
+    "CartPole-v0": "CartPole-v0",
+    "phys2d/CartPole-v0": "CartPole-v0",
+    "CartPole-v1": "CartPole-v1",
+    "phys2d/CartPole-v1": "CartPole-v1",
+    "Pendulum-v0": "Pendulum-v1",
+    "phys2d/Pendulum-v0": "Pendulum-v1",
+    "Pendulum-v1": "Pendulum-v1",
+    "MountainCar-v0": "MountainCar-v0",
+    "MountainCarContinuous-v0": "MountainCarContinuous-v0",
+    "Acrobot-v1": "Acrobot-v1",
+}
+
+
+def acrobot_state(env: Any, info: dict[str, Any]) -> np.ndarray:
+    """Return the entry ``state`` of the pool's info, which upstream does not have."""
+    return np.asarray(env.unwrapped.state[:2], np.float32)
+
+
+def upstream_of(
+    task_id: str, kwargs: Mapping[str, Any] | None = None, attributes: Mapping[str, Any] | None = None
+) -> Upstream:
+    """Return the oracle of a task, with arguments of ``gymnasium.make`` and attributes that are set afterwards."""
+
+    def set_attributes(env: gymnasium.Env[Any, Any]) -> None:
+        for name, value in (attributes or {}).items():
+            assert hasattr(env.unwrapped, name)
+            setattr(env.unwrapped, name, value)
+
+    info = {"state": acrobot_state} if task_id == "Acrobot-v1" else {}
+    return Upstream(UPSTREAM_IDS[task_id], kwargs or {}, set_attributes, info=info)
+
+
+# ---- exactness -------------------------------------------------------------------------------------------------------
+
+DISCRETE = ("random", "boundary", "sticky")
+CONTINUOUS = (*DISCRETE, "out_of_range", "non_finite")
+#: Name, number of steps, and whether the test is slow.
+LENGTHS = [("short", 313, False), ("full", 6250, True)]
+PENDULUM, CAR, FORCE = "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0"
+EACH_ENV = ["CartPole-v1", PENDULUM, CAR, FORCE, "Acrobot-v1"]
+SYNC = [{"num_threads": n, "autoreset_mode": m} for n in (1, 2, 8) for m in ("next_step", "same_step", "disabled")]
+ASYNC = [{"num_threads": n, "batch_size": b} for n in (1, 2, 8) for b in (1, 5, 15)]
+ASYNC += [{"num_threads": 2, "batch_size": 5, "autoreset_mode": "same_step"}]  # type: ignore[dict-item]
+
+
+def modes_of(task_id: str) -> tuple[str, ...]:
+    """Return the modes of actions that a task is tested with."""
+    return CONTINUOUS if "Pendulum" in task_id or "Continuous" in task_id else DISCRETE
+
+
+#: Task, options that upstream takes too, options that are attributes upstream, modes of actions.
+OPTIONS: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str, ...]]] = [
+    ("CartPole-v1", {"sutton_barto_reward": True}, {}, DISCRETE),
+    (PENDULUM, {"g": 9.81}, {}, CONTINUOUS),
+    (PENDULUM, {"g": -3.0}, {}, DISCRETE),
+    (CAR, {"goal_velocity": 0.03}, {}, DISCRETE),
+    (FORCE, {"goal_velocity": 0.03}, {}, DISCRETE),
+    ("Acrobot-v1", {}, {"book_or_nips": "nips"}, DISCRETE),
+    ("Acrobot-v1", {}, {"torque_noise_max": 2.5}, DISCRETE),
+    ("Acrobot-v1", {}, {"book_or_nips": "nips", "torque_noise_max": 1000.0}, DISCRETE),
+]
+
+
+def assert_both_ends_at_once(expected: Trajectory) -> None:
+    """Assert that a step both terminated and truncated an episode."""
+    assert (expected.arrays["terminated"] & expected.arrays["truncated"]).any()
+
+
+def exactness() -> Iterator[ExactnessCase]:
+    """Yield every comparison with Gymnasium."""
+    for length, steps, is_slow in LENGTHS:
+        for task_id in UPSTREAM_IDS:
+            for mode in modes_of(task_id):
+                yield ExactnessCase(
+                    task_id,
+                    upstream_of(task_id),
+                    length,
+                    actions=mode,
+                    steps=steps,
+                    runs=[{"num_threads": 2}, {"num_threads": 2, "batch_size": 5}],
+                    min_episodes=steps // 1000,
+                    is_slow=is_slow,
+                )
+        for task_id, options, attributes, modes in OPTIONS:
+            for mode in modes:
+                yield ExactnessCase(
+                    task_id,
+                    upstream_of(task_id, options, attributes),
+                    f"{describe(options | attributes)}-{length}",
+                    options | attributes,
+                    actions=mode,
+                    steps=steps,
+                    min_episodes=0,
+                    is_slow=is_slow,
+                )
+    for task_id in EACH_ENV:
+        limit = {"max_episode_steps": 40}
+        yield ExactnessCase(
+            task_id,
+            upstream_of(task_id, limit),
+            "threads, batches and auto-reset modes",
+            limit,
+            actions="sticky",
+            steps=130,
+            runs=SYNC + ASYNC,
+        )
+        # Loops over spans of any length: shorter than a vector register, and longer than the envs of one call.
+        for num_envs in (1, 3, 37, 1100):
+            limit = {"max_episode_steps": 4}
+            yield ExactnessCase(
+                task_id,
+                upstream_of(task_id, limit),
+                f"num_envs={num_envs}",
+                limit,
+                num_envs=num_envs,
+                steps=12,
+                runs=[{"num_threads": 1}, {"num_threads": 3}],
+            )
+    limit = {"max_episode_steps": 10}
+    yield ExactnessCase(
+        "CartPole-v1",
+        upstream_of("CartPole-v1", limit),
+        "terminated and truncated in one step",
+        limit,
+        verify=assert_both_ends_at_once,
+    )
+
+
+EXACTNESS = list(exactness())
+
+# ---- frames ----------------------------------------------------------------------------------------------------------
+
+
+def set_screen(env: gymnasium.Env[Any, Any], height: int, width: int) -> None:
+    """Set the size of frames of CartPole and MountainCar."""
+    env.unwrapped.screen_height, env.unwrapped.screen_width = height, width  # type: ignore[attr-defined]
+
+
+def set_pendulum_screen(env: gymnasium.Env[Any, Any], height: int, width: int) -> None:
+    """Set the size of frames of Pendulum."""
+    assert height == width
+    env.unwrapped.screen_dim = height  # type: ignore[attr-defined]
+
+
+def set_acrobot_screen(env: gymnasium.Env[Any, Any], height: int, width: int) -> None:
+    """Set the size of frames of Acrobot."""
+    assert height == width
+    env.unwrapped.SCREEN_DIM = height  # type: ignore[attr-defined]
+
+
+RENDERED = [task_id for task_id in UPSTREAM_IDS if not task_id.startswith("phys2d")]
+#: Name, seeds, steps, and whether the test is slow.
+ROUNDS: list[tuple[str, tuple[int, ...], Any, bool]] = [
+    ("short", (0, 1, 2), STEPS, False),
+    ("full", (0, 1, 2, 1000, 1001, 1002), range(101), True),
+]
+
+
+def frames() -> Iterator[FrameCase]:
+    """Yield every comparison with Gymnasium."""
+    for task_id in RENDERED:
+        set_size = {"Acrobot-v1": set_acrobot_screen}.get(task_id, set_screen)
+        # Height and width: smaller and larger than the default, and sizes that only a part of the scene fits into.
+        sizes = [(211, 333), (90, 640), (500, 131)]
+        if task_id.startswith(("Acrobot", "Pendulum")):
+            sizes = [(84, 84), (317, 317), (701, 701)]
+        if task_id.startswith("Pendulum"):
+            set_size = set_pendulum_screen
+        make = rendered(upstream_of(task_id), set_size)
+        for name, seeds, steps, is_slow in ROUNDS:
+            for size in [None, *sizes]:
+                yield FrameCase(task_id, make, name, size, {"seeds": seeds, "steps": steps}, is_slow)
+        for mode in ("sticky", "boundary"):  # far from the start
+            yield FrameCase(
+                task_id, make, mode, None, {"seeds": (0, 1, 2), "mode": mode, "steps": (1, 2, 9, 60, 130, 180)}
+            )
+        if task_id in (FORCE, PENDULUM):
+            options = {"seeds": (0, 1, 2), "mode": "out_of_range", "steps": (1, 2, 3, 4, 60)}
+            yield FrameCase(task_id, make, "out_of_range", None, options)
+
+
+FRAMES = list(frames())
+UNDISTURBED = [UndisturbedCase(task_id, actions=mode) for task_id in RENDERED for mode in ("random", "sticky")]

@@ -1,0 +1,15 @@
+"""Pools return the bits of upstream environments: every task and option, every action mode, every way to run a pool.
+
+``pytest tests/conformance -k toy_text`` runs the cases of one family; see `tests.conformance.cases` for the tables.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conformance.cases import ExactnessCase, table
+
+
+@pytest.mark.parametrize("case", table("EXACTNESS"))
+def test_pools_equal_upstream(case: ExactnessCase) -> None:
+    case.oracle.check(case)

@@ -1,0 +1,125 @@
+"""Cases of dm_control's suite for the conformance tests: exactness and frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import envpool
+from tests.conformance.cases import ExactnessCase, FrameCase, UndisturbedCase
+from tests.mujoco.dmc.upstream import UNLIMITED, Suite, SuiteOracle, suite_tasks
+from tests.support.oracles.frames import Size
+from tests.support.oracles.trajectory import Trajectory
+
+TASKS = list(suite_tasks())
+
+# ---- exactness -------------------------------------------------------------------------------------------------------
+
+#: Domains whose models take long to compile or to step.
+EXPENSIVE = ("Dog", "HumanoidCMU", "Quadruped")
+
+
+def qpos(env: Any) -> Any:
+    """Return the positions of joints."""
+    return env.physics.data.qpos
+
+
+def qvel(env: Any) -> Any:
+    """Return the velocities of joints."""
+    return env.physics.data.qvel
+
+
+def assert_some_stand(expected: Trajectory) -> None:
+    """Assert that some hoppers stand: few do, and only for some steps; rewards of the others are zero."""
+    assert len(np.unique(expected.arrays["reward"])) > 2
+
+
+#: Task -> the key of debug_info with what an episode starts with besides positions and velocities, and its value.
+EXTRAS = {
+    "DogStand-v1": ("act0", lambda p: p.data.act),
+    "FingerTurnHard-v1": ("target0", lambda p: p.named.model.site_pos["target", ["x", "z"]]),
+    "FishSwim-v1": ("target0", lambda p: p.named.model.geom_pos["target"]),
+    "LqrLqr62-v1": ("stiffness0", lambda p: p.model.jnt_stiffness),
+    "ReacherEasy-v1": ("target0", lambda p: p.named.model.geom_pos["target", :2]),
+    "SwimmerSwimmer6-v1": ("target0", lambda p: p.named.model.geom_pos["target", :2]),
+    "PointMassHard-v1": ("wrap_prm0", lambda p: p.model.wrap_prm),
+    "StackerStack2-v1": ("target0", lambda p: p.named.model.body_pos["target", ["x", "z"]]),
+    "ManipulatorBringBall-v1": (
+        "target0",
+        lambda p: np.r_[
+            p.named.model.body_pos["target_ball", ["x", "z"]], p.named.model.body_quat["target_ball", ["qw", "qy"]]
+        ],
+    ),
+}
+
+
+def case(task_id: str, label: str, steps: int = 200, limit: int = 70, **more: Any) -> ExactnessCase:
+    """Return a comparison with dm_control; a limit is the number of steps of an episode."""
+    options = {"max_episode_steps": limit, **more.pop("options", {})}
+    oracle = SuiteOracle(more.pop("info", {}))
+    return ExactnessCase(task_id, oracle, label, options, steps=steps, **{"num_envs": 2, **more})
+
+
+def exactness() -> Iterator[ExactnessCase]:
+    """Yield every comparison with dm_control."""
+    debug = {"debug_info": True}
+    for task_id in TASKS:
+        is_expensive = task_id.startswith(EXPENSIVE)
+        yield case(
+            task_id,
+            "",
+            num_envs=1 if is_expensive else 2,
+            runs=[{"num_threads": 2, "batch_size": 1}],
+            info={"qpos0": qpos, "qvel0": qvel},
+            options=debug,
+            min_episodes=2,
+        )
+        yield case(task_id, "long", 2003, 600, num_envs=1, seed=1, min_episodes=3, is_slow=True)
+        if not is_expensive:
+            yield case(task_id, "long", 603, 300, actions="sticky", num_envs=1, seed=2, is_slow=True)
+    for task_id in ("HopperStand-v1", "HopperHop-v1"):
+        yield case(task_id, "hoppers that stand", 15, 4, num_envs=24, seed=3, verify=assert_some_stand)
+    # The number of physics steps in a step, which is upstream's by default; tasks of both integrators.
+    for task_id in ("AcrobotSwingup-v1", "CheetahRun-v1", "HopperHop-v1"):
+        yield case(task_id, "frame_skip=3", 60, 25, options={"frame_skip": 3})
+    for task_id in ("CartpoleSwingup-v1", "FishSwim-v1", "HumanoidStand-v1"):
+        for mode in ("boundary", "out_of_range"):
+            yield case(task_id, "", 60, 25, actions=mode)
+    for task_id in ("FingerTurnEasy-v1", "CheetahRun-v1"):  # The first task changes its model with each episode.
+        for mode in ("same_step", "disabled"):
+            yield case(task_id, mode, 60, 25, runs=[{"autoreset_mode": mode}])
+    for task_id, (key, get) in EXTRAS.items():
+        info = {key: lambda env, get=get: get(env.physics)}
+        yield case(task_id, f"info {key}", 12, 5, num_envs=1, info=info, options=debug)
+
+
+EXACTNESS = list(exactness())
+
+# ---- frames ----------------------------------------------------------------------------------------------------------
+
+SMALL: Size = (48, 64)
+#: Tasks that hide things, move lights, change their model, or have a terrain.
+FEW = ["CheetahRun-v1", "FingerSpin-v1", "FishUpright-v1", "QuadrupedEscape-v1", "SwimmerSwimmer6-v1"]
+
+
+def frame_case(
+    task_id: str, label: str = "", size: Size | None = SMALL, camera: int = -1, is_slow: bool = False, **options: Any
+) -> FrameCase:
+    """Return a comparison with the frames of dm_control."""
+
+    def make(size: Size | None) -> Suite:
+        return Suite(task_id, size, camera)
+
+    scale = 1 / UNLIMITED if envpool.make_spec(task_id).action_space.high.max() == UNLIMITED else 1
+    return FrameCase(task_id, make, label, size, {"seeds": [5], "camera": camera, "scale": scale, **options}, is_slow)
+
+
+FRAMES = [
+    *(frame_case(task_id, steps=(0, 3, 30)) for task_id in FEW),
+    frame_case("PointMassEasy-v1", size=None, steps=(0, 3)),
+    frame_case("CheetahRun-v1", "camera of the model", camera=0, steps=(0, 30)),
+    *(frame_case(task_id, "every task", size, is_slow=True) for task_id in TASKS for size in (None, SMALL)),
+]
+UNDISTURBED = [UndisturbedCase("QuadrupedEscape-v1", {"render_height": 16, "render_width": 16}, steps=25)]

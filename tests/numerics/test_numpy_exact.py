@@ -1,0 +1,52 @@
+"""The arithmetic that native envs take from NumPy returns the bits of the Python calls."""
+
+import numpy as np
+import pytest
+
+from envpool.numerics.numpy_exact import call
+
+SIZES = [*range(1, 40), 62, 79, 127, 128, 129, 130, 200, 255, 256, 257, 300, 1000]
+
+
+def draws(n, seed=0):
+    return np.random.default_rng(seed).normal(size=n) * 10.0 ** np.random.default_rng(seed + 1).integers(-4, 3, n)
+
+
+def same(ours, theirs):
+    assert np.asarray(ours, np.float64).tobytes() == np.asarray(theirs, np.float64).tobytes()
+
+
+@pytest.mark.parametrize("name", ["exp", "log1p", "arcsinh", "tanh"])
+def test_functions_of_one_argument(name):
+    x = np.abs(draws(4000)) * (-1 if name == "exp" else 1)
+    same(call(name, x), getattr(np, name)(x))
+    for value in x[:300]:  # one at a time too: vector registers have a tail
+        same(call(name, np.array([value])), getattr(np, name)(value))
+
+
+def test_arctan2():
+    same(call("arctan2", draws(4000), draws(4000, 2)), np.arctan2(draws(4000), draws(4000, 2)))
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_reductions(n):
+    for seed in range(20):
+        x, y = draws(n, seed), draws(n, seed + 100)
+        same(call("sum", x), np.sum(x))
+        same(call("sum", x) / n, np.mean(x))
+        same(call("dot", x, y), np.dot(x, y))
+        same(call("norm", x), np.linalg.norm(x))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(3, 3), (2, 2), (3, 2), (2, 3), (9, 4)])
+def test_vector_times_matrix(rows, columns):
+    for seed in range(500):
+        x, m = draws(rows, seed), draws(rows * columns, seed + 1000).reshape(rows, columns)
+        same(call("dot_matrix", x, m), x.dot(m))
+
+
+@pytest.mark.parametrize(("rows", "inner", "columns"), [(3, 3, 3), (4, 3, 3), (2, 5, 4)])
+def test_product_of_matrices(rows, inner, columns):
+    for seed in range(500):
+        a, b = draws(rows * inner, seed).reshape(rows, -1), draws(inner * columns, seed + 1000).reshape(inner, -1)
+        same(call("matrix_product", a, b), a.dot(b))

@@ -1,0 +1,113 @@
+"""Python side of the synthetic plug-in: its options, its field tables, and the tasks it registers."""
+
+import struct
+from types import MappingProxyType
+
+import _envpool_synthetic as native
+import numpy as np
+
+import envpool
+from envpool.errors import ConfigError
+from envpool.native import Field, define
+
+#: Actions with a meaning, see synthetic.c; 0 to 93 are only recorded.
+NO_FRAME, TRUNCATE, TERMINATE, FAIL, WAIT, NUM_ACTIONS = 94, 95, 96, 97, 98, 100
+#: Numbers that describe an env's history: id, episode, step, action, calls, seed.
+CODE = 6
+DISTRIBUTIONS = ("fixed", "exponential", "heavy_tailed")
+LAYOUTS = ("flat", "rich")
+
+
+def choice(name, value, allowed):
+    """Return the position of an option's value among the allowed values."""
+    if value not in allowed:
+        raise ConfigError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+    return allowed.index(value)
+
+
+class Synthetic:
+    """An env whose steps take the time that its options set; synthetic.c says what it reports."""
+
+    options = MappingProxyType(
+        {
+            "cost_ns": 0.0,
+            "distribution": "fixed",
+            "sleeps": False,
+            "layout": "flat",
+            "items": CODE,
+            "episode_length": 5,
+            "truncate_after": 0,
+            "fail_reset": -1,
+            "counted": False,
+            "frames_wait": False,
+            "frame_ns": 0,
+            "fused": False,
+        }
+    )
+
+    @staticmethod
+    def build(config):
+        """Return the capsule of this env definition."""
+        if config.items < (CODE if config.layout == "flat" else 1):
+            raise ConfigError(f"items is {config.items}, allowed are {CODE} (layout 'rich': 1) and more")
+        options = struct.pack(
+            "dq9i0d",  # "0d": as long as the struct in C, which ends at a multiple of its alignment
+            config.cost_ns,
+            config.items,
+            choice("distribution", config.distribution, DISTRIBUTIONS),
+            config.sleeps,
+            choice("layout", config.layout, LAYOUTS),
+            config.episode_length,
+            config.truncate_after,
+            config.fail_reset,
+            config.counted,
+            config.frames_wait,
+            config.frame_ns,
+        )
+        move = Field("action", np.int32, (-1,), 0, NUM_ACTIONS - 1)
+        if config.layout == "flat":
+            fields = [Field("obs", np.int64, (config.items,)), Field("info:draws", np.int64)]
+            return define(native.definition(config.fused), fields, [move], options)
+        fields = [
+            Field("obs:a", np.int64, (CODE,)),
+            Field("obs:b.c", np.float32, (2, 3)),
+            Field("obs:b.d", np.uint8, (config.items,), 0, 255),
+            Field("obs:b.e", np.bool_),
+            Field("info:calls", np.int32),
+            Field("info:draws", np.float64, (2,)),
+            Field("info:push", np.float32, (2,)),
+            Field("info:mode", np.int8, (-1, 3)),
+            Field("info:count", np.int64),
+        ]
+        actions = [
+            move._replace(name="action.move"),
+            Field("action.push", np.float32, (2,), -1, 1),
+            Field("action.mode", np.int8, (3,), np.array([0, 0, -5]), np.array([1, 2, 5])),
+            Field("action.count", np.int64, (-1,)),
+        ]
+        return define(native.definition(config.fused), fields, actions, options)
+
+    @staticmethod
+    def render_assets(config, height, width):
+        """Return what a frame shows besides the history of the env: its size."""
+        return struct.pack("2h", height, width)
+
+    @staticmethod
+    def render_fps(config):
+        """Return the frame rate in frames per second."""
+        return 25
+
+
+class StaticSynthetic:
+    """The same env as a const table: flat, episodes of five steps, no options."""
+
+    options = MappingProxyType({})
+
+    @staticmethod
+    def build(config):
+        """Return the capsule of this env definition."""
+        return native.static_definition()
+
+
+envpool.register("Synthetic-v0", __name__, env="Synthetic")
+envpool.register("StaticSynthetic-v0", __name__, env="StaticSynthetic")
