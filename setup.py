@@ -5,6 +5,7 @@ its own build folder, since compilers do not track flags. What a family needs be
 see scripts/native_build.py.
 """
 
+import gc
 import os
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -24,7 +25,7 @@ from native_build import Build, Unavailable
 EXACT = ["-ffp-contract=off", "-fno-tree-slp-vectorize", "-fno-builtin-pow", "-fwrapv"]
 COMMON = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-fvisibility=hidden", "-pthread", *EXACT]
 PROFILES = {
-    "release": {"compile": ["-O3"], "link": []},
+    "release": {"compile": ["-O3", "-g0"], "link": []},
     "debug": {"compile": ["-O1", "-g", "-UNDEBUG"], "link": []},
     "asan": {
         "compile": ["-O1", "-g", "-UNDEBUG", "-fsanitize=address,undefined"],
@@ -43,6 +44,21 @@ if guided is None or (guided and checked):
     raise SystemExit(f"ENVPOOL_PGO is {os.environ['ENVPOOL_PGO']!r}, allowed with the profile {profile} is {allowed}")
 folder = Path("build") / (profile + "-pgo" * guided)
 cpus = len(os.sched_getaffinity(0))
+
+# The module of Cython's own functions that all the others share, instead of a copy in each.
+UTILITIES = "envpool._cython"
+DIRECTIVES = {
+    "language_level": 3,
+    "embedsignature": True,
+    "embedsignature.format": "python",
+    "auto_pickle": False,
+    "autotestdict": False,
+    "freethreading_compatible": False,
+    "boundscheck": checked,
+    "wraparound": False,
+    "initializedcheck": checked,
+    "cdivision": True,
+}
 
 # Distributions beyond uniform and integers come from the static library in the numpy wheel.
 random_lib = Path(np.get_include()).parents[1] / "random" / "lib"
@@ -65,6 +81,26 @@ def extension(source: Path) -> Extension:
         depends=shared
         + [str(p) for pattern in ("*.h", "build_needs.py") for p in sorted(source.parent.rglob(pattern))],
     )
+
+
+def cythonized() -> list[Extension]:
+    """Translate every .pyx file; all of them again where options changed, which cythonize() does not notice."""
+    sources = sorted(Path("envpool").rglob("*.pyx"))
+    utilities = Extension(UTILITIES, [], extra_compile_args=COMMON + PROFILES[profile]["compile"], depends=["setup.py"])
+    record = folder / "cython-options.txt"
+    # Cython makes a great many objects that live until a file is done: collections take a third of its time.
+    gc.set_threshold(100_000, 50, 100)
+    options = repr((UTILITIES, DIRECTIVES))
+    extensions = cythonize(
+        [*map(extension, sources), utilities],
+        nthreads=cpus,
+        build_dir=str(folder),
+        shared_utility_qualified_name=UTILITIES,
+        compiler_directives=DIRECTIVES,
+        force=not record.exists() or record.read_text() != options,
+    )
+    record.write_text(options)
+    return extensions
 
 
 def needs_of(source: Path) -> ModuleType | None:
@@ -102,23 +138,7 @@ class BuildExt(build_ext):
 setup(
     packages=[*find_packages(include=["envpool*"]), "envpool.include"],
     package_dir={"envpool.include": "include"},
-    ext_modules=cythonize(
-        [extension(p) for p in sorted(Path("envpool").rglob("*.pyx"))],
-        nthreads=cpus,
-        build_dir=str(folder),
-        compiler_directives={
-            "language_level": 3,
-            "embedsignature": True,
-            "embedsignature.format": "python",
-            "auto_pickle": False,
-            "autotestdict": False,
-            "freethreading_compatible": False,
-            "boundscheck": checked,
-            "wraparound": False,
-            "initializedcheck": checked,
-            "cdivision": True,
-        },
-    ),
+    ext_modules=cythonized(),
     cmdclass={"build_ext": BuildExt},
     options={"build": {"build_base": str(folder)}, "build_ext": {"parallel": cpus}},
 )

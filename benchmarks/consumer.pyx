@@ -1,13 +1,16 @@
-"""Stepping a pool from C: the same two functions that step() and the handler for JAX call, in a loop without Python."""
+"""Stepping a pool from C: the functions that step() and the handler for JAX call, in a loop without Python."""
 
+from envpool._core.guard cimport NOTHING_ELSE, RECEIVING
 from envpool._core.pool cimport Pool
-from envpool._core.results cimport ResultTemplate
 
 
 def step_many(Pool pool, action, int count):
-    """Makes so many steps with the same actions."""
-    cdef ResultTemplate form = pool.step_form
-    cdef int _i
+    """Makes `count` steps with the same actions."""
+    cdef int _i, visit
     for _i in range(count):
-        pool.put(action, None, True)
-        pool.get(form, False)
+        visit = pool.guard.enter(NOTHING_ELSE, b"step")
+        try:
+            pool.send_actions(action, None, visit, RECEIVING)
+            pool.receive(pool.step_template, False)
+        finally:
+            pool.leave(visit)

@@ -1,11 +1,11 @@
-"""Compare the pool with one queue item per env step: who dispatches faster, whatever a step costs.
+"""Compare the speed at which this pool and a pool with one queue item per env step dispatch steps.
 
     python benchmarks/dispatch.py [--quick] [--json FILE]
 
-Both drive the same synthetic env (tests/support) whose steps take as long as they are told: fixed, or heavy-tailed,
-where 2 % of the steps are 51 times as dear as the others. Cells are sync and async (a batch is half the envs) x envs x
-threads x costs. The two take turns in slices within one process, one idle while the other works; the ratio is the
-median over the turns. A ratio of 0.97 or more counts as equal, and the last line says how many cells are below.
+Both step the synthetic env of the tests, whose cost per step is adjustable: either fixed, or heavy-tailed, where 2 % of
+the steps cost 51 times as much as the others. Cells are sync and async (a batch is half the envs) x envs x threads x
+costs. The two pools take turns in slices within one process; one is idle while the other works. The ratio is the median
+over the turns. A ratio of 0.97 or more counts as equal, and the last line says how many cells are below it.
 """
 
 import argparse
@@ -28,16 +28,16 @@ from tests.support import plugin  # noqa: E402
 
 COSTS = {"0.1 us": 100, "1 us": 1_000, "10 us": 10_000, "100 us": 100_000, "1 ms": 1_000_000, "10 ms": 10_000_000}
 EQUAL = 0.97
-#: The build finds this tree's package where none is installed.
+#: The build finds the package in this tree if none is installed.
 ENVIRON = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
 
 
 def load_plain_queue():
-    """Build the rival into a temporary folder and return its class."""
+    """Build plain_queue.pyx in a temporary folder and return its class."""
     folder = tempfile.mkdtemp(prefix="envpool-benchmark-")
     here = ROOT / "benchmarks"
     subprocess.run(
-        [sys.executable, "build.py", "plain_queue", folder],
+        [sys.executable, "extension.py", "plain_queue", folder],
         check=True,
         cwd=here,
         env=ENVIRON,
@@ -50,7 +50,7 @@ def load_plain_queue():
 
 
 class Ours:
-    """The pool, stepped as its users do."""
+    """The pool of this package, stepped as users step it."""
 
     def __init__(self, num_envs, batch_size, num_threads, options):
         sizes = {"num_envs": num_envs, "batch_size": batch_size, "num_threads": num_threads}
@@ -74,11 +74,11 @@ class Ours:
 
 
 class Plain:
-    """One queue item per step."""
+    """The pool with one queue item per step."""
 
-    def __init__(self, kind, num_envs, batch_size, num_threads, options):
+    def __init__(self, queue_class, num_envs, batch_size, num_threads, options):
         capsule = plugin.make(num_envs=1, **options).spec.capsule
-        self.pool = kind(capsule, num_envs, batch_size, num_threads)
+        self.pool = queue_class(capsule, num_envs, batch_size, num_threads)
         self.action = np.zeros(num_envs, np.int32)
         self.ids = np.arange(num_envs, dtype=np.int32)
         self.is_sync = num_envs == batch_size
@@ -101,7 +101,7 @@ class Plain:
 
 
 def slice_rate(engine, batches):
-    """Return batches per second, after some that may have been finished while the other engine had its turn."""
+    """Return batches per second; the first batches, which may have been finished in the other's turn, do not count."""
     for _ in range(3):
         engine.turn()
     start = time.perf_counter()
@@ -110,13 +110,13 @@ def slice_rate(engine, batches):
     return batches / (time.perf_counter() - start)
 
 
-def compare(plain_kind, mode, envs, threads, cost, distribution, slices, seconds):
-    """Return (our steps/s, ratio) of one cell."""
+def compare(queue_class, mode, envs, threads, cost, distribution, slices, seconds):
+    """Return the steps per second of this pool, and the ratio, for one cell."""
     options = {"cost_ns": float(cost), "distribution": distribution, "episode_length": 1000, "fused": True}
     batch = envs if mode == "sync" else envs // 2
-    engines = [Ours(envs, batch, threads, options), Plain(plain_kind, envs, batch, threads, options)]
+    engines = [Ours(envs, batch, threads, options), Plain(queue_class, envs, batch, threads, options)]
     try:
-        # Equal seeds and equal numbers of steps, so that both get the same dear steps.
+        # Equal seeds and equal numbers of steps, so that both pools get the same expensive steps.
         batches = max(8, int(seconds * min(slice_rate(e, 8) for e in engines)))
         rates = [[slice_rate(e, batches) for e in engines] for _ in range(slices)]
     finally:
@@ -126,7 +126,7 @@ def compare(plain_kind, mode, envs, threads, cost, distribution, slices, seconds
 
 
 def main():
-    """Measure all cells."""
+    """Measure all cells and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer cells, shorter slices")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2, 4])
@@ -138,16 +138,18 @@ def main():
     costs = [c for c in args.costs if not args.quick or c in ("0.1 us", "1 us", "100 us")]
     rows, slices, seconds = [], 7, 0.02 if args.quick else 0.1
     print("mode   envs  threads  cost     distribution   our steps/s   ours / plain")
-    for mode, envs, threads, cost, kind in itertools.product(
+    for mode, envs, threads, cost, distribution in itertools.product(
         ("sync", "async"), args.envs, args.threads, costs, ("fixed", "heavy_tailed")
     ):
         if COSTS[cost] * envs / min(threads, 2) > 0.7e9 and args.quick:
             continue
-        rate, ratio = compare(plain, mode, envs, threads, COSTS[cost], kind, slices, seconds)
-        rows.append({"mode": mode, "envs": envs, "threads": threads, "cost": cost, "distribution": kind,
+        rate, ratio = compare(plain, mode, envs, threads, COSTS[cost], distribution, slices, seconds)
+        rows.append({"mode": mode, "envs": envs, "threads": threads, "cost": cost, "distribution": distribution,
                      "steps_per_second": rate, "ratio": ratio})  # fmt: skip
         mark = "" if ratio >= EQUAL else "  <"
-        print(f"{mode:5} {envs:5} {threads:8}  {cost:7}  {kind:12} {rate:13,.0f} {ratio:14.2f}{mark}", flush=True)
+        print(
+            f"{mode:5} {envs:5} {threads:8}  {cost:7}  {distribution:12} {rate:13,.0f} {ratio:14.2f}{mark}", flush=True
+        )
     below = [r for r in rows if r["ratio"] < EQUAL]
     print(f"{len(rows)} cells, {len(below)} below {EQUAL}, smallest ratio {min(r['ratio'] for r in rows):.2f}")
     if args.json:

@@ -1,10 +1,10 @@
-"""Compare ``render()`` of MuJoCo tasks with what libmujoco itself needs for the same pictures.
+"""Compare ``render()`` of MuJoCo tasks with the time that libmujoco itself needs for the same frames.
 
     python benchmarks/mujoco_frames.py [--quick]
 
-Both draw 64 simulations of HalfCheetah-v5, on one thread and on EGL: the pool as its users do, and a loop in C with one
-context (bare_frames.c). They take turns in one process; CPU time counts, and the ratio is the median over the turns.
-Below 1.05 the pool is within 5 %.
+Both draw 64 simulations of HalfCheetah-v5 on one thread with EGL: the pool as users call it, and a loop in C with one
+OpenGL context (plain_frames.c). They take turns in one process. Figures are CPU time, and the ratio is the median over
+the turns. A ratio below 1.05 means that the pool is within 5 % of libmujoco.
 """
 
 import argparse
@@ -30,47 +30,48 @@ from envpool.mujoco.gym.options import ASSETS  # noqa: E402
 NUM_ENVS = 64
 
 
-class Bare:
+class PlainLoop:
     """The loop in C."""
 
     def __init__(self, height, width):
         folder = package_folder()
-        library = Path(tempfile.mkdtemp(prefix="envpool-benchmark-")) / "bare_frames.so"
+        library = Path(tempfile.mkdtemp(prefix="envpool-benchmark-")) / "plain_frames.so"
         places = [f"-I{folder / 'include'}", f"-I{ROOT / 'envpool' / 'mujoco' / 'base'}", f"-L{folder}"]
-        command = ["cc", "-O3", "-shared", "-fPIC", str(ROOT / "benchmarks" / "bare_frames.c"), "-o", str(library)]
+        command = ["cc", "-O3", "-shared", "-fPIC", str(ROOT / "benchmarks" / "plain_frames.c"), "-o", str(library)]
         subprocess.run([*command, *places, f"-l:{LIBRARY}", f"-Wl,-rpath,{folder}"], check=True)
         self.native = ctypes.CDLL(str(library))
-        self.native.bare_new.restype = ctypes.c_void_p
+        self.native.plain_frames_new.restype = ctypes.c_void_p
         lookat = (ctypes.c_double * 3)(0.0, 0.0, 0.6)
         file = str(ASSETS / "half_cheetah.xml").encode()
-        self.bare = ctypes.c_void_p(self.native.bare_new(file, NUM_ENVS, height, width, lookat, ctypes.c_double(4.0)))
-        assert self.bare, "libmujoco, EGL or the model cannot be used"
+        state = self.native.plain_frames_new(file, NUM_ENVS, height, width, lookat, ctypes.c_double(4.0))
+        self.state = ctypes.c_void_p(state)
+        assert self.state, "libmujoco, EGL or the model cannot be used"
         self.shape = (NUM_ENVS, height, width, 3)
 
     def draw(self):
-        """Draw all."""
+        """Return the frames of all simulations."""
         pixels = np.empty(self.shape, np.uint8)
-        self.native.bare_draw(self.bare, pixels.ctypes.data_as(ctypes.c_void_p))
+        self.native.plain_frames_draw(self.state, pixels.ctypes.data_as(ctypes.c_void_p))
         return pixels
 
 
 def timed(draw):
-    """Return the seconds of CPU time of one call."""
+    """Return the CPU time of one call, in seconds."""
     start = time.process_time()
     draw()
     return time.process_time() - start
 
 
 def compare(height, width, turns):
-    """Return the median times of the pool and of the loop, and the median of their ratios."""
-    bare = Bare(height, width)
+    """Return the median times of the pool and of the loop in seconds, and the median of their ratios."""
+    plain = PlainLoop(height, width)
     size = {"render_height": height, "render_width": width}
     with envpool.make_gymnasium(
         "HalfCheetah-v5", num_envs=NUM_ENVS, num_threads=1, render_mode="rgb_array", **size
     ) as pool:
         pool.reset()
         ids = np.arange(NUM_ENVS)
-        draws = [lambda: pool.render(ids), bare.draw]
+        draws = [lambda: pool.render(ids), plain.draw]
         for draw in draws:
             draw()
         times = [[timed(draw) for draw in draws] for _ in range(turns)]
@@ -78,15 +79,15 @@ def compare(height, width, turns):
 
 
 def main():
-    """Print a table."""
+    """Measure all sizes and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="few turns, one size")
+    parser.add_argument("--quick", action="store_true", help="measure few turns and one size")
     quick = parser.parse_args().quick
-    print("size       pool (ms a picture)  libmujoco  ratio")
+    print("size       pool (ms per frame)   libmujoco  ratio")
     for height, width in [(84, 84)] if quick else [(84, 84), (240, 320), (480, 480)]:
-        ours, bare, ratio = compare(height, width, 3 if quick else 9)
+        ours, plain, ratio = compare(height, width, 3 if quick else 9)
         print(
-            f"{height}x{width:<6} {1e3 * ours / NUM_ENVS:20.2f} {1e3 * bare / NUM_ENVS:10.2f} {ratio:6.3f}", flush=True
+            f"{height}x{width:<6} {1e3 * ours / NUM_ENVS:20.2f} {1e3 * plain / NUM_ENVS:10.2f} {ratio:6.3f}", flush=True
         )
 
 

@@ -1,8 +1,9 @@
-"""The design to beat: one queue item per env step, after EnvPool's, over the same env ABI.
+"""A pool with one queue item per env step, designed like EnvPool and built on the same env ABI, for comparison.
 
-Every item costs a semaphore post and a wait; a worker takes one item, takes its row in the next block at once (sync:
-the row of its position), steps one env, and writes the row. The caller never works. Kept lean on purpose: it has no
-checks, no time limit, no errors, and its arrays are overwritten when their block comes round again.
+Every item costs a semaphore post and a wait. A worker takes one item, allocates its row in the next block immediately
+(in a sync pool, the row of its position), steps one env, and writes the row. The calling thread never steps envs. The
+pool is minimal on purpose: it has no checks, no time limit and no errors, and its arrays are overwritten when their
+block is reused.
 """
 
 import numpy as np
@@ -35,14 +36,14 @@ cdef enum:
     MAX_BLOCKS = 512
 
 cdef struct Queue:
-    int64_t taken           # items taken; on a cache line of its own, as the next two
+    int64_t taken           # items taken; on its own cache line, like `rows`
     int64_t pad0[7]
-    int64_t rows            # rows given out
+    int64_t rows            # rows allocated
     int64_t pad1[7]
     int64_t written[MAX_BLOCKS]
     sem_t items
     sem_t ready
-    const envpool_env* kind
+    const envpool_env* env
     void* state
     int32_t batch_size
     int32_t num_blocks
@@ -89,8 +90,8 @@ cdef void* run_worker(void* arg) noexcept nogil:
         batch.terminated = q.terminated[block] + row
         batch.truncated = q.truncated[block] + row
         batch.truncated[0] = 0
-        q.kind.step_many(q.state, &batch)
-        q.kind.write_many(q.state, &id, 1, q.fields[block], row)
+        q.env.step_many(q.state, &batch)
+        q.env.write_many(q.state, &id, 1, q.fields[block], row)
         q.reset[id] = batch.terminated[0] | batch.truncated[0]
         q.env_id[block][row] = id
         if ep_add_sc64(&q.written[block], 1) + 1 == q.batch_size:
@@ -103,9 +104,9 @@ cdef class PlainQueue:
     Parameters
     ----------
     capsule : PyCapsule
-        The kind of env.
+        The env definition, with one action field.
     num_envs, batch_size, num_threads : int
-        As in a pool; batch_size divides num_envs.
+        As in a pool; batch_size must divide num_envs.
     """
 
     cdef Queue q
@@ -120,8 +121,8 @@ cdef class PlainQueue:
     def __init__(self, capsule, int num_envs, int batch_size, int num_threads):
         cdef Queue* q = &self.q
         cdef int32_t b, i
-        kind = describe(capsule)
-        q.kind = <const envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
+        about = describe(capsule)
+        q.env = <const envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
         q.batch_size = batch_size
         q.is_sync = batch_size == num_envs
         q.num_blocks = num_envs // batch_size + 2
@@ -138,7 +139,7 @@ cdef class PlainQueue:
         self.keep = [capsule, ring, reset]
         self.arrays = []
         for b in range(q.num_blocks):
-            fields = [np.zeros((batch_size, *(s for s in f.shape if s > 0)), f.dtype) for f in kind.fields]
+            fields = [np.zeros((batch_size, *(s for s in f.shape if s > 0)), f.dtype) for f in about.fields]
             own = [np.zeros(batch_size, t) for t in (np.float32, np.bool_, np.bool_, np.int32)]
             for i in range(len(fields)):
                 q.fields[b][i] = cnp.PyArray_DATA(fields[i])
@@ -150,22 +151,22 @@ cdef class PlainQueue:
             self.arrays.append((fields[0], own[0], own[1], own[2], own[3]))
         sem_init(&q.items, 0, 0)
         sem_init(&q.ready, 0, 0)
-        q.state = q.kind.create(q.kind.config, num_envs)
+        q.state = q.env.create(q.env.config, num_envs)
         self.seed(num_envs)
         self.num_threads = num_threads
         for i in range(num_threads):
             pthread_create(&self.threads[i], NULL, run_worker, q)
 
     def seed(self, int num_envs):
-        """Gives env i the seed i."""
+        """Seeds env i with i."""
         cdef int32_t id
         cdef uint64_t seed
         for id in range(num_envs):
             seed = id
-            self.q.kind.seed_many(self.q.state, &id, 1, &seed)
+            self.q.env.seed_many(self.q.state, &id, 1, &seed)
 
     def send(self, int32_t[::1] action, int32_t[::1] env_id):
-        """Queues one item for each env."""
+        """Queues one item per env."""
         cdef int32_t[::1] slots = self.actions
         cdef Py_ssize_t i, _i
         for i in range(env_id.shape[0]):
@@ -176,7 +177,7 @@ cdef class PlainQueue:
             sem_post(&self.q.items)
 
     def recv(self):
-        """Waits for a batch: (first field, reward, terminated, truncated, env_id)."""
+        """Waits for a batch and returns (first field, reward, terminated, truncated, env_id)."""
         cdef int32_t b = <int32_t>(self.next_block % self.q.num_blocks)
         with nogil:
             sem_wait(&self.q.ready)
@@ -193,4 +194,4 @@ cdef class PlainQueue:
         for i in range(self.num_threads):
             with nogil:
                 pthread_join(self.threads[i], NULL)
-        self.q.kind.destroy(self.q.state)
+        self.q.env.destroy(self.q.state)

@@ -1,9 +1,9 @@
-"""Compare ``render()`` of many envs, one native batch, with as many calls of upstream's renderers.
+"""Compare ``render()`` of many envs in one native batch with the same number of calls of upstream's renderers.
 
     python benchmarks/rendering.py [--quick]
 
-For each task the pool and gymnasium's own envs draw 64 envs in the same states, in turns, in one process and on one
-thread; the median over the turns counts, of CPU time. mujoco_frames.py measures MuJoCo's tasks beside libmujoco.
+For each task, the pool and gymnasium's own envs draw 64 envs in the same states. They take turns in one process and on
+one thread; the table shows medians of CPU time over the turns. mujoco_frames.py compares MuJoCo tasks with libmujoco.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def seconds(call):
 
 
 def compare(task, turns):
-    """Print one row."""
+    """Measure one task and print its row."""
     envs = [gymnasium.make(task, render_mode="rgb_array", disable_env_checker=True) for _ in range(NUM_ENVS)]
     ids = np.arange(NUM_ENVS)
     with envpool.make_gymnasium(task, num_envs=NUM_ENVS, num_threads=1, render_mode="rgb_array") as pool:
@@ -51,9 +51,9 @@ def compare(task, turns):
 def main():
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--quick", action="store_true", help="a few turns")
+    parser.add_argument("--quick", action="store_true", help="measure few turns")
     turns = 5 if parser.parse_args().quick else 50
-    print(f"{NUM_ENVS} pictures, one thread, gymnasium {gymnasium.__version__}\n")
+    print(f"{NUM_ENVS} frames, one thread, gymnasium {gymnasium.__version__}\n")
     print("| task | envpool, ms | upstream, ms | times as fast | equal pixels |")
     print("|---|---:|---:|---:|---|")
     for task in TASKS:

@@ -1,11 +1,12 @@
-"""What a call from JAX costs beside a call from C, and from Python.
+"""Compare the cost of a pool's step when it is called from C, from Python, and from code compiled by JAX.
 
     python benchmarks/xla.py [--calls N] [--turns N]
 
-CartPole-v1 with one thread, in loops with the same action: in C (benchmarks/consumer.pyx), in Python, and in one
-lax.fori_loop under jit, which JAX runs on the calling thread, or, as here with a product of matrices in the same
-program, on a thread of its own. They take turns; figures are medians over the turns, in processor time, which other
-programs disturb less than a clock. JAX copies a batch into its own buffers, which is part of its overhead.
+The task is CartPole-v1 with one thread. It is stepped with the same action in a loop in C (benchmarks/consumer.pyx), in
+a loop in Python, and in one lax.fori_loop under jit. JAX runs that loop on the calling thread or, if the program also
+contains a matrix product, on one of its own threads; both are measured. The loops take turns. Figures are medians over
+the turns, in CPU time, which other programs disturb less than elapsed time. JAX copies each batch into its own buffers,
+which is part of its overhead.
 """
 
 import argparse
@@ -30,19 +31,19 @@ import envpool  # noqa: E402
 ENVIRON = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
 
 
-def load_caller():
-    """Build the loop in C into a temporary folder and return its function."""
+def load_c_loop():
+    """Build the loop in C in a temporary folder and return its function."""
     folder = tempfile.mkdtemp(prefix="envpool-benchmark-")
-    command = [sys.executable, "build.py", "caller", folder]
+    command = [sys.executable, "extension.py", "consumer", folder]
     subprocess.run(command, check=True, cwd=ROOT / "benchmarks", env=ENVIRON, stdout=subprocess.DEVNULL)
     sys.path.insert(0, folder)
-    from caller import step_many
+    from consumer import step_many
 
     return step_many
 
 
 def loops(num_envs, calls, step_many):
-    """Return the loops by name: functions that make so many calls."""
+    """Return the loops by name; each is a function that makes `calls` calls."""
     pool = envpool.make_gymnasium("CartPole-v1", num_envs=num_envs, num_threads=1)
     handle, _, _, step = pool.xla()
     action = np.zeros(num_envs, np.int32)
@@ -66,25 +67,25 @@ def loops(num_envs, calls, step_many):
 
 
 def measure(num_envs, calls, turns, step_many):
-    """Return microseconds a call of each loop, one for each turn."""
+    """Return the microseconds per call of each loop in each turn."""
     named = loops(num_envs, calls, step_many)
     spent = {name: [] for name in named}
     for turn in range(turns + 1):
         for name, run in named.items():
             began = time.process_time()
             run()
-            if turn:  # the first one compiles
+            if turn:  # JAX compiles in the first turn
                 spent[name].append((time.process_time() - began) / calls * 1e6)
     return spent
 
 
 def main():
-    """Print a table."""
+    """Measure all loops and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=20_000, help="calls in a turn")
     parser.add_argument("--turns", type=int, default=15, help="turns of each loop")
     args = parser.parse_args()
-    step_many = load_caller()
+    step_many = load_c_loop()
     names = ("C", "Python", "JAX", "JAX, own thread")
     print(f"| envs | {' | '.join(f'{name}, us' for name in names)} | JAX - C, us |\n{'| --- ' * 6}|")
     for num_envs in (1, 4, 16, 64):

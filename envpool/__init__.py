@@ -1,6 +1,6 @@
 """Vectorized reinforcement-learning environments on a native thread pool.
 
-Importing it loads neither a simulator nor NumPy; that happens when the first pool or spec is made.
+Importing the package loads neither a simulator nor NumPy; the first pool or spec does.
 """
 
 from importlib import import_module
@@ -26,7 +26,7 @@ __all__ = [
     "register",
 ]
 
-#: Classes that cost an import: where each one is.
+#: Modules of the classes that are imported on first use, since they import NumPy.
 _LAZY = {
     "EnvSpec": "envpool.spec",
     "EnvPool": "envpool.pool",
@@ -36,7 +36,7 @@ _LAZY = {
 
 
 def get_include() -> str:
-    """Return the folder to put on the include path of a native env: it holds ``envpool/env.h``."""
+    """Return the include directory for the build of a native environment; it contains ``envpool/env.h``."""
     root = Path(__file__).resolve().parent
     installed = root / "include"
     return str(installed if installed.is_dir() else root.parent / "include")

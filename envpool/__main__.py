@@ -1,4 +1,4 @@
-"""``python -m envpool``: the same as the command ``envpool``."""
+"""``python -m envpool`` runs the command ``envpool``."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Auto-reset styles: their names, and the codes that the core knows them by."""
+"""Auto-reset modes: their names, their codes in the core, and gymnasium's names for them."""
 
 from __future__ import annotations
 
@@ -6,36 +6,50 @@ from typing import Any
 
 from envpool.errors import ConfigError
 
-#: Canonical names; the position is the core's code.
-MODES = ("next_step", "same_step", "disabled")
+#: Names of the modes. The position of a mode is its code in the core, see ``_core/engine.pxd``.
+AUTORESET_MODES = ("next_step", "same_step", "disabled")
 
 
 def canonical_mode(mode: Any) -> str:
-    """Return the canonical name of an auto-reset style.
+    """Return the canonical name of an auto-reset mode.
 
     Parameters
     ----------
     mode : str or gymnasium.vector.AutoresetMode
-        ``"next_step"``: the step after the last one of an episode ignores its action and returns the first observation
-        of the next episode. ``"same_step"``: the last step already returns that observation, and what it saw itself
-        stands in ``info["final_obs"]`` and ``info["final_info"]``. ``"disabled"``: the caller resets.
+        ``"next_step"``: the step after the last step of an episode ignores its action and returns the first observation
+        of the next episode. ``"same_step"``: the last step of an episode already returns the first observation of the
+        next one; the last observation and info of the episode are in ``info["final_obs"]`` and ``info["final_info"]``.
+        ``"disabled"``: the caller resets environments whose episode has ended.
 
     Returns
     -------
     str
-        One of `MODES`.
+        One of `AUTORESET_MODES`.
 
     Raises
     ------
     ConfigError
-        No such style.
+        There is no such mode.
     """
     value = getattr(mode, "value", mode)
     if isinstance(value, str):
         name = value.lower().replace("_", "").replace("-", "")
-        for known in MODES:
+        for known in AUTORESET_MODES:
             if name == known.replace("_", ""):
                 return known
     raise ConfigError(
-        f"autoreset_mode must be one of {', '.join(map(repr, MODES))} or a gymnasium.vector.AutoresetMode, got {mode!r}"
+        f"autoreset_mode must be one of {', '.join(map(repr, AUTORESET_MODES))} or a gymnasium.vector.AutoresetMode, "
+        f"got {mode!r}"
     )
+
+
+def core_code(mode: str) -> int:
+    """Return the code by which the core knows a mode."""
+    return AUTORESET_MODES.index(mode)
+
+
+def gymnasium_mode(mode: str) -> Any:
+    """Return the ``gymnasium.vector.AutoresetMode`` of a mode."""
+    from gymnasium.vector import AutoresetMode
+
+    return AutoresetMode[mode.upper()]

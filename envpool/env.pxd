@@ -1,4 +1,4 @@
-"""The environment ABI for Cython: include/envpool/env.h documents every entry."""
+"""The environment ABI for Cython; include/envpool/env.h documents every member."""
 
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t

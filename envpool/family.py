@@ -1,39 +1,15 @@
-"""What families share: compiled modules that may be missing, and classes under EnvPool's names."""
+"""The classes of a family under EnvPool's names, such as ``envpool.classic_control.CartPoleEnvSpec``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
-#: Ending of a class name to the API style of the pool; None is the EnvSpec class.
+from envpool.registration import pool_class
+from envpool.registry import registry
+
+#: Endings of class names with the API style of the pool class; None stands for the EnvSpec class.
 ENDINGS = {"EnvSpec": None, "DMEnvPool": "dm", "GymnasiumEnvPool": "gymnasium"}
-
-
-def load_compiled(module: str, way_out: str = "") -> ModuleType:
-    """Import a module of this package that may be missing, because what it is built of was not to be had.
-
-    Parameters
-    ----------
-    module : str
-        Its full name.
-    way_out : str
-        What to do before it is built again, a sentence.
-
-    Raises
-    ------
-    ImportError
-        It is not there; the text says how to get it.
-    """
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name != module or not module.startswith("envpool."):
-            raise
-        text = f"{module} is not in this build of envpool: what it is made of was not to be had, or did not compile. "
-        again = "`pip install -v --no-binary envpool envpool` builds it again and says what is missing"
-        raise ImportError(f"{text}{way_out and way_out + ' '}{again}") from error
 
 
 def classes_of(package: str) -> Callable[[str], Any]:
@@ -42,33 +18,27 @@ def classes_of(package: str) -> Callable[[str], Any]:
     Parameters
     ----------
     package : str
-        Name of the family's package. For each kind of env that the task table has in it, ``<Env>EnvSpec``,
-        ``<Env>DMEnvPool`` and ``<Env>GymnasiumEnvPool`` can be imported from there.
+        Name of the family's package. ``<Env>EnvSpec``, ``<Env>DMEnvPool`` and ``<Env>GymnasiumEnvPool`` can be imported
+        from the package for each environment that the task table has in it.
 
     Returns
     -------
     callable
-        To be assigned to ``__getattr__``.
+        The value of ``__getattr__`` in the package's ``__init__.py``.
     """
 
     def find(name: str) -> Any:
         for ending, style in ENDINGS.items():
             if name.endswith(ending) and (spec_cls := find_spec_class(package, name.removesuffix(ending))):
-                if style is None:
-                    return spec_cls
-                from envpool.pool import pool_class
-
-                return pool_class(spec_cls, style)
+                return spec_cls if style is None else pool_class(spec_cls, style)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return find
 
 
 def find_spec_class(package: str, env: str) -> Any:
-    """Return the EnvSpec class of the kind of env with this name in a package, None if it has none."""
-    from envpool.registration import registry
-
-    for task in registry.tasks.values():
-        if task.env == env and task.import_path.startswith(package + "."):
-            return registry.spec_class(task)
+    """Return the EnvSpec class of an environment in a package, None if the package has no environment of this name."""
+    for entry in registry.tasks.values():
+        if entry.env == env and entry.import_path.startswith(package + "."):
+            return registry.spec_class(entry)
     return None

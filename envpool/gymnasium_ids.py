@@ -1,7 +1,8 @@
-"""Making the tasks known to gymnasium, as ``envpool/<task>``, without importing it.
+"""Registers the tasks with gymnasium, as ``envpool/<task>``, without importing gymnasium.
 
-Gymnasium 1.x has no plug-ins that it finds by itself. So ids are registered when both packages have been imported, in
-whatever order: at once where gymnasium is there already, else as the last step of its import.
+Gymnasium 1.x does not discover plug-ins by itself. The ids are therefore registered as soon as both packages have been
+imported: immediately if gymnasium is already imported, otherwise as the last step of its import. Tasks that are
+registered later follow one by one: `install` subscribes to the registry.
 """
 
 from __future__ import annotations
@@ -13,17 +14,19 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from envpool.registry import registry
+
 NAMESPACE = "envpool"
 ENTRY_POINT = "envpool.vector_env:EnvPoolVectorEnv"
 
 
 def publish(task_ids: Iterable[str]) -> None:
-    """Register tasks with gymnasium; does nothing while that is not imported.
+    """Register tasks with gymnasium, or do nothing if gymnasium is not imported.
 
     Parameters
     ----------
     task_ids : iterable of str
-        Ids under which the tasks are known here. What cannot be an id of gymnasium is left out.
+        Task ids of this package. Ids that gymnasium does not allow are skipped.
     """
     registration = sys.modules.get("gymnasium.envs.registration")
     if registration is None or not hasattr(sys.modules.get("gymnasium"), "make_vec"):
@@ -36,8 +39,8 @@ def publish(task_ids: Iterable[str]) -> None:
             )
 
 
-class _ThenPublish(Loader):
-    """Loads gymnasium as its own loader would, then registers the tasks."""
+class _PublishingLoader(Loader):
+    """Loads gymnasium with its own loader and registers the tasks afterwards."""
 
     def __init__(self, loader: Loader):
         self.loader = loader
@@ -50,7 +53,7 @@ class _ThenPublish(Loader):
         if module.__spec__ is not None:
             module.__spec__.loader = self.loader
         self.loader.exec_module(module)
-        publish_all()
+        publish(registry.list_all_envs())
 
 
 class _Finder(MetaPathFinder):
@@ -64,20 +67,18 @@ class _Finder(MetaPathFinder):
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(fullname)
         if spec is not None and spec.loader is not None:
-            spec.loader = _ThenPublish(spec.loader)
+            spec.loader = _PublishingLoader(spec.loader)
         return spec
 
 
-def publish_all() -> None:
-    """Register all tasks that there are."""
-    from envpool.registration import list_all_envs
-
-    publish(list_all_envs())
-
-
 def install() -> None:
-    """Register all tasks as soon as gymnasium is imported; called by ``import envpool``, also by gymnasium itself."""
+    """Register all tasks as soon as gymnasium is imported.
+
+    ``import envpool`` calls this function. Gymnasium may be importing envpool at that moment: ``gymnasium.make_vec``
+    does so for an id such as ``"envpool:envpool/Catch-v0"``.
+    """
+    registry.on_register(publish)
     if hasattr(sys.modules.get("gymnasium"), "make_vec"):
-        publish_all()
+        publish(registry.list_all_envs())
     elif "gymnasium" not in sys.modules:
         sys.meta_path.insert(0, _Finder())

@@ -1,4 +1,4 @@
-"""For authors of native environments: the Python side of an environment, and the capsule of ``include/envpool/env.h``."""
+"""For authors of native environments: an environment's Python class, and the capsule of ``include/envpool/env.h``."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ __all__ = ["Description", "EnvDefinition", "Field", "define", "describe"]
 
 
 class EnvDefinition(Protocol):
-    """The Python side of a native environment, which the task table names.
+    """The Python class of a native environment, which the task table names.
 
-    Subclass it and implement `build`; override the other methods where their defaults do not fit. The pool calls the
-    class itself: all methods are static, and no instance is ever made.
+    Subclass it, implement `build`, and override the other methods where their defaults do not fit. All methods are
+    static: they are called on the class, and the class is never instantiated.
 
     Attributes
     ----------
     options : mapping of str to object
-        Options of this environment besides those that every task has, with their defaults. The type of a default is
-        the type of the option; an option whose default is None accepts any value.
+        Options of this environment and their defaults, in addition to the options that every task has. A value must be
+        of the type of its default; an option whose default is None accepts any value.
     """
 
     options: ClassVar[Mapping[str, Any]] = {}
 
     @staticmethod
     def build(config: Any) -> Any:
-        """Return the capsule of this environment (``include/envpool/env.h``) under a configuration.
+        """Return the capsule of this environment under a configuration.
 
         Parameters
         ----------
@@ -37,41 +37,58 @@ class EnvDefinition(Protocol):
         Returns
         -------
         PyCapsule
-            Made by `define`, or by a C extension.
+            Made by `define` or by a C extension, see ``include/envpool/env.h``.
 
         Raises
         ------
         ConfigError
-            A combination of options is not allowed.
+            A value, or a combination of values, is not allowed.
         """
         raise NotImplementedError("an environment definition must implement build(config)")
 
     @staticmethod
     def check_requirements(config: Any) -> None:
-        """Load what the environment cannot run without, or raise an ImportError that says how to install it.
+        """Load the packages and files that the environment needs, or raise an ImportError that says what to install.
 
-        The pool calls this method once, before it is built. By default an environment needs nothing.
+        This method is called once for each pool, before the pool creates environments. The default needs nothing.
         """
 
     @staticmethod
     def render_fps(config: Any) -> int:
-        """Return the frame rate at which the environment runs at its own speed, in frames per second; 30 by default."""
+        """Return the frame rate at which the environment is shown at its natural speed, in frames per second.
+
+        The default is 30.
+        """
         return 30
 
     @staticmethod
     def render_assets(config: Any, height: int, width: int) -> bytes | None:
-        """Return the bytes that ``render_many`` receives as `assets`, e.g. images; None, the default, for no assets.
+        """Return the data that ``render_many`` receives as `assets`, for example images; the default is None, no data.
 
-        The pool calls this method once, if it has a render mode. It raises an ImportError that names the package or the
-        system library which drawing needs and which is missing.
+        This method is called once for each pool that has a render mode. It raises an ImportError if a package or a
+        system library that rendering needs is missing; the error says what to install.
+
+        Parameters
+        ----------
+        config : namedtuple
+            The validated options of the task.
+        height, width : int
+            Size of the frames, in pixels.
         """
         return None
 
     @staticmethod
     def build_for_rendering(config: Any, height: int, width: int) -> Any | None:
-        """Return the capsule of a pool with a render mode where that of `build` does not do; None, the default, if it does.
+        """Return the capsule of a pool that has a render mode; the default, None, stands for the capsule of `build`.
 
-        An environment overrides this method for what only drawing needs, or to determine the default frame size late.
-        `height` and `width` are 0 where the user did not ask for a size.
+        Override this method if rendering needs more than stepping does, or if the default frame size depends on
+        something that is loaded only for rendering.
+
+        Parameters
+        ----------
+        config : namedtuple
+            The validated options of the task.
+        height, width : int
+            Size of the frames that the user asked for, in pixels; 0 for the default size.
         """
         return None

@@ -1,4 +1,4 @@
-"""EnvPool: the pool in Python, the same for every family and API style."""
+"""EnvPool: the Python side of a pool, the same for all families and API styles."""
 
 from __future__ import annotations
 
@@ -10,84 +10,89 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from envpool._core.handle import available_cpus
-from envpool._core.inputs import as_ids
-from envpool._core.pool import Pool
-from envpool.autoreset import MODES
+from envpool._core.env_ids import as_ids
+from envpool._core.pool import Pool, available_cpus
+from envpool.autoreset import core_code
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
-from envpool.render_options import View, check_camera, fps, modes
+from envpool.render_options import RenderOptions, check_camera, render_modes
 from envpool.spec import EnvSpec, check_seed, check_seeds, is_sequence
 from envpool.window import Window
 
-#: Pools that are still open; closed at exit, before the libraries they use go away.
+#: Pools that are still open. They are closed at exit, before the libraries they use are unloaded.
 _open_pools: weakref.WeakSet[EnvPool] = weakref.WeakSet()
 
 
 class EnvPool(Pool):
     """Many environments of one task, stepped by native threads.
 
-    ``envpool.make`` makes one of its subclasses. With ``batch_size == num_envs`` the pool is sync: ``step`` returns the
-    envs it was given, in that order. With less it is async: ``recv`` returns the first ``batch_size`` envs that have
-    finished their step.
+    ``envpool.make`` makes an instance of one of its subclasses. If ``batch_size == num_envs``, the pool is sync:
+    ``step`` returns the environments it was given, in their order. If ``batch_size`` is less, the pool is async:
+    ``recv`` returns the first ``batch_size`` environments that have finished their step.
 
     Parameters
     ----------
     spec : EnvSpec
         Task and configuration.
-    view : View, optional
-        How it renders; without one it does not.
+    render : RenderOptions, optional
+        How the pool renders. By default it has no render mode, and ``render()`` raises.
 
     Attributes
     ----------
     spec : EnvSpec
-        As given.
+        Task and configuration.
     num_envs : int
         Number of environments.
     all_env_ids : numpy.ndarray
         int32 (num_envs,): 0 to num_envs - 1.
     render_mode : {"rgb_array", "human"} or None
-        As given to ``make``.
+        The option `render_mode` of ``make``.
     metadata : dict
-        ``render_modes``, which are possible, and ``render_fps``, pictures a second at the task's own speed.
+        ``render_modes``, the render modes that pools of this task can have, and ``render_fps``, the frame rate at which
+        the task is shown at its natural speed, in frames per second.
     """
 
+    #: Subclass of `envpool.api.style.Style` that names the arrays of a batch.
     _style: ClassVar[Any]
+    #: Ending of the names of the pool classes of this style.
     _suffix: ClassVar[str] = "EnvPool"
 
-    def __init__(self, spec: EnvSpec, view: View | None = None):
-        self._spec = spec
+    def __init__(self, spec: EnvSpec, render: RenderOptions | None = None):
         self.spec = spec
         config = spec.config
         self.num_envs = config.num_envs
-        if check := getattr(spec.env, "check_requirements", None):
-            check(config)
+        spec.definition.check_requirements(config)
+        style = self._style(spec)
         super().__init__(
-            view.capsule if view else spec.capsule,
+            render.capsule if render else spec.capsule,
             config.num_envs,
             config.batch_size,
             config.num_threads or min(config.batch_size, available_cpus()),
             config.thread_affinity_offset,
             config.max_episode_steps,
-            MODES.index(config.autoreset_mode),
+            core_code(config.autoreset_mode),
             spec.seeds,
-            self._style(spec),
+            style,
         )
         self.all_env_ids = np.arange(config.num_envs, dtype=np.int32)
-        self.render_mode = view.mode if view else None
-        self.metadata: dict[str, Any] = {"render_modes": modes(spec), "render_fps": fps(spec)}
-        self._view = view
+        self.render_mode = render.mode if render else None
+        self.metadata: dict[str, Any] = {
+            "render_modes": render_modes(spec),
+            "render_fps": int(spec.definition.render_fps(config)),
+        }
+        self._render_options = render
         self._window = Window(f"{spec.task_id} (env pool {id(self):x})")
+        style.set_attributes(self)
         _open_pools.add(self)
 
     @property
     def config(self) -> dict[str, Any]:
         """The configuration as a dict."""
-        return dict(self._spec.config._asdict())
+        return dict(self.spec.config._asdict())
 
     @property
     def is_async(self) -> bool:
-        """Whether a batch holds fewer envs than the pool."""
-        return bool(self._spec.config.batch_size != self._spec.config.num_envs)
+        """Whether a batch holds fewer environments than the pool."""
+        return bool(self.spec.config.batch_size != self.spec.config.num_envs)
 
     def reset(
         self,
@@ -101,53 +106,60 @@ class EnvPool(Pool):
         Parameters
         ----------
         env_id : array_like of int, optional
-            Envs to reset, idle ones. By default all; rows still in flight are dropped then.
+            Environments to reset; none of them may be in flight. By default all environments are reset, and results
+            that are in flight are dropped.
         seed : int or sequence of int, optional
-            Reseeds: an int gives env i the seed ``seed + i``, a sequence has one entry for each env that is reset,
-            where None leaves it as it is.
+            Reseeds the environments. An int gives environment i the seed ``seed + i``; a sequence must have one entry
+            per reset environment, and None keeps that environment's generator unchanged. By default all generators are
+            kept.
         options : dict, optional
-            ``{"reset_mask": bool array (num_envs,)}`` instead of env_id.
+            ``{"reset_mask": bool array (num_envs,)}`` selects the environments instead of env_id.
 
         Returns
         -------
         tuple or TimeStep
-            The rows of env_id, in that order, while others stay in flight; without env_id, in an async pool, the next
-            batch_size rows.
+            The rows of env_id, in that order; other environments stay in flight. Without env_id, an async pool returns
+            the next batch_size rows.
 
         Raises
         ------
-        EnvIdError, PoolStateError, EnvStepError, ConfigError
-            Bad or busy ids, closed pool, failed envs, bad seeds or options.
+        EnvIdError
+            Ids are out of range, repeated, or of environments that are in flight.
+        PoolStateError
+            The pool is closed, or another call is using it.
+        EnvStepError
+            Environments failed to start an episode.
+        ConfigError, TypeError
+            Seeds or options are not allowed.
         """
         env_id = as_ids(self._masked_ids(env_id, options))
-        self.send_reset(env_id, self._reset_seeds(env_id, seed), True)
-        return self.recv_reset(env_id)
+        return self.reset_envs(env_id, self._reset_seeds(env_id, seed))
 
     def async_reset(self) -> None:
-        """Start new episodes in all envs without waiting; ``recv`` returns them."""
+        """Start new episodes in all environments without waiting; ``recv`` returns their first observations."""
         self.send_reset()
 
     def _masked_ids(self, env_id: Any, options: dict[str, Any] | None) -> Any:
-        """Return the ids that reset() means."""
+        """Return the ids that the arguments of reset() select, None for all."""
         if not options:
             return env_id
         if not isinstance(options, dict):
             raise ConfigError(f"reset(options=...) must be a dict, got {options!r}")
         unknown = [k for k in options if k != "reset_mask"]
         if unknown:
-            raise ConfigError(f"reset(options=...) supports 'reset_mask' only, got {unknown}")
+            raise ConfigError(f"reset(options=...) has the key 'reset_mask' only, got {unknown}")
         if env_id is not None:
             raise ConfigError("reset() takes env_id or options['reset_mask'], not both")
-        mask, shape = np.asarray(options["reset_mask"]), (self._spec.config.num_envs,)
+        mask, shape = np.asarray(options["reset_mask"]), (self.spec.config.num_envs,)
         if mask.shape != shape or mask.dtype != np.bool_ or not mask.any():
             raise ConfigError(
-                f"options['reset_mask'] must be a bool array of shape {shape} with a True in it, got {mask.dtype} "
+                f"options['reset_mask'] must be a bool array of shape {shape} with at least one True, got {mask.dtype} "
                 f"{mask.shape}{', all False' if mask.size and not mask.any() else ''}"
             )
         return np.flatnonzero(mask)
 
     def _reset_seeds(self, env_id: Any, seed: Any) -> list[int | None] | None:
-        """Return one seed, or None, for each env that is reset."""
+        """Return one seed, or None, for each environment that is reset."""
         if seed is None:
             return None
         ids = self.all_env_ids if env_id is None else env_id
@@ -156,34 +168,37 @@ class EnvPool(Pool):
             checked = check_seeds("seed", known, len(ids))
             return [None if s is None else c for s, c in zip(seed, checked, strict=True)]
         seed = check_seed("seed", seed)
-        return [seed + int(i) for i in ids]
+        # The core refuses ids that are out of range.
+        return [seed + int(i) if 0 <= i < self.num_envs else None for i in ids]
 
     def xla(self) -> tuple[Any, Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
-        """Return what steps this pool inside functions that JAX compiles; the functions keep the pool alive.
+        """Return functions that step this pool inside code that JAX compiles; they keep the pool alive.
 
         Returns
         -------
         handle : numpy.ndarray
-            uint8 (8,): stands for the pool. Each call takes one and returns the next; passing that on orders the calls.
+            uint8 (8,), stands for the pool. Each call takes a handle and returns the next one; passing it on keeps the
+            calls in order.
         recv : callable
-            ``recv(handle) -> (handle, batch)``: the next batch_size rows, in the form of ``step``.
+            ``recv(handle) -> (handle, batch)``: the next batch_size rows, in the form that ``step`` returns.
         send : callable
             ``send(handle, action, env_id=None) -> handle``.
         step : callable
-            ``step(handle, action, env_id=None) -> (handle, batch)``. Sync: the rows of env_id, in that order. Async:
-            the next batch_size rows.
+            ``step(handle, action, env_id=None) -> (handle, batch)``. A sync pool returns the rows of env_id, in that
+            order; an async pool returns the next batch_size rows.
 
         Raises
         ------
         ImportError
-            JAX is missing, or was when envpool was built.
+            JAX is missing, or it was missing when envpool was built.
         PoolStateError
-            Closed, or used after a fork.
+            The pool is closed, or the process was forked after the pool was made.
 
         Notes
         -----
-        A call that fails raises ``jax.errors.JaxRuntimeError`` with the text that the pool's own method would have.
-        Where JAX is limited to 32 bits, 64-bit arrays of a batch come as 32-bit ones, and actions may be given so.
+        A call that fails raises ``jax.errors.JaxRuntimeError`` with the text that the method of the pool would have. If
+        JAX is limited to 32 bits, the 64-bit arrays of a batch are returned as 32-bit arrays, and actions may have 32
+        bits as well.
         """
         try:
             import jax.ffi  # noqa: F401
@@ -194,60 +209,65 @@ class EnvPool(Pool):
         return make_functions(self)
 
     def seed(self, seed: int | Sequence[int] | None = None) -> None:
-        """Do nothing but warn: old gym's way to seed. Pass seed to ``make`` or to ``reset`` instead."""
+        """Do nothing but warn. Old gym seeds environments with this method; here ``make`` and ``reset`` do."""
         warnings.warn("seed() does nothing: pass seed to envpool.make(...) or to reset(seed=...)", stacklevel=2)
 
     def render(self, env_ids: Any = None, camera_id: int | None = None) -> Any:
-        """Draw environments as their last step or reset left them, which changes nothing about them.
+        """Render environments as their last step or reset left them; their states do not change.
 
         Parameters
         ----------
         env_ids : int or array_like of int, optional
-            (B,) which ones, in any order, idle or in flight; those in flight are waited for, and their rows stay for
-            ``recv``. By default the option `render_env_id`.
+            Environments to render, (B,), in any order. Environments in flight are waited for, and ``recv`` still
+            returns their results. By default the option `render_env_id`.
         camera_id : int, optional
-            A camera of the task, -1 for the default one. By default the option `render_camera_id`.
+            Number of a camera of the task, or -1 for the default camera. By default the option `render_camera_id`.
 
         Returns
         -------
         numpy.ndarray or None
-            uint8 (B, height, width, 3), RGB, of the size fixed by ``make``; a fresh array, yours to keep. With
-            ``render_mode="human"`` one environment is shown in a window, and there is no result.
+            Frames, uint8 (B, height, width, 3), RGB, of the size that was passed to ``make``, in a fresh array that is
+            yours to keep. If the render mode is "human", the one frame is shown in a window, and the result is None.
 
         Raises
         ------
         PoolStateError
-            ArrayLayout without a render mode, environments that were never reset, another thread renders, closed, forked.
+            The pool was made without a render mode, an environment was never reset, another thread is rendering, the
+            pool is closed, or the process was forked after the pool was made.
         EnvIdError
-            Ids out of range, or more than one for the window.
+            Ids are out of range, or there is more than one for the window.
         RenderError
-            Environments that could not be drawn, or no display.
+            An environment could not be rendered, or there is no display.
         ConfigError, TypeError
-            A bad camera.
+            The camera is not allowed.
         """
-        view = self._view
-        if view is None:
+        options = self._render_options
+        if options is None:
             raise PoolStateError(
                 "render() needs a render mode: make the pool with render_mode='rgb_array' or render_mode='human'"
             )
-        ids = as_ids(view.env_id if env_ids is None else env_ids, "env_ids")
+        ids = as_ids(options.env_id if env_ids is None else env_ids, "env_ids")
         assert ids is not None
-        camera = view.camera if camera_id is None else check_camera("camera_id", camera_id)
-        if view.mode == "rgb_array":
-            return self.draw(ids, view.height, view.width, camera, view.assets)
-        if len(ids) != 1:
+        camera = options.camera if camera_id is None else check_camera("camera_id", camera_id)
+        if options.mode == "human" and len(ids) != 1:
             raise EnvIdError(f"render_mode='human' shows one env, got {len(ids)} env_ids: use render_mode='rgb_array'")
-        self._window.show(self.draw(ids, view.height, view.width, camera, view.assets)[0])
+        frames = self.render_frames(ids, options.height, options.width, camera, options.assets)
+        if options.mode == "rgb_array":
+            return frames
+        self._window.show(frames[0])
         return None
 
     def close(self, **kwargs: Any) -> None:
-        """Stop and join the threads and free the envs. May be called again; every other call raises afterwards."""
+        """Stop and join the threads and free the environments.
+
+        The method may be called again; every other call raises PoolStateError afterwards.
+        """
         super().close()
         self._window.close()
         self.closed = True
 
     def __len__(self) -> int:
-        return int(self._spec.config.num_envs)
+        return int(self.spec.config.num_envs)
 
     def __enter__(self) -> EnvPool:
         return self
@@ -256,34 +276,12 @@ class EnvPool(Pool):
         self.close()
 
     def __repr__(self) -> str:
-        return type(self).__name__ + repr(self._spec.config)[len("Config") :]
+        return type(self).__name__ + repr(self.spec.config)[len("Config") :]
 
     __str__ = __repr__
 
     def __reduce__(self) -> Any:
         raise TypeError("a pool has threads and cannot be pickled: pickle pool.spec and make a pool from it")
-
-
-_classes: dict[tuple[type, str], type[EnvPool]] = {}
-
-
-def pool_class(spec_cls: type[EnvSpec], style: str) -> type[EnvPool]:
-    """Return the pool class of a kind of env, e.g. CartPoleGymnasiumEnvPool; the same one each time.
-
-    Parameters
-    ----------
-    spec_cls : type
-        Its EnvSpec class.
-    style : {"gymnasium", "gym", "dm"}
-        API style.
-    """
-    key = (spec_cls, style)
-    if key not in _classes:
-        from importlib import import_module
-
-        base = import_module(f"envpool.api.{style}").pool_base()
-        _classes[key] = type(spec_cls.env.__name__ + base._suffix, (base,), {"__doc__": base.__doc__})
-    return _classes[key]
 
 
 @atexit.register

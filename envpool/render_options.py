@@ -1,46 +1,43 @@
-"""How a pool renders: the options of ``make`` that say so, checked before anything is built."""
+"""The options of ``make`` that say how a pool renders: checked before anything is built."""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from envpool._core.definition import describe, upgrade_capsule
 from envpool.errors import ConfigError
+from envpool.spec import EnvSpec, check_range
+from envpool.window import check_windows
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from envpool.spec import EnvSpec
-
-#: Render modes of an env that draws.
-MODES = ("rgb_array", "human")
-#: Options of ``make`` besides render_mode, with their defaults; 0 is the size that upstream draws.
-DEFAULTS = {"render_env_id": 0, "render_width": 0, "render_height": 0, "render_camera_id": -1}
-#: The largest width or height.
-MAX_SIZE = 4096
-#: Pictures a second of kinds that do not say.
-FPS = 30
+#: Render modes of a task that has a renderer.
+RENDER_MODES = ("rgb_array", "human")
+#: Options of ``make`` besides render_mode, with their defaults; size 0 stands for the size of the upstream environment.
+RENDER_DEFAULTS = {"render_env_id": 0, "render_width": 0, "render_height": 0, "render_camera_id": -1}
+#: Largest width and height of a frame, in pixels.
+MAX_FRAME_SIZE = 4096
 
 
 @dataclass(frozen=True)
-class View:
-    """What ``render()`` draws where its arguments do not say.
+class RenderOptions:
+    """How a pool renders: the defaults of ``EnvPool.render``, and what rendering needs.
 
     Attributes
     ----------
     mode : {"rgb_array", "human"}
-        What becomes of a picture.
+        Whether ``render()`` returns frames or shows them in a window.
     env_id : int
-        The env.
+        Environment that ``render()`` draws by default.
     height, width : int
-        Size of every picture of the pool.
+        Size of all frames of the pool, in pixels.
     camera : int
-        The camera; -1 is the env's default.
+        Camera that ``render()`` uses by default; -1 is the default camera of the task.
     assets : bytes or None
-        What the kind of env has prepared for drawing.
+        Result of ``EnvDefinition.render_assets``.
     capsule : PyCapsule
-        The kind of env.
+        The environment definition that the pool is made with.
     """
 
     mode: str
@@ -52,87 +49,92 @@ class View:
     capsule: Any
 
 
-def check_options(task_id: str, options: Mapping[str, Any]) -> dict[str, int]:
-    """Return the options besides render_mode, or raise ConfigError or TypeError for one that no task allows."""
+def check_render_options(task_id: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of ``make`` that concern rendering, completed by their defaults.
+
+    Parameters
+    ----------
+    task_id : str
+        Id of the task, for error texts.
+    options : mapping of str to object
+        All options of ``make``; those that do not concern rendering are ignored.
+
+    Raises
+    ------
+    ConfigError, TypeError
+        A value is not allowed, whatever the task.
+    """
     mode = options.get("render_mode")
-    if mode is not None and mode not in MODES:
+    if mode is not None and mode not in RENDER_MODES:
         raise ConfigError(f"render_mode must be one of None, 'rgb_array', or 'human', got {mode!r}")
-    values = {name: as_int(name, options.get(name), default) for name, default in DEFAULTS.items()}
+    values = {name: as_int(name, options.get(name), default) for name, default in RENDER_DEFAULTS.items()}
     for name in ("render_width", "render_height"):
-        if not 0 <= values[name] <= MAX_SIZE:
-            raise ConfigError(f"{name} is {values[name]}, allowed are 1 to {MAX_SIZE}, and 0 for the size of {task_id}")
+        if not 0 <= values[name] <= MAX_FRAME_SIZE:
+            raise ConfigError(
+                f"{name} must be between 1 and {MAX_FRAME_SIZE} pixels, or 0 for the default size of {task_id}, got "
+                f"{values[name]}"
+            )
     check_camera("render_camera_id", values["render_camera_id"])
-    return values
+    return {"render_mode": mode} | values
 
 
-def make_view(spec: EnvSpec, options: Mapping[str, Any]) -> View | None:
-    """Return the view that a pool is made with.
+def make_render_options(spec: EnvSpec, values: Mapping[str, Any]) -> RenderOptions | None:
+    """Return the render options of a pool.
 
     Parameters
     ----------
     spec : EnvSpec
-        Task and configuration.
-    options : mapping
-        The options of ``make`` that concern rendering.
+        Task and configuration of the pool.
+    values : mapping of str to object
+        Result of `check_render_options`.
 
     Returns
     -------
-    View or None
-        None without a render mode.
+    RenderOptions or None
+        None if there is no render mode.
 
     Raises
     ------
     ConfigError
-        The env draws no pictures, or an option is not allowed.
+        The task has no renderer, or an option does not fit the task or the size of the pool.
     ImportError
-        A package that the render mode needs is missing.
+        A package is missing that the render mode or the task's renderer needs.
     """
-    values = check_options(str(spec.task_id), options)
-    mode = options.get("render_mode")
+    mode = values["render_mode"]
     if mode is None:
         return None
     if spec.frame_size is None:
         raise ConfigError(f"render_mode is {mode!r}, but {spec.task_id} has no renderer: leave render_mode out")
-    count = spec.config.num_envs
-    if not 0 <= values["render_env_id"] < count:
-        raise ConfigError(f"render_env_id is {values['render_env_id']}, allowed are 0 to {count - 1}")
-    from envpool._core.definition import describe, upgrade_capsule
-
+    check_range("render_env_id", values["render_env_id"], 0, spec.config.num_envs - 1)
     if mode == "human":
-        from envpool.window import check_windows
-
         check_windows()
     height, width, capsule, size = values["render_height"], values["render_width"], spec.capsule, spec.frame_size
-    if build := getattr(spec.env, "build_for_rendering", None):
-        capsule = upgrade_capsule(build(spec.config, height, width))
+    built = spec.definition.build_for_rendering(spec.config, height, width)
+    if built is not None:
+        capsule = upgrade_capsule(built)
         size = describe(capsule).frame_size or size
     height, width = height or size[0], width or size[1]
-    load = getattr(spec.env, "render_assets", None)
-    assets = load(spec.config, height, width) if load else None
-    return View(mode, values["render_env_id"], height, width, values["render_camera_id"], assets, capsule)
+    assets = spec.definition.render_assets(spec.config, height, width)
+    return RenderOptions(mode, values["render_env_id"], height, width, values["render_camera_id"], assets, capsule)
 
 
-def modes(spec: EnvSpec) -> list[str]:
-    """Return the render modes that a task can be made with."""
-    return list(MODES) if spec.frame_size else []
-
-
-def fps(spec: EnvSpec) -> int:
-    """Return how many pictures a second show a task at its own speed."""
-    own = getattr(spec.env, "render_fps", None)
-    return int(own(spec.config)) if own else FPS
+def render_modes(spec: EnvSpec) -> list[str]:
+    """Return the render modes that pools of a task can have; empty if the task has no renderer."""
+    return list(RENDER_MODES) if spec.frame_size else []
 
 
 def check_camera(name: str, camera: Any) -> int:
-    """Return a camera's number, -1 for the default one, or raise ConfigError or TypeError."""
+    """Return the number of a camera, -1 for the default one, or raise ConfigError or TypeError."""
     number = as_int(name, camera, -1)
     if not -1 <= number < 2**31:
-        raise ConfigError(f"{name} is {number}, allowed are -1, the default, and the task's own from 0 on")
+        raise ConfigError(
+            f"{name} must be -1, for the default camera, or the number of a camera (0 or more), got {number}"
+        )
     return number
 
 
 def as_int(name: str, value: Any, default: int) -> int:
-    """Return an integer option; None means the default."""
+    """Return an integer option; None stands for the default."""
     if value is None:
         return default
     if isinstance(value, bool) or not hasattr(value, "__index__"):

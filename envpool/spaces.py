@@ -1,4 +1,4 @@
-"""From field tables to spaces (gymnasium, old gym) and specs (dm_env)."""
+"""Spaces (gymnasium, old gym) and specs (dm_env) of the arrays that a field table declares."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from typing import Any
 
 import numpy as np
 
-#: Integer ranges that end here or above are Boxes rather than Discrete.
+#: Integers whose largest value is at least this become Box spaces rather than Discrete.
 LARGEST_DISCRETE = 2**20
 
 
 class ArraySpec:
-    """What one array holds.
+    """Type, shape and bounds of one array.
 
     Attributes
     ----------
     dtype : numpy.dtype
         Type of the elements.
     shape : list of int
-        Shape of one env's row; a leading -1 is the player dimension.
+        Shape of one environment's row; a leading -1 is the player dimension.
     minimum, maximum : bool, int, float or numpy.ndarray
-        Bounds: one for all elements or one each; infinite (for integers: the dtype's limits) where there is none.
+        Bounds, either one for all elements or one for each. An unbounded array has infinite bounds, or those of the
+        dtype if it holds integers.
     is_discrete : bool
-        Whether it is one integer from a small range.
+        Whether the array is one integer from a small range.
     """
 
     def __init__(self, dtype: Any, shape: Any, low: Any = None, high: Any = None):
@@ -50,11 +51,11 @@ class ArraySpec:
 
     @property
     def row_shape(self) -> tuple[int, ...]:
-        """Shape without the player dimension."""
+        """The shape without the player dimension."""
         return tuple(s for s in self.shape if s != -1)
 
     def discrete_range(self) -> tuple[int, int] | None:
-        """(start, number of values) if this is one integer from a small range, else None."""
+        """Return (start, number of values) if the array is one integer from a small range, else None."""
         if self.dtype.kind not in "iu" or self.row_shape not in ((), (1,)):
             return None
         low, high = int(np.min(self.minimum)), int(np.max(self.maximum))
@@ -88,7 +89,7 @@ def to_space(spec: ArraySpec, spaces: Any) -> Any:
     Returns
     -------
     Space
-        Discrete for one integer from a small range, MultiBinary for bool, else Box.
+        Discrete for one integer from a small range, MultiBinary for bool, Box otherwise.
     """
     discrete = spec.discrete_range()
     if discrete is not None:
@@ -101,7 +102,7 @@ def to_space(spec: ArraySpec, spaces: Any) -> Any:
 
 
 def to_dm_spec(name: str, spec: ArraySpec) -> Any:
-    """Return the dm_env spec of one array: DiscreteArray for integers 0 to n - 1, else BoundedArray."""
+    """Return the dm_env spec of one array: DiscreteArray for one integer from 0 to n - 1, else BoundedArray."""
     from dm_env import specs
 
     discrete = spec.discrete_range()
@@ -123,12 +124,12 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def dict_space(nest: Mapping[str, Any], spaces: Any) -> Any:
-    """Return a nested dict of spaces as nested Dict spaces."""
+    """Return nested Dict spaces for a nested dict of spaces."""
     return spaces.Dict({k: dict_space(v, spaces) if isinstance(v, dict) else v for k, v in nest.items()})
 
 
 def named(name: str, nest: Mapping[str, Any]) -> Any:
-    """Return a nested dict as nested named tuples; names that Python does not allow are mended."""
+    """Return a nested dict as nested named tuples; keys that are not valid identifiers are replaced."""
     values = [named(k, v) if isinstance(v, dict) else v for k, v in nest.items()]
     fields: list[str] = []
     for key in nest:
@@ -139,6 +140,6 @@ def named(name: str, nest: Mapping[str, Any]) -> Any:
 
 
 def identifier(name: str) -> str:
-    """Return a name with what a named tuple does not allow replaced."""
+    """Return a name in which everything that a named tuple does not allow is replaced."""
     name = re.sub(r"\W", "_", name)
     return f"field_{name}" if not name or name[0] in "_0123456789" or keyword.iskeyword(name) else name

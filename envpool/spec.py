@@ -1,4 +1,4 @@
-"""EnvSpec: a validated configuration, and all that follows from an env's field table under it."""
+"""EnvSpec: a validated configuration, and the arrays, spaces and specs of the environment under it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from envpool import spaces
 from envpool._core.definition import describe, upgrade_capsule
 from envpool.autoreset import canonical_mode
 from envpool.errors import ConfigError
+from envpool.native import EnvDefinition
 from envpool.spaces import ArraySpec
 
 INT32_MAX = 2**31 - 1
@@ -52,94 +53,85 @@ CORE_ACTION: dict[str, ArraySpec] = {
 }
 
 
-class NativeEnv(Protocol):
-    """A kind of native env, as its module offers it to the registry."""
-
-    #: Options of this kind besides COMMON_OPTIONS, with defaults; the type of a default is the type of the option.
-    options: ClassVar[Mapping[str, Any]]
-
-    @staticmethod
-    def build(config: Any) -> Any:
-        """Return the capsule (``include/envpool/env.h``) for a configuration, or raise ConfigError."""
-
-    # Static methods that a kind may also have:
-    # - check_requirements(config) is called before a pool is made: it loads what its envs cannot do without, or raises an
-    #   ImportError that names it.
-    # - render_fps(config) returns how many pictures a second show it at its own speed; 30 without one.
-    # - render_assets(config, height, width) is called once for a pool with a render mode: it returns bytes, which
-    #   render_many gets as `assets`, or None. Where drawing needs a package or a system library that is missing, it
-    #   raises an ImportError that names them.
-    # - build_for_rendering(config, height, width) returns the capsule of a pool with a render mode where build's will
-    #   not do: for what only drawing needs, or a default size that is not known before. The size is 0 where the user
-    #   asks for none.
-
-
 class EnvSpec:
     """Configuration and specs of a pool.
 
-    Subclasses are made per kind of env by `spec_class`; ``envpool.make_spec`` makes instances.
+    ``envpool.make_spec`` makes instances. `spec_class` makes a subclass for each environment.
 
     Parameters
     ----------
     config : namedtuple
-        ArrayLayout by ``gen_config(**options)``.
+        The configuration, made by ``gen_config(**options)``.
 
     Attributes
     ----------
     config : namedtuple
-        The validated configuration; ``batch_size`` 0 has become ``num_envs``.
+        The validated configuration; a ``batch_size`` of 0 is replaced by ``num_envs``.
+    env : type
+        Class of the environment that the task table names.
+    definition : type
+        `env` as an EnvDefinition: `env` itself, or a subclass that adds the default methods of EnvDefinition.
+    capsule : PyCapsule
+        The environment definition, see ``include/envpool/env.h``.
     task_id : str or None
-        Set by ``make`` and ``make_spec``.
+        The task id; None if the spec was made from its class rather than by ``make`` or ``make_spec``.
+    style : str
+        API style of the pool that ``make`` was asked for: "gymnasium" (the default), "gym" or "dm".
     follows_gym : bool
-        Whether the spaces are of the ``gym`` package while that is loaded, be it after the pool was made. Set by
-        ``make`` for env_type "gym".
+        If True, the spaces are those of the ``gym`` package once that package is loaded. ``make`` sets it for env_type
+        "gym"; False by default.
+    pool_cls : type or None
+        Pool class with which the task was registered; None if the API style provides the class.
 
     Raises
     ------
     ConfigError
-        A value that is not allowed (an AssertionError and a ValueError).
+        A value is not allowed (also an AssertionError and a ValueError).
     TypeError
-        A value of a wrong type.
+        A value has a wrong type.
     """
 
-    env: ClassVar[type[NativeEnv]]
+    env: ClassVar[type]
+    definition: ClassVar[type[EnvDefinition]]
     gen_config: ClassVar[Any]
     task_id: str | None = None
+    style: str = "gymnasium"
     follows_gym: bool = False
+    pool_cls: Any = None
 
     def __init__(self, config: Any):
         self.config = validate(config)
-        self.capsule = upgrade_capsule(self.env.build(self.config))
-        self._kind = describe(self.capsule)
+        self.capsule = upgrade_capsule(self.definition.build(self.config))
+        self._description = describe(self.capsule)
         self._made_spaces: dict[str, tuple[Any, Any]] = {}
 
     @property
     def frame_size(self) -> tuple[int, int] | None:
-        """Height and width of a picture where the user asks for none; None where the env draws no pictures."""
-        return self._kind.frame_size
+        """Default (height, width) of a frame, in pixels; None if the environment has no renderer."""
+        return self._description.frame_size
 
     @property
     def id(self) -> str | None:
-        """The task id, under the name that gymnasium's specs have for it."""
+        """The task id, under the name that it has in the specs of gymnasium."""
         return self.task_id
 
     @property
     def reward_threshold(self) -> float | None:
-        """Mean return at which the task counts as solved; None where there is none."""
+        """Mean return at which the task is considered solved; None if the task does not define one."""
         return getattr(self.config, "reward_threshold", None)
 
     @cached_property
     def state_array_spec(self) -> dict[str, ArraySpec]:
-        """Every array of a batch by name: ``obs...`` and ``info:...`` of the env, and what the core fills."""
-        return CORE_STATE | {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in self._kind.fields}
+        """All arrays of a batch by name: ``obs...`` and ``info:...`` of the environment, and the arrays of the core."""
+        return CORE_STATE | {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in self._description.fields}
 
     @cached_property
     def action_array_spec(self) -> dict[str, ArraySpec]:
-        """Every array of an action by name."""
-        return CORE_ACTION | {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in self._kind.actions}
+        """All arrays of an action by name."""
+        return CORE_ACTION | {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in self._description.actions}
 
     def observation_spec(self) -> Any:
-        """Return a named tuple State of dm_env specs: env_id, players, observation and info arrays."""
+        """Return the dm_env specs of env_id, players, observation and info arrays, as a named tuple State."""
         flat = {
             k.partition(":")[2] or k: spaces.to_dm_spec(leaf(k), v)
             for k, v in self.state_array_spec.items()
@@ -148,7 +140,7 @@ class EnvSpec:
         return spaces.named("State", spaces.nested(flat))
 
     def action_spec(self) -> Any:
-        """Return the dm_env spec of the action; with several action arrays a named tuple of all, env ids included."""
+        """Return the dm_env spec of the action; if it has several arrays, a named tuple that includes the env ids."""
         specs = self.action_array_spec
         if len(specs) == len(CORE_ACTION) + 1:
             name, spec = list(specs.items())[-1]
@@ -157,29 +149,29 @@ class EnvSpec:
 
     @property
     def observation_space(self) -> Any:
-        """Space of one env's observation, a Dict where there are several; of gymnasium, but see `follows_gym`."""
+        """Observation space of one environment, a Dict if it has several arrays; see `follows_gym` for its package."""
         return self._spaces(self._space_module())[0]
 
     @property
     def action_space(self) -> Any:
-        """Space of one env's action; a Dict, env ids included, where there are several arrays."""
+        """Action space of one environment; a Dict that includes the env ids if there are several arrays."""
         return self._spaces(self._space_module())[1]
 
     @property
     def gymnasium_observation_space(self) -> Any:
-        """Same as `observation_space`, always of gymnasium."""
+        """`observation_space` in the classes of gymnasium."""
         return self._spaces(gymnasium_spaces())[0]
 
     @property
     def gymnasium_action_space(self) -> Any:
-        """Same as `action_space`, always of gymnasium."""
+        """`action_space` in the classes of gymnasium."""
         return self._spaces(gymnasium_spaces())[1]
 
     def _space_module(self) -> Any:
         return loaded_spaces() if self.follows_gym else gymnasium_spaces()
 
     def _spaces(self, module: Any) -> tuple[Any, Any]:
-        """Return the spaces of observation and action in the classes of `module`, made once."""
+        """Return the observation space and the action space in the classes of `module`; they are made once."""
         if module.__name__ not in self._made_spaces:
             self._made_spaces[module.__name__] = (self.make_observation_space(module), self.make_action_space(module))
         return self._made_spaces[module.__name__]
@@ -201,7 +193,7 @@ class EnvSpec:
         return spaces.dict_space(spaces.nested({k: spaces.to_space(v, module) for k, v in specs.items()}), module)
 
     def seeds(self) -> npt.NDArray[np.uint64]:
-        """Return the seed of each env, uint64 (num_envs,): ``env_seed`` if given, else ``seed + i``."""
+        """Return the seeds of the environments, uint64 (num_envs,): ``env_seed`` if given, else ``seed + i``."""
         config = self.config
         if config.env_seed:
             return np.asarray(config.env_seed, np.uint64)
@@ -220,8 +212,8 @@ class EnvSpec:
         return restore, (self.env, self.task_id, self.config._asdict())
 
 
-def restore(env: type[NativeEnv], task_id: str | None, options: dict[str, Any]) -> EnvSpec:
-    """Rebuild a pickled spec."""
+def restore(env: type, task_id: str | None, options: dict[str, Any]) -> EnvSpec:
+    """Return the spec that `EnvSpec.__reduce__` has pickled."""
     cls = spec_class(env)
     spec = cls(cls.gen_config(**options))
     spec.task_id = task_id
@@ -231,49 +223,58 @@ def restore(env: type[NativeEnv], task_id: str | None, options: dict[str, Any]) 
 _classes: dict[type, type[EnvSpec]] = {}
 
 
-def spec_class(env: type[NativeEnv]) -> type[EnvSpec]:
-    """Return the EnvSpec subclass of a kind of env, e.g. CartPoleEnvSpec; the same one each time."""
+def spec_class(env: type) -> type[EnvSpec]:
+    """Return the EnvSpec subclass of an environment, e.g. CartPoleEnvSpec; each is made once.
+
+    Parameters
+    ----------
+    env : type
+        Class of the environment. If it does not subclass EnvDefinition, it must have `options` and `build`; the other
+        methods of EnvDefinition are added where it lacks them.
+    """
     if env not in _classes:
-        options = COMMON_OPTIONS | dict(env.options)
+        definition: Any = env if EnvDefinition in env.__mro__ else type(env.__name__, (env, EnvDefinition), {})
+        options = COMMON_OPTIONS | dict(definition.options)
         config = namedtuple("Config", options, defaults=list(options.values()))  # type: ignore[misc]
-        _classes[env] = type(f"{env.__name__}EnvSpec", (EnvSpec,), {"env": env, "gen_config": config})
+        members = {"env": env, "definition": definition, "gen_config": config}
+        _classes[env] = type(f"{env.__name__}EnvSpec", (EnvSpec,), members)
     return _classes[env]
 
 
 def check_names(options: Mapping[str, Any], known: Sequence[str], what: str) -> None:
-    """Raise TypeError for options that do not exist, naming the nearest ones."""
+    """Raise TypeError if an option does not exist; the text names the most similar ones."""
     for name in options:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=3)
-            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"it has {', '.join(known)}"
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"its options are {', '.join(known)}"
             raise TypeError(f"{what} has no option {name!r}; {hint}")
 
 
 def validate(config: Any) -> Any:
-    """Return the configuration with values of the right types, or raise ConfigError or TypeError."""
+    """Return a configuration whose values have the right types, or raise ConfigError or TypeError."""
     c = config._asdict()
     defaults = config._field_defaults
     for name, value in c.items():
-        if name not in ("env_seed", "autoreset_mode"):
+        if name not in ("seed", "env_seed", "autoreset_mode"):
             c[name] = convert(name, value, defaults[name])
     check_range("num_envs", c["num_envs"], 1)
-    check_range("batch_size", c["batch_size"], 0)
-    if c["batch_size"] > c["num_envs"]:
-        raise ConfigError(f"batch_size is {c['batch_size']}, allowed are 0 (all) to num_envs, which is {c['num_envs']}")
+    if not 0 <= c["batch_size"] <= c["num_envs"]:
+        raise ConfigError(
+            f"batch_size must be between 1 and num_envs, which is {c['num_envs']}, or 0 for num_envs, got "
+            f"{c['batch_size']}"
+        )
     c["batch_size"] = c["batch_size"] or c["num_envs"]
     check_range("num_threads", c["num_threads"], 0, 4096)
     check_range("max_num_players", c["max_num_players"], 1)
     check_range("thread_affinity_offset", c["thread_affinity_offset"], -1)
     check_range("max_episode_steps", c["max_episode_steps"], 1)
-    check_seed("seed", c["seed"])
-    is_empty = is_sequence(c["env_seed"]) and len(c["env_seed"]) == 0
-    c["env_seed"] = [] if is_empty else check_seeds("env_seed", c["env_seed"], c["num_envs"])
+    c["seed"], c["env_seed"] = check_seed_options(c["seed"], c["env_seed"], c["num_envs"])
     c["autoreset_mode"] = canonical_mode(c["autoreset_mode"])
     return type(config)(**c)
 
 
 def convert(name: str, value: Any, default: Any) -> Any:
-    """Return an option's value in the type of its default; None allows anything."""
+    """Return the value of an option in the type of its default; a default of None accepts any value."""
     try:
         if isinstance(default, bool):
             if isinstance(value, (bool, np.bool_, int)) and value in (0, 1):
@@ -295,33 +296,43 @@ def convert(name: str, value: Any, default: Any) -> Any:
 
 
 def check_range(name: str, value: int, low: int, high: int = INT32_MAX) -> None:
-    """Raise ConfigError for an integer outside [low, high]."""
+    """Raise ConfigError if an integer is outside [low, high]."""
     if not low <= value <= high:
-        raise ConfigError(f"{name} is {value}, allowed are {low} to {high}")
+        raise ConfigError(f"{name} must be between {low} and {high}, got {value}")
 
 
 def check_seed(name: str, seed: Any) -> int:
-    """Return a seed as int, or raise ConfigError outside [0, 2**31)."""
+    """Return a seed as int, or raise ConfigError if it is outside [0, 2**31), or TypeError if it is not an integer."""
     seed = convert(name, seed, 0)
     if not 0 <= seed <= INT32_MAX:
-        raise ConfigError(f"{name} is {seed}, allowed are 0 to 2**31 - 1 (the range of int32 without negative numbers)")
+        raise ConfigError(f"{name} must be between 0 and 2**31 - 1, the largest int32, got {seed}")
     return int(seed)
 
 
 def is_sequence(seed: Any) -> bool:
-    """Whether a seed is meant as one for each env: a list, a tuple, an array of one dimension or more."""
+    """Return whether a seed has one entry for each environment: a list, a tuple, or an array that is not a scalar."""
     return hasattr(seed, "__len__") and not isinstance(seed, (str, bytes)) and getattr(seed, "ndim", 1) > 0
 
 
 def check_seeds(name: str, seeds: Any, count: int) -> list[int]:
-    """Return one seed for each of `count` envs, or raise ConfigError or TypeError."""
+    """Return one seed for each of `count` environments, or raise ConfigError or TypeError."""
     if not is_sequence(seeds):
         raise TypeError(f"{name} must be a sequence of integers, got {seeds!r}")
     shape = np.array(seeds, dtype=object).shape
     if shape != (count,):
         got = f"shape {shape}" if len(shape) > 1 else f"{len(seeds)} entries"
-        raise ConfigError(f"{name} as a sequence needs one entry for each of {count} envs, got {got}")
+        raise ConfigError(f"{name} must have one entry for each of the {count} environments, got {got}")
     return [check_seed(f"{name}[{i}]", s) for i, s in enumerate(seeds)]
+
+
+def check_seed_options(seed: Any, env_seed: Any, num_envs: int) -> tuple[int, list[int]]:
+    """Return the options seed and env_seed, checked; a sequence of seeds becomes env_seed."""
+    is_empty = is_sequence(env_seed) and len(env_seed) == 0
+    if not is_sequence(seed):
+        return check_seed("seed", seed), [] if is_empty else check_seeds("env_seed", env_seed, num_envs)
+    if not is_empty:
+        raise ConfigError("seed is a sequence and env_seed is given: pass only one of them")
+    return 0, check_seeds("seed", seed, num_envs)
 
 
 def leaf(name: str) -> str:
@@ -330,13 +341,13 @@ def leaf(name: str) -> str:
 
 
 def loaded_spaces() -> Any:
-    """Return ``gym.spaces`` where that package is loaded, else ``gymnasium.spaces``."""
+    """Return ``gym.spaces`` if the ``gym`` package is loaded, else ``gymnasium.spaces``."""
     gym = sys.modules.get("gym")
     return gymnasium_spaces() if gym is None else gym.spaces
 
 
 def gymnasium_spaces() -> Any:
-    """Return ``gymnasium.spaces``, imported on first use."""
+    """Return ``gymnasium.spaces``; gymnasium is imported on the first call."""
     import gymnasium.spaces
 
     return gymnasium.spaces

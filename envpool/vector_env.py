@@ -1,7 +1,8 @@
-"""The conformant ``gymnasium.vector.VectorEnv``: what ``gymnasium.make_vec("envpool/<task>")`` makes.
+"""The conformant ``gymnasium.vector.VectorEnv``, which ``gymnasium.make_vec("envpool/<task>")`` makes.
 
-The pools of ``envpool.make_gymnasium`` keep EnvPool's conventions, which gymnasium's wrappers and its vector tests do
-not share: spaces of one env, partial batches, infos without masks. This class has gymnasium's, over such a pool.
+The pools of ``envpool.make_gymnasium`` keep EnvPool's conventions, which gymnasium's vector wrappers do not share:
+spaces of one environment, partial batches, infos without masks. The class in this module follows gymnasium's
+conventions; it owns a pool.
 """
 
 from __future__ import annotations
@@ -12,82 +13,78 @@ from typing import Any
 import gymnasium
 import numpy as np
 import numpy.typing as npt
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from envpool.autoreset import gymnasium_mode
 from envpool.errors import ConfigError, PoolStateError
-from envpool.pool import pool_class
-from envpool.registration import registry
-from envpool.render_options import make_view
+from envpool.registration import pool_class
+from envpool.registry import registry
 from envpool.spec import is_sequence
-
-MODES = {
-    "next_step": AutoresetMode.NEXT_STEP,
-    "same_step": AutoresetMode.SAME_STEP,
-    "disabled": AutoresetMode.DISABLED,
-}
 
 
 class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
-    """Environments of one task behind gymnasium's vector API.
+    """Environments of one task with gymnasium's vector API.
 
     Parameters
     ----------
     task_id : str
-        See ``envpool.list_all_envs``.
+        Id of the task, one of ``envpool.list_all_envs()``.
     num_envs : int
         Number of environments.
     render_mode : {"rgb_array", "human"}, optional
-        What `render` does.
+        Whether `render` returns frames or shows one in a window. By default `render` raises.
     **options
-        As for ``envpool.make``, among them ``autoreset_mode``, ``seed``, ``max_episode_steps`` and ``num_threads``.
+        Options of ``envpool.make``, such as ``autoreset_mode``, ``seed``, ``max_episode_steps`` and ``num_threads``.
 
     Attributes
     ----------
     pool : EnvPool
-        The pool inside; to be left alone while this is in use.
+        The pool that steps the environments. Do not call its methods while this object is in use.
 
     Raises
     ------
     UnknownTaskError, ConfigError, TypeError
-        See ``envpool.make``; ConfigError also for a ``batch_size`` other than num_envs.
+        See ``envpool.make``. A ``batch_size`` other than num_envs is a ConfigError, too.
 
     Notes
     -----
-    ``reset`` and ``step`` return arrays of all environments in their order: obs in ``observation_space``, reward
-    float32 (num_envs,), terminated and truncated bool (num_envs,). infos holds the task's own keys, each with a mask
-    ``_key`` bool (num_envs,). With ``autoreset_mode="same_step"`` it has ``final_obs``, an object array (num_envs,) of
-    single observations or None, and ``final_info`` in steps that end an episode. Arrays are yours to keep and to write,
-    but `reset` with a mask returns the rows of the others from the last arrays that were handed out.
+    ``reset`` and ``step`` return arrays with a row for each environment, in their order: obs in ``observation_space``,
+    reward float32 (num_envs,), terminated and truncated bool (num_envs,). infos has the keys of the task, each with a
+    mask ``_key`` bool (num_envs,). With ``autoreset_mode="same_step"``, the infos of a step that ends episodes also
+    have ``final_obs``, an object array (num_envs,) of single observations or None, and ``final_info``. The arrays are
+    yours to keep and to write; but `reset` with a mask copies the rows of the other environments from the observations
+    that were returned last.
     """
 
     pool: Any
 
     def __init__(self, task_id: str, num_envs: int = 1, *, render_mode: str | None = None, **options: Any):
-        spec, wrapper = registry.make_parts(task_id, options | {"num_envs": num_envs, "render_mode": render_mode})
+        given = options | {"num_envs": num_envs, "render_mode": render_mode}
+        spec, render = registry.resolve(task_id, "gymnasium", given)
         config = spec.config
         if config.batch_size != config.num_envs:
             raise ConfigError(
                 f"batch_size is {config.batch_size}, but a VectorEnv steps all of its {config.num_envs} envs: leave "
-                "batch_size out, or use envpool.make"
+                "batch_size out, or use envpool.make for an async pool"
             )
         self.task_id = task_id
         self.num_envs = config.num_envs
         self.single_observation_space = spec.observation_space
-        self.single_action_space = own_actions(spec.action_space)
+        self.single_action_space = without_env_ids(spec.action_space)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._action_dtypes = {k: s.dtype for k, s in spec.action_array_spec.items()}
         self._takes_dict = isinstance(self.single_action_space, gymnasium.spaces.Dict)
         self._seeds = [int(s) for s in spec.seeds()]
-        self._obs: Any = None  # as last handed out; None before the first reset
-        self.pool = pool_class(type(spec), "vector")(spec, make_view(spec, wrapper))
+        self._obs: Any = None  # the observations returned last; None before the first reset
+        self.pool = pool_class(type(spec), "vector")(spec, render)
         self.render_mode = self.pool.render_mode
-        self.metadata = self.pool.metadata | {"autoreset_mode": MODES[config.autoreset_mode]}
+        self.metadata = self.pool.metadata | {"autoreset_mode": gymnasium_mode(config.autoreset_mode)}
 
     @property
     def np_random_seed(self) -> Any:
-        """The seed that each environment got last, a tuple of int."""
+        """The last seed of each environment, a tuple of int."""
         return tuple(self._seeds)
 
     def reset(
@@ -98,29 +95,31 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
         Parameters
         ----------
         seed : int or sequence of int, optional
-            Reseeds: an int gives environment i the seed ``seed + i``, a sequence has one entry for each of all
-            environments, where None goes on with its generator.
+            Reseeds the environments. An int gives environment i the seed ``seed + i``; a sequence must have num_envs
+            entries, and None keeps that environment's generator unchanged.
         options : dict, optional
-            ``{"reset_mask": bool array (num_envs,)}``: reset only those environments.
+            ``{"reset_mask": bool array (num_envs,)}``: only environments whose entry is True are reset.
 
         Returns
         -------
         obs : array or dict
-            Of all environments, in ``observation_space``.
+            Observations of all environments, in ``observation_space``.
         infos : dict
-            See the class; masks are True where an environment was reset.
+            See the class; the masks are True for environments that were reset.
 
         Raises
         ------
         ConfigError, TypeError
-            Bad seeds or options, or a mask before the first reset.
+            Seeds or options are not allowed, or the first reset has a mask.
         """
         mask = (options or {}).get("reset_mask")
         if mask is not None:
             self._check_mask(mask)
         if is_sequence(seed) and mask is not None:
             if len(seed) != self.num_envs:  # type: ignore[arg-type]
-                raise ConfigError(f"seed as a sequence needs one entry for each of {self.num_envs} envs, got {seed!r}")
+                raise ConfigError(
+                    f"seed must have one entry for each of the {self.num_envs} environments, got {seed!r}"
+                )
             chosen: Any = [s for s, m in zip(seed, mask, strict=True) if m]  # type: ignore[arg-type]
         else:
             chosen = seed
@@ -138,19 +137,23 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
         Parameters
         ----------
         actions : array_like or dict
-            In ``action_space``.
+            Actions of all environments, in ``action_space``.
 
         Returns
         -------
         tuple
-            obs, reward, terminated, truncated, infos: see the class.
+            (obs, reward, terminated, truncated, infos), see the class.
 
         Raises
         ------
         PoolStateError
-            No reset() before, or closed.
-        ActionError, EnvIdError, EnvStepError
-            Bad actions; with ``autoreset_mode="disabled"`` an environment whose episode has ended; failed environments.
+            There was no reset() yet, or the VectorEnv is closed.
+        ActionError
+            The actions are not allowed.
+        EnvIdError
+            The episode of an environment has ended and ``autoreset_mode`` is "disabled".
+        EnvStepError
+            Environments failed.
         """
         if self._obs is None:
             raise PoolStateError("step() needs a reset() first")
@@ -168,13 +171,14 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
         return self._obs, reward, terminated, truncated, info
 
     def render(self) -> tuple[npt.NDArray[np.uint8], ...] | None:
-        """Draw the environments.
+        """Render the environments.
 
         Returns
         -------
         tuple of numpy.ndarray, or None
-            uint8 (height, width, 3) of each environment; all of them are views of one fresh array. With
-            ``render_mode="human"`` environment `render_env_id` is shown in a window, and there is no result.
+            A frame of each environment, uint8 (height, width, 3); the frames are views of one fresh array. With
+            ``render_mode="human"``, the frame of environment `render_env_id` is shown in a window, and the result is
+            None.
 
         Raises
         ------
@@ -185,7 +189,7 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
         return None if frames is None else tuple(frames)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Close the pool; called by ``close()``, which may be called again."""
+        """Close the pool. ``close()`` calls this method; it may be called again."""
         self.pool.close()
 
     def _check_mask(self, mask: Any) -> None:
@@ -194,7 +198,9 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
             raise TypeError(f"options['reset_mask'] must be a NumPy array of bool, got {got}")
         if mask.shape != (self.num_envs,) or not mask.any():
             what = "no True" if mask.shape == (self.num_envs,) else f"shape {mask.shape}"
-            raise ConfigError(f"options['reset_mask'] must have shape ({self.num_envs},) and a True in it, got {what}")
+            raise ConfigError(
+                f"options['reset_mask'] must have shape ({self.num_envs},) and at least one True, got {what}"
+            )
         if self._obs is None:
             raise ConfigError("options['reset_mask'] needs a reset() of all environments first")
 
@@ -207,14 +213,14 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
                 self._seeds[i] = int(s)
 
     def _cast(self, actions: Any, prefix: str = "") -> Any:
-        """Return a dict of actions in the task's dtypes: batched Discrete spaces sample int64."""
+        """Return a dict of actions in the dtypes of the task; gymnasium's batched Discrete spaces sample int64."""
         return {
             k: self._cast(v, f"{prefix}{k}.") if isinstance(v, dict) else np.asarray(v, self._action_dtypes[prefix + k])
             for k, v in actions.items()
         }
 
 
-def own_actions(space: Any) -> Any:
+def without_env_ids(space: Any) -> Any:
     """Return an action space without the env ids that EnvPool's dict actions have."""
     if not isinstance(space, gymnasium.spaces.Dict):
         return space
@@ -222,7 +228,7 @@ def own_actions(space: Any) -> Any:
 
 
 def with_masks(info: dict[str, Any], mask: Any) -> dict[str, Any]:
-    """Return a nested info with ``_key`` beside every key."""
+    """Return a nested info that has a mask ``_key`` for every key."""
     out: dict[str, Any] = {}
     for k, v in info.items():
         out[k] = with_masks(v, mask) if isinstance(v, dict) else v
@@ -231,7 +237,7 @@ def with_masks(info: dict[str, Any], mask: Any) -> dict[str, Any]:
 
 
 def replace_rows(nest: Any, mask: Any, rows: Any) -> Any:
-    """Return a copy of an array, or of a nest of them, with other rows where the mask is True."""
+    """Return a copy of an array or of a nest of arrays, with the rows for which the mask is True replaced."""
     if isinstance(nest, dict):
         return {k: replace_rows(v, mask, rows[k]) for k, v in nest.items()}
     out = nest.copy()
@@ -240,7 +246,7 @@ def replace_rows(nest: Any, mask: Any, rows: Any) -> Any:
 
 
 def spread_rows(nest: dict[str, Any], mask: Any) -> dict[str, Any]:
-    """Return nested arrays with their rows where the mask is True, and zeros elsewhere."""
+    """Return nested arrays that have the given rows where the mask is True, and zeros elsewhere."""
     out: dict[str, Any] = {}
     for k, v in nest.items():
         if isinstance(v, dict):
@@ -252,7 +258,7 @@ def spread_rows(nest: dict[str, Any], mask: Any) -> dict[str, Any]:
 
 
 def split_rows(nest: Any, mask: Any) -> Any:
-    """Return an object array with the observation of each row where the mask is True, None elsewhere."""
+    """Return an object array that has single observations where the mask is True, and None elsewhere."""
     out = np.full(len(mask), None, dtype=object)
     for i in np.flatnonzero(mask):
         out[i] = row_of(nest, i)
@@ -260,7 +266,7 @@ def split_rows(nest: Any, mask: Any) -> Any:
 
 
 def row_of(nest: Any, i: Any) -> Any:
-    """Return row i of an array, or of a nest of them, as memory of its own."""
+    """Return a copy of row i of an array or of a nest of arrays."""
     if isinstance(nest, dict):
         return {k: row_of(v, i) for k, v in nest.items()}
     is_discrete = nest.ndim == 1 and nest.dtype != np.bool_

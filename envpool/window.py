@@ -1,4 +1,4 @@
-"""The window of render_mode "human", shown by OpenCV."""
+"""The window of render_mode "human", which OpenCV shows."""
 
 from __future__ import annotations
 
@@ -13,41 +13,44 @@ import numpy.typing as npt
 from envpool.errors import RenderError
 
 INSTALL = "pip install opencv-python (with opencv-python-headless installed, pip uninstall that one first)"
-#: What a process of its own tries before this one opens its first window: where the display does not answer, OpenCV's
-#: toolkit ends the process.
+#: Code that a child process runs before this process opens its first window: if the display does not answer, OpenCV's
+#: toolkit ends the process that asked.
 PROBE = "import cv2; cv2.namedWindow('envpool'); cv2.waitKey(1); cv2.destroyAllWindows()"
-PATIENCE = 60  # seconds
+#: How long the child process may take, in seconds.
+PROBE_TIMEOUT = 60
 
 
 def check_windows() -> None:
-    """Raise ImportError where OpenCV is missing or was built without windows."""
+    """Raise ImportError if OpenCV is missing or was built without support for windows."""
     try:
         import cv2
     except ImportError as error:
         raise ImportError(f"render_mode='human' needs OpenCV, which cannot be imported ({error}): {INSTALL}") from error
     for line in cv2.getBuildInformation().splitlines():
         if line.split() == ["GUI:", "NONE"]:
-            raise ImportError(f"render_mode='human' needs OpenCV with windows, the installed one has none: {INSTALL}")
+            raise ImportError(
+                f"render_mode='human' needs an OpenCV with windows, the installed one has none: {INSTALL}"
+            )
 
 
 @functools.cache
 def display_error() -> str:
-    """Return why no window can be opened; empty if one can."""
+    """Return why windows cannot be opened; the text is empty if they can."""
     try:
-        done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, timeout=PROBE_TIMEOUT)
     except subprocess.TimeoutExpired:
-        return f"the display did not answer within {PATIENCE} seconds"
+        return f"the display did not answer within {PROBE_TIMEOUT} seconds"
     lines = [line for line in done.stderr.splitlines() if line.strip()]
     return "" if done.returncode == 0 else lines[0] if lines else f"exit status {done.returncode}"
 
 
 class Window:
-    """A window that is opened with its first picture.
+    """A window that opens with its first frame.
 
     Parameters
     ----------
     title : str
-        Its title; windows of one title are the same window.
+        Title of the window. OpenCV identifies windows by their titles: equal titles mean the same window.
     """
 
     def __init__(self, title: str):
@@ -55,19 +58,19 @@ class Window:
         self.is_open = False
 
     def show(self, frame: npt.NDArray[np.uint8], wait_ms: int = 1) -> None:
-        """Show a picture.
+        """Show a frame.
 
         Parameters
         ----------
         frame : numpy.ndarray
             uint8 (height, width, 3), RGB.
         wait_ms : int
-            How long the window handles its events, milliseconds.
+            How long the window handles its events, in milliseconds.
 
         Raises
         ------
         RenderError
-            There is no display.
+            No window can be opened, for example because there is no display.
         """
         cv2 = self._library()
         try:
@@ -78,7 +81,7 @@ class Window:
         self.is_open = True
 
     def close(self) -> None:
-        """Close the window; it may be closed already."""
+        """Close the window; nothing happens if it is closed already."""
         if not self.is_open:
             return
         self.is_open = False

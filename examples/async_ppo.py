@@ -1,16 +1,17 @@
-"""PPO on an async pool: the policy acts for whichever environments are ready, and none waits for the slowest.
+"""PPO on an async pool: the policy acts in whichever environments are ready, and none of them waits for the slowest.
 
     python examples/async_ppo.py --task CartPole-v1 --target 475 --plot async_ppo.png
 
-Networks, loss and options are those of ppo.py beside it. What is particular to an async pool:
+The networks, the loss and the options are those of ppo.py in the same folder. An async pool differs in the following
+points:
 
 - With ``batch_size < num_envs``, ``env.recv()`` returns the first ``batch_size`` environments that have finished, and
-  ``info["env_id"]`` tells which. ``env.send(actions, ids)`` hands these their actions and returns at once, so that the
-  others go on simulating while the networks compute.
-- Rows come in no fixed order. What an action led to comes with the next row of the same environment, so each row
-  remembers where that one is, and advantages follow these links.
-- When an update is due, some environments are still at work. Their last rows are not complete:
-  they move to the next rollout, with the log probability of the policy that chose their action, as PPO's ratio wants.
+  ``info["env_id"]`` contains their ids. ``env.send(actions, ids)`` passes actions to these environments and returns
+  immediately, so that the other environments continue to simulate while the networks compute.
+- Rows come in no fixed order. The result of an action is in the next row of the same environment. Each row therefore
+  stores the index of that next row, and advantages follow these links.
+- When an update is due, some environments are still in flight. Their last rows are incomplete and move to the next
+  rollout, together with the log probability under the policy that chose the action, as PPO's ratio requires.
 """
 
 import json
@@ -28,11 +29,11 @@ import envpool
 class Args(ppo.Args):
     """Options of the command line."""
 
-    batch_size: int = ppo.option(0, "environments that the policy acts for at a time, 0 for half of num_envs")
+    batch_size: int = ppo.option(0, "environments that the policy acts in at a time; 0 for half of num_envs")
 
 
 class Stream:
-    """Rows in the order in which the environments came, enough for a rollout and those that are not complete then."""
+    """Rows in the order in which they were received, with room for a rollout and its incomplete rows."""
 
     def __init__(self, args, agent, env):
         self.size = args.num_envs * args.num_steps
@@ -45,13 +46,13 @@ class Stream:
         self.rewards = torch.zeros(rows)
         self.terminated, self.done, self.is_transition = (torch.zeros(rows, dtype=torch.bool) for _ in range(3))
         self.following = torch.zeros(rows, dtype=torch.int64)  # the next row of the same environment
-        self.last = np.full(args.num_envs, -1)  # each environment's row that is not complete, -1 before the first
-        self.starts = []  # where each batch begins; no environment is in a batch twice
+        self.last = np.full(args.num_envs, -1)  # index of each environment's incomplete row, -1 before the first row
+        self.starts = []  # index of the first row of each batch; an environment is at most once in a batch
         self.count = 0
 
     @torch.no_grad()
     def collect(self, args, env, agent, returns, step):
-        """Receive and act until there is a rollout; `step` counts the environment steps before it."""
+        """Receive and act until the rollout is full; `step` is the number of environment steps before it."""
         self.keep_incomplete()
         while self.count < self.size:
             obs, reward, terminated, truncated, info = env.recv()
@@ -64,14 +65,14 @@ class Stream:
             policy, self.values[rows] = agent(self.inputs[rows])
             self.actions[rows] = policy.sample()
             self.log_probs[rows] = policy.log_prob(self.actions[rows])
-            self.is_transition[rows] = torch.from_numpy(~done)  # else the step only starts an episode
+            self.is_transition[rows] = torch.from_numpy(~done)  # a step after `done` only starts an episode
             env.send(agent.to_env(self.actions[rows]), ids)
             self.starts.append(self.count)
             self.count += len(ids)
         return step
 
     def complete(self, ids, rows, reward, terminated, done):
-        """Note what the last actions of these environments led to; `rows` are their new rows."""
+        """Store the results of the last actions of these environments; `rows` are their new rows."""
         before = self.last[ids]
         self.last[ids] = rows.numpy()
         known = before >= 0
@@ -82,7 +83,7 @@ class Stream:
         self.following[before] = rows[torch.from_numpy(known)]
 
     def keep_incomplete(self):
-        """Drop the rows that have been learnt from; the others become the first batch."""
+        """Drop the complete rows of the last rollout; the incomplete rows become the first batch."""
         envs = np.flatnonzero(self.last >= 0)
         rows = torch.from_numpy(self.last[envs])
         for array in (self.inputs, self.actions, self.log_probs, self.values, self.is_transition):
@@ -91,7 +92,7 @@ class Stream:
         self.starts, self.count = [0] if len(envs) else [], len(envs)
 
     def estimate_advantages(self, gamma, gae_lambda):
-        """Generalised advantage estimation along the links; an incomplete row only lends its value."""
+        """Estimate advantages (GAE) along the links; an incomplete row only contributes its value."""
         is_complete = torch.ones(self.count, dtype=torch.bool)
         is_complete[torch.from_numpy(self.last[self.last >= 0])] = False
         self.advantages[: self.count] = 0
@@ -104,13 +105,13 @@ class Stream:
         self.is_usable = self.is_transition[: self.count] & is_complete
 
     def transitions(self):
-        """Return what `ppo.update` learns from, one row a transition."""
+        """Return the arrays that `ppo.update` learns from, with one row per transition."""
         rows = self.inputs, self.actions, self.log_probs, self.advantages, self.values
         return [x[: self.count][self.is_usable] for x in rows]
 
 
 def train(args):
-    """Train until the target or the last step, and return the Returns."""
+    """Train until the target or the last step is reached, and return the Returns."""
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.torch_threads)
     returns = ppo.Returns(args.num_envs, args.gamma)

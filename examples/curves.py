@@ -1,4 +1,4 @@
-"""What the examples share: the returns of episodes, a picture of them, and whether a target was reached."""
+"""Shared by the examples: a record of episode returns, its plot, and the check against a target."""
 
 import argparse
 import time
@@ -13,7 +13,7 @@ class Curve:
     Attributes
     ----------
     steps : list of int
-        Steps of all episodes that had finished by then.
+        Total number of steps of the finished episodes, after each episode.
     values : list of float
         The return of each episode.
     """
@@ -22,7 +22,7 @@ class Curve:
         self.steps, self.values, self.start = [], [], time.perf_counter()
 
     def add(self, value, length):
-        """Take in an episode."""
+        """Add an episode with its return and its length."""
         self.steps.append((self.steps[-1] if self.steps else 0) + int(length))
         self.values.append(float(value))
 
@@ -32,7 +32,7 @@ class Curve:
         return float(np.mean(self.values[-100:])) if len(self.values) >= 100 else float("nan")
 
     def report(self, args, name):
-        """Print what was reached, draw it if asked to, and fail if it is less than the target."""
+        """Print the result, plot it if requested, and exit with an error if the target was not reached."""
         seconds = time.perf_counter() - self.start
         if args.plot:
             plot(args.plot, f"{name} on {args.task}, seed {args.seed}", self.steps, self.values, args.target)
@@ -45,21 +45,28 @@ class Curve:
 
 
 def parse_args(description, argv=None, num_envs=16):
-    """Return the options that an example for a client has, from the command line."""
+    """Parse the command-line options that the examples for other libraries share."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--task", default="CartPole-v1", help="task id with discrete actions (default: %(default)s)")
-    parser.add_argument("--num-envs", type=int, default=num_envs, help="(default: %(default)s)")
-    parser.add_argument("--total-timesteps", type=int, default=200_000, help="at most (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="(default: %(default)s)")
     parser.add_argument(
-        "--target", type=float, default=475.0, help="stop at this mean return of 100 episodes (default: %(default)s)"
+        "--num-envs", type=int, default=num_envs, help="environments in the pool (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--total-timesteps", type=int, default=200_000, help="largest number of steps (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default: %(default)s)")
+    parser.add_argument(
+        "--target",
+        type=float,
+        default=475.0,
+        help="mean return of 100 episodes at which to stop (default: %(default)s)",
     )
     parser.add_argument("--plot", help="write the learning curve to this PNG file")
     return parser.parse_args(argv)
 
 
 def plot(path, title, steps, values, target=None):
-    """Draw the returns of all episodes and their running mean over environment steps."""
+    """Plot the returns of all episodes and their running mean over environment steps."""
     import matplotlib
 
     matplotlib.use("Agg")

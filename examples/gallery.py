@@ -1,8 +1,9 @@
-"""A picture of one task of each family, after some random steps.
+"""Write an image with a frame of one task of each family, after some random steps.
 
     python examples/gallery.py out/gallery.png
 
-It needs the extras ``render`` and ``dmc``. What cannot be drawn here, e.g. MuJoCo's tasks without OpenGL, is left out.
+This example needs the extras ``render`` and ``dmc``. Tasks that cannot be rendered on this machine, e.g. MuJoCo tasks
+without OpenGL, are left out.
 """
 
 import argparse
@@ -12,16 +13,16 @@ from pathlib import Path
 import numpy as np
 
 import envpool
-from envpool.cli.watch.picture import Tiling, tiled
 from envpool.cli.watch.policy import random_policy
+from envpool.cli.watch.tiling import Tiling, tiled
 
 TASKS = ("CartPole-v1", "Taxi-v4", "LunarLander-v3", "HalfCheetah-v5", "CheetahRun-v1", "Breakout-v5")
 STEPS = 60
 HEIGHT, WIDTH = 240, 320
 
 
-def picture_of(task):
-    """Return the picture of a task, uint8 (HEIGHT, WIDTH, 3)."""
+def frame_of(task):
+    """Return a frame of a task, uint8 (HEIGHT, WIDTH, 3)."""
     with envpool.make_gymnasium(task, render_mode="rgb_array", render_height=HEIGHT, render_width=WIDTH) as env:
         act = random_policy(env.spec)
         obs, _ = env.reset()
@@ -31,24 +32,24 @@ def picture_of(task):
 
 
 def main(argv=None):
-    """Write the picture."""
+    """Write the image."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("file", type=Path, help="a .png file")
+    parser.add_argument("file", type=Path, help="the .png file to write")
     path = parser.parse_args(argv).file
-    pictures = {}
+    frames = {}
     for task in TASKS:
         try:
-            pictures[task] = picture_of(task)
+            frames[task] = frame_of(task)
         except ImportError as error:
             print(f"{task} is left out: {error}", file=sys.stderr)
-    if not pictures:
-        sys.exit("nothing can be drawn here")
+    if not frames:
+        sys.exit("no task can be rendered on this machine; see the messages above")
 
     from PIL import Image
 
-    whole = tiled(np.stack(list(pictures.values())), list(pictures), Tiling(len(pictures), HEIGHT, WIDTH))
-    Image.fromarray(whole).save(path)
-    print(f"{path}: {', '.join(pictures)}")
+    gallery = tiled(np.stack(list(frames.values())), list(frames), Tiling(len(frames), HEIGHT, WIDTH))
+    Image.fromarray(gallery).save(path)
+    print(f"{path}: {', '.join(frames)}")
 
 
 if __name__ == "__main__":

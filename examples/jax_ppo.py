@@ -1,14 +1,14 @@
-"""PPO wholly under jax.jit: environments, networks and optimizer are one compiled function (Schulman et al., 2017).
+"""PPO entirely under jax.jit: environments, networks and optimizer are one compiled function (Schulman et al., 2017).
 
     python examples/jax_ppo.py --target 475 --plot jax_ppo.png
 
-Needs jax, nothing else of its family. For tasks with discrete actions and observations of one vector. What is
-particular to a pool inside compiled code:
+This example needs jax, but no library built on it. It supports tasks with discrete actions whose observation is one
+vector. A pool inside compiled code needs attention in the following points:
 
 - ``handle, recv, send, step = env.xla()``: each call takes the handle and returns the next one, which orders the calls.
 - The step after the last one of an episode ignores its action and returns the first observation of the next episode.
-  That row is no transition of the task: shapes are fixed here, so it is left out of the loss by its weight, 0.
-- A truncated episode (time limit) is bootstrapped from the value of its last observation, a terminated one is not.
+  That row is not a transition of the task. Shapes are fixed in compiled code, so the row gets weight 0 in the loss.
+- A truncated episode (time limit) is bootstrapped from the value of its last observation; a terminated one is not.
 """
 
 import argparse
@@ -30,24 +30,24 @@ OPTIONS = {
     "seed": (1, "seed of the network, the sampling and the environments"),
     "num-envs": (64, "environments in the pool"),
     "num-steps": (64, "steps of each environment between two updates"),
-    "total-timesteps": (1_000_000, "environment steps to train for, at most"),
+    "total-timesteps": (1_000_000, "largest number of environment steps"),
     "updates-per-call": (8, "updates in one call of the compiled function"),
     "learning-rate": (1e-3, "Adam's step size at the start; falls to 0 over total-timesteps"),
     "gamma": (0.99, "discount"),
     "gae-lambda": (0.95, "decay of the advantage estimate"),
     "epochs": (4, "passes over the data of an update"),
     "minibatches": (8, "gradient steps in a pass"),
-    "clip": (0.2, "how far the probability ratio may move"),
+    "clip": (0.2, "clipping range of the probability ratio"),
     "entropy-coef": (0.005, "weight of the entropy bonus"),
     "value-coef": (0.5, "weight of the value loss"),
     "max-grad-norm": (0.5, "gradient clipping"),
-    "reward-scale": (0.1, "factor on rewards, so that values are numbers of ordinary size"),
+    "reward-scale": (0.1, "factor applied to rewards, so that values are of ordinary size"),
     "hidden": (64, "units in each of the two hidden layers"),
 }
 
 
 class State(NamedTuple):
-    """All that an update changes."""
+    """Everything that an update changes."""
 
     params: Any
     moments: Any  # of Adam: (first, second), each like params
@@ -55,12 +55,12 @@ class State(NamedTuple):
     key: jax.Array
     handle: jax.Array  # of the pool
     obs: jax.Array  # (num_envs, inputs)
-    was_done: jax.Array  # (num_envs,): the next step only starts an episode
+    was_done: jax.Array  # (num_envs,): whether the next step only starts an episode
     episode: jax.Array  # (num_envs,): return of the episode so far
 
 
 class Data(NamedTuple):
-    """What a rollout gave: arrays (num_steps, num_envs, ...)."""
+    """The data of a rollout: arrays (num_steps, num_envs, ...)."""
 
     obs: jax.Array
     action: jax.Array
@@ -69,19 +69,23 @@ class Data(NamedTuple):
     reward: jax.Array
     terminated: jax.Array
     done: jax.Array
-    weight: jax.Array  # 1 where the row is a transition, else 0
-    returned: jax.Array  # the return of an episode where it ends, else NaN
+    weight: jax.Array  # 1 if the row is a transition, otherwise 0
+    returned: jax.Array  # return of an episode that ends in this row, otherwise NaN
 
 
 def parse_args(argv=None):
-    """Read the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     for name, (default, text) in OPTIONS.items():
         parser.add_argument(f"--{name}", type=type(default), default=default, help=f"{text} (default: {default})")
-    parser.add_argument("--target", type=float, help="stop when 100 episodes reach this mean return; fail if not")
-    parser.add_argument("--plot", help="write the learning curve to this picture")
+    parser.add_argument(
+        "--target",
+        type=float,
+        help="mean return of 100 episodes at which to stop; exit with an error if it is never reached",
+    )
+    parser.add_argument("--plot", help="write the learning curve to this PNG file")
     args = parser.parse_args(argv)
     if args.num_envs * args.num_steps % args.minibatches:
         parser.error("num-envs times num-steps must be a multiple of minibatches")
@@ -125,7 +129,7 @@ def pick(table, action):
 
 
 def collect(args, env_step, start, state):
-    """Step all environments num_steps times; `start` is the number of the first action."""
+    """Step all environments num_steps times; `start` is the smallest action."""
 
     def body(state, _):
         key, draw = jax.random.split(state.key)
@@ -152,7 +156,7 @@ def collect(args, env_step, start, state):
 
 
 def estimate_advantages(args, data, last_value):
-    """Generalised advantage estimation. The value after row t is of the last observation if an episode ended at t."""
+    """Estimate advantages (GAE). If an episode ended at row t, the value after t is that of its last observation."""
     next_values = jnp.concatenate([data.value[1:], last_value[None]])
 
     def body(following, row):
@@ -181,7 +185,7 @@ def loss_of(params, args, data, advantage, target):
 
 
 def adam(args, state, gradient):
-    """Apply one gradient, clipped."""
+    """Clip a gradient and apply it."""
     norm = jnp.sqrt(sum((g**2).sum() for g in jax.tree.leaves(gradient)))
     gradient = jax.tree.map(lambda g: g * jnp.minimum(1, args.max_grad_norm / (norm + 1e-6)), gradient)
     count = state.count + 1
@@ -195,7 +199,7 @@ def adam(args, state, gradient):
 
 
 def update(args, env_step, start, state, _):
-    """Collect a rollout and learn from it; return the state, and the return of each episode where it ends, else NaN."""
+    """Collect a rollout and learn from it; return the new state, and `Data.returned` of the rollout."""
     state, data = collect(args, env_step, start, state)
     advantage = estimate_advantages(args, data, value_of(state.params, state.obs))
     rows = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (data, advantage, advantage + data.value))
@@ -216,10 +220,12 @@ def update(args, env_step, start, state, _):
 
 
 def begin(args, env):
-    """Reset all environments; return the first State and the pool's step."""
+    """Reset all environments; return the first State and the step function of the pool."""
     obs_space, action_space = env.single_observation_space, env.single_action_space
     if not isinstance(obs_space, Box) or len(obs_space.shape) != 1 or not isinstance(action_space, Discrete):
-        raise SystemExit(f"needs a vector as observation and Discrete actions, got {obs_space} and {action_space}")
+        raise SystemExit(
+            f"this example needs vector observations and Discrete actions, got {obs_space} and {action_space}"
+        )
     key, actor, critic = jax.random.split(jax.random.key(args.seed), 3)
     sizes = (obs_space.shape[0], args.hidden, args.hidden)
     params = {
@@ -235,7 +241,7 @@ def begin(args, env):
 
 
 def train(args):
-    """Train until the target or the last step; return the returns of all episodes, and at which step each ended."""
+    """Train until the target or the last step is reached; return episode returns, and the step at which each ended."""
     per_call = args.updates_per_call * args.num_envs * args.num_steps
     values, ends = np.zeros(0), np.zeros(0, int)
     with envpool.make_gymnasium(args.task, num_envs=args.num_envs, seed=args.seed) as env:
@@ -259,7 +265,7 @@ def mean_of(values):
 
 
 def plot(args, values, ends):
-    """Draw the returns of all episodes and their running mean."""
+    """Plot the returns of all episodes and their running mean."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -278,7 +284,7 @@ def plot(args, values, ends):
 
 
 def main(argv=None):
-    """Train, report, and fail if a target was set and missed."""
+    """Train and report; exit with an error if a target was set and not reached."""
     args = parse_args(argv)
     began = time.perf_counter()
     values, ends = train(args)

@@ -3,14 +3,14 @@
     python examples/ppo.py --task CartPole-v1 --target 475 --plot ppo.png
     python examples/ppo.py --task Pendulum-v1 --gamma 0.9 --total-timesteps 400000 --target -200
 
-Discrete or continuous actions, observations of any Box; images (channels, height, width) go through convolutions.
-What is particular to a pool:
+Actions may be discrete or continuous, and observations may come from any Box. Images (channels, height, width) pass
+through convolutions. A pool of environments needs attention in the following points:
 
-- ``env.step(actions)`` steps all environments at once and returns NumPy arrays with one row for each.
+- ``env.step(actions)`` steps all environments at once and returns NumPy arrays with one row per environment.
 - The step after the last one of an episode ignores its action and returns the first observation of the next episode
-  (autoreset_mode "next_step"). That row is no transition of the task, so it is left out of the loss.
-- The row of the last step holds the true last observation. A truncated episode (time limit) is bootstrapped from its
-  value, a terminated one is not.
+  (autoreset_mode "next_step"). That row is not a transition of the task, so it is left out of the loss.
+- The row of the last step contains the true last observation. A truncated episode (time limit) is bootstrapped from the
+  value of this observation; a terminated one is not.
 """
 
 import argparse
@@ -30,9 +30,9 @@ from tqdm import tqdm
 import envpool
 
 
-def option(default, text, kind=None):
-    """Return a field of Args: its default, its help text, and its type where the default does not tell."""
-    return field(default=default, metadata={"help": text, "kind": kind or type(default)})
+def option(default, text, parse=None):
+    """Return a field of Args with a default, a help text, and a parser, by default the type of the default."""
+    return field(default=default, metadata={"help": text, "parse": parse or type(default)})
 
 
 @dataclass(frozen=True)
@@ -40,25 +40,25 @@ class Args:
     """Options of the command line."""
 
     task: str = option("CartPole-v1", "task id, see envpool.list_all_envs()")
-    options: str = option("{}", "more options of the task as JSON, e.g. '{\"noop_max\": 10}'")
+    options: str = option("{}", "further options of the task as JSON, e.g. '{\"noop_max\": 10}'")
     seed: int = option(1, "seed of the network, the sampling and the environments")
     num_envs: int = option(64, "environments in the pool")
     num_steps: int = option(64, "steps of each environment between two updates")
-    total_timesteps: int = option(1_000_000, "environment steps to train for, at most")
+    total_timesteps: int = option(1_000_000, "largest number of environment steps")
     learning_rate: float = option(2e-3, "Adam's step size at the start; falls to 0 over total_timesteps")
     gamma: float = option(0.99, "discount")
     gae_lambda: float = option(0.95, "decay of the advantage estimate")
     epochs: int = option(4, "passes over the data of an update")
     minibatches: int = option(8, "gradient steps in a pass")
-    clip: float = option(0.2, "how far the probability ratio may move, and the value")
+    clip: float = option(0.2, "clipping range of the probability ratio and of the value")
     entropy_coef: float = option(0.005, "weight of the entropy bonus")
     value_coef: float = option(0.5, "weight of the value loss")
     max_grad_norm: float = option(0.5, "gradient clipping")
-    hidden: int = option(64, "units in each of the two hidden layers, or in the one after the convolutions")
-    torch_threads: int = option(1, "torch's threads: networks this small run fastest on one")
-    env_threads: int = option(0, "the pool's threads, 0 for its default")
+    hidden: int = option(64, "units in each of the two hidden layers, or in the hidden layer after the convolutions")
+    torch_threads: int = option(1, "threads of torch; networks this small run fastest on one")
+    env_threads: int = option(0, "threads of the pool; 0 for its default")
     target: float = option(
-        None, "stop when the mean return of the last 100 episodes reaches this; fail if it never does", float
+        None, "mean return of 100 episodes at which to stop; exit with an error if it is never reached", float
     )
     plot: str = option(None, "write the learning curve to this PNG file", str)
 
@@ -68,18 +68,18 @@ def parse_args(argv=None, args_class=Args):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for f in fields(args_class):
         text = f.metadata["help"] + ("" if f.default is None else f" (default: {f.default})")
-        parser.add_argument(f"--{f.name.replace('_', '-')}", type=f.metadata["kind"], default=f.default, help=text)
+        parser.add_argument(f"--{f.name.replace('_', '-')}", type=f.metadata["parse"], default=f.default, help=text)
     return args_class(**vars(parser.parse_args(argv)))
 
 
 class RunningScale:
-    """Mean and standard deviation of all rows seen so far."""
+    """Running mean and standard deviation of all rows seen so far."""
 
     def __init__(self, shape=()):
         self.count, self.mean, self.m2 = 1e-4, np.zeros(shape), np.zeros(shape)
 
     def update(self, rows):
-        """Take in rows (n, *shape)."""
+        """Add rows (n, *shape)."""
         n, total = len(rows), self.count + len(rows)
         delta = rows.mean(axis=0) - self.mean
         self.mean = self.mean + delta * n / total
@@ -93,14 +93,14 @@ class RunningScale:
 
 
 class Agent(nn.Module):
-    """A policy and a value network, with the normalisation of what goes in and what comes out."""
+    """A policy and a value network, with the scaling of their inputs and outputs."""
 
     def __init__(self, env, hidden):
         super().__init__()
         obs_space, self.action_space = env.single_observation_space, env.single_action_space
         if not isinstance(obs_space, Box) or not isinstance(self.action_space, (Box, Discrete)):
             raise SystemExit(
-                f"needs Box observations and Box or Discrete actions, got {obs_space} and {self.action_space}"
+                f"this example needs Box observations and Box or Discrete actions, got {obs_space}, {self.action_space}"
             )
         self.is_discrete = isinstance(self.action_space, Discrete)
         self.is_image = len(obs_space.shape) == 3
@@ -118,7 +118,7 @@ class Agent(nn.Module):
     def prepare(self, obs, learn=False):
         """Return observations (n, *shape) as inputs of the networks.
 
-        Images stay uint8; other rows become float32 (n, inputs) of mean 0 and deviation 1.
+        Images stay uint8. Other observations become float32 (n, inputs) with mean 0 and standard deviation 1.
         """
         if self.is_image:
             return torch.from_numpy(obs)
@@ -128,8 +128,8 @@ class Agent(nn.Module):
         return torch.from_numpy(np.clip((rows - self.scale.mean) / self.scale.std, -10, 10).astype(np.float32))
 
     def forward(self, inputs):
-        """Return the distribution over actions, and the expected discounted return (n,)."""
-        # bfloat16 makes the convolutions two to four times faster, and the features need no more digits.
+        """Return the distribution over actions and the expected discounted return (n,)."""
+        # bfloat16 makes the convolutions two to four times faster; its precision is sufficient for the features.
         with torch.autocast("cpu", torch.bfloat16, enabled=self.is_image):
             features = self.features(inputs / 255 if self.is_image else inputs).float()
         outputs, value = self.actor(features), self.critic(features).squeeze(-1)
@@ -138,7 +138,7 @@ class Agent(nn.Module):
         return Independent(Normal(outputs, self.log_std.exp()), 1), value
 
     def to_env(self, actions):
-        """Return sampled actions as the pool wants them; continuous ones are scaled from [-1, 1] to the bounds."""
+        """Return sampled actions for the pool; continuous actions are scaled from [-1, 1] to the bounds."""
         actions = actions.numpy()
         if self.is_discrete:
             return actions + self.action_space.start
@@ -153,7 +153,7 @@ def head(inputs, outputs, gain):
 
 
 def mlp(inputs, hidden, outputs, gain):
-    """Return a network of two hidden tanh layers."""
+    """Return a network with two hidden tanh layers."""
     first, second = (head(n, hidden, 2**0.5) for n in (inputs, hidden))
     return nn.Sequential(first, nn.Tanh(), second, nn.Tanh(), head(hidden, outputs, gain))
 
@@ -166,14 +166,14 @@ def convolutions(shape, hidden):
 
 
 def orthogonal(layer, gain=2**0.5):
-    """Initialise a layer."""
+    """Initialise a layer with orthogonal weights and zero biases."""
     nn.init.orthogonal_(layer.weight, gain)
     nn.init.zeros_(layer.bias)
     return layer
 
 
 class Returns:
-    """Undiscounted returns of finished episodes, and the running scale of discounted ones."""
+    """Undiscounted returns of finished episodes, and the running scale of discounted returns."""
 
     def __init__(self, num_envs, gamma):
         self.gamma, self.scale = gamma, RunningScale()
@@ -181,7 +181,7 @@ class Returns:
         self.last, self.steps, self.values = deque(maxlen=100), [], []
 
     def add(self, reward, done, step, ids=slice(None)):
-        """Take in one step of the environments `ids`, by default all; `step` counts environment steps."""
+        """Add one step of the environments `ids`, by default all; `step` is the number of environment steps so far."""
         self.episode[ids] += reward
         self.discounted[ids] = self.discounted[ids] * self.gamma + reward
         self.scale.update(self.discounted[ids])
@@ -199,7 +199,7 @@ class Returns:
 
 
 class Rollout:
-    """What `num_steps` steps of all environments gave: arrays (num_steps, num_envs, ...)."""
+    """The data of `num_steps` steps of all environments: arrays (num_steps, num_envs, ...)."""
 
     def __init__(self, args, agent, obs):
         shape = (args.num_steps, args.num_envs)
@@ -214,13 +214,13 @@ class Rollout:
 
     @torch.no_grad()
     def collect(self, args, env, agent, returns, obs, was_done, step):
-        """Fill the arrays from observation `obs`; return the next one and which episodes have just ended."""
+        """Fill the arrays, starting from `obs`; return the next observation and which episodes have just ended."""
         for t in range(args.num_steps):
             self.inputs[t] = agent.prepare(obs, learn=True)
             policy, self.values[t] = agent(self.inputs[t])
             self.actions[t] = policy.sample()
             self.log_probs[t] = policy.log_prob(self.actions[t])
-            self.is_transition[t] = torch.from_numpy(~was_done)  # else this step only starts an episode
+            self.is_transition[t] = torch.from_numpy(~was_done)  # a step after `was_done` only starts an episode
             obs, reward, terminated, truncated, _ = env.step(agent.to_env(self.actions[t]))
             was_done = terminated | truncated
             returns.add(reward, was_done, step + (t + 1) * args.num_envs)
@@ -231,7 +231,7 @@ class Rollout:
         return obs, was_done
 
     def estimate_advantages(self, gamma, gae_lambda):
-        """Generalised advantage estimation. values[t + 1] is of the last observation where an episode ended at t."""
+        """Estimate advantages (GAE). If an episode ended at t, values[t + 1] is that of its last observation."""
         following = torch.zeros_like(self.advantages[0])
         for t in reversed(range(len(self.advantages))):
             target = self.rewards[t] + gamma * self.values[t + 1] * ~self.terminated[t]
@@ -264,7 +264,7 @@ def update(args, agent, optimizer, transitions):
 
 
 def train(args):
-    """Train until the target or the last step, and return the Returns."""
+    """Train until the target or the last step is reached, and return the Returns."""
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.torch_threads)
     returns = Returns(args.num_envs, args.gamma)
@@ -290,7 +290,7 @@ def train(args):
 
 
 def main(argv=None, args_class=Args, train=train, algorithm="PPO"):
-    """Train, report, and fail if a target was set and missed."""
+    """Train and report; exit with an error if a target was set and not reached."""
     args = parse_args(argv, args_class)
     start = time.perf_counter()
     returns = train(args)

@@ -2,8 +2,8 @@
 
     python examples/rl_games_ppo.py --task Pendulum-v1 --plot rl_games.png
 
-Needs ``pip install rl_games==1.6.5 matplotlib``. Nothing here is particular to this package: `env_name: envpool` tells
-rl_games to call ``envpool.make``, and `env_config` holds the arguments.
+This example needs ``pip install rl_games==1.6.5 matplotlib``. Nothing in it is specific to this package: `env_name:
+envpool` tells rl_games to call ``envpool.make``, and `env_config` contains the arguments.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from rl_games.torch_runner import Runner
 
 
 def settings(args):
-    """Return rl_games' configuration; what it does not say is rl_games' default."""
+    """Return the configuration of rl_games; settings that it does not contain have the defaults of rl_games."""
     return {
         "seed": args.seed,
         "algo": {"name": "a2c_continuous"},
@@ -47,7 +47,7 @@ def settings(args):
             "normalize_input": True,
             "normalize_value": True,
             "normalize_advantage": True,
-            "value_bootstrap": True,  # of episodes that reached the time limit
+            "value_bootstrap": True,  # for episodes that reached the time limit
             "num_actors": args.num_envs,
             "horizon_length": args.num_steps,
             "minibatch_size": args.num_envs * args.num_steps // 8,
@@ -70,22 +70,22 @@ def settings(args):
 
 
 class Curve(AlgoObserver):
-    """Notes the mean return of the last 100 episodes after every epoch."""
+    """Records the mean return of the last 100 episodes after every epoch."""
 
     def after_init(self, algo):
-        """Keep the trainer, which counts frames and returns."""
+        """Store the trainer, which counts frames and returns."""
         self.algo = algo
         self.frames, self.means = [], []
 
     def after_print_stats(self, frame, epoch_num, total_time):
-        """Note one point, once an episode has ended."""
+        """Record one point if an episode has ended."""
         if self.algo.game_rewards.current_size:
             self.frames.append(frame)
             self.means.append(self.algo.game_rewards.get_mean().item())
 
 
 def plot(args, curve):
-    """Draw the mean return."""
+    """Plot the mean return."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -100,20 +100,20 @@ def plot(args, curve):
 
 
 def main(argv=None):
-    """Train and report; return the Curve."""
+    """Train, report, and return the Curve."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--task", default="Pendulum-v1", help="task id with continuous actions")
     parser.add_argument("--seed", type=int, default=5, help="seed of networks, sampling and environments")
     parser.add_argument("--num-envs", type=int, default=128, help="environments in the pool")
     parser.add_argument("--num-steps", type=int, default=32, help="steps of each environment in an epoch")
-    parser.add_argument("--epochs", type=int, default=80, help="rollouts to learn from")
+    parser.add_argument("--epochs", type=int, default=80, help="number of rollouts to learn from")
     parser.add_argument("--gamma", type=float, default=0.9, help="discount")
     parser.add_argument("--plot", help="write the learning curve to this PNG file")
     args = parser.parse_args(argv)
-    torch.set_num_threads(1)  # networks this small run fastest on one
+    torch.set_num_threads(1)  # networks this small run fastest on one thread
     start, here = time.perf_counter(), Path.cwd()
     curve = Curve()
-    with tempfile.TemporaryDirectory() as folder:  # rl_games writes its logs and checkpoints where it is run
+    with tempfile.TemporaryDirectory() as folder:  # rl_games writes logs and checkpoints to the current directory
         os.chdir(folder)
         try:
             runner = Runner(curve)

@@ -3,8 +3,8 @@
     pip install "envpool[rllib,examples]"
     python examples/rllib_ppo.py --plot rllib.png
 
-RLlib makes the environments with `gymnasium.make_vec`: without the wrapper that counts returns,
-`.environment("envpool:envpool/CartPole-v1")` would do.
+RLlib creates the environments with `gymnasium.make_vec`. Without the wrapper that records returns,
+`.environment("envpool:envpool/CartPole-v1")` would be sufficient.
 """
 
 import ray
@@ -19,16 +19,17 @@ from envpool.vector_env import EnvPoolVectorEnv
 
 
 def main(argv=None):
-    """Train, report, and fail if the target was missed."""
+    """Train and report; exit with an error if the target was not reached."""
     args = parse_args(__doc__.splitlines()[0], argv, num_envs=16)
-    torch.set_num_threads(1)  # networks this small run fastest on one
+    torch.set_num_threads(1)  # networks this small run fastest on one thread
     curve = Curve()
 
     def make_env(context):
         pool = EnvPoolVectorEnv(args.task, num_envs=context["num_envs"], seed=args.seed)
         return RecordEpisodeStatistics(pool)
 
-    def note(episode, **others):  # RLlib's episodes are cut where a batch ends, the wrapper's are not
+    def record(episode, **others):
+        # RLlib cuts episodes at the end of a batch; the wrapper records whole episodes.
         whole = episode.get_infos(-1)["episode"]
         curve.add(whole["r"], whole["l"])
 
@@ -39,7 +40,7 @@ def main(argv=None):
         .env_runners(
             gym_env_vectorize_mode="vector_entry_point",
             num_envs_per_env_runner=args.num_envs,
-            num_env_runners=0,  # the pool steps in this process, on threads of its own
+            num_env_runners=0,  # the pool steps in this process, on its own threads
             rollout_fragment_length=64,
         )
         .training(
@@ -52,7 +53,7 @@ def main(argv=None):
             vf_loss_coeff=0.01,
         )
         .rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[64, 64], fcnet_activation="tanh"))
-        .callbacks(on_episode_end=note)
+        .callbacks(on_episode_end=record)
         .debugging(seed=args.seed)
     )
     ray.init(num_cpus=1, include_dashboard=False, ignore_reinit_error=True)

@@ -3,7 +3,7 @@
     pip install "envpool[sb3,examples]"
     python examples/sb3_ppo.py --plot sb3.png
 
-What is particular to a pool is one line: `VecEnv` of envpool.adapters.sb3 in place of `make_vec_env`.
+Only one line is specific to a pool: `VecEnv` of envpool.adapters.sb3 replaces `make_vec_env`.
 """
 
 import torch
@@ -16,7 +16,7 @@ from envpool.adapters.sb3 import VecEnv
 
 
 class Record(BaseCallback):
-    """Notes the episodes that VecMonitor has seen to end, and stops at a target."""
+    """Records the episodes that VecMonitor reports as finished, and stops at a target."""
 
     def __init__(self, target):
         super().__init__()
@@ -30,9 +30,9 @@ class Record(BaseCallback):
 
 
 def main(argv=None):
-    """Train, report, and fail if the target was missed."""
+    """Train and report; exit with an error if the target was not reached."""
     args = parse_args(__doc__.splitlines()[0], argv, num_envs=16)
-    torch.set_num_threads(1)  # networks this small run fastest on one
+    torch.set_num_threads(1)  # networks this small run fastest on one thread
     env = VecMonitor(VecEnv(args.task, num_envs=args.num_envs, seed=args.seed))
     agent = PPO(
         "MlpPolicy",

@@ -3,7 +3,7 @@
     pip install "envpool[tianshou,examples]"
     python examples/tianshou_ppo.py --plot tianshou.png
 
-Tianshou's Collector takes a pool as it is, and resets the environments whose episodes have ended.
+Tianshou's Collector takes a pool directly, and resets the environments whose episodes have ended.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ import envpool
 
 
 def make_algorithm(env):
-    """Return PPO with two networks of two hidden tanh layers."""
+    """Return PPO with two networks, each with two hidden tanh layers."""
 
     def features():
         return Net(state_shape=env.observation_space.shape, hidden_sizes=[64, 64], activation=nn.Tanh)
@@ -41,13 +41,13 @@ def make_algorithm(env):
 
 
 class Record:
-    """Notes the episodes that end; a hook for the steps of a Collector."""
+    """Records finished episodes; a step hook of a Collector."""
 
     def __init__(self, num_envs):
         self.curve, self.returns, self.lengths = Curve(), np.zeros(num_envs), np.zeros(num_envs, int)
 
     def __call__(self, action_batch, rollout_batch):
-        """Take in a step of the pool."""
+        """Add one step of the pool."""
         ids = rollout_batch.info.env_id
         self.returns[ids] += rollout_batch.rew
         self.lengths[ids] += 1
@@ -57,11 +57,11 @@ class Record:
 
 
 def main(argv=None):
-    """Train, report, and fail if the target was missed."""
+    """Train and report; exit with an error if the target was not reached."""
     args = parse_args(__doc__.splitlines()[0], argv, num_envs=16)
     np.random.seed(args.seed)
     torch.manual_seed(args.seed)
-    torch.set_num_threads(1)  # networks this small run fastest on one
+    torch.set_num_threads(1)  # networks this small run fastest on one thread
     record = Record(args.num_envs)
     per_update = 64 * args.num_envs
     with (

@@ -1,4 +1,5 @@
-# Shared by the scripts beside it: progress lines, system packages, virtual environments. To be sourced from the root.
+# Functions shared by the scripts in this folder: progress lines, system packages, virtual environments.
+# Scripts source this file from the root of the repository.
 
 PYTHON=${PYTHON:-python3}
 
@@ -9,7 +10,7 @@ die() {
     exit 1
 }
 
-# need PACKAGE TEST...: notes an apt package as missing where the test command fails.
+# need PACKAGE TEST...: records an apt package as missing if the test command fails.
 missing=()
 need() {
     local package=$1
@@ -20,7 +21,8 @@ need() {
 has_library() { PATH="$PATH:/sbin" ldconfig -p | grep -qF "$1"; }
 has_driver() { compgen -G "/usr/lib/*/dri/$1_dri.so" >/dev/null; }
 
-# Stops with the names of the missing apt packages; with "install" as argument, installs them where it can.
+# settle: exits with the names of the missing apt packages, if there are any.
+# settle install: installs the missing packages if this process may do so, otherwise exits with their names.
 settle() {
     ((${#missing[@]})) || return 0
     local packages="${missing[*]}"
@@ -34,7 +36,7 @@ settle() {
     fi
 }
 
-# What every build needs: Python 3.11 or later with its headers, venv, a C and a C++ compiler.
+# need_build_tools: checks what every build needs: Python 3.11 or later with its headers, venv, a C and a C++ compiler.
 need_build_tools() {
     need python3 command -v "$PYTHON"
     need gcc command -v cc
@@ -43,27 +45,28 @@ need_build_tools() {
     need zlib1g-dev test -e /usr/include/zlib.h
     if command -v "$PYTHON" >/dev/null; then
         "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-            die "Python 3.11 or later is needed, $PYTHON is $("$PYTHON" -V 2>&1): set PYTHON=/path/to/python3.11"
+            die "Python 3.11 or later is required, but $PYTHON is $("$PYTHON" -V 2>&1): set PYTHON=/path/to/python3.11"
         need python3-venv "$PYTHON" -c 'import ensurepip, venv'
         need python3-dev "$PYTHON" -c 'import os, sysconfig; open(os.path.join(sysconfig.get_path("include"), "Python.h"))'
     fi
 }
 
-# make_venv FOLDER OPTION...: a virtual environment, made once.
+# make_venv FOLDER OPTION...: creates a virtual environment unless it exists, and puts it on the PATH.
 make_venv() {
     [[ -x $1/bin/python ]] || "$PYTHON" -m venv "${@:2}" "$1"
     export PATH="$PWD/$1/bin:$PATH"
 }
 
-# install_requirements FOLDER GROUP...: what pyproject.toml lists in these groups, unless it is there already.
+# install_requirements FOLDER GROUP...: installs the requirements of these groups in pyproject.toml, unless they are
+# installed already.
 install_requirements() {
     local venv=$1
     shift
     python scripts/requirements.py "$@" >"$venv/wanted.txt"
-    install_wanted "$venv" "what pyproject.toml lists for: $*"
+    install_wanted "$venv" "the requirements of pyproject.toml for: $*"
 }
 
-# install_wanted FOLDER TITLE ARGUMENT...: what FOLDER/wanted.txt lists, unless it was installed already.
+# install_wanted FOLDER TITLE ARGUMENT...: installs the packages in FOLDER/wanted.txt, unless they are installed already.
 install_wanted() {
     local venv=$1 title=$2
     shift 2
@@ -74,25 +77,25 @@ install_wanted() {
     fi
 }
 
-# The environment of scripts/test and scripts/dev, with this tree as its envpool.
+# enter_test_venv: enters the virtual environment of scripts/test and scripts/dev, in which this tree is envpool.
 enter_test_venv() {
     make_venv .venv-test
     install_requirements .venv-test build run test examples
     python -c 'import os, sysconfig; print(os.getcwd(), file=open(sysconfig.get_path("purelib") + "/envpool-tree.pth", "w"))'
 }
 
-# enter_client_venv NAME: an environment for tests/clients/NAME, to be called after enter_test_venv. It sees what that has,
-# save what its requirements want otherwise; torch is never another one.
+# enter_client_venv NAME: enters the virtual environment for tests/clients/NAME; call enter_test_venv first. It sees the
+# packages of .venv-test, except where its requirements ask for other versions. The version of torch is always the same.
 enter_client_venv() {
     local venv=.venv-clients/$1 requirements=tests/clients/$1/requirements.txt below
     below=$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-    make_venv "$venv" --without-pip # else its setuptools would hide the newer one
+    make_venv "$venv" --without-pip # with pip, its older setuptools would hide that of .venv-test
     echo "import site; site.addsitedir('$below')" |
         python -c 'import sys, sysconfig; open(sysconfig.get_path("purelib") + "/test-venv.pth", "w").write(sys.stdin.read())'
     python scripts/requirements.py examples >"$venv/constraints.txt"
     cp "$requirements" "$venv/wanted.txt"
     install_wanted "$venv" "$requirements" --constraint "$venv/constraints.txt"
-    # What requirements cannot say: a package without its dependencies, or settings of its build.
+    # The script `install` does what requirements cannot express: a package without its dependencies, or build settings.
     local install=tests/clients/$1/install
     if [[ -f $install ]] && ! cmp -s "$install" "$venv/install"; then
         say "Running $install"
@@ -106,6 +109,6 @@ build_in_place() {
     mkdir -p out
     python setup.py -q build_ext --inplace >out/build.log 2>&1 || {
         tail -n 40 out/build.log >&2
-        die "the build failed; all of it is in out/build.log"
+        die "the build failed; see out/build.log for the whole output"
     }
 }

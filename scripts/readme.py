@@ -1,7 +1,7 @@
-"""Writes the generated parts of README.md and docs/benchmarks.md: the tasks, and tables of what was measured.
+"""Writes the generated parts of README.md and docs/benchmarks.md: the table of tasks and the tables of measurements.
 
-The figures are in docs/data, as the commands named in docs/benchmarks.md write them with --json. With --check, it only
-tells whether the two files are up to date.
+The figures come from docs/data, where the commands in docs/benchmarks.md write them with --json. With --check, the
+script only reports whether both files are up to date.
 """
 
 import json
@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from envpool.cli.list import family
 from envpool.registration import registry
 
 ROOT = Path(__file__).parents[1]
@@ -24,19 +25,18 @@ def table(headers: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def tasks() -> str:
-    """Return the table of the tasks of this package, one row for a kind of environment."""
-    kinds: dict[tuple[str, str], list[str]] = {}
+    """Return the table of the tasks of this package, with one row per environment."""
+    found: dict[tuple[str, str], list[tuple[str, int | None]]] = {}
     for name, task in registry.tasks.items():
-        package, *inner = task.import_path.split(".")
-        if package == "envpool":
+        if task.import_path.startswith("envpool."):
             limit = task.config.get("max_episode_steps")
-            kinds.setdefault((".".join(inner[:-1]), task.env or ""), []).append((name, limit))
-    rows = ([family, env, with_limits(names)] for (family, env), names in kinds.items())
+            found.setdefault((family(task), task.env or ""), []).append((name, limit))
+    rows = ([folder, env, with_limits(names)] for (folder, env), names in found.items())
     return table(("family", "environment", "task ids"), rows)
 
 
 def with_limits(names: list[tuple[str, int | None]]) -> str:
-    """Return task ids with their time limits, which are written once where all have the same."""
+    """Return task ids with their time limits, or with one limit at the end if all limits are equal."""
     limits = {limit for _, limit in names}
     if len(limits) > 1:
         return ", ".join(f"`{name}` ({limit})" if limit else f"`{name}`" for name, limit in names)
@@ -45,7 +45,7 @@ def with_limits(names: list[tuple[str, int | None]]) -> str:
 
 
 def machine(report: dict[str, Any]) -> str:
-    """Return where and how a report was made."""
+    """Return the sentence that says how and on which machine a report was made."""
     m = report["machine"]
     return (
         f"Measured with `{report['command']}` on {m['cores_available']} cores ({m['cpu']}), {m['system']}, "
@@ -54,7 +54,7 @@ def machine(report: dict[str, Any]) -> str:
 
 
 def compare(report: dict[str, Any]) -> str:
-    """Return the table of a comparison with EnvPool, and the machine it was made on."""
+    """Return the table of a comparison with EnvPool, after the sentence about the machine."""
     rows = (
         [
             row["cell"],
@@ -89,7 +89,7 @@ def atari(report: dict[str, Any]) -> str:
 
 
 def construction(report: dict[str, Any]) -> str:
-    """Return the table of import, construction and memory of a comparison with EnvPool."""
+    """Return the table of import time, construction time and memory, compared with EnvPool."""
     names = {
         "import_seconds": ("`import envpool`, ms", 1e3),
         "import_bytes": ("resident memory after it, MB", 1e-6),
@@ -112,7 +112,7 @@ def construction(report: dict[str, Any]) -> str:
 
 
 def bench(report: dict[str, Any]) -> str:
-    """Return the table of a run of `envpool bench`."""
+    """Return the table of a run of `envpool bench`, after the sentence about the machine."""
     rows = (
         [
             row["task"],
@@ -142,7 +142,7 @@ def bench(report: dict[str, Any]) -> str:
 
 
 def dispatch(rows: list[dict[str, Any]]) -> str:
-    """Return the smallest ratios of the dispatch benchmark for each mode, number of threads and cost."""
+    """Return the smallest and the largest ratio of the dispatch benchmark for each mode, number of threads and cost."""
     costs = list(dict.fromkeys(row["cost"] for row in rows))
     lines = []
     for mode in ("sync", "async"):
@@ -155,12 +155,12 @@ def dispatch(rows: list[dict[str, Any]]) -> str:
 
 
 def ratio(value: float | None) -> str:
-    """Return a ratio with three digits."""
+    """Return a ratio with three significant digits, or without decimals from 1000 on."""
     return "" if value is None else f"{value:.3g}x" if value < 1000 else f"{value:,.0f}x"
 
 
 def rate(steps_per_second: float | None) -> str:
-    """Return a rate in millions or thousands, with two decimals below ten and one above."""
+    """Return a rate in millions or thousands of steps, with two decimals below ten and one above."""
     if steps_per_second is None:
         return ""
     value, unit = (steps_per_second / 1e6, "M") if steps_per_second >= 1e6 else (steps_per_second / 1e3, "k")
@@ -168,13 +168,13 @@ def rate(steps_per_second: float | None) -> str:
 
 
 def replace(text: str, name: str, content: str) -> str:
-    """Return the text with what stands between the two marks of a part replaced."""
+    """Return the text with the content between the two markers of a part replaced."""
     begin = text.index("\n", text.index(f"<!-- {name}: begin")) + 1
     end = text.index(f"<!-- {name}: end -->")
     return text[:begin] + content + "\n" + text[end:]
 
 
-#: Generated parts by file: name of the part, what renders it, and its data.
+#: Generated parts by file: the name of the part, the function that renders it, and the name of its data file.
 PARTS = {
     "README.md": {"benchmarks": (compare, "compare")},
     "docs/benchmarks.md": {
@@ -192,7 +192,7 @@ PARTS = {
 
 
 def render(name: str, text: str) -> str:
-    """Return a file's text with its generated parts up to date."""
+    """Return the text of a file with its generated parts up to date."""
     if name == "README.md":
         text = replace(text, "tasks", tasks())
     for part, (renderer, data) in PARTS[name].items():

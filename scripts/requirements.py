@@ -1,4 +1,4 @@
-"""Prints requirements of pyproject.toml, one a line: ``python scripts/requirements.py build run test``."""
+"""Prints requirements from pyproject.toml, one per line: ``python scripts/requirements.py build run test``."""
 
 import sys
 import tomllib
@@ -12,5 +12,5 @@ groups = {
 }
 for name in sys.argv[1:]:
     if name not in groups:
-        raise SystemExit(f"no group {name!r} in pyproject.toml; there are {', '.join(groups)}")
+        raise SystemExit(f"pyproject.toml has no group {name!r}; the groups are {', '.join(groups)}")
     print("\n".join(groups[name]))

@@ -10,7 +10,8 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError, UnknownTaskError
-from envpool.registration import EnvRegistry, registry
+from envpool.registration import pool_class, registry
+from envpool.registry import EnvRegistry
 from tests.support.python import output_of
 
 # ---- importing -------------------------------------------------------------------------------------------------------
@@ -97,6 +98,8 @@ def test_every_kind_of_env_has_its_classes():
         if task.env is None or not task.import_path.startswith("envpool."):
             continue
         family = importlib.import_module(task.import_path.rpartition(".")[0])
+        while "__getattr__" not in vars(family):  # a package inside a family
+            family = importlib.import_module(family.__name__.rpartition(".")[0])
         assert getattr(family, f"{task.env}EnvSpec") is registry.spec_class(task)
 
 
@@ -179,16 +182,57 @@ def test_registered_tasks_come_after_those_of_the_package():
     mine = EnvRegistry()
     mine.register("New-v0", "envpool.classic_control.cartpole", env="CartPole", aliases=["New-v1"], max_episode_steps=9)
     assert mine.list_all_envs()[-2:] == ["New-v0", "New-v1"]
-    with mine.make("New-v1", "gymnasium", num_envs=3) as pool:
-        assert pool.config["max_episode_steps"] == 9
-    with mine.make("New-v1", "gymnasium", num_envs=3, max_episode_steps=5) as pool:
-        assert pool.config["max_episode_steps"] == 5
+    assert mine.make_spec("New-v1", num_envs=3).config.max_episode_steps == 9
+    assert mine.make_spec("New-v1", num_envs=3, max_episode_steps=5).config.max_episode_steps == 5
+
+
+def test_listeners_hear_of_every_task():
+    heard = []
+    mine = EnvRegistry()
+    mine.on_register(heard.append)
+    mine.register("New-v0", "envpool.classic_control.cartpole", env="CartPole", aliases=["New-v1"])
+    assert heard == [("New-v0", "New-v1")]
+
+
+def test_resolve():
+    mine = EnvRegistry()
+    mine.register("New-v0", "envpool.classic_control.cartpole", env="CartPole", max_episode_steps=9)
+    spec, render = mine.resolve("New-v0", "dm", {"num_envs": 3})
+    assert (spec.task_id, spec.style, spec.follows_gym, spec.config.max_episode_steps) == ("New-v0", "dm", False, 9)
+    assert render is None
+    options = {"render_mode": "rgb_array", "render_width": 30, "gym_api": "legacy"}
+    spec, render = mine.resolve("New-v0", "gym", options)
+    assert (spec.style, spec.follows_gym, spec.config.gym_reset_return_info) == ("gym", True, False)
+    assert (render.mode, render.width, render.camera) == ("rgb_array", 30, -1)
+    assert len(options) == 3, "resolve() does not change the options"
+
+
+class Plain:
+    """An environment that does not subclass EnvDefinition."""
+
+    options = {"reward_threshold": 3.0}
+
+    @staticmethod
+    def build(config):
+        return envpool.make_spec("CartPole-v1").capsule
+
+
+def test_an_environment_with_options_and_build_only():
+    mine = EnvRegistry()
+    mine.register("Plain-v0", __name__, env="Plain")
+    spec, render = mine.resolve("Plain-v0", "gymnasium", {"render_mode": "rgb_array"})
+    assert spec.env is Plain
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    with pool_class(type(spec), "gymnasium")(spec, render) as pool:
+        pool.reset()
+        assert type(pool).__name__ == "PlainGymnasiumEnvPool"
+        assert pool.metadata["render_fps"] == 30
+        assert pool.render().dtype == np.uint8
 
 
 def test_register_with_envpools_arguments():
     """Register existing classes by name, as EnvPool's own families do."""
-    mine = EnvRegistry()
-    mine.register(
+    envpool.register(
         "Old-v0",
         "envpool.classic_control",
         "CartPoleEnvSpec",
@@ -197,10 +241,13 @@ def test_register_with_envpools_arguments():
         ["Older-v0"],
         max_episode_steps=9,
     )
-    for env_type, name in (("dm", "CartPoleDMEnvPool"), ("gymnasium", "CartPoleGymnasiumEnvPool")):
-        with mine.make("Older-v0", env_type, num_envs=2) as pool:
-            assert type(pool).__name__ == name
-            assert pool.config["max_episode_steps"] == 9
+    try:
+        for env_type, name in (("dm", "CartPoleDMEnvPool"), ("gymnasium", "CartPoleGymnasiumEnvPool")):
+            with envpool.make("Older-v0", env_type, num_envs=2) as pool:
+                assert type(pool).__name__ == name
+                assert pool.config["max_episode_steps"] == 9
+    finally:
+        del registry.tasks["Old-v0"], registry.tasks["Older-v0"]
 
 
 # ---- options ---------------------------------------------------------------------------------------------------------
@@ -209,7 +256,7 @@ def test_register_with_envpools_arguments():
 def test_unknown_option():
     with pytest.raises(TypeError, match="task 'CartPole-v1' has no option 'num_env'; did you mean 'num_envs'"):
         envpool.make_gym("CartPole-v1", num_env=3)
-    with pytest.raises(TypeError, match="has no option 'zzz'; it has num_envs, batch_size, "):
+    with pytest.raises(TypeError, match="has no option 'zzz'; its options are num_envs, batch_size, "):
         envpool.make_spec("CartPole-v1", zzz=3)
 
 

@@ -70,8 +70,8 @@ def test_a_task_that_draws_nothing(style, undrawn):
         pool.reset()
         with pytest.raises(PoolStateError, match="needs a render mode"):
             pool.render()
-        with pytest.raises(ConfigError, match="env StaticSynthetic draws no pictures"):
-            pool.draw([0], 8, 8, -1)
+        with pytest.raises(ConfigError, match="env StaticSynthetic has no renderer"):
+            pool.render_frames([0], 8, 8, -1)
 
 
 def test_old_gym_has_its_own_names():
@@ -104,19 +104,23 @@ def test_options_are_no_configuration():
         (
             {"render_width": -1},
             ConfigError,
-            r"render_width is -1, allowed are 1 to 4096, and 0 for the size of Synthetic",
+            r"render_width must be between 1 and 4096 pixels, or 0 for the default size of Synthetic-v0, got -1",
         ),
-        ({"render_height": 4097}, ConfigError, "render_height is 4097, allowed are 1 to 4096"),
+        ({"render_height": 4097}, ConfigError, "render_height must be between 1 and 4096 pixels, .* got 4097"),
         ({"render_height": 10.0}, TypeError, "render_height must be an integer, got 10.0"),
         ({"render_width": True}, TypeError, "render_width must be an integer, got True"),
-        ({"render_camera_id": -2}, ConfigError, "render_camera_id is -2, allowed are -1"),
+        ({"render_camera_id": -2}, ConfigError, "render_camera_id must be -1, for the default camera, .* got -2"),
         ({"render_camera_id": "track"}, TypeError, "render_camera_id must be an integer, got 'track'"),
-        ({"render_mode": "rgb_array", "render_env_id": 2}, ConfigError, "render_env_id is 2, allowed are 0 to 1"),
-        ({"render_mode": "rgb_array", "render_env_id": -1}, ConfigError, "render_env_id is -1, allowed are 0 to 1"),
+        ({"render_mode": "rgb_array", "render_env_id": 2}, ConfigError, "render_env_id must be between 0 and 1, got 2"),
+        (
+            {"render_mode": "rgb_array", "render_env_id": -1},
+            ConfigError,
+            "render_env_id must be between 0 and 1, got -1",
+        ),
         (
             {"from_pixels": True},
             ConfigError,
-            "from_pixels=True is only supported for MuJoCo tasks, Synthetic-v0 is none",
+            "from_pixels=True is only available for MuJoCo tasks; 'Synthetic-v0' is not one",
         ),
         ({"render_size": 3}, TypeError, "has no option 'render_size'"),
     ],

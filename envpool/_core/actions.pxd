@@ -8,22 +8,30 @@ from envpool._core.engine cimport Engine
 cdef class ActionField:
     cdef object name
     cdef object dtype
-    cdef tuple shape            # of one env's row, without the player dimension
+    cdef tuple shape            # of the row of one env, without the player dimension
     cdef int ndim
     cdef int typenum
     cdef int64_t itemsize
     cdef bint is_signed
-    cdef int64_t items
-    cdef bint is_checked        # an integer with both bounds
-    cdef int64_t low
-    cdef int64_t high
-    cdef object lows            # bounds per element where they differ, else None
-    cdef object highs
+    cdef int64_t items          # number of elements of a row
+    cdef bint is_bounded        # an integer field with both bounds
+    cdef bint is_uniform        # the bounds are those of every element
+    cdef int64_t low            # the smallest lower bound
+    cdef int64_t high           # the largest upper bound
+    cdef int64_t* lows          # bounds by element (items); NULL unless is_bounded
+    cdef int64_t* highs
 
-    cdef int load(self, Engine* e, int index, object action, const int32_t* ids, int32_t n, bint cast) except -1
-    cdef int load_checked(self, Engine* e, int index, cnp.ndarray action, const int32_t* ids, int32_t n) except -1
-    cdef int refuse(self, Engine* e, int index, cnp.ndarray values, const int32_t* ids, int32_t n) except -1
+    cdef int set_bounds(self, field) except -1
+    cdef cnp.ndarray to_int64(self, action)
+    cdef cnp.ndarray convert(self, object action, int64_t rows, bint may_cast)
+    cdef int64_t store(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept
+    cdef int64_t repair(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept
+    cdef object refusal(self, cnp.ndarray a, int64_t row, int32_t id)
 
 cdef class ActionTable:
-    cdef readonly tuple fields
-    cdef int load(self, Engine* e, object action, const int32_t* ids, int32_t n) except -1
+    cdef readonly tuple fields  # of ActionField
+
+    cdef int32_t load(self, Engine* e, object action, object env_id, const int32_t** ids) except -1
+    cdef int32_t load_dict(self, Engine* e, dict action, object env_id, const int32_t** ids) except -1
+    cdef int check_players(self, players, env_id) except -1
+    cdef list names(self)

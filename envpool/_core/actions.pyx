@@ -1,19 +1,28 @@
 """Moving actions from the user's arrays into the slots of the engine: one packed array per action field, by env id.
 
-Casting happens while copying. A value that an integer field does not allow is refused before anything is sent, except
-for an env that resets in this step and ignores its action.
+A send has two stages. First everything of the user's is converted to arrays, which may run any code. Second, without
+running any Python code, the env ids are checked and marked as busy, and the actions are copied into their slots. A value
+that is out of bounds makes the second stage fail, except for an env that resets in this step and ignores its action.
 """
 
 import numpy as np
 
 cimport numpy as cnp
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from envpool._core.engine cimport Engine, RUNNING
-from envpool.errors import ActionError
+from envpool._core.env_ids cimport as_ids, release, take_idle
+from envpool._core.inputs cimport as_array, flatten
+
+from envpool.errors import ActionError, EnvIdError
 
 cnp.import_array()
+
+cdef enum:      # results of ActionField.store() besides the row with a bad value
+    STORED = -1
+    MISFIT = -2
 
 ctypedef fused from_t:
     int32_t
@@ -28,8 +37,8 @@ ctypedef fused to_t:
 
 cdef bint copy_checked(from_t* source, to_t* slots, const int32_t* ids, int32_t n, int64_t items, int64_t low,
                        int64_t high) noexcept:
-    """Copies n rows into the slots of their ids (NULL: slots 0 to n-1); False when a value is out of bounds."""
-    cdef int64_t i, k, value, bad = 0       # negative as soon as one distance to a bound is
+    """Copies n rows into the slots of their ids (NULL: slots 0 to n-1); False if a value is out of bounds."""
+    cdef int64_t i, k, value, bad = 0       # negative as soon as one distance to a bound is negative
     if ids == NULL:             # a loop that the compiler vectorises
         for i in range(n * items):
             value = source[i]
@@ -46,6 +55,7 @@ cdef bint copy_checked(from_t* source, to_t* slots, const int32_t* ids, int32_t 
 
 cdef bint dispatch(from_t* source, void* slots, int64_t itemsize, bint is_signed, const int32_t* ids, int32_t n,
                    int64_t items, int64_t low, int64_t high) noexcept:
+    """Calls copy_checked() for the type of the slots."""
     if itemsize == 4:
         return copy_checked(source, <int32_t*>slots, ids, n, items, low, high)
     if itemsize == 8:
@@ -61,7 +71,7 @@ cdef class ActionField:
     Parameters
     ----------
     field : Field
-        Its entry in the env's action table.
+        Its entry in the action table of the env.
     """
 
     def __init__(self, field):
@@ -73,74 +83,60 @@ cdef class ActionField:
         self.itemsize = field.dtype.itemsize
         self.is_signed = field.dtype.kind == "i"
         self.items = int(np.prod(self.shape, dtype=np.int64))
-        self.is_checked = field.dtype.kind in "iu" and field.low is not None and field.high is not None
-        if self.is_checked:
-            # Within a quarter of the range of int64, so that a distance to a bound cannot overflow unnoticed.
-            self.low, self.high = max(int(np.min(field.low)), -(2**62)), min(int(np.max(field.high)), 2**62)
-            if np.ndim(field.low) or np.ndim(field.high):
-                self.lows = np.broadcast_to(np.reshape(field.low, np.shape(field.low) and self.shape), self.shape)
-                self.highs = np.broadcast_to(np.reshape(field.high, np.shape(field.high) and self.shape), self.shape)
+        self.is_bounded = field.dtype.kind in "iu" and field.low is not None and field.high is not None
+        if self.is_bounded:
+            self.set_bounds(field)
 
-    cdef int load(self, Engine* e, int index, object action, const int32_t* ids, int32_t n, bint cast) except -1:
-        """Copies an action for ids[i] (n) into the slots. cast: take any dtype that can hold such a value."""
+    cdef int set_bounds(self, field) except -1:
+        """Reads the bounds. They stay within half of the range of int64, so that a distance to one cannot overflow."""
+        cdef int64_t k
+        lows = np.broadcast_to(np.ravel(field.low), self.items)
+        highs = np.broadcast_to(np.ravel(field.high), self.items)
+        self.lows = <int64_t*>calloc(self.items, sizeof(int64_t))
+        self.highs = <int64_t*>calloc(self.items, sizeof(int64_t))
+        if self.lows == NULL or self.highs == NULL:
+            raise MemoryError(f"no memory for the bounds of action {self.name!r}")
+        for k in range(self.items):
+            self.lows[k], self.highs[k] = max(int(lows[k]), -(2**62)), min(int(highs[k]), 2**62)
+        self.low = min([self.lows[k] for k in range(self.items)])
+        self.high = max([self.highs[k] for k in range(self.items)])
+        self.is_uniform = bool((lows == lows[0]).all() and (highs == highs[0]).all())
+        return 0
+
+    def __dealloc__(self):
+        free(self.lows)
+        free(self.highs)
+
+    cdef cnp.ndarray convert(self, object action, int64_t rows, bint may_cast):
+        """Returns an action as an array of `rows` rows that store() takes. may_cast: another dtype is allowed."""
         cdef cnp.ndarray a
-        cdef int64_t i, size
-        cdef char* slots
-        cdef char* source
         if not cnp.PyArray_CheckExact(action):
-            action = np.asarray(action)
+            action = as_array(self.name, action)
         a = <cnp.ndarray>action
-        if (cnp.PyArray_NDIM(a) != 1 + self.ndim or cnp.PyArray_DIMS(a)[0] != n
+        if (cnp.PyArray_NDIM(a) != 1 + self.ndim or cnp.PyArray_DIMS(a)[0] != rows
                 or (self.ndim and action.shape[1:] != self.shape)):
             raise ActionError(
-                f"action {self.name!r} has shape {action.shape}, expected {(n, *self.shape)}: one row for each of the "
-                f"{n} env ids"
+                f"action {self.name!r} has shape {action.shape}, expected {(rows, *self.shape)}: one row for each of the "
+                f"{rows} env ids"
             )
-        if not cast and action.dtype != self.dtype:
+        if not may_cast and action.dtype != self.dtype:
             raise ActionError(
                 f"action {self.name!r} in a dict has dtype {action.dtype}, expected exactly {self.dtype}: use "
                 f".astype(np.{self.dtype})"
             )
-        if self.is_checked:
-            return self.load_checked(e, index, a, ids, n)
-        if cnp.PyArray_TYPE(a) != self.typenum or not cnp.PyArray_ISCARRAY_RO(a):
+        if self.is_bounded:
+            if not (cnp.PyArray_ISCARRAY_RO(a) and cnp.PyArray_TYPE(a) in (cnp.NPY_INT64, cnp.NPY_INT32)):
+                return self.to_int64(action)
+        elif cnp.PyArray_TYPE(a) != self.typenum or not cnp.PyArray_ISCARRAY_RO(a):
             if action.dtype.kind not in "biuf":
                 raise ActionError(
-                    f"action {self.name!r} has dtype {action.dtype}, expected {self.dtype} or what casts to it"
+                    f"action {self.name!r} has dtype {action.dtype}, expected {self.dtype} or a dtype that casts to it"
                 )
-            a = np.ascontiguousarray(action, self.dtype)
-        slots = <char*>e.actions[index]
-        source = <char*>cnp.PyArray_DATA(a)
-        size = e.action_bytes[index]
-        if ids == e.all_ids:
-            memcpy(slots, source, n * size)
-        else:
-            for i in range(n):
-                memcpy(slots + ids[i] * size, source + i * size, size)
-        return 0
+            return np.ascontiguousarray(action, self.dtype)
+        return a
 
-    cdef int load_checked(self, Engine* e, int index, cnp.ndarray action, const int32_t* ids, int32_t n) except -1:
-        cdef cnp.ndarray a = action
-        cdef const int32_t* to = ids
-        cdef bint fine
-        if ids == e.all_ids:
-            to = NULL
-        if not (cnp.PyArray_ISCARRAY_RO(a) and cnp.PyArray_TYPE(a) in (cnp.NPY_INT64, cnp.NPY_INT32)):
-            a = self.to_int64(action)
-        if cnp.PyArray_TYPE(a) == cnp.NPY_INT32:
-            fine = dispatch(<int32_t*>cnp.PyArray_DATA(a), e.actions[index], self.itemsize, self.is_signed, to, n,
-                            self.items, self.low, self.high)
-        else:
-            fine = dispatch(<int64_t*>cnp.PyArray_DATA(a), e.actions[index], self.itemsize, self.is_signed, to, n,
-                            self.items, self.low, self.high)
-        if self.lows is not None:
-            fine = fine and bool(((a >= self.lows) & (a <= self.highs)).all())
-        if not fine:
-            self.refuse(e, index, a, ids, n)
-        return 0
-
-    def to_int64(self, action):
-        """Integers as int64, whole floats too; anything else is refused."""
+    cdef cnp.ndarray to_int64(self, action):
+        """Returns integers, or floats with integer values, as int64; refuses anything else."""
         kind = action.dtype.kind
         if kind == "f":
             whole = (np.rint(action) == action) & (np.abs(action).astype(np.float64) < 2.0**62)
@@ -151,29 +147,85 @@ cdef class ActionField:
                 )
         elif kind not in "biu":
             raise ActionError(
-                f"action {self.name!r} has dtype {action.dtype}, expected {self.dtype} or another integer"
+                f"action {self.name!r} has dtype {action.dtype}, expected {self.dtype} or another integer dtype"
             )
         elif action.dtype == np.uint64:
             action = np.minimum(action, np.uint64(INT64_MAX))
         return np.ascontiguousarray(action, np.int64)
 
-    cdef int refuse(self, Engine* e, int index, cnp.ndarray values, const int32_t* ids, int32_t n) except -1:
-        """Sets bad rows to the lowest value, and raises for the first one whose env would look at its action."""
-        lows = self.low if self.lows is None else self.lows
-        highs = self.high if self.highs is None else self.highs
-        low_row = np.full(self.shape, lows, self.dtype).tobytes()
-        cdef const char* lowest = low_row
-        cdef int i
-        bad = ((values < lows) | (values > highs)).reshape(n, -1).any(axis=1)
-        for i in np.flatnonzero(bad):       # a slot never keeps what its env does not allow
-            memcpy(<char*>e.actions[index] + ids[i] * e.action_bytes[index], lowest, e.action_bytes[index])
-        for i in np.flatnonzero(bad):
-            if e.reset[ids[i]] == RUNNING:
-                raise ActionError(
-                    f"action {self.name!r} of env {ids[i]} (row {i}) is {values[i]}, allowed are integers from "
-                    f"{np.asarray(lows).tolist()} to {np.asarray(highs).tolist()}; nothing was sent"
-                )
-        return 0
+    cdef int64_t store(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept:
+        """Copies the rows of `a` into the slots of ids[i] (n).
+
+        Returns STORED, MISFIT if code of the user's has changed the array since convert(), or the position of a row
+        with a value that is out of bounds.
+        """
+        cdef const int32_t* to = NULL
+        cdef void* slots = e.actions[index]
+        cdef const char* source = <const char*>cnp.PyArray_DATA(a)
+        cdef int typenum = cnp.PyArray_TYPE(a)
+        cdef int64_t i, size = e.action_bytes[index]
+        cdef bint fine
+        if not cnp.PyArray_ISCARRAY_RO(a) or cnp.PyArray_SIZE(a) != n * self.items:
+            return MISFIT
+        if ids != e.all_ids:
+            to = ids
+        if self.is_bounded:
+            if typenum == cnp.NPY_INT32:
+                fine = dispatch(<int32_t*>source, slots, self.itemsize, self.is_signed, to, n, self.items, self.low,
+                                self.high)
+            elif typenum == cnp.NPY_INT64:
+                fine = dispatch(<int64_t*>source, slots, self.itemsize, self.is_signed, to, n, self.items, self.low,
+                                self.high)
+            else:
+                return MISFIT
+            return STORED if fine and self.is_uniform else self.repair(e, index, a, ids, n)
+        if typenum != self.typenum:
+            return MISFIT
+        if to == NULL:
+            memcpy(slots, source, n * size)
+        else:
+            for i in range(n):
+                memcpy(<char*>slots + ids[i] * size, source + i * size, size)
+        return STORED
+
+    cdef int64_t repair(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept:
+        """Sets rows with a value out of bounds to the lower bounds, so that no slot keeps a value which its env forbids.
+
+        Returns the position of the first such row whose env would use its action, or STORED.
+        """
+        cdef bint is_wide = cnp.PyArray_TYPE(a) == cnp.NPY_INT64
+        cdef const int64_t* wide = <const int64_t*>cnp.PyArray_DATA(a)
+        cdef const int32_t* narrow = <const int32_t*>cnp.PyArray_DATA(a)
+        cdef int64_t i, k, value, first = STORED
+        cdef bint bad
+        for i in range(n):
+            bad = False
+            for k in range(self.items):
+                value = wide[i * self.items + k] if is_wide else narrow[i * self.items + k]
+                bad |= value < self.lows[k] or value > self.highs[k]
+            if not bad:
+                continue
+            dispatch(self.lows, <char*>e.actions[index] + ids[i] * e.action_bytes[index], self.itemsize,
+                     self.is_signed, NULL, 1, self.items, self.low, self.high)
+            if first < 0 and e.reset[ids[i]] == RUNNING:
+                first = i
+        return first
+
+    cdef object refusal(self, cnp.ndarray a, int64_t row, int32_t id):
+        """Returns the exception for a row that store() has refused."""
+        cdef int64_t k
+        if row == MISFIT:
+            return ActionError(
+                f"action {self.name!r} changed its shape or dtype while the actions were being converted; nothing was sent"
+            )
+        lows = np.reshape([self.lows[k] for k in range(self.items)], self.shape)
+        highs = np.reshape([self.highs[k] for k in range(self.items)], self.shape)
+        if self.is_uniform:
+            lows, highs = lows.flat[0], highs.flat[0]
+        return ActionError(
+            f"action {self.name!r} of env {id} (row {row}) is {a[row]}, allowed are integers from "
+            f"{np.asarray(lows).tolist()} to {np.asarray(highs).tolist()}; nothing was sent"
+        )
 
 
 cdef class ActionTable:
@@ -182,28 +234,83 @@ cdef class ActionTable:
     Parameters
     ----------
     fields : sequence of Field
-        The env's action table.
+        The action table of the env.
     """
 
     def __init__(self, fields):
         self.fields = tuple(ActionField(f) for f in fields)
 
-    cdef int load(self, Engine* e, object action, const int32_t* ids, int32_t n) except -1:
-        """Copies actions for ids[i] (n) into the slots; an array if there is one field, else a dict by field name."""
+    cdef int32_t load(self, Engine* e, object action, object env_id, const int32_t** ids) except -1:
+        """Marks the envs of a send as busy, copies their actions, and returns the number of envs; `ids` becomes their ids.
+
+        Parameters
+        ----------
+        action : array_like or dict
+            An array if the env has one action field, else arrays by field name. A dict may also contain "env_id" and
+            "players.env_id".
+        env_id : array_like of int or None
+            Ids of idle envs, each once; None means all envs.
+
+        Raises
+        ------
+        ActionError, EnvIdError
+            Nothing is marked in this case.
+        """
+        cdef ActionField field
+        cdef cnp.ndarray a
+        cdef int32_t n
+        cdef int64_t result
+        if isinstance(action, dict):
+            return self.load_dict(e, flatten(action), env_id, ids)
+        if len(self.fields) != 1:
+            raise ActionError(f"action must be a dict with the keys {self.names()}, got {type(action).__name__}")
+        field = <ActionField>self.fields[0]
+        env_id = as_ids(env_id)
+        a = field.convert(action, e.num_envs if env_id is None else (<cnp.ndarray>env_id).shape[0], True)
+        n = take_idle(e, env_id, ids, False)
+        result = field.store(e, 0, a, ids[0], n)
+        if result != STORED:
+            release(e, ids[0], n)
+            raise field.refusal(a, result, ids[0][max(result, 0)])
+        return n
+
+    cdef int32_t load_dict(self, Engine* e, dict action, object env_id, const int32_t** ids) except -1:
+        """See load(); `action` has one key per array."""
+        cdef ActionField field
+        cdef list arrays
+        cdef int32_t n
+        cdef int64_t rows, result
         cdef int i
-        if not isinstance(action, dict):
-            if len(self.fields) != 1:
-                raise ActionError(f"action must be a dict with the keys {self.names()}, got {type(action).__name__}")
-            return (<ActionField>self.fields[0]).load(e, 0, action, ids, n, True)
+        own_ids = action.pop("env_id", None)
+        players = action.pop("players.env_id", None)
+        env_id = as_ids(own_ids if env_id is None else env_id)
+        rows = e.num_envs if env_id is None else (<cnp.ndarray>env_id).shape[0]
+        if players is not None:
+            self.check_players(players, np.arange(rows) if env_id is None else env_id)
         unknown = [k for k in action if k not in self.names()]
         missing = [k for k in self.names() if k not in action]
         if unknown or missing:
             raise ActionError(
                 f"action dict needs the keys {self.names()}; missing are {missing}, unknown are {unknown}"
             )
+        arrays = [(<ActionField>f).convert(action[(<ActionField>f).name], rows, False) for f in self.fields]
+        n = take_idle(e, env_id, ids, False)
         for i in range(len(self.fields)):
-            (<ActionField>self.fields[i]).load(e, i, action[(<ActionField>self.fields[i]).name], ids, n, False)
+            field = <ActionField>self.fields[i]
+            result = field.store(e, i, <cnp.ndarray>arrays[i], ids[0], n)
+            if result != STORED:
+                release(e, ids[0], n)
+                raise field.refusal(<cnp.ndarray>arrays[i], result, ids[0][max(result, 0)])
+        return n
+
+    cdef int check_players(self, players, env_id) except -1:
+        """Refuses ids of players other than the env ids themselves, since every env has one player."""
+        if not np.array_equal(np.atleast_1d(players), env_id):
+            raise EnvIdError(
+                f"players.env_id must equal env_id, one player per env; got {players!r} for env_id {env_id!r}"
+            )
         return 0
 
-    def names(self):
+    cdef list names(self):
+        """Returns the names of the action arrays."""
         return [(<ActionField>f).name for f in self.fields]

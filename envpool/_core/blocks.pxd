@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t
 
 from envpool._core.engine cimport Block
 
-cdef struct ArrayLayout:
+cdef struct ArrayLayout:        # an array of a block as it was made
     void* data
     PyObject* descr
     int flags
@@ -14,15 +14,15 @@ cdef struct ArrayLayout:
     int ndim
     cnp.npy_intp dims[8]
 
-cdef class Memory:
+cdef class BlockMemory:
     cdef void* base
 
 cdef class BatchBlock:
     cdef Block c                # what the engine writes through
-    cdef Memory memory
-    cdef list arrays            # one ndarray per column, whole capacity; the only references kept here
+    cdef BlockMemory memory
+    cdef list arrays            # one ndarray per column with all rows; the block keeps no other references to them
     cdef void** pointers        # the tables behind c.fields and c.final
-    cdef ArrayLayout* made             # how each array was made
+    cdef ArrayLayout* layouts   # layout of each array
     cdef bint is_held(self)
     cdef bint is_pristine(self)
     cdef void add(self, cnp.ndarray array)
@@ -35,9 +35,9 @@ cdef class BlockStore:
     cdef int64_t capacity
     cdef int num_fields
     cdef bint same_step
-    cdef tuple optional         # which of DONE, DISCOUNT, STEP_TYPE are wanted
+    cdef tuple core_columns     # the CoreFields of the blocks
     cdef list used              # blocks handed out
-    cdef Py_ssize_t cursor      # the one of them to look at next
+    cdef Py_ssize_t cursor      # position in `used` of the block to look at next
     cdef readonly int64_t allocated
     cdef BlockStore resized(self, int64_t capacity)
     cdef int64_t block_bytes(self)

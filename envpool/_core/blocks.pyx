@@ -1,10 +1,10 @@
-"""Batch blocks: one allocation per batch, one array per column, recycled when nobody holds any of it.
+"""Batch blocks: one allocation per batch, one array per column, recycled when nobody holds any of its arrays.
 
-A block is handed out as NumPy arrays over its memory. Whoever holds an array, a slice, a memoryview or a DLPack view of
-one raises that array's reference count, directly or through the view's base. So a block may be written again when each
-of its arrays is referenced by the block alone, has no weak reference, and looks as it was made (nobody has reshaped it
-in place or taken away its writeable flag). The memory itself belongs to an object that is the base of every array, and
-so outlives the pool where arrays do.
+A block is handed out as NumPy arrays over its memory. Anyone who holds an array, or a slice, a memoryview or a DLPack
+view of it, raises the reference count of that array, directly or through the base of the view. A block may therefore be
+written again when the block alone references its arrays, no array has a weak reference, and every array has its original
+layout (nobody has reshaped it in place or cleared its writeable flag). The memory belongs to an object that is the base
+of every array, so that it outlives the pool as long as an array does.
 """
 
 import numpy as np
@@ -32,12 +32,11 @@ cdef extern from *:
     bint ep_has_weakref(PyObject* a)
 
 cdef extern from "Python.h":
-    PyObject* PyList_GET_ITEM(object items, Py_ssize_t i)   # borrowed, and not counted for a moment either
+    PyObject* PyList_GET_ITEM(object items, Py_ssize_t i)   # borrowed: the reference is not counted
 
-# Blocks kept for reuse while somebody holds their arrays; beyond that the oldest is left to its holders.
 cdef enum:
-    KEPT = 16
-    LOOKED_AT = 4       # of those, how many are looked at per batch
+    KEPT = 16           # blocks kept for reuse while their arrays are held; further ones are left to their holders
+    LOOKED_AT = 4       # number of kept blocks that are considered for each batch
 
 CORE_COLUMNS = {
     REWARD: ("reward", np.float32), TERMINATED: ("terminated", np.bool_), TRUNCATED: ("truncated", np.bool_),
@@ -46,8 +45,8 @@ CORE_COLUMNS = {
 }
 
 
-cdef class Memory:
-    """Owns the bytes of a block: the base object of its arrays."""
+cdef class BlockMemory:
+    """The bytes of a block: the base object of its arrays."""
 
     def __cinit__(self, size_t size):
         self.base = aligned_alloc(64, size)
@@ -60,14 +59,14 @@ cdef class Memory:
 
 
 cdef class BatchBlock:
-    """One block: what the engine writes through, and the arrays over it."""
+    """One block: the pointers through which the engine writes, and the arrays over the memory."""
 
     def __dealloc__(self):
         free(self.pointers)
-        free(self.made)
+        free(self.layouts)
 
     cdef bint is_held(self):
-        """Whether anybody but this block can see one of its arrays."""
+        """Whether anyone but this block can access one of its arrays."""
         cdef PyObject* a
         cdef Py_ssize_t i
         for i in range(PyList_GET_SIZE(self.arrays)):
@@ -77,14 +76,14 @@ cdef class BatchBlock:
         return False
 
     cdef bint is_pristine(self):
-        """Whether every array still is what was made: same memory, shape, dtype and flags."""
+        """Whether every array has its original memory, shape, dtype and flags."""
         cdef cnp.ndarray a
         cdef const ArrayLayout* m
         cdef Py_ssize_t i
         cdef int d
         for i in range(PyList_GET_SIZE(self.arrays)):
             a = <cnp.ndarray>self.arrays[i]
-            m = &self.made[i]
+            m = &self.layouts[i]
             if (cnp.PyArray_DATA(a) != m.data or cnp.PyArray_FLAGS(a) != m.flags
                     or <PyObject*>cnp.PyArray_DESCR(a) != m.descr or cnp.PyArray_NDIM(a) != m.ndim):
                 return False
@@ -94,7 +93,7 @@ cdef class BatchBlock:
         return True
 
     cdef void add(self, cnp.ndarray array):
-        cdef ArrayLayout* m = &self.made[len(self.arrays)]
+        cdef ArrayLayout* m = &self.layouts[len(self.arrays)]
         m.data = cnp.PyArray_DATA(array)
         m.flags = cnp.PyArray_FLAGS(array)
         m.descr = <PyObject*>cnp.PyArray_DESCR(array)
@@ -104,28 +103,28 @@ cdef class BatchBlock:
         self.arrays.append(array)
 
     cdef void copy_row(self, int64_t row, BatchBlock source, int64_t source_row) noexcept:
-        """Copies a row from a block of the same columns; neither has been handed out."""
+        """Copies a row from a block with the same columns; neither block may have been handed out."""
         cdef Py_ssize_t i
         cdef ArrayLayout* to
         for i in range(PyList_GET_SIZE(self.arrays)):
-            to = &self.made[i]
-            memcpy(<char*>to.data + row * to.row_bytes, <char*>source.made[i].data + source_row * to.row_bytes,
+            to = &self.layouts[i]
+            memcpy(<char*>to.data + row * to.row_bytes, <char*>source.layouts[i].data + source_row * to.row_bytes,
                    to.row_bytes)
 
 
 cdef class BlockStore:
-    """Makes, hands out and takes back the blocks of one pool.
+    """Makes, exchanges and recycles the blocks of one pool.
 
     Parameters
     ----------
     fields : sequence of Field
-        The env's own columns.
+        The fields of the env.
     capacity : int
-        Rows per block.
+        Number of rows of a block.
     optional : sequence of str
-        Which of "done", "discount", "step_type" the API style asks for.
+        The columns among "done", "discount" and "step_type" that the API style uses.
     same_step : bool
-        Whether blocks also have columns for the last step of an episode.
+        If True, blocks also have columns for the last step of an episode.
     """
 
     def __init__(self, fields, capacity, optional, same_step):
@@ -136,39 +135,41 @@ cdef class BlockStore:
         if same_step:
             columns += [("final:" + name, dtype, shape) for name, dtype, shape in columns]
             columns += [("final:elapsed_step", np.int32, ()), ("final:mask", np.bool_, ())]
-        self.optional = tuple(
+        self.core_columns = tuple(
             k for k in sorted(CORE_COLUMNS) if k not in (DONE, DISCOUNT, STEP_TYPE) or CORE_COLUMNS[k][0] in optional
         )
-        columns += [(*CORE_COLUMNS[k], ()) for k in self.optional]
+        columns += [(*CORE_COLUMNS[k], ()) for k in self.core_columns]
         self.names = tuple(name for name, _, _ in columns)
         self.dtypes = tuple(np.dtype(dtype) for _, dtype, _ in columns)
         self.shapes = tuple(shape for _, _, shape in columns)
         self.used = []
 
     cdef BlockStore resized(self, int64_t capacity):
-        """A store of its own for blocks with the same columns and another number of rows."""
+        """Returns another store, for blocks with these columns and `capacity` rows."""
         cdef BlockStore other = BlockStore.__new__(BlockStore)
-        other.names, other.shapes, other.dtypes, other.optional = self.names, self.shapes, self.dtypes, self.optional
+        other.names, other.shapes, other.dtypes, other.core_columns = self.names, self.shapes, self.dtypes, self.core_columns
         other.num_fields, other.same_step, other.capacity = self.num_fields, self.same_step, capacity
         other.used = []
         return other
 
     cdef int64_t block_bytes(self):
+        """Returns the size of a block in bytes."""
         return sum(
             (self.capacity * int(np.prod(shape, dtype=np.int64)) * dtype.itemsize + 63) // 64 * 64
             for dtype, shape in zip(self.dtypes, self.shapes)
         )
 
     cdef BatchBlock new_block(self):
+        """Makes a block; raises MemoryError if it does not fit."""
         cdef BatchBlock b = BatchBlock.__new__(BatchBlock)
         cdef cnp.npy_intp dims[8]
         cdef char* at
         cdef int i, d, n = self.num_fields
-        b.memory = Memory(self.block_bytes())
+        b.memory = BlockMemory(self.block_bytes())
         b.arrays = []
         b.pointers = <void**>malloc(2 * n * sizeof(void*))
-        b.made = <ArrayLayout*>malloc(len(self.names) * sizeof(ArrayLayout))
-        if b.pointers == NULL or b.made == NULL:
+        b.layouts = <ArrayLayout*>malloc(len(self.names) * sizeof(ArrayLayout))
+        if b.pointers == NULL or b.layouts == NULL:
             raise MemoryError
         at = <char*>b.memory.base
         for i, (dtype, shape) in enumerate(zip(self.dtypes, self.shapes)):
@@ -186,15 +187,17 @@ cdef class BlockStore:
             b.c.final = b.pointers + n
             b.c.final_elapsed = <int32_t*>cnp.PyArray_DATA(b.arrays[2 * n])
             b.c.final_mask = <uint8_t*>cnp.PyArray_DATA(b.arrays[2 * n + 1])
-        first = len(self.names) - len(self.optional)
-        for i, k in enumerate(self.optional):
+        first = len(self.names) - len(self.core_columns)
+        for i, k in enumerate(self.core_columns):
             b.c.core[<int>k] = cnp.PyArray_DATA(b.arrays[first + i])
         self.allocated += 1
         return b
 
     cdef BatchBlock exchange(self, BatchBlock given):
-        """Takes back a block that is being handed out, and returns one that nobody sees: recycled or new. When there is
-        no memory for a new one, nothing is taken back."""
+        """Exchanges a block that is being handed out for one that nobody holds, recycled or new.
+
+        If there is no memory for a new block, MemoryError is raised and nothing changes.
+        """
         cdef BatchBlock b
         cdef Py_ssize_t at = 0, n = PyList_GET_SIZE(self.used)
         cdef int _i
@@ -213,12 +216,11 @@ cdef class BlockStore:
         if n < KEPT:
             self.used.append(given)
         else:
-            self.used[at] = given               # the held one that was looked at last is left to its holders
+            self.used[at] = given               # the held block that was considered last is left to its holders
         return b
 
     cdef void undo(self, BatchBlock given, BatchBlock got):
-        """Undoes exchange(given), which returned `got`, where `given` is not handed out after all: it may be in flight
-        still, or have been taken back by another thread already."""
+        """Undoes exchange(given), which returned `got`, because `given` is not handed out after all."""
         cdef Py_ssize_t at
         for at in range(PyList_GET_SIZE(self.used)):
             if <BatchBlock>self.used[at] is given:

@@ -4,18 +4,19 @@ from libc.stdint cimport int32_t, int64_t
 
 from envpool._core.engine cimport Engine
 
-# A wait of Python's looks for signals this often, ns.
+# The interval at which a blocking wait checks for Python signals, ns.
 cdef enum:
     SLICE = 50000000
 
-# Why wait_ready() returned.
+# Results of wait_ready().
 cdef enum:      # Wait
     READY
-    TIMED_OUT       # nothing wrong: look for signals and wait again
+    TIMED_OUT       # check for signals and wait again
     CLOSED
 
 cdef void enqueue(Engine* e, const int32_t* ids, int32_t n) noexcept
 cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept
+cdef void note_return(Engine* e) noexcept
 cdef bint is_ready(Engine* e) noexcept nogil
 cdef bint run_if_quick(Engine* e) noexcept
 cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil

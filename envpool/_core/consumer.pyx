@@ -1,4 +1,4 @@
-"""The caller's side of the scheduling core: publishing work, helping with it, waiting for it. See engine.pxd."""
+"""The consumer's side of the scheduling core: publishing work, helping with it, waiting for it. See engine.pxd."""
 
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
@@ -9,19 +9,20 @@ from envpool._core.atomic cimport (
 )
 from envpool._core.engine cimport Engine, NEVER, has_work, run_chunk, start_workers, wake
 
-# Async: below this mean cost a helping caller pays, above it a parked one does. Two values, so that it cannot flutter.
+# Async pools: below the first mean cost, ns, a helping consumer pays off; above the second one, a parked consumer does.
+# The two values differ, so that the policy does not flutter.
 cdef int64_t CHEAP_BELOW = 4000
 cdef int64_t CHEAP_ABOVE = 6000
-# Longest time the caller spins before it parks.
-cdef int64_t CALLER_SPIN = 3000
-# A caller that is away longer than this between send and recv gives its place to one more worker.
+# The longest time for which the consumer spins before it parks, ns.
+cdef int64_t CONSUMER_SPIN = 3000
+# A consumer that is usually away for longer than this between send and recv is replaced by one more worker, ns.
 cdef int64_t ABSENT = 20000
-# Work that is done with the GIL held.
+# The most work that is done with the GIL held, ns.
 cdef int64_t QUICK = 5000
 
 
 cdef void wake_for_backlog(Engine* e) noexcept nogil:
-    """With a helping caller: wakes as many workers as save more time than their waking costs."""
+    """Wakes as many workers beside a helping consumer as save more time than their waking costs."""
     cdef int64_t backlog, count
     if ep_load_rlx32(&e.parked) == 0:
         return
@@ -35,9 +36,9 @@ cdef void enqueue(Engine* e, const int32_t* ids, int32_t n) noexcept:
     """Writes ids behind the published part of the ring."""
     cdef int64_t at = e.head & e.mask, room = e.mask + 1 - at
     cdef int32_t i
-    if e.shelf_from != NEVER:
+    if e.partial_from != NEVER:
         for i in range(n):
-            ep_store_rlx32(&e.shelf_ring[(e.head + i) & e.mask], ids[i])
+            ep_store_rlx32(&e.partial_ring[(e.head + i) & e.mask], ids[i])
     elif e.is_sync:
         memcpy(e.ring + at, ids, min(n, room) * sizeof(int32_t))
         if n > room:
@@ -49,45 +50,53 @@ cdef void enqueue(Engine* e, const int32_t* ids, int32_t n) noexcept:
 
 
 cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept:
-    """Makes n enqueued ids claimable, decides who works on them, and wakes whom it pays to wake.
+    """Makes n enqueued ids claimable, decides who works on them, and wakes the workers that pay off.
 
-    returns_at_once: the caller goes straight on to wait, as step() does; else the gap counts as absence from now on.
+    returns_at_once: the consumer waits next, as in step(); otherwise it is absent from now on.
     """
     cdef int64_t cost = ep_load_rlx64(&e.ns_per_env)
     cdef bint helps
     if returns_at_once:
         e.absence -= e.absence >> 2
     e.cheap = cost < (CHEAP_ABOVE if e.cheap else CHEAP_BELOW)
-    helps = (e.is_sync or e.cheap) and e.absence < ABSENT and e.shelf_from == NEVER
+    helps = (e.is_sync or e.cheap) and e.absence < ABSENT and e.partial_from == NEVER
     if not helps and start_workers(e, e.num_threads) != 0:
-        helps = True            # no thread to be had: the caller stays the one that does the work
-    if helps != e.helps:        # a store that other threads must see costs more than a look
+        helps = True            # no thread can be started: the consumer keeps doing the work
+    if helps != e.helps:        # a store that other threads must see costs more than this comparison
         ep_store_sc32(&e.helps, helps)
         ep_store_sc32(&e.active, e.num_threads - helps)
     ep_store_sc64(&e.head, e.head + n)
-    if ep_load_sc32(&e.recv_waiting):       # another thread waits in recv: what it must do may have changed
+    if ep_load_sc32(&e.recv_waiting):       # another thread waits in recv, and may have to act differently now
         ep_add_sc32(&e.recv_word, 1)
         ep_futex_wake(&e.recv_word, 1)
     if e.num_threads - helps == 0:
         return
     if not helps:
         wake(e, n)
-    elif cost == 0 and not returns_at_once:     # nobody knows how much this is, and the caller goes elsewhere
+    elif cost == 0 and not returns_at_once:     # the cost is unknown, and the consumer does something else next
         wake(e, 1)
     else:
         wake_for_backlog(e)
 
 
+cdef void note_return(Engine* e) noexcept:
+    """Updates the usual absence of the consumer, which has come back to wait."""
+    if e.sent_at:
+        e.absence += (ep_now() - e.sent_at - e.absence) >> 2
+        e.sent_at = 0
+
+
 cdef bint is_ready(Engine* e) noexcept nogil:
+    """Whether the next block is ready."""
     if e.is_sync:
         return ep_load_acq64(&e.blocks[0].written) >= ep_load_rlx64(&e.expected)
     return ep_load_acq64(&e.blocks[e.next_block % e.num_blocks].written) >= e.batch_size
 
 
 cdef bint run_if_quick(Engine* e) noexcept:
-    """Steps what is published on the spot, GIL and all, where that takes less time than giving up the GIL is worth.
+    """Steps published envs with the GIL held if that takes less time than releasing the GIL costs.
 
-    True: the block is ready. It never waits, since a worker might need the GIL to go on.
+    True: the block is ready. This function never waits, since a worker might need the GIL to continue.
     """
     cdef int64_t cost = ep_load_rlx64(&e.ns_per_env)
     if cost == 0 or not e.helps or (e.head - ep_load_rlx64(&e.claim)) * cost > QUICK:
@@ -98,7 +107,7 @@ cdef bint run_if_quick(Engine* e) noexcept:
 
 
 cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
-    """Waits, and works meanwhile where the policy says so, until the next block is ready."""
+    """Waits until the next block is ready, and works in the meantime if the policy says so."""
     cdef int64_t deadline = 0, spinning_since
     cdef int32_t seen
     cdef int _i, woken
@@ -117,7 +126,7 @@ cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
                 return TIMED_OUT
             continue
         spinning_since = ep_now()
-        while not is_ready(e) and ep_now() - spinning_since < CALLER_SPIN:
+        while not is_ready(e) and ep_now() - spinning_since < CONSUMER_SPIN:
             for _i in range(16):
                 ep_pause()
         seen = ep_load_sc32(&e.recv_word)
@@ -125,7 +134,7 @@ cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
         woken = 0
         if not is_ready(e) and not ep_load_sc32(&e.stop):
             if has_work(e):
-                if ep_load_sc32(&e.helps):          # another thread has sent: claim it on the next turn
+                if ep_load_sc32(&e.helps):          # another thread has sent: the next iteration claims its envs
                     ep_store_sc32(&e.recv_waiting, 0)
                     continue
                 wake(e, e.num_threads)
@@ -136,7 +145,7 @@ cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
 
 
 cdef int64_t written_rows(Engine* e) noexcept nogil:
-    """Rows that have been written to the blocks in flight."""
+    """Returns the number of rows that have been written to the blocks in flight."""
     cdef int64_t written = 0, k
     for k in range(e.num_blocks):
         written += ep_load_sc64(&e.blocks[k].written)
@@ -144,7 +153,7 @@ cdef int64_t written_rows(Engine* e) noexcept nogil:
 
 
 cdef bint wait_drained(Engine* e, int64_t outstanding, int64_t timeout_ns) noexcept nogil:
-    """Works and waits until every row in flight is written. False: not yet after timeout_ns."""
+    """Works and waits until every row in flight is written. False: this took longer than timeout_ns."""
     cdef int64_t deadline = ep_now() + timeout_ns
     while True:
         if written_rows(e) == outstanding:
@@ -155,10 +164,10 @@ cdef bint wait_drained(Engine* e, int64_t outstanding, int64_t timeout_ns) noexc
             ep_futex_wait(&e.recv_word, ep_load_sc32(&e.recv_word), 100000)
 
 
-# ---- for the shelf ---------------------------------------------------------------------------------------------------
+# ---- partial batches -------------------------------------------------------------------------------------------------
 
 cdef void leave_to_workers(Engine* e) noexcept:
-    """Makes the workers do what is published: a caller that waits for some envs must not get stuck in another one."""
+    """Leaves published work to the workers: a consumer that waits for some envs must not get stuck in another env."""
     if e.helps and start_workers(e, e.num_threads) == 0:
         ep_store_sc32(&e.helps, 0)
         ep_store_sc32(&e.active, e.num_threads)
@@ -170,14 +179,14 @@ cdef inline bint has_arrived(Engine* e, int64_t count, int64_t seen_rows) noexce
 
 
 cdef void wait_arrivals(Engine* e, int64_t count, int64_t seen_rows, int64_t timeout_ns) noexcept nogil:
-    """Waits for `count` arrivals on the shelf, for more than seen_rows rows in the blocks, or for the time to pass.
+    """Waits until `count` envs have arrived, the blocks have more than seen_rows rows, or the time is over.
 
-    It may come back early, for instance when the pool is being closed or another thread has sent: look, and call again.
+    It may return early, for instance when the pool is being closed or another thread has sent: look, and call it again.
     """
     cdef int64_t began = ep_now()
     cdef int32_t seen
     cdef int _i
-    while not has_arrived(e, count, seen_rows) and ep_now() - began < min(timeout_ns, CALLER_SPIN):
+    while not has_arrived(e, count, seen_rows) and ep_now() - began < min(timeout_ns, CONSUMER_SPIN):
         for _i in range(16):
             ep_pause()
     seen = ep_load_sc32(&e.recv_word)
@@ -186,7 +195,7 @@ cdef void wait_arrivals(Engine* e, int64_t count, int64_t seen_rows, int64_t tim
     if not has_arrived(e, count, seen_rows) and not ep_load_sc32(&e.stop):
         if has_work(e):
             wake(e, e.num_threads)
-        # The caller works only where no thread could be started.
+        # The consumer works only if no thread could be started.
         if not (ep_load_sc32(&e.helps) and run_chunk(e)) and timeout_ns > 0:
             ep_futex_wait(&e.recv_word, seen, timeout_ns)
     ep_store_sc32(&e.recv_waiting, 0)

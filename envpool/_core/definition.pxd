@@ -1,7 +1,6 @@
-"""Reading a kind of env out of its capsule."""
-
-from libc.stdint cimport int32_t
+"""Reading an environment definition from its capsule."""
 
 from envpool.env cimport envpool_env
 
+# The definition in a capsule that `upgrade_capsule` has returned; ValueError if the ABI does not allow it.
 cdef const envpool_env* env_of(object capsule) except NULL

@@ -1,4 +1,4 @@
-"""Kinds of environments as capsules: making one from Cython, and reading any of them from Python."""
+"""Environment definitions as capsules: define() makes one with its field tables, describe() reads any of them."""
 
 from collections import namedtuple
 
@@ -24,25 +24,25 @@ cdef extern from *:
     #include <stddef.h>
     #define EP_REQUIRED_SIZE offsetof(envpool_env, run_many)
     """
-    const size_t EP_REQUIRED_SIZE       # of the members that every env has
+    const size_t EP_REQUIRED_SIZE       # of the members that every definition has
 
 # Indexed by envpool_dtype.
 DTYPES = tuple(np.dtype(t) for t in (np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float32, np.float64))
 
 
 class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defaults=[(), None, None])):
-    """One array of an observation, an info or an action: an entry of an env's field table.
+    """One array of an observation, an info or an action: an entry of a field table.
 
     Attributes
     ----------
     name : str
-        ``"obs"``, ``"obs:position"``, ``"info:lives"``, ``"action"``; dots nest (``"obs:a.b"``).
+        ``"obs"``, ``"obs:position"``, ``"info:lives"``, ``"action"``; a dot makes a nested name (``"obs:a.b"``).
     dtype : numpy.dtype
         bool, int8, uint8, int32, int64, float32 or float64.
     shape : tuple of int
-        Shape of one env's row. A leading -1 is the player dimension.
+        Shape of one environment's row. A leading -1 is the player dimension.
     low, high : float, numpy.ndarray or None
-        Bounds: one for all elements, or one each (float64); None where there is none.
+        Bounds: one number for all elements, or an array with one number per element (float64); None for no bound.
     """
 
     __slots__ = ()
@@ -52,36 +52,38 @@ Description = namedtuple("Description", ["name", "fields", "actions", "frame_siz
 
 
 cdef const envpool_env* env_header(object capsule, size_t size) except NULL:
-    """The struct behind a capsule; it has this version and at least this size."""
+    """Return the struct behind a capsule after checking that it has this ABI version and at least this size."""
     cdef const envpool_env* env
     if not PyCapsule_IsValid(capsule, ENVPOOL_CAPSULE_NAME):
         raise TypeError(f"env must be a PyCapsule named {ENVPOOL_CAPSULE_NAME.decode()!r}, got {capsule!r}")
     env = <const envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
     if env.abi_version != ENVPOOL_ABI_VERSION or env.struct_size < size:
         raise ImportError(
-            f"the env was built for version {env.abi_version} of the envpool ABI ({env.struct_size} bytes), this "
-            f"envpool has version {ENVPOOL_ABI_VERSION} ({sizeof(envpool_env)} bytes): rebuild it against "
+            f"the environment was built for version {env.abi_version} of the envpool ABI ({env.struct_size} bytes), "
+            f"but this envpool has version {ENVPOOL_ABI_VERSION} ({sizeof(envpool_env)} bytes): rebuild it against "
             "envpool.get_include()"
         )
     return env
 
 
 cdef const envpool_env* env_of(object capsule) except NULL:
-    """The struct behind a capsule that `upgrade_capsule` has returned, checked for everything that can be checked."""
+    """Return the struct behind a capsule that `upgrade_capsule` has returned, after checking its members."""
     cdef const envpool_env* env = env_header(capsule, sizeof(envpool_env))
     name = env.name.decode() if env.name != NULL else "?"
     if (env.create == NULL or env.destroy == NULL or env.seed_many == NULL or env.step_many == NULL
             or env.write_many == NULL):
-        raise ValueError(f"env {name}: create, destroy, seed_many, step_many and write_many are required, one is NULL")
+        raise ValueError(
+            f"env {name}: create, destroy, seed_many, step_many and write_many are required, but at least one is NULL"
+        )
     if env.render_many != NULL and (env.frame_height < 1 or env.frame_width < 1):
         raise ValueError(
-            f"env {name}: has render_many, so frame_height and frame_width must be at least 1, got {env.frame_height} "
+            f"env {name}: with render_many, frame_height and frame_width must be at least 1, got {env.frame_height} "
             f"and {env.frame_width}"
         )
     if not 1 <= env.num_fields <= ENVPOOL_MAX_FIELDS or not 1 <= env.num_actions <= ENVPOOL_MAX_FIELDS:
         raise ValueError(
-            f"env {name}: has {env.num_fields} fields and {env.num_actions} actions, allowed are 1 to "
-            f"{ENVPOOL_MAX_FIELDS}"
+            f"env {name}: num_fields and num_actions must be between 1 and {ENVPOOL_MAX_FIELDS}, got {env.num_fields} "
+            f"and {env.num_actions}"
         )
     return env
 
@@ -95,43 +97,45 @@ cdef object bounds(const double* values, int32_t n):
 cdef object read_field(str env, const envpool_field* f):
     name = f.name.decode()
     if not 0 <= f.dtype < len(DTYPES):
-        raise ValueError(f"env {env}: field {name!r} has dtype {f.dtype}, allowed are the values of envpool_dtype")
+        raise ValueError(f"env {env}: the dtype of field {name!r} must be a value of envpool_dtype, got {f.dtype}")
     if not 0 <= f.ndim <= ENVPOOL_MAX_DIMS:
-        raise ValueError(f"env {env}: field {name!r} has {f.ndim} dimensions, allowed are 0 to {ENVPOOL_MAX_DIMS}")
+        raise ValueError(f"env {env}: ndim of field {name!r} must be between 0 and {ENVPOOL_MAX_DIMS}, got {f.ndim}")
     shape = tuple(f.shape[d] for d in range(f.ndim))
     if any(s < 1 for s in shape[1:]) or (shape and shape[0] < 1 and shape[0] != -1):
-        raise ValueError(f"env {env}: field {name!r} has shape {shape}; sizes are at least 1, only the first may be -1")
+        raise ValueError(
+            f"env {env}: sizes in the shape of field {name!r} must be at least 1, or -1 for the first, got {shape}"
+        )
     size = int(np.prod([s for s in shape if s > 0], dtype=np.int64))
     for n in (f.num_low, f.num_high):
         if n not in (0, 1, size):
             raise ValueError(
-                f"env {env}: field {name!r} has {n} bounds, allowed are 0, 1 or its number of elements, {size}"
+                f"env {env}: field {name!r} must have 0 or 1 bounds or one per element ({size}), got {n}"
             )
     return Field(name, DTYPES[f.dtype], shape, bounds(f.low, f.num_low), bounds(f.high, f.num_high))
 
 
 def describe(capsule):
-    """The name and the field tables of a kind of env.
+    """Return the name, the field tables and the frame size of an environment definition.
 
     Parameters
     ----------
     capsule : PyCapsule
-        A kind of env, see ``include/envpool/env.h``.
+        An environment definition, see ``include/envpool/env.h``.
 
     Returns
     -------
     Description
-        Named tuple (name: str, fields: tuple of Field, actions: tuple of Field, frame_size: (height, width) of a
-        picture, None where the kind draws none).
+        Named tuple (name: str, fields: tuple of Field, actions: tuple of Field, frame_size: (height, width) of a frame
+        in pixels, or None if the definition has no renderer).
 
     Raises
     ------
     TypeError
-        Not such a capsule.
+        `capsule` is not the capsule of an environment definition.
     ImportError
-        Built for another version of the ABI.
+        The definition was built for another version of the ABI.
     ValueError
-        A table that the ABI does not allow.
+        The ABI does not allow a member of the definition.
     """
     capsule = upgrade_capsule(capsule)
     cdef const envpool_env* env = env_of(capsule)
@@ -142,7 +146,7 @@ def describe(capsule):
         if not (f.name == "obs" or f.name.startswith(("obs:", "info:"))):
             raise ValueError(f"env {name}: field {f.name!r} must be named 'obs', 'obs:...' or 'info:...'")
     if len({f.name for f in fields}) != len(fields) or len({f.name for f in actions}) != len(actions):
-        raise ValueError(f"env {name}: two fields have the same name")
+        raise ValueError(f"env {name}: two fields have the same name: rename one of them")
     frame_size = (env.frame_height, env.frame_width) if env.render_many != NULL else None
     return Description(name, fields, actions, frame_size)
 
@@ -150,12 +154,12 @@ def describe(capsule):
 # ---- making a capsule ------------------------------------------------------------------------------------------------
 
 cdef void fill_field(envpool_field* out, f, list keep):
-    """Fills one entry; names and bounds live in `keep`."""
+    """Fill one entry of a table; append the objects that hold its name and bounds to `keep`."""
     dtype = np.dtype(f.dtype)
     if dtype not in DTYPES:
-        raise ValueError(f"field {f.name!r}: dtype {dtype} is not one of {', '.join(map(str, DTYPES))}")
+        raise ValueError(f"field {f.name!r}: dtype must be one of {', '.join(map(str, DTYPES))}; got {dtype}")
     if len(f.shape) > ENVPOOL_MAX_DIMS:
-        raise ValueError(f"field {f.name!r}: shape {f.shape} has more than {ENVPOOL_MAX_DIMS} dimensions")
+        raise ValueError(f"field {f.name!r}: shape must have at most {ENVPOOL_MAX_DIMS} dimensions, got {f.shape}")
     name = f.name.encode()
     keep.append(name)
     out.name = PyBytes_AS_STRING(name)
@@ -184,32 +188,41 @@ cdef void free_capsule(object capsule) noexcept:
 
 
 def define(template, fields, actions, config=b"", *, name=None, keep=None, uint32_t flags=0, frame_size=None):
-    """Makes a kind of env whose field table or config depends on options.
+    """Return an environment definition with the functions of a template and field tables and a config of its own.
 
     Parameters
     ----------
     template : PyCapsule
-        A kind of env whose functions and name are taken over; its tables and config are ignored.
+        An environment definition, whose functions, name, flags and frame size are used; its tables and config are not.
     fields, actions : sequence of Field
         The field tables.
     config : bytes
-        Copied; ``create`` gets a pointer to the copy, aligned to 16 bytes.
+        The config, which is copied; ``create`` gets a pointer to the copy, aligned to 16 bytes. Empty by default.
     name : str, optional
-        Name of this kind, if not the template's.
+        Name of the new definition; by default the template's.
     keep : object, optional
-        What `config` points into; it lives as long as the capsule.
+        An object that `config` points into; it lives as long as the capsule.
     flags : int
-        Bits of ``envpool_env.flags`` besides the template's.
+        Bits of ``envpool_env.flags`` to set in addition to the template's. Default 0.
     frame_size : (int, int), optional
-        Height and width of a picture, if not the template's.
+        Height and width of a frame in pixels; by default the template's.
 
     Returns
     -------
     PyCapsule
-        Owns the tables and the config.
+        The new definition. The capsule owns its tables and its config.
+
+    Raises
+    ------
+    TypeError, ImportError
+        As `describe`, for the template.
+    ValueError
+        The ABI does not allow the dtype or the shape of a field.
     """
     cdef const envpool_env* source = env_header(template, EP_REQUIRED_SIZE)
-    cdef Memory memory = Memory(sizeof(envpool_env) + (len(fields) + len(actions)) * sizeof(envpool_field), len(config))
+    cdef size_t num_entries = len(fields) + len(actions)
+    cdef size_t table_size = sizeof(envpool_env) + num_entries * sizeof(envpool_field)
+    cdef DefinitionMemory memory = DefinitionMemory(table_size, len(config))
     cdef envpool_env* env = <envpool_env*>memory.tables
     cdef envpool_field* entries = <envpool_field*>(env + 1)
     cdef Py_ssize_t i
@@ -234,34 +247,34 @@ def define(template, fields, actions, config=b"", *, name=None, keep=None, uint3
 
 
 def upgrade_capsule(capsule):
-    """The capsule of a kind of env with every member that this version knows.
+    """Return the capsule of an environment definition that has every member which this version of the ABI knows.
 
     Parameters
     ----------
     capsule : PyCapsule
-        A kind of env, maybe built against an earlier header of the same ABI version.
+        An environment definition, possibly built against an earlier header of the same ABI version.
 
     Returns
     -------
     PyCapsule
-        The same, or one whose missing members are empty.
+        `capsule` itself if it has all members, otherwise a copy in which the missing members are zero.
 
     Raises
     ------
     TypeError, ImportError
-        Not such a capsule, or built for another version of the ABI.
+        As `describe`.
     """
     cdef const envpool_env* source = env_header(capsule, EP_REQUIRED_SIZE)
-    cdef Memory memory
+    cdef DefinitionMemory memory
     if source.struct_size >= sizeof(envpool_env):
         return capsule
-    memory = Memory(sizeof(envpool_env), 0)
+    memory = DefinitionMemory(sizeof(envpool_env), 0)
     copy_known(<envpool_env*>memory.tables, source)
     return new_capsule(<envpool_env*>memory.tables, [memory, capsule])
 
 
 cdef void copy_known(envpool_env* env, const envpool_env* source) noexcept:
-    """Copies what both sides have; the rest stays empty."""
+    """Copy the members that both versions have; the others stay zero."""
     memcpy(env, source, min(<size_t>source.struct_size, sizeof(envpool_env)))
     env.struct_size = sizeof(envpool_env)
 
@@ -273,10 +286,10 @@ cdef object new_capsule(envpool_env* env, list owned):
     return capsule
 
 
-cdef class Memory:
-    """Zeroed memory that lives as long as the object."""
+cdef class DefinitionMemory:
+    """Zeroed memory of one environment definition; it lives as long as the object."""
 
-    cdef void* tables
+    cdef void* tables                   # the envpool_env, followed by its field tables
     cdef void* config
 
     def __cinit__(self, size_t tables, size_t config):

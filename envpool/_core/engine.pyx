@@ -1,10 +1,10 @@
-"""The scheduling core: claiming, parking, waking. engine.pxd tells the whole story, consumer.pyx is the other side.
+"""The scheduling core: claiming, parking, waking. engine.pxd describes the design; consumer.pyx is the other side.
 
-Three invariants keep it free of lost wakeups and deadlocks; tests/models/park.pml is a model of them that Spin checks:
-- A worker raises `parked`, then reads `head` and `claim` once more, and only then sleeps; the caller stores `head`,
-  then reads `parked`. Both use sequentially consistent accesses, so one of the two sees the other.
-- The futex word is read before that last look for work, so that a wake in between makes the sleep return at once.
-- The caller never sleeps while published work is unclaimed and a worker that may claim it is parked.
+Three invariants exclude lost wake-ups and deadlocks; Spin checks a model of them, tests/models/park.pml:
+- A worker raises `parked`, reads `head` and `claim` once more, and only then sleeps. The consumer stores `head` and
+  then reads `parked`. Both sides use sequentially consistent accesses, so that one of the two sees the other.
+- A worker reads the futex word before that last look for work, so that a wake in between makes the sleep return at once.
+- The consumer never sleeps while published work is unclaimed and a worker that may claim it is parked.
 """
 
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
@@ -15,24 +15,24 @@ from envpool._core.atomic cimport (
     ep_add_sc32, ep_cas64, ep_futex_wait, ep_futex_wake, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_load_sc32,
     ep_now, ep_pause, ep_store_rlx64, ep_store_sc32,
 )
-from envpool._core.execute cimport execute_async, execute_sync, execute_to_shelf
+from envpool._core.execute cimport execute_async, execute_partial, execute_sync
 from envpool._core.layout cimport row_bytes
 from envpool.env cimport envpool_env
 
 cdef extern from "stdlib.h" nogil:
     void* aligned_alloc(size_t alignment, size_t size)
 
-# Work per claim, ns: enough to hide the claim itself, little enough to balance threads and to notice Ctrl-C.
+# Work per claim, ns: enough to hide the cost of claiming, little enough to balance threads and to notice Ctrl-C.
 cdef int64_t MIN_CLAIM = 2000
 cdef int64_t MAX_CLAIM = 32000
 cdef int64_t MIN_SHARE = 2000
-# The longest gap between batches that a worker spins through, and the shortest time it spins.
+# The longest gap between batches through which a worker spins, and the shortest time for which it spins, ns.
 cdef int64_t SHORT_GAP = 25000
 cdef int64_t MIN_SPIN = 500
-# What waking a parked worker takes is taken to be between these.
+# Bounds of the estimated time that waking a parked worker takes, ns.
 cdef int64_t MIN_WAKE = 4000
 cdef int64_t MAX_WAKE = 40000
-# Of Engine.shelf_from.
+# The value of Engine.partial_from while no env goes to partial batches.
 cdef int64_t NEVER = INT64_MAX
 
 cdef enum:
@@ -42,7 +42,7 @@ cdef enum:
 # ---- memory: one arena for the ring, the slots and all per-env words ------------------------------------------------
 
 cdef void* carve(size_t* used, char* arena, size_t size) noexcept:
-    """The next `size` bytes of the arena on a cache line of their own; with no arena yet, only counts."""
+    """Returns the next `size` bytes of the arena, which start a cache line; without an arena, only counts the bytes."""
     cdef void* p = NULL if arena == NULL else arena + used[0]
     used[0] += (size + 63) & ~<size_t>63
     return p
@@ -54,13 +54,13 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
     cdef int32_t a
     carve(&used, arena, sizeof(Engine))
     e.ring = <int32_t*>carve(&used, arena, (e.mask + 1) * sizeof(int32_t))
-    e.shelf_ring = <int32_t*>carve(&used, arena, (e.mask + 1) * sizeof(int32_t))
+    e.partial_ring = <int32_t*>carve(&used, arena, (e.mask + 1) * sizeof(int32_t))
     e.spans = <Span*>carve(&used, arena, (e.mask + 1) * sizeof(Span))
     e.next = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
     e.all_ids = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
-    e.field_bytes = <int64_t*>carve(&used, arena, e.kind.num_fields * sizeof(int64_t))
-    e.action_bytes = <int64_t*>carve(&used, arena, e.kind.num_actions * sizeof(int64_t))
-    e.actions = <void**>carve(&used, arena, e.kind.num_actions * sizeof(void*))
+    e.field_bytes = <int64_t*>carve(&used, arena, e.env_def.num_fields * sizeof(int64_t))
+    e.action_bytes = <int64_t*>carve(&used, arena, e.env_def.num_actions * sizeof(int64_t))
+    e.actions = <void**>carve(&used, arena, e.env_def.num_actions * sizeof(void*))
     e.reset = <uint8_t*>carve(&used, arena, n)
     e.busy = <uint8_t*>carve(&used, arena, n)
     e.elapsed = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
@@ -70,9 +70,10 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
     e.seeds = <uint64_t*>carve(&used, arena, n * sizeof(uint64_t))
     e.seed_pending = <uint8_t*>carve(&used, arena, n)
     e.blocks = <Block**>carve(&used, arena, e.num_blocks * sizeof(Block*))
+    e.scratch = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
     e.workers = <Worker*>carve(&used, arena, e.num_threads * sizeof(Worker))
-    for a in range(e.kind.num_actions):
-        size = row_bytes(&e.kind.actions[a])
+    for a in range(e.env_def.num_actions):
+        size = row_bytes(&e.env_def.actions[a])
         p = carve(&used, arena, n * size)
         if arena != NULL:
             e.action_bytes[a] = size
@@ -80,15 +81,15 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
     return used
 
 
-cdef Engine* engine_new(const envpool_env* kind, int32_t num_envs, int32_t batch_size, int32_t num_threads,
+cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t batch_size, int32_t num_threads,
                         int32_t affinity, int32_t max_episode_steps, int32_t autoreset) noexcept:
-    """The engine with its env state, without blocks and threads; NULL when memory ran out."""
+    """Returns an engine with its env state, but without blocks and threads; NULL if memory ran out."""
     cdef Engine plan
     cdef Engine* e
     cdef size_t size
     cdef int32_t i
     memset(&plan, 0, sizeof(Engine))
-    plan.kind = kind
+    plan.env_def = env_def
     plan.num_envs = num_envs
     plan.batch_size = batch_size
     plan.num_threads = num_threads
@@ -98,7 +99,7 @@ cdef Engine* engine_new(const envpool_env* kind, int32_t num_envs, int32_t batch
     plan.is_sync = batch_size == num_envs
     plan.num_blocks = 1 if plan.is_sync else num_envs // batch_size + 2
     plan.expected = 0 if plan.is_sync else batch_size
-    plan.shelf_from = NEVER
+    plan.partial_from = NEVER
     plan.wake_latency = 8000
     plan.seeds_pending = num_envs
     plan.mask = 1
@@ -112,13 +113,13 @@ cdef Engine* engine_new(const envpool_env* kind, int32_t num_envs, int32_t batch
     memset(e, 0, size)
     memcpy(e, &plan, sizeof(Engine))
     lay_out(e, <char*>e)
-    for i in range(kind.num_fields):
-        e.field_bytes[i] = row_bytes(&kind.fields[i])
+    for i in range(env_def.num_fields):
+        e.field_bytes[i] = row_bytes(&env_def.fields[i])
     for i in range(num_envs):
         e.all_ids[i] = i
     memset(e.seed_pending, 1, num_envs)
     memset(e.reset, REFUSED if autoreset == DISABLED else PENDING, num_envs)
-    e.state = kind.create(kind.config, num_envs)
+    e.state = env_def.create(env_def.config, num_envs)
     if e.state == NULL:
         free(e)
         return NULL
@@ -126,27 +127,27 @@ cdef Engine* engine_new(const envpool_env* kind, int32_t num_envs, int32_t batch
 
 
 cdef void engine_free(Engine* e) noexcept:
-    e.kind.destroy(e.state)
+    e.env_def.destroy(e.state)
     free(e)
 
 
 # ---- claiming -------------------------------------------------------------------------------------------------------
 
 cdef inline int64_t estimate(int64_t old, int64_t sample) noexcept nogil:
-    """A mean that preemption cannot poison: it lengthens samples, never shortens them, so rise slowly and boundedly."""
+    """Returns the new mean. Preemption lengthens samples and never shortens them, so the mean rises slowly and boundedly."""
     if old == 0 or sample < old:
         return max(sample, 1) if old == 0 else old - ((old - sample) >> 2)
     return old + ((min(sample - old, old + 8) + 7) >> 3)
 
 
 cdef inline int64_t claim_size(Engine* e, int64_t available, int64_t cost) noexcept nogil:
-    """How many envs to claim at once.
+    """Returns the number of envs to claim at once.
 
-    Sync: a fair share of what is left (all of it while the workers sleep) within [MIN_CLAIM, MAX_CLAIM] of work.
-    Async: MIN_CLAIM of work, because a row becomes visible only when its whole chunk is done.
-    Envs that are simulated in lanes come in full sets of lanes, if a fair share has so many.
+    Sync pools: a fair share of the remaining work (all of it while the workers sleep) within [MIN_CLAIM, MAX_CLAIM].
+    Async pools: MIN_CLAIM of work, because a row becomes visible only when its whole chunk is done. Envs that are
+    simulated in lanes are claimed in full sets of lanes if a fair share contains one.
     """
-    cdef int64_t least, most, share, awake, lanes = max(e.kind.lanes, 1)
+    cdef int64_t least, most, share, awake, lanes = max(e.env_def.lanes, 1)
     if cost == 0:
         return 1
     least = MIN_CLAIM // (cost + 1) + 1
@@ -173,8 +174,8 @@ cdef inline int64_t claim_size(Engine* e, int64_t available, int64_t cost) noexc
 
 
 cdef bint run_chunk(Engine* e) noexcept nogil:
-    """Claims one chunk and executes it. False: nothing was there to claim."""
-    cdef int64_t first, available, n, i, cost, start = 0, shelf_from
+    """Claims one chunk and executes it. False: there was nothing to claim."""
+    cdef int64_t first, available, n, i, cost, start = 0, partial_from
     cdef int32_t copied[ASYNC_CLAIM]
     cdef const int32_t* ids
     cdef bint measure
@@ -185,15 +186,15 @@ cdef bint run_chunk(Engine* e) noexcept nogil:
             return False
         cost = ep_load_rlx64(&e.ns_per_env)
         n = min(claim_size(e, available, cost), e.mask + 1 - (first & e.mask))
-        shelf_from = ep_load_rlx64(&e.shelf_from)
-        if first + n > shelf_from:
-            # Alone: who waits for some envs should not wait for their neighbours.
-            n = max(shelf_from - first, 1)
-        if first >= shelf_from:
-            copied[0] = ep_load_rlx32(&e.shelf_ring[first & e.mask])
+        partial_from = ep_load_rlx64(&e.partial_from)
+        if first + n > partial_from:
+            # One env at a time, so that a consumer which waits for some envs does not wait for their neighbours.
+            n = max(partial_from - first, 1)
+        if first >= partial_from:
+            copied[0] = ep_load_rlx32(&e.partial_ring[first & e.mask])
             ids = copied
         elif e.is_sync:
-            ids = e.ring + (first & e.mask)         # cannot be lapped: the next send follows the delivery
+            ids = e.ring + (first & e.mask)         # cannot be overwritten: the next send follows the delivery
         else:
             for i in range(n):
                 copied[i] = ep_load_rlx32(&e.ring[(first + i) & e.mask])
@@ -201,12 +202,12 @@ cdef bint run_chunk(Engine* e) noexcept nogil:
         if ep_cas64(&e.claim, first, first + n):
             break
         ep_pause()
-    # Two clock reads are dear beside a step of 50 ns: of the smallest chunks measure one in sixteen.
+    # Two clock reads are expensive beside a step of 50 ns, so only one in sixteen of the smallest chunks is measured.
     measure = cost == 0 or n * cost > 1000 or (first & 15) == 0
     if measure:
         start = ep_now()
-    if first >= shelf_from:
-        execute_to_shelf(e, ids)
+    if first >= partial_from:
+        execute_partial(e, ids)
     elif e.is_sync:
         execute_sync(e, ids, n, first - e.base)
     else:
@@ -219,7 +220,7 @@ cdef bint run_chunk(Engine* e) noexcept nogil:
 # ---- workers --------------------------------------------------------------------------------------------------------
 
 cdef void park(Engine* e, bint reserve) noexcept nogil:
-    """Sleeps until woken, unless work or the end has come in the meantime."""
+    """Sleeps until it is woken, unless there is work or the pool is being stopped."""
     cdef int32_t* word = &e.reserve_word if reserve else &e.wake_word
     cdef int32_t* parked = &e.reserve_parked if reserve else &e.parked
     cdef int32_t seen = ep_load_sc32(word)
@@ -235,8 +236,8 @@ cdef void park(Engine* e, bint reserve) noexcept nogil:
 
 
 cdef inline bint may_claim(Engine* e, bint reserve) noexcept nogil:
-    """Whether this worker should claim what there is. What a helping caller does faster alone is left to it: moving a
-    few cheap envs to another core costs more than stepping them."""
+    """Whether this worker should claim published work. It leaves to a helping consumer what that does faster alone:
+    moving a few cheap envs to another core costs more than stepping them."""
     cdef int64_t cost = ep_load_rlx64(&e.ns_per_env)
     if reserve and ep_load_sc32(&e.active) != e.num_threads:
         return False
@@ -246,10 +247,10 @@ cdef inline bint may_claim(Engine* e, bint reserve) noexcept nogil:
 
 
 cdef void* run_worker(void* arg) noexcept nogil:
-    """Works, spins while batches follow each other closely, parks otherwise."""
+    """Runs a worker: executes chunks, spins while batches follow each other closely, and parks otherwise."""
     cdef Worker* w = <Worker*>arg
     cdef Engine* e = <Engine*>w.engine
-    # The last worker stands in for the caller: it works only while the caller does not help.
+    # The last worker replaces the consumer: it works only while the consumer does not help.
     cdef bint reserve = w.index == e.num_threads - 1
     cdef int64_t gap = 1000000, idle_since, limit, waited
     cdef int _i
@@ -270,7 +271,7 @@ cdef void* run_worker(void* arg) noexcept nogil:
 
 
 cdef void wake(Engine* e, int64_t count) noexcept nogil:
-    """Wakes up to `count` parked workers that may claim."""
+    """Wakes at most `count` parked workers that may claim."""
     ep_store_rlx64(&e.published_at, ep_now())
     if ep_load_sc32(&e.parked) > 0:
         ep_add_sc32(&e.wake_word, 1)
@@ -281,7 +282,7 @@ cdef void wake(Engine* e, int64_t count) noexcept nogil:
 
 
 cdef int start_workers(Engine* e, int32_t count) noexcept:
-    """Starts workers until `count` run. Returns 0 or the errno of the first that could not be started."""
+    """Starts workers until `count` are running. Returns 0, or the errno of the first one that could not be started."""
     cdef Worker* w
     cdef int failed
     while e.started < count:
@@ -296,7 +297,7 @@ cdef int start_workers(Engine* e, int32_t count) noexcept:
 
 
 cdef int engine_start(Engine* e) noexcept:
-    """Starts all workers but the reserve, which waits for its first use. Returns 0 or an errno."""
+    """Starts all workers but the last one, which is started on its first use. Returns 0 or an errno."""
     ep_store_sc32(&e.active, e.num_threads - 1)
     ep_store_sc32(&e.helps, 1)
     e.cheap = True
@@ -304,7 +305,7 @@ cdef int engine_start(Engine* e) noexcept:
 
 
 cdef void engine_stop(Engine* e) noexcept nogil:
-    """Ends and joins the workers; chunks that are being executed are finished, unclaimed work is dropped."""
+    """Ends and joins the workers. They finish the chunks that they are executing; unclaimed work is dropped."""
     cdef int32_t i
     ep_store_sc32(&e.stop, 1)
     wake(e, e.num_threads)

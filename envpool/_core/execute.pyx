@@ -1,7 +1,7 @@
 """Simulating a claimed chunk and writing its rows into blocks.
 
-Everything an environment does not know about happens here: pending seeds, auto-reset, elapsed steps, the time limit,
-step types and discounts, and what becomes of an env that failed.
+This module does everything that an environment does not know about: pending seeds, auto-reset, elapsed steps, the time
+limit, step types, discounts, and the rows of envs that failed.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -20,12 +20,12 @@ cdef extern from *:
     int ctz "__builtin_ctzll"(unsigned long long word) nogil
 
 
-cdef struct Outcome:            # what a span's step gave, by position
+cdef struct Outcome:            # results of one step, by position
     float* reward
     uint8_t* terminated
     uint8_t* truncated
     int32_t* elapsed
-    float* discount             # NULL where nobody asks for it
+    float* discount             # NULL unless the API style asks for it
 
 
 cdef inline bint is_contiguous(const int32_t* ids, int32_t n) noexcept nogil:
@@ -38,7 +38,7 @@ cdef inline bint is_contiguous(const int32_t* ids, int32_t n) noexcept nogil:
 
 
 cdef int32_t find_nonzero(const uint8_t* flags, int32_t n, int32_t* found) noexcept nogil:
-    """Positions of the nonzero flags; looks at eight at a time, since most are zero."""
+    """Finds the positions of the nonzero flags, looking at eight at a time, since most flags are zero."""
     cdef uint64_t word
     cdef int32_t i = 0, k = 0
     while i + 8 <= n:
@@ -67,13 +67,13 @@ cdef void seed_pending(Engine* e, const int32_t* ids, int32_t n) noexcept nogil:
             seeds[k] = e.seeds[ids[i]]
             k += 1
     if k:
-        e.kind.seed_many(e.state, todo, k, seeds)
+        e.env_def.seed_many(e.state, todo, k, seeds)
         ep_add_sc32(&e.seeds_pending, -k)
 
 
 cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_t* errors,
                           const Outcome* out) noexcept nogil:
-    """Ends the episodes of failed envs as truncated, without a reward; the next step resets them."""
+    """Truncates the episodes of failed envs with a reward of zero; the next step of these envs resets them."""
     cdef int32_t i
     for i in range(n):
         if errors[i]:
@@ -88,7 +88,7 @@ cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_
 
 cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out, void** fused,
                    int64_t row) noexcept nogil:
-    """Steps n <= ENVPOOL_MAX_BATCH envs into `out`; with `fused`, run_many also writes their fields from `row` on."""
+    """Steps n <= ENVPOOL_MAX_BATCH envs into `out`. If `fused` is not NULL, run_many writes their fields from `row` on."""
     cdef envpool_batch batch
     cdef uint8_t reset[ENVPOOL_MAX_BATCH]
     cdef int32_t errors[ENVPOOL_MAX_BATCH]
@@ -126,9 +126,9 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
         for i in range(n):
             out.discount[i] = 1
     if fused != NULL:
-        failed = e.kind.run_many(e.state, &batch, fused, row)
+        failed = e.env_def.run_many(e.state, &batch, fused, row)
     else:
-        failed = e.kind.step_many(e.state, &batch)
+        failed = e.env_def.step_many(e.state, &batch)
     for k in range(num_resets):
         out.reward[resets[k]] = 0
         out.terminated[resets[k]] = 0
@@ -137,7 +137,7 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
             out.discount[resets[k]] = 1
     if failed:
         record_failures(e, ids, n, errors, out)
-    # The contiguous loops are kept apart and branch-free, so that the compiler vectorises them.
+    # The loops over contiguous ids are separate and branch-free, so that the compiler vectorises them.
     if contiguous:
         elapsed = e.elapsed + ids[0]
         flags = e.reset + ids[0]
@@ -165,25 +165,25 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
 
 cdef void clear_row(Engine* e, void** fields, int64_t row, int64_t n) noexcept nogil:
     cdef int32_t f
-    for f in range(e.kind.num_fields):
+    for f in range(e.env_def.num_fields):
         memset(<char*>fields[f] + row * e.field_bytes[f], 0, n * e.field_bytes[f])
 
 
 cdef void write_rows(Engine* e, const int32_t* ids, int32_t n, void** fields, int64_t row) noexcept nogil:
-    """Writes the fields of n envs; a failed env's state is not looked at, its row is zero."""
+    """Writes the fields of n envs. The row of a failed env is zero: nobody may look at its state."""
     cdef int32_t i
     if ep_load_rlx32(&e.failures) == 0:
-        e.kind.write_many(e.state, ids, n, fields, row)
+        e.env_def.write_many(e.state, ids, n, fields, row)
         return
     for i in range(n):
         if e.errors[ids[i]]:
             clear_row(e, fields, row + i, 1)
         else:
-            e.kind.write_many(e.state, ids + i, 1, fields, row + i)
+            e.env_def.write_many(e.state, ids + i, 1, fields, row + i)
 
 
 cdef void reset_ended(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:
-    """SAME_STEP: moves what ended episodes saw to the final arrays, and starts their next episodes."""
+    """SAME_STEP: writes the last rows of ended episodes to the final arrays, and starts the next episodes."""
     cdef Outcome unused
     cdef float reward
     cdef uint8_t terminated, truncated
@@ -205,7 +205,7 @@ cdef void reset_ended(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_
         b.final_mask[r] = 1
         b.final_elapsed[r] = (<int32_t*>b.core[ELAPSED_STEP])[r]
         write_rows(e, ids + i, 1, b.final, r)
-        # A failure of the step must not hide the row of a reset that went well, and stays to be reported.
+        # A failure of the step is still reported, but must not hide the row of a reset that succeeded.
         code = e.errors[id]
         e.errors[id] = 0
         simulate(e, ids + i, 1, &unused, NULL, 0)
@@ -218,7 +218,7 @@ cdef void reset_ended(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_
 
 
 cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:
-    """Fills what follows from the outcome: env ids, the optional arrays, and the final arrays of SAME_STEP."""
+    """Fills the arrays that follow from the outcome: env ids, optional arrays, and the final arrays of SAME_STEP."""
     cdef uint8_t* terminated = <uint8_t*>b.core[TERMINATED] + row
     cdef uint8_t* truncated = <uint8_t*>b.core[TRUNCATED] + row
     cdef int32_t* elapsed = <int32_t*>b.core[ELAPSED_STEP] + row
@@ -226,7 +226,7 @@ cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int6
     cdef float* discount
     cdef int32_t* step_type
     cdef int32_t i
-    cdef bint keeps_discount = e.kind.flags & ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
+    cdef bint keeps_discount = e.env_def.flags & ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
     memcpy(<int32_t*>b.core[ENV_ID] + row, ids, n * sizeof(int32_t))
     if b.core[DONE] != NULL:
         done = <uint8_t*>b.core[DONE] + row
@@ -242,31 +242,32 @@ cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int6
         reset_ended(e, b, ids, n, row)
 
 
-cdef void tell_caller(Engine* e) noexcept nogil:
+cdef void wake_consumer(Engine* e) noexcept nogil:
     ep_add_sc32(&e.recv_word, 1)
     ep_futex_wake(&e.recv_word, 1)
 
 
 cdef void rows_written(Engine* e, Block* b, int64_t position, int64_t n) noexcept nogil:
-    """Notes the rows of a chunk, counts them, and wakes the caller with the last one.
+    """Records the rows of a chunk, counts them, and wakes the consumer with the last row of the block.
 
-    `expected` is read after the count is raised: a send that raises it in between brings rows whose writer looks again.
-    A relaxed read will do, since whoever counts the last row has seen the counts of all others, and so the send.
+    `expected` is read after the count is raised: a send that raises `expected` in between adds rows, whose writer looks
+    again. A relaxed read suffices, since the thread that counts the last row has seen all other counts, and with them
+    the send.
     """
     cdef int64_t written
     cdef Span* span = &e.spans[position & e.mask]
     span.rows = n
-    ep_store_rel64(&span.first, position + 1)       # before the count: after it the block may be gone
+    ep_store_rel64(&span.first, position + 1)       # before the count: the block may be gone after it
     written = ep_add_sc64(&b.written, n) + n
     if written == ep_load_rlx64(&e.expected) or ep_load_sc32(&e.is_moving):
         if ep_load_sc32(&e.recv_waiting):
-            tell_caller(e)
+            wake_consumer(e)
 
 
 cdef void arrive(Engine* e, int32_t id) noexcept nogil:
-    """Announces an env whose row on the shelf is written, and wakes a caller that has been waiting for as many.
+    """Announces an env whose row is written, and wakes the consumer if that has been waiting for this many arrivals.
 
-    `recv_waiting` is read before `awaited`, which the caller has stored before it.
+    `recv_waiting` is read before `awaited`, which the consumer stores first.
     """
     cdef int64_t below, word
     while True:
@@ -276,27 +277,27 @@ cdef void arrive(Engine* e, int32_t id) noexcept nogil:
         if ep_cas64(&e.arrivals, below, word):
             break
     if ep_load_sc32(&e.recv_waiting) and word >> 32 >= ep_load_rlx32(&e.awaited):
-        tell_caller(e)
+        wake_consumer(e)
 
 
-cdef void execute_to_shelf(Engine* e, const int32_t* id) noexcept nogil:
-    """Steps one env into its row of the shelf."""
-    execute_in_place(e, e.shelf, id, 1, id[0])
+cdef void execute_partial(Engine* e, const int32_t* id) noexcept nogil:
+    """Steps one env into its row of the block of partial batches."""
+    execute_in_place(e, e.partial_block, id, 1, id[0])
     arrive(e, id[0])
 
 
 cdef void execute_sync(Engine* e, const int32_t* ids, int64_t n, int64_t row) noexcept nogil:
-    """Steps envs into the one block in flight, from `row` on."""
+    """Steps envs into the only block in flight, from `row` on."""
     execute_in_place(e, e.blocks[0], ids, n, row)
     rows_written(e, e.blocks[0], e.base + row, n)
 
 
 cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, int64_t row) noexcept nogil:
-    """Steps envs whose rows are fixed: env ids[i] belongs to row + i of the block."""
+    """Steps envs whose rows are fixed: env ids[i] has the row `row + i` of the block."""
     cdef Outcome out
     cdef int64_t start = 0, r
     cdef int32_t k, i
-    cdef void** fused = b.fields if e.kind.run_many != NULL else NULL
+    cdef void** fused = b.fields if e.env_def.run_many != NULL else NULL
     while start < n:
         k = <int32_t>min(n - start, ENVPOOL_MAX_BATCH)
         r = row + start
@@ -317,7 +318,7 @@ cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, i
 
 
 cdef void execute_async(Engine* e, const int32_t* ids, int32_t n) noexcept nogil:
-    """Steps n <= ENVPOOL_MAX_BATCH envs, then takes the next free rows for them, also across blocks."""
+    """Steps n <= ENVPOOL_MAX_BATCH envs, then allocates the next free rows for them, across blocks if need be."""
     cdef float reward[ENVPOOL_MAX_BATCH]
     cdef uint8_t terminated[ENVPOOL_MAX_BATCH]
     cdef uint8_t truncated[ENVPOOL_MAX_BATCH]

@@ -1,43 +1,24 @@
-"""Turning what a user passes into arrays, before the pool is looked at: that may run any code of the user's."""
+"""Converting arguments of the user's to arrays and numbers. Any of these functions may run code of the user's."""
 
 import operator
 
 import numpy as np
 
-cimport numpy as cnp
 from libc.stdint cimport int64_t
 
-from envpool.errors import ActionError, ConfigError, EnvIdError
-
-cnp.import_array()
+from envpool.errors import ActionError, ConfigError
 
 
 cdef object as_array(str name, object values):
-    """An action as an array, whose dtype and shape are yet to be checked."""
+    """Converts an action to an array, without checking its dtype and shape."""
     try:
         return np.asarray(values)
     except (TypeError, ValueError) as error:
         raise ActionError(f"action {name!r} must be an array, got {values!r}: {error}") from error
 
 
-cpdef object as_ids(env_id, str name="env_id"):
-    """Env ids as a 1-D array of integers, whose values are yet to be checked; None stays None."""
-    cdef cnp.ndarray a
-    try:
-        if env_id is None:
-            return None
-        a = env_id if cnp.PyArray_CheckExact(env_id) else np.asarray(env_id)
-    except (TypeError, ValueError) as error:
-        raise EnvIdError(f"{name} must be a 1-D array of integers, got {env_id!r}: {error}") from error
-    if cnp.PyArray_NDIM(a) == 0:
-        a = a.reshape(1)
-    if cnp.PyArray_NDIM(a) != 1 or (not cnp.PyArray_ISINTEGER(a) and a.size):
-        raise EnvIdError(f"{name} must be a 1-D array of integers, got shape {np.shape(a)} and dtype {a.dtype}")
-    return a
-
-
 cdef int64_t as_count(str name, object value, int64_t most) except -1:
-    """A number of envs."""
+    """Converts a number of envs."""
     try:
         count = operator.index(None if isinstance(value, (bool, np.bool_)) else value)
     except TypeError:
@@ -48,7 +29,7 @@ cdef int64_t as_count(str name, object value, int64_t most) except -1:
 
 
 cdef int64_t as_nanoseconds(str name, object value) except -2:
-    """A time in seconds as nanoseconds; -1 for one without end."""
+    """Converts a time in seconds to nanoseconds; -1 stands for no limit."""
     try:
         seconds = float(None if isinstance(value, (bool, str, bytes)) else value)
     except TypeError:
@@ -56,6 +37,33 @@ cdef int64_t as_nanoseconds(str name, object value) except -2:
     if not seconds >= 0:
         raise ConfigError(f"{name} is {seconds} seconds, allowed are 0 and more")
     return <int64_t>(seconds * 1e9) if seconds < 1e9 else -1
+
+
+cdef tuple as_seeds(object seeds, int64_t n):
+    """Converts the seeds of n envs to two arrays: uint64 (n,) seeds, and uint8 (n,) whether an env has one.
+
+    `seeds` is a sequence of n integers, where None keeps the generator of an env; or None, which keeps all of them.
+    """
+    if seeds is None:
+        return np.zeros(n, np.uint64), np.zeros(n, np.uint8)
+    if isinstance(seeds, np.ndarray) and seeds.dtype == np.uint64 and seeds.shape == (n,):
+        return np.ascontiguousarray(seeds), np.ones(n, np.uint8)
+    given = list(seeds)
+    if len(given) != n:
+        raise ConfigError(f"seeds has {len(given)} entries, but {n} envs are reset: pass one seed, or None, for each")
+    values, has_seed = np.zeros(n, np.uint64), np.zeros(n, np.uint8)
+    for i, seed in enumerate(given):
+        if seed is None:
+            continue
+        try:
+            seed = operator.index(seed)
+        except TypeError:
+            raise TypeError(f"seeds[{i}] must be an integer or None, got {seed!r}") from None
+        if not 0 <= seed < 2**64:
+            raise ConfigError(f"seeds[{i}] is {seed}, allowed are 0 to 2**64 - 1")
+        values[i] = seed
+        has_seed[i] = 1
+    return values, has_seed
 
 
 cdef dict flatten(dict nest):

@@ -3,50 +3,62 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from envpool._core.blocks cimport BatchBlock
-from envpool._core.handle cimport Handle
+from envpool._core.batches cimport Batches
+from envpool._core.blocks cimport BatchBlock, BlockStore
+from envpool._core.engine cimport Engine
+from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
+
+cdef enum:      # PartialMode
+    WHOLE           # rows go to the blocks of whole batches
+    PARTIAL         # rows go to the block of partial batches
+    ENDING          # as PARTIAL, until nothing is in flight: the last call asked for a whole batch
 
 cdef struct SendOrder:
     int64_t sent_no
     int32_t id
 
-cdef struct RecvRequest:               # what a call wants to receive
-    const int32_t* ids          # these envs, each once (num_ids); NULL: any
+cdef struct RecvRequest:        # what a call wants to receive
+    const int32_t* ids          # these envs, each once (num_ids); NULL: any envs
     int64_t num_ids
-    int64_t need                # how many of them are enough; negative: a whole batch
-    int64_t timeout_ns          # or what has come by then; negative: no limit
+    int64_t need                # the number of envs that suffices; negative: a whole batch
+    int64_t timeout_ns          # the time after which the ready envs suffice; negative: no limit
 
-cdef class Shelf(Handle):
-    cdef bint is_shelved            # what is sent now goes to the shelf
-    cdef bint keeps_shelf           # the last call that received asked for less than a batch
-    cdef bint is_spare_out          # the spare block was handed out
-    cdef BatchBlock spare           # the block to hand out next
+cdef class PartialBatches:
+    cdef Engine* engine
+    cdef Guard guard
+    cdef Batches batches
+    cdef int mode                   # PartialMode
+    cdef BlockStore store           # of blocks with a row for each env; None until they are needed
+    cdef BatchBlock block           # to which the engine writes
+    cdef BatchBlock spare           # the block to hand out next; None: it has been handed out
+    cdef BatchBlock last            # the block that was handed out last
     cdef cnp.ndarray memory         # behind the arrays below
-    cdef int64_t* sent_no           # by env: counts up with each env that is sent
-    cdef int32_t* arrived           # envs on the shelf, in the order of their arrival (num_arrived)
-    cdef uint8_t* is_there          # by env: whether it is among `arrived`
-    cdef SendOrder* chosen               # envs to hand out (num_chosen)
+    cdef int64_t* sent_no           # by env: increases with each env that is sent
+    cdef int32_t* arrived           # ids of the envs that can be handed out, in order of arrival (num_arrived)
+    cdef uint8_t* has_arrived       # by env: whether it is among `arrived`
+    cdef SendOrder* chosen          # envs to hand out (num_chosen)
     cdef int32_t num_arrived
     cdef int32_t num_chosen
-    cdef int64_t first_in_blocks    # position (see Engine.spans) of the first row in flight when shelving began
-    cdef int64_t rows_in_blocks     # how many such rows there were that go to blocks
-    cdef int64_t rows_to_move       # how many of them have not come to the shelf yet
+    cdef int64_t first_in_blocks    # position (see Engine.spans) of the first row in flight when the mode began
+    cdef int64_t rows_in_blocks     # number of rows in flight at that moment which go to blocks
+    cdef int64_t rows_to_move       # number of these rows that have not been moved yet
 
-    cdef int check_alone(self) except -1
-    cdef int check_outstanding(self) except -1
-    cdef str failure_text(self, int32_t id, int32_t code)
-    cdef int raise_failures(self, const char* ids, size_t stride, int64_t n) except -1
-    cdef int begin_shelf(self) except -1
+    cdef bint is_computed(self) noexcept
     cdef void note_sent(self, const int32_t* ids, int32_t n) noexcept
-    cdef void end_shelf(self) noexcept
-    cdef void empty_blocks(self) noexcept
+    cdef object receive_some(self, ResultTemplate template, object min_ready, object timeout, object env_ids)
+    cdef object receive(self, ResultTemplate template, cnp.ndarray ids, int64_t need, int64_t timeout_ns)
+    cdef int drop_in_flight(self) except -1
+    cdef int64_t blocks_allocated(self)
+
+    cdef int begin(self) except -1
+    cdef int drain(self) except -1
+    cdef int make_blocks(self) except -1
+    cdef void number(self, const int32_t* ids, int32_t n) noexcept
+    cdef void end(self) noexcept
     cdef void collect(self) noexcept
     cdef void move_from_blocks(self) noexcept
-    cdef int drop_arrivals(self) except -1
-    cdef object take_wanted(self, object env_ids)
-    cdef int check_wish(self, const RecvRequest* wish) except -1
-    cdef int32_t choose(self, const RecvRequest* wish) noexcept
-    cdef object pick(self, ResultTemplate form, const RecvRequest* wish)
-    cdef int prepare(self) except -1
-    cdef object hand_out(self, ResultTemplate form)
+    cdef int check(self, const RecvRequest* request) except -1
+    cdef int32_t choose(self, const RecvRequest* request) noexcept
+    cdef int prepare_block(self) except -1
+    cdef object hand_out(self, ResultTemplate template)

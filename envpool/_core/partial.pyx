@@ -1,21 +1,20 @@
 """Receiving some of the envs in flight, while the others stay there.
 
-A block is handed out whole, when all its rows are written. So the first call that asks for certain envs, for a number
-of them, or for what there is by a certain time, puts up the shelf: one block with a row for each env. What is sent from
-then on is written there, one env at a time; each env that is done is announced, and its row is copied into the block
-that is handed out. Rows that were on their way to blocks at that moment are moved to the shelf as they come, with those
-that were claimed together with them.
+A whole batch is one block, handed out when all its rows are written. The first call that asks for certain envs, for a
+number of envs, or for the envs that are ready by some time, therefore switches to another mode: there is one block with
+a row for each env, and every env that is sent from then on is written there and announced on its own. The rows of
+announced envs are copied into the block that is handed out. Rows that were on their way to blocks of whole batches at
+that moment are moved as they arrive, together with the rows that were claimed with them.
 
-The shelf stays until a plain recv() or step() has asked again for a whole batch and nothing is in flight. It costs a
-claim, an announcement and a copy for each env, and the caller never works: a pool that does not need it never has it.
+The mode ends when a plain recv() or step() has asked for a whole batch again and nothing is in flight. It costs a claim,
+an announcement and a copy for each env, and the consumer never works; pools that do not need it never enter it.
 
-What must hold: an env is in flight (`busy`) from its send until its row is handed out, so its row on the shelf is never
-written while somebody may read it, and there is room for all however long some of them take.
+What must hold: an env is in flight (`busy`) from its send until its row is handed out. So its row of the block is never
+written while it is being copied, and the block has room for all envs however long some of them take.
 """
 
 import numpy as np
 
-cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
@@ -23,140 +22,130 @@ from libc.stdlib cimport qsort
 from libc.string cimport memset
 
 from envpool._core.atomic cimport (
-    ep_add_sc32, ep_cas64, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_now, ep_store_rlx64, ep_store_sc32,
+    ep_cas64, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_load_sc64, ep_now, ep_store_rlx64, ep_store_sc32,
     ep_swap_sc64,
 )
+from envpool._core.batches cimport Batches, check_can_fill
 from envpool._core.blocks cimport BatchBlock
 from envpool._core.consumer cimport SLICE, enqueue, leave_to_workers, publish, wait_arrivals, written_rows
 from envpool._core.engine cimport ENV_ID, Engine, NEVER, Span
-from envpool._core.handle cimport Handle
+from envpool._core.env_ids cimport as_ids, in_flight_ids
+from envpool._core.failures cimport raise_failures
+from envpool._core.guard cimport Guard
+from envpool._core.inputs cimport as_count, as_nanoseconds
 from envpool._core.results cimport ResultTemplate
 
-from envpool.errors import EnvIdError, EnvStepError, PoolStateError
+from envpool.errors import EnvIdError, PoolStateError
 
 cnp.import_array()
 
-cdef enum:
-    SEEN = 2        # in Engine.busy, while the ids of one call are checked
 
-
-cdef int compare_sent(const void* a, const void* b) noexcept nogil:
+cdef int compare_send_orders(const void* a, const void* b) noexcept nogil:
     return 1 if (<const SendOrder*>a).sent_no > (<const SendOrder*>b).sent_no else -1
 
 
-@cython.no_gc     # as for Handle
-cdef class Shelf(Handle):
-    """A pool's receiving side for some of the envs in flight."""
+cdef class PartialBatches:
+    """The envs of a pool that can be received one by one.
 
-    cdef int check_alone(self) except -1:
-        if self.waiting:
-            raise PoolStateError(
-                "another thread is waiting in recv(), reset() or step() of this pool: let one thread receive"
-            )
+    Parameters
+    ----------
+    guard : Guard
+        The guard of the pool.
+    batches : Batches
+        The whole batches of the pool.
+    """
+
+    def __init__(self, Guard guard, Batches batches):
+        self.guard = guard
+        self.batches = batches
+
+    cdef bint is_computed(self) noexcept:
+        """Whether every env in flight has been stepped and its row written."""
+        cdef Engine* e = self.engine
+        cdef int64_t rows = written_rows(e), arrived
+        if self.mode == WHOLE:
+            return rows == e.outstanding
+        arrived = self.num_arrived + (ep_load_sc64(&e.arrivals) >> 32)
+        return rows == self.rows_in_blocks and arrived + self.rows_to_move == e.outstanding
+
+    cdef int64_t blocks_allocated(self):
+        """Returns the number of blocks that were allocated here, and not by the whole batches."""
+        return 0 if self.store is None or self.store is self.batches.store else self.store.allocated
+
+    # ---- entering and leaving the mode -------------------------------------------------------------------------------
+
+    cdef int make_blocks(self) except -1:
+        """Allocates the block of the engine, the first one to hand out, and the arrays."""
+        cdef int64_t n = self.engine.num_envs
+        store = self.batches.store if self.engine.is_sync else self.batches.store.resized(n)
+        block, spare = store.new_block(), store.new_block()
+        memory = np.zeros(n * (sizeof(SendOrder) + sizeof(int64_t) + sizeof(int32_t) + sizeof(uint8_t)), np.uint8)
+        self.store, self.block, self.spare, self.memory = store, block, spare, memory
+        self.chosen = <SendOrder*>cnp.PyArray_DATA(self.memory)
+        self.sent_no = <int64_t*>(self.chosen + n)
+        self.arrived = <int32_t*>(self.sent_no + n)
+        self.has_arrived = <uint8_t*>(self.arrived + n)
+        self.engine.partial_block = &self.block.c
         return 0
 
-    cdef str failure_text(self, int32_t id, int32_t code):
+    cdef int begin(self) except -1:
+        """Makes envs that are sent from now on arrive one by one; the rows in flight are moved as they arrive."""
         cdef Engine* e = self.engine
-        cdef char text[256]
-        text[0] = 0
-        if e.kind.error_text != NULL:
-            e.kind.error_text(e.state, id, code, text, sizeof(text))
-        return (<bytes>text).decode(errors="replace") or f"error code {code}"
-
-    cdef int raise_failures(self, const char* ids, size_t stride, int64_t n) except -1:
-        """Raises EnvStepError for the failed ones of n envs that are ready, if any; once. An id each `stride` bytes."""
-        cdef Engine* e = self.engine
-        cdef int64_t i
-        cdef int32_t id
-        failures = {}
-        for i in range(n):
-            id = (<const int32_t*>(ids + i * stride))[0]
-            code = e.errors[id]
-            if code:
-                failures[id] = self.failure_text(id, code)
-                e.errors[id] = 0
-        if failures:
-            ep_add_sc32(&e.failures, -<int32_t>len(failures))
-            raise EnvStepError(failures)
-        return 0
-
-    # ---- putting it up and taking it down ----------------------------------------------------------------------------
-
-    cdef int begin_shelf(self) except -1:
-        """Sends to the shelf from now on; what is in flight is moved there when it comes."""
-        cdef Engine* e = self.engine
-        cdef int64_t k, n = e.num_envs, unclaimed
+        cdef int64_t k, n, unclaimed
         cdef int32_t* ids
-        if self.shelf is None:
-            store = self.store if e.is_sync else self.store.resized(n)
-            shelf, spare = store.new_block(), store.new_block()
-            memory = np.zeros(n * (sizeof(SendOrder) + sizeof(int64_t) + sizeof(int32_t) + sizeof(uint8_t)), np.uint8)
-            self.check_open()       # taking memory may start the garbage collector, and that anything
-            self.check_alone()
-            if self.is_shelved:
-                return 0
-            self.shelf_store, self.shelf, self.spare, self.memory = store, shelf, spare, memory
-            self.chosen = <SendOrder*>cnp.PyArray_DATA(self.memory)
-            self.sent_no = <int64_t*>(self.chosen + n)
-            self.arrived = <int32_t*>(self.sent_no + n)
-            self.is_there = <uint8_t*>(self.arrived + n)
-            e.shelf = &self.shelf.c
-        self.is_shelved = True
-        # What nobody has claimed can still go to the shelf: it is claimed here, and sent again.
+        if self.block is None:
+            self.make_blocks()
+            self.guard.check_open()     # allocating may start the garbage collector, and so run any code
+        self.mode = PARTIAL
+        # Envs that nobody has claimed can still be redirected: they are claimed here and sent again.
         while True:
             unclaimed = ep_load_acq64(&e.claim)
             if unclaimed == e.head or ep_cas64(&e.claim, unclaimed, e.head):
                 break
         n = e.head - unclaimed
         self.first_in_blocks = e.base if e.is_sync else e.next_block * e.batch_size
-        self.rows_in_blocks = self.rows_to_move = self.outstanding - n
+        self.rows_in_blocks = self.rows_to_move = e.outstanding - n
         if e.is_sync:
             ep_store_rlx64(&e.expected, self.rows_in_blocks)
             for k in range(self.rows_in_blocks):
                 self.sent_no[e.ring[(e.base + k) & e.mask]] = e.base + k
         ep_store_sc32(&e.is_moving, self.rows_to_move > 0)
-        ep_store_rlx64(&e.shelf_from, e.head)
+        ep_store_rlx64(&e.partial_from, e.head)
         if n:
             ids = <int32_t*>self.chosen     # not in use at this moment
             for k in range(n):
                 ids[k] = e.ring[(unclaimed + k) & e.mask]
-            self.note_sent(ids, <int32_t>n)
+            self.number(ids, <int32_t>n)
             enqueue(e, ids, <int32_t>n)
             publish(e, <int32_t>n, False)
         return 0
 
-    cdef void note_sent(self, const int32_t* ids, int32_t n) noexcept:
-        """Called before n envs are put into the ring, while shelved."""
+    cdef void number(self, const int32_t* ids, int32_t n) noexcept:
+        """Records the order in which n envs are sent, before they are put into the ring."""
         cdef int32_t i
         for i in range(n):
             self.sent_no[ids[i]] = self.engine.head + i
 
-    cdef void end_shelf(self) noexcept:
-        """Sends to blocks again, with nothing in flight; does nothing while a worker has yet to count its rows."""
+    cdef void note_sent(self, const int32_t* ids, int32_t n) noexcept:
+        """Prepares for a send of n envs, which are not in the ring yet; leaves the mode if it is to end and can."""
+        if self.mode == ENDING and self.engine.outstanding == 0:
+            self.end()
+        if self.mode != WHOLE:
+            self.number(ids, n)
+
+    cdef void end(self) noexcept:
+        """Leaves the mode. Nothing may be in flight; does nothing if a worker has yet to count its rows."""
         if written_rows(self.engine) != self.rows_in_blocks:
             return
-        self.empty_blocks()
-        ep_store_rlx64(&self.engine.shelf_from, NEVER)
-        self.is_shelved = False
-
-    cdef void empty_blocks(self) noexcept:
-        """Makes the blocks ready for the next send; called when no worker writes to them."""
-        cdef Engine* e = self.engine
-        cdef int64_t k
-        for k in range(e.num_blocks):
-            e.blocks[k].written = 0
-        if e.is_sync:
-            e.base = e.head
-            ep_store_rlx64(&e.expected, 0)
-        else:       # positions are never used twice: spans are told apart by them
-            e.next_block = (e.alloc + e.batch_size - 1) // e.batch_size
-            e.alloc = e.next_block * e.batch_size
+        self.batches.empty_blocks()
         self.rows_in_blocks = 0
+        ep_store_rlx64(&self.engine.partial_from, NEVER)
+        self.mode = WHOLE
 
     # ---- arrivals ----------------------------------------------------------------------------------------------------
 
     cdef void collect(self) noexcept:
-        """Takes down who has arrived."""
+        """Appends the envs that have finished to `arrived`."""
         cdef Engine* e = self.engine
         cdef int64_t word
         cdef int32_t n, k, id
@@ -167,14 +156,14 @@ cdef class Shelf(Handle):
         word = ep_swap_sc64(&e.arrivals, 0)
         n = <int32_t>(word >> 32)
         id = <int32_t><uint32_t>word - 1
-        for k in range(self.num_arrived + n - 1, self.num_arrived - 1, -1):     # the last one lies on top
+        for k in range(self.num_arrived + n - 1, self.num_arrived - 1, -1):     # the last arrival is on top of the stack
             self.arrived[k] = id
-            self.is_there[id] = 1
+            self.has_arrived[id] = 1
             id = e.next[id]
         self.num_arrived += n
 
     cdef void move_from_blocks(self) noexcept:
-        """Copies the rows of chunks that have been written to blocks."""
+        """Copies the rows of chunks that have been written to blocks of whole batches."""
         cdef Engine* e = self.engine
         cdef BatchBlock block
         cdef Span* span
@@ -185,186 +174,192 @@ cdef class Shelf(Handle):
             if ep_load_acq64(&span.first) != position + 1:
                 position += 1
                 continue
-            if e.is_sync:
-                block = <BatchBlock>self.in_flight[0]
-                row = position - e.base
-            else:
-                block = <BatchBlock>self.in_flight[position // e.batch_size % e.num_blocks]
-                row = position % e.batch_size
+            block = self.batches.block_at(0 if e.is_sync else position // e.batch_size)
+            row = position - e.base if e.is_sync else position % e.batch_size
             for i in range(row, row + span.rows):
                 id = (<const int32_t*>block.c.core[ENV_ID])[i]
-                self.shelf.copy_row(id, block, i)
+                self.block.copy_row(id, block, i)
                 self.arrived[self.num_arrived] = id
                 self.num_arrived += 1
-                self.is_there[id] = 1
+                self.has_arrived[id] = 1
             ep_store_rlx64(&span.first, 0)
             self.rows_to_move -= span.rows
             position += span.rows
         if self.rows_to_move == 0:
             ep_store_sc32(&e.is_moving, 0)
 
-    cdef int drop_arrivals(self) except -1:
-        """Waits until nothing is in flight and drops the rows nobody has received."""
+    cdef int drain(self) except -1:
+        """Waits until every env in flight has been stepped and its row written; the envs stay in flight."""
         cdef Engine* e = self.engine
         cdef int64_t rows, missing
+        if self.mode == WHOLE:
+            return self.batches.drain()
         while True:
-            PyErr_CheckSignals()
-            self.check_open()
             self.collect()
             rows = written_rows(e)
-            missing = self.outstanding - self.num_arrived
-            if missing == 0 and rows == self.rows_in_blocks and not self.is_sending:
-                break
+            missing = e.outstanding - self.num_arrived
+            if missing == 0 and rows == self.rows_in_blocks:
+                return 0
             leave_to_workers(e)
-            self.waiting += 1
             with nogil:
                 wait_arrivals(e, max(missing, 1), rows, SLICE if missing else 1000)
-            self.waiting -= 1
-        memset(self.is_there, 0, e.num_envs)
-        self.num_arrived = 0
+            PyErr_CheckSignals()
+            self.guard.check_open()
+
+    cdef int drop_in_flight(self) except -1:
+        """Waits until every env in flight has been stepped, drops the rows, and makes the envs idle."""
+        if not self.engine.num_drawn:
+            self.drain()
+        if self.engine.num_drawn:       # maybe since a moment ago: a wait lets other threads run
+            raise EnvIdError("another thread is rendering this pool: reset the pool after render() has returned")
+        if self.mode != WHOLE:
+            memset(self.has_arrived, 0, self.engine.num_envs)
+            self.num_arrived = 0
+            self.rows_in_blocks = 0
+            self.mode = ENDING
+        self.batches.drop_all()
         return 0
 
     # ---- receiving ---------------------------------------------------------------------------------------------------
 
-    cdef object take_wanted(self, object env_ids):
-        """The ids of a call to recv() or reset() (see as_ids) in memory that nobody else can change, checked."""
+    cdef int check(self, const RecvRequest* request) except -1:
+        """Raises for a wait that could never end. Every iteration asks, since a signal handler may have used the pool."""
         cdef Engine* e = self.engine
-        cdef cnp.ndarray wide = np.ascontiguousarray(env_ids, np.int64)
-        cdef cnp.ndarray ids = np.empty(wide.shape[0], np.int32)
-        cdef const int64_t* given = <const int64_t*>cnp.PyArray_DATA(wide)
-        cdef int32_t* taken = <int32_t*>cnp.PyArray_DATA(ids)
-        cdef int64_t i, n = ids.shape[0], bad = -1
-        for i in range(n):
-            if given[i] < 0 or given[i] >= e.num_envs or e.busy[given[i]] != 1:
-                bad = i
-                break
-            taken[i] = <int32_t>given[i]
-            e.busy[taken[i]] |= SEEN
-        for i in range(n if bad < 0 else bad):
-            e.busy[taken[i]] &= ~SEEN
-        if bad >= 0:
-            id = int(env_ids[bad])
-            if not 0 <= id < e.num_envs:
-                raise EnvIdError(f"env_ids[{bad}] is {id}, allowed are 0 to {e.num_envs - 1}")
-            if id in env_ids[:bad].tolist():
-                raise EnvIdError(f"env_ids[{bad}] is {id}, which appears twice")
-            raise EnvIdError(f"env_ids[{bad}] is {id}, which is not in flight: send to it first")
-        return ids
-
-    cdef int check_outstanding(self) except -1:
-        """Refuses a wait that could never end."""
-        cdef Engine* e = self.engine
-        if self.outstanding == 0:
-            raise PoolStateError(
-                "recv() would wait for ever: nothing is in flight, call send(), async_reset() or step() first"
-            )
-        if not e.is_sync and self.outstanding < e.batch_size:
-            raise PoolStateError(
-                f"recv() would wait for ever: {self.outstanding} envs are in flight and a batch needs {e.batch_size}: "
-                f"send to {e.batch_size - self.outstanding} more envs first"
-            )
-        return 0
-
-    cdef int check_wish(self, const RecvRequest* wish) except -1:
-        """Refuses a wait that could never end. Looks anew each time, since anything may have used the pool."""
         cdef int64_t i
-        if wish.ids != NULL:
-            for i in range(wish.num_ids):
-                if not self.engine.busy[wish.ids[i]]:
-                    raise EnvIdError(f"env_ids[{i}] is {wish.ids[i]}, which is not in flight any more")
-        elif wish.need > self.outstanding:
+        if request.ids != NULL:
+            for i in range(request.num_ids):
+                if not e.busy[request.ids[i]]:
+                    raise EnvIdError(f"env_ids[{i}] is {request.ids[i]}, which is no longer in flight")
+        elif request.need > e.outstanding:
             raise PoolStateError(
-                f"recv(min_ready={wish.need}) would wait for ever: {self.outstanding} envs are in flight"
+                f"recv(min_ready={request.need}) would wait forever, because {e.outstanding} envs are in flight: send to "
+                "more envs first"
             )
-        elif wish.need < 0 and wish.timeout_ns < 0:
-            self.check_outstanding()
+        elif request.need < 0 and request.timeout_ns < 0:
+            check_can_fill(e)
         return 0
 
-    cdef int32_t choose(self, const RecvRequest* wish) noexcept:
-        """Puts who would be handed out into `chosen`: of certain ids those that have arrived, in the order asked for;
-        else who has, in the order of arriving (sync: of sending), and of a whole batch no more than fit.
+    cdef int32_t choose(self, const RecvRequest* request) noexcept:
+        """Fills `chosen` with the envs that can be handed out now.
 
-        Returns how many they are if that is enough, else how many are missing, as a negative number.
+        If the request names ids, these are the ones that have arrived, in the order of the request. Otherwise they are
+        all arrivals, in order of arrival (sync pools: of sending), but not more than a batch if one was asked for.
+        Returns their number if it suffices, else the number of missing envs, as a negative number.
         """
         cdef Engine* e = self.engine
-        cdef int64_t i, enough = wish.need
+        cdef int64_t i, enough = request.need
         cdef int32_t count = 0
-        if wish.ids != NULL:
-            for i in range(wish.num_ids):
-                if self.is_there[wish.ids[i]]:
-                    self.chosen[count].id = wish.ids[i]
+        if request.ids != NULL:
+            for i in range(request.num_ids):
+                if self.has_arrived[request.ids[i]]:
+                    self.chosen[count].id = request.ids[i]
                     count += 1
         else:
             if enough < 0:
-                enough = self.outstanding if e.is_sync else min(<int64_t>e.batch_size, self.outstanding)
+                enough = e.outstanding if e.is_sync else min(<int64_t>e.batch_size, e.outstanding)
             count = self.num_arrived
-            if wish.need < 0 and not e.is_sync:
+            if request.need < 0 and not e.is_sync:
                 count = <int32_t>min(<int64_t>count, enough)
             for i in range(count):
                 self.chosen[i].id = self.arrived[i]
                 self.chosen[i].sent_no = self.sent_no[self.arrived[i]]
             if e.is_sync:
-                qsort(self.chosen, count, sizeof(SendOrder), compare_sent)
+                qsort(self.chosen, count, sizeof(SendOrder), compare_send_orders)
         self.num_chosen = count
         return count if count >= enough else <int32_t>(count - enough)
 
-    cdef object pick(self, ResultTemplate form, const RecvRequest* wish):
-        """Waits for envs in flight and hands out those that have come, when they are enough or the time is up."""
-        cdef Engine* e
+    cdef object receive_some(self, ResultTemplate template, object min_ready, object timeout, object env_ids):
+        """Returns some of the envs in flight; see Pool.recv()."""
+        cdef Engine* e = self.engine
+        cdef cnp.ndarray ids = None
+        cdef int64_t need = -1, limit = -1, n
+        if timeout is not None:
+            limit = as_nanoseconds("timeout", timeout)
+        env_ids = as_ids(env_ids, "env_ids")
+        if min_ready is not None:
+            need = as_count("min_ready", min_ready, e.num_envs)
+        self.guard.check_open()
+        if env_ids is not None:
+            ids = in_flight_ids(e, env_ids)
+            n = ids.shape[0]
+            if need > n:
+                raise PoolStateError(
+                    f"recv(min_ready={need}) would wait forever, because env_ids has {n} entries: pass more ids"
+                )
+            if n == 0:
+                return self.batches.empty(template)
+            if need < 0:
+                need = n
+        elif e.outstanding == 0:
+            if need == 0:
+                return self.batches.empty(template)
+            check_can_fill(e)
+        return self.receive(template, ids, need, limit)
+
+    cdef object receive(self, ResultTemplate template, cnp.ndarray ids, int64_t need, int64_t timeout_ns):
+        """Waits for envs in flight and hands out those that have arrived, once they suffice or the time is over.
+
+        `ids` is a result of in_flight_ids() or None; `need` and `timeout_ns` are those of a RecvRequest.
+        """
+        cdef Engine* e = self.engine
+        cdef RecvRequest request
         cdef int64_t rows, left, deadline = 0
         cdef int32_t missing
-        if wish.timeout_ns >= 0:
-            deadline = ep_now() + wish.timeout_ns
-        self.sent_at = 0
+        request.ids = NULL
+        request.num_ids = 0
+        if ids is not None:
+            request.ids = <const int32_t*>cnp.PyArray_DATA(ids)
+            request.num_ids = ids.shape[0]
+        request.need = need
+        request.timeout_ns = timeout_ns
+        if timeout_ns >= 0:
+            deadline = ep_now() + timeout_ns
+        e.sent_at = 0
         while True:
-            # Also when all is there: an exception that Python raises as the call returns would take the rows with it.
+            # Also when all envs are there: an exception that Python raises as the call returns would lose the rows.
             PyErr_CheckSignals()
-            if self.engine == NULL or self.is_closing:
-                raise PoolStateError("the pool was closed while recv() waited")
-            self.check_alone()
-            self.check_wish(wish)
-            if not self.is_shelved or self.is_spare_out:
-                self.prepare()
-                continue        # taking memory may start the garbage collector, and that anything
-            e = self.engine
+            self.guard.check_open()
+            self.check(&request)
+            if self.mode == WHOLE or self.spare is None:
+                self.prepare_block()
+                continue        # allocating may start the garbage collector, and so run any code
             leave_to_workers(e)
             rows = written_rows(e)
             self.collect()
-            missing = -self.choose(wish)
-            left = SLICE if wish.timeout_ns < 0 else min(deadline - ep_now(), SLICE)
+            missing = -self.choose(&request)
+            left = SLICE if timeout_ns < 0 else min(deadline - ep_now(), SLICE)
             if missing <= 0 or left <= 0:
                 break
-            self.waiting += 1
             with nogil:
                 wait_arrivals(e, missing, rows, left)
-            self.waiting -= 1
         if ep_load_rlx32(&e.failures) > 0:
-            self.raise_failures(<const char*>&self.chosen[0].id, sizeof(SendOrder), self.num_chosen)
-        return self.hand_out(form)
+            raise_failures(e, <const char*>&self.chosen[0].id, sizeof(SendOrder), self.num_chosen)
+        self.mode = ENDING if ids is None and need < 0 and timeout_ns < 0 else PARTIAL
+        return self.hand_out(template)
 
-    cdef int prepare(self) except -1:
-        """Puts up the shelf, and a block to hand out that nobody sees."""
-        if not self.is_shelved:
-            self.begin_shelf()
-        if self.is_spare_out:
-            self.spare = self.shelf_store.exchange(self.spare)
-            self.is_spare_out = False
+    cdef int prepare_block(self) except -1:
+        """Enters the mode, and provides a block to hand out that nobody holds."""
+        if self.mode == WHOLE:
+            self.begin()
+        if self.spare is None:
+            self.spare = self.store.exchange(self.last)
+            self.last = None
         return 0
 
-    cdef object hand_out(self, ResultTemplate form):
-        """Takes the chosen envs from the shelf."""
+    cdef object hand_out(self, ResultTemplate template):
+        """Hands out the chosen envs."""
         cdef Engine* e = self.engine
         cdef int32_t i, id, n = self.num_chosen, kept = 0
         for i in range(n):
             id = self.chosen[i].id
-            self.spare.copy_row(i, self.shelf, id)
-            self.is_there[id] = 0
+            self.spare.copy_row(i, self.block, id)
+            self.has_arrived[id] = 0
             e.busy[id] = 0
         for i in range(self.num_arrived):
-            if self.is_there[self.arrived[i]]:
+            if self.has_arrived[self.arrived[i]]:
                 self.arrived[kept] = self.arrived[i]
                 kept += 1
         self.num_arrived = kept
-        self.outstanding -= n
-        self.is_spare_out = True
-        return form.build([a[:n] for a in self.spare.arrays])
+        e.outstanding -= n
+        self.last, self.spare = self.spare, None
+        return template.build([a[:n] for a in self.last.arrays])

@@ -1,15 +1,33 @@
 """The pool as Python sees it: see pool.pyx."""
 
-cimport numpy as cnp
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t
 
+from envpool._core.actions cimport ActionTable
+from envpool._core.batches cimport Batches
+from envpool._core.engine cimport Engine
+from envpool._core.frames cimport FrameRenderer
+from envpool._core.guard cimport Guard
+from envpool._core.partial cimport PartialBatches
 from envpool._core.results cimport ResultTemplate
-from envpool._core.sending cimport Sender
 
-cdef class Pool(Sender):
-    cdef int wait(self) except -1
-    cdef object deliver(self, ResultTemplate form)
-    cdef object empty(self, ResultTemplate form)
-    cdef object get(self, ResultTemplate form, bint may_be_empty)
-    cdef object pick_some(self, ResultTemplate form, cnp.ndarray ids, int64_t need, int64_t timeout_ns)
-    cdef object get_some(self, ResultTemplate form, object min_ready, object timeout, object env_ids)
+cdef class Pool:
+    cdef Engine* engine             # NULL when the pool is closed
+    cdef Guard guard
+    cdef ActionTable actions
+    cdef Batches batches
+    cdef PartialBatches partial
+    cdef FrameRenderer frames
+    cdef ResultTemplate reset_template
+    cdef ResultTemplate step_template
+    cdef object step_nest           # the nest of array names behind step_template
+    cdef object capsule             # keeps the tables of the env alive
+
+    # Parts of calls, for a caller that has entered the guard.
+    cdef void leave(self, int visit) noexcept
+    cdef int32_t send_actions(self, object action, object env_id, int visit, int activities) except -1
+    cdef object receive(self, ResultTemplate template, bint may_be_empty)
+
+    cdef int32_t send_resets(self, object env_id, object seeds, int visit, int activities) except -1
+    cdef object receive_resets(self, object env_id)
+    cdef void launch(self, const int32_t* ids, int32_t n, bint returns_at_once) noexcept
+    cdef void free_engine(self) noexcept

@@ -1,8 +1,40 @@
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
-from envpool._core.sending import Sender
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import disjoint_base
 
-class Pool(Sender):
+class _Style(Protocol):
+    optional: Sequence[str]
+
+    def forms(self, names: Sequence[str]) -> tuple[Any, Any]: ...
+
+def available_cpus() -> int: ...
+
+@disjoint_base
+class Pool:
+    def __init__(
+        self,
+        capsule: Any,
+        num_envs: int,
+        batch_size: int,
+        num_threads: int,
+        thread_affinity_offset: int,
+        max_episode_steps: int,
+        autoreset: int,
+        seeds: Callable[[], npt.NDArray[np.uint64]],
+        style: _Style,
+    ) -> None: ...
+    @property
+    def is_closed(self) -> bool: ...
+    @property
+    def num_outstanding(self) -> int: ...
+    @property
+    def blocks_allocated(self) -> int: ...
+    def close(self) -> None: ...
+    def send(self, action: Any, env_id: Any = None) -> None: ...
+    def send_reset(self, env_id: Any = None, seeds: Sequence[int | None] | None = None) -> int: ...
     def recv(
         self,
         reset: bool = False,
@@ -12,5 +44,8 @@ class Pool(Sender):
         timeout: float | None = None,
         env_ids: Any = None,
     ) -> Any: ...
-    def recv_reset(self, env_id: Any = None) -> Any: ...
+    def reset_envs(self, env_id: Any = None, seeds: Sequence[int | None] | None = None) -> Any: ...
     def step(self, action: Any, env_id: Any = None) -> Any: ...
+    def render_frames(
+        self, env_ids: Any, height: int, width: int, camera: int, assets: bytes | None = None
+    ) -> npt.NDArray[np.uint8]: ...

@@ -1,10 +1,13 @@
-"""The pool as Python sees it: batches out; what goes in is in sending.pyx.
+"""The pool as Python sees it: its life cycle, what goes in and what comes out.
 
-Everything in these classes runs with the GIL, apart from the waits; so one call at a time changes the pool, and one
-thread may send while another waits in recv. What must hold between calls:
-- `outstanding` rows were sent and not handed out; `busy` marks their envs, and only those.
+A pool owns its parts: the engine with its threads, the guard, the action table, whole and partial batches, and the frame
+renderer. Every public call enters through the guard, uses each part it needs once, and leaves through the guard; see
+guard.pyx for what that ensures. Everything here runs with the GIL held, apart from waits.
+
+What must hold whenever Python code can run:
+- `outstanding` rows have been sent and not handed out; `busy` marks their envs, and no others.
 - A call that raises before it publishes has changed nothing but action slots of idle envs.
-- A wait that is interrupted (Ctrl-C) leaves its batch where it is: the next recv returns it.
+- A wait that is interrupted, e.g. by Ctrl-C, leaves its batch in its place: the next recv() returns it.
 """
 
 import numpy as np
@@ -12,220 +15,383 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memset
+from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.string cimport memcpy
+from posix.unistd cimport usleep
 
-from envpool._core.atomic cimport ep_load_rlx32, ep_now, ep_store_rlx64
-from envpool._core.blocks cimport BatchBlock
-from envpool._core.consumer cimport CLOSED, READY, SLICE, is_ready, run_if_quick, wait_ready
-from envpool._core.engine cimport ENV_ID, Engine
-from envpool._core.inputs cimport as_count, as_ids, as_nanoseconds
+from envpool._core.actions cimport ActionTable
+from envpool._core.atomic cimport ep_add_sc32, ep_now
+from envpool._core.batches cimport Batches, check_can_fill, check_fits
+from envpool._core.blocks cimport BlockStore
+from envpool._core.consumer cimport enqueue, publish
+from envpool._core.definition cimport env_of
+from envpool._core.engine cimport (
+    Engine, PENDING, SAME_STEP, engine_free, engine_new, engine_start, engine_stop, ep_available_cpus,
+)
+from envpool._core.env_ids cimport as_ids, release, take_idle
+from envpool._core.frames cimport FrameRenderer
+from envpool._core.guard cimport CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED
+from envpool._core.inputs cimport as_seeds
+from envpool._core.partial cimport PartialBatches, WHOLE
 from envpool._core.results cimport ResultTemplate
-from envpool._core.sending cimport Sender
-from envpool._core.partial cimport RecvRequest
 
-from envpool.errors import PoolStateError
+from envpool._core.definition import describe
+from envpool.errors import EnvIdError, PoolStateError
 
 cnp.import_array()
 
 
-@cython.no_gc     # as for Handle
-cdef class Pool(Sender):
-    """A pool: what was made by Handle, and the calls that step it."""
+def available_cpus():
+    """Return the number of CPUs on which this process may run."""
+    return ep_available_cpus()
 
-    cdef int wait(self) except -1:
-        """Waits for the next batch. Raises for a signal, a closed pool, failed envs; the batch stays in all cases.
 
-        0: the shelf is in use now, so there are no batches.
+# Hidden from the garbage collector: it could clear the lists of blocks of a pool that is garbage, to which threads still
+# write. A cycle that contains a pool passes through the attributes of a Python subclass, which the collector does see.
+@cython.no_gc
+cdef class Pool:
+    """Environments of one definition and the threads that step them.
+
+    Parameters
+    ----------
+    capsule : PyCapsule
+        The env definition.
+    num_envs, batch_size, num_threads : int
+        Sizes; a batch_size equal to num_envs makes the pool sync, a smaller one makes it async.
+    thread_affinity_offset : int
+        Worker i is pinned to available CPU number offset + i; a negative offset pins no worker.
+    max_episode_steps : int
+        Time limit in steps.
+    autoreset : int
+        Auto-reset mode: 0 next step, 1 same step, 2 disabled.
+    seeds : callable
+        Returns the seeds, uint64 (num_envs,). It is not called if the pool does not fit into memory.
+    style : object
+        The API style: ``optional``, the names of optional arrays that it uses, and ``forms(names)``, which returns the
+        nests of array names that reset() and step() return.
+
+    Raises
+    ------
+    MemoryError
+        The envs or the batches do not fit.
+    OSError
+        The threads could not be started.
+    """
+
+    def __init__(self, capsule, int32_t num_envs, int32_t batch_size, int32_t num_threads,
+                 int32_t thread_affinity_offset, int32_t max_episode_steps, int32_t autoreset, seeds, style):
+        cdef Engine* e
+        cdef cnp.ndarray seed
+        if self.guard is not None:
+            raise PoolStateError("this pool is already initialized")
+        cdef Guard guard = Guard()
+        about = describe(capsule)
+        store = BlockStore(about.fields, batch_size, style.optional, autoreset == SAME_STEP)
+        check_fits(store, num_envs)
+        reset_nest, step_nest = style.forms(store.names)
+        seed = as_seeds(seeds(), num_envs)[0]
+        self.guard = guard
+        self.actions = ActionTable(about.actions)
+        self.batches = Batches(guard, store)
+        self.partial = PartialBatches(guard, self.batches)
+        self.frames = FrameRenderer(guard, self.partial)
+        self.reset_template = ResultTemplate(reset_nest, store.names)
+        self.step_template = ResultTemplate(step_nest, store.names)
+        self.step_nest = step_nest
+        self.capsule = capsule
+        e = engine_new(env_of(capsule), num_envs, batch_size, min(num_threads, num_envs), thread_affinity_offset,
+                       max_episode_steps, autoreset)
+        if e == NULL:
+            raise MemoryError(f"no memory for {num_envs} envs of {about.name}: ask for fewer envs")
+        self.engine = self.partial.engine = self.frames.engine = e
+        memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
+        self.batches.attach(e)
+        failed = engine_start(e)
+        if failed:
+            raise OSError(
+                failed,
+                f"only {e.started} threads of num_threads={num_threads} could be started: ask for fewer threads, or "
+                "raise the limit (ulimit -u)",
+            )
+        guard.state = OPEN
+
+    def __dealloc__(self):
+        # After a fork the threads are gone and may have held any lock, so the child leaves its copy alone.
+        if self.engine != NULL and not self.guard.is_forked():
+            with nogil:
+                engine_stop(self.engine)
+            engine_free(self.engine)
+
+    def close(self):
+        """Stop and join the threads and free the envs. Arrays handed out stay valid. It may be called again.
+
+        A call that another thread is inside of raises PoolStateError, and close() returns after it. If this thread is
+        inside of a call, which a signal handler or a destructor has interrupted, the envs are freed when that call ends.
+        """
+        if self.engine == NULL:
+            return
+        if self.guard.is_forked():
+            self.engine = NULL
+            self.guard.state = CLOSED
+            return
+        if self.guard.state == OPEN:
+            self.guard.state = CLOSING
+            with nogil:
+                engine_stop(self.engine)
+            self.guard.state = STOPPED
+            if not self.guard.used:
+                self.free_engine()
+        while self.guard.state != CLOSED and not self.guard.call_of_this_thread():
+            with nogil:
+                usleep(100)
+            PyErr_CheckSignals()
+
+    cdef void free_engine(self) noexcept:
+        """Frees the engine of a stopped pool that nobody is inside."""
+        cdef Engine* e = self.engine
+        self.guard.state = CLOSED
+        self.engine = NULL
+        engine_free(e)
+        self.frames.drop_memory()
+
+    cdef void leave(self, int visit) noexcept:
+        """Ends what guard.enter() began; the last call that leaves a stopped pool frees its engine."""
+        if self.guard.leave(visit):
+            self.free_engine()
+
+    @property
+    def is_closed(self):
+        """Whether close() was called."""
+        return self.guard is not None and self.guard.state not in (NEW, OPEN)
+
+    @property
+    def num_outstanding(self):
+        """Number of rows sent and not yet received."""
+        return 0 if self.engine == NULL else self.engine.outstanding
+
+    @property
+    def blocks_allocated(self):
+        """Number of batches allocated since the pool was made; constant once recycling has settled."""
+        return self.batches.store.allocated + self.partial.blocks_allocated()
+
+    # ---- sending -----------------------------------------------------------------------------------------------------
+
+    cdef void launch(self, const int32_t* ids, int32_t n, bint returns_at_once) noexcept:
+        """Publishes n envs that are marked as busy."""
+        cdef Engine* e = self.engine
+        if n:
+            self.partial.note_sent(ids, n)
+            e.outstanding += n
+            enqueue(e, ids, n)
+            publish(e, n, returns_at_once)
+        e.sent_at = 0 if returns_at_once else ep_now()
+
+    cdef int32_t send_actions(self, object action, object env_id, int visit, int activities) except -1:
+        """Sends actions and returns the number of rows. With RECEIVING, the visit receives from then on."""
+        cdef Engine* e = self.engine
+        cdef const int32_t* ids = NULL
+        cdef int32_t n = self.actions.load(e, action, env_id, &ids)
+        cdef bint is_short = activities and not e.is_sync and n and n + e.outstanding < e.batch_size
+        if self.guard.state != OPEN or self.guard.activities & activities or is_short:
+            release(e, ids, n)
+            self.guard.check_open()
+            self.guard.begin(visit, activities)
+            raise PoolStateError(
+                f"step() with {n} envs and {e.outstanding} in flight cannot return a batch of {e.batch_size}: step more "
+                "envs at once, or use send() and recv(); nothing was sent"
+            )
+        self.guard.begin(visit, activities)
+        self.launch(ids, n, activities)
+        return n
+
+    cdef int32_t send_resets(self, object env_id, object seeds, int visit, int activities) except -1:
+        """Sends resets and returns the number of rows; without env_id, drops the rows in flight first.
+
+        `env_id` is a result of as_ids(). With RECEIVING, the visit receives from then on.
         """
         cdef Engine* e = self.engine
-        cdef BatchBlock block
-        cdef int result
-        if self.sent_at:
-            e.absence += (ep_now() - self.sent_at - e.absence) >> 2
-            self.sent_at = 0
-        while True:
-            result = READY
-            if not run_if_quick(e):
-                self.waiting += 1
-                with nogil:
-                    result = wait_ready(e, SLICE)
-                self.waiting -= 1
-            # Also when ready: an exception that Python raises as the call returns would take the batch with it.
-            PyErr_CheckSignals()
-            if self.engine == NULL or result == CLOSED:     # by another thread, or by a signal handler
-                raise PoolStateError("the pool was closed while recv() waited")
-            self.check_outstanding()
-            if self.is_shelved:
-                return 0
-            if result == READY and is_ready(e):     # again: another thread, or a handler, may have used the pool since
-                break
-        if ep_load_rlx32(&e.failures) > 0:
-            block = <BatchBlock>self.in_flight[e.next_block % e.num_blocks]
-            self.raise_failures(
-                <const char*>block.c.core[ENV_ID], sizeof(int32_t), self.outstanding if e.is_sync else e.batch_size
-            )
-        return 1
+        cdef const int32_t* ids = NULL
+        cdef int32_t n, i, reseeded = 0
+        cdef const uint64_t* values
+        cdef const uint8_t* has_seed
+        seed_values, seed_mask = as_seeds(seeds, e.num_envs if env_id is None else env_id.shape[0])
+        values = <const uint64_t*>cnp.PyArray_DATA(seed_values)
+        has_seed = <const uint8_t*>cnp.PyArray_DATA(seed_mask)
+        self.guard.check_open()
+        self.guard.begin(visit, activities)
+        if env_id is None:
+            self.partial.drop_in_flight()
+        n = take_idle(e, env_id, &ids, True)
+        if n != cnp.PyArray_SIZE(seed_mask):
+            release(e, ids, n)
+            raise EnvIdError("env_id changed its shape while the seeds were being converted; nothing was sent")
+        for i in range(n):
+            e.reset[ids[i]] = PENDING
+            if has_seed[i]:
+                e.seeds[ids[i]] = values[i]
+                reseeded += not e.seed_pending[ids[i]]
+                e.seed_pending[ids[i]] = 1
+        ep_add_sc32(&e.seeds_pending, reseeded)
+        self.launch(ids, n, activities)
+        return n
 
-    cdef object deliver(self, ResultTemplate form):
-        """Hands out the ready batch and puts a fresh block in its place; None: it is not ready any more."""
-        cdef Engine* e = self.engine
-        cdef int64_t slot = e.next_block % e.num_blocks, i, n
-        cdef BatchBlock block = <BatchBlock>self.in_flight[slot]
-        cdef BatchBlock fresh = self.store.exchange(block)
-        if self.engine == NULL:         # making a block may start the garbage collector, and that anything
-            raise PoolStateError("the pool was closed while recv() waited")
-        if self.is_shelved or <BatchBlock>self.in_flight[slot] is not block:
-            self.store.undo(block, fresh)
-            raise PoolStateError("another thread received this batch at the same moment: let one thread receive")
-        if not is_ready(e):             # another thread has sent more to this block, or dropped it, meanwhile
-            self.store.undo(block, fresh)
-            return None
-        n = self.outstanding if e.is_sync else e.batch_size
-        cdef const int32_t* ids = <const int32_t*>block.c.core[ENV_ID]
-        if n == e.num_envs:
-            memset(e.busy, 0, n)
-        else:
-            for i in range(n):
-                e.busy[ids[i]] = 0
-        e.blocks[slot] = &fresh.c
-        self.in_flight[slot] = fresh
-        self.outstanding -= n
-        if e.is_sync:
-            e.base = e.head
-            ep_store_rlx64(&e.expected, 0)
-        else:
-            e.next_block += 1
-        if n == e.batch_size:
-            return form.build(block.arrays)
-        return form.build([a[:n] for a in block.arrays])
+    def send(self, action, env_id=None):
+        """Send actions without waiting.
 
-    cdef object empty(self, ResultTemplate form):
-        """A batch without rows."""
-        return form.build([np.empty((0, *s), d) for s, d in zip(self.store.shapes, self.store.dtypes)])
+        Parameters
+        ----------
+        action : array_like or dict
+            (n, *action shape), cast to the dtype of the action; or a dict of such arrays, which are not cast, and
+            optionally "env_id".
+        env_id : array_like of int, optional
+            (n,) ids of idle envs, each once; all envs by default.
 
-    cdef object get(self, ResultTemplate form, bint may_be_empty):
-        self.check_open()
-        self.check_alone()
-        if may_be_empty and self.outstanding == 0:
-            return self.empty(form)
-        self.check_outstanding()
-        while not self.is_shelved and self.wait():
-            batch = self.deliver(form)
-            if batch is not None:
-                return batch
-        self.keeps_shelf = False
-        return self.pick_some(form, None, -1, -1)
+        Raises
+        ------
+        ActionError
+            Actions with a wrong dtype, shape, number or value.
+        EnvIdError
+            Ids that are out of range, repeated, or in flight.
+        PoolStateError
+            The pool is closed or forked.
+        """
+        cdef int visit = self.guard.enter(NOTHING_ELSE, b"send")
+        try:
+            self.send_actions(action, env_id, visit, NOTHING_ELSE)
+        finally:
+            self.leave(visit)
 
-    cdef object pick_some(self, ResultTemplate form, cnp.ndarray ids, int64_t need, int64_t timeout_ns):
-        """See Shelf.pick; ids as take_wanted gives them, or None."""
-        cdef RecvRequest wish
-        wish.ids = NULL
-        wish.num_ids = 0
-        if ids is not None:
-            wish.ids = <const int32_t*>cnp.PyArray_DATA(ids)
-            wish.num_ids = ids.shape[0]
-        wish.need = need
-        wish.timeout_ns = timeout_ns
-        return self.pick(form, &wish)
+    def send_reset(self, env_id=None, seeds=None):
+        """Send resets without waiting, and return the number of envs.
 
-    cdef object get_some(self, ResultTemplate form, object min_ready, object timeout, object env_ids):
-        """recv() with a wish."""
-        cdef int64_t need = -1, limit = -1, n
-        if timeout is not None:
-            limit = as_nanoseconds("timeout", timeout)
-        env_ids = as_ids(env_ids, "env_ids")
-        self.check_open()
-        if min_ready is not None:
-            need = as_count("min_ready", min_ready, self.engine.num_envs)
-        self.check_open()       # __index__ is anybody's code
-        self.check_alone()
-        if env_ids is not None:
-            env_ids = self.take_wanted(env_ids)
-            n = env_ids.shape[0]
-            if need > n:
-                raise PoolStateError(f"recv(min_ready={need}) would wait for ever: env_ids has {n} entries")
-            if n == 0:
-                return self.empty(form)
-            if need < 0:
-                need = n
-        elif self.outstanding == 0:
-            if need == 0:
-                return self.empty(form)
-            self.check_outstanding()
-        self.keeps_shelf = True
-        return self.pick_some(form, env_ids, need, limit)
+        Parameters
+        ----------
+        env_id : array_like of int, optional
+            (n,) ids of idle envs, each once. By default all envs; rows in flight are dropped.
+        seeds : sequence of int or None, optional
+            (n,) seeds; None keeps the generator of an env.
+        """
+        # Dropping the rows in flight is receiving them.
+        cdef int visit = self.guard.enter(RECEIVING if env_id is None else NOTHING_ELSE, b"async_reset")
+        try:
+            return self.send_resets(as_ids(env_id), seeds, visit, NOTHING_ELSE)
+        finally:
+            self.leave(visit)
+
+    # ---- receiving ---------------------------------------------------------------------------------------------------
+
+    cdef object receive_resets(self, object env_id):
+        """Returns the rows of envs that reset, and of no others; without env_id, the next batch."""
+        if env_id is None:
+            return self.receive(self.reset_template, False)
+        if self.engine.is_sync and self.engine.outstanding == env_id.shape[0] > 0 and self.partial.mode == WHOLE:
+            return self.receive(self.reset_template, False)
+        return self.partial.receive_some(self.reset_template, None, None, env_id)
+
+    cdef object receive(self, ResultTemplate template, bint may_be_empty):
+        """Returns the next batch. may_be_empty: an empty batch if nothing is in flight."""
+        if may_be_empty and self.engine.outstanding == 0:
+            return self.batches.empty(template)
+        check_can_fill(self.engine)
+        if self.partial.mode == WHOLE:
+            return self.batches.receive(template)
+        return self.partial.receive(template, None, -1, -1)
 
     def recv(self, bint reset=False, bint return_info=True, *, min_ready=None, timeout=None, env_ids=None):
-        """Waits for the next batch; or for certain envs, for a number of them, or for some time.
+        """Wait for the next batch; or for certain envs, for a number of envs, or for some time.
 
         Parameters
         ----------
         reset : bool
-            Give the batch the form that reset() returns.
+            If True, the batch has the form that reset() returns.
         return_info : bool
-            Unused; EnvPool's signature.
+            Ignored; part of EnvPool's signature.
         min_ready : int, optional
-            Wait for so many envs only, and return all that have come by then.
+            Wait until this many envs are ready, and return all that are ready by then.
         timeout : float, optional
-            Wait so many seconds at most, and return what has come by then, be it nothing.
+            Wait at most this many seconds, and return the results that are ready by then, possibly none.
         env_ids : array_like of int, optional
-            (n,) ids of envs in flight, each once: wait for these and return no others.
+            (n,) ids of envs in flight, each once: wait for these envs and return no others.
 
         Returns
         -------
         tuple or TimeStep
-            As step(), or as reset(). Fresh arrays, yours to keep and to write. With env_ids rows in that order, else,
-            in a sync pool, in the order of sending. Envs that are not in it stay in flight.
+            In the form of step() or reset(); fresh arrays, yours to keep and to write. With env_ids, the rows have that
+            order; otherwise, in a sync pool, the order in which the envs were sent. Envs that are not returned stay in
+            flight.
 
         Raises
         ------
         PoolStateError
-            Fewer envs in flight than a batch or min_ready needs, closed, or used after a fork.
+            Fewer envs are in flight than were asked for, another thread receives, or the pool is closed or forked.
         EnvIdError
-            Ids out of range, repeated, or not in flight.
+            Ids that are out of range, repeated, or not in flight.
         ConfigError, TypeError
             A bad min_ready or timeout.
         EnvStepError
             Envs failed; the next recv() returns the batch.
         """
-        cdef ResultTemplate form = self.reset_form if reset else self.step_form
-        if min_ready is None and timeout is None and env_ids is None:
-            return self.get(form, False)
-        return self.get_some(form, min_ready, timeout, env_ids)
+        cdef int visit = self.guard.enter(RECEIVING, b"recv")
+        cdef ResultTemplate template = self.reset_template if reset else self.step_template
+        try:
+            if min_ready is None and timeout is None and env_ids is None:
+                return self.receive(template, False)
+            return self.partial.receive_some(template, min_ready, timeout, env_ids)
+        finally:
+            self.leave(visit)
 
     def step(self, action, env_id=None):
-        """Sends actions and waits for the next batch: ``send(action, env_id)``, then ``recv()``.
+        """Send actions and wait for the next batch: ``send(action, env_id)``, then ``recv()``.
 
         Parameters
         ----------
-        action : array_like or dict
-            See send().
-        env_id : array_like of int, optional
+        action, env_id
             See send().
 
         Returns
         -------
         tuple or TimeStep
-            Sync: the rows of env_id, in that order. Async: the next batch_size rows that are done.
+            Sync pools: the rows of env_id, in that order. Async pools: the next batch_size rows that are ready.
 
         Raises
         ------
         ActionError, EnvIdError, PoolStateError, EnvStepError
             See send() and recv().
         """
-        return self.get(self.step_form, self.put(action, env_id, True) == 0)
+        cdef int32_t n
+        cdef int visit = self.guard.enter(NOTHING_ELSE, b"step")
+        try:
+            n = self.send_actions(action, env_id, visit, RECEIVING)
+            return self.receive(self.step_template, n == 0)
+        finally:
+            self.leave(visit)
 
-    def recv_reset(self, env_id=None):
-        """Waits for envs that reset, and for no others; without env_id for the next batch. In the form of reset()."""
-        self.check_open()
-        self.check_alone()
-        if env_id is None:
-            return self.get(self.reset_form, False)
-        ids = self.take_wanted(env_id)
-        if ids.shape[0] == 0:
-            return self.empty(self.reset_form)
-        if self.engine.is_sync and self.outstanding == ids.shape[0] and not self.is_shelved:
-            return self.get(self.reset_form, False)
-        self.keeps_shelf = True
-        return self.pick_some(self.reset_form, ids, ids.shape[0], -1)
+    def reset_envs(self, env_id=None, seeds=None):
+        """Send resets and wait for the rows of these envs, or without env_id for the next batch. See send_reset()."""
+        cdef int visit = self.guard.enter(NOTHING_ELSE, b"reset")
+        try:
+            env_id = as_ids(env_id)
+            self.send_resets(env_id, seeds, visit, RECEIVING)
+            return self.receive_resets(env_id)
+        finally:
+            self.leave(visit)
+
+    # ---- rendering ---------------------------------------------------------------------------------------------------
+
+    def render_frames(self, env_ids, int32_t height, int32_t width, int32_t camera, bytes assets=None):
+        """Draw frames of envs; see ``EnvPool.render`` for ids, results and errors.
+
+        Parameters
+        ----------
+        env_ids : array_like of int
+            (n,) ids, in any order; an id that appears twice is drawn once.
+        height, width : int
+            Size of every frame, in pixels; the same in all calls for one pool.
+        camera, assets
+            See ``envpool_frames`` in ``include/envpool/env.h``.
+        """
+        cdef int visit = self.guard.enter(RENDERING, b"render")
+        try:
+            return self.frames.render(env_ids, height, width, camera, assets)
+        finally:
+            self.leave(visit)

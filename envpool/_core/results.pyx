@@ -1,7 +1,7 @@
 """Putting the arrays of a block into the form of an API style.
 
-A style is written down once as a nest of tuples, named tuples and dicts whose leaves are array names. Every result is a
-new nest, since clients write into the dicts; the arrays in it are the block's own.
+A style is written down once, as a nest of tuples, named tuples and dicts whose leaves are array names. Every result is a
+new nest, since clients write into the dicts; the arrays in it are those of the block.
 """
 
 from cpython.dict cimport PyDict_SetItem
@@ -10,14 +10,14 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 
 cdef class ResultTemplate:
-    """A compiled nest.
+    """A nest of array names, compiled so that build() is fast.
 
     Parameters
     ----------
     nest : str, tuple, named tuple or dict
-        Leaves are names of arrays.
+        Its leaves are names of arrays.
     names : sequence of str
-        Names of the arrays that build() will get, in order.
+        Names of the arrays that build() receives, in order.
     """
 
     def __init__(self, nest, names):
@@ -26,19 +26,20 @@ cdef class ResultTemplate:
         if isinstance(nest, str):
             self.index = list(names).index(nest)
         elif isinstance(nest, dict):
-            self.kind = dict
+            self.container = dict
             self.keys = tuple(nest)
             self.children = tuple(ResultTemplate(v, names) for v in nest.values())
         else:
-            self.kind = type(nest)
+            self.container = type(nest)
             self.children = tuple(ResultTemplate(v, names) for v in nest)
 
     cdef object build(self, list arrays):
+        """Returns the nest with the arrays in place of their names."""
         cdef object item
         cdef Py_ssize_t i, n = len(self.children)
         if self.index >= 0:
             return arrays[self.index]
-        if self.kind is dict:
+        if self.container is dict:
             entries = {}
             for i in range(n):
                 PyDict_SetItem(entries, self.keys[i], (<ResultTemplate>self.children[i]).build(arrays))
@@ -48,4 +49,4 @@ cdef class ResultTemplate:
             item = (<ResultTemplate>self.children[i]).build(arrays)
             Py_INCREF(item)         # the tuple takes over a reference
             PyTuple_SET_ITEM(items, i, item)
-        return items if self.kind is tuple else tuple.__new__(self.kind, items)
+        return items if self.container is tuple else tuple.__new__(self.container, items)

@@ -1,4 +1,4 @@
-"""Pools in the forms that other libraries want: a module for each library, which an extra of that name installs."""
+"""Pools in the forms that other libraries expect: one module per library; an extra of the same name installs it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from contextlib import contextmanager
 
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
-    """Import a library inside this; where it is missing, that is an ImportError which names the extra.
+    """Turn a missing library into an ImportError that names the extra; the library is imported in the body.
 
     Parameters
     ----------
     extra : str
-        Name of the adapter's module and of its extra in pyproject.toml.
+        Name of the adapter's module, which is also the name of its extra in pyproject.toml.
 
     Raises
     ------
     ImportError
-        A module is missing.
+        A module that the body imports is missing.
     """
     try:
         yield

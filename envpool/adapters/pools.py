@@ -1,57 +1,108 @@
-"""What the adapters share: the pool inside, and its rows as values for one environment each."""
+"""What the adapters share: making the pool, and taking its batches apart."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
-
-from gymnasium.vector import AutoresetMode
 
 from envpool.api.gymnasium import GymnasiumEnvPool
 from envpool.errors import ConfigError
+from envpool.pool import EnvPool
 from envpool.registration import make_gymnasium
 
-#: Entries of info that tell whose row it is: no news to somebody who has a dict for each environment.
-IDS = ("env_id", "players")
+#: Entries of info that say which environment a row belongs to; the info of a single environment does not need them.
+ID_KEYS = ("env_id", "players")
 
 
-def open_pool(pool: Any, options: dict[str, Any]) -> Any:
-    """Return the pool that an adapter was given, or one of the task that it was given.
+def pool_of(pool: Any, options: dict[str, Any], pool_type: type[EnvPool], make_pool: Callable[..., EnvPool]) -> Any:
+    """Return the pool that the user of an adapter gave, or a pool of the task id that the user gave.
 
     Parameters
     ----------
-    pool : str or GymnasiumEnvPool
-        Task id, or a pool in the gymnasium style whose batches are whole and whose episodes do not start in the step
-        that ends one.
+    pool : str or EnvPool
+        Task id, or a pool of type `pool_type`.
     options : dict
-        As for ``envpool.make``, with a task id.
+        Options of ``envpool.make``; they must be empty if `pool` is a pool.
+    pool_type : type
+        Type of pools that the adapter accepts.
+    make_pool : callable
+        The function of ``envpool`` that makes such pools.
 
     Raises
     ------
     TypeError
-        It is neither, or a pool with options.
-    ConfigError
-        A pool of another ``batch_size`` or ``autoreset_mode``.
+        `pool` is neither a str nor of the right type, or there are options besides a pool.
     """
     if isinstance(pool, str):
-        pool = make_gymnasium(pool, **{"autoreset_mode": "disabled"} | options)
-    elif not isinstance(pool, GymnasiumEnvPool):
-        raise TypeError(f"needs a task id or a pool of envpool.make_gymnasium, got {type(pool).__name__}")
-    elif options:
-        raise TypeError(f"{', '.join(options)}: a pool takes no options any more, give them to the call that makes it")
+        return make_pool(pool, **options)
+    maker = f"envpool.{make_pool.__name__}"
+    if not isinstance(pool, pool_type):
+        raise TypeError(f"expected a task id or a pool made by {maker}, got {type(pool).__name__}")
+    if options:
+        raise TypeError(f"{', '.join(options)}: a pool takes no options after it was made, pass them to {maker}")
+    return pool
+
+
+def open_pool(pool: Any, options: dict[str, Any]) -> Any:
+    """Return a pool for an adapter whose user resets the environments.
+
+    Parameters
+    ----------
+    pool : str or GymnasiumEnvPool
+        Task id, or a pool made by ``envpool.make_gymnasium`` whose ``batch_size`` is num_envs and whose
+        ``autoreset_mode`` is not "same_step".
+    options : dict
+        Options of ``envpool.make``, allowed with a task id only. The default of ``autoreset_mode`` is "disabled".
+
+    Raises
+    ------
+    TypeError
+        `pool` is neither a task id nor such a pool, or there are options besides a pool.
+    ConfigError
+        The pool has another ``batch_size`` or ``autoreset_mode``.
+    """
+    if isinstance(pool, str):
+        options = {"autoreset_mode": "disabled"} | options
+    pool = pool_of(pool, options, GymnasiumEnvPool, make_gymnasium)
     if pool.is_async:
         raise ConfigError(
             f"batch_size is {pool.config['batch_size']}, but an adapter steps all of its {pool.num_envs} envs: leave "
             "batch_size out"
         )
-    if pool.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP:
+    if pool.config["autoreset_mode"] == "same_step":
         raise ConfigError(
-            "autoreset_mode is 'same_step', but here the caller of step() resets: use 'disabled' or 'next_step'"
+            "autoreset_mode is 'same_step', but the user of this adapter resets environments whose episode has ended: "
+            "use 'disabled' or 'next_step'"
         )
     return pool
 
 
+def open_same_step_pool(task_id: str, num_envs: int, options: dict[str, Any], client: str) -> Any:
+    """Return a pool in the gymnasium style that resets an environment in the step that ends its episode.
+
+    Parameters
+    ----------
+    task_id : str
+        Id of the task, one of ``envpool.list_all_envs()``.
+    num_envs : int
+        Number of environments.
+    options : dict
+        Further options of ``envpool.make``.
+    client : str
+        Name of the library that expects this auto-reset mode, for the error text.
+
+    Raises
+    ------
+    ConfigError
+        There is an option autoreset_mode.
+    """
+    if "autoreset_mode" in options:
+        raise ConfigError(f"autoreset_mode is always 'same_step' for {client}: leave it out")
+    return make_gymnasium(task_id, num_envs=num_envs, autoreset_mode="same_step", **options)
+
+
 def split(nest: Any, count: int) -> list[Any]:
-    """Return the rows of an array, or of a nest of them; they are views."""
+    """Return the rows of an array, or of a nest of arrays, as views; `count` is the number of rows."""
     if not isinstance(nest, dict):
         return list(nest)
     if not nest:
@@ -60,5 +111,10 @@ def split(nest: Any, count: int) -> list[Any]:
 
 
 def split_info(info: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the info of each row, without the entries that tell whose it is."""
-    return split({k: v for k, v in info.items() if k not in IDS}, len(info["env_id"]))
+    """Return the info of each row, without the entries that say which environment the row belongs to."""
+    return split({k: v for k, v in info.items() if k not in ID_KEYS}, len(info["env_id"]))
+
+
+def take(nest: Any, rows: Any) -> Any:
+    """Return ``array[rows]`` of an array, or of each array of a nest."""
+    return {k: take(v, rows) for k, v in nest.items()} if isinstance(nest, dict) else nest[rows]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import gymnasium
 import numpy as np
 
 from envpool.adapters import needs
-from envpool.api.gymnasium import GymnasiumEnvPool
+from envpool.adapters.pools import open_same_step_pool
 from envpool.errors import ConfigError
-from envpool.registration import make_gymnasium
 from envpool.spec import INT32_MAX
 
 with needs("pufferlib"):
@@ -23,55 +22,61 @@ class PufferEnv(pufferlib.PufferEnv):
     Parameters
     ----------
     task_id : str
-        See ``envpool.list_all_envs``. Observations must be one Box, actions one Discrete or Box.
+        Id of the task, one of ``envpool.list_all_envs()``. Its observation space must be a Box, and its action space
+        must not be a Dict.
     num_envs : int
-        Number of environments; PufferLib calls them agents.
+        Number of environments. PufferLib calls them agents.
     buf : dict of numpy.ndarray, optional
-        PufferLib's buffers.
+        Buffers that PufferLib allocates.
     seed : int, optional
-        Environment i gets the seed ``seed * num_envs + i``, since PufferLib numbers several of these 0, 1, 2, ...
+        Environment i gets the seed ``seed * num_envs + i``, since PufferLib gives its PufferEnvs the seeds 0, 1, 2, ...
+        Without a seed, the environments keep the default seeds of ``envpool.make``.
     **options
-        As for ``envpool.make``, except autoreset_mode.
+        Options of ``envpool.make``, except autoreset_mode.
 
     Attributes
     ----------
     pool : GymnasiumEnvPool
-        The pool inside; to be left alone while this is in use.
+        The pool that steps the environments. Do not call its methods while this object is in use.
 
     Raises
     ------
     UnknownTaskError, ConfigError, TypeError
-        See ``envpool.make``; ConfigError also for spaces that PufferLib does not take.
+        See ``envpool.make``. Spaces that PufferLib does not support are a ConfigError, too.
 
     Notes
     -----
-    ``reset(seed)`` returns (observations, infos), ``step(actions)`` (observations, rewards, terminals, truncations,
-    infos). The arrays are PufferLib's buffers, which the next step overwrites: observations (num_envs, ...), rewards
-    float32, terminals and truncations bool (num_envs,). An environment whose episode ends is reset in the same step.
-    infos is a list: a dict with ``episode_return`` and ``episode_length`` for each episode that has just ended.
+    ``reset(seed)`` returns (observations, infos); ``step(actions)`` returns (observations, rewards, terminals,
+    truncations, infos). The arrays are PufferLib's buffers, which the next step overwrites: observations
+    (num_envs, ...), rewards float32, terminals and truncations bool (num_envs,). An environment whose episode ends is
+    reset in the same step. infos is a list with a dict of ``episode_return`` and ``episode_length`` for each episode
+    that has just ended.
     """
 
     def __init__(self, task_id: str, num_envs: int = 1, *, buf: Any = None, seed: int | None = None, **options: Any):
-        if "autoreset_mode" in options:
-            raise ConfigError("autoreset_mode is 'same_step' here, as PufferLib has it: leave it out")
-        pool = make_gymnasium(task_id, num_envs=num_envs, autoreset_mode="same_step", **options)
-        self.pool = cast(GymnasiumEnvPool, pool)
+        self.pool = open_same_step_pool(task_id, num_envs, options, "PufferLib")
         self.single_observation_space = self.pool.single_observation_space
         self.single_action_space = self.pool.single_action_space
         if not isinstance(self.single_observation_space, gymnasium.spaces.Box):
-            raise ConfigError(f"PufferLib wants observations in one Box, {task_id} has {self.single_observation_space}")
+            raise ConfigError(
+                f"PufferLib needs observations in one Box; the observation space of {task_id} is "
+                f"{self.single_observation_space}"
+            )
         if (
             isinstance(self.single_action_space, gymnasium.spaces.Dict)
             or getattr(self.single_action_space, "start", 0) > 0
         ):
-            raise ConfigError(f"PufferLib wants actions from 0 or in one Box, {task_id} has {self.single_action_space}")
+            raise ConfigError(
+                f"PufferLib needs actions in one Box, or integers from 0 on; the action space of {task_id} is "
+                f"{self.single_action_space}"
+            )
         self.num_agents = self.pool.num_envs
         self._seed = seed
         self._returns = np.zeros(self.num_agents)
         super().__init__(buf)
 
     def reset(self, seed: int | None = None) -> tuple[Any, list[dict[str, Any]]]:
-        """Start new episodes everywhere; with a seed, of these generators."""
+        """Start new episodes in all environments; a seed reseeds their generators first."""
         seed, self._seed = self._seed if seed is None else seed, None
         first = None if seed is None else int(seed) * self.num_agents % (INT32_MAX - self.num_agents)
         self.observations[:], _ = self.pool.reset(seed=first)
@@ -93,8 +98,8 @@ class PufferEnv(pufferlib.PufferEnv):
         return self.observations, self.rewards, self.terminals, self.truncations, infos
 
     def notify(self) -> None:
-        """Do nothing: PufferLib's sign to an environment of one's own."""
+        """Do nothing; PufferLib calls this method to notify environments that have something to do then."""
 
     def close(self) -> None:
-        """Close the pool; may be called again."""
+        """Close the pool; the method may be called again."""
         self.pool.close()

@@ -1,6 +1,6 @@
 """A pool as a vector environment of RLlib's old API stack.
 
-The new stack needs nothing of this: ``config.environment("envpool:envpool/CartPole-v1").env_runners(
+The new API stack needs no adapter: ``config.environment("envpool:envpool/CartPole-v1").env_runners(
 gym_env_vectorize_mode="vector_entry_point")``.
 """
 
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from envpool.adapters import needs
-from envpool.adapters.sub_env import SubEnv, check_no_options, members
 from envpool.adapters.pools import open_pool, split, split_info
+from envpool.adapters.sub_env import SubEnv, check_no_options, sub_envs
 from envpool.errors import EnvStepError
 
 with needs("rllib"):
@@ -25,15 +25,15 @@ class VectorEnv(vector_env.VectorEnv):
     Parameters
     ----------
     pool : str or GymnasiumEnvPool
-        Task id, or a pool made by ``envpool.make_gymnasium``. ``close()`` closes it; RLlib leaves that to the garbage
-        collector.
+        Task id, or a pool made by ``envpool.make_gymnasium``. ``close()`` closes the pool; RLlib does not call it and
+        leaves the pool to the garbage collector.
     **options
-        As for ``envpool.make``, with a task id.
+        Options of ``envpool.make``, allowed with a task id only.
 
     Attributes
     ----------
     pool : GymnasiumEnvPool
-        The pool inside; to be left alone while this is in use.
+        The pool that steps the environments. Do not call its methods while this object is in use.
 
     Raises
     ------
@@ -42,27 +42,27 @@ class VectorEnv(vector_env.VectorEnv):
 
     Notes
     -----
-    Spaces are those of one environment, and everything else is a list with an entry for each. Episodes that end are not
-    reset; RLlib calls ``reset_at``. An environment that fails gives its exception as its observation: RLlib drops
-    the episode and starts another one, and the others go on.
+    Spaces are those of one environment; all other values are lists with one entry per environment. Environments whose
+    episode has ended are not reset: RLlib calls ``reset_at``. If an environment fails, its observation is the
+    exception: RLlib drops the episode and starts another one, while the other environments continue.
     """
 
     def __init__(self, pool: Any, **options: Any):
         self.pool = open_pool(pool, options)
-        self.envs = members(self.pool)
+        self.envs = sub_envs(self.pool)
         super().__init__(self.pool.single_observation_space, self.pool.single_action_space, self.pool.num_envs)
 
     def vector_reset(
         self, *, seeds: list[int | None] | None = None, options: list[dict[str, Any] | None] | None = None
     ) -> tuple[list[Any], list[dict[str, Any]]]:
-        """Start episodes everywhere; return the observations and the infos.
+        """Start episodes in all environments; return the observations and the infos.
 
         Parameters
         ----------
         seeds : list of int or None, optional
-            One for each environment; None goes on with its generator.
+            One seed per environment; None keeps that environment's generator unchanged.
         options : list of dict, optional
-            There are none: all must be empty.
+            Options of each environment. Since the environments have none, all entries must be empty.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class VectorEnv(vector_env.VectorEnv):
     def reset_at(
         self, index: int | None = None, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Start an episode in one environment, by default the first; return obs, or why it failed, and info."""
+        """Start an episode in one environment, by default the first; return (obs or the exception, info)."""
         try:
             return self.envs[index or 0].reset(seed=seed, options=options)
         except EnvStepError as error:
@@ -85,12 +85,12 @@ class VectorEnv(vector_env.VectorEnv):
             return error, {}
 
     def restart_at(self, index: int | None = None) -> None:
-        """Do nothing: an environment that failed starts anew with its next episode."""
+        """Do nothing: an environment that failed recovers when its next episode starts."""
 
     def vector_step(
         self, actions: list[Any]
     ) -> tuple[list[Any], list[float], list[bool], list[bool], list[dict[str, Any]]]:
-        """Step all environments, each with its action; return obs, rewards, terminateds, truncateds and infos."""
+        """Step all environments; return (obs, rewards, terminateds, truncateds, infos)."""
         failures: dict[int, str] = {}
         self.pool.send(np.stack(actions))
         try:
@@ -102,17 +102,17 @@ class VectorEnv(vector_env.VectorEnv):
         rows = split(obs, self.num_envs)
         for i, text in failures.items():
             rows[i] = EnvStepError({i: text})
-            terminated[i] = True  # RLlib asks for it
+            terminated[i] = True  # RLlib requires it
         return rows, reward.tolist(), terminated.tolist(), truncated.tolist(), split_info(info)
 
     def get_sub_environments(self) -> list[SubEnv]:
-        """Return the environments, each by itself."""
+        """Return a SubEnv for each environment."""
         return self.envs
 
     def try_render_at(self, index: int | None = None) -> Any:
-        """Return a picture of one environment, by default the first."""
+        """Return a frame of one environment, by default the first."""
         return self.envs[index or 0].render()
 
     def close(self) -> None:
-        """Close the pool; may be called again."""
+        """Close the pool; the method may be called again."""
         self.pool.close()

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from envpool.adapters import needs
-from envpool.adapters.sub_env import check_no_options, members
-from envpool.adapters.pools import open_pool, split, split_info
+from envpool.adapters.pools import open_pool, split, split_info, take
+from envpool.adapters.sub_env import check_no_options, sub_envs
 
 with needs("sb3"):
     from stable_baselines3.common import vec_env
@@ -21,17 +21,17 @@ class VecEnv(vec_env.VecEnv):
     Parameters
     ----------
     pool : str or GymnasiumEnvPool
-        Task id, or a pool made by ``envpool.make_gymnasium``; ``close()`` closes it.
+        Task id, or a pool made by ``envpool.make_gymnasium``. ``close()`` closes the pool.
     **options
-        As for ``envpool.make``, with a task id.
+        Options of ``envpool.make``, allowed with a task id only.
 
     Attributes
     ----------
     pool : GymnasiumEnvPool
-        The pool inside; to be left alone while this is in use.
+        The pool that steps the environments. Do not call its methods while this object is in use.
     envs : list of SubEnv
-        What ``get_attr``, ``set_attr`` and ``env_method`` turn to. Attributes that are set stay there: the native
-        environments do not see them.
+        Objects that ``get_attr``, ``set_attr`` and ``env_method`` use. Attributes that are set stay in these objects;
+        the native environments do not see them.
 
     Raises
     ------
@@ -41,39 +41,39 @@ class VecEnv(vec_env.VecEnv):
     Notes
     -----
     ``step`` returns obs, in the dtype of the task; reward float32 (num_envs,); done bool (num_envs,); infos, a list of
-    dicts with the task's own keys, ``elapsed_step`` and ``TimeLimit.truncated``. An environment whose episode ends is
-    reset in the same step: obs has its next one, ``infos[i]["terminal_observation"]`` the last one, as memory of its
-    own. The arrays are yours to keep.
+    dicts with the keys of the task, ``elapsed_step`` and ``TimeLimit.truncated``. An environment whose episode ends is
+    reset in the same step: its obs is the first one of the next episode, and ``infos[i]["terminal_observation"]`` is a
+    copy of the last one of the ended episode. The arrays are yours to keep.
     """
 
     def __init__(self, pool: Any, **options: Any):
         self.pool = open_pool(pool, options)
-        self.envs = members(self.pool)
+        self.envs = sub_envs(self.pool)
         super().__init__(self.pool.num_envs, self.pool.single_observation_space, self.pool.single_action_space)
 
     def reset(self) -> Any:
-        """Start new episodes everywhere, with the seeds that ``seed()`` left; steps under way are dropped."""
+        """Start new episodes in all environments with the seeds set by ``seed()``; results in flight are dropped."""
         obs, info = self.pool.reset(seed=self._seeds)
         self._reset_seeds()
         self.reset_infos = split_info(info)
         return obs
 
     def seed(self, seed: int | None = None) -> Any:
-        """Give environment i the seed ``seed + i`` at the next ``reset()``, a random one without; return them."""
+        """Set and return the seeds for the next ``reset()``: ``seed + i`` for environment i, random without a seed."""
         return super().seed(np.random.randint(2**31 - self.num_envs) if seed is None else seed)
 
     def set_options(self, options: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
-        """Take no options: raise ConfigError where there are any."""
+        """Raise ConfigError if there are options for a reset; the environments have none."""
         super().set_options(options)
         for env_options in self._options:
             check_no_options(env_options)
 
     def step_async(self, actions: Any) -> None:
-        """Start a step; actions has a row for each environment."""
+        """Start a step of all environments; actions has one row per environment."""
         self.pool.send(actions)
 
     def step_wait(self) -> tuple[Any, Any, Any, list[dict[str, Any]]]:
-        """Wait for the step; return obs, reward, done, infos: see the class."""
+        """Wait for the step that was started; return (obs, reward, done, infos), see the class."""
         obs, reward, terminated, truncated, info = self.pool.recv()
         done = terminated | truncated
         infos = split_info(info)
@@ -90,11 +90,11 @@ class VecEnv(vec_env.VecEnv):
         return obs, reward, done, infos
 
     def close(self) -> None:
-        """Close the pool; may be called again."""
+        """Close the pool; the method may be called again."""
         self.pool.close()
 
     def get_images(self) -> list[Any]:
-        """Return a picture of each environment, uint8 (height, width, 3); ``render()`` makes one of them."""
+        """Return a frame of each environment, uint8 (height, width, 3); ``render()`` tiles them."""
         return list(self.pool.render(self.pool.all_env_ids))
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
@@ -102,7 +102,7 @@ class VecEnv(vec_env.VecEnv):
         return [getattr(env, attr_name) for env in self._chosen(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Set an attribute of each environment; see the class."""
+        """Set an attribute of each environment's SubEnv; see the class."""
         for env in self._chosen(indices):
             setattr(env, attr_name, value)
 
@@ -111,20 +111,15 @@ class VecEnv(vec_env.VecEnv):
         return [getattr(env, method_name)(*method_args, **method_kwargs) for env in self._chosen(indices)]
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
-        """Return False for each environment: there are no wrappers in a pool."""
+        """Return False for each environment, since the environments of a pool have no wrappers."""
         return [False for _ in self._chosen(indices)]
 
     def _chosen(self, indices: Any) -> Sequence[Any]:
         return [self.envs[i] for i in self._get_indices(indices)]
 
 
-def take(nest: Any, rows: Any) -> Any:
-    """Return a copy of some rows of an array, or of a nest of them."""
-    return {k: take(v, rows) for k, v in nest.items()} if isinstance(nest, dict) else nest[rows]
-
-
 def put(nest: Any, rows: Any, values: Any) -> None:
-    """Replace some rows of an array, or of a nest of them."""
+    """Assign ``array[rows] = values`` for an array, or for each array of a nest."""
     if isinstance(nest, dict):
         for k, v in nest.items():
             put(v, rows, values[k])

@@ -1,4 +1,4 @@
-"""A pool of one environment as a ``dm_env.Environment`` without batches, as Acme's ``EnvironmentLoop`` wants it."""
+"""A pool of one environment as a ``dm_env.Environment`` without batches, which Acme's ``EnvironmentLoop`` needs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import dm_env
 import numpy as np
 
+from envpool.adapters.pools import pool_of
 from envpool.api.dm import DMEnvPool
 from envpool.errors import ConfigError
 from envpool.registration import make_dm
@@ -18,31 +19,26 @@ class SingleEnvironment(dm_env.Environment):
     Parameters
     ----------
     pool : str or DMEnvPool
-        Task id, or a pool of one environment made by ``envpool.make_dm``; ``close()`` closes it.
+        Task id, or a pool of one environment made by ``envpool.make_dm``. ``close()`` closes the pool.
     **options
-        As for ``envpool.make``, with a task id.
+        Options of ``envpool.make``, allowed with a task id only.
 
     Raises
     ------
     TypeError
-        `pool` is neither, or options with a pool.
+        `pool` is neither a task id nor such a pool, or there are options besides a pool.
     ConfigError
-        More than one environment.
+        The pool has more than one environment.
 
     Notes
     -----
     ``reset()`` and ``step(action)`` return TimeStep(StepType, reward float or None, discount float or None,
-    observation), where observation is the pool's named tuple State with arrays of one environment: what
-    ``observation_spec()`` says. They are yours to keep.
+    observation). The observation is the pool's named tuple State with the arrays of one environment, as
+    ``observation_spec()`` declares them; the arrays are yours to keep.
     """
 
     def __init__(self, pool: Any, **options: Any):
-        if isinstance(pool, str):
-            pool = make_dm(pool, **options)
-        elif not isinstance(pool, DMEnvPool):
-            raise TypeError(f"needs a task id or a pool of envpool.make_dm, got {type(pool).__name__}")
-        elif options:
-            raise TypeError(f"{', '.join(options)}: a pool takes no options any more, give them to envpool.make_dm")
+        pool = pool_of(pool, options, DMEnvPool, make_dm)
         if pool.num_envs != 1:
             raise ConfigError(f"num_envs is {pool.num_envs}, but this is a single environment: use num_envs=1")
         self.pool = pool
@@ -52,31 +48,31 @@ class SingleEnvironment(dm_env.Environment):
         return self._single(self.pool.reset())
 
     def step(self, action: Any) -> dm_env.TimeStep:
-        """Take one step; after the last one of an episode, or before the first, start one instead."""
+        """Take one step, or start an episode if none is running."""
         return self._single(self.pool.step(np.expand_dims(action, 0)))
 
     def observation_spec(self) -> Any:
-        """Return the specs of the named tuple State."""
+        """Return the specs of an observation as a named tuple State."""
         return self.pool.observation_spec()
 
     def action_spec(self) -> Any:
-        """Return the spec of the action."""
+        """Return the spec of an action."""
         return self.pool.action_spec()
 
     def close(self) -> None:
-        """Close the pool; may be called again."""
+        """Close the pool; the method may be called again."""
         self.pool.close()
 
     def _single(self, batch: Any) -> dm_env.TimeStep:
-        kind = dm_env.StepType(int(batch.step_type[0]))
+        step_type = dm_env.StepType(int(batch.step_type[0]))
         observation = only_row(batch.observation)
-        if kind == dm_env.StepType.FIRST:
+        if step_type == dm_env.StepType.FIRST:
             return dm_env.restart(observation)
-        return dm_env.TimeStep(kind, float(batch.reward[0]), float(batch.discount[0]), observation)
+        return dm_env.TimeStep(step_type, float(batch.reward[0]), float(batch.discount[0]), observation)
 
 
 def only_row(nest: Any) -> Any:
-    """Return nested named tuples of arrays (1, ...) as those of arrays (...)."""
+    """Return nested named tuples of arrays (1, ...) with the arrays' only rows, arrays (...), in their places."""
     if isinstance(nest, tuple):
         return type(nest)(*(only_row(value) for value in nest))
     return np.asarray(nest[0])

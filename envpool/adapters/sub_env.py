@@ -1,4 +1,4 @@
-"""One environment of a pool by itself, for clients that hold a list of environments."""
+"""A single environment of a pool, for libraries that keep a list of environments."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from envpool.errors import ConfigError
 
 
 class SubEnv(gymnasium.Env[Any, Any]):
-    """One environment of a pool, with gymnasium's API for single ones.
+    """One environment of a pool, with the API of a ``gymnasium.Env``.
 
-    Attributes can be set: they stay here, and nothing in the pool sees them.
+    Attributes that are set on a SubEnv stay in this object; the native environment does not see them.
 
     Parameters
     ----------
     pool : GymnasiumEnvPool
-        The pool, which stays open when this is closed.
+        The pool. It stays open when the SubEnv is closed.
     env_id : int
-        Which of its environments.
+        Id of the environment in the pool.
 
     Raises
     ------
     EnvIdError
-        From ``reset`` and ``step`` while the environment is in flight.
+        Raised by ``reset`` and ``step`` if the environment is in flight.
     """
 
     spec: Any
@@ -35,7 +35,7 @@ class SubEnv(gymnasium.Env[Any, Any]):
         self.pool = pool
         self.env_id = env_id
         self.observation_space = pool.single_observation_space
-        self.action_space = deepcopy(pool.single_action_space)  # each has a generator of its own
+        self.action_space = deepcopy(pool.single_action_space)  # each SubEnv seeds the generator of its own space
         self.metadata = {"render_modes": pool.metadata["render_modes"]}
         self.spec = pool.spec
         self.render_mode = pool.render_mode
@@ -47,14 +47,14 @@ class SubEnv(gymnasium.Env[Any, Any]):
         return split(obs, 1)[0], split_info(info)[0]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Take one step; return obs, reward, terminated, truncated, info."""
+        """Take one step; return (obs, reward, terminated, truncated, info)."""
         obs, reward, terminated, truncated, info = self.pool.step([action], [self.env_id])
         return split(obs, 1)[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), split_info(info)[0]
 
     def render(self) -> Any:
-        """Return a picture, uint8 (height, width, 3), or show it in a window: see ``EnvPool.render``."""
-        pictures = self.pool.render(self.env_id)
-        return None if pictures is None else pictures[0]
+        """Return a frame, uint8 (height, width, 3), or show it in a window; see ``EnvPool.render``."""
+        frames = self.pool.render(self.env_id)
+        return None if frames is None else frames[0]
 
     def __str__(self) -> str:
         return f"<environment {self.env_id} of {self.pool}>"
@@ -66,6 +66,6 @@ def check_no_options(options: dict[str, Any] | None) -> None:
         raise ConfigError(f"the environments of a pool have no options for reset, got {options!r}")
 
 
-def members(pool: Any) -> list[SubEnv]:
-    """Return all environments of a pool."""
+def sub_envs(pool: Any) -> list[SubEnv]:
+    """Return a SubEnv for each environment of a pool."""
     return [SubEnv(pool, i) for i in range(pool.num_envs)]

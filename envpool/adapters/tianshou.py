@@ -1,4 +1,4 @@
-"""A pool as a vector environment of Tianshou 2, with its asynchronous ways."""
+"""A pool as a vector environment of Tianshou 2, sync or async."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from envpool.adapters import needs
-from envpool.adapters.sub_env import SubEnv
 from envpool.adapters.pools import open_pool, split, split_info
+from envpool.adapters.sub_env import SubEnv
 
 with needs("tianshou"):
     from tianshou.env import BaseVectorEnv
@@ -18,12 +18,12 @@ with needs("tianshou"):
 
 
 class Worker(EnvWorker):
-    """One environment of the pool as a Tianshou worker; `VectorEnv` steps all of them without it.
+    """One environment of the pool as a Tianshou worker. `VectorEnv` steps the whole pool without its workers.
 
     Parameters
     ----------
     env_fn : callable
-        Returns the SubEnv, which is `env` then.
+        Returns the SubEnv, which becomes the attribute `env`.
     """
 
     def __init__(self, env_fn: Callable[[], SubEnv]):
@@ -31,7 +31,7 @@ class Worker(EnvWorker):
         super().__init__(env_fn)
 
     def get_env_attr(self, key: str) -> Any:
-        """Return an attribute."""
+        """Return an attribute of the SubEnv."""
         return getattr(self.env, key)
 
     def set_env_attr(self, key: str, value: Any) -> None:
@@ -39,7 +39,7 @@ class Worker(EnvWorker):
         setattr(self.env, key, value)
 
     def send(self, action: Any) -> None:
-        """Take a step, or reset where there is no action; ``recv()`` returns the result."""
+        """Take a step, or reset the environment if the action is None; ``recv()`` returns the result."""
         self.result = self.env.reset() if action is None else self.env.step(action)
 
     def reset(self, **kwargs: Any) -> Any:
@@ -47,56 +47,57 @@ class Worker(EnvWorker):
         return self.env.reset(**kwargs)
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """Reseed the environment, which resets it, and its action space."""
+        """Reseed the environment and its action space; this resets the environment."""
         super().seed(seed)
         self.env.reset(seed=seed)
         return [seed]
 
     def render(self, **kwargs: Any) -> Any:
-        """Return a picture."""
+        """Return a frame of the environment."""
         return self.env.render(**kwargs)
 
     def close_env(self) -> None:
-        """Do nothing: the pool is closed as a whole."""
+        """Do nothing, since the pool is closed as a whole."""
 
 
 class VectorEnv(BaseVectorEnv):
     """A pool as a ``BaseVectorEnv``: ``Collector(policy, VectorEnv("CartPole-v1", num_envs=8))``.
 
-    Tianshou's ``Collector`` takes a pool of ``envpool.make_gymnasium`` as it is, which is faster. This is for what that
-    is not: ``AsyncCollector``, infos as dicts, ``seed``, attributes of each environment.
+    Tianshou's ``Collector`` also accepts a pool of ``envpool.make_gymnasium`` directly, which is faster. This class
+    adds ``AsyncCollector``, infos as dicts, ``seed``, and attributes of each environment.
 
     Parameters
     ----------
     pool : str or GymnasiumEnvPool
-        Task id, or a pool made by ``envpool.make_gymnasium``; ``close()`` closes it.
+        Task id, or a pool made by ``envpool.make_gymnasium``. ``close()`` closes the pool.
     wait_num : int, optional
-        Let ``step`` return as soon as so many environments have finished; by default all.
+        Number of environments that must have finished before ``step`` returns. By default all environments.
     timeout : float, optional
-        Let ``step`` return what has come after so many seconds, provided that something has.
+        Time in seconds after which ``step`` returns the results that are ready by then, at least one. By default
+        ``step`` waits for `wait_num` environments.
     **options
-        As for ``envpool.make``, with a task id.
+        Options of ``envpool.make``, allowed with a task id only.
 
     Attributes
     ----------
     pool : GymnasiumEnvPool
-        The pool inside; to be left alone while this is in use.
+        The pool that steps the environments. Do not call its methods while this object is in use.
     is_async : bool
         Whether there is a `timeout`, or a `wait_num` less than the number of environments.
     waiting_id, ready_id : list of int
-        Environments in flight, and the others.
+        Environments that are in flight, and environments that are not.
 
     Raises
     ------
     TypeError, ConfigError
         See `envpool.adapters.pools.open_pool`.
     AssertionError
-        `wait_num` or `timeout` out of range; any call after ``close()``.
+        `wait_num` or `timeout` is out of range, or a method is called after ``close()``.
 
     Notes
     -----
-    Arrays have a row for each environment that a call is about. Dict observations come as an object array of dicts,
-    infos always do. Episodes that end are not reset; the caller does that.
+    Arrays have a row for each environment that a call concerns. Dict observations are returned as an object array of
+    dicts; so are infos. Environments whose episode has ended are not reset; the caller resets them.
     """
 
     waiting_id: list[int]
@@ -112,14 +113,14 @@ class VectorEnv(BaseVectorEnv):
         Parameters
         ----------
         env_id : int or array_like of int, optional
-            Which, by default all; none of them may be in flight.
+            Environments to reset; none of them may be in flight. By default all environments.
         **kwargs
-            ``seed``: an int for each of them alike, as Tianshou has it, or a sequence with one for each.
+            ``seed``: one int for all of these environments, as in Tianshou, or a sequence with one seed for each.
 
         Returns
         -------
         obs, infos
-            Their rows in the order of `env_id`.
+            The rows of these environments, in the order of `env_id`.
         """
         self._assert_is_not_closed()
         ids = self._wrap_id(env_id)
@@ -129,35 +130,37 @@ class VectorEnv(BaseVectorEnv):
         return as_array(obs, len(ids)), objects(split_info(info))
 
     def step(self, action: Any, id: Any = None) -> tuple[Any, Any, Any, Any, Any]:
-        """Step some environments, and return those that have finished.
+        """Step some environments, and return environments that have finished.
 
         Parameters
         ----------
         action : array_like or None
-            A row for each of `id`. None (async) only fetches: the environments named by `id`, or without it as after
-            sending.
+            One row for each environment of `id`. None, which only an async VectorEnv accepts, sends nothing and fetches
+            results: those of the environments of `id`, or, without `id`, those that a call with actions would return.
         id : int or array_like of int, optional
-            Which, by default all.
+            Environments to step. By default all environments.
 
         Returns
         -------
         obs, rew, terminated, truncated, infos
-            Sync: the rows of `id`, in that order. Async: those of at least `wait_num` environments, or fewer after the
-            timeout. Each of the infos has ``env_id``.
+            Sync: the rows of `id`, in that order. Async: the rows of at least `wait_num` environments, or of fewer
+            after the timeout. Each of the infos has an entry ``env_id``.
 
         Raises
         ------
         ValueError
-            No action in sync mode.
+            The action is None in sync mode.
         EnvIdError
-            Environments that are in flight.
+            Environments to step are in flight.
         PoolStateError
-            There is nothing to wait for.
+            Nothing is in flight, so there is nothing to wait for.
         """
         self._assert_is_not_closed()
         if not self.is_async:
             if action is None:
-                raise ValueError("action is None, which only an async VectorEnv takes: pass wait_num or timeout to it")
+                raise ValueError(
+                    "action is None, which only an async VectorEnv accepts: make it with wait_num or timeout"
+                )
             return self._rows(self.pool.step(action, self._wrap_id(id)))
         if action is not None:
             ids = [int(i) for i in self._wrap_id(id)]
@@ -172,12 +175,12 @@ class VectorEnv(BaseVectorEnv):
                 return self._rows(result)
 
     def close(self) -> None:
-        """Close the pool; a second time is an AssertionError."""
+        """Close the pool; a second call raises AssertionError."""
         super().close()
         self.pool.close()
 
     def _rows(self, result: Any) -> tuple[Any, Any, Any, Any, Any]:
-        """Return what step() returns, and note who is not in flight any more."""
+        """Return the result of step(), and record that its environments are no longer in flight."""
         obs, reward, terminated, truncated, info = result
         ids = info["env_id"].tolist()
         if self.is_async:
@@ -190,12 +193,12 @@ class VectorEnv(BaseVectorEnv):
 
 
 def as_array(obs: Any, count: int) -> Any:
-    """Return observations as one array, of dicts where there are several arrays."""
+    """Return observations as one array: an object array of dicts if they are nested."""
     return objects(split(obs, count)) if isinstance(obs, dict) else obs
 
 
 def objects(rows: list[Any]) -> Any:
-    """Return an object array of the items of a list."""
+    """Return an object array with the items of a list."""
     out = np.empty(len(rows), object)
     out[:] = rows
     return out

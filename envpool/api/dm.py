@@ -8,27 +8,18 @@ from typing import Any
 import dm_env
 
 from envpool.api import tree
+from envpool.api.style import Style
 from envpool.pool import EnvPool
 from envpool.spaces import named
-from envpool.spec import EnvSpec
 
 
-class DMStyle:
-    """Names the arrays of a block in dm_env's form.
-
-    Parameters
-    ----------
-    spec : EnvSpec
-        Task and configuration.
-    """
+class DMStyle(Style):
+    """Returns the arrays of a batch as a ``dm_env.TimeStep``."""
 
     optional = ("discount", "step_type")
 
-    def __init__(self, spec: EnvSpec):
-        self.is_same_step = spec.config.autoreset_mode == "same_step"
-
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
-        """Return the nests of reset() and step(), which are the same."""
+        """Return the nests of reset() and step(), which are equal; see `Style.forms`."""
         obs = tree.subtree(names, "obs")
         state = tree.env_ids() | (obs if isinstance(obs, dict) else {"obs": obs}) | tree.info(names)
         if self.is_same_step:
@@ -48,20 +39,20 @@ class DMEnvPool(EnvPool, dm_env.Environment):
     Notes
     -----
     ``reset(env_id=None, *, seed=None)`` and ``step(action, env_id=None)`` return TimeStep(step_type int32 (B,), reward
-    float32 (B,), discount float32 (B,), observation), where observation is a named tuple State(env_id int32 (B,),
-    players, the observation arrays, the env's info arrays).
+    float32 (B,), discount float32 (B,), observation). The observation is a named tuple State(env_id int32 (B,),
+    players, the observation arrays, the info arrays of the environment).
     """
 
     _style = DMStyle
     _suffix = "DMEnvPool"
 
     def observation_spec(self) -> Any:
-        """Return the dm_env specs of one env as a named tuple State."""
-        return self._spec.observation_spec()
+        """Return the dm_env specs of one environment's observation as a named tuple State."""
+        return self.spec.observation_spec()
 
     def action_spec(self) -> Any:
-        """Return the dm_env spec of one env's action."""
-        return self._spec.action_spec()
+        """Return the dm_env spec of one environment's action."""
+        return self.spec.action_spec()
 
 
 def pool_base() -> type[EnvPool]:

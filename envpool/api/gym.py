@@ -7,35 +7,40 @@ from collections.abc import Sequence
 from typing import Any
 
 from envpool.api.gymnasium import GymnasiumStyle
+from envpool.api.style import set_spaces
 from envpool.pool import EnvPool
-from envpool.render_options import View
-from envpool.spec import EnvSpec, loaded_spaces
+from envpool.spec import loaded_spaces
 
 
 class GymStyle(GymnasiumStyle):
-    """Names the arrays of a block in old gym's forms."""
+    """Returns the arrays of a batch as gym before 0.26 does."""
 
     optional = ("done",)
 
-    def __init__(self, spec: EnvSpec):
-        super().__init__(spec)
-        self.reset_returns_info = spec.config.gym_reset_return_info
-
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
-        """Return the nests of reset() and step()."""
+        """Return the nests of reset() and step(); see `Style.forms`."""
         (obs, info), (_, reward, _, truncated, _) = super().forms(names)
         step = (obs, reward, "done", info | {"TimeLimit.truncated": truncated})
-        return (obs, info) if self.reset_returns_info else obs, step
+        return (obs, info) if self.spec.config.gym_reset_return_info else obs, step
+
+    def set_attributes(self, pool: Any) -> None:
+        """Set the spaces, of gym if it is loaded, and old gym's names for the entries of the metadata."""
+        pool.metadata |= {
+            "render.modes": pool.metadata["render_modes"],
+            "video.frames_per_second": pool.metadata["render_fps"],
+        }
+        spaces = loaded_spaces()
+        set_spaces(pool, self.spec.make_observation_space(spaces), self.spec.make_action_space(spaces))
 
 
 class LegacyGymEnvPool(EnvPool):
-    """A pool with the API of gym before 0.26; its spaces are that package's classes where it is loaded.
+    """A pool with the API of gym before 0.26; its spaces are classes of that package if the package is loaded.
 
     Notes
     -----
-    ``reset(env_id=None, *, seed=None)`` returns obs, or (obs, info) with ``gym_reset_return_info=True``;
-    ``step(action, env_id=None)`` returns (obs, reward float32 (B,), done bool (B,), info), where
-    ``info["TimeLimit.truncated"]`` bool (B,) says which episodes reached the time limit.
+    ``reset(env_id=None, *, seed=None)`` returns obs, or (obs, info) with ``gym_reset_return_info=True``.
+    ``step(action, env_id=None)`` returns (obs, reward float32 (B,), done bool (B,), info);
+    ``info["TimeLimit.truncated"]`` bool (B,) is True for episodes that reached the time limit.
     """
 
     _style = GymStyle
@@ -44,16 +49,6 @@ class LegacyGymEnvPool(EnvPool):
     reward_range = (-float("inf"), float("inf"))
     closed = False
 
-    def __init__(self, spec: EnvSpec, view: View | None = None):
-        super().__init__(spec, view)
-        self.metadata |= {
-            "render.modes": self.metadata["render_modes"],
-            "video.frames_per_second": self.metadata["render_fps"],
-        }
-        module = loaded_spaces()
-        self.observation_space = self.single_observation_space = spec.make_observation_space(module)
-        self.action_space = self.single_action_space = spec.make_action_space(module)
-
     @property
     def unwrapped(self) -> EnvPool:
         """The pool itself."""
@@ -61,7 +56,7 @@ class LegacyGymEnvPool(EnvPool):
 
 
 def pool_base() -> type[EnvPool]:
-    """Return the base class of the pools of this style: a ``gym.Env`` where gym is loaded."""
+    """Return the base class of the pools of this style; it is a ``gym.Env`` if gym is loaded."""
     gym = sys.modules.get("gym")
     if gym is None:
         return LegacyGymEnvPool

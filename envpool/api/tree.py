@@ -1,4 +1,4 @@
-"""Sorting the array names of a block into nests; shared by the API styles."""
+"""Nests of array names, which the API styles put together from the names of a batch's arrays."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from envpool.spaces import nested
 
 
 def observation(names: Sequence[str], prefix: str = "") -> Any:
-    """Return the nest of observation arrays: one name, or a nested dict where there are several."""
+    """Return the nest of the observation arrays: a name, or a nested dict of names if there are several."""
     return single(subtree(names, prefix + "obs"))
 
 
 def info(names: Sequence[str], prefix: str = "") -> dict[str, Any]:
-    """Return the nest of the env's info arrays."""
+    """Return the nest of the environment's info arrays."""
     nest: dict[str, Any] = subtree(names, prefix + "info")
     return nest
 
 
 def env_ids() -> dict[str, Any]:
-    """Return the entries that say which env a row belongs to; every env has one player."""
+    """Return the entries that say which environment a row belongs to; each environment has one player."""
     return {"env_id": "env_id", "players": {"env_id": "env_id"}}
 
 
 def subtree(names: Sequence[str], prefix: str) -> Any:
-    """Return the nested dict of the names ``prefix:...``, or `prefix` itself if that is a name."""
+    """Return the nested dict of the names ``prefix:...``, or `prefix` itself if it is a name."""
     if prefix in names:
         return prefix
     start = prefix + ":"
@@ -33,7 +33,7 @@ def subtree(names: Sequence[str], prefix: str) -> Any:
 
 
 def single(nest: Any) -> Any:
-    """Return the only leaf of a nest that has one, else the nest."""
+    """Return the leaf of a nest that has only one, else the nest."""
     inner = nest
     while isinstance(inner, dict) and len(inner) == 1:
         inner = next(iter(inner.values()))

@@ -1,4 +1,4 @@
-"""The style behind `envpool.vector_env`: gymnasium's forms without what only EnvPool has, final arrays apart."""
+"""The style of the pool inside `envpool.vector_env`: gymnasium's, without EnvPool's own entries of info."""
 
 from __future__ import annotations
 
@@ -6,26 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from envpool.api import tree
+from envpool.api.style import Style
 from envpool.pool import EnvPool
-from envpool.spec import EnvSpec
 
 
-class VectorStyle:
-    """Names the arrays of a block for a VectorEnv.
-
-    Parameters
-    ----------
-    spec : EnvSpec
-        Task and configuration.
-    """
-
-    optional: tuple[str, ...] = ()
-
-    def __init__(self, spec: EnvSpec):
-        self.is_same_step = spec.config.autoreset_mode == "same_step"
+class VectorStyle(Style):
+    """Returns the arrays of a batch for a VectorEnv, with the arrays of ended episodes apart from info."""
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
-        """Return the nests of reset(), (obs, info), and of step(): six values, the last one (obs, info, mask) or ()."""
+        """Return the nests of reset(), (obs, info), and step(); see `Style.forms`.
+
+        step() has six items: obs, reward, terminated, truncated, info, and final, which is (obs, info, mask) of the
+        episodes that have ended with auto-reset mode "same_step", and () with other modes.
+        """
         obs, info = tree.observation(names), tree.info(names)
         final: tuple[Any, ...] = ()
         if self.is_same_step:
@@ -34,7 +27,7 @@ class VectorStyle:
 
 
 class VectorPool(EnvPool):
-    """The pool inside a VectorEnv; see `VectorStyle` for what it returns."""
+    """The pool inside a VectorEnv; `VectorStyle` describes what it returns."""
 
     _style = VectorStyle
     _suffix = "VectorPool"

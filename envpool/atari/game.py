@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from envpool.atari.registration import GAMES
 from envpool.atari.roms import read_rom
 from envpool.errors import ConfigError
-from envpool.family import load_compiled
+from envpool.extensions import load_compiled
 from envpool.native import EnvDefinition
 
 #: Smallest and largest value of each option.

@@ -11,7 +11,7 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
-from native_build import Build, fetch_sdist, lock_for, static_library
+from native_build import Build, fetch_sdist, lock_for, merged, static_library
 
 SDIST = "box2d-py==2.3.8"
 SHA256 = "bdacfbbc56079bb317548efe49d3d5a86646885cc27f4a2ee97e4b2960921ab7"
@@ -66,7 +66,8 @@ def configure(extension: Any, build: Build) -> None:
     """Add the headers and the library of Box2D to an extension."""
     source = box2d_source(build)
     includes = [source, OWN, Path(sysconfig.get_path("include"))]
-    files = [f for f in sorted(source.rglob("*.cpp")) if f.name not in REPLACED] + sorted(OWN.glob("*.cc"))
+    theirs = [f for f in sorted(source.rglob("*.cpp")) if f.name not in REPLACED]
+    files = [merged(source / "all.cc", theirs), *sorted(OWN.glob("*.cc"))]
     flags = (*build.flags, "-w", "-include", "box2d_asserts.h")
     library = static_library(build, "box2d", files, includes, flags, [Path(__file__), *OWN.glob("*.h")])
     extension.include_dirs += map(str, includes)

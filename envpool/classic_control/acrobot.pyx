@@ -1,25 +1,26 @@
-"""Acrobot: two links, the joint between them driven, to be swung up (Sutton, 1996).
+"""Acrobot: two links with a motor in the joint between them, to be swung up (Sutton, 1996).
 
-Source of the dynamics: ``gymnasium.envs.classic_control.acrobot``. State is kept in float64; the arithmetic follows
-upstream operation by operation, with upstream's constants (lengths and masses of 1) multiplied out where that is exact.
+Source of the dynamics: ``gymnasium.envs.classic_control.acrobot``. State is kept in float64. The arithmetic follows
+upstream operation by operation; upstream's constants (lengths and masses of 1) are multiplied out where that is exact.
 """
 
 import numpy as np
 
-from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, pow, sin
-from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdint cimport int32_t, int64_t
 
+from envpool.env cimport envpool_batch, envpool_env, envpool_frames
 from envpool.numerics.numpy_float32 cimport np_cos32, np_sin32
+from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames
-from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
+from envpool.scaffold cimport (
+    envpool_config_bytes, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
+)
 
 from envpool.classic_control.frame_size import check_square
 from envpool.errors import ConfigError
-from envpool.native import Field, define
+from envpool.native import EnvDefinition, Field, define
 
 cdef double PI = np.pi
 cdef double MAX_SPEED_1 = 4 * np.pi
@@ -28,7 +29,7 @@ cdef double STEP = 0.2                  # seconds
 cdef double GRAVITY_2 = 1.0 * 0.5 * 9.8                 # mass, centre of mass, g of the second link
 cdef double GRAVITY_1 = (1.0 * 0.5 + 1.0 * 1.0) * 9.8   # of both
 
-# With more, the integration gives angles that take minutes to wrap, or infinite ones.
+# With more noise, the integration gives angles that are infinite or take minutes to wrap.
 cdef double LARGEST_NOISE = 1000.0
 
 cdef struct Config:
@@ -41,44 +42,19 @@ cdef struct Angles:                     # the state, or its time derivative
     double speed1
     double speed2
 
-cdef struct Arm:
+cdef struct Arm:                        # one environment
     ep_pcg64 rng
     Angles now
     float trig[4]                       # cosine and sine of theta1, then of theta2, as observed
     bint is_new                         # no step since the reset: upstream's state is float32
 
-cdef struct Acrobots:
-    Arm* each                       # (n)
-    Config config
 
-
-cdef void destroy(void* state) noexcept nogil:
-    cdef Acrobots* s = <Acrobots*>state
-    free(s.each)
-    free(s)
-
-
-cdef void* create(const void* config, int32_t n) noexcept nogil:
-    cdef Acrobots* s = <Acrobots*>calloc(1, sizeof(Acrobots))
-    if s == NULL:
-        return NULL
-    s.each = <Arm*>calloc(n, sizeof(Arm))
-    if s.each == NULL:
-        destroy(s)
-        return NULL
-    s.config = (<const Config*>config)[0]
-    return s
-
-
-cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil:
-    cdef Acrobots* s = <Acrobots*>state
-    cdef int32_t i
-    for i in range(n):
-        ep_pcg64_seed(&s.each[ids[i]].rng, seeds[i])
+cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
+    return envpool_new_state(config, num_envs, sizeof(envpool_state), sizeof(Arm))
 
 
 cdef inline Angles slope(const Angles* s, double torque, bint is_nips) noexcept nogil:
-    """The time derivative of a state."""
+    """Return the time derivative of a state."""
     cdef Angles out
     cdef double cos2 = cos(s.theta2), sin2 = sin(s.theta2)
     cdef double d1 = 0.25 + (1.25 + cos2) + 1.0 + 1.0
@@ -98,7 +74,7 @@ cdef inline Angles slope(const Angles* s, double torque, bint is_nips) noexcept 
 
 
 cdef inline Angles moved(const Angles* s, double time, const Angles* k) noexcept nogil:
-    """The state after some time along a slope."""
+    """Return the state after moving along a slope for some time."""
     cdef Angles out
     out.theta1 = s.theta1 + time * k.theta1
     out.theta2 = s.theta2 + time * k.theta2
@@ -124,7 +100,7 @@ cdef inline double bound(double x, double limit) noexcept nogil:
 
 
 cdef void integrate(Angles* s, double torque, bint is_nips) noexcept nogil:
-    """One step of Runge and Kutta's method of fourth order."""
+    """Take one step of the classical fourth-order Runge-Kutta method."""
     cdef Angles k1, k2, k3, k4, mean, at
     k1 = slope(s, torque, is_nips)
     at = moved(s, STEP / 2.0, &k1)
@@ -141,7 +117,7 @@ cdef void integrate(Angles* s, double torque, bint is_nips) noexcept nogil:
 
 
 cdef bint step_one(Arm* a, int32_t action, const Config* config) noexcept nogil:
-    """Steps one acrobot; true when it has reached the height."""
+    """Step one acrobot; return whether its tip has reached the height."""
     cdef Angles* s = &a.now
     cdef double torque = action - 1, cos1
     if config.torque_noise_max > 0:
@@ -175,27 +151,29 @@ cdef void reset_one(Arm* a) noexcept nogil:
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
-    cdef Acrobots* s = <Acrobots*>state
+    cdef envpool_state* s = <envpool_state*>state
+    cdef const Config* config = <const Config*>s.config
     cdef const int32_t* actions = <const int32_t*>b.actions[0]
+    cdef Arm* arms = <Arm*>s.records
     cdef int32_t i, id
     for i in range(b.n):
         id = b.ids[i]
         if b.reset[i]:
-            reset_one(&s.each[id])
+            reset_one(&arms[id])
         else:
-            b.terminated[i] = step_one(&s.each[id], actions[id], &s.config)
+            b.terminated[i] = step_one(&arms[id], actions[id], config)
             b.reward[i] = 0 if b.terminated[i] else -1
     return 0
 
 
 cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
-    cdef Acrobots* s = <Acrobots*>state
+    cdef const Arm* arms = <const Arm*>(<envpool_state*>state).records
     cdef float* obs = <float*>fields[0] + 6 * row0
     cdef float* info = <float*>fields[1] + 2 * row0
     cdef const Arm* a
     cdef int32_t i, k
     for i in range(n):
-        a = &s.each[ids[i]]
+        a = &arms[ids[i]]
         for k in range(4):
             obs[6 * i + k] = a.trig[k]
         obs[6 * i + 4] = <float>a.now.speed1
@@ -211,7 +189,7 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
 
 
 cdef void draw(const canvas* c, const Arm* a) noexcept nogil:
-    """Upstream's picture; before the first step it computes in float32."""
+    """Draw upstream's frame. Before the first step upstream computes in float32."""
     cdef double scale = c.width / (2.2 * 2), offset = c.width / 2.0, x = 0, y = 0
     cdef int32_t link
     cdef turn by
@@ -236,66 +214,63 @@ cdef void draw(const canvas* c, const Arm* a) noexcept nogil:
 
 
 cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    cdef const Arm* arms = <const Arm*>(<envpool_state*>state).records
     cdef canvas c
     cdef int32_t i
     for i in range(f.n):
         c = canvas_of_frame_flipped(f, i)
-        draw(&c, &(<Acrobots*>state).each[f.ids[i]])
+        draw(&c, &arms[f.ids[i]])
     return 0
 
 
-cdef envpool_env ENV_DEF
-envpool_env_init(&ENV_DEF, "Acrobot")
-ENV_DEF.create = create
-ENV_DEF.destroy = destroy
-ENV_DEF.seed_many = seed_many
-ENV_DEF.step_many = step_many
-ENV_DEF.write_many = write_many
+cdef envpool_env ENV_DEF = envpool_new_env("Acrobot", create, step_many, write_many)
 ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height = ENV_DEF.frame_width = 500
 
 
-class Acrobot:
+class Acrobot(EnvDefinition):
     """Two links hanging from a pivot, with a motor in the joint between them.
 
-    Observation float32 (6,): cosine and sine of the first angle (0 points down), cosine and sine of the second
-    (relative to the first), both angular velocities (rad/s). Action int32: torque -1, 0 or 1 N m as 0, 1, 2. Reward -1
-    for each step, 0 for the one that ends the episode, when the tip is more than one link above the pivot.
-    ``info["state"]`` float32 (2,): both angles (rad).
+    Observation float32 (6,): cosine and sine of the first angle (0 points down), cosine and sine of the second angle
+    (relative to the first link), both angular velocities (rad/s). Action int32: 0, 1 and 2 apply a torque of -1, 0 and
+    1 N m. Reward -1 for each step and 0 for the one that ends the episode, in which the tip rises more than one link
+    above the pivot. ``info["state"]`` float32 (2,): both angles (rad).
 
     Options
     -------
     book_or_nips : {"book", "nips"}
-        Dynamics of Sutton and Barto's book, or of the paper of 1996.
+        Whether to use the dynamics of Sutton and Barto's book, the default, or those of the paper of 1996.
     torque_noise_max : float
-        The torque gets a number from [-torque_noise_max, torque_noise_max) added; 0 to 1000.
+        In each step a number from [-torque_noise_max, torque_noise_max) is added to the torque (N m). 0 to 1000, 0 by
+        default.
     """
 
     options = {"reward_threshold": -100.0, "book_or_nips": "book", "torque_noise_max": 0.0}
 
     @staticmethod
     def build(config):
-        """Return the capsule of this kind."""
+        """Return the capsule of this environment definition."""
         cdef Config c
         if config.book_or_nips not in ("book", "nips"):
             raise ConfigError(f"book_or_nips must be 'book' or 'nips', got {config.book_or_nips!r}")
         if not 0 <= config.torque_noise_max <= LARGEST_NOISE:
-            raise ConfigError(f"torque_noise_max is {config.torque_noise_max}, allowed are 0 to {LARGEST_NOISE}")
+            raise ConfigError(
+                f"torque_noise_max must be between 0 and {LARGEST_NOISE:g}, got {config.torque_noise_max}"
+            )
         c.is_nips = config.book_or_nips == "nips"
         c.torque_noise_max = config.torque_noise_max
         high = np.array([1.0, 1.0, 1.0, 1.0, MAX_SPEED_1, MAX_SPEED_2], np.float32)
         fields = [Field("obs", np.float32, (6,), -high, high), Field("info:state", np.float32, (2,))]
         actions = [Field("action", np.int32, (-1,), 0, 2)]
-        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
-        return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
+        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)))
 
     @staticmethod
     def render_assets(config, height, width):
-        """Return None: nothing is needed but a square picture."""
+        """Return None after checking that frames are square: nothing has to be loaded."""
         check_square(height, width)
 
     @staticmethod
     def render_fps(config):
-        """Return the pictures a second of upstream."""
+        """Return the frame rate of the upstream environment, in frames per second."""
         return 15

@@ -1,100 +1,117 @@
 """CartPole: a pole on a cart that is pushed left or right (Barto, Sutton and Anderson, 1983).
 
-Source of the dynamics: ``gymnasium.envs.classic_control.cartpole``. State is kept as structure of arrays in float64.
-The arithmetic follows upstream operation by operation; sin and cos are libm's, the rest runs in vector registers
-(cartpole.h).
+Source of the dynamics: ``gymnasium.envs.classic_control.cartpole``. State is kept as a struct of arrays in float64. The
+arithmetic follows upstream operation by operation: sin and cos are libm's, everything else runs in vector registers.
 """
 
 import numpy as np
 
-from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, sin
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
+from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames
+from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
-from envpool.env cimport (
-    ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init, envpool_frames,
+from envpool.scaffold cimport (
+    envpool_checked_state, envpool_config_bytes, envpool_new_array, envpool_new_env, envpool_new_state, envpool_state,
+    envpool_template,
 )
-from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
 
-from envpool.native import Field, define
+from envpool.native import EnvDefinition, Field, define
 
-cdef extern from "cartpole.h" nogil:
-    const double X_LIMIT "CARTPOLE_X_LIMIT"
-    const double THETA_LIMIT "CARTPOLE_THETA_LIMIT"
-    void cartpole_advance(double* x, double* x_dot, double* theta, double* theta_dot, const double* sines,
-                          const double* cosines, const int32_t* actions, uint8_t* fell, int32_t n)
+# C, for `restrict` and one variant per instruction set.
+cdef extern from * nogil:
+    """
+    #include <stdint.h>
+
+    #include "envpool/simd.h"
+
+    #define GRAVITY 9.8
+    #define POLE_MASS 0.1
+    #define TOTAL_MASS (0.1 + 1.0)
+    #define HALF_LENGTH 0.5 /* of the pole */
+    #define POLE_MASS_LENGTH (0.1 * 0.5)
+    #define FORCE 10.0
+    #define STEP 0.02 /* seconds */
+    #define X_LIMIT 2.4
+    #define THETA_LIMIT (12 * 2 * 3.141592653589793 / 360)
+
+    /* Steps n carts. Updates x, x_dot, theta and theta_dot, each (n), and sets fell (n) to 1 where a cart is outside
+     * the limits. `sines` and `cosines` are those of theta (n); an action (n) of 1 pushes to the right. */
+    ENVPOOL_SIMD
+    static void advance_carts(double *restrict x, double *restrict x_dot, double *restrict theta,
+                              double *restrict theta_dot, const double *restrict sines, const double *restrict cosines,
+                              const int32_t *restrict actions, uint8_t *restrict fell, int32_t n) {
+      for (int32_t i = 0; i < n; i++) {
+        double force = actions[i] == 1 ? FORCE : -FORCE;
+        double speed = theta_dot[i];
+        double temp = (force + POLE_MASS_LENGTH * (speed * speed) * sines[i]) / TOTAL_MASS;
+        double theta_acc = (GRAVITY * sines[i] - cosines[i] * temp) /
+                           (HALF_LENGTH * (4.0 / 3.0 - POLE_MASS * (cosines[i] * cosines[i]) / TOTAL_MASS));
+        double x_acc = temp - POLE_MASS_LENGTH * theta_acc * cosines[i] / TOTAL_MASS;
+        x[i] = x[i] + STEP * x_dot[i];
+        x_dot[i] = x_dot[i] + STEP * x_acc;
+        theta[i] = theta[i] + STEP * speed;
+        theta_dot[i] = speed + STEP * theta_acc;
+      }
+      for (int32_t i = 0; i < n; i++)
+        fell[i] = (x[i] < -X_LIMIT) | (x[i] > X_LIMIT) | (theta[i] < -THETA_LIMIT) | (theta[i] > THETA_LIMIT);
+    }
+    """
+    const double X_LIMIT
+    const double THETA_LIMIT
+    void advance_carts(double* x, double* x_dot, double* theta, double* theta_dot, const double* sines,
+                       const double* cosines, const int32_t* actions, uint8_t* fell, int32_t n)
 
 cdef struct Config:
-    bint sutton_barto_reward
+    float standing_reward
+    float fall_reward
 
 cdef struct Carts:
-    ep_pcg64* rng                       # (n), as all arrays here
-    double* x
+    envpool_state head                  # the records are the generators
+    double* x                           # (num_envs), as all arrays here
     double* x_dot
     double* theta
     double* theta_dot
-    float running                       # reward while the pole stands
-    float fallen                        # reward of the step in which it falls
 
 
-cdef void destroy(void* state) noexcept nogil:
-    cdef Carts* s = <Carts*>state
-    free(s.rng)
-    free(s.x)
-    free(s)
-
-
-cdef void* create(const void* config, int32_t n) noexcept nogil:
-    cdef bint sutton_barto = (<const Config*>config).sutton_barto_reward
-    cdef Carts* s = <Carts*>calloc(1, sizeof(Carts))
-    if s == NULL:
-        return NULL
-    s.rng = <ep_pcg64*>calloc(n, sizeof(ep_pcg64))
-    s.x = <double*>calloc(4 * <size_t>n, sizeof(double))
-    if s.rng == NULL or s.x == NULL:
-        destroy(s)
-        return NULL
-    s.x_dot = s.x + n
-    s.theta = s.x_dot + n
-    s.theta_dot = s.theta + n
-    s.running = 0 if sutton_barto else 1
-    s.fallen = -1 if sutton_barto else 1
-    return s
-
-
-cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil:
-    cdef Carts* s = <Carts*>state
-    cdef int32_t i
-    for i in range(n):
-        ep_pcg64_seed(&s.rng[ids[i]], seeds[i])
+cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
+    cdef Carts* s = <Carts*>envpool_new_state(config, num_envs, sizeof(Carts), sizeof(ep_pcg64))
+    if s != NULL:
+        s.x = <double*>envpool_new_array(s, sizeof(double))
+        s.x_dot = <double*>envpool_new_array(s, sizeof(double))
+        s.theta = <double*>envpool_new_array(s, sizeof(double))
+        s.theta_dot = <double*>envpool_new_array(s, sizeof(double))
+    return envpool_checked_state(s)
 
 
 cdef inline void reset_one(Carts* s, int32_t id) noexcept nogil:
-    s.x[id] = ep_uniform(&s.rng[id], -0.05, 0.05)
-    s.x_dot[id] = ep_uniform(&s.rng[id], -0.05, 0.05)
-    s.theta[id] = ep_uniform(&s.rng[id], -0.05, 0.05)
-    s.theta_dot[id] = ep_uniform(&s.rng[id], -0.05, 0.05)
+    cdef ep_pcg64* rng = <ep_pcg64*>s.head.records + id
+    s.x[id] = ep_uniform(rng, -0.05, 0.05)
+    s.x_dot[id] = ep_uniform(rng, -0.05, 0.05)
+    s.theta[id] = ep_uniform(rng, -0.05, 0.05)
+    s.theta_dot[id] = ep_uniform(rng, -0.05, 0.05)
 
 
 cdef void advance(Carts* s, int32_t id, const int32_t* actions, uint8_t* fell, int32_t n) noexcept nogil:
-    """Steps n carts from `id` on."""
+    """Step the n carts `id` to `id + n - 1`."""
     cdef double sines[ENVPOOL_MAX_BATCH]
     cdef double cosines[ENVPOOL_MAX_BATCH]
     cdef int32_t i
     for i in range(n):
         sines[i] = sin(s.theta[id + i])
         cosines[i] = cos(s.theta[id + i])
-    cartpole_advance(s.x + id, s.x_dot + id, s.theta + id, s.theta_dot + id, sines, cosines, actions + id, fell, n)
+    advance_carts(s.x + id, s.x_dot + id, s.theta + id, s.theta_dot + id, sines, cosines, actions + id, fell, n)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Carts* s = <Carts*>state
     cdef const int32_t* actions = <const int32_t*>b.actions[0]
+    cdef float standing = (<const Config*>s.head.config).standing_reward
+    cdef float fallen = (<const Config*>s.head.config).fall_reward
     cdef int32_t i, id
-    if b.contiguous:        # also steps carts that reset: cheaper than a gap, and overwritten below
+    if b.contiguous:        # also steps carts that reset: this is cheaper than a gap, and reset_one overwrites them
         id = b.ids[0]
         advance(s, id, actions, b.terminated, b.n)
     else:
@@ -102,11 +119,11 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
             id = b.ids[i]
             advance(s, id, actions, b.terminated + i, 1)
     for i in range(b.n):
-        b.reward[i] = s.running
-    if s.fallen != s.running:
+        b.reward[i] = standing
+    if fallen != standing:
         for i in range(b.n):
             if b.terminated[i]:
-                b.reward[i] = s.fallen
+                b.reward[i] = fallen
     for i in range(b.num_resets):
         reset_one(s, b.ids[b.resets[i]])
     return 0
@@ -131,7 +148,7 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
 
 
 cdef void draw(const canvas* c, double x, double theta) noexcept nogil:
-    """Upstream's picture: lengths in pixels but for the pole's and the place of the cart, which are to scale."""
+    """Draw upstream's frame: only the length of the pole and the position of the cart are to scale."""
     cdef double scale = c.width / (2 * X_LIMIT), middle = x * scale + c.width / 2.0
     cdef turn none = turn_of(0), lean = turn_of(-theta)
     canvas_clear(c, canvas_colour(255, 255, 255))
@@ -151,45 +168,39 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     return 0
 
 
-cdef envpool_env ENV_DEF
-envpool_env_init(&ENV_DEF, "CartPole")
-ENV_DEF.create = create
-ENV_DEF.destroy = destroy
-ENV_DEF.seed_many = seed_many
-ENV_DEF.step_many = step_many
-ENV_DEF.write_many = write_many
+cdef envpool_env ENV_DEF = envpool_new_env("CartPole", create, step_many, write_many)
 ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
-ENV_DEF.frame_height = 400
-ENV_DEF.frame_width = 600
+ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
 
 
-class CartPole:
+class CartPole(EnvDefinition):
     """Cart and pole.
 
     Observation float32 (4,): cart position (m), cart velocity (m/s), pole angle (rad), pole angular velocity (rad/s).
-    Action int32: 0 pushes left, 1 pushes right. Reward 1 for every step; an episode ends beyond 2.4 m or 12 degrees.
+    Action int32: 0 pushes left, 1 pushes right. Reward 1 for every step. An episode ends when the cart is more than
+    2.4 m from the centre or the pole leans by more than 12 degrees.
 
     Options
     -------
     sutton_barto_reward : bool
-        Reward 0, and -1 for the step in which the pole falls.
+        If True, the reward is -1 for the step in which the pole falls and 0 for all others. Default False.
     """
 
     options = {"reward_threshold": 475.0, "sutton_barto_reward": False}
 
     @staticmethod
     def build(config):
-        """Return the capsule of this kind."""
+        """Return the capsule of this environment definition."""
         cdef Config c
-        c.sutton_barto_reward = config.sutton_barto_reward
+        c.standing_reward = 0 if config.sutton_barto_reward else 1
+        c.fall_reward = -1 if config.sutton_barto_reward else 1
         high = np.array([X_LIMIT * 2, np.inf, THETA_LIMIT * 2, np.inf], np.float32)
         fields = [Field("obs", np.float32, (4,), -high, high)]
         actions = [Field("action", np.int32, (-1,), 0, 1)]
-        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
-        return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
+        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)))
 
     @staticmethod
     def render_fps(config):
-        """Return the pictures a second of upstream."""
+        """Return the frame rate of the upstream environment, in frames per second."""
         return 50

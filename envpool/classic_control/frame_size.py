@@ -1,11 +1,12 @@
-"""What the pictures of several classic control envs need."""
+"""The check of the frame size that several classic control environments share."""
 
 from envpool.errors import ConfigError
 
 
 def check_square(height: int, width: int) -> None:
-    """Raise ConfigError for a picture that is not a square, which is all that upstream draws here."""
+    """Raise ConfigError unless the frame is square, since upstream draws only square frames of this environment."""
     if height != width:
         raise ConfigError(
-            f"the picture is {width} x {height} (render_width x render_height), allowed are squares: give both the same"
+            f"frames of this task must be square, got render_width={width} and render_height={height}: pass the same "
+            "number for both"
         )

@@ -1,86 +1,97 @@
 """MountainCar: an underpowered car that has to rock its way out of a valley (Moore, 1990).
 
-Source of the dynamics: ``gymnasium.envs.classic_control.mountain_car``. State is kept as structure of arrays in
-float64. The arithmetic follows upstream operation by operation; cos is libm's, the rest runs in vector registers
-(mountain_car.h).
+Source of the dynamics: ``gymnasium.envs.classic_control.mountain_car``. State is kept as a struct of arrays in float64.
+The arithmetic follows upstream operation by operation: cos is libm's, everything else runs in vector registers.
 """
 
 import numpy as np
 
-from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, sin
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from envpool.classic_control.valley cimport draw_valley
-from envpool.env cimport (
-    ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init, envpool_frames,
+from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames
+from envpool.numerics.rng cimport ep_pcg64, ep_uniform
+from envpool.scaffold cimport (
+    envpool_checked_state, envpool_config_bytes, envpool_new_array, envpool_new_env, envpool_new_state, envpool_state,
+    envpool_template,
 )
-from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
 
 from envpool.classic_control.valley import assets
-from envpool.native import Field, define
+from envpool.native import EnvDefinition, Field, define
 
-cdef extern from "mountain_car.h" nogil:
-    const double LOWEST "MOUNTAIN_CAR_LOWEST"
-    const double HIGHEST "MOUNTAIN_CAR_HIGHEST"
-    const double MAX_SPEED "MOUNTAIN_CAR_MAX_SPEED"
-    const double GOAL "MOUNTAIN_CAR_GOAL"
-    void mountain_car_advance(double* position, double* velocity, const double* cosines, const int32_t* actions,
-                              double goal_velocity, uint8_t* arrived, int32_t n)
+# C, for `restrict` and one variant per instruction set.
+cdef extern from * nogil:
+    """
+    #include <stdint.h>
+
+    #include "envpool/simd.h"
+
+    #define LOWEST (-1.2)
+    #define HIGHEST 0.6
+    #define MAX_SPEED 0.07
+    #define GOAL 0.5
+    #define FORCE 0.001
+    #define GRAVITY 0.0025
+
+    /* Steps n cars. Updates position and velocity, each (n), and sets arrived (n) to 1 where a car is at the goal and
+     * fast enough. `cosines` (n) are those of three times the position; an action (n) is 0, 1 or 2. */
+    ENVPOOL_SIMD
+    static void advance_cars(double *restrict position, double *restrict velocity, const double *restrict cosines,
+                             const int32_t *restrict actions, double goal_velocity, uint8_t *restrict arrived,
+                             int32_t n) {
+      for (int32_t i = 0; i < n; i++) {
+        double v = velocity[i] + ((actions[i] - 1) * FORCE + cosines[i] * -GRAVITY);
+        v = v < -MAX_SPEED ? -MAX_SPEED : v;
+        v = v > MAX_SPEED ? MAX_SPEED : v;
+        double p = position[i] + v;
+        p = p < LOWEST ? LOWEST : p;
+        p = p > HIGHEST ? HIGHEST : p;
+        position[i] = p;
+        velocity[i] = (p == LOWEST) & (v < 0) ? 0 : v;
+      }
+      for (int32_t i = 0; i < n; i++) arrived[i] = (position[i] >= GOAL) & (velocity[i] >= goal_velocity);
+    }
+    """
+    const double LOWEST
+    const double HIGHEST
+    const double MAX_SPEED
+    const double GOAL
+    void advance_cars(double* position, double* velocity, const double* cosines, const int32_t* actions,
+                      double goal_velocity, uint8_t* arrived, int32_t n)
 
 cdef struct Config:
     double goal_velocity
 
 cdef struct Cars:
-    ep_pcg64* rng                       # (n), as all arrays here
-    double* position
+    envpool_state head                  # the records are the generators
+    double* position                    # (num_envs), as all arrays here
     double* velocity
-    double goal_velocity
 
 
-cdef void destroy(void* state) noexcept nogil:
-    cdef Cars* s = <Cars*>state
-    free(s.rng)
-    free(s.position)
-    free(s)
-
-
-cdef void* create(const void* config, int32_t n) noexcept nogil:
-    cdef Cars* s = <Cars*>calloc(1, sizeof(Cars))
-    if s == NULL:
-        return NULL
-    s.rng = <ep_pcg64*>calloc(n, sizeof(ep_pcg64))
-    s.position = <double*>calloc(2 * <size_t>n, sizeof(double))
-    if s.rng == NULL or s.position == NULL:
-        destroy(s)
-        return NULL
-    s.velocity = s.position + n
-    s.goal_velocity = (<const Config*>config).goal_velocity
-    return s
-
-
-cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil:
-    cdef Cars* s = <Cars*>state
-    cdef int32_t i
-    for i in range(n):
-        ep_pcg64_seed(&s.rng[ids[i]], seeds[i])
+cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
+    cdef Cars* s = <Cars*>envpool_new_state(config, num_envs, sizeof(Cars), sizeof(ep_pcg64))
+    if s != NULL:
+        s.position = <double*>envpool_new_array(s, sizeof(double))
+        s.velocity = <double*>envpool_new_array(s, sizeof(double))
+    return envpool_checked_state(s)
 
 
 cdef void advance(Cars* s, int32_t id, const int32_t* actions, uint8_t* arrived, int32_t n) noexcept nogil:
-    """Steps n cars from `id` on."""
+    """Step the n cars `id` to `id + n - 1`."""
+    cdef double goal_velocity = (<const Config*>s.head.config).goal_velocity
     cdef double cosines[ENVPOOL_MAX_BATCH]
     cdef int32_t i
     for i in range(n):
         cosines[i] = cos(3 * s.position[id + i])
-    mountain_car_advance(s.position + id, s.velocity + id, cosines, actions + id, s.goal_velocity, arrived, n)
+    advance_cars(s.position + id, s.velocity + id, cosines, actions + id, goal_velocity, arrived, n)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Cars* s = <Cars*>state
     cdef const int32_t* actions = <const int32_t*>b.actions[0]
     cdef int32_t i, id
-    if b.contiguous:        # also steps cars that reset: cheaper than a gap, and overwritten below
+    if b.contiguous:        # also steps cars that reset: this is cheaper than a gap, and overwritten below
         advance(s, b.ids[0], actions, b.terminated, b.n)
     else:
         for i in range(b.n):
@@ -89,7 +100,7 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
         b.reward[i] = -1
     for i in range(b.num_resets):
         id = b.ids[b.resets[i]]
-        s.position[id] = ep_uniform(&s.rng[id], -0.6, -0.4)
+        s.position[id] = ep_uniform(<ep_pcg64*>s.head.records + id, -0.6, -0.4)
         s.velocity[id] = 0
     return 0
 
@@ -120,46 +131,38 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     return 0
 
 
-cdef envpool_env ENV_DEF
-envpool_env_init(&ENV_DEF, "MountainCar")
-ENV_DEF.create = create
-ENV_DEF.destroy = destroy
-ENV_DEF.seed_many = seed_many
-ENV_DEF.step_many = step_many
-ENV_DEF.write_many = write_many
+cdef envpool_env ENV_DEF = envpool_new_env("MountainCar", create, step_many, write_many)
 ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
-ENV_DEF.frame_height = 400
-ENV_DEF.frame_width = 600
+ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
 
 
-class MountainCar:
+class MountainCar(EnvDefinition):
     """Car in a valley, pushed left, not at all, or right.
 
     Observation float32 (2,): position (m), velocity (m per step). Action int32: 0 pushes left, 1 does nothing, 2 pushes
-    right. Reward -1 for every step; an episode ends at 0.5 m.
+    right. Reward -1 for every step. An episode ends when the position is at least 0.5 m.
 
     Options
     -------
     goal_velocity : float
-        Least velocity at which the goal counts as reached.
+        The goal counts as reached only at this velocity (m per step) or a higher one. Default 0.
     """
 
     options = {"reward_threshold": -110.0, "goal_velocity": 0.0}
 
     @staticmethod
     def build(config):
-        """Return the capsule of this kind."""
+        """Return the capsule of this environment definition."""
         cdef Config c
         c.goal_velocity = config.goal_velocity
         low = np.array([LOWEST, -MAX_SPEED], np.float32)
         high = np.array([HIGHEST, MAX_SPEED], np.float32)
         fields = [Field("obs", np.float32, (2,), low, high)]
         actions = [Field("action", np.int32, (-1,), 0, 2)]
-        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
-        return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
+        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)))
 
     @staticmethod
     def render_assets(config, height, width):
-        """Return the picture without the car."""
+        """Return the image of the valley, on which the car is drawn."""
         return assets(GOAL, height, width)

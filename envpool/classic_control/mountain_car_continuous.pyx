@@ -1,109 +1,155 @@
 """MountainCarContinuous: MountainCar with a force as its action (Moore, 1990).
 
-Source of the dynamics: ``gymnasium.envs.classic_control.continuous_mountain_car``. State is kept as structure of
-arrays. The arithmetic follows upstream operation by operation and type by type; cos is libm's, the rest runs in vector
-registers (mountain_car_continuous.h).
+Source of the dynamics: ``gymnasium.envs.classic_control.continuous_mountain_car``. State is kept as a struct of arrays.
+The arithmetic follows upstream operation by operation and type by type: cos is libm's, everything else runs in vector
+registers.
+
+Upstream computes in the types that its values happen to have, and so does this file. The state after a step is float32,
+so a step is float32 arithmetic, in which Python floats (the constants, cos, a clipped force or velocity) are rounded to
+float32 first, unless they meet another Python float. The state after a reset is float64, and so is the first step.
 """
 
 import numpy as np
 
-from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, sin
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from envpool.numerics.numpy_float32 cimport np_sin32
 from envpool.classic_control.valley cimport draw_valley
-from envpool.env cimport (
-    ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init, envpool_frames,
+from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames
+from envpool.numerics.numpy_float32 cimport np_sin32
+from envpool.numerics.rng cimport ep_pcg64, ep_uniform
+from envpool.scaffold cimport (
+    envpool_checked_state, envpool_config_bytes, envpool_new_array, envpool_new_env, envpool_new_state, envpool_state,
+    envpool_template,
 )
-from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
 
 from envpool.classic_control.valley import assets
-from envpool.native import Field, define
+from envpool.native import EnvDefinition, Field, define
 
-cdef extern from "mountain_car_continuous.h" nogil:
-    const double LOWEST "MOUNTAIN_CAR_LOWEST"
-    const double HIGHEST "MOUNTAIN_CAR_HIGHEST"
-    const double MAX_SPEED "MOUNTAIN_CAR_MAX_SPEED"
-    const double GOAL "MOUNTAIN_CAR_GOAL"
-    void mountain_car_advance(float* position, float* velocity, const double* cosines, const float* actions,
-                              double goal_velocity, uint8_t* arrived, float* reward, int32_t n)
-    void mountain_car_leave(double start, double cosine, float action, float* position, float* velocity)
+# C, for `restrict` and one variant per instruction set.
+cdef extern from * nogil:
+    """
+    #include <stdint.h>
+
+    #include "envpool/simd.h"
+
+    #define LOWEST (-1.2)
+    #define HIGHEST 0.6
+    #define MAX_SPEED 0.07
+    #define GOAL 0.45
+    #define POWER 0.0015
+    #define GRAVITY 0.0025
+
+    /* The change of the velocity in one step, as float32. `cosine` is that of three times the position; `action` may be
+     * any number, or NaN. */
+    static inline float velocity_gain(float action, double cosine) {
+      const double slope = GRAVITY * cosine;
+      const float pushed = action * (float)POWER - (float)slope;
+      const float clipped = (float)((action < 0 ? -POWER : POWER) - slope);
+      return (action < -1.0f) | (action > 1.0f) ? clipped : pushed;
+    }
+
+    /* Steps n cars that have been stepped before. Updates position and velocity, each (n), sets arrived (n) to 1 where
+     * a car is at the goal and fast enough, and fills reward (n). `cosines` (n) are those of three times the position.
+     *
+     * Upstream squares by pow(action, 2). The square of a float32 is exact in float64, so a pow whose error is below
+     * one unit in the last place returns the product; comparing the two for every float32 confirms it. */
+    ENVPOOL_SIMD
+    static void advance_cars(float *restrict position, float *restrict velocity, double *restrict cosines,
+                             const float *restrict actions, double goal_velocity, uint8_t *restrict arrived,
+                             float *restrict reward, int32_t n) {
+      const float lowest = (float)LOWEST, highest = (float)HIGHEST;
+      const float max_speed = (float)MAX_SPEED, goal = (float)GOAL;
+      const float least = (float)goal_velocity;
+      /* A clipped velocity is a Python float when upstream compares it. */
+      const int max_suffices = MAX_SPEED >= goal_velocity;
+      const int min_suffices = -MAX_SPEED >= goal_velocity;
+      for (int32_t i = 0; i < n; i++) {
+        float v = velocity[i] + velocity_gain(actions[i], cosines[i]);
+        const int suffices = v > max_speed ? max_suffices : v < -max_speed ? min_suffices : v >= least;
+        v = v > max_speed ? max_speed : v;
+        v = v < -max_speed ? -max_speed : v;
+        float p = position[i] + v;
+        p = p > highest ? highest : p;
+        p = p < lowest ? lowest : p;
+        arrived[i] = (p >= goal) & suffices;
+        position[i] = p;
+        velocity[i] = (p == lowest) & (v < 0) ? 0 : v;
+      }
+      for (int32_t i = 0; i < n; i++) {
+        const double action = actions[i];
+        reward[i] = (float)((arrived[i] ? 100.0 : 0.0) - action * action * 0.1);
+      }
+    }
+
+    /* Takes the first step of a car at rest at `start`, which reaches neither a bound nor the goal. */
+    static inline void leave_start(double start, double cosine, float action, float *position, float *velocity) {
+      const double slope = GRAVITY * cosine;
+      double v = action * (float)POWER - (float)slope;
+      if (action < -1.0f || action > 1.0f) v = (action < 0 ? -POWER : POWER) - slope;
+      *position = (float)(start + v);
+      *velocity = (float)v;
+    }
+    """
+    const double LOWEST
+    const double HIGHEST
+    const double MAX_SPEED
+    const double GOAL
+    void advance_cars(float* position, float* velocity, const double* cosines, const float* actions,
+                      double goal_velocity, uint8_t* arrived, float* reward, int32_t n)
+    void leave_start(double start, double cosine, float action, float* position, float* velocity)
 
 cdef struct Config:
     double goal_velocity
 
 cdef struct Cars:
-    ep_pcg64* rng                       # (n), as all arrays here
-    double* start                       # position that the episode started at
+    envpool_state head                  # the records are the generators
+    double* start                       # (num_envs), as all arrays here: position at which the episode started
     float* position
     float* velocity
-    uint8_t* is_new                     # no step since the reset: the state is `start`, at rest
-    double goal_velocity
+    uint8_t* is_new                     # 1: no step since the reset, so the state is `start`, at rest
 
 
-cdef void destroy(void* state) noexcept nogil:
-    cdef Cars* s = <Cars*>state
-    free(s.rng)
-    free(s.start)
-    free(s.position)
-    free(s.is_new)
-    free(s)
-
-
-cdef void* create(const void* config, int32_t n) noexcept nogil:
-    cdef Cars* s = <Cars*>calloc(1, sizeof(Cars))
-    if s == NULL:
-        return NULL
-    s.rng = <ep_pcg64*>calloc(n, sizeof(ep_pcg64))
-    s.start = <double*>calloc(n, sizeof(double))
-    s.position = <float*>calloc(2 * <size_t>n, sizeof(float))
-    s.is_new = <uint8_t*>calloc(n, 1)
-    if s.rng == NULL or s.start == NULL or s.position == NULL or s.is_new == NULL:
-        destroy(s)
-        return NULL
-    s.velocity = s.position + n
-    s.goal_velocity = (<const Config*>config).goal_velocity
-    return s
-
-
-cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil:
-    cdef Cars* s = <Cars*>state
-    cdef int32_t i
-    for i in range(n):
-        ep_pcg64_seed(&s.rng[ids[i]], seeds[i])
+cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
+    cdef Cars* s = <Cars*>envpool_new_state(config, num_envs, sizeof(Cars), sizeof(ep_pcg64))
+    if s != NULL:
+        s.start = <double*>envpool_new_array(s, sizeof(double))
+        s.position = <float*>envpool_new_array(s, sizeof(float))
+        s.velocity = <float*>envpool_new_array(s, sizeof(float))
+        s.is_new = <uint8_t*>envpool_new_array(s, 1)
+    return envpool_checked_state(s)
 
 
 cdef void advance(Cars* s, int32_t id, const float* actions, uint8_t* arrived, float* reward, int32_t n) noexcept nogil:
-    """Steps n cars from `id` on."""
+    """Step the n cars `id` to `id + n - 1`."""
+    cdef double goal_velocity = (<const Config*>s.head.config).goal_velocity
     cdef double cosines[ENVPOOL_MAX_BATCH]
     cdef int32_t i
     cdef uint8_t any_new = 0
     for i in range(n):
         cosines[i] = cos(<float>3 * s.position[id + i])     # the product is float32
-    mountain_car_advance(s.position + id, s.velocity + id, cosines, actions + id, s.goal_velocity, arrived, reward, n)
+    advance_cars(s.position + id, s.velocity + id, cosines, actions + id, goal_velocity, arrived, reward, n)
     for i in range(n):
         any_new |= s.is_new[id + i]
     if any_new:
         for i in range(id, id + n):
             if s.is_new[i]:
                 s.is_new[i] = 0
-                mountain_car_leave(s.start[i], cos(3 * s.start[i]), actions[i], &s.position[i], &s.velocity[i])
+                leave_start(s.start[i], cos(3 * s.start[i]), actions[i], &s.position[i], &s.velocity[i])
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Cars* s = <Cars*>state
     cdef const float* actions = <const float*>b.actions[0]
     cdef int32_t i, id
-    if b.contiguous:        # also steps cars that reset: cheaper than a gap, and overwritten below
+    if b.contiguous:        # also steps cars that reset: this is cheaper than a gap, and overwritten below
         advance(s, b.ids[0], actions, b.terminated, b.reward, b.n)
     else:
         for i in range(b.n):
             advance(s, b.ids[i], actions, b.terminated + i, b.reward + i, 1)
     for i in range(b.num_resets):
         id = b.ids[b.resets[i]]
-        s.start[id] = ep_uniform(&s.rng[id], -0.6, -0.4)
+        s.start[id] = ep_uniform(<ep_pcg64*>s.head.records + id, -0.6, -0.4)
         s.position[id] = <float>s.start[id]
         s.velocity[id] = 0
         s.is_new[id] = 1
@@ -126,12 +172,12 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
 
 
 cdef void draw_new(const envpool_frames* f, int32_t i, double position, double scale) noexcept nogil:
-    """A car that has not been stepped: upstream computes in float64."""
+    """Draw a car that has not been stepped, for which upstream computes in float64."""
     draw_valley(f, i, (position - LOWEST) * scale, (sin(3 * position) * 0.45 + 0.55) * scale, cos(3 * position), False)
 
 
 cdef void draw_stepped(const envpool_frames* f, int32_t i, float position, float scale) noexcept nogil:
-    """A car whose position upstream has as float32."""
+    """Draw a car that has been stepped, whose position upstream holds as float32."""
     cdef float triple = 3 * position
     cdef float x = (position - <float>LOWEST) * scale
     cdef float y = (np_sin32(triple) * <float>0.45 + <float>0.55) * scale
@@ -151,46 +197,39 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     return 0
 
 
-cdef envpool_env ENV_DEF
-envpool_env_init(&ENV_DEF, "MountainCarContinuous")
-ENV_DEF.create = create
-ENV_DEF.destroy = destroy
-ENV_DEF.seed_many = seed_many
-ENV_DEF.step_many = step_many
-ENV_DEF.write_many = write_many
+cdef envpool_env ENV_DEF = envpool_new_env("MountainCarContinuous", create, step_many, write_many)
 ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
-ENV_DEF.frame_height = 400
-ENV_DEF.frame_width = 600
+ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
 
 
-class MountainCarContinuous:
-    """Car in a valley, pushed by a force of any size up to 1.
+class MountainCarContinuous(EnvDefinition):
+    """Car in a valley, pushed by a force of at most 1 in either direction.
 
     Observation float32 (2,): position (m), velocity (m per step). Action float32 (1,): force, clipped to [-1, 1].
-    Reward: -0.1 times the square of the action as given, and 100 for the step that ends the episode at 0.45 m.
+    Reward: -0.1 times the square of the action before clipping, plus 100 for the step that reaches 0.45 m, which ends
+    the episode.
 
     Options
     -------
     goal_velocity : float
-        Least velocity at which the goal counts as reached.
+        The goal counts as reached only at this velocity (m per step) or a higher one. Default 0.
     """
 
     options = {"reward_threshold": 90.0, "goal_velocity": 0.0}
 
     @staticmethod
     def build(config):
-        """Return the capsule of this kind."""
+        """Return the capsule of this environment definition."""
         cdef Config c
         c.goal_velocity = config.goal_velocity
         low = np.array([LOWEST, -MAX_SPEED], np.float32)
         high = np.array([HIGHEST, MAX_SPEED], np.float32)
         fields = [Field("obs", np.float32, (2,), low, high)]
         actions = [Field("action", np.float32, (-1, 1), -1.0, 1.0)]
-        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
-        return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
+        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)))
 
     @staticmethod
     def render_assets(config, height, width):
-        """Return the picture without the car."""
+        """Return the image of the valley, on which the car is drawn."""
         return assets(GOAL, height, width)

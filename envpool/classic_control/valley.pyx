@@ -1,6 +1,6 @@
-"""The picture of both mountain cars: the hill, the car, the flag.
+"""Drawing for both mountain cars: the hill, the car and the flag.
 
-The hill does not change, so it is drawn once for a pool; NumPy computes its line and the place of the flag, as it does
+The hill does not change, so it is drawn once per pool. NumPy computes its line and the position of the flag, as it does
 upstream.
 """
 
@@ -18,7 +18,7 @@ from envpool.env cimport envpool_frames
 
 from envpool.raster.sheet import pack
 
-LOWEST, HIGHEST = -1.2, 0.6     # positions at the borders of the picture
+LOWEST, HIGHEST = -1.2, 0.6     # positions at the borders of the frame
 POINTS = 100                    # of the line
 
 cdef enum:
@@ -28,7 +28,7 @@ cdef enum:
 
 cdef inline void place(const turn* by, double x, double y, double dx, double dy, bint is_single,
                        double* out) noexcept nogil:
-    """A point of the car, in pixels of the picture."""
+    """Write the position of a point of the car, in pixels of the frame, to `out`."""
     cdef double[2] turned
     turn_point(by, dx, dy, turned)
     turned[1] = turned[1] + CLEARANCE
@@ -79,12 +79,12 @@ cdef void draw_valley(const envpool_frames* f, int32_t i, double x, double y, do
 
 
 def height_of(position):
-    """The height of the hill."""
+    """Return the height of the hill at a position."""
     return np.sin(3 * position) * 0.45 + 0.55
 
 
 def hill(points, height, width):
-    """A picture with a line through points (n, 2): uint8 (height, width, 3)."""
+    """Return an image of a line through points (n, 2): uint8 (height, width, 3)."""
     cdef uint8_t[:, :, ::1] pixels = np.empty((height, width, 3), np.uint8)
     cdef float[:, ::1] p = points.astype(np.float32)
     cdef canvas c = canvas_flipped(&pixels[0, 0, 0], height, width)
@@ -96,18 +96,19 @@ def hill(points, height, width):
 
 
 def assets(goal, height, width):
-    """What draw_valley needs: the hill, and the foot of the flag.
+    """Return the assets of draw_valley: the image of the hill, and the foot of the flag.
 
     Parameters
     ----------
     goal : float
         Position of the flag.
     height, width : int
-        Size of the picture.
+        Size of the frame in pixels.
 
     Returns
     -------
     bytes
+        A sheet of one image and two numbers, see ``envpool.raster.sheet.pack``.
     """
     scale = width / (HIGHEST - LOWEST)
     x = np.linspace(LOWEST, HIGHEST, POINTS)

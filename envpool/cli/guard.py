@@ -1,4 +1,4 @@
-"""From exceptions to exit statuses."""
+"""Translation of exceptions into error messages and exit statuses."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ def guarded(name: str, call: Callable[[], None]) -> int:
     Parameters
     ----------
     name : str
-        Name of the command, the start of what is told on stderr.
+        Name of the command, which starts every message on stderr.
     call : callable
-        The command.
+        Runs the command.
 
     Returns
     -------
     int
-        0, 2 after an exception (told in one line), 130 after Ctrl-C, 141 when the reader of stdout has gone.
+        0 on success, 2 after an exception (printed on stderr in one line), 130 after Ctrl-C, 141 if the reader of
+        stdout closed the pipe.
     """
     try:
         call()
@@ -33,7 +34,7 @@ def guarded(name: str, call: Callable[[], None]) -> int:
         print(f"\n{name}: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever reads stdout has seen enough (`envpool list | head`); the flush at exit must not fail again.
+        # The reader of stdout has closed the pipe (`envpool list | head`). The flush at exit must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_GONE
     except Exception as error:

@@ -1,16 +1,19 @@
-"""List the tasks: id, family, and the time limit of an episode in steps."""
+"""List the tasks with their ids, families and time limits in steps."""
 
 from __future__ import annotations
 
 import argparse
 import difflib
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from envpool.cli.text import table
 from envpool.errors import UnknownTaskError
-from envpool.registration import Task, registry
+from envpool.registry import TaskEntry, registry
 
 HELP = "list the tasks"
+
+PACKAGE = Path(__file__).parents[1]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,19 +23,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATTERN",
         nargs="?",
         default="",
-        help="part of the id, in any case; with *, ? or [...] a glob for the whole id (default: all tasks)",
+        help="part of the id in any case, or a glob with *, ? or [...] that matches the whole id (default: all tasks)",
     )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the tasks."""
+    """Print the matching tasks as a table."""
     found = matching(arguments.pattern)
     rows = [(task_id, family(registry.find(task_id)), time_limit(registry.find(task_id))) for task_id in found]
     print(table(("id", "family", "max_episode_steps"), rows, "llr"))
 
 
 def matching(pattern: str) -> list[str]:
-    """Return the ids that match, in registration order, or raise UnknownTaskError naming the nearest ones."""
+    """Return the matching ids in registration order; if there are none, raise UnknownTaskError naming similar ids."""
     ids = list(registry.tasks)
     wanted = pattern.lower()
     if any(c in pattern for c in "*?["):
@@ -41,19 +44,27 @@ def matching(pattern: str) -> list[str]:
         found = [i for i in ids if wanted in i.lower()]
     if not found:
         near = difflib.get_close_matches(pattern, ids, n=4, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else "`envpool list` without a pattern lists all"
+        hint = f"did you mean {' or '.join(near)}?" if near else "`envpool list` without a pattern lists all tasks"
         raise UnknownTaskError(f"no task matches {pattern!r}; {hint}")
     return found
 
 
-def family(task: Task) -> str:
-    """Return the family of a task, e.g. "classic_control"; for a task from elsewhere its module."""
+def family(task: TaskEntry) -> str:
+    """Return the family of a task, e.g. "classic_control"; for a task of another package, its module.
+
+    The folder of a family is the one that holds its ``registration.py``; an environment may have a subfolder of it.
+    """
     package, *inner = task.import_path.split(".")
-    return ".".join(inner[:-1] or inner) if package == "envpool" and inner else task.import_path
+    if package != "envpool" or not inner:
+        return task.import_path
+    folder = inner[:-1]
+    while folder and not PACKAGE.joinpath(*folder, "registration.py").exists():
+        folder.pop()
+    return ".".join(folder or inner)
 
 
-def time_limit(task: Task) -> str:
-    """Return the default time limit; "-" where there is none, or where the family cannot be loaded here."""
+def time_limit(task: TaskEntry) -> str:
+    """Return the default time limit; "-" if the task has none, or if its module cannot be imported."""
     from envpool.spec import COMMON_OPTIONS
 
     limit = task.config.get("max_episode_steps")

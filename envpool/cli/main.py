@@ -1,4 +1,4 @@
-"""Entry point of the command line."""
+"""Entry point of the command-line interface."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from envpool.cli.guard import guarded
 from envpool.cli.parsing import Parser
 from envpool.cli.watch import command as watch_command
 
-#: Commands by name, in the order of the help. Each module has HELP, add_arguments(parser) and run(arguments).
+#: Commands by name, in the order in which the help lists them. Each module has HELP, add_arguments(parser) and
+#: run(arguments).
 COMMANDS = {"list": list_command, "spec": spec_command, "bench": bench_command, "watch": watch_command}
 
 
 def make_parser() -> Parser:
-    """Return the parser of the whole command line."""
+    """Return the parser for all commands."""
     parser = Parser(prog="envpool", description="Vectorized reinforcement-learning environments.")
     parser.add_argument("--version", action="version", version=f"envpool {envpool.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
@@ -29,12 +30,12 @@ def make_parser() -> Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
+    """Run a command.
 
     Parameters
     ----------
     argv : sequence of str, optional
-        Arguments without the program's name; by default those of the process.
+        Command-line arguments without the program name; by default, those of the process.
 
     Returns
     -------
@@ -44,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises
     ------
     SystemExit
-        From argparse: 0 after ``--help`` and ``--version``, 2 for arguments it does not know.
+        Raised by argparse: 0 after ``--help`` and ``--version``, 2 for invalid arguments.
     """
     arguments = make_parser().parse_args(argv)
     return guarded(f"envpool {arguments.command}", lambda: arguments.run(arguments))

@@ -1,4 +1,4 @@
-"""Parsing of arguments that several commands share."""
+"""Argument parsing shared by several commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 
 class Parser(argparse.ArgumentParser):
-    """An ArgumentParser that tells errors in one line and wants option names in full."""
+    """An ArgumentParser that prints errors in one line and does not accept abbreviated options."""
 
     def __init__(self, **kwargs: Any):
         super().__init__(allow_abbrev=False, **kwargs)
@@ -21,14 +21,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def positive_int(text: str) -> int:
-    """Return an integer of at least 1."""
+    """Parse an integer that is at least 1."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be an integer of at least 1, got {text!r}")
     return int(text)
 
 
 def positive_seconds(text: str) -> float:
-    """Return a finite number above 0."""
+    """Parse a finite number of seconds above 0."""
     try:
         value = float(text)
     except ValueError:
@@ -39,7 +39,7 @@ def positive_seconds(text: str) -> float:
 
 
 def name_and_value(text: str) -> tuple[str, str]:
-    """Return ("name", "value") for "name=value"."""
+    """Parse "name=value" into ("name", "value")."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise argparse.ArgumentTypeError(f"must have the form name=value, got {text!r}")
@@ -47,7 +47,7 @@ def name_and_value(text: str) -> tuple[str, str]:
 
 
 def add_option_argument(parser: argparse.ArgumentParser) -> None:
-    """Add ``--option name=value`` to a command."""
+    """Add the argument ``--option name=value`` to the parser of a command."""
     parser.add_argument(
         "--option",
         metavar="NAME=VALUE",
@@ -55,32 +55,32 @@ def add_option_argument(parser: argparse.ArgumentParser) -> None:
         type=name_and_value,
         action="append",
         default=[],
-        help="set an option of the task, e.g. --option max_episode_steps=100; may be given several times "
-        "(`envpool spec TASK` lists them)",
+        help="set an option of the task, e.g. --option max_episode_steps=100; may be repeated "
+        "(`envpool spec TASK` lists the options)",
     )
 
 
 def read_options(pairs: Sequence[tuple[str, str]], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of ``--option`` as Python values.
+    """Return the values given with ``--option`` as Python objects.
 
     Parameters
     ----------
     pairs : sequence of (str, str)
-        Names and texts.
+        Name and text of each option.
     defaults : mapping
-        Options of the task; a text stays a str where the default is one. Names that are not in it are let through, for
-        ``make_spec`` to refuse with the nearest ones.
+        Options of the task with their default values. If the default of an option is a str, its text is kept as is.
+        Unknown names are passed on: ``make_spec`` rejects them and names similar ones.
 
     Returns
     -------
     dict
-        Value by name.
+        Values by name.
     """
     return {name: text if isinstance(defaults.get(name), str) else literal(text) for name, text in pairs}
 
 
 def literal(text: str) -> Any:
-    """Return a Python literal, true and false in any case included, or the text itself."""
+    """Return the value of a Python literal, where true and false may have any case; return any other text as is."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     try:

@@ -1,4 +1,4 @@
-"""Show all that follows from a task's id and options: configuration, arrays, spaces and dm_env specs."""
+"""Show the configuration, arrays, spaces and dm_env specs of a task with given options."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
 
 HELP = "show the configuration, arrays and spaces of a task"
 
-#: Arrays of up to so many elements show all their bounds, larger ones the smallest and the largest.
+#: A bound with more distinct values than this is shown as the range of its values.
 SHOWN_BOUNDS = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``envpool spec``."""
-    parser.add_argument("task", metavar="TASK", help="id of a task, see `envpool list`")
+    parser.add_argument("task", metavar="TASK", help="task id, see `envpool list`")
     add_option_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the spec."""
+    """Print the spec of the task."""
     spec = make_spec(arguments.task, arguments.options)
     print("\n\n".join(sections(spec)))
 
 
 def make_spec(task_id: str, pairs: Iterable[tuple[str, str]], **options: Any) -> EnvSpec:
-    """Return the spec of a task with ``--option`` values and further options."""
+    """Return the spec of a task with the values of ``--option`` and with further options."""
     task = registry.find(task_id)
     defaults = registry.spec_class(task).gen_config._field_defaults
     return registry.make_spec(task_id, **options, **read_options(list(pairs), defaults))
 
 
 def sections(spec: EnvSpec) -> list[str]:
-    """Return the parts of the text: title, configuration, arrays, spaces, dm_env specs."""
+    """Return the sections of the output: title, configuration, arrays, spaces, dm_env specs."""
     return [
         title(spec),
         "configuration\n" + configuration(spec),
@@ -61,13 +61,13 @@ def sections(spec: EnvSpec) -> list[str]:
 
 
 def title(spec: EnvSpec) -> str:
-    """Return the id and what the env's class says about itself."""
+    """Return the task id and the docstring of the env's class."""
     about = inspect.getdoc(getattr(spec, "env", None)) or ""
     return f"{spec.task_id}\n\n{about}".rstrip()
 
 
 def configuration(spec: EnvSpec) -> str:
-    """Return the options with values; the default stands beside a value that differs from it."""
+    """Return the options with their values, and the default next to each value that differs from it."""
     task = registry.find(str(spec.task_id))
     defaults = type(spec).gen_config._field_defaults | {"batch_size": spec.config.num_envs} | task.config
     rows = []
@@ -78,13 +78,13 @@ def configuration(spec: EnvSpec) -> str:
 
 
 def arrays(specs: dict[str, ArraySpec]) -> str:
-    """Return arrays with dtype, shape and bounds."""
+    """Return a table of arrays with dtype, shape and bounds."""
     rows = [(n, str(s.dtype), str(tuple(s.shape)), bound(s.minimum), bound(s.maximum)) for n, s in specs.items()]
     return table(("name", "dtype", "shape", "minimum", "maximum"), rows, "lllll", indent="  ")
 
 
 def bound(value: Any) -> str:
-    """Return a bound in short form."""
+    """Return the text of a bound, abbreviated to its range if it has more than SHOWN_BOUNDS different values."""
     import numpy as np
 
     flat = np.unique(value) if np.size(value) > SHOWN_BOUNDS or np.size(np.unique(value)) == 1 else np.ravel(value)
@@ -95,7 +95,7 @@ def bound(value: Any) -> str:
 
 
 def leaves(path: str, spec: Any) -> list[tuple[str, str]]:
-    """Return the leaves of a nest of named tuples as (path, text)."""
+    """Return the leaves of nested named tuples as (path, text)."""
     if hasattr(spec, "_fields"):
         return [row for name in spec._fields for row in leaves(f"{path}.{name}", getattr(spec, name))]
     text = f"{type(spec).__name__}(shape={spec.shape}, dtype={spec.dtype}"

@@ -1,4 +1,4 @@
-"""Aligned text."""
+"""Plain-text tables and numbers."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Sequence
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], align: str, indent: str = "") -> str:
-    """Return rows as aligned columns, two spaces apart.
+    """Return rows as aligned columns that are two spaces apart.
 
     Parameters
     ----------
     headers : sequence of str
-        Titles of the columns.
+        Column titles.
     rows : sequence of sequences of str
-        Cells.
+        Cells of each row.
     align : str
-        One letter a column: "l" left, "r" right.
+        One letter per column: "l" for left, "r" for right.
     indent : str
-        What each line starts with.
+        Prefix of each line.
 
     Returns
     -------
     str
-        Lines without a final newline.
+        The lines, without a final newline.
     """
     lines = [headers, *rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(headers))]
@@ -36,19 +36,19 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]], align: str, ind
 
 
 def pairs(rows: Sequence[tuple[str, str]], indent: str = "") -> str:
-    """Return names and values as two aligned columns; further lines of a value are aligned with its first one."""
+    """Return names and values as two aligned columns; continuation lines of a value align with its first line."""
     width = max((len(name) for name, _ in rows), default=0)
     gap = "\n" + " " * (len(indent) + width + 2)
     return "\n".join(f"{indent}{name:<{width}}  {value.replace(chr(10), gap)}".rstrip() for name, value in rows)
 
 
 def count(value: float | None) -> str:
-    """Return a count with thousands separators, or a dash."""
+    """Return a count with thousands separators, or "-" for None."""
     return "-" if value is None else f"{value:,.0f}"
 
 
 def short(value: float | None, unit: str = "") -> str:
-    """Return a number with three significant digits, or a dash."""
+    """Return a number with three significant digits and its unit, or "-" for None."""
     if value is None:
         return "-"
     digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3

@@ -1,1 +1,1 @@
-"""MuJoCo tasks: Gymnasium's (``gym``), on a common base (``base``) that steps MuJoCo without the GIL."""
+"""MuJoCo tasks: Gymnasium's (``gym``) and dm_control's (``dmc``), on a base that steps MuJoCo without the GIL."""

@@ -1,10 +1,9 @@
-"""NumPy's own float64 arithmetic without the GIL; numpy_exact.pxd says what there is."""
+"""NumPy's own float64 arithmetic without the GIL; numpy_exact.pxd documents each function."""
 
 import numpy as np
 
 cimport numpy as cnp
 from libc.math cimport sqrt
-from numpy cimport npy_intp
 
 cnp.import_array()
 cnp.import_ufunc()
@@ -17,7 +16,7 @@ cdef extern from "numpy/arrayobject.h":
         dot_function dotfunc
     PyArray_ArrFuncs* PyDataType_GetArrFuncs(cnp.dtype descr)
 
-# The inner loop of a ufunc: arrays of arguments and results, how many to do, the step of each array in bytes.
+# The inner loop of a ufunc: arrays of arguments and results, number of elements, stride of each array in bytes.
 ctypedef void (*inner_loop)(char** arrays, const npy_intp* n, const npy_intp* steps, void* data) noexcept nogil
 
 cdef struct Loop:
@@ -29,7 +28,7 @@ cdef enum:
 
 
 cdef Loop float64_loop(cnp.ufunc function) except *:
-    """The inner loop of a ufunc for float64 arguments."""
+    """Return the inner loop of a ufunc for float64 arguments."""
     cdef Loop found
     cdef int i, k, total = function.nin + function.nout
     for i in range(function.ntypes):
@@ -103,7 +102,7 @@ cdef void np_dot_matrix(const double* x, const double* m, npy_intp rows, npy_int
 
 cdef void np_matrix_product(const double* a, const double* b, npy_intp rows, npy_intp inner, npy_intp columns,
                             double* y) noexcept nogil:
-    # matmul hands the same call to BLAS as dot does, for one row too.
+    # matmul makes the same BLAS call as dot, also for a single row.
     cdef char* arrays[3]
     cdef npy_intp[4] sizes
     cdef npy_intp[9] steps
@@ -149,7 +148,7 @@ cdef double np_sum(const double* x, npy_intp n) noexcept nogil:
 
 
 def call(str name, *arrays):
-    """Call one of the functions on arrays, for the comparison with NumPy.
+    """Call one of the functions on arrays; tests compare the result with NumPy's.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""NumPy's own float32 arithmetic without the GIL: its sine and cosine have other bits than libm's."""
+"""NumPy's own float32 sine and cosine without the GIL: their bits differ from libm's."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ cdef struct Loop:
 
 
 cdef Loop float32_loop(cnp.ufunc function) except *:
-    """The inner loop of a function of one argument for float32."""
+    """Return the inner loop of a ufunc with one argument for float32."""
     cdef Loop found
     cdef int i
     for i in range(function.ntypes):

@@ -1,12 +1,12 @@
-"""Random numbers equal to np.random.Generator's, for Cython: include/envpool/rng.h says what each one does.
+"""Random numbers equal to those of np.random.Generator, for Cython; include/envpool/rng.h documents each function.
 
-Draws from ``ep_pcg64`` are equal to those of ``gymnasium.utils.seeding.np_random(seed)``. Nothing needs the GIL.
+Draws from ``ep_pcg64`` equal those of ``gymnasium.utils.seeding.np_random(seed)``. No function needs the GIL.
 """
 
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-# numpy's struct, declared anew: cimporting it would make every user import numpy.random.
+# numpy's struct is declared here again, because cimporting it would make every user import numpy.random.
 cdef extern from "numpy/random/bitgen.h" nogil:
     ctypedef struct bitgen_t:
         pass

@@ -1,4 +1,4 @@
-"""Random numbers equal to np.random.RandomState's, for Cython: include/envpool/rng_legacy.h says what each one does."""
+"""Random numbers equal to those of np.random.RandomState, for Cython; see include/envpool/rng_legacy.h."""
 
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t

@@ -1,1 +1,1 @@
-"""Names that clients of EnvPool import from ``envpool.python``."""
+"""Modules under EnvPool's paths, for code that imports its names from ``envpool.python``."""

@@ -1,4 +1,4 @@
-"""The classes of specs and pools under EnvPool's names, for annotations."""
+"""The classes of specs and pools under EnvPool's path, for annotations."""
 
 from envpool.api.dm import DMEnvPool
 from envpool.api.gymnasium import GymnasiumEnvPool

@@ -1,4 +1,4 @@
-"""Checks of option values that several toy text envs have."""
+"""Checks of option values that several toy text environments share."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
 def check_probability(name: str, value: float) -> float:
-    """Return a number in [0, 1], or raise ConfigError."""
+    """Return a probability, or raise ConfigError if it is outside [0, 1]."""
     if not 0.0 <= value <= 1.0:
-        raise ConfigError(f"{name} is {value}, allowed are probabilities from 0 to 1")
+        raise ConfigError(f"{name} must be a probability between 0 and 1, got {value}")
     return value
 
 
 def check_reward(name: str, value: Any) -> float:
-    """Return a reward that float32 can hold, or raise ConfigError."""
+    """Return a reward as float, or raise ConfigError if float32 cannot hold it."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if isinstance(value, (str, bytes)) or not abs(number) <= FLOAT32_MAX:
-        raise ConfigError(f"{name} is {value!r}, allowed are finite numbers in the range of float32")
+        raise ConfigError(f"{name} must be a finite number in the range of float32, got {value!r}")
     return number
 
 
@@ -34,7 +34,7 @@ def check_rewards(name: str, values: Any, meanings: Sequence[str]) -> list[float
     """Return one reward for each of `meanings`, or raise ConfigError."""
     if not isinstance(values, (list, tuple)) or len(values) != len(meanings):
         raise ConfigError(
-            f"{name} is {values!r}, allowed is a tuple of {len(meanings)} numbers: ({', '.join(meanings)})"
+            f"{name} must be a tuple of {len(meanings)} numbers ({', '.join(meanings)}), got {values!r}"
         )
     return [
         check_reward(f"{name}[{i}] ({meaning})", v) for i, (meaning, v) in enumerate(zip(meanings, values, strict=True))

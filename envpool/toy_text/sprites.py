@@ -1,7 +1,7 @@
-"""What the pictures of the toy text envs are made of: upstream's images, put together through pygame, once for a pool.
+"""The sprites used to render the toy text environments: upstream's images, assembled with pygame, once per pool.
 
-Native code lays the pieces that move over a picture that does not change. The order of images and numbers in a sheet is
-that of the code which draws them. Places are upstream's (``gymnasium.envs.toy_text``), in pixels.
+Native code draws the sprites that move over a background that does not change. The images and numbers of a sheet are in
+the order in which the drawing code uses them. Positions are those of upstream (``gymnasium.envs.toy_text``), in pixels.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from envpool.raster.sheet import load, pack, pygame_for, rgb, rgba
 
 FOLDER = "toy_text/img"
-ART_CELL = 64  # the cell that images of FrozenLake and CliffWalking are drawn for
+ART_CELL = 64  # side of the cell for which the images of FrozenLake and CliffWalking were made
 NOWHERE = -(2**31)
 
 CLIFF_ROWS, CLIFF_COLUMNS = 4, 12
@@ -22,7 +22,7 @@ TAXI_SIZE, BLACKJACK_SIZE = (456, 536), (376, 384)
 
 
 def surface_of(pygame: Any, height: int, width: int) -> Any:
-    """Return an opaque surface, whatever the format of a display is."""
+    """Return an opaque surface whose format does not depend on a display."""
     return pygame.Surface((width, height), 0, 32)
 
 
@@ -30,12 +30,12 @@ def surface_of(pygame: Any, height: int, width: int) -> Any:
 
 
 def lake_size(rows: Sequence[str]) -> tuple[int, int]:
-    """Return height and width of the picture of a map where none are asked for."""
+    """Return the default height and width of a frame of a map."""
     return min(ART_CELL * len(rows), 512), min(ART_CELL * len(rows[0]), 512)
 
 
 def lake(rows: Sequence[str], height: int, width: int) -> bytes:
-    """Return the sheet of a FrozenLake map: the map, the walker; the walker's place in each cell."""
+    """Return the sheet of a FrozenLake map: the map and the walker, and the walker's position in each cell."""
     pygame = pygame_for("FrozenLake")
     cell = width // len(rows[0]), height // len(rows)
     scale = min(cell) / ART_CELL
@@ -74,7 +74,7 @@ def lake(rows: Sequence[str], height: int, width: int) -> bytes:
 
 
 def cliff(height: int, width: int) -> bytes:
-    """Return the sheet of CliffWalking: the map, the walker; the walker's place in each cell. Cells are squares."""
+    """Return the sheet of CliffWalking, with square cells: the map and the walker, and its position in each cell."""
     pygame = pygame_for("CliffWalking")
     side = min(height // CLIFF_ROWS, width // CLIFF_COLUMNS)
     scale = side / ART_CELL
@@ -112,7 +112,7 @@ def cliff(height: int, width: int) -> bytes:
 
 
 def taxi() -> bytes:
-    """Return the sheet of Taxi: the city, the destination, the passenger, the taxi by heading, empty and then full."""
+    """Return the sheet of Taxi: the city, the destination, the passenger, and the taxi by heading, empty and full."""
     pygame = pygame_for("Taxi")
 
     def image(name: str) -> Any:
@@ -134,9 +134,9 @@ def taxi() -> bytes:
 
 
 def blackjack() -> bytes:
-    """Return the sheet of Blackjack: the table, a usable ace's label, small and big digits, cards by rank and suit.
+    """Return the sheet of Blackjack: the table, a label for a usable ace, small and big digits, cards by rank and suit.
 
-    The numbers are the places of the label and of the number beside the dealer's label: x, y, x, y.
+    The numbers are the positions of the label and of the number beside the dealer's label: x, y, x, y.
     """
     pygame = pygame_for("Blackjack")
 

@@ -1,54 +1,43 @@
-"""Walkers on a table of transitions: what FrozenLake, CliffWalking and Taxi have in common.
+"""Walkers on a table of transitions, on which FrozenLake, CliffWalking and Taxi are built.
 
-The .pxd says how a table is laid out and what a step draws.
+tabular.pxd documents the layout of a table and the random numbers that a step draws.
 """
 
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
+from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames
+from envpool.numerics.rng cimport ep_next64, ep_pcg64
 from envpool.raster.canvas cimport canvas, canvas_of_frame
 from envpool.raster.image cimport sheet_copy, sheet_draw, sheet_numbers
-from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_frames
-from envpool.numerics.rng cimport ep_next64, ep_pcg64, ep_pcg64_seed
+from envpool.scaffold cimport envpool_checked_state, envpool_new_array, envpool_new_env, envpool_new_state
+
+from envpool.native import Field
 
 
-cdef void destroy(void* state) noexcept nogil:
-    cdef Walkers* s = <Walkers*>state
-    free(s.rng)
-    free(s.position)
-    free(s.prob)
-    free(s)
-
-
-cdef void* create(const void* config, int32_t n) noexcept nogil:
-    cdef Walkers* s = <Walkers*>calloc(1, sizeof(Walkers))
-    if s == NULL:
-        return NULL
-    s.table = <const Table*>config
-    s.start_limits = <const uint64_t*>(s.table + 1)
-    s.entries = <const uint32_t*>(s.start_limits + s.table.num_starts + 1)
-    s.start_states = <const int32_t*>(s.entries + s.table.num_entries)
-    s.rng = <ep_pcg64*>calloc(n, sizeof(ep_pcg64))
-    s.position = <int32_t*>calloc(n, sizeof(int32_t))
-    s.prob = <float*>calloc(n, sizeof(float))
-    if s.rng == NULL or s.position == NULL or s.prob == NULL:
-        destroy(s)
-        return NULL
+cdef void* new_walkers(const void* config, int32_t num_envs, size_t size, const Table* table) noexcept nogil:
+    cdef Walkers* s = <Walkers*>envpool_new_state(config, num_envs, size, sizeof(ep_pcg64))
+    if s != NULL:
+        s.table = table
+        s.start_limits = <const uint64_t*>(table + 1)
+        s.entries = <const uint32_t*>(s.start_limits + table.num_starts + 1)
+        s.start_states = <const int32_t*>(s.entries + table.num_entries)
+        s.position = <int32_t*>envpool_new_array(s, sizeof(int32_t))
+        s.prob = <float*>envpool_new_array(s, sizeof(float))
     return s
 
 
-cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil:
-    cdef Walkers* s = <Walkers*>state
-    cdef int32_t i
-    for i in range(n):
-        ep_pcg64_seed(&s.rng[ids[i]], seeds[i])
+cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
+    return envpool_checked_state(new_walkers(config, num_envs, sizeof(Walkers), <const Table*>config))
 
 
 cdef inline int32_t draw_start(const Walkers* s, uint64_t draw) noexcept nogil:
-    """The start whose limit is the first above a draw of 53 bits. All are equally likely, so a guess is next to it."""
+    """Return the start whose limit is the first one above a draw of 53 bits.
+
+    All starts are equally likely, so the first guess is right or next to it.
+    """
     cdef uint64_t k = ((draw >> 21) * <uint64_t>s.table.num_starts) >> 32
     while k > 0 and draw < s.start_limits[k - 1]:
         k -= 1
@@ -58,7 +47,7 @@ cdef inline int32_t draw_start(const Walkers* s, uint64_t draw) noexcept nogil:
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
-    """Envs that reset take a step too, since it needs the same draw and costs no branch; then they go to a start."""
+    """Step a batch. Environments that reset take a step too: it needs the same draw and costs no branch."""
     cdef Walkers* s = <Walkers*>state
     cdef const Table* table = s.table
     cdef const uint32_t* entries = s.entries
@@ -67,7 +56,7 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef const uint8_t* reset = b.reset
     cdef float* reward = b.reward
     cdef uint8_t* terminated = b.terminated
-    cdef ep_pcg64* rng = s.rng
+    cdef ep_pcg64* rng = <ep_pcg64*>s.head.records
     cdef int32_t* position = s.position
     cdef float* prob = s.prob
     cdef uint64_t draws[ENVPOOL_MAX_BATCH]
@@ -79,7 +68,7 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
         id = ids[i]
         draw = ep_next64(&rng[id]) >> 11
         draws[i] = draw
-        action = actions[id] & -(reset[i] == 0)         # an env that resets may have been given any action
+        action = actions[id] & -(reset[i] == 0)         # the action of an environment that resets may be anything
         row = position[id] * num_actions + action
         outcome = (
             (draw >= table.limits[action][0]) + (draw >= table.limits[action][1]) + (draw >= table.limits[action][2])
@@ -131,24 +120,49 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     return 0
 
 
+cdef envpool_env definition(const char* name) noexcept:
+    cdef envpool_env env = envpool_new_env(name, create, step_many, write_many)
+    env.run_many = run_many
+    env.render_many = render_many
+    return env
+
+
+def transition_fields(num_states, num_actions):
+    """Return the field tables of an environment that is built on Walkers.
+
+    Parameters
+    ----------
+    num_states, num_actions : int
+        Size of the table.
+
+    Returns
+    -------
+    fields, actions : list of Field
+        The state and ``info["prob"]``; the action.
+    """
+    fields = [Field("obs", np.int32, (-1,), 0, num_states - 1), Field("info:prob", np.float32, (-1,), 0, 1)]
+    return fields, [Field("action", np.int32, (-1,), 0, num_actions - 1)]
+
+
 def limits_of(probabilities):
-    """The integer limits of ``np.cumsum(probabilities) > random()``, for draws of 53 bits: uint64, same shape."""
+    """Return the integer limits of ``np.cumsum(probabilities) > random()`` for draws of 53 bits, as uint64."""
     return np.ceil(np.cumsum(probabilities, axis=-1) * 2.0**53).astype(np.uint64)
 
 
 def pack(next_state, kind, odds, rewards, terminated, start):
-    """Lays out a table of transitions as the bytes that ``create`` takes.
+    """Return a table of transitions as bytes, the config of ``definition``.
 
     Parameters
     ----------
     next_state, kind : numpy.ndarray
-        int (states, actions, outcomes) with 1 to 3 outcomes: where each leads, and its index in rewards and terminated.
+        int (states, actions, outcomes) with 1 to 3 outcomes: the state that each outcome leads to, and the index of the
+        outcome in `rewards` and `terminated`.
     odds : array_like
-        float64 (actions, outcomes): their probabilities, the same in every state.
+        float64 (actions, outcomes): probabilities of the outcomes, which are the same in every state.
     rewards, terminated : sequence
-        (kinds,) with at most 4 kinds.
+        (kinds,): the reward of each kind of outcome, and whether it ends the episode. At most 4 kinds.
     start : numpy.ndarray
-        float64 (states,): how likely an episode starts in a state.
+        float64 (states,): the probability that an episode starts in each state.
 
     Returns
     -------
@@ -171,14 +185,14 @@ def pack(next_state, kind, odds, rewards, terminated, start):
         for outcome in range(num_outcomes):
             table.limits[action][outcome] = limits[outcome]
             table.prob[action][outcome] = odds[action, outcome]
-        # A draw above all limits, which rounding allows, is the first outcome: what argmax gives where nothing is true.
+        # A draw above all limits, which rounding allows, is the first outcome: argmax returns 0 if nothing is true.
         table.prob[action][MAX_OUTCOMES] = odds[action, 0]
     for index, (reward, ends) in enumerate(zip(rewards, terminated, strict=True)):
         table.reward[index] = reward
         table.terminated[index] = ends
 
     states = np.flatnonzero(start)
-    # Above all limits argmax gives state 0, whether it is a start or not.
+    # For a draw above all limits argmax returns state 0, whether it is a start or not.
     start_limits = np.append(limits_of(start)[states], np.uint64(1 << 53))
     start_states = np.append(states, 0).astype(np.int32)
     entries = np.empty((num_states * num_actions, 1 << table.shift), np.uint32)
@@ -191,14 +205,14 @@ def pack(next_state, kind, odds, rewards, terminated, start):
 
 
 def grid_targets(num_rows, num_columns, moves):
-    """Where each move leads from each cell of a grid whose border holds.
+    """Return the cell that each move leads to from each cell of a grid, in which no move crosses the border.
 
     Parameters
     ----------
     num_rows, num_columns : int
-        Size of the grid; cells are counted row by row.
+        Size of the grid; cells are numbered row by row.
     moves : sequence of (int, int)
-        Change of row and column for each move.
+        Change of row and column by each move.
 
     Returns
     -------
@@ -216,12 +230,12 @@ def grid_targets(num_rows, num_columns, moves):
 
 
 def slipping(targets):
-    """The outcomes of moves of which each may turn by a quarter: to the move before it, itself, the move after it.
+    """Return the outcomes of moves that may slip by a quarter turn: the previous move, the move itself, the next move.
 
     Parameters
     ----------
     targets : numpy.ndarray
-        int (cells, moves), as ``grid_targets`` gives them, with the moves in the order of the compass.
+        int (cells, moves), from ``grid_targets``, with the moves in the order of the compass.
 
     Returns
     -------

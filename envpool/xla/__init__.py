@@ -1,1 +1,1 @@
-"""Pools inside code that JAX compiles: what ``pool.xla()`` is made of. Importing this loads neither JAX nor a pool."""
+"""Pools inside code that JAX compiles: the implementation of ``pool.xla()``."""

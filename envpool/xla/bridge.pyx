@@ -1,12 +1,12 @@
 # distutils: language = c++
-"""From XLA's calls to the pool's: which pool a handle means, buffers as arrays, results into buffers.
+"""Serves the calls of XLA: finds the pool of a handle, wraps buffers as arrays, copies results into buffers.
 
-A call of XLA does what send(), recv() or step() of the pool do, with the GIL and by the same code, so it may be mixed
-with them and fails with the same words. XLA runs it on a thread of its own, or on the caller's, which jax lets go of
-the GIL first. What must hold:
-- A handle is a number that no other pool gets, and is looked up in each call: compiled code may outlive its pool.
-- Everything about a call's results is checked before anything is sent, for after that the batch would be lost.
-- Arrays over XLA's buffers do not outlive the call: the pool copies actions and ids, and keeps none of them.
+A call of XLA runs the code of the pool's send(), recv() or step() with the GIL held. XLA calls and method calls may
+therefore be mixed, and both fail with the same texts. XLA makes a call on one of its own threads, or on the caller's
+thread after jax has released the GIL. Invariants:
+- A handle is a number that no other pool gets. It is looked up in each call, since compiled code may outlive its pool.
+- All properties of a call's results are checked before anything is sent; a check that fails later would lose the batch.
+- Arrays over XLA's buffers do not outlive the call: the pool copies actions and ids and keeps no reference to them.
 """
 
 import os
@@ -21,8 +21,9 @@ from libc.string cimport memcpy
 from posix.unistd cimport usleep
 
 from envpool._core.actions cimport ActionField
-from envpool._core.engine cimport ep_fork_generation
-from envpool._core.inputs cimport as_ids
+from envpool._core.batches cimport check_can_fill
+from envpool._core.env_ids cimport as_ids
+from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, fork_generation
 from envpool._core.pool cimport Pool
 from envpool._core.results cimport ResultTemplate
 from envpool.env cimport ENVPOOL_MAX_DIMS
@@ -81,24 +82,25 @@ cdef enum:
     HANDLE_BYTES = 8
     LOCAL_BITS = 32
 
-# The pool behind each handle. The upper half of a handle is drawn for each process: one from elsewhere is unknown here.
+# The pool of each handle. The upper half of a handle is a random number of this process, so that handles of other
+# processes are unknown here.
 cdef dict targets = {}
 cdef int64_t process = int.from_bytes(os.urandom(3), "little") << LOCAL_BITS
 cdef int64_t num_made = 0
-cdef int64_t born = ep_fork_generation
+cdef int64_t born = fork_generation()
 
 
 cdef struct Column:             # one array of a batch
     int typenum
-    int ndim                    # of one env's row
+    int ndim                    # number of dimensions of one environment's row
     int64_t dims[ENVPOOL_MAX_DIMS]
 
 
 cdef class Target:
-    """A pool that calls from XLA may use."""
+    """A pool that serves calls from XLA."""
 
     cdef object pool            # weak reference
-    cdef ResultTemplate form              # a tuple of the arrays below, in order
+    cdef ResultTemplate template    # a tuple of the arrays below, in their order
     cdef Column* columns        # (num_columns)
     cdef int64_t num_columns
 
@@ -107,32 +109,33 @@ cdef class Target:
 
 
 def connect(Pool pool):
-    """Lets calls from XLA use a pool.
+    """Make a pool available to calls from XLA.
 
     Parameters
     ----------
     pool : EnvPool
-        The pool; it is not kept alive.
+        The pool; only a weak reference to it is kept.
 
     Returns
     -------
     handle : bytes
-        The first array of each call.
+        The first operand of each call.
     nest : tuple or TimeStep
-        What step() returns, with names of arrays in place of the arrays.
+        The result of step(), with the names of arrays in place of the arrays.
     arrays : dict of str to tuple
-        dtype, and shape of one env's row, of each of those names; in the order in which a call returns them.
+        The dtype and the shape of one environment's row, by the names in `nest`; in the order in which a call returns
+        the arrays.
     """
     global num_made
     cdef Target target = Target.__new__(Target)
     cdef int64_t i, d
-    pool.check_open()
+    pool.guard.check_open()
     num_made += 1
     handle = process + num_made
     wanted = leaves(pool.step_nest, {})
-    stored = zip(pool.store.names, pool.store.dtypes, pool.store.shapes)
+    stored = zip(pool.batches.store.names, pool.batches.store.dtypes, pool.batches.store.shapes)
     columns = {name: (dtype, shape) for name, dtype, shape in stored if name in wanted}
-    target.form = ResultTemplate(tuple(columns), pool.store.names)
+    target.template = ResultTemplate(tuple(columns), pool.batches.store.names)
     target.num_columns = len(columns)
     target.columns = <Column*>malloc(len(columns) * sizeof(Column))
     if target.columns == NULL:
@@ -148,7 +151,7 @@ def connect(Pool pool):
 
 
 cdef dict leaves(nest, dict found):
-    """The array names in a nest, as keys."""
+    """Return a dict whose keys are the array names in a nest."""
     if isinstance(nest, str):
         found[nest] = None
     else:
@@ -158,7 +161,7 @@ cdef dict leaves(nest, dict found):
 
 
 def handlers():
-    """The handlers to register with XLA: a capsule by platform."""
+    """Return the handlers to register with XLA: a dict of capsules by platform."""
     found = {"cpu": PyCapsule_New(ep_xla_cpu_handler(), NULL, NULL)}
     if ep_xla_cuda_handler() != NULL:
         found["CUDA"] = PyCapsule_New(ep_xla_cuda_handler(), NULL, NULL)
@@ -166,9 +169,9 @@ def handlers():
 
 
 def stop():
-    """Makes all further calls fail, and waits for those that are being served: to be called before Python ends."""
+    """Make all further calls fail, and wait until running calls have returned; to be called before Python exits."""
     ep_xla_stop()
-    while ep_fork_generation == born and ep_xla_num_inside() > 0:
+    while fork_generation() == born and ep_xla_num_inside() > 0:
         with nogil:
             usleep(100)
 
@@ -176,7 +179,7 @@ def stop():
 # ---- buffers ---------------------------------------------------------------------------------------------------------
 
 cdef int typenum_of(int32_t type) noexcept:
-    """NumPy's number of one of XLA's types; -1 for one that NumPy does not have."""
+    """Return NumPy's number of one of XLA's types; -1 if NumPy does not have the type."""
     if type == XLA_FFI_DataType_F32:
         return cnp.NPY_FLOAT32
     if type == XLA_FFI_DataType_S32:
@@ -209,7 +212,7 @@ cdef int typenum_of(int32_t type) noexcept:
 
 
 cdef int narrow(int typenum) noexcept:
-    """What JAX has in place of a type while it is limited to 32 bits."""
+    """Return the type that JAX uses in place of a type while JAX is limited to 32 bits."""
     if typenum == cnp.NPY_FLOAT64:
         return cnp.NPY_FLOAT32
     if typenum == cnp.NPY_INT64:
@@ -218,13 +221,13 @@ cdef int narrow(int typenum) noexcept:
 
 
 cdef object as_array(str name, const ep_xla_buffer* buffer):
-    """A buffer as a read-only array, for the time of the call."""
+    """Return a read-only array over a buffer; the array must not outlive the call."""
     cdef int typenum = typenum_of(buffer.type)
     cdef cnp.ndarray array
     if typenum < 0 or buffer.ndim > cnp.NPY_MAXDIMS:
         raise ActionError(
-            f"{name} has {buffer.ndim} dimensions and the type {buffer.type} of XLA, which NumPy lacks: cast it first, "
-            "for instance with .astype(jnp.float32)"
+            f"{name} has {buffer.ndim} dimensions and XLA's data type {buffer.type}, which NumPy does not support: cast"
+            " it first, for example with .astype(jnp.float32)"
         )
     array = cnp.PyArray_SimpleNewFromData(<int>buffer.ndim, <cnp.npy_intp*>buffer.dims, typenum, buffer.data)
     cnp.PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
@@ -232,7 +235,7 @@ cdef object as_array(str name, const ep_xla_buffer* buffer):
 
 
 cdef int copy_out(cnp.ndarray source, const ep_xla_buffer* to) except -1:
-    """Copies an array into a buffer of as many elements, in the same type or in 32 bits."""
+    """Copy an array into a buffer that has the same number of elements, of the same type or of its 32-bit version."""
     cdef int64_t i, n = to.items
     cdef int typenum = cnp.PyArray_TYPE(source)
     if typenum_of(to.type) == typenum:
@@ -247,7 +250,7 @@ cdef int copy_out(cnp.ndarray source, const ep_xla_buffer* to) except -1:
 
 
 cdef str text_of(const ep_xla_buffer* buffer):
-    """Type and shape, for messages."""
+    """Return the type and the shape of a buffer for an error text."""
     shape = tuple([buffer.dims[i] for i in range(buffer.ndim)])
     typenum = typenum_of(buffer.type)
     return f"{cnp.PyArray_DescrFromType(typenum) if typenum >= 0 else 'another dtype'} {shape}"
@@ -256,7 +259,7 @@ cdef str text_of(const ep_xla_buffer* buffer):
 # ---- calls -----------------------------------------------------------------------------------------------------------
 
 cdef Target find(const ep_xla_call* call):
-    """What the handle of a call stands for."""
+    """Return the pool that the handle of a call stands for."""
     cdef int64_t handle
     if (call.num_args < 1 or call.num_results < 1 or call.args[0].type != XLA_FFI_DataType_U8
             or call.args[0].items != HANDLE_BYTES or call.results[0].type != XLA_FFI_DataType_U8
@@ -266,29 +269,29 @@ cdef Target find(const ep_xla_call* call):
     target = targets.get(handle)
     if target is None:
         raise PoolStateError(
-            "the handle means no pool of this process: it is none, or its pool was deleted, or it was made in another "
-            "process; call xla() of an open pool, and pass on the handle that each call returns"
+            "the handle does not belong to a pool of this process: it is not a handle, its pool was deleted, or it was "
+            "made in another process; call xla() of an open pool, and pass on the handle that each call returns"
         )
     return target
 
 
 cdef int check_results(const ep_xla_call* call, Target target, Pool pool, object env_id) except -1:
-    """Refuses a call whose results do not fit the batch that it would get."""
+    """Raise PoolStateError if the results of a call do not fit the batch that it would receive."""
     cdef const ep_xla_buffer* to
     cdef const Column* column
-    cdef int64_t rows = pool.outstanding, i
+    cdef int64_t rows = pool.engine.outstanding, i
     cdef int d, typenum
     cdef bint fits
     if call.sends:
         rows += pool.engine.num_envs if env_id is None else env_id.shape[0]
     else:
-        pool.check_outstanding()
+        check_can_fill(pool.engine)
     if not pool.engine.is_sync and rows > 0:
         rows = pool.engine.batch_size
     if call.num_results != 1 + target.num_columns:
         raise PoolStateError(
-            f"the pool returns {target.num_columns} arrays, this call was made for {call.num_results - 1}: the handle "
-            "is that of another pool"
+            f"this call expects {call.num_results - 1} arrays, but the pool returns {target.num_columns}: the handle "
+            "belongs to another pool"
         )
     for i in range(1, call.num_results):
         to = &call.results[i]
@@ -299,29 +302,29 @@ cdef int check_results(const ep_xla_call* call, Target target, Pool pool, object
             fits = fits and to.dims[1 + d] == column.dims[d]
         if not fits:
             raise PoolStateError(
-                f"array {i - 1} that the pool returns has {cnp.PyArray_DescrFromType(column.typenum)} rows of shape "
-                f"{tuple([column.dims[d] for d in range(column.ndim)])}, this call was made for {text_of(to)}: the "
-                "handle is that of another pool"
+                f"this call expects {text_of(to)} as array {i - 1}, but the pool returns rows of dtype "
+                f"{cnp.PyArray_DescrFromType(column.typenum)} and shape "
+                f"{tuple([column.dims[d] for d in range(column.ndim)])}: the handle belongs to another pool"
             )
         if to.dims[0] != rows:
             raise PoolStateError(
-                f"a batch has {rows} rows now, this call was made for {to.dims[0]}, and {pool.outstanding} envs were "
-                "in flight: the shapes of compiled code are fixed, so let step() get the rows of its env_id, or use "
-                "recv() of the pool"
+                f"this call expects a batch of {to.dims[0]} rows, but the next batch has {rows}, since "
+                f"{pool.engine.outstanding} envs were in flight: the shapes of compiled code are fixed, so let step() receive "
+                "the rows of its env_id, or call recv() of the pool"
             )
     return 0
 
 
 cdef tuple read_actions(const ep_xla_call* call, Pool pool):
-    """The actions and the env ids of a call, as send() takes them."""
+    """Return the actions and the env ids of a call, in the form that send() takes."""
     cdef int64_t i
     if call.num_key_bytes == 0:
         if not 2 <= call.num_args <= 3:
-            raise ActionError(f"an action and env_id were expected behind the handle, got {call.num_args - 1} arrays")
+            raise ActionError(f"expected the handle, an action and optionally env_id, got {call.num_args} arrays")
         return as_array("action", &call.args[1]), as_array("env_id", &call.args[2]) if call.num_args == 3 else None
     keys = call.keys[:call.num_key_bytes].decode().split(",")
     if call.num_args != 1 + len(keys):
-        raise ActionError(f"an action dict with the keys {keys} was announced, got {call.num_args - 1} arrays")
+        raise ActionError(f"expected the handle and one array for each of the keys {keys}, got {call.num_args} arrays")
     actions = {k: as_array(f"action {k!r}", &call.args[1 + i]) for i, k in enumerate(keys)}
     for field in pool.actions.fields:
         values = actions.get((<ActionField>field).name)
@@ -331,36 +334,43 @@ cdef tuple read_actions(const ep_xla_call* call, Pool pool):
 
 
 cdef int serve(const ep_xla_call* call) except -1:
-    """Does what a call asks for."""
+    """Serve a call."""
     cdef Target target = find(call)
     cdef Pool pool = target.pool()
     cdef object action = None, env_id = None
+    cdef int visit
     cdef int64_t n = -1, i
     cdef tuple batch
     cdef cnp.ndarray array
     if pool is None:
         raise PoolStateError("the pool of this handle was deleted")
-    pool.check_open()
     if call.sends:
-        action, env_id = read_actions(call, pool)
-        env_id = as_ids(env_id)
-    if call.receives:
-        check_results(call, target, pool, env_id)
-    if call.sends:
-        n = pool.put(action, env_id, call.receives)
-    if call.receives:
-        batch = pool.get(target.form, n == 0)
-        for i in range(1, call.num_results):
-            array = <cnp.ndarray>batch[i - 1]
-            if cnp.PyArray_DIMS(array)[0] != call.results[i].dims[0]:
-                raise PoolStateError("another thread used the pool at the same moment: let one thread use it")
-            copy_out(array, &call.results[i])
+        visit = pool.guard.enter(NOTHING_ELSE, b"step" if call.receives else b"send")
+    else:
+        visit = pool.guard.enter(RECEIVING, b"recv")
+    try:
+        if call.sends:
+            action, env_id = read_actions(call, pool)
+            env_id = as_ids(env_id)
+        if call.receives:
+            check_results(call, target, pool, env_id)
+        if call.sends:
+            n = pool.send_actions(action, env_id, visit, RECEIVING if call.receives else NOTHING_ELSE)
+        if call.receives:
+            batch = pool.receive(target.template, n == 0)
+            for i in range(1, call.num_results):
+                array = <cnp.ndarray>batch[i - 1]
+                if cnp.PyArray_DIMS(array)[0] != call.results[i].dims[0]:
+                    raise PoolStateError("another thread used the pool during this call: use the pool from one thread only")
+                copy_out(array, &call.results[i])
+    finally:
+        pool.leave(visit)
     memcpy(call.results[0].data, call.args[0].data, HANDLE_BYTES)
     return 0
 
 
 cdef int code_of(object error) noexcept:
-    """XLA's code for an exception."""
+    """Return XLA's error code for an exception."""
     if isinstance(error, (ActionError, EnvIdError)):
         return XLA_FFI_Error_Code_INVALID_ARGUMENT
     if isinstance(error, PoolStateError):
@@ -371,12 +381,12 @@ cdef int code_of(object error) noexcept:
 
 
 cdef int serve_xla(const ep_xla_call* call) noexcept with gil:
-    """What the handlers call; an exception becomes XLA's error with the same words."""
+    """Serve a call of a handler; an exception becomes an error of XLA with the same text."""
     try:
         serve(call)
         return XLA_FFI_Error_Code_OK
     except KeyboardInterrupt:
-        PyErr_SetInterrupt()        # raised again where the caller is back in Python
+        PyErr_SetInterrupt()        # raises KeyboardInterrupt again when the caller is back in Python
         ep_xla_explain(call, b"interrupted", 11)
         return XLA_FFI_Error_Code_CANCELLED
     except BaseException as error:

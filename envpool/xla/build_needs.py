@@ -1,4 +1,4 @@
-"""What the bridge to XLA is built of: the headers that jax brings along. Nothing of jax is linked."""
+"""Build requirements of the bridge to XLA: the headers that jax installs. Nothing of jax is linked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from setuptools import Extension
 
 
 def configure(extension: Extension, build: Build) -> None:
-    """Add the headers of jax's foreign function interface, and the functions that XLA calls."""
+    """Add the headers of jax's foreign function interface and the C++ file with the handlers."""
     try:
         from jax.ffi import include_dir
     except ImportError as error:

@@ -1,17 +1,19 @@
-"""The functions that ``pool.xla()`` returns: calls of the handlers, with results in the pool's API style."""
+"""The functions that ``pool.xla()`` returns: they call the handlers and return results in the pool's API style."""
 
 from __future__ import annotations
 
 import atexit
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envpool.family import load_compiled
-from envpool.pool import EnvPool
+from envpool.extensions import load_compiled
+
+if TYPE_CHECKING:
+    from envpool.pool import EnvPool
 
 bridge: Any = load_compiled(
     "envpool.xla.bridge",
@@ -19,25 +21,25 @@ bridge: Any = load_compiled(
     "`pip install --no-build-isolation --no-binary envpool 'envpool[jax]'`. Otherwise",
 )
 
-#: Name of the handlers in XLA.
+#: Name under which the handlers are registered with XLA.
 TARGET = "envpool"
 
 for _platform, _handler in bridge.handlers().items():
     jax.ffi.register_ffi_target(TARGET, _handler, platform=_platform)
 atexit.register(bridge.stop)
 
-#: A shape and a dtype.
+#: Class of a shape with a dtype.
 Struct: Any = jax.ShapeDtypeStruct
 HANDLE = Struct((8,), np.uint8)
 
 
 def make_functions(pool: EnvPool) -> tuple[Any, Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
-    """Return handle, recv, send and step; see ``EnvPool.xla``."""
+    """Return (handle, recv, send, step) of a pool; see ``EnvPool.xla``."""
     handle, nest, arrays = bridge.connect(pool)
     batch_size = int(pool.config["batch_size"])
 
     def call(rows: int | None, keys: str, *args: Any) -> Any:
-        """Call the handler: `rows` is how many it returns, None if it does not receive."""
+        """Call the handler; `rows` is the number of rows to receive, None if the call does not receive."""
         batch = {} if rows is None else {name: batch_of(rows, *array) for name, array in arrays.items()}
         function = jax.ffi.ffi_call(
             TARGET,
@@ -51,15 +53,15 @@ def make_functions(pool: EnvPool) -> tuple[Any, Callable[..., Any], Callable[...
         return new_handle if rows is None else (new_handle, fill(nest, dict(zip(batch, results, strict=True))))
 
     def recv(handle: Any) -> Any:
-        """Wait for the next batch; return the handle, and what ``step`` of the pool returns."""
+        """Wait for the next batch; return the next handle and the batch."""
         return call(batch_size, "", handle)
 
     def send(handle: Any, action: Any, env_id: Any = None) -> Any:
-        """Send actions; return the handle."""
+        """Send actions; return the next handle."""
         return call(None, *operands(handle, action, env_id))
 
     def step(handle: Any, action: Any, env_id: Any = None) -> Any:
-        """Send actions and wait for the next batch; return the handle, and what ``step`` of the pool returns."""
+        """Send actions and wait for the next batch; return the next handle and the batch."""
         keys, *args = operands(handle, action, env_id)
         ids = ids_of(keys, args)
         return call(batch_size if pool.is_async or ids is None else ids.size, keys, *args)
@@ -68,12 +70,12 @@ def make_functions(pool: EnvPool) -> tuple[Any, Callable[..., Any], Callable[...
 
 
 def batch_of(rows: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
-    """Return what JAX makes of an array with one row of `shape` an env: 32 bits, where it is limited to them."""
+    """Return shape and dtype of a batch array in JAX, which has 32-bit types only unless 64-bit types are enabled."""
     return Struct((rows, *shape), jax.dtypes.canonicalize_dtype(dtype))
 
 
 def operands(handle: Any, action: Any, env_id: Any) -> tuple[Any, ...]:
-    """Return the keys of an action dict, "" if it is none, and the arrays of a call that sends."""
+    """Return the keys of a dict of actions ("" if the action is an array), then the arrays of a call that sends."""
     if not isinstance(action, dict):
         arrays = [action] if env_id is None else [action, env_id]
         return "", handle, *map(jnp.asarray, arrays)
@@ -84,7 +86,7 @@ def operands(handle: Any, action: Any, env_id: Any) -> tuple[Any, ...]:
 
 
 def ids_of(keys: str, args: list[Any]) -> Any:
-    """Return the env ids among the arrays of a call, None if there are none."""
+    """Return the env ids among the arrays of a call, None if the call has no env ids."""
     names = keys.split(",") if keys else ["action", "env_id"][: len(args) - 1]
     return dict(zip(names, args[1:], strict=True)).get("env_id")
 
@@ -98,7 +100,7 @@ def flatten(nest: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def fill(nest: Any, arrays: dict[str, Any]) -> Any:
-    """Return a nest of names with the arrays in their places."""
+    """Return a nest of names in which each name is replaced by its array."""
     if isinstance(nest, str):
         return arrays[nest]
     if isinstance(nest, dict):

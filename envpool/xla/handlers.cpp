@@ -1,5 +1,5 @@
-/* The functions that XLA calls. They know nothing of pools: they gather the buffers of a call and pass them on, on the
- * GPU by way of copies in host memory. */
+/* The functions that XLA calls. They do not know pools: they gather the buffers of a call and pass them on. For a call on
+ * a GPU, they copy the buffers to host memory and back. */
 #include "handlers.h"
 
 #include <dlfcn.h>
@@ -19,8 +19,8 @@ namespace ffi = xla::ffi;
 
 ep_xla_serve_fn serve;
 
-/* Python must not end while a thread of XLA waits for it: see ep_xla_stop. Both are sequentially consistent, so a call
- * either is seen by who stops, or sees that it must not go on. */
+/* The interpreter must not exit while a thread of XLA waits for it, see ep_xla_stop. Both variables are sequentially
+ * consistent: either the thread that stops sees a call in `inside`, or the call sees `stopped` and returns. */
 std::atomic<bool> stopped{false};
 std::atomic<int64_t> inside{0};
 
@@ -42,7 +42,7 @@ ep_xla_buffer describe(const ffi::AnyBuffer &buffer) {
             static_cast<int64_t>(buffer.element_count()), static_cast<int32_t>(buffer.element_type())};
 }
 
-/* Lists the operands of a call; false where one is no array. */
+/* Lists the operands and results of a call. Returns false if one of them is not an array. */
 bool gather(const ffi::RemainingArgs &args, const ffi::RemainingRets &rets, Buffers &in, Buffers &out) {
     in.reserve(args.size());
     out.reserve(rets.size());
@@ -59,11 +59,11 @@ bool gather(const ffi::RemainingArgs &args, const ffi::RemainingRets &rets, Buff
     return true;
 }
 
-ffi::Error no_array() { return ffi::Error::InvalidArgument("envpool takes and returns arrays only"); }
+ffi::Error no_array() { return ffi::Error::InvalidArgument("calls of envpool take and return arrays only"); }
 
 ffi::Error pass_on(bool sends, bool receives, std::string_view keys, const Buffers &in, const Buffers &out) {
     Inside here;
-    if (stopped) return ffi::Error(ffi::ErrorCode::kCancelled, "Python is shutting down: its pools are closed");
+    if (stopped) return ffi::Error(ffi::ErrorCode::kCancelled, "the Python interpreter is exiting: its pools are closed");
     std::string error;
     ep_xla_call call = {sends,      receives,        keys.data(),  ssize(keys), in.data(),
                         ssize(in), out.data(), ssize(out), &error};
@@ -86,7 +86,7 @@ XLA_FFI_DEFINE_HANDLER(cpu_handler, run_on_cpu,
                            .RemainingArgs()
                            .RemainingRets());
 
-/* ---- CUDA: the driver is looked up at run time, so that neither its headers nor a GPU are needed to build this ---- */
+/* ---- CUDA: the driver is loaded at run time, so that the build needs neither its headers nor a GPU ---- */
 
 struct Driver {
     using Address = unsigned long long;     /* CUdeviceptr */
@@ -123,7 +123,7 @@ size_t bytes_of(const ep_xla_buffer &buffer) {
     return buffer.items * ffi::ByteWidth(static_cast<ffi::DataType>(buffer.type));
 }
 
-/* Host memory for all buffers of a call, which then point there; `device` keeps where they were. */
+/* Owns host memory for all buffers of a call and makes the buffers point to it; `device` returns where they were. */
 class Staging {
   public:
     Staging(std::initializer_list<Buffers *> lists) {

@@ -1,4 +1,4 @@
-/* Between XLA and the pool: what a call brings, as plain C. Filled by handlers.cpp, read by bridge.pyx. */
+/* A call of XLA as plain C data. handlers.cpp fills it, bridge.pyx reads it. */
 #ifndef ENVPOOL_XLA_HANDLERS_H
 #define ENVPOOL_XLA_HANDLERS_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 typedef struct ep_xla_buffer {
-    void *data;             /* in host memory; may be NULL where it is empty */
+    void *data;             /* in host memory; may be NULL if there are no items */
     const int64_t *dims;    /* (ndim) */
     int64_t ndim;
     int64_t items;          /* product of dims */
@@ -14,35 +14,35 @@ typedef struct ep_xla_buffer {
 } ep_xla_buffer;
 
 typedef struct ep_xla_call {
-    int sends;              /* whether actions are sent: args are the handle, the actions, and env ids or not */
-    int receives;           /* whether a batch is received: results are the handle and its arrays */
-    const char *keys;       /* the keys of a dict of actions, separated by commas; empty: no dict (num_key_bytes) */
+    int sends;              /* whether the call sends: args are the handle, the actions and optionally env ids */
+    int receives;           /* whether the call receives: results are the handle and the arrays of a batch */
+    const char *keys;       /* (num_key_bytes) keys of a dict of actions, separated by commas; empty if the action is an array */
     int64_t num_key_bytes;
     const ep_xla_buffer *args;
     int64_t num_args;
     const ep_xla_buffer *results;
     int64_t num_results;
-    void *error;            /* where ep_xla_explain puts a text */
+    void *error;            /* where ep_xla_explain stores the error text */
 } ep_xla_call;
 
-/* Does what a call asks for. Runs on any thread, takes the GIL. Returns an XLA_FFI_Error_Code, after ep_xla_explain if
- * it is not zero. */
+/* Serves a call. Runs on any thread and takes the GIL. Returns an XLA_FFI_Error_Code; if it is not zero, ep_xla_explain
+ * has been called. */
 typedef int (*ep_xla_serve_fn)(const ep_xla_call *call);
 
-/* Whom the handlers call; to be set before they are registered. */
+/* Sets the function that the handlers call. Must be called before the handlers are registered. */
 void ep_xla_set_serve(ep_xla_serve_fn serve);
 
-/* Makes size bytes at text the message of the error that this call ends with. */
+/* Sets the text of the error with which a call fails: size bytes at text. */
 void ep_xla_explain(const ep_xla_call *call, const char *text, size_t size);
 
-/* The handler for the CPU; the one for CUDA, or NULL where no driver is installed. Pointers to XLA_FFI_Handler. */
+/* The handlers, pointers to XLA_FFI_Handler. The CUDA handler is NULL if no driver is installed. */
 void *ep_xla_cpu_handler(void);
 void *ep_xla_cuda_handler(void);
 
-/* From now on every call fails without looking at Python, which is about to end. */
+/* Makes every further call fail without entering Python. Called before the interpreter exits. */
 void ep_xla_stop(void);
 
-/* Calls that are being served. */
+/* Number of calls that are being served. */
 int64_t ep_xla_num_inside(void);
 
 #endif

@@ -1,128 +1,127 @@
-"""RandomWalk: a native environment outside the envpool package, to copy and change. docs/native_env.md goes through it.
+"""RandomWalk: a native environment outside the envpool package, to copy and change. docs/native_env.md explains it.
 
-A walker stands on a row of cells and wants to reach the right end. Its steps slip to the other side now and then.
+A walker stands on a row of cells and wants to reach the right end. Now and then a step slips to the other side.
 """
 
 import numpy as np
 
-from cpython.pycapsule cimport PyCapsule_New
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memset
 
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init
-from envpool.numerics.rng cimport ep_next_double, ep_pcg64, ep_pcg64_seed
+from envpool.env cimport envpool_batch, envpool_env, envpool_frames
+from envpool.numerics.rng cimport ep_next_double, ep_pcg64
+from envpool.scaffold cimport (
+    envpool_config_bytes, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
+)
 
 import envpool
 from envpool.errors import ConfigError
-from envpool.native import Field, define
+from envpool.native import EnvDefinition, Field, define
 
-cdef struct Config:             # what build() hands to create()
+cdef struct Config:             # the options, from build() to the functions below
     int32_t size
     double slip
 
-cdef struct Walkers:            # the state of all envs
-    Config config
-    ep_pcg64* rng               # (num_envs)
-    int32_t* cell               # (num_envs), 0 to size - 1
-    uint8_t* slipped            # (num_envs), whether the last step slipped
-
-
-cdef void destroy(void* state) noexcept nogil:
-    cdef Walkers* w = <Walkers*>state
-    free(w.rng)
-    free(w.cell)
-    free(w.slipped)
-    free(w)
+cdef struct Walker:             # the state of one environment
+    ep_pcg64 rng
+    int32_t cell                # 0 to size - 1
+    uint8_t slipped             # whether the last step slipped
 
 
 cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
-    cdef Walkers* w = <Walkers*>calloc(1, sizeof(Walkers))
-    if w == NULL:
-        return NULL
-    w.config = (<const Config*>config)[0]
-    w.rng = <ep_pcg64*>calloc(num_envs, sizeof(ep_pcg64))
-    w.cell = <int32_t*>calloc(num_envs, sizeof(int32_t))
-    w.slipped = <uint8_t*>calloc(num_envs, sizeof(uint8_t))
-    if w.rng == NULL or w.cell == NULL or w.slipped == NULL:
-        destroy(w)
-        return NULL
-    return w
+    return envpool_new_state(config, num_envs, sizeof(envpool_state), sizeof(Walker))
 
 
-cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil:
-    cdef Walkers* w = <Walkers*>state
-    cdef int32_t i
-    for i in range(n):
-        ep_pcg64_seed(&w.rng[ids[i]], seeds[i])
+cdef void reset(Walker* w, const Config* config) noexcept nogil:
+    w.cell = config.size // 2
+    w.slipped = 0
+
+
+cdef void step(Walker* w, const Config* config, int32_t action) noexcept nogil:
+    w.slipped = ep_next_double(&w.rng) < config.slip
+    w.cell += 1 if action != w.slipped else -1
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
-    cdef Walkers* w = <Walkers*>state
-    cdef const int32_t* actions = <const int32_t*>b.actions[0]      # by env id
-    cdef int32_t i, id, right
+    cdef envpool_state* s = <envpool_state*>state
+    cdef const Config* config = <const Config*>s.config
+    cdef const int32_t* actions = <const int32_t*>b.actions[0]
+    cdef Walker* w
+    cdef int32_t i
     for i in range(b.n):
-        id = b.ids[i]
+        w = <Walker*>s.records + b.ids[i]
         if b.reset[i]:
-            w.cell[id] = w.config.size // 2
-            w.slipped[id] = 0
-            continue
-        w.slipped[id] = ep_next_double(&w.rng[id]) < w.config.slip
-        right = actions[id] != w.slipped[id]
-        w.cell[id] += 1 if right else -1
-        b.terminated[i] = w.cell[id] == 0 or w.cell[id] == w.config.size - 1
-        b.reward[i] = w.cell[id] == w.config.size - 1
+            reset(w, config)
+        else:
+            step(w, config, actions[b.ids[i]])
+            b.terminated[i] = w.cell == 0 or w.cell == config.size - 1
+            b.reward[i] = w.cell == config.size - 1
     return 0
 
 
 cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
-    cdef Walkers* w = <Walkers*>state
+    cdef const Walker* walkers = <const Walker*>(<envpool_state*>state).records
     cdef int32_t* obs = <int32_t*>fields[0] + row0
     cdef uint8_t* slipped = <uint8_t*>fields[1] + row0
     cdef int32_t i
     for i in range(n):
-        obs[i] = w.cell[ids[i]]
-        slipped[i] = w.slipped[ids[i]]
+        obs[i] = walkers[ids[i]].cell
+        slipped[i] = walkers[ids[i]].slipped
 
 
-cdef envpool_env ENV_DEF
-envpool_env_init(&ENV_DEF, "RandomWalk")
-ENV_DEF.create = create
-ENV_DEF.destroy = destroy
-ENV_DEF.seed_many = seed_many
-ENV_DEF.step_many = step_many
-ENV_DEF.write_many = write_many
+cdef void draw(uint8_t* pixels, int32_t height, int32_t width, const Walker* w, int32_t size) noexcept nogil:
+    """Draw the walker as a white cell on black; `pixels` is (height, width, 3)."""
+    cdef int64_t left = <int64_t>w.cell * width // size, right = (<int64_t>w.cell + 1) * width // size
+    cdef int64_t y
+    memset(pixels, 0, <size_t>3 * height * width)
+    for y in range(height):
+        memset(pixels + 3 * (y * width + left), 255, 3 * (right - left))
 
 
-class RandomWalk:
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    cdef envpool_state* s = <envpool_state*>state
+    cdef int32_t size = (<const Config*>s.config).size
+    cdef int32_t i
+    for i in range(f.n):
+        draw(f.pixels + <size_t>3 * f.height * f.width * i, f.height, f.width, <Walker*>s.records + f.ids[i], size)
+    return 0
+
+
+cdef envpool_env ENV_DEF = envpool_new_env("RandomWalk", create, step_many, write_many)
+ENV_DEF.render_many = render_many
+ENV_DEF.frame_height, ENV_DEF.frame_width = 32, 256
+
+
+class RandomWalk(EnvDefinition):
     """A walk along a row of cells.
 
-    Observation int32: the cell, 0 to size - 1. Action int32: 0 left, 1 right. Reward 1 for reaching the right end; an
-    episode ends at either end. ``info["slipped"]`` bool says whether the last step went the other way.
+    Observation int32: the cell, 0 to size - 1. Action int32: 0 goes left, 1 goes right. Reward 1 for reaching the right
+    end and 0 otherwise; an episode ends at either end. ``info["slipped"]`` bool: whether the last step went the other
+    way.
 
     Options
     -------
     size : int
-        Cells, at least 3.
+        Number of cells, at least 3. Default 7.
     slip : float
-        Probability of stepping to the other side.
+        Probability in [0, 1] that a step goes to the other side. Default 0.1.
     """
 
     options = {"size": 7, "slip": 0.1}
 
     @staticmethod
     def build(config):
-        """Return the capsule of this kind."""
+        """Return the capsule of this environment definition."""
         cdef Config c
         if config.size < 3:
-            raise ConfigError(f"size is {config.size}, allowed are 3 and more")
+            raise ConfigError(f"size must be at least 3, got {config.size}")
         if not 0 <= config.slip <= 1:
-            raise ConfigError(f"slip is {config.slip}, allowed are 0 to 1")
+            raise ConfigError(f"slip must be between 0 and 1, got {config.slip}")
         c.size = config.size
         c.slip = config.slip
         fields = [Field("obs", np.int32, (), 0, config.size - 1), Field("info:slipped", np.bool_)]
         actions = [Field("action", np.int32, (), 0, 1)]
-        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
-        return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
+        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)))
 
 
 envpool.register("RandomWalk-v0", __name__, env="RandomWalk", max_episode_steps=100)

@@ -1,4 +1,4 @@
-"""Builds the environment against the envpool that is installed: ``pip install --no-build-isolation .``."""
+"""Build the environment against the envpool that is installed: ``pip install --no-build-isolation .``."""
 
 import numpy as np
 from Cython.Build import cythonize

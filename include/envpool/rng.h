@@ -1,15 +1,15 @@
-/* Random numbers that equal numpy's draw for draw: np.random.Generator(np.random.PCG64(seed)), which is also what
- * gymnasium.utils.seeding.np_random(seed) makes. envpool/rng_legacy.h has np.random.RandomState.
+/* Random numbers that equal numpy's draw for draw: np.random.Generator(np.random.PCG64(seed)), which is also the result
+ * of gymnasium.utils.seeding.np_random(seed). envpool/rng_legacy.h has np.random.RandomState.
  *
- * Equality is more than equal values: each function takes as many bits from the generator as the numpy call that its
- * comment names, so calls may be mixed in any order. Calls in a row also equal one numpy call with `size`, element by
- * element in C order, for float64, int64 and int32 (bool and the 8-bit and 16-bit types of Generator.integers do not).
+ * Not only the values are equal: each function takes as many bits from the generator as the numpy call that its comment
+ * names, so calls may be mixed in any order. Consecutive calls also equal one numpy call with `size`, element by
+ * element in C order, for float64, int64 and int32 (not for bool and the 8-bit and 16-bit types of Generator.integers).
  *
- * Nothing here allocates, keeps globals or calls Python. A generator may be copied and compared as plain memory; one
- * thread at a time may draw from it. Arguments are not checked: what must hold stands at each function.
+ * No function allocates, uses global variables or calls Python. A generator may be copied and compared as plain memory;
+ * only one thread at a time may draw from it. Arguments are not checked: each comment states what must hold.
  *
  * Only the normal distribution needs a library: link libnpyrandom.a, which is in the numpy wheel (numpy/random/lib).
- * There and in ep_pcg64_bind() numpy's own functions draw through a bitgen_t; everything else is inlined.
+ * For it and after ep_pcg64_bind(), numpy's own functions draw through a bitgen_t; everything else is inlined.
  */
 #ifndef ENVPOOL_RNG_H
 #define ENVPOOL_RNG_H
@@ -25,19 +25,19 @@ extern "C" {
 
 __extension__ typedef unsigned __int128 ep_uint128;
 
-/* numpy's PCG64. The 128-bit numbers are kept as halves, so that the struct has no alignment beyond 8. */
+/* numpy's PCG64. 128-bit numbers are stored as two halves, so that the struct needs an alignment of only 8. */
 typedef struct ep_pcg64 {
   uint64_t state_high; /* upper half of the state                                                                  */
   uint64_t state_low;  /* lower half of the state                                                                  */
   uint64_t step_high;  /* upper half of the increment, which tells one stream from another                         */
-  uint64_t step_low;   /* lower half of the increment, always odd                                                  */
+  uint64_t step_low;   /* lower half of the increment, which is always odd                                         */
   uint32_t half;       /* upper 32 bits of a 64-bit draw whose lower 32 bits were handed out                       */
-  uint32_t has_half;   /* 1: the next 32-bit draw is `half`; 64-bit draws leave it waiting                         */
+  uint32_t has_half;   /* 1: the next 32-bit draw is `half`; 64-bit draws do not use it                            */
 } ep_pcg64;
 
 /* --- Seeding ---------------------------------------------------------------------------------------------------- */
 
-/* SeedSequence's hash. Its constant runs through a fixed series, one step a call, so the order of calls matters. */
+/* SeedSequence's hash. Each call advances `constant` along a fixed series, so the order of calls matters. */
 static inline uint32_t ep_seed_hash(uint32_t word, uint32_t *constant, uint32_t factor) {
   word ^= *constant;
   *constant *= factor;
@@ -59,8 +59,8 @@ static inline void ep_pcg64_advance(ep_pcg64 *g) {
 }
 
 /* SeedSequence(entropy).generate_state(count) into out (count). The words (n, n >= 1) are those of a list of ints below
- * 2**32, or of one int of any size, lowest first and no more of them than it has. Up to 4 words, zeros at the end change
- * nothing. */
+ * 2**32, or those of one int of any size, lowest first, without leading zeros of the int. Among the first 4 words,
+ * zeros at the end change nothing. */
 static inline void ep_generate_state(const uint32_t *words, size_t n, uint32_t *out, size_t count) {
   const uint32_t absorb = UINT32_C(0x931e8875), emit = UINT32_C(0x58f38ded);
   uint32_t pool[4], constant = UINT32_C(0x43b0d7e5);
@@ -129,8 +129,8 @@ static inline double ep_uniform(ep_pcg64 *g, double low, double high) { return l
 /* --- Integers --------------------------------------------------------------------------------------------------- */
 
 /* An integer in [0, last] by Lemire's multiplication: the upper half of bits * (last + 1) is kept unless the lower half
- * falls into the short remainder that would make some results likelier. 32-bit draws as long as they suffice. Generator
- * uses it for integers and choice. */
+ * falls into the short remainder that would make some results more likely. It takes 32-bit draws if they suffice.
+ * Generator uses this function for integers and choice. */
 static inline uint64_t ep_bounded(ep_pcg64 *g, uint64_t last) {
   if (last == 0) return 0;
   if (last < UINT32_MAX) {
@@ -153,20 +153,20 @@ static inline uint64_t ep_bounded(ep_pcg64 *g, uint64_t last) {
   return (uint64_t)(product >> 64);
 }
 
-/* Generator.integers(low, last, endpoint=True), dtype int64. low <= last; low == last draws nothing. */
+/* Generator.integers(low, last, endpoint=True), dtype int64. low <= last; low == last takes no draw. */
 static inline int64_t ep_integers_closed(ep_pcg64 *g, int64_t low, int64_t last) {
   return (int64_t)((uint64_t)low + ep_bounded(g, (uint64_t)last - (uint64_t)low));
 }
 
-/* Generator.integers(low, high), dtype int64: in [low, high). low < high; a single possible value draws nothing. */
+/* Generator.integers(low, high), dtype int64: in [low, high). low < high; low == high - 1 takes no draw. */
 static inline int64_t ep_integers(ep_pcg64 *g, int64_t low, int64_t high) {
   return ep_integers_closed(g, low, high - 1);
 }
 
-/* Bits that an integer in [0, last] may have set. last > 0. */
+/* The bits that integers in [0, last] can have set. last > 0. */
 static inline uint64_t ep_mask(uint64_t last) { return UINT64_MAX >> __builtin_clzll(last); }
 
-/* An integer in [0, last] by masking and trying again. Generator uses it for shuffle and permutation. */
+/* An integer in [0, last] by masking and rejection. Generator uses this function for shuffle and permutation. */
 static inline uint64_t ep_interval(ep_pcg64 *g, uint64_t last) {
   if (last == 0) return 0;
   const uint64_t mask = ep_mask(last);
@@ -181,15 +181,15 @@ static inline uint64_t ep_interval(ep_pcg64 *g, uint64_t last) {
 
 /* --- Normal distribution ---------------------------------------------------------------------------------------- */
 
-/* numpy's, from libnpyrandom.a. Declared here since numpy/random/distributions.h would include Python.h. */
+/* From numpy's libnpyrandom.a. Declared here, since numpy/random/distributions.h would include Python.h. */
 double random_standard_normal(bitgen_t *bitgen);
 
 static inline uint64_t ep_bitgen_next64(void *g) { return ep_next64((ep_pcg64 *)g); }
 static inline uint32_t ep_bitgen_next32(void *g) { return ep_next32((ep_pcg64 *)g); }
 static inline double ep_bitgen_next_double(void *g) { return ep_next_double((ep_pcg64 *)g); }
 
-/* Lets numpy's C functions (numpy/random/distributions.h, numpy.random.c_distributions) draw from g, which must stay
- * where it is for as long as `bitgen` is used. */
+/* Lets numpy's C functions (numpy/random/distributions.h, numpy.random.c_distributions) draw from g, which must not
+ * move while `bitgen` is in use. */
 static inline void ep_pcg64_bind(ep_pcg64 *g, bitgen_t *bitgen) {
   bitgen->state = g;
   bitgen->next_uint64 = ep_bitgen_next64;
@@ -213,8 +213,8 @@ static inline double ep_normal(ep_pcg64 *g, double loc, double scale) { return l
 /* Generator.choice(n). n >= 1. */
 static inline int64_t ep_choice(ep_pcg64 *g, int64_t n) { return (int64_t)ep_bounded(g, (uint64_t)n - 1); }
 
-/* Turns probabilities p (n, not negative, not all zero) into the cdf (n) that choice with p searches: running sums over
- * the last one, so cdf[n - 1] is 1 whatever p sums to. `cdf` may be `p`. Worth doing once for a fixed p. */
+/* Turns probabilities p (n, not negative, not all zero) into the cdf (n) that choice with p searches: running sums,
+ * divided by the last one, so cdf[n - 1] is 1 whatever p sums to. `cdf` may be `p`. For a fixed p, call it once. */
 static inline void ep_choice_cdf(const double *p, int64_t n, double *cdf) {
   double sum = 0.0;
   for (int64_t i = 0; i < n; i++) cdf[i] = sum += p[i];
@@ -241,13 +241,13 @@ static inline int64_t ep_choice_p(ep_pcg64 *g, const double *cdf, int64_t n) {
   return ep_cdf_index(cdf, n, ep_next_double(g));
 }
 
-/* numpy draws a sample without replacement from the end of a shuffled range when the sample is large, else by Floyd's
- * algorithm; which one decides the stream. 0 <= k <= n. */
+/* Whether numpy draws a sample without replacement from the end of a shuffled range, as it does for a large sample, or
+ * by Floyd's algorithm. The two take different draws. 0 <= k <= n. */
 static inline int ep_choice_by_tail(int64_t n, int64_t k, int shuffle) {
   return n > 10000 && k > n / (shuffle ? 50 : 20);
 }
 
-/* Items of the scratch that ep_choice_without_replacement() needs for these n and k, shuffled or not. */
+/* The number of scratch items that ep_choice_without_replacement() needs for n and k, with shuffle or without. */
 static inline int64_t ep_choice_scratch_size(int64_t n, int64_t k) {
   if (ep_choice_by_tail(n, k, 1)) return n;
   int64_t slots = 2; /* a power of two, at most half full */
@@ -255,7 +255,7 @@ static inline int64_t ep_choice_scratch_size(int64_t n, int64_t k) {
   return slots;
 }
 
-/* Exchanges each of values[first..n-1], the last one first, with itself or one before it; values[0] draws nothing. */
+/* Swaps each of values[first..n-1], from the last one on, with itself or one before it; values[0] takes no draw. */
 static inline void ep_shuffle_bounded(ep_pcg64 *g, int64_t *values, int64_t n, int64_t first) {
   for (int64_t i = n - 1; i >= first; i--) {
     const uint64_t other = ep_bounded(g, (uint64_t)i);
@@ -265,7 +265,7 @@ static inline void ep_shuffle_bounded(ep_pcg64 *g, int64_t *values, int64_t n, i
   }
 }
 
-/* Adds value to the open-addressed set `slots` (-1: free); 0 when it was in already. */
+/* Adds value to the open-addressed set `slots` (-1: free). Returns 0 if the set already has it, otherwise 1. */
 static inline int ep_set_add(int64_t *slots, uint64_t mask, int64_t value) {
   uint64_t slot = (uint64_t)value & mask;
   while (slots[slot] != -1) {
@@ -276,8 +276,8 @@ static inline int ep_set_add(int64_t *slots, uint64_t mask, int64_t value) {
   return 1;
 }
 
-/* Generator.choice(n, k, replace=False, shuffle=shuffle) into out (k). 0 <= k <= n. Without shuffle the set is as
- * random, its order is not. scratch (ep_choice_scratch_size(n, k)) is overwritten. */
+/* Generator.choice(n, k, replace=False, shuffle=shuffle) into out (k). 0 <= k <= n. Without shuffle the set is
+ * just as random, but its order is not. Overwrites scratch (ep_choice_scratch_size(n, k)). */
 static inline void ep_choice_without_replacement(ep_pcg64 *g, int64_t n, int64_t k, int shuffle, int64_t *out,
                                                  int64_t *scratch) {
   if (ep_choice_by_tail(n, k, shuffle)) {
@@ -293,7 +293,7 @@ static inline void ep_choice_without_replacement(ep_pcg64 *g, int64_t n, int64_t
     const int64_t last = n - k + i;
     const int64_t value = (int64_t)ep_bounded(g, (uint64_t)last);
     out[i] = value;
-    if (!ep_set_add(scratch, mask, value)) { /* `last` was out of reach so far, so it is free */
+    if (!ep_set_add(scratch, mask, value)) { /* `last` could not be drawn before, so the set does not have it */
       ep_set_add(scratch, mask, last);
       out[i] = last;
     }
@@ -303,7 +303,7 @@ static inline void ep_choice_without_replacement(ep_pcg64 *g, int64_t n, int64_t
 
 /* --- Shuffling -------------------------------------------------------------------------------------------------- */
 
-/* Exchanges two items that do not overlap. Fast when itemsize is a constant at the call. */
+/* Swaps two items that do not overlap. It is fast if itemsize is a compile-time constant. */
 static inline void ep_swap(char *a, char *b, size_t itemsize) {
   char kept[64];
   while (itemsize > 0) {
@@ -317,8 +317,8 @@ static inline void ep_swap(char *a, char *b, size_t itemsize) {
   }
 }
 
-/* Generator.shuffle(items): n items of itemsize bytes, next to each other. Rows of an array are items too (axis 0), and
- * n pointers give the order of a Python list. */
+/* Generator.shuffle(items): n contiguous items of itemsize bytes. Items may be the rows of an array (axis 0), or
+ * pointers to the elements of a Python list. */
 static inline void ep_shuffle(ep_pcg64 *g, void *items, int64_t n, size_t itemsize) {
   char *const base = (char *)items;
   for (int64_t i = n - 1; i > 0; i--) {

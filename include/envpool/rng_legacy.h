@@ -1,6 +1,6 @@
-/* Random numbers that equal np.random.RandomState(seed) draw for draw, as dm_control's tasks draw them. New code is
- * better off with envpool/rng.h. Its rules hold here too: equal streams in any mixture of calls, no allocation, no
- * checks of arguments.
+/* Random numbers that equal those of np.random.RandomState(seed) draw for draw, as in dm_control's tasks. New code
+ * should use envpool/rng.h. Its rules also apply here: streams are equal for any mixture of calls, nothing is
+ * allocated, and arguments are not checked.
  */
 #ifndef ENVPOOL_RNG_LEGACY_H
 #define ENVPOOL_RNG_LEGACY_H
@@ -19,15 +19,15 @@ enum { EP_MT19937_WORDS = 624, EP_MT19937_SHIFT = 397 };
 
 /* A RandomState: the Mersenne Twister and the second half of a pair of normal numbers. */
 typedef struct ep_mt19937 {
-  uint32_t key[EP_MT19937_WORDS]; /* the state, from which words are handed out                                    */
-  int32_t position;               /* next word of `key`; EP_MT19937_WORDS: all are used                            */
+  uint32_t key[EP_MT19937_WORDS]; /* the state, from which words are drawn                                         */
+  int32_t position;               /* next word of `key`; EP_MT19937_WORDS: all words are used                      */
   int32_t has_normal;             /* 1: the next normal number is `normal`                                         */
-  double normal;                  /* waiting normal number, 0 when there is none                                   */
+  double normal;                  /* the second number of a pair; 0 if has_normal is 0                             */
 } ep_mt19937;
 
 /* --- Seeding ---------------------------------------------------------------------------------------------------- */
 
-/* RandomState(seed) for 0 <= seed < 2**32; numpy allows no larger one. */
+/* RandomState(seed) for 0 <= seed < 2**32; numpy allows no larger seed. */
 static inline void ep_mt19937_seed(ep_mt19937 *r, uint32_t seed) {
   r->key[0] = seed;
   for (uint32_t i = 1; i < EP_MT19937_WORDS; i++)
@@ -37,13 +37,13 @@ static inline void ep_mt19937_seed(ep_mt19937 *r, uint32_t seed) {
   r->normal = 0.0;
 }
 
-/* RandomState(words) for a sequence of n ints below 2**32, n >= 1. Not the same as a single seed, even for n == 1. */
+/* RandomState(words) for a sequence of n ints below 2**32, n >= 1. One word is not the same as a seed. */
 static inline void ep_mt19937_seed_words(ep_mt19937 *r, const uint32_t *words, size_t n) {
   uint32_t *const key = r->key;
   uint32_t at = 1;
   size_t word = 0;
   ep_mt19937_seed(r, 19650218);
-  const size_t rounds = EP_MT19937_WORDS; /* at least so many, and each word once */
+  const size_t rounds = EP_MT19937_WORDS; /* at least this many, and each word at least once */
   for (size_t left = n > rounds ? n : rounds; left > 0; left--) {
     const uint32_t before = key[at - 1] ^ (key[at - 1] >> 30);
     key[at] = (key[at] ^ (before * UINT32_C(1664525))) + words[word] + (uint32_t)word;
@@ -61,7 +61,7 @@ static inline void ep_mt19937_seed_words(ep_mt19937 *r, const uint32_t *words, s
       at = 1;
     }
   }
-  key[0] = UINT32_C(0x80000000); /* whatever the words, the state is not all zero */
+  key[0] = UINT32_C(0x80000000); /* so that the state is not all zero, whatever the words are */
 }
 
 /* --- Bits and uniform numbers ----------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static inline uint32_t ep_mt19937_twist(uint32_t word, uint32_t next) {
   return (joined >> 1) ^ ((0 - (next & 1)) & UINT32_C(0x9908b0df));
 }
 
-/* Renews all words in place; the loops are split so that none takes an index modulo the length. */
+/* Renews all words in place. The loops are split so that no index has to be taken modulo the length. */
 static inline void ep_mt19937_refill(ep_mt19937 *r) {
   enum { WRAP = EP_MT19937_WORDS - EP_MT19937_SHIFT };
   uint32_t *const key = r->key;
@@ -111,7 +111,7 @@ static inline double ep_legacy_uniform(ep_mt19937 *r, double low, double high) {
 
 /* --- Integers --------------------------------------------------------------------------------------------------- */
 
-/* An integer in [0, last] by masking and trying again; RandomState uses it for everything that needs an integer. */
+/* An integer in [0, last] by masking and rejection. RandomState uses this function wherever it needs an integer. */
 static inline uint64_t ep_legacy_interval(ep_mt19937 *r, uint64_t last) {
   if (last == 0) return 0;
   const uint64_t mask = ep_mask(last);
@@ -124,7 +124,7 @@ static inline uint64_t ep_legacy_interval(ep_mt19937 *r, uint64_t last) {
   return value;
 }
 
-/* RandomState.randint(low, high): in [low, high). low < high; a single possible value draws nothing. */
+/* RandomState.randint(low, high): in [low, high). low < high; low == high - 1 takes no draw. */
 static inline int64_t ep_legacy_randint(ep_mt19937 *r, int64_t low, int64_t high) {
   return (int64_t)((uint64_t)low + ep_legacy_interval(r, (uint64_t)high - (uint64_t)low - 1));
 }
@@ -132,7 +132,7 @@ static inline int64_t ep_legacy_randint(ep_mt19937 *r, int64_t low, int64_t high
 /* --- Normal distribution ---------------------------------------------------------------------------------------- */
 
 /* RandomState.standard_normal(), also randn(): Marsaglia's polar method. A point in the unit disc gives two numbers, of
- * which the one from the second coordinate is handed out first. */
+ * which the one from the second coordinate is returned first. */
 static inline double ep_legacy_standard_normal(ep_mt19937 *r) {
   if (r->has_normal) {
     const double waiting = r->normal;
@@ -169,7 +169,7 @@ static inline int64_t ep_legacy_choice_p(ep_mt19937 *r, const double *cdf, int64
   return ep_cdf_index(cdf, n, ep_legacy_random_sample(r));
 }
 
-/* RandomState.shuffle(items): n items of itemsize bytes, next to each other, as ep_shuffle(). */
+/* RandomState.shuffle(items): n contiguous items of itemsize bytes, as for ep_shuffle(). */
 static inline void ep_legacy_shuffle(ep_mt19937 *r, void *items, int64_t n, size_t itemsize) {
   char *const base = (char *)items;
   for (int64_t i = n - 1; i > 0; i--) {
@@ -179,7 +179,7 @@ static inline void ep_legacy_shuffle(ep_mt19937 *r, void *items, int64_t n, size
 }
 
 /* RandomState.permutation(n) into out (n). Its first k values are RandomState.choice(n, k, replace=False), which takes
- * all of these draws whatever k is. */
+ * the draws of the whole permutation for every k. */
 static inline void ep_legacy_permutation(ep_mt19937 *r, int64_t n, int64_t *out) {
   for (int64_t i = 0; i < n; i++) out[i] = i;
   ep_legacy_shuffle(r, out, n, sizeof(*out));

@@ -1,7 +1,8 @@
-/* Loops that the compiler vectorises, built once per instruction set and picked when the library is loaded.
+/* ENVPOOL_SIMD marks a function whose loops the compiler vectorises. The function is built once per instruction set, and
+ * the variant for the CPU is chosen when the library is loaded.
  *
- * Only additions, multiplications, divisions and comparisons belong in such a loop: each is exact in every width, so the
- * variants give the same bits. AVX2 without FMA, because a fused multiply-add would not. */
+ * Such a loop may only contain additions, multiplications, divisions and comparisons: they are rounded in the same way
+ * at every vector width, so all variants give the same bits. FMA stays off, because a fused multiply-add rounds once. */
 #ifndef ENVPOOL_SIMD_H
 #define ENVPOOL_SIMD_H
 

@@ -1,1 +1,1 @@
-"""The parts of ``scripts/compare``."""
+"""The modules of ``scripts/compare``."""

@@ -1,4 +1,4 @@
-"""Steps ale_py's AtariVectorEnv on request: worker.py's protocol, for Atari tasks of this package."""
+"""Steps ale_py's AtariVectorEnv on request, with the protocol of worker.py, for the Atari tasks of this package."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ale_py.vector_env import AtariVectorEnv
 
 from envpool.registration import registry
 
-#: Long enough for the envs in flight at the end of a run to be done.
+#: Seconds to wait at the end of a run, long enough for the envs in flight to finish.
 SETTLE = 0.1
 
 
 class AsyncLoop:
-    """recv(), then send() to the envs it returned: the rest of the envs stays in flight, and is done before a run ends.
+    """A loop that calls send() and recv(). The other envs stay in flight, and finish before a run ends.
 
     Parameters
     ----------
     pool : AtariVectorEnv
-        Async, nothing in flight.
+        An async vector env with no env in flight.
     actions : iterable
-        Actions for one batch each, ready to pass, used in turn.
+        Actions for one batch each, in the form that send() takes, used in turn.
     loops : module
         ``envpool.cli.bench.loops``.
     """
@@ -39,31 +39,31 @@ class AsyncLoop:
         self.settle()
 
     def step(self, action: Any) -> Any:
-        """Act in the envs that came back last, and return those that are done next."""
+        """Send actions to the envs that were received last, and receive the next batch."""
         self.pool.send(action)
         return self.pool.recv()
 
     def settle(self) -> float:
-        """Wait for the envs in flight; return the CPU seconds that they took meanwhile."""
+        """Wait for the envs in flight, and return the CPU seconds that they used in the meantime."""
         before = time.process_time()
         time.sleep(SETTLE)
         return time.process_time() - before
 
     def run(self, seconds: float) -> Any:
-        """Step for `seconds`."""
+        """Step for `seconds` and return what was done."""
         found = self.loop.run(seconds)
         return found._replace(cpu_seconds=found.cpu_seconds + self.settle())
 
 
 class AleWorker(worker.Worker):
-    """A pool of ale_py, with the rules that envpool's defaults give."""
+    """A worker that steps ale_py's vector env, with the settings that correspond to envpool's defaults."""
 
     def hello(self) -> dict[str, Any]:
-        """Tell which package this is."""
+        """Return the version of the package."""
         return {"version": ale_py.__version__}
 
     def open(self, task: str, num_envs: int, batch_size: int, num_threads: int) -> dict[str, Any]:
-        """Make a pool and bring all its envs to their first step."""
+        """Create a pool and reset all its envs."""
         self.close()
         self.pool = pool = AtariVectorEnv(
             game=registry.find(task).config["task"],

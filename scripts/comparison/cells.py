@@ -1,4 +1,4 @@
-"""What is compared: tasks, sizes and the ratios aimed at."""
+"""The cells of the comparison: tasks, sizes and target ratios."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from envpool.registration import registry
 
-#: How many times as fast as EnvPool 1.2.5 a cell should be, with two threads on two cores.
+#: Target ratio of each cell's steps per second to those of EnvPool 1.2.5, with two threads on two cores.
 TARGETS: dict[str, float] = {
     "CartPole-v1/1": 40,
     "CartPole-v1/16": 40,
@@ -20,7 +20,8 @@ TARGETS: dict[str, float] = {
     "Pendulum-v1/256": 20,
 }
 
-#: How much less CPU time than EnvPool 1.2.5 a cell should take: where the simulator does nearly all the work.
+#: Target ratio of the CPU time of EnvPool 1.2.5 to that of this package, for cells in which the simulator does nearly
+#: all the work.
 CPU_TARGETS = {
     "HalfCheetah-v5/64": 1.15,
     "HalfCheetah-v5/64/32": 1.15,
@@ -44,18 +45,18 @@ CPU_TARGETS = {
 }
 DEFAULT_CELLS = (*TARGETS, *CPU_TARGETS)
 
-#: How much less CPU time than ale_py's AtariVectorEnv those of Atari tasks should take.
+#: Target ratio of the CPU time of ale_py's AtariVectorEnv to that of this package, for Atari tasks.
 ALE_TARGET = 1.3
 
-#: How many CartPoles are made to measure construction.
+#: Number of CartPoles that are created to measure construction.
 PROBE_ENVS = 100_000
-#: Of what construction and memory are measured besides.
+#: Further cells whose construction and memory are measured.
 PROBE_CELLS = ("Humanoid-v5/256", "Ant-v5/256", "Pong-v5/64")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One task at one size, written TASK/ENVS, or TASK/ENVS/BATCH for an async pool."""
+    """A task at a given size, written TASK/ENVS, or TASK/ENVS/BATCH for an async pool."""
 
     task: str
     num_envs: int
@@ -67,33 +68,33 @@ class Cell:
 
     @property
     def target(self) -> float | None:
-        """The ratio of speeds aimed at, if there is one."""
+        """Target ratio of steps per second, or None."""
         return TARGETS.get(str(self))
 
     @property
     def cpu_target(self) -> float | None:
-        """The ratio of CPU times aimed at, if there is one."""
+        """Target ratio of CPU times, or None."""
         return CPU_TARGETS.get(str(self))
 
     @property
     def is_atari(self) -> bool:
-        """Whether ale_py has this task too."""
+        """Whether ale_py also has this task."""
         return registry.find(self.task).env == "Atari" if self.task in registry.tasks else False
 
 
 def parse(text: str) -> Cell:
-    """Return the cell that a text names, or raise ValueError."""
+    """Parse the name of a cell; raise ValueError if it has the wrong form."""
     match = re.fullmatch(r"(.+?)/([1-9]\d*)(?:/([1-9]\d*))?", text)
     if match is None:
-        raise ValueError(f"a cell has the form TASK/ENVS or TASK/ENVS/BATCH, got {text!r}")
+        raise ValueError(f"a cell must have the form TASK/ENVS or TASK/ENVS/BATCH, got {text!r}")
     num_envs, batch_size = int(match[2]), int(match[3] or match[2])
     if batch_size > num_envs:
-        raise ValueError(f"cell {text!r}: a batch of {batch_size} does not come from {num_envs} envs")
+        raise ValueError(f"cell {text!r}: the batch size {batch_size} must be at most the number of envs, {num_envs}")
     return Cell(match[1], num_envs, batch_size)
 
 
 def select(texts: Sequence[str]) -> list[Cell]:
-    """Return the cells that texts name: globs choose among the default cells, anything else is a cell."""
+    """Return the cells that are named by texts: a glob selects default cells, any other text is the name of a cell."""
     found: list[str] = []
     for text in texts or ["*"]:
         is_glob = any(c in text for c in "*?[")

@@ -1,4 +1,4 @@
-"""The two packages, each in an interpreter of its own."""
+"""The packages that are compared, each in its own process."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from envpool.cli.bench import loops
 
 PEER_VERSION = "1.2.5"
 ALE = "ale_py AtariVectorEnv"
-#: The peer is isolated from paths that the environment sets, or it would find the package of this one.
+#: The peer runs isolated from PYTHONPATH (-I); otherwise it could import this package.
 PEER_FLAGS = ("-I", "-W", "ignore")
 HERE = Path(__file__).parent
 
 
 class Engine:
-    """A package at work in a subprocess, see worker.py.
+    """A package in a subprocess that runs worker.py.
 
     Parameters
     ----------
     name : str
-        How the package is called in the report.
+        Name of the package in the report.
     command : list of str
-        Interpreter with its options.
+        The interpreter and its options.
     worker : str
-        The file beside this one to run.
+        File in this folder that the subprocess runs.
     """
 
     def __init__(self, name: str, command: list[str], worker: str = "worker.py"):
@@ -42,11 +42,11 @@ class Engine:
             stdout=subprocess.PIPE,
             text=True,
             cwd=HERE,
-            start_new_session=True,  # Ctrl-C is for the parent, which ends this process
+            start_new_session=True,  # Ctrl-C goes to the parent, which ends this process
         )
 
     def ask(self, do: str, **request: Any) -> dict[str, Any]:
-        """Send a request and return the reply, or raise RuntimeError with what went wrong."""
+        """Send a request and return the reply; raise RuntimeError with the reason if the request fails."""
         assert self.process.stdin and self.process.stdout
         try:
             print(json.dumps({"do": do} | request), file=self.process.stdin, flush=True)
@@ -56,7 +56,7 @@ class Engine:
         if not line:
             status = self.process.wait()
             raise RuntimeError(
-                f"the process of {self.name} ended (exit status {status}) during {do!r}; see its text above"
+                f"the process of {self.name} ended (exit status {status}) during {do!r}; see its output above"
             )
         reply: dict[str, Any] = json.loads(line)
         if "error" in reply:
@@ -64,7 +64,7 @@ class Engine:
         return reply
 
     def probe(self, task: str, num_envs: int, num_threads: int) -> dict[str, float]:
-        """Return what import and construction cost, measured in a fresh process by probe.py."""
+        """Return the cost of import and construction, measured by probe.py in a fresh process."""
         arguments = [str(HERE / "probe.py"), task, str(num_envs), str(num_threads)]
         done = subprocess.run([*self.command, *arguments], stdout=subprocess.PIPE, text=True, cwd=HERE, check=True)
         figures: dict[str, float] = json.loads(done.stdout)
@@ -79,38 +79,38 @@ class Engine:
 
 
 def own_engine() -> Engine:
-    """Return the package of the running interpreter."""
+    """Return the engine for this package, in the running interpreter."""
     return Engine("envpool", [sys.executable, "-P"])
 
 
 def ale_engine() -> Engine:
-    """Return ale_py in the running interpreter; its worker imports the other one from its folder."""
+    """Return the engine for ale_py, in the running interpreter; ale_worker.py imports worker.py from its folder."""
     return Engine(ALE, [sys.executable], "ale_worker.py")
 
 
 def peer_engine(python: Path) -> Engine:
-    """Return EnvPool in another interpreter, or raise ValueError if that has another version."""
+    """Return the engine for EnvPool, in another interpreter; raise ValueError if it has the wrong version."""
     engine = Engine(f"EnvPool {PEER_VERSION}", [str(python), *PEER_FLAGS])
     found = engine.ask("hello")["version"]
     if found != PEER_VERSION:
         engine.__exit__()
-        raise ValueError(f"the peer must be EnvPool {PEER_VERSION}, the interpreter given for it has envpool {found}")
+        raise ValueError(f"the peer must be EnvPool {PEER_VERSION}, but its interpreter has envpool {found}")
     return engine
 
 
 def peer_python(folder: Path) -> Path:
-    """Return the interpreter of the venv in `folder`, made and filled with EnvPool if needed."""
+    """Return the interpreter of the venv in `folder`; create the venv and install EnvPool if necessary."""
     python = folder / "bin" / "python"
     if folder.exists() and any(folder.iterdir()) and not (folder / "pyvenv.cfg").exists():
-        raise ValueError(f"{folder} is not empty and no venv: choose another folder with --peer-dir")
+        raise ValueError(f"{folder} is neither empty nor a venv: choose another folder with --peer-dir")
     if not python.exists():
-        print(f"making a venv in {folder}", file=sys.stderr)
+        print(f"creating a venv in {folder}", file=sys.stderr)
         venv.create(folder, with_pip=True)
     script = f"from importlib.metadata import version; assert version('envpool') == '{PEER_VERSION}'"
     if subprocess.run([python, "-I", "-c", script], stderr=subprocess.DEVNULL).returncode:
         install = [str(python), "-I", "-m", "pip", "install", "--disable-pip-version-check", f"envpool=={PEER_VERSION}"]
         if subprocess.run(install, stdout=sys.stderr, env=os.environ | {"PYTHONPATH": ""}).returncode:
             raise RuntimeError(
-                f"EnvPool {PEER_VERSION} could not be installed: it needs Linux and a Python it has wheels for"
+                f"EnvPool {PEER_VERSION} could not be installed: it needs Linux and a Python that it has wheels for"
             )
     return python

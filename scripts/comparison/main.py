@@ -1,7 +1,7 @@
-"""Measure the installed package against EnvPool 1.2.5, which gets a venv of its own.
+"""Compare the speed of the installed package with EnvPool 1.2.5, which is installed into a separate venv.
 
-Each package lives in a long-running process. They work in turns, never at the same time, and medians over the turns are
-reported. A cell is TASK/ENVS, or TASK/ENVS/BATCH for an async pool.
+Each package runs in its own long-lived process. The processes work in turns, never at the same time, and medians over
+the turns are reported. A cell is TASK/ENVS, or TASK/ENVS/BATCH for an async pool.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from envpool.cli.parsing import Parser, positive_int, positive_seconds
 
 ROOT = Path(__file__).parents[2]
 TURNS = 10
-#: Construction is measured in so many fresh processes of each package.
+#: Number of fresh processes of each package in which construction is measured.
 PROBES = 5
 
 
 def make_parser() -> Parser:
-    """Return the parser of the command line."""
+    """Return the argument parser."""
     parser = Parser(prog="compare", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add(
         "cells",
         metavar="CELL",
         nargs="*",
-        help=f"cells, or globs over the default ones (default: {' '.join(DEFAULT_CELLS)})",
+        help=f"cells, or globs that select default cells (default: {' '.join(DEFAULT_CELLS)})",
     )
     add(
         "--seconds", metavar="S", type=positive_seconds, default=3.0, help="time for each cell and package (default: 3)"
@@ -48,9 +48,9 @@ def make_parser() -> Parser:
         metavar="T",
         type=positive_int,
         default=2,
-        help="threads of a pool, at most its batch (default: 2)",
+        help="threads of each pool, at most its batch size (default: 2)",
     )
-    add("--no-construction", action="store_true", help="leave out import, construction and memory")
+    add("--no-construction", action="store_true", help="do not measure import, construction and memory")
     add(
         "--peer-dir",
         metavar="DIR",
@@ -58,20 +58,25 @@ def make_parser() -> Parser:
         default=ROOT / ".venv-peer",
         help="venv for EnvPool (default: .venv-peer)",
     )
-    add("--peer-python", metavar="PATH", type=Path, help="interpreter that has EnvPool 1.2.5 already; no venv is made")
+    add(
+        "--peer-python",
+        metavar="PATH",
+        type=Path,
+        help="interpreter that already has EnvPool 1.2.5; no venv is created",
+    )
     add("--json", metavar="FILE", type=Path, default=ROOT / "out/compare.json", help="(default: out/compare.json)")
     add("--plot", metavar="FILE.png", type=Path, default=ROOT / "out/compare.png", help="(default: out/compare.png)")
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the comparison and return the exit status; figures never decide it."""
+    """Run the comparison and return the exit status, which does not depend on the measurements."""
     arguments = make_parser().parse_args(argv)
     return guarded("compare", lambda: run(arguments))
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Measure, print the tables, write the files."""
+    """Measure the cells, print the tables and write the files."""
     cells = select(arguments.cells)
     for path in (arguments.json, arguments.plot):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -108,7 +113,7 @@ def run(arguments: argparse.Namespace) -> None:
 def compare(
     cell: Cell, ours: Engine, peer: Engine, ale: Engine | None, arguments: argparse.Namespace, progress: Progress
 ) -> dict[str, Any]:
-    """Measure one cell in the packages, in turns; returns an entry of "rows" in the JSON file."""
+    """Measure one cell in all packages, in turns; return its entry of "rows" in the JSON file."""
     threads = min(arguments.num_threads, cell.batch_size)
     row: dict[str, Any] = {
         "cell": str(cell),
@@ -153,7 +158,7 @@ def compare(
 def compare_construction(
     cell: Cell, ours: Engine, peer: Engine, arguments: argparse.Namespace, progress: Progress
 ) -> dict[str, dict[str, float]]:
-    """Measure import and construction of a cell in both; returns figure -> {"envpool", "peer"}, medians."""
+    """Measure import and construction of a cell in both packages; return medians as figure -> {"envpool", "peer"}."""
     probes: dict[Engine, list[dict[str, float]]] = {ours: [], peer: []}
     for i in range(PROBES):
         progress(f"{i + 1}/{PROBES}")

@@ -1,4 +1,4 @@
-"""Measures in a fresh process what it costs to import `envpool` and to make many envs; prints one JSON object.
+"""Measures the cost of importing `envpool` and of creating many envs, in a fresh process; prints one JSON object.
 
 Arguments: task, number of envs, number of threads.
 """
@@ -10,18 +10,18 @@ import time
 
 
 def resident_bytes() -> int:
-    """Return the resident memory of this process."""
+    """Return the resident memory of this process in bytes."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def measure(task: str, num_envs: int, num_threads: int) -> dict[str, float]:
-    """Return the figures: seconds, and bytes."""
+    """Return the measurements by name, in seconds and bytes."""
     began = time.perf_counter()
     import envpool
 
     figures: dict[str, float] = {"import_seconds": time.perf_counter() - began, "import_bytes": resident_bytes()}
-    # What is loaded on first use counts here, and not as memory of the envs below.
+    # Modules that are loaded on first use count here, not as memory of the envs below.
     small = envpool.make_gymnasium(task, num_envs=1, num_threads=1)
     small.reset()
     figures["first_pool_seconds"] = time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""The comparison as tables, JSON and a picture."""
+"""The results of the comparison as tables, JSON and a plot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from envpool.cli.bench.plot import COLOURS, new_figure, steps_axis
 from envpool.cli.text import count, short, table
 
 PEER = f"EnvPool {PEER_VERSION}"
-#: Figures of construction: title, factor to the unit shown.
+#: Construction figures: title, and factor to the unit that is shown.
 CONSTRUCTION = {
     "import_seconds": ("import envpool, ms", 1e3),
     "import_bytes": ("resident memory after it, MiB", 2**-20),
@@ -54,7 +54,7 @@ def cells_table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def ale_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the table of the cells that ale_py has too."""
+    """Return the table of the cells that ale_py also has."""
     shown = [row for row in rows if "ale_ratio" in row]
     return table(
         ("cell", "envpool steps/s", f"{ALE} steps/s", "ratio", "CPU ratio", "target"),
@@ -73,14 +73,14 @@ def ale_table(rows: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-#: Figures of the construction of other tasks.
+#: Construction figures of other tasks: title, and factor to the unit that is shown.
 OTHERS = {"make_and_reset_seconds": ("make and first reset, ms", 1e3), "bytes_per_env": ("memory per env, KiB", 2**-10)}
 
 
 def construction_table(
     costs: Mapping[str, Mapping[str, float]], others: Mapping[str, Mapping[str, Mapping[str, float]]]
 ) -> str:
-    """Return the table of import and construction, with that of other tasks."""
+    """Return the table of import and construction, including the construction of other tasks."""
     found = [(title, factor, costs[name]) for name, (title, factor) in CONSTRUCTION.items()]
     for cell, figures in others.items():
         found += [(f"{cell}: {title}", factor, figures[name]) for name, (title, factor) in OTHERS.items()]
@@ -98,7 +98,7 @@ def write_json(
     others: Mapping[str, Mapping[str, Mapping[str, float]]],
     arguments: argparse.Namespace,
 ) -> None:
-    """Write machine, command, cells and construction."""
+    """Write the machine facts, the command, the cells and the construction figures to a JSON file."""
     words = [
         "scripts/compare",
         *arguments.cells,
@@ -119,7 +119,7 @@ def write_json(
 
 
 def plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Plot steps per second of both packages as pairs of bars, with their ratio."""
+    """Plot the steps per second of both packages as pairs of bars, annotated with their ratio."""
     shown = [r for r in rows if "ratio" in r]
     figure = new_figure(8.5, 2 + 0.32 * len(shown))
     axes = figure.subplots()

@@ -1,14 +1,14 @@
-"""Steps pools of whichever package is called `envpool` in its interpreter, on request.
+"""Steps pools on request, from the package that is called `envpool` in its interpreter.
 
-Requests and replies are JSON, one a line, on stdin and stdout:
+Requests and replies are JSON on stdin and stdout, one per line:
 
     {"do": "hello"}                                             -> {"version": ...}
     {"do": "open", "task": ..., "num_envs": ..., "batch_size": ..., "num_threads": ...} -> {}
     {"do": "run", "seconds": ...}                               -> {"steps": ..., "seconds": ..., "cpu_seconds": ...}
     {"do": "close"}                                             -> {}
 
-A request that fails is answered with {"error": ...}. The argument is the path of ``envpool/cli/bench/loops.py``: both
-packages are measured by the same loops.
+The reply to a request that fails is {"error": ...}. The command-line argument is the path of
+``envpool/cli/bench/loops.py``, so that both packages are measured by the same loops.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ROUNDS = 16
 
 
 def load(path: str) -> ModuleType:
-    """Return the module of a file."""
+    """Load the module in a file."""
     loader = SourceFileLoader("loops", path)
     spec = spec_from_loader("loops", loader)
     assert spec is not None
@@ -49,7 +49,7 @@ def draw_actions(space: Any, rows: int) -> list[Any]:
 
 
 class Worker:
-    """The pool in use, and what can be asked of it.
+    """The pool in use, and the requests that it can answer.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ class Worker:
         self.loop: Any = None
 
     def hello(self) -> dict[str, Any]:
-        """Tell which package this is."""
+        """Return the version of the package."""
         return {"version": envpool.__version__}
 
     def open(self, task: str, **sizes: int) -> dict[str, Any]:
-        """Make a pool and bring all its envs to their first step."""
+        """Create a pool and reset all its envs."""
         self.close()
         self.pool = pool = envpool.make_gymnasium(task, **sizes)
         actions = draw_actions(pool.action_space, sizes["batch_size"])
@@ -79,11 +79,11 @@ class Worker:
         return {}
 
     def run(self, seconds: float) -> dict[str, Any]:
-        """Step."""
+        """Step for `seconds` and return what was done."""
         return dict(self.loop.run(seconds)._asdict())
 
     def close(self) -> dict[str, Any]:
-        """Free the pool and its threads: EnvPool does that when the object goes."""
+        """Free the pool and its threads. EnvPool frees them only when the object is deleted."""
         if self.pool is not None:
             self.pool.close()
         self.loop = self.pool = None
@@ -92,7 +92,7 @@ class Worker:
 
 
 def serve(worker: Worker, requests: Iterable[str], replies: TextIO) -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the input ends."""
     for line in requests:
         request = json.loads(line)
         try:
@@ -103,7 +103,7 @@ def serve(worker: Worker, requests: Iterable[str], replies: TextIO) -> None:
 
 
 if __name__ == "__main__":
-    # Whatever the packages print goes to stderr, so that it cannot be taken for a reply.
+    # Output that the packages print goes to stderr, so that it is not mistaken for a reply.
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     serve(Worker(load(sys.argv[1])), sys.stdin, replies)

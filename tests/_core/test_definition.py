@@ -83,7 +83,7 @@ class Definition:
 
 def pool_of(capsule, style="gymnasium", **options):
     """Make a pool of an env definition without registering it."""
-    from envpool.pool import pool_class
+    from envpool.registration import pool_class
     from envpool.spec import spec_class
 
     class Some:
@@ -192,7 +192,7 @@ def test_an_env_that_cannot_be_created():
     definition = Definition()
     no_memory = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32)(lambda config, n: None)
     definition.env.create = ctypes.cast(no_memory, ctypes.c_void_p)
-    with pytest.raises(MemoryError, match=r"no memory for 3 envs of kind StaticSynthetic"):
+    with pytest.raises(MemoryError, match=r"no memory for 3 envs of StaticSynthetic"):
         pool_of(definition.capsule(), num_envs=3)
 
 

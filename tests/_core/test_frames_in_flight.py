@@ -114,7 +114,7 @@ def test_an_env_that_is_drawn_cannot_be_sent_to(native):
             pool.reset,
             pool.async_reset,
         ):
-            with pytest.raises(EnvIdError, match="which another thread is rendering at this moment"):
+            with pytest.raises(EnvIdError, match="which another thread is rendering"):
                 call()
         assert pool.num_outstanding == 0
         with pytest.raises(PoolStateError, match="another thread is rendering this pool"):
@@ -179,7 +179,7 @@ def test_close_waits_for_frames(native):
     assert closing.is_alive()
     native.open_gate()
     closing.finish()
-    with pytest.raises(PoolStateError, match="the pool is closed"):
+    with pytest.raises(PoolStateError, match="the pool (is|was) closed"):
         rendering.finish()
     wait_until(lambda: not workers())
 
@@ -194,7 +194,7 @@ def test_close_ends_a_wait_for_a_busy_env(native):
     wait_until(lambda: pool.is_closed)
     native.open_gate()
     closing.finish()
-    with pytest.raises(PoolStateError, match="the pool is closed"):
+    with pytest.raises(PoolStateError, match="the pool (is|was) closed"):
         rendering.finish()
 
 
@@ -239,7 +239,7 @@ def test_a_closed_pool_and_one_from_before_a_fork():
         os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     pool.close()
-    with pytest.raises(PoolStateError, match="the pool is closed"):
+    with pytest.raises(PoolStateError, match="the pool (is|was) closed"):
         pool.render()
 
 

@@ -172,7 +172,7 @@ def test_close_while_another_thread_waits():
     wait_until(lambda: native.num_at_gate() >= 1)
     closing = BackgroundCall(pool.close)
     try:
-        with pytest.raises(PoolStateError, match=r"the pool was closed while recv\(\) waited"):
+        with pytest.raises(PoolStateError, match=r"the pool was closed during recv\(\)"):
             waiting.finish()
     finally:
         native.open_gate()
@@ -213,9 +213,9 @@ BAD = {
     "more than in flight": (
         {"min_ready": 3},
         PoolStateError,
-        r"recv\(min_ready=3\) would wait for ever: 2 envs are in",
+        r"recv\(min_ready=3\) would wait forever, because 2 envs are in",
     ),
-    "more than asked for": ({"min_ready": 2, "env_ids": [0]}, PoolStateError, r"would wait for ever: env_ids has 1"),
+    "more than asked for": ({"min_ready": 2, "env_ids": [0]}, PoolStateError, r"would wait forever, because env_ids has 1"),
     "timeout negative": ({"timeout": -1}, ConfigError, r"timeout is -1.0 seconds, allowed are 0 and more"),
     "timeout no number": ({"timeout": float("nan")}, ConfigError, r"timeout is nan seconds"),
     "timeout a string": ({"timeout": "1"}, TypeError, r"timeout must be a number of seconds, got '1'"),

@@ -43,7 +43,7 @@ def gate():
 def test_recv_with_nothing_in_flight(checked):
     for _ in range(2):
         with pytest.raises(
-            PoolStateError, match=r"nothing is in flight, call send\(\), async_reset\(\) or step\(\) first"
+            PoolStateError, match=r"nothing is in flight: call send\(\), async_reset\(\) or step\(\) first"
         ):
             checked.pool.recv()
         checked.start()
@@ -63,7 +63,7 @@ def test_recv_with_too_few_in_flight():
 def test_step_of_too_few_envs_sends_nothing():
     c = CheckedPool(6, 3).start()
     c.send([5], [1])
-    with pytest.raises(PoolStateError, match=r"with 1 envs and 1 in flight cannot give a batch of 3: nothing was sent"):
+    with pytest.raises(PoolStateError, match=r"with 1 envs and 1 in flight cannot return a batch of 3"):
         c.pool.step(np.zeros(1, np.int32), [0])
     assert c.pool.num_outstanding == 1
     c.send([0, 2], [1, 1])
@@ -189,7 +189,7 @@ def assert_received_or_closed(waiting):
     try:
         assert len(waiting.finish()[-1]["env_id"])
     except PoolStateError as error:
-        assert "the pool was closed while recv() waited" in str(error)
+        assert "the pool was closed during recv()" in str(error)
 
 
 def test_close_while_another_thread_waits_in_recv(checked, gate):
@@ -311,7 +311,7 @@ def test_an_argument_that_closes_the_pool(checked, where):
         "env_id": (np.zeros(2, np.int32), CallsBack([0, 1], checked.pool.close)),
         "dict": ({"action": CallsBack(np.zeros(2, np.int32), checked.pool.close), "env_id": [0, 1]},),
     }[where]
-    with pytest.raises(PoolStateError, match="the pool is closed"):
+    with pytest.raises(PoolStateError, match="the pool (is|was) closed"):
         checked.pool.step(*arguments)
 
 

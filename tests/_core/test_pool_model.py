@@ -77,7 +77,7 @@ class PoolMachine(RuleBasedStateMachine):
         if self.checked.can_receive():
             self.checked.recv()
         else:
-            with pytest.raises(PoolStateError, match="would wait for ever"):
+            with pytest.raises(PoolStateError, match="would wait forever"):
                 self.checked.pool.recv()
 
     @rule(hold=st.integers(1, 3))
@@ -139,10 +139,10 @@ class PoolMachine(RuleBasedStateMachine):
     def recv_what_cannot_come(self, pick):
         c = self.checked
         ids = self.choose(pick, list(c.in_flight))[0][: c.num_envs - 1]
-        with pytest.raises(PoolStateError, match=r"recv\(min_ready=.*would wait for ever"):
+        with pytest.raises(PoolStateError, match=r"recv\(min_ready=.*would wait forever"):
             c.pool.recv(min_ready=len(ids) + 1, env_ids=ids)
         if len(c.in_flight) < c.num_envs:
-            with pytest.raises(PoolStateError, match="would wait for ever"):
+            with pytest.raises(PoolStateError, match="would wait forever"):
                 c.pool.recv(min_ready=len(c.in_flight) + 1, timeout=1e9)
             with pytest.raises(EnvIdError, match="which is not in flight"):
                 c.pool.recv(env_ids=[*ids, pick.choice(c.idle())])

@@ -98,7 +98,7 @@ def test_steps_are_those_of_the_pool(adapter, task):
 
 
 def test_mistakes(adapter):
-    with pytest.raises(ConfigError, match="autoreset_mode is 'same_step' here"):
+    with pytest.raises(ConfigError, match="autoreset_mode is always 'same_step' for rlib's trainers"):
         adapter.BatchEnv("CartPole-v1", 2, autoreset_mode="disabled")
 
 

@@ -90,7 +90,7 @@ def test_options_that_do_not_fit():
         envpool.make_gymnasium("CartPole-v1", gym_api="legacy")
     with pytest.raises(ConfigError, match="gym_api must be one of"):
         envpool.make_gym("CartPole-v1", gym_api="old")
-    with pytest.raises(ConfigError, match="gym_reset_return_info=False needs the old gym forms"):
+    with pytest.raises(ConfigError, match="gym_reset_return_info=False is only available with"):
         envpool.make_gym("CartPole-v1", gym_reset_return_info=False)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import envpool
 from envpool.cli.main import main
-from envpool.cli.watch.picture import ASPECT, MAX_SIZE, Tiling, tiled
 from envpool.cli.watch.policy import load_policy
+from envpool.cli.watch.tiling import ASPECT, MAX_SIZE, Tiling, tiled
 from tests.cli.command import run_command
 from tests.support import plugin
 from tests.test_window import Screen
@@ -39,7 +39,7 @@ def watch(*arguments):
 def test_a_file_has_a_frame_of_each_step(suffix, tmp_path, capsys, calm):
     path = tmp_path / f"a{suffix}"
     assert watch("--out", path, "--steps", 11, "--num-envs", 3, "--policy", calm) == 0
-    assert capsys.readouterr().out == f"{path}: 11 steps of 3 envs, 25 pictures a second\n"
+    assert capsys.readouterr().out == f"{path}: 11 steps of 3 envs, 25 frames per second\n"
     frames = imageio.v3.imread(path)
     assert frames.shape == (12, *Tiling(3, 60, 80).size, 3)
 
@@ -96,11 +96,11 @@ def test_a_policy_sees_all_observations(tmp_path):
     ("arguments", "text"),
     [
         (["--out", "a.avi"], "--out must end in one of .mp4, .gif, .png, got 'a.avi'"),
-        (["--out", "no/folder/a.mp4"], "--out: there is no folder 'no/folder'"),
+        (["--out", "no/folder/a.mp4"], "--out: the directory 'no/folder' does not exist"),
         (["--out", "a.png", "--policy", "best"], "--policy must be random or FILE.py:function, got 'best'"),
-        (["--out", "a.png", "--policy", "no.py:act"], "--policy: there is no file 'no.py'"),
+        (["--out", "a.png", "--policy", "no.py:act"], "--policy: the file 'no.py' does not exist"),
         (["--out", "a.png", "--policy", f"{__file__}:nothing"], "has no function 'nothing'"),
-        (["--out", "a.png", "--option", "render_width=-3"], "render_width is -3, allowed are 1 to 4096"),
+        (["--out", "a.png", "--option", "render_width=-3"], "render_width must be between 1 and 4096 pixels"),
         ([], "the installed one has none: pip install opencv-python"),
     ],
 )

@@ -57,10 +57,16 @@ def test_time_limit_and_spaces():
         assert pool.single_action_space.n == 2
 
 
+def test_frames_show_the_cell():
+    with envpool.make_gymnasium("RandomWalk-v0", size=4, slip=0.0, render_mode="rgb_array") as pool:
+        pool.reset()
+        assert pool.render()[0, 0, :, 0].tolist() == [0] * 128 + [255] * 64 + [0] * 64
+
+
 def test_options_are_checked():
-    with pytest.raises(ConfigError, match="size is 2, allowed are 3 and more"):
+    with pytest.raises(ConfigError, match="size must be at least 3, got 2"):
         envpool.make_spec("RandomWalk-v0", size=2)
-    with pytest.raises(ConfigError, match=r"slip is 1\.5"):
+    with pytest.raises(ConfigError, match=r"slip must be between 0 and 1, got 1\.5"):
         envpool.make_spec("RandomWalk-v0", slip=1.5)
 
 

@@ -115,7 +115,7 @@ def test_turned_off(word, monkeypatch):
 def test_unknown_word(monkeypatch):
     monkeypatch.setenv("MUJOCO_GL", "vulkan")
     done = run_python(NEEDS + "render_mode='rgb_array')")
-    assert "ImportError: MUJOCO_GL is 'vulkan', allowed are glfw, egl, osmesa" in done.stderr
+    assert "ImportError: MUJOCO_GL is 'vulkan', which names no OpenGL library; allowed are glfw, egl" in done.stderr
 
 
 def test_none_is_the_default():
@@ -135,7 +135,7 @@ def test_no_library(option, monkeypatch):
     assert done.stdout == "made\n"
     last = done.stderr.splitlines()[-1]
     assert last.startswith(
-        "ImportError: rendering of MuJoCo tasks needs an OpenGL library, none can be used (MUJOCO_GL "
+        "ImportError: rendering of MuJoCo tasks needs an OpenGL library, but none can be used (MUJOCO_GL "
     )
     assert "egl: libnone.so: cannot open shared object file" in last
     assert "apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri" in last

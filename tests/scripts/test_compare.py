@@ -137,8 +137,8 @@ def test_peer_of_another_version_is_refused(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["CartPole"], "a cell has the form"),
-        (["--peer-dir", str(SCRIPTS)], "is not empty and no venv"),
+        (["CartPole"], "a cell must have the form"),
+        (["--peer-dir", str(SCRIPTS)], "is neither empty nor a venv"),
         (["--seconds", "0"], "must be a number of seconds above 0"),
     ],
 )

@@ -293,8 +293,8 @@ def test_a_call_that_was_made_for_another_number_of_rows():
         handle, recv, send, step = pool.xla()
         pool.reset()
         send(handle, np.zeros(2, int), np.array([0, 1])).block_until_ready()
-        with refuses("a batch has 2 rows now, this call was made for 4"):
+        with refuses("this call expects a batch of 4 rows, but the next batch has 2"):
             jax.block_until_ready(recv(handle))
-        with refuses("a batch has 4 rows now, this call was made for 2"):
+        with refuses("this call expects a batch of 2 rows, but the next batch has 4"):
             jax.block_until_ready(step(handle, np.zeros(2, int), np.array([2, 3])))
         assert pool.recv()[0][:, 2].tolist() == [1, 1]

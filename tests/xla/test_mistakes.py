@@ -108,7 +108,7 @@ def test_an_env_that_fails(pool):
 
 def test_recv_without_send(pool):
     handle, recv, send, _ = pool.xla()
-    with refuses(r"PoolStateError: recv\(\) would wait for ever: nothing is in flight"):
+    with refuses(r"PoolStateError: recv\(\) would wait forever, because nothing is in flight"):
         jax.block_until_ready(jax.jit(recv)(handle))
     handle = send(handle, np.zeros(4, np.int32))
     with refuses("EnvIdError: 4 of 4 envs are still in flight"):
@@ -120,9 +120,9 @@ def test_recv_without_send(pool):
 def test_async_steps_that_could_not_receive():
     with plugin.make(num_envs=4, batch_size=2, episode_length=0) as pool:
         handle, recv, send, step = pool.xla()
-        with refuses(r"step\(\) with 1 envs and 0 in flight cannot give a batch of 2"):
+        with refuses(r"step\(\) with 1 envs and 0 in flight cannot return a batch of 2"):
             jax.block_until_ready(step(handle, np.zeros(1, int), np.array([0])))
-        with refuses("a batch has 0 rows now, this call was made for 2"):
+        with refuses("this call expects a batch of 2 rows, but the next batch has 0"):
             jax.block_until_ready(step(handle, np.zeros(0, int), np.zeros(0, int)))
         handle = send(handle, np.zeros(1, int), np.array([0]))
         with refuses("1 envs are in flight and a batch needs 2"):
@@ -147,16 +147,16 @@ def test_autoreset_disabled():
     ids=["zeros", "ones", "numbers"],
 )
 def test_a_handle_that_means_nothing(pool, handle):
-    with refuses("the handle means no pool of this process"):
+    with refuses("the handle does not belong to a pool of this process"):
         jax.block_until_ready(jax.jit(pool.xla()[3])(handle, np.zeros(4, int)))
 
 
 def test_a_handle_of_another_kind_of_pool(pool):
     with envpool.make_gymnasium("CartPole-v1", num_envs=4) as other, plugin.make(num_envs=3) as smaller:
         _, _, _, step = pool.xla()
-        with refuses("this call was made for .* the handle is that of another pool"):
+        with refuses("this call expects .* the handle belongs to another pool"):
             jax.block_until_ready(step(other.xla()[0], np.zeros(4, int)))
-        with refuses("a batch has 3 rows now, this call was made for 4"):
+        with refuses("this call expects a batch of 4 rows, but the next batch has 3"):
             jax.block_until_ready(step(smaller.xla()[0], np.zeros(4, int)))
     assert_works(pool)
 
@@ -214,7 +214,7 @@ def test_no_result_crashes(pool):
             other = {"bool": "uint8", "int32": "float32"}.get(dtype.name, "complex128")
             wrong.append([*right[:i], jax.ShapeDtypeStruct(shape, other), *right[i + 1 :]])
         for results in wrong:
-            with refuses("this call was made for"):
+            with refuses("this call expects"):
                 call_raw([handle, action], results, receives=True, **send)
     assert pool.num_outstanding == 0
     assert_works(pool)

@@ -1,1 +1,1 @@
-"""``envpool bench``: throughput, CPU time, and the share of what the bare kernels could give."""
+"""``envpool bench``: throughput, CPU time, and the share of the kernel limit that a pool reaches."""

@@ -1,4 +1,4 @@
-"""Random actions, drawn before anything is timed."""
+"""Random actions, drawn before the measurement starts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from envpool.spaces import ArraySpec
 from envpool.spec import CORE_ACTION, EnvSpec
 
-#: Rounds of actions that are drawn and then used in turn: at most so many, and at most so many bytes.
+#: Limits on the rounds of actions that are drawn in advance and then used in turn: their number and their total bytes.
 MAX_ROUNDS = 16
 MAX_BYTES = 2**26
 
@@ -21,14 +21,14 @@ def draw_actions(spec: EnvSpec, rng: np.random.Generator | None = None) -> dict[
     Parameters
     ----------
     spec : EnvSpec
-        The task.
+        Spec of the pool that takes the actions.
     rng : numpy.random.Generator, optional
-        Where they are drawn from; without one they are the same each time.
+        Source of randomness. By default, a generator with a fixed seed, so that every call returns the same actions.
 
     Returns
     -------
     dict of str to numpy.ndarray
-        For each action field (rounds, num_envs, *row shape) of its dtype, within its bounds.
+        For each action field, an array (rounds, num_envs, *row shape) of its dtype with values within its bounds.
     """
     rng = rng or np.random.default_rng(0)
     fields = {name: s for name, s in spec.action_array_spec.items() if name not in CORE_ACTION}
@@ -39,7 +39,7 @@ def draw_actions(spec: EnvSpec, rng: np.random.Generator | None = None) -> dict[
 
 
 def draw(spec: ArraySpec, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-    """Return values of one array: uniform within finite bounds, else normal and clipped to them."""
+    """Return random values for one field: uniform within finite bounds, otherwise normal and clipped to the bounds."""
     if spec.dtype.kind == "b":
         return rng.integers(0, 2, shape).astype(np.bool_)
     if spec.dtype.kind in "iu":
@@ -53,7 +53,10 @@ def draw(spec: ArraySpec, shape: tuple[int, ...], rng: np.random.Generator) -> n
 
 
 def rounds_of(actions: Mapping[str, np.ndarray], batch_size: int) -> list[Any]:
-    """Return the rounds in the form that step() takes, cut to `batch_size` envs: an array, or a dict of several."""
+    """Return the rounds in the form that step() takes, cut to the first `batch_size` envs.
+
+    Each round is an array if there is one action field, otherwise a dict of arrays by field name.
+    """
     if len(actions) == 1:
         (values,) = actions.values()
         return [a[:batch_size] for a in values]

@@ -1,8 +1,9 @@
 """Measure tasks with random actions: steps per second, CPU time, and the share of the limit.
 
-The limit is what the same native kernels give in a bare single-thread loop, without queue or Python, times the smaller
-of threads and available CPUs. Pool and limit are measured in turns, ten slices each, and medians are reported, so that
-noise of a shared machine hits both. Steps include those that only reset an env, for all engines alike.
+The limit is the throughput of the same native kernels when one thread calls them in a loop, without a queue and without
+Python, times the number of threads or available CPUs, whichever is smaller. The pool and the limit are measured in
+turns, in ten slices each, and medians are reported, so that noise on a shared machine affects both. For every engine,
+steps include those that only reset an env.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from envpool.errors import ConfigError
 if TYPE_CHECKING:
     from envpool.cli.bench.measure import Cell
 
-HELP = "measure tasks against the limit of their kernels, and against gymnasium"
+HELP = "measure the throughput of tasks, compared with the limit of their kernels and with gymnasium"
 
 SWEEP_ENVS = (1, 4, 16, 64, 256, 1024, 4096)
-#: Options of the pool that have an argument of their own.
+#: Pool options that have a command-line argument of the same name.
 POOL_OPTIONS = ("num_envs", "batch_size", "num_threads")
 
 
@@ -32,18 +33,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``envpool bench``."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
-    add("tasks", metavar="TASK", nargs="+", help="ids of tasks, see `envpool list`")
+    add("tasks", metavar="TASK", nargs="+", help="task ids, see `envpool list`")
     add("--num-envs", metavar="N", type=positive_int, help="number of envs (default: 256)")
     add(
-        "--batch-size", metavar="B", type=positive_int, help="envs in a batch (default: all); less makes the pool async"
+        "--batch-size",
+        metavar="B",
+        type=positive_int,
+        help="envs per batch (default: all); a smaller batch makes the pool async",
     )
     add(
         "--num-threads",
         metavar="T",
         type=positive_int,
-        help="threads of the pool (default: the smaller of batch size and available CPUs; with --sweep: several)",
+        help="number of threads (default: batch size or available CPUs, whichever is smaller; with --sweep: several)",
     )
-    add("--seconds", metavar="S", type=positive_seconds, default=2.0, help="time for each measurement (default: 2)")
+    add("--seconds", metavar="S", type=positive_seconds, default=2.0, help="duration of each measurement (default: 2)")
     add(
         "--env-type",
         choices=("gymnasium", "gym", "dm"),
@@ -56,13 +60,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=f"measure {', '.join(map(str, SWEEP_ENVS))} envs, each with 1, 2, 4, ... threads up to the available CPUs",
     )
-    add("--json", metavar="FILE", type=Path, help="write machine, command and results to FILE")
+    add("--json", metavar="FILE", type=Path, help="write the machine, the command and the results to FILE")
     add("--plot", metavar="FILE.png", type=Path, help="plot the results (needs matplotlib)")
     add_option_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Measure, print the table, write the files."""
+    """Measure the tasks, print the table and write the files."""
     check(arguments)
     cells = plan(arguments)
 
@@ -86,19 +90,21 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """Refuse what cannot work before time is spent on it."""
+    """Reject arguments that cannot work before anything is measured."""
     if arguments.sweep and (arguments.num_envs or arguments.batch_size or arguments.compare):
-        raise ConfigError("--sweep sets the number of envs itself: leave out --num-envs, --batch-size and --compare")
+        raise ConfigError("--sweep chooses the number of envs itself: leave out --num-envs, --batch-size and --compare")
     if arguments.compare and arguments.options:
-        raise ConfigError("--compare needs the same task in both: leave out --option, which only envpool understands")
+        raise ConfigError(
+            "--compare measures the same task in both packages: leave out --option, which gymnasium does not take"
+        )
     for name, _ in arguments.options:
         if name in POOL_OPTIONS:
             raise ConfigError(f"use --{name.replace('_', '-')} instead of --option {name}=...")
     for path in (arguments.json, arguments.plot):
         if path is not None and not path.parent.is_dir():
-            raise ConfigError(f"cannot write {path}: the folder {path.parent} does not exist")
+            raise ConfigError(f"cannot write {path}: the directory {path.parent} does not exist")
         if path is not None and path.is_dir():
-            raise ConfigError(f"cannot write {path}: it is a folder, give the name of a file")
+            raise ConfigError(f"cannot write {path}: it is a directory; give the name of a file")
     if arguments.plot:
         from envpool.cli.bench.plot import check_plot
 
@@ -106,7 +112,7 @@ def check(arguments: argparse.Namespace) -> None:
 
 
 def plan(arguments: argparse.Namespace) -> list[Cell]:
-    """Return the configurations to measure; a spec was made of each, so that bad ones are refused before the first."""
+    """Return the configurations to measure; each is validated, so that an invalid one fails before the first run."""
     from envpool.cli.bench.measure import Cell
 
     cells = []
@@ -119,7 +125,7 @@ def plan(arguments: argparse.Namespace) -> list[Cell]:
 
 
 def single(arguments: argparse.Namespace) -> dict[str, int]:
-    """Return the sizes of the one pool to measure."""
+    """Return the sizes of the pool to measure without --sweep."""
     return {
         "num_envs": arguments.num_envs or max(256, arguments.batch_size or 0),
         "batch_size": arguments.batch_size or 0,
@@ -128,7 +134,7 @@ def single(arguments: argparse.Namespace) -> dict[str, int]:
 
 
 def sweep(arguments: argparse.Namespace) -> Iterator[dict[str, int]]:
-    """Yield the sizes of a sweep; more threads than envs make no sense."""
+    """Yield the sizes of a sweep, leaving out those with more threads than envs."""
     for threads in [arguments.num_threads] if arguments.num_threads else thread_counts():
         for num_envs in SWEEP_ENVS:
             if threads <= num_envs:
@@ -136,15 +142,15 @@ def sweep(arguments: argparse.Namespace) -> Iterator[dict[str, int]]:
 
 
 def thread_counts() -> list[int]:
-    """Return 1, 2, 4, ... and the number of available CPUs."""
-    from envpool._core.handle import available_cpus
+    """Return 1, 2, 4, ... up to the number of available CPUs, and that number itself."""
+    from envpool._core.pool import available_cpus
 
     cores = available_cpus()
     return sorted({2**k for k in range(cores.bit_length())} | {cores})
 
 
 def command_line(arguments: argparse.Namespace) -> str:
-    """Return the command that repeats the measurement, without the files it writes."""
+    """Return the command that repeats the measurement, without --json and --plot."""
     words: list[Any] = ["envpool", "bench", *arguments.tasks]
     for name in ("num_envs", "batch_size", "num_threads", "seconds", "env_type", "compare"):
         value = getattr(arguments, name)
@@ -157,18 +163,18 @@ def command_line(arguments: argparse.Namespace) -> str:
 
 
 class Progress:
-    """A line on stderr that is written over; silent where stderr is no terminal."""
+    """A progress line on stderr that overwrites itself; silent if stderr is not a terminal."""
 
     def __init__(self) -> None:
         self.is_shown = sys.stderr.isatty()
         self.prefix = ""
 
     def __call__(self, text: str) -> None:
-        """Show a text in place of the last one."""
+        """Replace the text of the line."""
         if self.is_shown:
             print(f"\r\x1b[K{self.prefix}{text}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Remove the line."""
+        """Erase the line."""
         self.prefix = ""
         self("")

@@ -1,4 +1,4 @@
-"""gymnasium's own vector envs, as engines to compare with."""
+"""gymnasium's own vector envs, which ``envpool bench --compare gymnasium`` measures."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any
 
 from envpool.cli.bench.loops import Slice, SyncLoop
 
-#: AsyncVectorEnv starts a process for each env; beyond so many it is left out.
+#: Largest number of envs for which AsyncVectorEnv is measured, since it starts one process per env.
 MAX_PROCESSES = 128
 ROUNDS = 16
 
 
 class GymnasiumLoop:
-    """One vector env of gymnasium.
+    """A timed loop over a vector env of gymnasium.
 
     Parameters
     ----------
     task_id : str
-        Id in gymnasium.
+        Task id in gymnasium.
     num_envs : int
         Number of envs.
     mode : {"sync", "async"}
-        SyncVectorEnv or AsyncVectorEnv.
+        Whether to make a SyncVectorEnv or an AsyncVectorEnv.
     """
 
     def __init__(self, task_id: str, num_envs: int, mode: str):
@@ -39,31 +39,31 @@ class GymnasiumLoop:
         self.loop = SyncLoop(self.env.step, actions, num_envs, self.cpu_seconds)
 
     def cpu_seconds(self) -> float:
-        """CPU seconds used so far by this process and the env's."""
+        """Return the CPU seconds used so far by this process and the processes of the env."""
         return time.process_time() + sum(time.clock_gettime(clock) for clock in self.clocks)
 
     def run(self, seconds: float) -> Slice:
-        """Step for `seconds`."""
+        """Step for `seconds` and return what was done."""
         return self.loop.run(seconds)
 
     def close(self) -> None:
-        """End the env and its processes."""
+        """Close the env and end its processes."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that a step is under way, after Ctrl-C
+            warnings.simplefilter("ignore")  # after Ctrl-C, gymnasium warns that a step is pending
             self.env.close(**({"terminate": True} if self.clocks else {}))
 
 
 def open_peers(task_id: str, num_envs: int, stack: ExitStack) -> dict[str, GymnasiumLoop | str]:
-    """Return gymnasium's vector envs for a task by name, or the reason why there is none.
+    """Return gymnasium's vector envs for a task by name, or the reason why one is unavailable.
 
     Parameters
     ----------
     task_id : str
-        Task; gymnasium's has the same id.
+        Task id, the same in both packages.
     num_envs : int
         Number of envs.
     stack : ExitStack
-        Closes them.
+        Closes the vector envs when it exits.
     """
     import gymnasium
 
@@ -72,14 +72,14 @@ def open_peers(task_id: str, num_envs: int, stack: ExitStack) -> dict[str, Gymna
         if task_id not in gymnasium.registry:
             peers[name] = f"gymnasium has no task {task_id}"
         elif mode == "async" and num_envs > MAX_PROCESSES:
-            peers[name] = f"left out: it would start {num_envs} processes, the most here is {MAX_PROCESSES}"
+            peers[name] = f"left out: it would start {num_envs} processes, at most {MAX_PROCESSES} are allowed"
         else:
             peers[name] = open_peer(task_id, num_envs, mode, stack)
     return peers
 
 
 def open_peer(task_id: str, num_envs: int, mode: str, stack: ExitStack) -> GymnasiumLoop | str:
-    """Return one vector env, or why gymnasium cannot make it (a simulator that is not installed, say)."""
+    """Return one vector env, or why gymnasium cannot make it, e.g. because a simulator is not installed."""
     import gymnasium
 
     try:
@@ -91,9 +91,9 @@ def open_peer(task_id: str, num_envs: int, mode: str, stack: ExitStack) -> Gymna
 
 
 def cpu_clock_of(pid: int) -> Any:
-    """Return the id of the clock that counts the CPU time of another process, for ``time.clock_gettime``."""
+    """Return the id of the CPU-time clock of another process, for ``time.clock_gettime``."""
     clock = ctypes.c_int()
     failed = ctypes.CDLL(None).clock_getcpuclockid(pid, ctypes.byref(clock))
     if failed:
-        raise OSError(failed, f"no CPU clock for process {pid}")
+        raise OSError(failed, f"process {pid} has no CPU-time clock")
     return clock.value

@@ -1,8 +1,8 @@
-"""The limit of a benchmark: the kernels of an env in one bare loop, without ring, threads or Python.
+"""The limit of a benchmark: one thread calls the kernels of an env in a loop, without ring, threads or Python.
 
-A pool with T threads on as many cores can at best be T times as fast as this loop. It does what the ABI requires of any
-caller and no more: it seeds, it hands over actions that lie ready, it counts elapsed steps, and it flags the envs that
-start an episode next (the style NEXT_STEP).
+A pool with T threads on as many cores can at best be T times as fast as this loop. The loop does what the ABI requires
+of any caller and no more: it seeds the envs, passes actions that were drawn in advance, counts elapsed steps, and flags
+the envs whose next step starts an episode (auto-reset mode NEXT_STEP).
 """
 
 import numpy as np
@@ -38,48 +38,48 @@ cdef extern from *:
 #: The compiler that built this package, e.g. "gcc 12.2.0"; empty if unknown.
 COMPILER = EP_COMPILER.decode()
 
-cdef int64_t BURST = 20000          # the loop looks at the clock this often, ns
+cdef int64_t BURST = 20000          # time between two clock reads, ns
 
 
 cdef class KernelLoop:
-    """Envs of one kind, stepped by the calling thread alone.
+    """Many envs of one env definition, stepped by the calling thread alone.
 
     Parameters
     ----------
     capsule : PyCapsule
-        The kind of env.
+        The env definition (``include/envpool/env.h``).
     num_envs : int
         Number of envs.
     seeds : numpy.ndarray
-        uint64 (num_envs,), one seed for each env.
+        uint64 (num_envs,), one seed per env.
     max_episode_steps : int
-        Time limit.
+        Time limit of an episode, in steps.
     actions : dict of str to numpy.ndarray
-        For each action field (rounds, num_envs, *row shape), C-contiguous and of the field's dtype; round k takes entry
-        k modulo rounds. Not copied.
+        For each action field, a C-contiguous array (rounds, num_envs, *row shape) of the field's dtype. Round k of the
+        loop takes entry k modulo rounds. The arrays are not copied.
 
     Attributes
     ----------
     arrays : dict of str to numpy.ndarray
-        The block that every round writes, (num_envs, ...) each: the env's fields by name, "reward", "terminated" and
-        "truncated". The next round overwrites it.
+        The arrays (num_envs, ...) that every round overwrites: the fields of the env by name, "reward", "terminated"
+        and "truncated".
 
     Raises
     ------
     ConfigError
-        Sizes, seeds or actions that do not fit the env.
+        If sizes, seeds or actions do not fit the env.
     MemoryError
-        The envs do not fit.
+        If the envs do not fit into memory.
     """
 
-    cdef const envpool_env* kind
+    cdef const envpool_env* env
     cdef void* state
     cdef int32_t num_envs
     cdef int32_t limit
-    cdef int64_t rounds             # entries of the action arrays
-    cdef int64_t round              # rounds run
-    cdef int64_t entry              # the same, modulo rounds
-    cdef int64_t burst              # rounds between two looks at the clock
+    cdef int64_t rounds             # number of entries of the action arrays
+    cdef int64_t round              # number of rounds run so far
+    cdef int64_t entry              # index of the next entry: round modulo rounds
+    cdef int64_t burst              # rounds between two clock reads
     cdef bint is_running
     cdef const char* action_base[ENVPOOL_MAX_FIELDS]
     cdef int64_t action_stride[ENVPOOL_MAX_FIELDS]
@@ -89,26 +89,26 @@ cdef class KernelLoop:
     cdef uint8_t* terminated
     cdef uint8_t* truncated
     cdef uint8_t* reset
-    cdef int32_t* resets            # of a span: positions of the nonzero `reset`, as envpool_batch has them
-    cdef int32_t* num_resets        # by span of ENVPOOL_MAX_BATCH envs
+    cdef int32_t* resets            # per span of ENVPOOL_MAX_BATCH envs: positions with a nonzero `reset`
+    cdef int32_t* num_resets        # per span: number of these positions
     cdef int32_t* elapsed
     cdef int32_t* errors
     cdef const int32_t* ids
     cdef readonly dict arrays
-    cdef object keep                # what the pointers above point into
+    cdef object keep                # keeps alive what the pointers above point into
 
     def __cinit__(self, *args, **kwargs):
         self.state = NULL
 
     def __init__(self, capsule, int32_t num_envs, seeds, int32_t max_episode_steps, actions):
         cdef int i
-        if self.kind != NULL:
-            raise PoolStateError("this loop is already initialised")
+        if self.env != NULL:
+            raise PoolStateError("this KernelLoop is already initialised: make a new one instead")
         if num_envs < 1 or max_episode_steps < 1:
             raise ConfigError(
-                f"num_envs is {num_envs} and max_episode_steps is {max_episode_steps}, both must be at least 1"
+                f"num_envs is {num_envs} and max_episode_steps is {max_episode_steps}; both must be at least 1"
             )
-        self.kind = env_of(capsule)
+        self.env = env_of(capsule)
         self.num_envs = num_envs
         self.limit = max_episode_steps
         self.burst = 1
@@ -135,9 +135,9 @@ cdef class KernelLoop:
         self.ids = <const int32_t*>cnp.PyArray_DATA(ids)
         self.keep = (capsule, dict(self.arrays), flags, reset, resets, num_resets, counters, ids, dict(actions))
         self.take_actions(action_fields, actions)
-        self.state = self.kind.create(self.kind.config, num_envs)
+        self.state = self.env.create(self.env.config, num_envs)
         if self.state == NULL:
-            raise MemoryError(f"no memory for {num_envs} envs of kind {name}")
+            raise MemoryError(f"{num_envs} envs of {name} do not fit into memory")
         self.seed(np.ascontiguousarray(seeds, np.uint64))
 
     cdef int take_actions(self, action_fields, actions) except -1:
@@ -151,7 +151,7 @@ cdef class KernelLoop:
             if self.rounds < 1 or a.shape != expected or a.dtype != f.dtype or not a.flags.c_contiguous:
                 raise ConfigError(
                     f"actions[{f.name!r}] must be a C-contiguous {f.dtype} array of shape (rounds, {self.num_envs}, "
-                    f"*{row_shape(f)}) with the same rounds >= 1 as the others, got {a.dtype} {a.shape}"
+                    f"*{row_shape(f)}), with the same rounds >= 1 in all arrays, got {a.dtype} {a.shape}"
                 )
             self.action_base[i] = <const char*>cnp.PyArray_DATA(a)
             self.action_stride[i] = a.strides[0] if self.rounds > 1 else 0
@@ -161,11 +161,11 @@ cdef class KernelLoop:
         cdef const uint64_t* values = <const uint64_t*>cnp.PyArray_DATA(seeds)
         cdef int32_t start = 0, n
         if seeds.ndim != 1 or len(seeds) != self.num_envs:
-            raise ConfigError(f"seeds must have one entry for each of {self.num_envs} envs, got {seeds.size} of them")
+            raise ConfigError(f"seeds must have one entry for each of {self.num_envs} envs, got {seeds.size} entries")
         with nogil:
             while start < self.num_envs:
                 n = min(self.num_envs - start, ENVPOOL_MAX_BATCH)
-                self.kind.seed_many(self.state, self.ids + start, n, values + start)
+                self.env.seed_many(self.state, self.ids + start, n, values + start)
                 start += n
         return 0
 
@@ -174,43 +174,43 @@ cdef class KernelLoop:
 
     cdef void destroy(self) noexcept:
         if self.state != NULL:
-            self.kind.destroy(self.state)
+            self.env.destroy(self.state)
             self.state = NULL
 
     def close(self):
-        """Frees the envs. May be called again; run() raises afterwards."""
+        """Frees the envs. Further calls do nothing; run() raises afterwards."""
         if self.is_running:
-            raise PoolStateError("the loop is running: close it when run() has returned")
+            raise PoolStateError("run() is running in another thread: call close() after it has returned")
         self.destroy()
 
     def run(self, double seconds, int64_t max_rounds=INT64_MAX):
-        """Steps all envs again and again. Goes on where the last call ended; releases the GIL.
+        """Steps all envs repeatedly, starting where the previous call stopped. Releases the GIL.
 
         Parameters
         ----------
         seconds : float
-            Time to run; the round in progress then is finished.
+            Time to run, in seconds. The round that is in progress at the end is finished.
         max_rounds : int
-            Stop after so many rounds, if that is sooner.
+            Largest number of rounds to run; by default, there is no limit.
 
         Returns
         -------
         steps : int
-            Rows written, those of resets included.
+            Number of rows written, including those of resets.
         seconds : float
-            Time it took.
+            Elapsed time in seconds.
 
         Raises
         ------
         RuntimeError
-            An env failed; the loop is closed then.
+            If an env failed. The loop is closed.
         PoolStateError
-            Closed, or already running in another thread.
+            If the loop is closed, or runs in another thread.
         """
         cdef int64_t began = ep_now(), first = self.round, left = max_rounds, now = began, end
         cdef bint fine = True
         if self.state == NULL or self.is_running:
-            raise PoolStateError(f"the loop is {'closed' if self.state == NULL else 'running in another thread'}")
+            raise PoolStateError(f"the KernelLoop is {'closed' if self.state == NULL else 'running in another thread'}")
         end = began + <int64_t>(min(max(seconds, 0.0), 1e9) * 1e9)
         self.is_running = True
         try:
@@ -227,7 +227,7 @@ cdef class KernelLoop:
         return (self.round - first) * self.num_envs, (now - began) * 1e-9
 
     cdef bint run_until(self, int64_t end, int64_t max_rounds) noexcept nogil:
-        """Runs at least one round. False: an env failed."""
+        """Runs rounds until `end`, at least one, at most `max_rounds`. Returns False if an env failed."""
         cdef int64_t began, now = ep_now(), n, stop, done = 0
         while done < max_rounds:
             began = now
@@ -245,11 +245,11 @@ cdef class KernelLoop:
         return True
 
     cdef bint run_round(self) noexcept nogil:
-        """Steps every env once. False: an env failed."""
+        """Steps every env once. Returns False if an env failed."""
         cdef envpool_batch batch
         cdef int32_t start = 0, n, i
         cdef int failed
-        for i in range(self.kind.num_actions):
+        for i in range(self.env.num_actions):
             self.action[i] = self.action_base[i] + self.entry * self.action_stride[i]
         batch.contiguous = 1
         batch.actions = self.action
@@ -266,11 +266,11 @@ cdef class KernelLoop:
             batch.truncated = self.truncated + start
             batch.errors = self.errors + start
             batch.discount = NULL
-            if self.kind.run_many != NULL:
-                failed = self.kind.run_many(self.state, &batch, self.fields, start)
+            if self.env.run_many != NULL:
+                failed = self.env.run_many(self.state, &batch, self.fields, start)
             else:
-                failed = self.kind.step_many(self.state, &batch)
-                self.kind.write_many(self.state, batch.ids, n, self.fields, start)
+                failed = self.env.step_many(self.state, &batch)
+                self.env.write_many(self.state, batch.ids, n, self.fields, start)
             if failed:
                 return False
             self.end_step(start, n)
@@ -282,7 +282,10 @@ cdef class KernelLoop:
         return True
 
     cdef void end_step(self, int32_t start, int32_t n) noexcept nogil:
-        """Elapsed steps, the time limit, and who starts an episode next; loops that the compiler vectorises."""
+        """Counts elapsed steps, applies the time limit, and flags the envs whose next step starts an episode.
+
+        The compiler vectorises the simple loops.
+        """
         cdef float* reward = self.reward + start
         cdef uint8_t* terminated = self.terminated + start
         cdef uint8_t* truncated = self.truncated + start
@@ -313,13 +316,13 @@ cdef class KernelLoop:
             if self.errors[i]:
                 break
         code = self.errors[i]
-        if self.kind.error_text != NULL:
-            self.kind.error_text(self.state, i, code, text, sizeof(text))
+        if self.env.error_text != NULL:
+            self.env.error_text(self.state, i, code, text, sizeof(text))
         self.destroy()
         reason = (<bytes>text).decode(errors="replace") or f"error code {code}"
-        raise RuntimeError(f"env {i} failed in the bare loop: {reason}")
+        raise RuntimeError(f"env {i} failed in the kernel loop: {reason}")
 
 
 cdef tuple row_shape(field):
-    """Shape of one env's row, one player."""
+    """Returns the shape of one env's row; the player dimension is left out."""
     return tuple(s for s in field.shape if s != -1)

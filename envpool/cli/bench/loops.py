@@ -1,6 +1,6 @@
-"""Timed loops over a pool or any vector env.
+"""Timed loops over a pool or any other vector env.
 
-Needs nothing but the standard library, so that ``scripts/compare`` can load this file beside another package.
+This module imports only the standard library, so that ``scripts/compare`` can load it next to another package.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
-#: Between two looks at the clock, in seconds: long against the clock's own cost, short against a slice.
+#: Time between two clock reads, in seconds: long compared with a clock read, short compared with a slice.
 BURST = 50e-6
 
 
 class Slice(NamedTuple):
-    """One stretch of a measurement."""
+    """Steps, elapsed seconds and CPU seconds of one slice of a measurement."""
 
     steps: int
     seconds: float
@@ -23,7 +23,7 @@ class Slice(NamedTuple):
 
 
 def bursts(seconds: float) -> Iterator[int]:
-    """Yield how many calls to make before the next look at the clock, until the time is over."""
+    """Yield the number of calls to make before the next clock read, until `seconds` have passed."""
     size = 1
     now = time.perf_counter()
     end = now + seconds
@@ -38,18 +38,18 @@ def bursts(seconds: float) -> Iterator[int]:
 
 
 class SyncLoop:
-    """step() after step().
+    """A loop that calls step() repeatedly.
 
     Parameters
     ----------
     step : callable
-        Takes an action; its result is kept until the next one is there, as a learner would.
+        Takes an action. Each result is kept until the next one is returned, as a learner would keep it.
     actions : iterable
-        Actions ready to pass, used in turn.
+        Actions in the form that `step` takes, used in turn.
     rows : int
-        Steps of an env that one call makes.
+        Number of env steps that one call makes.
     cpu_clock : callable
-        CPU seconds used so far.
+        Returns the CPU seconds used so far; by default, those of this process.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class SyncLoop:
         self.cpu_clock = cpu_clock
 
     def run(self, seconds: float) -> Slice:
-        """Step for `seconds`; at least once."""
+        """Step for `seconds`, at least once, and return what was done."""
         step, actions, calls = self.step, self.actions, 0
         cpu, began = self.cpu_clock(), time.perf_counter()
         for size in bursts(seconds):
@@ -78,16 +78,16 @@ class SyncLoop:
 
 
 class AsyncLoop:
-    """recv(), then send() to the envs it returned. Between two runs no env is at work.
+    """A loop that calls recv(), then send() for the envs that it returned. No env is in flight between two runs.
 
     Parameters
     ----------
     pool : object
-        An async pool, nothing in flight.
+        An async pool with no env in flight.
     actions : iterable
-        Actions for one batch each, ready to pass, used in turn.
+        Actions for one batch each, in the form that send() takes, used in turn.
     ids_of : callable
-        Returns the env ids of what recv() gave.
+        Takes the result of recv() and returns its env ids.
     """
 
     def __init__(self, pool: Any, actions: Iterable[Any], ids_of: Callable[[Any], Any]):
@@ -105,7 +105,7 @@ class AsyncLoop:
         self.idle = [self.ids_of(self.pool.recv()) for _ in range(self.batches)]
 
     def run(self, seconds: float) -> Slice:
-        """Step for `seconds`."""
+        """Step for `seconds` and return what was done."""
         recv, send, ids_of, actions = self.pool.recv, self.pool.send, self.ids_of, self.actions
         calls = self.batches
         cpu, began = time.process_time(), time.perf_counter()

@@ -1,4 +1,7 @@
-"""What figures depend on: processor, versions and compiler. Nothing that names a machine, a user or a path."""
+"""The machine facts in a benchmark report: processor, versions and compiler.
+
+A report never contains the name of a machine or a user, nor a path.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,12 @@ from pathlib import Path
 import numpy as np
 
 import envpool
+from envpool._core.pool import available_cpus
 from envpool.cli.bench.kernel_loop import COMPILER
-from envpool._core.handle import available_cpus
 
 
 def describe_machine() -> dict[str, str | int]:
-    """Return the facts for the report of a benchmark."""
+    """Return the facts about this machine by name."""
     facts: dict[str, str | int] = {
         "cpu": cpu_model(),
         "cores_available": available_cpus(),
@@ -26,7 +29,7 @@ def describe_machine() -> dict[str, str | int]:
 
 
 def cpu_model() -> str:
-    """Return the processor's name, or its architecture if the system does not tell."""
+    """Return the model name of the processor, or its architecture if the system does not report a name."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Measuring one configuration: the pool, its limit and its peers in turns, so that noise hits all of them alike."""
+"""Measurement of one configuration: pool, limit and peers run in turns, so that noise affects all of them equally."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from typing import Any, Protocol
 import numpy as np
 
 import envpool
-from envpool.cli.bench.kernel_loop import KernelLoop
-from envpool._core.handle import available_cpus
+from envpool._core.pool import available_cpus
 from envpool.cli.bench.actions import draw_actions, rounds_of
 from envpool.cli.bench.gymnasium_peer import open_peers
+from envpool.cli.bench.kernel_loop import KernelLoop
 from envpool.cli.bench.loops import AsyncLoop, Slice, SyncLoop
 from envpool.pool import EnvPool
 from envpool.spec import EnvSpec
 
-#: Slices that the time of a measurement is cut into; the median over them is reported.
+#: Number of slices into which a measurement is divided; the median over the slices is reported.
 SLICES = 10
 POOL = "envpool"
 LIMIT = "limit"
 
 
 class Runner(Protocol):
-    """Something to measure."""
+    """An engine that can be measured."""
 
     def run(self, seconds: float) -> Slice:
         """Step for `seconds` and return what was done."""
@@ -46,27 +46,27 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of one engine in one configuration; an entry of "rows" in the JSON file.
+    """The measurements of one engine in one configuration; an entry of "rows" in the JSON file.
 
     Attributes
     ----------
     engine : str
-        "envpool", or what it is compared with.
+        "envpool", or the name of the peer.
     steps_per_second : float or None
-        Rows, those of resets included; median over the slices.
+        Rows per second, including rows of resets; median over the slices.
     frames_per_second : float or None
-        steps_per_second times frame_skip, for tasks that have this option.
+        steps_per_second times frame_skip; None for tasks without this option.
     cpu_seconds_per_million_steps : float or None
-        User and system time of the process and its children.
+        User and system time of the process and its children; median over the slices.
     limit_steps_per_second : float or None
-        The bare kernels in one thread, times the smaller of threads and available CPUs.
+        Throughput of the kernels in one thread, times the number of threads or available CPUs, whichever is smaller.
     share_of_limit : float or None
-        The pool's steps per second over the limit's in the same turn; median over the turns.
+        The pool's steps per second divided by the limit in the same turn; median over the turns.
     speedup, cpu_ratio : float or None
-        Of other engines: envpool's steps per second over theirs, and their CPU time for a step over envpool's; medians
-        over the turns as well.
+        Rows of peers only: envpool's steps per second divided by the peer's, and the peer's CPU time per step divided
+        by envpool's; medians over the turns.
     note : str
-        Why there are no figures.
+        Why there are no measurements; empty if there are.
     """
 
     task: str
@@ -91,16 +91,16 @@ def measure(cell: Cell, seconds: float, progress: Callable[[str], None]) -> list
     Parameters
     ----------
     cell : Cell
-        What to measure.
+        The configuration.
     seconds : float
-        Time for each engine, the limit included.
+        Time for each engine, including the limit.
     progress : callable
-        Called with a short text now and then.
+        Called with a short status text from time to time.
 
     Returns
     -------
     list of Row
-        envpool first.
+        One row per engine, envpool first.
     """
     spec = envpool.make_spec(cell.task, **cell.options)
     config = spec.config
@@ -108,7 +108,7 @@ def measure(cell: Cell, seconds: float, progress: Callable[[str], None]) -> list
     where = f"{cell.task}, {config.num_envs} envs, {threads} {'thread' if threads == 1 else 'threads'}"
     progress(f"{where}: starting")
     with ExitStack() as stack:
-        # Processes of gymnasium are forked before this process has threads of its own.
+        # gymnasium forks its processes before the pool starts threads in this one.
         peers = open_peers(cell.task, config.num_envs, stack) if cell.with_gymnasium else {}
         pool = stack.enter_context(envpool.make(cell.task, cell.env_type, **cell.options))
         actions = draw_actions(spec)
@@ -131,7 +131,7 @@ def measure(cell: Cell, seconds: float, progress: Callable[[str], None]) -> list
 
 
 def pool_loop(pool: EnvPool, env_type: str, actions: Mapping[str, np.ndarray]) -> Runner:
-    """Return the loop of a pool: step() for a sync one, recv() and send() for an async one."""
+    """Return the loop of a pool: step() in a sync pool, recv() and send() in an async pool."""
     config = pool.config
     rounds = rounds_of(actions, config["batch_size"])
     if pool.is_async:
@@ -142,7 +142,7 @@ def pool_loop(pool: EnvPool, env_type: str, actions: Mapping[str, np.ndarray]) -
 
 
 class LimitLoop:
-    """The bare kernels of a task, see ``envpool.cli.bench.kernel_loop``."""
+    """The limit of a task: its kernels in a `KernelLoop`."""
 
     def __init__(self, spec: EnvSpec, actions: Mapping[str, np.ndarray]):
         config = spec.config
@@ -150,21 +150,21 @@ class LimitLoop:
         self.loop = KernelLoop(spec.capsule, config.num_envs, seeds, config.max_episode_steps, dict(actions))
 
     def run(self, seconds: float) -> Slice:
-        """Step for `seconds`."""
+        """Step for `seconds` and return what was done."""
         cpu = time.process_time()
         steps, took = self.loop.run(seconds)
         return Slice(steps, took, time.process_time() - cpu)
 
 
 def open_limit(spec: EnvSpec, actions: Mapping[str, np.ndarray]) -> LimitLoop | None:
-    """Return the loop of the bare kernels, or None for a task that has no native ones."""
+    """Return the kernel loop of a task, or None for a task without native kernels."""
     return LimitLoop(spec, actions) if hasattr(spec, "capsule") else None
 
 
 def interleave(
     runners: Mapping[str, Runner], seconds: float, progress: Callable[[str], None]
 ) -> dict[str, list[Slice]]:
-    """Run each for `seconds` in all, in turns; returns the slices of each. A first short turn of all is not counted."""
+    """Run each engine for `seconds` in total, in turns, and return its slices. A short warm-up turn is not counted."""
     slices: dict[str, list[Slice]] = {name: [] for name in runners}
     for runner in runners.values():
         runner.run(seconds / SLICES / 4)
@@ -176,22 +176,25 @@ def interleave(
 
 
 def rate(slices: Sequence[Slice]) -> float:
-    """Return the median of steps per second."""
+    """Return the median steps per second over the slices."""
     return statistics.median(s.steps / s.seconds for s in slices)
 
 
 def cpu_per_million(slices: Sequence[Slice]) -> float:
-    """Return the median of CPU seconds per million steps."""
+    """Return the median CPU seconds per million steps over the slices."""
     return statistics.median(s.cpu_seconds / s.steps for s in slices) * 1e6
 
 
 def speed_ratio(slices: Sequence[Slice], others: Sequence[Slice]) -> float:
-    """Return the median of the ratio of steps per second, turn by turn."""
+    """Return the median over the turns of the ratio of steps per second, `slices` divided by `others`."""
     return statistics.median(a.steps / a.seconds * b.seconds / b.steps for a, b in zip(slices, others, strict=True))
 
 
 def cpu_ratio(slices: Sequence[Slice], others: Sequence[Slice]) -> float | None:
-    """Return the median of the ratio of CPU time for a step; None if a slice was too short for the CPU clock."""
+    """Return the median over the turns of the ratio of CPU time per step, `slices` divided by `others`.
+
+    The result is None if a slice was too short for the CPU clock.
+    """
     if any(b.cpu_seconds <= 0 for b in others):
         return None
     return statistics.median(
@@ -200,7 +203,7 @@ def cpu_ratio(slices: Sequence[Slice], others: Sequence[Slice]) -> float | None:
 
 
 def pool_row(row: Row, slices: Mapping[str, list[Slice]], frame_skip: int | None) -> Row:
-    """Return the row of envpool with its figures."""
+    """Return the row of envpool, completed with its measurements."""
     steps = rate(slices[POOL])
     cores = min(row.num_threads, available_cpus())
     return replace(
@@ -214,7 +217,7 @@ def pool_row(row: Row, slices: Mapping[str, list[Slice]], frame_skip: int | None
 
 
 def peer_row(row: Row, slices: list[Slice], ours: list[Slice]) -> Row:
-    """Return the row of another engine with its figures."""
+    """Return the row of a peer, completed with its measurements."""
     return replace(
         row,
         steps_per_second=rate(slices),

@@ -1,4 +1,4 @@
-"""Results as pictures, with matplotlib."""
+"""Plots of benchmark results, made with matplotlib."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from envpool.errors import ConfigError
 if TYPE_CHECKING:
     from envpool.cli.bench.measure import Row
 
-LIMIT_LABEL = "limit of the bare kernels"
+LIMIT_LABEL = "limit of the kernels"
 SUFFIXES = (".png", ".svg", ".pdf")
-#: Colours that differ for colour-blind readers too (Okabe and Ito), in the order of use.
+#: Colours that colour-blind readers can tell apart (Okabe and Ito), in the order of use.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442")
 
 
 def check_plot(path: Path) -> None:
-    """Raise ConfigError for a file type that cannot be written, ImportError without matplotlib."""
+    """Raise ConfigError if the file type is not supported, ImportError if matplotlib is missing."""
     if path.suffix not in SUFFIXES:
         raise ConfigError(f"--plot must end in one of {', '.join(SUFFIXES)}, got {path.name!r}")
     new_figure(1, 1)
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Return an empty figure, sizes in inches, that needs no display."""
+    """Return an empty figure that needs no display; `width` and `height` are in inches."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -35,7 +35,7 @@ def new_figure(width: float, height: float) -> Any:
 
 
 def steps_axis(axis: Any, label: str = "env steps per second") -> None:
-    """Make an axis logarithmic with labels such as 20 M."""
+    """Label an axis of steps per second, with ticks such as 20 M."""
     from matplotlib.ticker import EngFormatter
 
     axis.set_label_text(label)
@@ -43,7 +43,7 @@ def steps_axis(axis: Any, label: str = "env steps per second") -> None:
 
 
 def plot_sweep(rows: Sequence[Row], path: Path) -> None:
-    """Plot steps per second over the number of envs: a line for each number of threads, its limit dashed."""
+    """Plot steps per second over the number of envs: a line per number of threads, and a dashed line at its limit."""
     tasks = list(dict.fromkeys(r.task for r in rows))
     figure = new_figure(6.4 * len(tasks), 4.8)
     for axes, task in zip(figure.subplots(1, len(tasks), squeeze=False)[0], tasks, strict=True):
@@ -62,14 +62,14 @@ def plot_sweep(rows: Sequence[Row], path: Path) -> None:
         axes.set_xticks(sizes, [f"{n:,}" for n in sizes])
         axes.set_xlabel("number of envs")
         steps_axis(axes.yaxis)
-        axes.set_title(f"{task}: steps per second, and the limit of the bare kernels")
+        axes.set_title(f"{task}: steps per second, and the limit of the kernels")
         axes.grid(True, which="both", alpha=0.25)
         axes.legend()
     figure.savefig(path)
 
 
 def plot_bars(rows: Sequence[Row], path: Path) -> None:
-    """Plot steps per second as a bar for each row, with a dashed mark at the limit."""
+    """Plot a bar for each row's steps per second, with a dashed mark at its limit."""
     shown = [r for r in rows if r.steps_per_second]
     engines = list(dict.fromkeys(r.engine for r in shown))
     figure = new_figure(8, 1.9 + 0.45 * len(shown))
@@ -104,6 +104,6 @@ def plot_bars(rows: Sequence[Row], path: Path) -> None:
 
 
 def bar_name(row: Row) -> str:
-    """Return a short name of what a row measured."""
+    """Return a short label for the configuration of a row."""
     batch = f", batches of {row.batch_size:,}" if row.batch_size != row.num_envs else ""
     return f"{row.task}, {row.num_envs:,} envs{batch}"

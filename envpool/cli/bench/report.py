@@ -1,4 +1,4 @@
-"""Results as a table and as JSON."""
+"""Benchmark results as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from envpool.cli.bench.machine import describe_machine
 from envpool.cli.bench.measure import POOL, Row
 from envpool.cli.text import count, short, table
 
-#: Title and alignment.
+#: Title and alignment of each column.
 COLUMNS = (
     ("task", "l"),
     ("engine", "l"),
@@ -26,12 +26,12 @@ COLUMNS = (
     ("CPU ratio", "r"),
     ("note", "l"),
 )
-#: Columns that say something only where other engines were measured.
+#: Columns that are shown only if peers were measured.
 PEER_COLUMNS = ("engine", "speedup", "CPU ratio", "note")
 
 
 def cells(row: Row) -> list[str]:
-    """Return a row as texts, in the order of COLUMNS."""
+    """Return the cells of a row as text, in the order of COLUMNS."""
     return [
         row.task,
         row.engine,
@@ -58,6 +58,6 @@ def results_table(rows: Sequence[Row]) -> str:
 
 
 def write_json(path: Path, command: str, rows: Sequence[Row]) -> None:
-    """Write machine, command and rows."""
+    """Write the machine facts, the command and the rows to a JSON file."""
     report = {"machine": describe_machine(), "command": command, "rows": [asdict(r) for r in rows]}
     path.write_text(json.dumps(report, indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""Who acts: chance, or a function in a file."""
+"""Policies of ``envpool watch``: random actions, or a function in a file."""
 
 from __future__ import annotations
 
@@ -13,24 +13,30 @@ from envpool.cli.bench.actions import draw_actions, rounds_of
 from envpool.errors import ConfigError
 from envpool.spec import EnvSpec
 
-#: Observations of all envs -> their actions.
+#: Takes the observations of all envs and returns their actions.
 Policy = Callable[[Any], Any]
 
 
 def load_policy(text: str, spec: EnvSpec) -> Policy:
-    """Return the policy that an argument names.
+    """Return the policy that the argument ``--policy`` names.
 
     Parameters
     ----------
     text : str
-        ``"random"``, or ``"FILE.py:function"``: a function of the observations of all envs that returns their actions.
+        ``"random"``, or ``"FILE.py:function"``, a function that takes the observations of all envs and returns their
+        actions.
     spec : EnvSpec
-        The task.
+        Spec of the pool that the policy acts in.
+
+    Returns
+    -------
+    callable
+        Takes the observations of all envs and returns their actions.
 
     Raises
     ------
     ConfigError
-        Neither of the two, or no such file or function.
+        If `text` has neither form, or the file or the function does not exist.
     """
     if text == "random":
         return random_policy(spec)
@@ -38,7 +44,7 @@ def load_policy(text: str, spec: EnvSpec) -> Policy:
     if not colon or not path.endswith(".py") or not name.isidentifier():
         raise ConfigError(f"--policy must be random or FILE.py:function, got {text!r}")
     if not Path(path).is_file():
-        raise ConfigError(f"--policy: there is no file {path!r}")
+        raise ConfigError(f"--policy: the file {path!r} does not exist")
     function = runpy.run_path(path).get(name)
     if not callable(function):
         raise ConfigError(f"--policy: {path} has no function {name!r}")
@@ -47,7 +53,7 @@ def load_policy(text: str, spec: EnvSpec) -> Policy:
 
 
 def random_policy(spec: EnvSpec) -> Policy:
-    """Return a policy that draws actions, the same in each run."""
+    """Return a policy that draws random actions, the same sequence in every run."""
     rng = np.random.default_rng(0)
     rounds: list[Any] = []
 

@@ -1,7 +1,8 @@
-"""What all MuJoCo tasks share. Importing it loads the libmujoco of the installed ``mujoco`` package.
+"""What all MuJoCo tasks share. Importing this package loads the libmujoco of the installed ``mujoco`` package.
 
-Extensions of this family name the library by its versioned file name only; once it is loaded, the dynamic linker takes
-the loaded one, wherever the package is installed. Another version has other structs, and is refused.
+The extensions of this family refer to the library by its versioned file name only. Once it is loaded, the dynamic
+linker uses the loaded library, wherever the package is installed. Other versions are refused, since their structs
+differ.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ LIBRARY = f"libmujoco.so.{MUJOCO_VERSION}"
 
 
 def package_folder() -> Path | None:
-    """Return the folder of the ``mujoco`` package, found without importing it; None if there is none."""
+    """Return the folder of the ``mujoco`` package without importing it; None if it is not installed."""
     spec = find_spec("mujoco")
     places = spec.submodule_search_locations if spec else None
     return Path(next(iter(places))) if places else None
 
 
 def load_library() -> None:
-    """Load libmujoco, or raise ImportError with the version needed and the one installed."""
+    """Load libmujoco, or raise an ImportError that names the required and the installed version."""
     folder = package_folder()
     if folder is not None and (folder / LIBRARY).exists():
         ctypes.CDLL(str(folder / LIBRARY))
@@ -32,9 +33,9 @@ def load_library() -> None:
     try:
         installed = f"mujoco {version('mujoco')} is installed"
     except PackageNotFoundError:
-        installed = f"{folder} has another version" if folder else "no mujoco is installed"
+        installed = f"{folder} holds another version" if folder else "mujoco is not installed"
     raise ImportError(
-        f"the MuJoCo tasks need mujoco {MUJOCO_VERSION}, but {installed}: pip install mujoco=={MUJOCO_VERSION}"
+        f"the MuJoCo tasks need mujoco {MUJOCO_VERSION}, but {installed}; run: pip install mujoco=={MUJOCO_VERSION}"
     )
 
 

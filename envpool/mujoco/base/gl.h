@@ -1,11 +1,11 @@
 /* OpenGL contexts without a window, from EGL, OSMesa or GLFW.
  *
- * Nothing is linked: ep_gl_load() opens the library when the first picture is wanted. One of the three serves the whole
- * process, since libmujoco keeps one table of OpenGL's functions. Libraries and EGL's display stay until the process
- * ends: others in it may use the same.
+ * Nothing is linked: ep_gl_load() opens the library when the first frame is needed. One of the three libraries serves
+ * the whole process, since libmujoco keeps a single table of OpenGL functions. The library and EGL's display stay open
+ * until the process ends, since other code in the process may use them.
  *
- * A context is current on one thread at a time, between ep_gl_enter() and ep_gl_leave(); what was current on the thread
- * before is so again afterwards, since others may rely on it.
+ * A context is current on one thread at a time, between ep_gl_enter() and ep_gl_leave(). ep_gl_leave() makes the
+ * previous context of the thread current again, since other code may rely on it.
  */
 #ifndef ENVPOOL_MUJOCO_GL_H
 #define ENVPOOL_MUJOCO_GL_H
@@ -19,10 +19,10 @@
 
 typedef struct ep_gl_context {
   void *handle;
-  void *buffer; /* what OSMesa takes for the window */
+  void *buffer; /* OSMesa: the memory that stands for the window */
 } ep_gl_context;
 
-/* What was current on a thread. */
+/* What was current on a thread before ep_gl_enter(). */
 typedef struct ep_gl_before {
   void *context, *display, *draw, *read;
   unsigned long drawable;
@@ -30,7 +30,7 @@ typedef struct ep_gl_before {
   unsigned api;
 } ep_gl_before;
 
-/* Functions return 0, or -1 with a reason in error (size). */
+/* The functions of a library. They return 0, or -1 with a reason in `error` (size bytes). */
 typedef struct ep_gl_backend {
   int (*load)(const char *library, int device, char *error, size_t size);
   int (*create)(ep_gl_context *context, char *error, size_t size);
@@ -39,7 +39,7 @@ typedef struct ep_gl_backend {
   void (*leave)(const ep_gl_before *before);
 } ep_gl_backend;
 
-/* Pictures are drawn into buffers of their own, so that the size of the window does not matter. */
+/* Frames are rendered into offscreen buffers, so the size of the window does not matter (pixels). */
 enum { EP_GL_WINDOW = 16 };
 
 static inline int ep_gl_fail(char *error, size_t size, const char *what, const char *detail) {
@@ -47,18 +47,18 @@ static inline int ep_gl_fail(char *error, size_t size, const char *what, const c
   return -1;
 }
 
-/* Opens a library for all; NULL with a reason. */
+/* Opens a library with global symbols; returns NULL with a reason in `error` if that fails. */
 static inline void *ep_gl_open(const char *library, char *error, size_t size) {
   void *opened = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
   if (!opened) ep_gl_fail(error, size, dlerror(), NULL);
   return opened;
 }
 
-/* Finds functions: names[k] goes to where[k]. */
+/* Looks up n functions: the address of names[k] is stored in *where[k]. */
 static inline int ep_gl_find(void *library, const char *const *names, void **where[], int n, char *error, size_t size) {
   for (int k = 0; k < n; k++) {
     *where[k] = dlsym(library, names[k]);
-    if (!*where[k]) return ep_gl_fail(error, size, "there is no function", names[k]);
+    if (!*where[k]) return ep_gl_fail(error, size, "the library lacks the function", names[k]);
   }
   return 0;
 }
@@ -98,7 +98,7 @@ static int ep_egl_load(const char *library, int device, char *error, size_t size
                     (void **)&ep_egl.bind_api,        (void **)&ep_egl.query_api,      (void **)&ep_egl.create_context,
                     (void **)&ep_egl.destroy_context, (void **)&ep_egl.make_current,   (void **)&ep_egl.current_context,
                     (void **)&ep_egl.current_display, (void **)&ep_egl.current_surface};
-  /* Red, green, blue, alpha 8, depth 24, stencil 8, an RGB buffer, pbuffers, OpenGL: as upstream asks. */
+  /* As upstream requests: 8 bits each for red, green, blue and alpha, depth 24, stencil 8, RGB, pbuffers, OpenGL. */
   static const int wanted[] = {0x3024, 8, 0x3023, 8, 0x3022, 8,      0x3021, 8,      0x3025, 24,
                                0x3026, 8, 0x303F, 0x308E, 0x3033, 0x0001, 0x3040, 0x0008, 0x3038};
   unsigned (*query_devices)(int size, void **devices, int *found);
@@ -106,13 +106,13 @@ static int ep_egl_load(const char *library, int device, char *error, size_t size
   void *devices[EP_EGL_DEVICES];
   int found = 0, first, k;
   void *egl;
-  dlopen("libOpenGL.so.0", RTLD_NOW | RTLD_GLOBAL); /* NVIDIA's library needs it for threads; Mesa's does not */
+  dlopen("libOpenGL.so.0", RTLD_NOW | RTLD_GLOBAL); /* NVIDIA's EGL needs it for threads */
   egl = ep_gl_open(library, error, size);
   if (!egl || ep_gl_find(egl, names, where, sizeof(names) / sizeof(*names), error, size)) return -1;
   query_devices = (unsigned (*)(int, void **, int *))ep_egl.get_proc("eglQueryDevicesEXT");
   platform_display = (void *(*)(unsigned, void *, const int *))ep_egl.get_proc("eglGetPlatformDisplayEXT");
   if (!query_devices || !platform_display || !query_devices(EP_EGL_DEVICES, devices, &found) || found < 1)
-    return ep_gl_fail(error, size, "EGL finds no device, not even one in software", NULL);
+    return ep_gl_fail(error, size, "EGL finds no device, not even a software renderer", NULL);
   if (device >= found) {
     snprintf(error, size, "MUJOCO_EGL_DEVICE_ID is %d, allowed are 0 to %d", device, found - 1);
     return -1;
@@ -123,7 +123,7 @@ static int ep_egl_load(const char *library, int device, char *error, size_t size
     if (ep_egl.display && ep_egl.initialize(ep_egl.display, NULL, NULL)) break;
     ep_egl.display = NULL;
   }
-  if (!ep_egl.display) return ep_gl_fail(error, size, "EGL can use none of its devices", NULL);
+  if (!ep_egl.display) return ep_gl_fail(error, size, "EGL cannot initialise any of its devices", NULL);
   if (!ep_egl.choose_config(ep_egl.display, wanted, &ep_egl.config, 1, &found) || found < 1)
     return ep_gl_fail(error, size, "EGL has no configuration with OpenGL", NULL);
   return 0;
@@ -134,7 +134,7 @@ static int ep_egl_create(ep_gl_context *context, char *error, size_t size) {
   ep_egl.bind_api(EP_EGL_OPENGL_API);
   context->handle = ep_egl.create_context(ep_egl.display, ep_egl.config, NULL, NULL);
   ep_egl.bind_api(api);
-  return context->handle ? 0 : ep_gl_fail(error, size, "EGL can make no context", NULL);
+  return context->handle ? 0 : ep_gl_fail(error, size, "EGL cannot create a context", NULL);
 }
 
 static void ep_egl_destroy(ep_gl_context *context) { ep_egl.destroy_context(ep_egl.display, context->handle); }
@@ -148,7 +148,7 @@ static int ep_egl_enter(ep_gl_context *context, ep_gl_before *before, char *erro
   before->read = ep_egl.current_surface(EP_EGL_READ);
   if (ep_egl.make_current(ep_egl.display, NULL, NULL, context->handle)) return 0;
   ep_egl.bind_api(before->api);
-  return ep_gl_fail(error, size, "EGL cannot use its context", NULL);
+  return ep_gl_fail(error, size, "EGL cannot make its context current", NULL);
 }
 
 static void ep_egl_leave(const ep_gl_before *before) {
@@ -183,11 +183,11 @@ static int ep_osmesa_load(const char *library, int device, char *error, size_t s
 
 static int ep_osmesa_create(ep_gl_context *context, char *error, size_t size) {
   context->handle = ep_osmesa.create_context(EP_OSMESA_RGBA, 24, 8, 0, NULL);
-  if (!context->handle) return ep_gl_fail(error, size, "OSMesa can make no context", NULL);
+  if (!context->handle) return ep_gl_fail(error, size, "OSMesa cannot create a context", NULL);
   context->buffer = calloc(EP_GL_WINDOW * EP_GL_WINDOW * 4, sizeof(float));
   if (context->buffer) return 0;
   ep_osmesa.destroy_context(context->handle);
-  return ep_gl_fail(error, size, "no memory for a context of OSMesa", NULL);
+  return ep_gl_fail(error, size, "not enough memory for an OSMesa context", NULL);
 }
 
 static void ep_osmesa_destroy(ep_gl_context *context) {
@@ -203,7 +203,7 @@ static int ep_osmesa_enter(ep_gl_context *context, ep_gl_before *before, char *e
     ep_osmesa.color_buffer(before->context, &before->width, &before->height, &format, &before->draw);
   }
   if (ep_osmesa.make_current(context->handle, context->buffer, EP_GL_FLOAT, EP_GL_WINDOW, EP_GL_WINDOW)) return 0;
-  return ep_gl_fail(error, size, "OSMesa cannot use its context", NULL);
+  return ep_gl_fail(error, size, "OSMesa cannot make its context current", NULL);
 }
 
 static void ep_osmesa_leave(const ep_gl_before *before) {
@@ -246,11 +246,11 @@ static int ep_glfw_load(const char *library, int device, char *error, size_t siz
                                           "glXMakeCurrent"};
   void **glx_where[] = {(void **)&ep_glfw.current_context, (void **)&ep_glfw.current_drawable,
                         (void **)&ep_glfw.current_display, (void **)&ep_glfw.restore};
-  void *glfw = dlopen(library, RTLD_NOW | RTLD_LOCAL), *glx; /* local: others may have a GLFW of their own */
+  void *glfw = dlopen(library, RTLD_NOW | RTLD_LOCAL), *glx; /* local symbols: other code may have another GLFW */
   (void)device;
   if (!glfw) return ep_gl_fail(error, size, dlerror(), NULL);
   if (ep_gl_find(glfw, names, where, sizeof(names) / sizeof(*names), error, size)) return -1;
-  if (!ep_glfw.init()) return ep_glfw_fail(error, size, "GLFW does not start");
+  if (!ep_glfw.init()) return ep_glfw_fail(error, size, "GLFW cannot be initialised");
   glx = ep_gl_open("libGL.so.1", error, size);
   return glx ? ep_gl_find(glx, glx_names, glx_where, sizeof(glx_names) / sizeof(*glx_names), error, size) : -1;
 }
@@ -265,7 +265,7 @@ static void ep_glfw_restore(const ep_gl_before *before) {
   if (before->context) ep_glfw.restore(before->display, before->drawable, before->context);
 }
 
-/* GLFW has the window current for a moment, and nothing afterwards. */
+/* GLFW makes the new window current for a moment, and no context afterwards. */
 static int ep_glfw_create(ep_gl_context *context, char *error, size_t size) {
   ep_gl_before before;
   pthread_mutex_lock(&ep_glfw.lock);
@@ -275,7 +275,7 @@ static int ep_glfw_create(ep_gl_context *context, char *error, size_t size) {
   context->handle = ep_glfw.create_window(EP_GL_WINDOW, EP_GL_WINDOW, "envpool", NULL, NULL);
   ep_glfw_restore(&before);
   pthread_mutex_unlock(&ep_glfw.lock);
-  return context->handle ? 0 : ep_glfw_fail(error, size, "GLFW can make no window");
+  return context->handle ? 0 : ep_glfw_fail(error, size, "GLFW cannot create a window");
 }
 
 static void ep_glfw_destroy(ep_gl_context *context) {
@@ -290,7 +290,7 @@ static int ep_glfw_enter(ep_gl_context *context, ep_gl_before *before, char *err
   ep_glfw.make_current(context->handle);
   const int is_current = ep_glfw.current_context() && ep_glfw.current_context() != before->context;
   pthread_mutex_unlock(&ep_glfw.lock);
-  return is_current ? 0 : ep_glfw_fail(error, size, "GLFW cannot use its window");
+  return is_current ? 0 : ep_glfw_fail(error, size, "GLFW cannot make its window current");
 }
 
 static void ep_glfw_leave(const ep_gl_before *before) {
@@ -300,7 +300,7 @@ static void ep_glfw_leave(const ep_gl_before *before) {
   pthread_mutex_unlock(&ep_glfw.lock);
 }
 
-/* ---- the one in use ---------------------------------------------------------------------------------------------- */
+/* ---- the library in use ------------------------------------------------------------------------------------------ */
 
 enum { EP_GL_GLFW = 0, EP_GL_EGL = 1, EP_GL_OSMESA = 2 };
 
@@ -310,10 +310,10 @@ static const ep_gl_backend ep_gl_backends[] = {
     {ep_osmesa_load, ep_osmesa_create, ep_osmesa_destroy, ep_osmesa_enter, ep_osmesa_leave},
 };
 
-static const ep_gl_backend *ep_gl; /* set once, before any context is made */
+static const ep_gl_backend *ep_gl; /* set once, before any context is created */
 
-/* Loads a library and makes sure that it has contexts. `device`: of EGL, negative for the first that works. Called by
- * one thread at a time. */
+/* Loads a library and checks that it can create a context. `device` is the index of an EGL device; if it is negative,
+ * the first device that works is used. Must not be called by two threads at the same time. */
 static inline int ep_gl_load(int kind, const char *library, int device, char *error, size_t size) {
   const ep_gl_backend *backend = &ep_gl_backends[kind];
   ep_gl_context context = {NULL, NULL};

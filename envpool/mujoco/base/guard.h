@@ -1,10 +1,11 @@
-/* Calls into MuJoCo that return whatever happens.
+/* Calls into MuJoCo that always return.
  *
- * MuJoCo reports through a log handler: by default it prints, writes MUJOCO_LOG.TXT into the working directory and, for
- * an error, ends the process. A handler may be set for one thread. Between ep_mj_enter() and ep_mj_leave() ours is set:
- * it drops warnings and lets ep_mj_call() return where an error came up.
+ * MuJoCo reports through a log handler. Its default handler prints, writes MUJOCO_LOG.TXT into the working directory,
+ * and ends the process after an error. Each thread may have a handler of its own. Between ep_mj_enter() and
+ * ep_mj_leave() the handler of this file is set: it drops warnings, and after an error it makes ep_mj_call() return.
  *
- * An error leaves the call half done: of the mjData that it worked on, nothing but mj_deleteData() may be called then.
+ * An error leaves the interrupted call half done. The mjData that the call worked on may only be passed to
+ * mj_deleteData() afterwards.
  */
 #ifndef ENVPOOL_MUJOCO_GUARD_H
 #define ENVPOOL_MUJOCO_GUARD_H
@@ -18,8 +19,8 @@
 extern "C" {
 #endif
 
-/* Exported by libmujoco, not declared in its headers: sets this thread's handler, NULL for none, and returns the one
- * before. It goes before all other handlers. */
+/* Exported by libmujoco, but not declared in its headers. Sets the handler of this thread (NULL: none) and returns the
+ * previous one. The handler of a thread takes precedence over all others. */
 mjfLogHandler _mjPRIVATE_setTlsLogHandler(mjfLogHandler handler);
 
 typedef struct ep_mj_frame {
@@ -28,7 +29,7 @@ typedef struct ep_mj_frame {
   size_t size;
 } ep_mj_frame;
 
-/* The innermost call of this thread. */
+/* The innermost ep_mj_call() of this thread. */
 static __thread ep_mj_frame *ep_mj_innermost;
 
 static inline void ep_mj_on_message(const mjLogMessage *message) {
@@ -43,12 +44,13 @@ static inline void ep_mj_on_message(const mjLogMessage *message) {
 static inline mjfLogHandler ep_mj_enter(void) { return _mjPRIVATE_setTlsLogHandler(ep_mj_on_message); }
 static inline void ep_mj_leave(mjfLogHandler before) { _mjPRIVATE_setTlsLogHandler(before); }
 
-/* Returns body(argument), or -1 after an error of MuJoCo, whose text is then in text (size). Between ep_mj_enter() and
- * ep_mj_leave() only; `body` may hold nothing that has to be freed while it calls MuJoCo. */
+/* Returns body(argument), or -1 after an error of MuJoCo, whose text is stored in `text` (size bytes). May only be
+ * called between ep_mj_enter() and ep_mj_leave(). While `body` calls MuJoCo, it must not own anything that has to be
+ * freed. */
 static inline int ep_mj_call(int (*body)(void *argument), void *argument, char *text, size_t size) {
   ep_mj_frame frame;
   ep_mj_frame *const outer = ep_mj_innermost;
-  volatile int result = -1; /* longjmp() may undo what a register holds */
+  volatile int result = -1; /* volatile, since longjmp() may restore registers */
   frame.text = text;
   frame.size = size;
   ep_mj_innermost = &frame;

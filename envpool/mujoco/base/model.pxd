@@ -1,11 +1,11 @@
-"""MuJoCo models, compiled when a pool is made."""
+"""MuJoCo models. A pool compiles its model when it is made."""
 
 from envpool.mujoco.base.mujoco cimport mjModel
 
 cdef class Model:
     cdef mjModel* m                 # owned
-    cdef readonly str source        # what it was made of, as error texts call it
+    cdef readonly str source        # where the model comes from, in the words of error texts
+    cdef readonly str remarks       # warnings of MuJoCo's compiler
     cdef object __weakref__
-    cdef readonly str remarks       # what the compiler warned of
 
     cdef int find(self, int kind, str name) except -2

@@ -1,4 +1,4 @@
-"""MuJoCo models, compiled when a pool is made."""
+"""MuJoCo models. A pool compiles its model when it is made."""
 
 from importlib import import_module
 
@@ -6,49 +6,44 @@ from libc.string cimport memset
 
 from envpool.mujoco.base cimport mujoco
 from envpool.mujoco.base.mujoco cimport (
-    ep_mj_call, ep_mj_enter, ep_mj_leave, mj_addBufferVFS, mj_copyModel, mj_defaultVFS, mj_deleteModel, mj_deleteVFS,
+    ep_mj_call, ep_mj_enter, ep_mj_leave, mj_addBufferVFS, mj_defaultVFS, mj_deleteModel, mj_deleteVFS,
     mj_loadXML, mj_name2id, mjfLogHandler, mjfTime, mjModel, mjVFS,
 )
 
 from envpool.errors import ConfigError
 
-cdef struct Loading:
+# The argument of load_xml(). Its last three members are results.
+cdef struct LoadCall:
     const char* path
     const mjVFS* vfs
-    const mjModel* original         # to be copied, instead of loading `path`
-    mjModel* loaded
-    char text[1000]                 # errors; warnings of the compiler when there is a model
-    char failure[1000]              # text of a mju_error
+    mjModel* model
+    char text[1000]                 # an error; or the warnings of the compiler, if there is a model
+    char failure[1000]              # the text of a mju_error()
 
 
-cdef int load(void* argument) noexcept nogil:
-    cdef Loading* load = <Loading*>argument
-    if load.original != NULL:
-        load.loaded = mj_copyModel(NULL, load.original)
-    else:
-        load.loaded = mj_loadXML(load.path, load.vfs, load.text, sizeof(load.text))
+cdef int load_xml(void* argument) noexcept nogil:
+    cdef LoadCall* call = <LoadCall*>argument
+    call.model = mj_loadXML(call.path, call.vfs, call.text, sizeof(call.text))
     return 0
 
 
-cdef Model make(const char* path, const mjVFS* vfs, const mjModel* original, str source):
-    """Loads a model, or copies the original if there is one; raises ConfigError with MuJoCo's text."""
-    cdef Loading loading
+cdef Model new_model(const char* path, const mjVFS* vfs, str source):
+    """Compiles the file at a path of `vfs`, or on disk if `vfs` is NULL; raises ConfigError with MuJoCo's text."""
+    cdef LoadCall call
     cdef mjfLogHandler before
     cdef int failed
     cdef Model model
-    memset(&loading, 0, sizeof(loading))
-    loading.path = path
-    loading.vfs = vfs
-    loading.original = original
+    memset(&call, 0, sizeof(call))
+    call.path, call.vfs = path, vfs
     with nogil:
         before = ep_mj_enter()
-        failed = ep_mj_call(load, &loading, loading.failure, sizeof(loading.failure))
+        failed = ep_mj_call(load_xml, &call, call.failure, sizeof(call.failure))
         ep_mj_leave(before)
-    text = " ".join((loading.failure if failed else loading.text).decode(errors="replace").split())
-    if failed or loading.loaded == NULL:
-        raise ConfigError(f"{source} is no model that MuJoCo can load: {text}")
+    text = " ".join((call.failure if failed else call.text).decode(errors="replace").split())
+    if failed or call.model == NULL:
+        raise ConfigError(f"MuJoCo cannot load {source}: {text}")
     model = Model.__new__(Model)
-    model.m = loading.loaded
+    model.m = call.model
     model.source = source
     model.remarks = text
     return model
@@ -60,16 +55,16 @@ cdef class Model:
     Attributes
     ----------
     source : str
-        What it was made of, as error texts call it.
+        Where the model comes from, in the words of error texts, e.g. ``"xml_file '/tmp/ant.xml'"``.
     remarks : str
-        What MuJoCo's compiler warned of.
+        The warnings of MuJoCo's compiler; empty if it gave none.
     """
 
     def __dealloc__(self):
         mj_deleteModel(self.m)
 
     cdef int find(self, int kind, str name) except -2:
-        """The id of an object (mjOBJ_...) with this name, -1 if there is none."""
+        """Returns the id of the object of a kind (mjOBJ_...) with this name, -1 if the model has none."""
         return mj_name2id(self.m, kind, name.encode())
 
 
@@ -79,43 +74,37 @@ def load_file(path, str option):
     Parameters
     ----------
     path : str or Path
-        The file; what it includes is found relative to it.
+        The file. MuJoCo looks for the files that it includes relative to it.
     option : str
-        The option it came from, for error texts.
+        The option that named the file, for error texts.
 
     Returns
     -------
     Model
+        The compiled model.
 
     Raises
     ------
     ConfigError
-        No such file, or MuJoCo refuses it; the text names the option and the file.
+        The file does not exist, or MuJoCo cannot load it. The text names the option and the file.
     """
     name = str(path).encode()
-    return make(name, NULL, NULL, f"{option} {str(path)!r}")
+    return new_model(name, NULL, f"{option} {str(path)!r}")
 
 
 def load_text(str xml, assets, str source):
-    """Compile XML that comes with the files it names.
+    """Compile XML text whose assets are in memory.
+
+    The result is a `Model`. A ConfigError says why MuJoCo cannot load the text.
 
     Parameters
     ----------
     xml : str
-        The model.
+        The XML text.
     assets : mapping of str to bytes
-        Contents of files by the names that the model and its includes have for them.
+        Contents of the files that the text and its includes name, by these names.
     source : str
-        What the model is, for error texts.
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    ConfigError
-        MuJoCo refuses it.
+        Where the model comes from, for error texts.
     """
     cdef mjVFS vfs
     cdef const char* content
@@ -125,45 +114,27 @@ def load_text(str xml, assets, str source):
             data = bytes(data)
             content = data
             if mj_addBufferVFS(&vfs, name.encode(), content, <int>len(data)):
-                raise ConfigError(f"{source}: two of its files are called {name!r}")
-        return make(b"model.xml", &vfs, NULL, source)
+                raise ConfigError(f"{source} names two different files {name!r}; each file must have a name of its own")
+        return new_model(b"model.xml", &vfs, source)
     finally:
         mj_deleteVFS(&vfs)
 
 
-def copy_model(original, str source):
-    """Copy a model of MuJoCo's own bindings.
-
-    Parameters
-    ----------
-    original : mujoco.MjModel
-        Later changes to it do not show in the copy.
-    source : str
-        What the model is, for error texts.
-
-    Returns
-    -------
-    Model
-    """
-    cdef size_t address = original._address
-    return make(NULL, NULL, <const mjModel*>address, source)
-
-
 def import_with_bindings(str module):
-    """Import a module that imports MuJoCo's Python bindings, and leave MuJoCo's clock as it was.
+    """Import a module that imports MuJoCo's Python bindings, without changing MuJoCo's clock.
 
-    The bindings set a clock for the whole process when they are imported, and MuJoCo then times each part of each step:
-    a tenth of the step of a small model.
+    When the bindings are imported, they set a clock for the whole process. With a clock, MuJoCo measures the time of
+    each part of each step, which takes a tenth of the time of a step of a small model.
 
     Parameters
     ----------
     module : str
-        Its full name.
+        Full name of the module.
 
     Returns
     -------
     module
-        From ``sys.modules`` if it is there.
+        The imported module, from ``sys.modules`` if it is there already.
     """
     cdef mjfTime before = mujoco.mjcb_time
     try:
@@ -173,5 +144,5 @@ def import_with_bindings(str module):
 
 
 def register_plugins():
-    """Make MuJoCo's plugins known, which models of users may ask for; importing its bindings does it."""
+    """Register MuJoCo's plugins, which the models of users may need, by importing its Python bindings."""
     import_with_bindings("mujoco")

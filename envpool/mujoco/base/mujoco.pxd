@@ -1,4 +1,7 @@
-"""The part of MuJoCo that this family uses, and the guard around its calls (guard.h). Tasks call it by calls.pxd."""
+"""The part of MuJoCo's API that this family uses, and the guard around its calls (guard.h).
+
+The modules of tasks call MuJoCo through calls.pxd instead.
+"""
 
 from libc.stddef cimport size_t
 
@@ -121,7 +124,6 @@ cdef extern from "mujoco/mujoco.h" nogil:
     int mj_addBufferVFS(mjVFS* vfs, const char* name, const void* buffer, int nbuffer)
     void mj_deleteVFS(mjVFS* vfs)
     mjModel* mj_loadXML(const char* filename, const mjVFS* vfs, char* error, int error_sz)
-    mjModel* mj_copyModel(mjModel* dest, const mjModel* src)
     void mj_deleteModel(mjModel* m)
     mjData* mj_makeData(const mjModel* m)
     void mj_deleteData(mjData* d)

@@ -1,15 +1,14 @@
-"""The choice of an OpenGL library, by the environment variable ``MUJOCO_GL`` as MuJoCo's own packages make it."""
+"""The choice of the OpenGL library, which the environment variable ``MUJOCO_GL`` controls as in MuJoCo's packages."""
 
 from __future__ import annotations
 
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from envpool.mujoco.base.renderer import has_gl, load_gl
 
-#: Names of each library in MUJOCO_GL, in the order in which they are tried where it is not set.
+#: The values of MUJOCO_GL that choose each library. If MUJOCO_GL is not set, the libraries are tried in this order.
 CHOICES = {
     "glfw": ("glfw", "on", "enable", "enabled", "true", "1", ""),
     "egl": ("egl",),
@@ -17,37 +16,23 @@ CHOICES = {
 }
 OFF = ("off", "disable", "disabled", "false", "0")
 FILES = {"egl": ("libEGL.so.1",), "osmesa": ("libOSMesa.so.8", "libOSMesa.so.6")}
-WAY_OUT = (
+HOW_TO_INSTALL = (
     "On Debian and Ubuntu: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri (EGL, with or without a GPU), or "
     "apt-get install libosmesa6 and MUJOCO_GL=osmesa"
 )
 
 
-class MujocoTask:
-    """What the kinds of env of this family have in common; see `envpool.spec.NativeEnv`."""
-
-    @staticmethod
-    def check_requirements(config: Any) -> None:
-        """Load the OpenGL library where pictures are observed, or raise ImportError."""
-        if config.from_pixels:
-            require_gl()
-
-    @staticmethod
-    def render_assets(config: Any, height: int, width: int) -> None:
-        """Load the OpenGL library, or raise ImportError."""
-        require_gl()
-
-
 def require_gl() -> None:
-    """Load the OpenGL library for this process, unless one is loaded.
+    """Load an OpenGL library into this process, unless one is loaded already.
 
-    ``MUJOCO_GL`` is "glfw", "egl" or "osmesa", or a word for "glfw" (e.g. "on") or for none of them (e.g. "off"). Where
-    it is not set, these are tried in this order. ``MUJOCO_EGL_DEVICE_ID`` chooses one of EGL's devices.
+    ``MUJOCO_GL`` chooses the library: "glfw" (or a synonym, e.g. "on"), "egl" or "osmesa"; "off" (or a synonym) turns
+    rendering off. If the variable is not set, GLFW, EGL and OSMesa are tried in this order. ``MUJOCO_EGL_DEVICE_ID``
+    chooses one of EGL's devices.
 
     Raises
     ------
     ImportError
-        None can be used; the text has the reasons and the Debian packages.
+        No library can be used. The text gives the reason for each and names the Debian packages.
     """
     if has_gl():
         return
@@ -58,10 +43,10 @@ def require_gl() -> None:
         how = f"MUJOCO_GL is {chosen!r}"
         word = chosen.strip().lower()
         if word in OFF:
-            raise ImportError(f"rendering of MuJoCo tasks is turned off: {how}; unset it, or let it be egl")
+            raise ImportError(f"rendering of MuJoCo tasks is turned off: {how}; unset it, or set it to egl")
         kinds = [kind for kind, names in CHOICES.items() if word in names]
         if not kinds:
-            raise ImportError(f"{how}, allowed are {', '.join(CHOICES)}: no OpenGL library to draw MuJoCo tasks with")
+            raise ImportError(f"{how}, which names no OpenGL library; allowed are {', '.join(CHOICES)} and off")
     reasons = []
     for kind in kinds:
         reason = load(kind)
@@ -69,18 +54,19 @@ def require_gl() -> None:
             return
         reasons.append(f"{kind}: {reason}")
     raise ImportError(
-        f"rendering of MuJoCo tasks needs an OpenGL library, none can be used ({how}; {'; '.join(reasons)}). {WAY_OUT}"
+        f"rendering of MuJoCo tasks needs an OpenGL library, but none can be used ({how}; {'; '.join(reasons)}). "
+        f"{HOW_TO_INSTALL}"
     )
 
 
 def load(kind: str) -> str | None:
-    """Load one library; return why it cannot be used, None if it can."""
+    """Load one library; return the reason why it cannot be used, or None if it was loaded."""
     number = list(CHOICES).index(kind)
     if kind == "glfw":
         return load_glfw(number)
     text = os.environ.get("MUJOCO_EGL_DEVICE_ID") if kind == "egl" else None
     if text is not None and not text.strip().isdecimal():
-        return f"MUJOCO_EGL_DEVICE_ID is {text!r}, allowed are numbers from 0 on"
+        return f"MUJOCO_EGL_DEVICE_ID is {text!r}, allowed are the integers from 0"
     reason = None
     for file in FILES[kind]:
         reason = load_gl(number, file, -1 if text is None else int(text))
@@ -90,16 +76,16 @@ def load(kind: str) -> str | None:
 
 
 def load_glfw(number: int) -> str | None:
-    """Load a copy of the GLFW that the package ``glfw`` has.
+    """Load a private copy of the GLFW library of the ``glfw`` package.
 
-    GLFW has one state, and upstream ends it when one of its viewers is closed; windows of others are gone then. A copy
-    has a state of its own.
+    GLFW has a single global state. Upstream terminates GLFW when one of its viewers is closed, which destroys the
+    windows of all users. A copy of the library has a state of its own.
     """
     spec = find_spec("glfw")
     places = spec.submodule_search_locations if spec else None
     path = Path(next(iter(places))) / "x11" / "libglfw.so" if places else None
     if path is None or not path.is_file():
-        return "the package glfw is not installed, or has no library for X11"
+        return "the package glfw is not installed, or it has no library for X11"
     copy = os.memfd_create("libglfw")
     try:
         with open(copy, "wb", closefd=False) as file:

@@ -1,7 +1,8 @@
-"""Pictures of simulations, drawn by libmujoco (mjv and mjr) as upstream draws them.
+"""Frames of simulations, rendered by libmujoco (mjv and mjr) exactly as upstream renders them.
 
-A canvas is an OpenGL context with what MuJoCo keeps in it: textures, meshes, buffers. Each belongs to one pool. A
-thread takes one for a picture, or makes one if none is free, so that there are as many as threads that drew at once.
+A GLContext is an OpenGL context together with the resources that MuJoCo keeps in it: textures, meshes and buffers. It
+belongs to one GLRenderer. A thread takes a free context for each frame and creates one if none is free, so that a
+renderer has at most as many contexts as threads have rendered at the same time.
 """
 
 from libc.stddef cimport size_t
@@ -83,284 +84,293 @@ cdef extern from "gl.h" nogil:
 
 cdef extern from *:
     """
-    /* libmujoco looks for OpenGL's functions whenever it makes a context, in one table for all threads. */
-    static pthread_mutex_t ep_making = PTHREAD_MUTEX_INITIALIZER;
+    /* libmujoco looks up the OpenGL functions in one table for all threads whenever it creates a context. */
+    static pthread_mutex_t ep_creating_context = PTHREAD_MUTEX_INITIALIZER;
     """
-    pthread_mutex_t ep_making
+    pthread_mutex_t ep_creating_context
+
+cdef const char* OUT_OF_MEMORY = b"not enough memory to render a frame"
 
 cdef struct GLContext:
     GLContext* next
     ep_gl_context gl
-    mjrContext context
+    mjrContext mjr
     mjvScene scene
     mjvOption option
     mjvPerturb perturb
-    uint8_t* rows               # of the picture, the bottom one first (num_rows_bytes)
-    size_t size
-    double* places              # scratch (ngeom)
-    const mjData* terrain_of    # whose height fields it has, and their number
-    int64_t terrain
+    uint8_t* rows               # the frame as OpenGL returns it, bottom row first
+    size_t size                 # capacity of `rows` (bytes)
+    double* coordinates         # scratch for a median (ngeom)
+    const mjData* terrain_of    # the env whose height fields were uploaded last,
+    int64_t terrain             # and their version number
 
 cdef struct GLRenderer:
-    pthread_mutex_t lock        # for `free`
+    pthread_mutex_t lock        # guards `free`
     GLContext* free
-    const View* view
-    const mjModel* model        # the pool's
-    bint changes_terrain
+    const CameraView* view
+    const mjModel* model        # of the pool
+    bint has_own_terrain
 
-# What ep_mj_call hands to a function.
-cdef struct Job:
-    GLRenderer* studio
-    GLContext* canvas
-    const Picture* picture
+# The argument of the functions that run inside ep_mj_call().
+cdef struct RenderCall:
+    GLRenderer* renderer
+    GLContext* context
+    const FrameJob* job
 
 
-cdef GLRenderer* new_studio(const mjModel* model, const View* view, bint changes_terrain) noexcept nogil:
-    cdef GLRenderer* studio = <GLRenderer*>calloc(1, sizeof(GLRenderer))
-    if studio == NULL:
+cdef GLRenderer* new_gl_renderer(const mjModel* model, const CameraView* view, bint has_own_terrain) noexcept nogil:
+    cdef GLRenderer* renderer = <GLRenderer*>calloc(1, sizeof(GLRenderer))
+    if renderer == NULL:
         return NULL
-    pthread_mutex_init(&studio.lock, NULL)
-    studio.model = model
-    studio.view = view
-    studio.changes_terrain = changes_terrain
-    return studio
+    pthread_mutex_init(&renderer.lock, NULL)
+    renderer.model = model
+    renderer.view = view
+    renderer.has_own_terrain = has_own_terrain
+    return renderer
 
 
-# ---- canvases --------------------------------------------------------------------------------------------------------
+# ---- contexts --------------------------------------------------------------------------------------------------------
 
-cdef int prepare(void* argument) noexcept nogil:
-    """Makes what MuJoCo keeps in a context, which is current."""
-    cdef Job* job = <Job*>argument
-    cdef GLContext* canvas = job.canvas
-    cdef mjModel model = job.studio.model[0]
-    # Upstream enlarges the buffer in the model, too; what is drawn into it may depend on its size.
-    model.vis_offwidth = max(model.vis_offwidth, job.picture.width)
-    model.vis_offheight = max(model.vis_offheight, job.picture.height)
-    mjr_makeContext(&model, &canvas.context, mjFONTSCALE_150)
-    mjr_setBuffer(mjFB_OFFSCREEN, &canvas.context)
-    mjv_makeScene(&model, &canvas.scene, job.studio.view.max_geom)
+cdef int create_mujoco_resources(void* argument) noexcept nogil:
+    """Creates the resources that MuJoCo keeps in a context. The context must be current."""
+    cdef RenderCall* call = <RenderCall*>argument
+    cdef GLContext* context = call.context
+    cdef mjModel model = call.renderer.model[0]
+    # Upstream enlarges the offscreen buffer in the model as well; pixels may depend on the size of the buffer.
+    model.vis_offwidth = max(model.vis_offwidth, call.job.width)
+    model.vis_offheight = max(model.vis_offheight, call.job.height)
+    mjr_makeContext(&model, &context.mjr, mjFONTSCALE_150)
+    mjr_setBuffer(mjFB_OFFSCREEN, &context.mjr)
+    mjv_makeScene(&model, &context.scene, call.renderer.view.max_geom)
     return 0
 
 
-cdef void free_canvas(GLContext* canvas) noexcept nogil:
-    """Where the context cannot be entered any more, the library is ending with all that is in its contexts."""
+cdef void free_gl_context(GLContext* context) noexcept nogil:
+    """Frees a context. If it can no longer be made current, the OpenGL library is shutting down and frees its part."""
     cdef mjfLogHandler handler = ep_mj_enter()
     cdef ep_gl_before before
     cdef char error[200]
-    if ep_gl.enter(&canvas.gl, &before, error, sizeof(error)) == 0:
-        mjr_freeContext(&canvas.context)
+    if ep_gl.enter(&context.gl, &before, error, sizeof(error)) == 0:
+        mjr_freeContext(&context.mjr)
         ep_gl.leave(&before)
-    mjv_freeScene(&canvas.scene)
+    mjv_freeScene(&context.scene)
     ep_mj_leave(handler)
-    ep_gl.destroy(&canvas.gl)
-    free(canvas.rows)
-    free(canvas.places)
-    free(canvas)
+    ep_gl.destroy(&context.gl)
+    free(context.rows)
+    free(context.coordinates)
+    free(context)
 
 
-cdef void free_studio(GLRenderer* studio) noexcept nogil:
-    cdef GLContext* canvas
-    while studio.free != NULL:
-        canvas = studio.free
-        studio.free = canvas.next
-        free_canvas(canvas)
-    pthread_mutex_destroy(&studio.lock)
-    free(studio)
+cdef void free_gl_renderer(GLRenderer* renderer) noexcept nogil:
+    cdef GLContext* context
+    while renderer.free != NULL:
+        context = renderer.free
+        renderer.free = context.next
+        free_gl_context(context)
+    pthread_mutex_destroy(&renderer.lock)
+    free(renderer)
 
 
-cdef GLContext* new_canvas(GLRenderer* studio, const Picture* picture, char* error, size_t size) noexcept nogil:
-    cdef GLContext* canvas = <GLContext*>calloc(1, sizeof(GLContext))
+cdef GLContext* new_gl_context(GLRenderer* renderer, const FrameJob* job, char* error, size_t size) noexcept nogil:
+    cdef GLContext* context = <GLContext*>calloc(1, sizeof(GLContext))
     cdef mjfLogHandler handler
     cdef ep_gl_before before
-    cdef Job job = Job(studio, canvas, picture)
+    cdef RenderCall call = RenderCall(renderer, context, job)
     cdef int failed
-    if canvas == NULL:
-        snprintf(error, size, b"no memory for drawing")
+    if context == NULL:
+        snprintf(error, size, b"%s", OUT_OF_MEMORY)
         return NULL
-    if ep_gl.create(&canvas.gl, error, size):
-        free(canvas)
+    if ep_gl.create(&context.gl, error, size):
+        free(context)
         return NULL
-    mjr_defaultContext(&canvas.context)
-    mjv_defaultScene(&canvas.scene)
-    mjv_defaultOption(&canvas.option)
-    mjv_defaultPerturb(&canvas.perturb)
-    canvas.option.flags[mjVIS_RANGEFINDER] = studio.view.shows_rangefinders
-    canvas.size = 3 * <size_t>picture.width * picture.height
-    canvas.rows = <uint8_t*>calloc(1, canvas.size)
-    canvas.places = <double*>calloc(studio.model.ngeom + 1, sizeof(double))
-    failed = canvas.rows == NULL or canvas.places == NULL
+    mjr_defaultContext(&context.mjr)
+    mjv_defaultScene(&context.scene)
+    mjv_defaultOption(&context.option)
+    mjv_defaultPerturb(&context.perturb)
+    context.option.flags[mjVIS_RANGEFINDER] = renderer.view.shows_rangefinders
+    context.size = 3 * <size_t>job.width * job.height
+    context.rows = <uint8_t*>calloc(1, context.size)
+    context.coordinates = <double*>calloc(renderer.model.ngeom + 1, sizeof(double))
+    failed = context.rows == NULL or context.coordinates == NULL
     if failed:
-        snprintf(error, size, b"no memory for drawing")
-    elif ep_gl.enter(&canvas.gl, &before, error, size) == 0:
+        snprintf(error, size, b"%s", OUT_OF_MEMORY)
+    elif ep_gl.enter(&context.gl, &before, error, size) == 0:
         handler = ep_mj_enter()
-        pthread_mutex_lock(&ep_making)
-        failed = ep_mj_call(prepare, &job, error, size)
-        pthread_mutex_unlock(&ep_making)
+        pthread_mutex_lock(&ep_creating_context)
+        failed = ep_mj_call(create_mujoco_resources, &call, error, size)
+        pthread_mutex_unlock(&ep_creating_context)
         ep_mj_leave(handler)
         ep_gl.leave(&before)
     else:
         failed = True
     if failed:
-        free_canvas(canvas)
+        free_gl_context(context)
         return NULL
-    return canvas
+    return context
 
 
-cdef GLContext* take_canvas(GLRenderer* studio) noexcept nogil:
-    """A free canvas, or NULL."""
-    cdef GLContext* canvas
-    pthread_mutex_lock(&studio.lock)
-    canvas = studio.free
-    if canvas != NULL:
-        studio.free = canvas.next
-    pthread_mutex_unlock(&studio.lock)
-    return canvas
+cdef GLContext* take_free_context(GLRenderer* renderer) noexcept nogil:
+    """Takes a free context from the renderer; returns NULL if all contexts are in use."""
+    cdef GLContext* context
+    pthread_mutex_lock(&renderer.lock)
+    context = renderer.free
+    if context != NULL:
+        renderer.free = context.next
+    pthread_mutex_unlock(&renderer.lock)
+    return context
 
 
-cdef void give_back(GLRenderer* studio, GLContext* canvas) noexcept nogil:
-    pthread_mutex_lock(&studio.lock)
-    canvas.next = studio.free
-    studio.free = canvas
-    pthread_mutex_unlock(&studio.lock)
+cdef void return_context(GLRenderer* renderer, GLContext* context) noexcept nogil:
+    pthread_mutex_lock(&renderer.lock)
+    context.next = renderer.free
+    renderer.free = context
+    pthread_mutex_unlock(&renderer.lock)
 
 
-# ---- pictures --------------------------------------------------------------------------------------------------------
+# ---- frames ----------------------------------------------------------------------------------------------------------
 
-cdef int by_size(const void* a, const void* b) noexcept nogil:
+cdef int compare_doubles(const void* a, const void* b) noexcept nogil:
     cdef double x = (<const double*>a)[0], y = (<const double*>b)[0]
     return (x > y) - (x < y)
 
 
-cdef void aim_at_middle(GLContext* canvas, const Picture* p) noexcept nogil:
-    """Looks at the median place of the geoms, coordinate by coordinate."""
-    cdef int32_t n = <int32_t>p.model.ngeom, axis, i
+cdef void look_at_median(GLContext* context, const FrameJob* job) noexcept nogil:
+    """Makes the camera of the env look at the median position of the geoms, taken coordinate by coordinate."""
+    cdef int32_t n = <int32_t>job.model.ngeom, axis, i
+    cdef double* x = context.coordinates
     for axis in range(3):
         for i in range(n):
-            canvas.places[i] = p.data.geom_xpos[3 * i + axis]
-        qsort(canvas.places, n, sizeof(double), by_size)
-        p.aim.lookat[axis] = 0.5 * (canvas.places[(n - 1) // 2] + canvas.places[n // 2]) if n else 0.0
-    p.aim.is_set = True
+            x[i] = job.data.geom_xpos[3 * i + axis]
+        qsort(x, n, sizeof(double), compare_doubles)
+        job.look_at.point[axis] = 0.5 * (x[(n - 1) // 2] + x[n // 2]) if n else 0.0
+    job.look_at.is_set = True
 
 
-cdef int paint(void* argument) noexcept nogil:
-    """Draws into canvas.rows; its context is current."""
-    cdef Job* job = <Job*>argument
-    cdef GLContext* canvas = job.canvas
-    cdef const Picture* p = job.picture
-    cdef mjvCamera camera = job.studio.view.camera
-    cdef mjrRect viewport = mjrRect(0, 0, p.width, p.height)
+cdef int render_rows(void* argument) noexcept nogil:
+    """Renders a frame into GLContext.rows. The context must be current."""
+    cdef RenderCall* call = <RenderCall*>argument
+    cdef GLRenderer* renderer = call.renderer
+    cdef GLContext* context = call.context
+    cdef const FrameJob* job = call.job
+    cdef mjvCamera camera = renderer.view.camera
+    cdef mjrRect viewport = mjrRect(0, 0, job.width, job.height)
     cdef int k
-    if job.studio.view.finds_middle:
-        if not p.aim.is_set:
-            aim_at_middle(canvas, p)
-        memcpy(&camera.lookat[0], &p.aim.lookat[0], sizeof(p.aim.lookat))
-    if p.camera >= 0:
+    if renderer.view.aims_at_median:
+        if not job.look_at.is_set:
+            look_at_median(context, job)
+        memcpy(&camera.lookat[0], &job.look_at.point[0], sizeof(job.look_at.point))
+    if job.camera >= 0:
         camera.type = mjCAMERA_FIXED
-        camera.fixedcamid = p.camera
-    if canvas.context.offWidth < p.width or canvas.context.offHeight < p.height:
-        mjr_resizeOffscreen(max(canvas.context.offWidth, p.width), max(canvas.context.offHeight, p.height),
-                            &canvas.context)
-    if job.studio.changes_terrain and (canvas.terrain_of != p.data or canvas.terrain != p.terrain):
-        for k in range(<int>p.model.nhfield):
-            mjr_uploadHField(p.model, &canvas.context, k)
-        canvas.terrain_of = p.data
-        canvas.terrain = p.terrain
-    mjv_updateScene(p.model, p.data, &canvas.option, &canvas.perturb, &camera, mjCAT_ALL, &canvas.scene)
-    mjr_render(viewport, &canvas.scene, &canvas.context)
-    mjr_readPixels(canvas.rows, NULL, viewport, &canvas.context)
+        camera.fixedcamid = job.camera
+    if context.mjr.offWidth < job.width or context.mjr.offHeight < job.height:
+        mjr_resizeOffscreen(max(context.mjr.offWidth, job.width), max(context.mjr.offHeight, job.height), &context.mjr)
+    if renderer.has_own_terrain and (context.terrain_of != job.data or context.terrain != job.terrain):
+        for k in range(<int>job.model.nhfield):
+            mjr_uploadHField(job.model, &context.mjr, k)
+        context.terrain_of = job.data
+        context.terrain = job.terrain
+    mjv_updateScene(job.model, job.data, &context.option, &context.perturb, &camera, mjCAT_ALL, &context.scene)
+    mjr_render(viewport, &context.scene, &context.mjr)
+    mjr_readPixels(context.rows, NULL, viewport, &context.mjr)
     return 0
 
 
-cdef void copy_rows(const GLContext* canvas, const Picture* p) noexcept nogil:
-    """Turns the picture upside down, and planes apart where asked to."""
-    cdef size_t width = 3 * <size_t>p.width, plane = <size_t>p.width * p.height
+cdef void copy_rows(const GLContext* context, const FrameJob* job) noexcept nogil:
+    """Copies a frame into FrameJob.pixels: top row first, and with one plane per colour if the job asks for planes."""
+    cdef size_t width = 3 * <size_t>job.width, plane = <size_t>job.width * job.height
     cdef const uint8_t* row
     cdef uint8_t* to
     cdef int32_t y, x
-    for y in range(p.height):
-        row = canvas.rows + (p.height - 1 - y) * width
-        if not p.is_planar:
-            memcpy(p.pixels + y * width, row, width)
+    for y in range(job.height):
+        row = context.rows + (job.height - 1 - y) * width
+        if not job.is_planar:
+            memcpy(job.pixels + y * width, row, width)
             continue
-        to = p.pixels + <size_t>y * p.width
-        for x in range(p.width):
+        to = job.pixels + <size_t>y * job.width
+        for x in range(job.width):
             to[x] = row[3 * x]
             to[x + plane] = row[3 * x + 1]
             to[x + 2 * plane] = row[3 * x + 2]
 
 
-cdef int fit(GLContext* canvas, const Picture* p) noexcept nogil:
-    """Makes room for the rows of a picture of another size."""
-    cdef size_t size = 3 * <size_t>p.width * p.height
-    if size > canvas.size:
-        free(canvas.rows)
-        canvas.size = size
-        canvas.rows = <uint8_t*>calloc(1, size)
-        if canvas.rows == NULL:
-            canvas.size = 0
+cdef int ensure_capacity(GLContext* context, const FrameJob* job) noexcept nogil:
+    """Enlarges GLContext.rows if the frame does not fit; returns 0, or -1 if memory runs out."""
+    cdef size_t size = 3 * <size_t>job.width * job.height
+    if size > context.size:
+        free(context.rows)
+        context.size = size
+        context.rows = <uint8_t*>calloc(1, size)
+        if context.rows == NULL:
+            context.size = 0
             return -1
     return 0
 
 
-cdef int draw(GLRenderer* studio, const Picture* picture, char* error, size_t size) noexcept nogil:
-    cdef GLContext* canvas
-    cdef mjfLogHandler handler
-    cdef ep_gl_before before
-    cdef Job job
-    cdef int failed
-    if picture.data == NULL:
-        snprintf(error, size, b"there is nothing to draw: it was never reset")
+cdef int check_job(const FrameJob* job, char* error, size_t size) noexcept nogil:
+    if job.data == NULL:
+        snprintf(error, size, b"the environment cannot be rendered before its first reset")
         return -1
-    if picture.camera >= picture.model.ncam:
-        snprintf(error, size, b"camera_id is %d, allowed are -1 to %d: the model has %d cameras", picture.camera,
-                 <int>picture.model.ncam - 1, <int>picture.model.ncam)
+    if job.camera >= job.model.ncam:
+        snprintf(error, size, b"camera_id is %d, allowed are -1 to %d: the model has %d cameras", job.camera,
+                 <int>job.model.ncam - 1, <int>job.model.ncam)
         return -1
     if ep_gl == NULL:
         snprintf(error, size, b"no OpenGL library is loaded")
         return -1
-    canvas = take_canvas(studio)
-    if canvas == NULL:
-        canvas = new_canvas(studio, picture, error, size)
-        if canvas == NULL:
-            return -1
-    if fit(canvas, picture):
-        snprintf(error, size, b"no memory for drawing")
-        give_back(studio, canvas)
-        return -1
-    if ep_gl.enter(&canvas.gl, &before, error, size):
-        free_canvas(canvas)
-        return -1
-    job = Job(studio, canvas, picture)
-    handler = ep_mj_enter()
-    failed = ep_mj_call(paint, &job, error, size)
-    ep_mj_leave(handler)
-    ep_gl.leave(&before)
-    if failed:
-        free_canvas(canvas)
-        return -1
-    copy_rows(canvas, picture)
-    give_back(studio, canvas)
     return 0
 
 
-# ---- the library -----------------------------------------------------------------------------------------------------
+cdef int render_frame(GLRenderer* renderer, const FrameJob* job, char* error, size_t size) noexcept nogil:
+    cdef GLContext* context
+    cdef mjfLogHandler handler
+    cdef ep_gl_before before
+    cdef RenderCall call
+    cdef int failed
+    if check_job(job, error, size):
+        return -1
+    context = take_free_context(renderer)
+    if context == NULL:
+        context = new_gl_context(renderer, job, error, size)
+        if context == NULL:
+            return -1
+    if ensure_capacity(context, job):
+        snprintf(error, size, b"%s", OUT_OF_MEMORY)
+        return_context(renderer, context)
+        return -1
+    if ep_gl.enter(&context.gl, &before, error, size):
+        free_gl_context(context)
+        return -1
+    call = RenderCall(renderer, context, job)
+    handler = ep_mj_enter()
+    failed = ep_mj_call(render_rows, &call, error, size)
+    ep_mj_leave(handler)
+    ep_gl.leave(&before)
+    if failed:
+        free_gl_context(context)
+        return -1
+    copy_rows(context, job)
+    return_context(renderer, context)
+    return 0
+
+
+# ---- the OpenGL library ----------------------------------------------------------------------------------------------
 
 def load_gl(int kind, str library, int device=-1):
-    """Load an OpenGL library for the process.
+    """Load the OpenGL library that this process uses from now on.
 
     Parameters
     ----------
     kind : int
         0 for GLFW, 1 for EGL, 2 for OSMesa.
     library : str
-        File name or path.
+        File name or path of the library.
     device : int
-        EGL's, counted from 0; negative for the first that works.
+        Index of the EGL device, counted from 0. With -1, the default, the first device that works is used.
 
     Returns
     -------
     str or None
-        Why it cannot be used; None if it can.
+        The reason why the library cannot be used; None if it was loaded.
     """
     cdef char error[300]
     name = library.encode()
@@ -370,5 +380,5 @@ def load_gl(int kind, str library, int device=-1):
 
 
 def has_gl():
-    """Whether `load_gl` has loaded one."""
+    """Return whether `load_gl` has loaded a library."""
     return ep_gl != NULL

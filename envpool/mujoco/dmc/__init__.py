@@ -1,4 +1,4 @@
-"""The tasks of dm_control's suite, as native code with the same bits."""
+"""The tasks of dm_control's suite as native code that returns the same bits."""
 
 from envpool.family import classes_of
 

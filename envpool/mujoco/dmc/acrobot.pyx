@@ -1,32 +1,23 @@
 """The acrobot of dm_control's suite (``dm_control.suite.acrobot``)."""
 
 from libc.math cimport M_PI
-from libc.string cimport memcpy
 
 from envpool.numerics.numpy_exact cimport np_norm
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_SITE
-from envpool.mujoco.base.simulation cimport Sim
 from envpool.mujoco.dmc.control cimport (
-    Episode, Options, SuiteTask, define_suite_task, object_id, qpos_address, random_of, subtract, suite_task,
+    XZ, ZZ, Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, ep_legacy_uniform, put, qpos_address,
+    random_of, site_id, subtract, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, within
-from envpool.numerics.rng_legacy cimport ep_legacy_uniform
 
-from envpool.mujoco.base.opengl import MujocoTask
-from envpool.mujoco.dmc.control import suite_options
-from envpool.mujoco.dmc.models import check_task, load_model
-
-cdef enum:
-    XZ = 2                      # elements of a rotation matrix
-    ZZ = 8
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
+from envpool.mujoco.dmc.models import load_model
 
 cdef struct AcrobotOptions:
     Options head
     bint sparse
     int joints[2]               # addresses of the angles of shoulder and elbow
-    int arms[2]                 # bodies, the upper one first
-    int target                  # sites
+    int arms[2]                 # ids of the bodies, upper arm first
+    int target                  # ids of the sites
     int tip
 
 
@@ -56,39 +47,30 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     for i in range(2):
         out[i] = s.data.xmat[9 * options_of(s).arms[i] + XZ]
         out[2 + i] = s.data.xmat[9 * options_of(s).arms[i] + ZZ]
-    memcpy(out + 4, s.data.qvel, s.model.nv * sizeof(double))
+    put(out + 4, s.data.qvel, s.model.nv)
 
 
 cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe)
 
 
-class DmcAcrobot(MujocoTask):
+class DmcAcrobot(SuiteEnvDefinition):
     """Swing up two links of which only the second joint has a motor.
 
-    Observations float64: orientations (4,), x and then z components of the z axes of both links; velocity (2,) (rad/s).
-    Action float64 (1,) in [-1, 1]: torque. The reward falls from 1 as the tip leaves the target above; the sparse one
-    is 1 in the target only.
-
-    Options
-    -------
-    task_name : str
-        ``"swingup"`` or ``"swingup_sparse"``.
-    frame_skip, frame_stack, debug_info
-        See docs/mujoco.md.
+    Observations float64: orientations (4,), the x and then the z components of the z axes of both links; velocity (2,)
+    (rad/s). Action float64 (1,) in [-1, 1]: torque. The reward falls from 1 as the tip moves away from the target. In
+    "swingup_sparse" it is 1 if the tip is in the target, otherwise 0.
     """
 
-    options = suite_options("swingup", 1)
+    options, tasks = suite_tasks(1, swingup=False, swingup_sparse=True)
 
     @staticmethod
-    def build(config):
-        """Return the capsule of this kind."""
+    def define(config, sparse):
         cdef AcrobotOptions o
-        cdef Model model
-        o.sparse = check_task(config, ["swingup", "swingup_sparse"]) == "swingup_sparse"
-        model = load_model("acrobot")
+        cdef Model model = load_model("acrobot")
+        o.sparse = sparse
         o.joints = [qpos_address(model, name) for name in ("shoulder", "elbow")]
-        o.arms = [object_id(model, mjOBJ_BODY, name) for name in ("upper_arm", "lower_arm")]
-        o.target = object_id(model, mjOBJ_SITE, "target")
-        o.tip = object_id(model, mjOBJ_SITE, "tip")
+        o.arms = [body_id(model, name) for name in ("upper_arm", "lower_arm")]
+        o.target = site_id(model, "target")
+        o.tip = site_id(model, "tip")
         observations = {"orientations": (4,), "velocity": (model.m.nv,)}
         return define_suite_task("DmcAcrobot", &TASK, model, config, observations, &o.head, sizeof(o))

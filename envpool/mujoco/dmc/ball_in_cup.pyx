@@ -2,30 +2,25 @@
 
 from libc.math cimport fabs
 
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_SITE
-from envpool.mujoco.base.simulation cimport Sim
 from envpool.mujoco.dmc.control cimport (
-    Episode, Options, SuiteTask, define_suite_task, object_id, observe_state, physics_after_reset, qpos_address,
-    random_of, suite_task,
+    Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, ep_legacy_uniform, geom_id, observe_state,
+    physics_after_reset, qpos_address, random_of, site_id, suite_task,
 )
-from envpool.numerics.rng_legacy cimport ep_legacy_uniform
 
-from envpool.mujoco.base.opengl import MujocoTask
-from envpool.mujoco.dmc.control import suite_options
-from envpool.mujoco.dmc.models import check_task, load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
+from envpool.mujoco.dmc.models import load_model
 
 cdef struct BallOptions:
     Options head
-    int x                       # addresses of the ball's position
+    int x                       # addresses of the position of the ball
     int z
-    int ball                    # body
+    int ball                    # id of the body
     int ball_geom
-    int target                  # site
+    int target                  # id of the site
 
 
 cdef int initialize(Sim* s) noexcept nogil:
-    """Draws positions of the ball until it touches nothing."""
+    """Samples positions of the ball until it touches nothing."""
     cdef const BallOptions* o = <const BallOptions*>s.options
     while True:
         s.data.qpos[o.x] = ep_legacy_uniform(random_of(s), -.2, .2)
@@ -50,33 +45,22 @@ cdef double reward(const Sim* s) noexcept nogil:
 cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe_state)
 
 
-class DmcBallInCup(MujocoTask):
-    """Swing a ball on a string into the cup it hangs from.
+class DmcBallInCup(SuiteEnvDefinition):
+    """Swing a ball on a string into the cup from which it hangs.
 
-    Observations float64: position (4,) (m) of cup and ball, velocity (4,) (m/s). Action float64 (2,) in [-1, 1]: where
-    the cup is pulled to. Reward 1 while the ball is in the cup.
-
-    Options
-    -------
-    task_name : str
-        ``"catch"``.
-    frame_skip, frame_stack, debug_info
-        See docs/mujoco.md.
+    Observations float64: position (4,) (m) of cup and ball, velocity (4,) (m/s). Action float64 (2,) in [-1, 1]: the
+    position to which the cup is pulled. The reward is 1 while the ball is in the cup, otherwise 0.
     """
 
-    options = suite_options("catch", 10)
+    options, tasks = suite_tasks(10, catch=None)
 
     @staticmethod
-    def build(config):
-        """Return the capsule of this kind."""
+    def define(config, _):
         cdef BallOptions o
-        cdef Model model
-        check_task(config, ["catch"])
-        model = load_model("ball_in_cup")
-        o.x = qpos_address(model, "ball_x")
-        o.z = qpos_address(model, "ball_z")
-        o.ball = object_id(model, mjOBJ_BODY, "ball")
-        o.ball_geom = object_id(model, mjOBJ_GEOM, "ball")
-        o.target = object_id(model, mjOBJ_SITE, "target")
+        cdef Model model = load_model("ball_in_cup")
+        o.x, o.z = qpos_address(model, "ball_x"), qpos_address(model, "ball_z")
+        o.ball = body_id(model, "ball")
+        o.ball_geom = geom_id(model, "ball")
+        o.target = site_id(model, "target")
         observations = {"position": (model.m.nq,), "velocity": (model.m.nv,)}
         return define_suite_task("DmcBallInCup", &TASK, model, config, observations, &o.head, sizeof(o))

@@ -1,30 +1,25 @@
 """The cart with one to three poles of dm_control's suite (``dm_control.suite.cartpole``)."""
 
 from libc.math cimport M_PI
-from libc.string cimport memcpy
 
 from envpool.numerics.numpy_exact cimport np_sum
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.simulation cimport Sim
 from envpool.mujoco.dmc.control cimport (
-    Episode, Options, SuiteTask, define_suite_task, random_of, suite_task,
+    XZ, ZZ, Episode, Model, Options, Sim, SuiteTask, define_suite_task, ep_legacy_uniform, ep_mt19937, put, random_of,
+    suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, gaussian_element, quadratic_element, within
-from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937
+from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal
 
-from envpool.mujoco.base.opengl import MujocoTask
-from envpool.mujoco.dmc.control import suite_options
-from envpool.mujoco.dmc.models import check_task, load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
+from envpool.mujoco.dmc.models import load_model
 
 cdef enum:
     MAX_POLES = 3
-    FIRST_POLE = 2              # body; 0 is the world, 1 the cart
-    XZ = 2                      # element of a rotation matrix: sine of a pole's angle
-    ZZ = 8                      # and its cosine
+    FIRST_POLE = 2              # id of the body of the first pole; 0 is the world, 1 is the cart
 
 cdef struct CartpoleOptions:
     Options head
-    bint swing_up               # start with the pole down
+    bint swing_up               # episodes start with hanging poles
     bint sparse
 
 
@@ -83,48 +78,33 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     cdef int poles = <int>s.model.nbody - FIRST_POLE, i
     out[0] = s.data.qpos[0]
     for i in range(poles):
-        out[1 + 2 * i] = s.data.xmat[9 * (FIRST_POLE + i) + ZZ]
-        out[2 + 2 * i] = s.data.xmat[9 * (FIRST_POLE + i) + XZ]
-    memcpy(out + 1 + 2 * poles, s.data.qvel, s.model.nv * sizeof(double))
+        out[1 + 2 * i] = s.data.xmat[9 * (FIRST_POLE + i) + ZZ]     # cosine of the angle
+        out[2 + 2 * i] = s.data.xmat[9 * (FIRST_POLE + i) + XZ]     # sine
+    put(out + 1 + 2 * poles, s.data.qvel, s.model.nv)
 
 
 cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe)
 
-# Poles, whether they start down, whether the reward is sparse.
-TASKS = {
-    "balance": (1, False, False),
-    "balance_sparse": (1, False, True),
-    "swingup": (1, True, False),
-    "swingup_sparse": (1, True, True),
-    "two_poles": (2, True, False),
-    "three_poles": (3, True, False),
-}
 
-
-class DmcCartpole(MujocoTask):
+class DmcCartpole(SuiteEnvDefinition):
     """Balance poles on a cart, or swing them up first.
 
-    Observations float64: position (1 + 2 poles,), that of the cart (m), then cosine and sine of each pole's angle;
-    velocity (1 + poles,) (m/s, rad/s). Action float64 (1,) in [-1, 1]: force on the cart. The reward is in [0, 1] for
-    upright poles, a centered cart, little control and slow poles; the sparse one is 1 for a centered cart and upright
-    poles.
-
-    Options
-    -------
-    task_name : str
-        ``"balance"``, ``"balance_sparse"``, ``"swingup"``, ``"swingup_sparse"``, ``"two_poles"`` or ``"three_poles"``.
-    frame_skip, frame_stack, debug_info
-        See docs/mujoco.md.
+    Observations float64: position (1 + 2 * poles,), the position of the cart (m) and cosine and sine of the angle of
+    each pole; velocity (1 + poles,) (m/s, rad/s). Action float64 (1,) in [-1, 1]: force on the cart. The reward in
+    [0, 1] is high for upright and slow poles, a centered cart and little control. In the sparse tasks it is 1 if the
+    cart is centered and the poles are upright, otherwise 0.
     """
 
-    options = suite_options("balance", 1)
+    # The number of poles, whether they start hanging, and whether the reward is sparse.
+    options, tasks = suite_tasks(
+        1, balance=(1, False, False), balance_sparse=(1, False, True), swingup=(1, True, False),
+        swingup_sparse=(1, True, True), two_poles=(2, True, False), three_poles=(3, True, False),
+    )
 
     @staticmethod
-    def build(config):
-        """Return the capsule of this kind."""
+    def define(config, task):
         cdef CartpoleOptions o
-        cdef Model model
-        poles, o.swing_up, o.sparse = TASKS[check_task(config, list(TASKS))]
-        model = load_model("cartpole", poles)
+        poles, o.swing_up, o.sparse = task
+        cdef Model model = load_model("cartpole", poles)
         observations = {"position": (1 + 2 * poles,), "velocity": (model.m.nv,)}
         return define_suite_task("DmcCartpole", &TASK, model, config, observations, &o.head, sizeof(o))

@@ -1,73 +1,95 @@
-"""dm_control's loop of an episode, and what the tasks of its suite share.
+"""The scaffold of dm_control's suite: dm_control's loop of an episode, and what several domains share.
 
-A task's own memory begins with an `Episode`, its options with `Options`. Upstream: ``dm_control.rl.control``,
-``dm_control.mujoco.engine``, ``dm_control.suite.base``, ``dm_control.suite.utils.randomizers``.
+The module of a domain takes everything that most domains need from here, including `Model`, `Sim` and
+`private_array`. It contains a struct of options that begins with `Options`, the functions of a `SuiteTask`, and the
+class of the env definition. Upstream: ``dm_control.rl.control``, ``dm_control.mujoco.engine``,
+``dm_control.suite.base``, ``dm_control.suite.utils.randomizers``.
 """
 
 from libc.stddef cimport size_t
 
+from envpool.mujoco.base.definition cimport private_array, private_float_array
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjModel
-from envpool.mujoco.base.simulation cimport Sim, Task
-from envpool.numerics.rng_legacy cimport ep_mt19937
+from envpool.mujoco.base.observations cimport put, put_state
+from envpool.mujoco.base.simulation cimport Sim, TaskFunctions, fail
+from envpool.numerics.rng_legacy cimport ep_legacy_uniform, ep_mt19937
 
-# Head of a task's own memory.
+# The first member of the state of a task (Sim.task_state).
 cdef struct Episode:
     ep_mt19937 random           # the RandomState of the env
 
-# Head of a task's options.
+# The first member of the options of a task (Sim.options).
 cdef struct Options:
-    const mjModel* without_actuation    # models of the pool
+    const mjModel* without_actuation    # copies of the model of the pool with a part of MuJoCo disabled
     const mjModel* without_sensors
 
-# What a task says. An error of MuJoCo may end any function but `observe`, `reward` and `construct`.
+# The functions of a task. In all but `observe`, `reward` and `construct`, an error of MuJoCo ends the function.
 cdef struct SuiteTask:
-    Task base                                                   # made by suite_task
-    void (*construct)(Sim* s) noexcept nogil                    # what upstream draws when it makes the env; or NULL
-    int (*initialize)(Sim* s) noexcept nogil                    # initialize_episode; 0, or fail()
-    double (*reward)(const Sim* s) noexcept nogil               # get_reward
-    bint (*terminates)(const Sim* s) noexcept nogil             # whether get_termination is 0.0; NULL: never
-    void (*extras)(const Sim* s, double* out) noexcept nogil    # reset state besides qpos and qvel; NULL: none
+    TaskFunctions base                                          # set by suite_task()
+    void (*construct)(Sim* s) noexcept nogil                    # samples what upstream samples when it makes the env
+    int (*initialize)(Sim* s) noexcept nogil                    # initialize_episode(); returns 0, or fail()
+    double (*reward)(const Sim* s) noexcept nogil               # get_reward()
+    bint (*terminates)(const Sim* s) noexcept nogil             # whether get_termination() returns 0.0
+    void (*extras)(const Sim* s, double* out) noexcept nogil    # writes the initial state besides qpos and qvel
 
-# A task whose optional functions are NULL. own_size: bytes of its own memory, which begins with an Episode.
-cdef SuiteTask suite_task(size_t own_size, int (*initialize)(Sim* s) noexcept nogil,
+# Returns a task whose optional functions (construct, terminates, extras) are NULL. state_size: bytes of the state of
+# the task, which begins with an Episode.
+cdef SuiteTask suite_task(size_t state_size, int (*initialize)(Sim* s) noexcept nogil,
                           double (*reward)(const Sim* s) noexcept nogil,
                           void (*observe)(const Sim* s, double* out) noexcept nogil) noexcept
 
-# Makes the kind of env of a task.
+# Returns the capsule of an env definition, see define_task().
 #   observations    {name: shape}, in upstream's order
-#   options         a struct of `size` bytes that begins with Options, which is set here
-#   extras          {name: size} of what SuiteTask.extras writes; info arrays with debug_info
-#   changes         arrays of the model that the task changes, made by change()
+#   options         a struct of `size` bytes that begins with Options; define_suite_task() sets that part
+#   extras          {name: size} of what SuiteTask.extras writes: info arrays of debug_info
+#   private_arrays  the arrays of the model that the task changes
 cdef object define_suite_task(str name, const SuiteTask* task, Model model, object config, dict observations,
-                              Options* options, size_t size, dict extras=*, changes=*)
+                              Options* options, size_t size, dict extras=*, private_arrays=*)
 
-# The id of an object (mjOBJ_...) that the model must have; address of a sensor's first number.
-cdef int object_id(Model model, int kind, str name) except -1
+# The ids of objects of the model, which must have an object of this name.
+cdef int body_id(Model model, str name) except -1
+cdef int geom_id(Model model, str name) except -1
+cdef int joint_id(Model model, str name) except -1
+cdef int light_id(Model model, str name) except -1
+cdef int site_id(Model model, str name) except -1
+# The index of the first number of a sensor in sensordata, and those of a joint in qpos and qvel.
 cdef int sensor_address(Model model, str name) except -1
-# Addresses of a joint's first position and velocity.
 cdef int qpos_address(Model model, str name) except -1
 cdef int qvel_address(Model model, str name) except -1
 
-# For `initialize`. Physics.step(n), Physics.after_reset() and Physics.reset(); 0, or fail() where upstream raises a
-# PhysicsError.
+# For `initialize`: Physics.step(n), Physics.after_reset() and Physics.reset(). They return 0, or fail() where upstream
+# raises a PhysicsError.
 cdef int physics_step(Sim* s, int n) noexcept nogil
 cdef int physics_after_reset(Sim* s) noexcept nogil
 cdef int physics_reset(Sim* s) noexcept nogil
 
-cdef inline ep_mt19937* random_of(Sim* s) noexcept nogil:
-    return &(<Episode*>s.own).random
+# Indices of the elements of a rotation matrix (row-major), and of the alpha channel of a colour.
+cdef enum:
+    XX = 0
+    XZ = 2
+    ZX = 6
+    ZY = 7
+    ZZ = 8
+    ALPHA = 3
 
-# Vectors of three.
+cdef inline ep_mt19937* random_of(Sim* s) noexcept nogil:
+    return &(<Episode*>s.task_state).random
+
+
 cdef inline void subtract(const double* a, const double* b, double* out) noexcept nogil:
+    """Writes the difference a - b of two vectors of length 3."""
     out[0] = a[0] - b[0]
     out[1] = a[1] - b[1]
     out[2] = a[2] - b[2]
 
-# SuiteTask.observe for tasks that show all positions, then all velocities.
+
+# SuiteTask.observe of tasks that observe all positions and all velocities.
 cdef void observe_state(const Sim* s, double* out) noexcept nogil
 
-# randomizers.randomize_limited_and_rotational_joints()
+# randomizers.randomize_limited_and_rotational_joints().
 cdef void randomize_joints(Sim* s) noexcept nogil
-# A vector of n normal numbers, divided by its norm.
+# SuiteTask.initialize of tasks that randomize the joints and change nothing else.
+cdef int initialize_joints(Sim* s) noexcept nogil
+# Writes a random unit vector: n normal numbers, divided by their norm.
 cdef void random_unit(Sim* s, double* out, int n) noexcept nogil

@@ -1,4 +1,4 @@
-"""dm_control's loop of an episode, and what the tasks of its suite share; control.pxd says more."""
+"""The scaffold of dm_control's suite; control.pxd documents the functions."""
 
 import numpy as np
 
@@ -9,39 +9,31 @@ from libc.stdio cimport snprintf
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset, strlen
 
-from envpool.numerics.numpy_exact cimport np_norm
 from envpool.env cimport ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
 from envpool.mujoco.base.calls cimport (
     mj_forward, mj_resetData, mj_step, mj_step1, mj_step2, mju_axisAngle2Quat, mjv_defaultCamera, mjv_defaultFreeCamera,
 )
-from envpool.mujoco.base.model cimport Model
+from envpool.mujoco.base.definition cimport define_task
 from envpool.mujoco.base.mujoco cimport (
-    mjDSBL_ACTUATION, mjDSBL_SENSOR, mjINT_RK4, mjJNT_BALL, mjJNT_FREE, mjJNT_HINGE, mjJNT_SLIDE, mjMAXVAL, mjModel,
-    mjNWARNING, mjOBJ_JOINT, mjOBJ_SENSOR,
+    mjDSBL_ACTUATION, mjDSBL_SENSOR, mjINT_RK4, mjJNT_BALL, mjJNT_FREE, mjJNT_HINGE, mjJNT_SLIDE, mjMAXVAL, mjNWARNING,
+    mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_JOINT, mjOBJ_LIGHT, mjOBJ_SENSOR, mjOBJ_SITE,
 )
-from envpool.mujoco.base.renderer cimport View
-from envpool.mujoco.base.simulation cimport Outcome, Sim, Task, define_task
-from envpool.numerics.rng_legacy cimport (
-    ep_legacy_random_sample, ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937, ep_mt19937_seed,
-)
+from envpool.mujoco.base.renderer cimport CameraView
+from envpool.mujoco.base.simulation cimport Outcome
+from envpool.numerics.numpy_exact cimport np_norm
+from envpool.numerics.rng_legacy cimport ep_legacy_random_sample, ep_legacy_standard_normal, ep_mt19937_seed
 
 from envpool.errors import ConfigError
-from envpool.mujoco.base.simulation import OPTIONS
 
 cdef extern from *:
     """
-    /* Names of mjtWarning's values, as upstream's error texts have them. */
+    /* The names of the values of mjtWarning, which upstream's error texts contain. */
     static const char *const dmc_warning_names[mjNWARNING] = {
         "mjWARN_INERTIA", "mjWARN_CONTACTFULL", "mjWARN_CNSTRFULL", "mjWARN_BADQPOS",
         "mjWARN_BADQVEL", "mjWARN_BADQACC",     "mjWARN_BADCTRL",
     };
     """
     const char* const* dmc_warning_names
-
-
-def suite_options(str task_name, int frame_skip):
-    """Return the options of a domain; frame_skip is upstream's number of physics steps in a control step."""
-    return OPTIONS | {"frame_skip": frame_skip, "task_name": task_name}
 
 
 # ---- physics ---------------------------------------------------------------------------------------------------------
@@ -53,7 +45,7 @@ cdef inline void count_warnings(const Sim* s, int* counts) noexcept nogil:
 
 
 cdef int check_warnings(Sim* s, const int* before) noexcept nogil:
-    """Fails where upstream raises a PhysicsError: for warnings that came since count_warnings()."""
+    """Fails if upstream would raise a PhysicsError: if MuJoCo has warned since count_warnings()."""
     cdef size_t size = sizeof(s.error), used
     cdef int k
     cdef bint is_new = False
@@ -68,7 +60,10 @@ cdef int check_warnings(Sim* s, const int* before) noexcept nogil:
 
 
 cdef inline const mjModel* disable(Sim* s, const mjModel* shared, int flag) noexcept nogil:
-    """The model without what the flag stands for, until enable(): an env with a model of its own changes that."""
+    """Returns the model with a part of MuJoCo disabled, until enable() is called.
+
+    The result is the shared model of that kind; the flag is set in the model of the env if it has one of its own.
+    """
     if s.model == s.config.model:
         return shared
     s.model.opt.disableflags |= flag
@@ -81,10 +76,11 @@ cdef inline void enable(Sim* s) noexcept nogil:
 
 
 cdef int physics_step(Sim* s, int n) noexcept nogil:
-    """The state is always that of a finished mj_step1, so that what depends on position and velocity is up to date.
+    """Between steps, mj_step1 has just run, so everything that depends on positions and velocities is up to date.
 
-    A sensor's value comes from the last mj_step2 if it depends on accelerations, else from the last mj_step1. Nothing
-    reads those before, so they are not computed: mj_step is mj_step1 and mj_step2.
+    mj_step consists of mj_step1 and mj_step2. A sensor that depends on accelerations gets its value from the last
+    mj_step2, any other sensor from the last mj_step1. Sensors are disabled in all earlier calls, whose values nothing
+    reads.
     """
     cdef const mjModel* without_sensors
     cdef int before[mjNWARNING]
@@ -133,11 +129,11 @@ cdef void seed(Sim* s, uint64_t value) noexcept nogil:
 
 
 cdef int reset(Sim* s) noexcept nogil:
-    enable(s)                                   # after an error of MuJoCo
+    enable(s)                                   # an error of MuJoCo may have prevented it
     physics_after_reset(s)                      # upstream ignores a PhysicsError here
     if task_of(s).initialize(s) or physics_after_reset(s):
         return -1
-    if task_of(s).extras != NULL and s.config.state0 >= 0:
+    if task_of(s).extras != NULL and s.config.initial_state >= 0:
         task_of(s).extras(s, s.info)
     return 0
 
@@ -151,28 +147,23 @@ cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
     return 0
 
 
-cdef SuiteTask suite_task(size_t own_size, int (*initialize)(Sim* s) noexcept nogil,
+cdef SuiteTask suite_task(size_t state_size, int (*initialize)(Sim* s) noexcept nogil,
                           double (*reward)(const Sim* s) noexcept nogil,
                           void (*observe)(const Sim* s, double* out) noexcept nogil) noexcept:
     cdef SuiteTask task
     memset(&task, 0, sizeof(SuiteTask))
-    task.base.own_size = own_size
-    task.base.seed = seed
-    task.base.reset = reset
-    task.base.step = step
-    task.base.observe = observe
+    task.base = TaskFunctions(state_size, seed, reset, step, observe)
     task.initialize = initialize
     task.reward = reward
     return task
 
 
 cdef void observe_state(const Sim* s, double* out) noexcept nogil:
-    memcpy(out, s.data.qpos, s.model.nq * sizeof(double))
-    memcpy(out + s.model.nq, s.data.qvel, s.model.nv * sizeof(double))
+    put_state(out, s, 0)
 
 
 cdef class Variant:
-    """A model without what a flag stands for: an mjModel that shares all arrays with another."""
+    """A copy of a model with a part of MuJoCo disabled. The copy shares all arrays with the original."""
 
     cdef mjModel* m
     cdef Model original
@@ -190,7 +181,7 @@ cdef class Variant:
 
 
 cdef object action_range(const mjModel* m):
-    """Range of each control; upstream's bounds for those without limits."""
+    """Returns the range of each control, float64 (2, nu); upstream's bounds for controls without limits."""
     found = np.empty((2, m.nu))
     for i in range(m.nu):
         limited = m.actuator_ctrllimited[i]
@@ -199,9 +190,9 @@ cdef object action_range(const mjModel* m):
     return found
 
 
-cdef View view_of(const mjModel* m) noexcept:
-    """``dm_control.mujoco.engine.Camera`` and what it takes from ``wrapper.core``."""
-    cdef View view
+cdef CameraView view_of(const mjModel* m) noexcept:
+    """Returns the default camera of ``dm_control.mujoco.engine.Camera`` and ``wrapper.core``."""
+    cdef CameraView view
     cdef long frames = max(m.nbody, m.ngeom, m.nsite, m.ncam, m.nlight)
     cdef long geoms = (3 * frames + 4 * m.ngeom + 3 * m.nbody + m.nsite + m.ntendon + m.njnt + m.nu + m.nskin + m.ncam
                        + m.nlight)
@@ -209,17 +200,17 @@ cdef View view_of(const mjModel* m) noexcept:
     view.width = 320
     view.max_geom = <int>max(1000, geoms)
     view.shows_rangefinders = False
-    view.finds_middle = False
+    view.aims_at_median = False
     mjv_defaultCamera(&view.camera)
     mjv_defaultFreeCamera(m, &view.camera)
     return view
 
 
 cdef object define_suite_task(str name, const SuiteTask* task, Model model, object config, dict observations,
-                              Options* options, size_t size, dict extras=None, changes=()):
+                              Options* options, size_t size, dict extras=None, private_arrays=()):
     cdef Variant without_actuation = Variant(model, mjDSBL_ACTUATION)
     cdef Variant without_sensors = Variant(model, mjDSBL_SENSOR)
-    cdef View view = view_of(model.m)
+    cdef CameraView view = view_of(model.m)
     options.without_actuation = without_actuation.m
     options.without_sensors = without_sensors.m
     info, index = {}, 0
@@ -227,16 +218,38 @@ cdef object define_suite_task(str name, const SuiteTask* task, Model model, obje
         info[key] = (index, length)
         index += length
     observations = {f"obs:{key}": shape for key, shape in observations.items()}
-    return define_task(name, <const Task*>task, model, config, observations, info, action_range(model.m),
-                       (<const char*>options)[:size], &view, changes, (without_actuation, without_sensors),
+    return define_task(name, <const TaskFunctions*>task, model, config, observations, info, action_range(model.m),
+                       (<const char*>options)[:size], &view, private_arrays, (without_actuation, without_sensors),
                        ENVPOOL_TRUNCATION_KEEPS_DISCOUNT)
 
 
 cdef int object_id(Model model, int kind, str name) except -1:
     cdef int found = model.find(kind, name)
     if found < 0:
-        raise ConfigError(f"{model.source} has no object called {name!r}: it is of another version")
+        raise ConfigError(
+            f"{model.source} has no object called {name!r}: it comes from a dm_control that these tasks do not support"
+        )
     return found
+
+
+cdef int body_id(Model model, str name) except -1:
+    return object_id(model, mjOBJ_BODY, name)
+
+
+cdef int geom_id(Model model, str name) except -1:
+    return object_id(model, mjOBJ_GEOM, name)
+
+
+cdef int joint_id(Model model, str name) except -1:
+    return object_id(model, mjOBJ_JOINT, name)
+
+
+cdef int light_id(Model model, str name) except -1:
+    return object_id(model, mjOBJ_LIGHT, name)
+
+
+cdef int site_id(Model model, str name) except -1:
+    return object_id(model, mjOBJ_SITE, name)
 
 
 cdef int sensor_address(Model model, str name) except -1:
@@ -244,11 +257,11 @@ cdef int sensor_address(Model model, str name) except -1:
 
 
 cdef int qpos_address(Model model, str name) except -1:
-    return model.m.jnt_qposadr[object_id(model, mjOBJ_JOINT, name)]
+    return model.m.jnt_qposadr[joint_id(model, name)]
 
 
 cdef int qvel_address(Model model, str name) except -1:
-    return model.m.jnt_dofadr[object_id(model, mjOBJ_JOINT, name)]
+    return model.m.jnt_dofadr[joint_id(model, name)]
 
 
 # ---- random states ---------------------------------------------------------------------------------------------------
@@ -284,7 +297,12 @@ cdef void randomize_joints(Sim* s) noexcept nogil:
             qpos[0] = ep_legacy_uniform(random, -M_PI, M_PI)
         elif kind == mjJNT_BALL:
             random_unit(s, qpos, 4)
-        elif kind == mjJNT_FREE:            # upstream draws uniform numbers here, and leaves the position
+        elif kind == mjJNT_FREE:            # upstream samples uniform numbers here, and keeps the position
             for k in range(4):
                 qpos[3 + k] = ep_legacy_random_sample(random)
             divide(qpos + 3, 4, np_norm(qpos + 3, 4))
+
+
+cdef int initialize_joints(Sim* s) noexcept nogil:
+    randomize_joints(s)
+    return 0

@@ -3,61 +3,55 @@
 import numpy as np
 
 from libc.math cimport INFINITY, M_PI, cos, sin, sqrt
-from libc.string cimport memcpy
 
 from envpool.numerics.numpy_exact cimport np_dot_matrix, np_norm, np_sum
 from envpool.mujoco.base.calls cimport mj_objectVelocity
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjJNT_HINGE, mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_SITE
-from envpool.mujoco.base.simulation cimport Sim
+from envpool.mujoco.base.mujoco cimport mjJNT_HINGE, mjOBJ_GEOM, mjOBJ_SITE
 from envpool.mujoco.dmc.control cimport (
-    Episode, Options, SuiteTask, define_suite_task, object_id, physics_reset, qpos_address, qvel_address, random_of,
-    sensor_address, subtract, suite_task,
+    ZX, ZZ, Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, ep_legacy_uniform, ep_mt19937, geom_id,
+    physics_reset, put, qpos_address, qvel_address, random_of, sensor_address, site_id, subtract, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, linear, reciprocal
-from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937
+from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal
 
-from envpool.mujoco.base.opengl import MujocoTask
-from envpool.mujoco.dmc.control import suite_options
-from envpool.mujoco.dmc.models import check_task, load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
+from envpool.mujoco.dmc.models import load_model
 
 cdef enum:
-    NUM_PARTS = 3               # of the trunk: skull, torso, pelvis
+    NUM_PARTS = 3               # parts of the trunk: skull, torso, pelvis
     TORSO = 1
     PELVIS = 2
     MAX_JOINTS = 128
-    NUM_INERTIAL = 3            # sensors of three numbers each
+    NUM_INERTIAL = 3            # inertial sensors, of three numbers each
     NUM_FEET = 4
-    ZX = 6                      # elements of a rotation matrix
-    ZZ = 8
 
-cdef double STAND_HEIGHT_FRACTION = 0.9         # of the height in the default pose, from which on it stands
+cdef double STAND_HEIGHT_FRACTION = 0.9         # fraction of the height in the default pose that counts as standing
 cdef double UPRIGHT_COSINE = np.cos(np.deg2rad(30))
 
 cdef struct DogOptions:
     Options head
-    double move_speed           # m/s
-    int parts[NUM_PARTS]        # bodies
-    int root                    # addresses of the position of the root
+    double move_speed           # the rewarded speed (m/s)
+    int parts[NUM_PARTS]        # ids of the bodies
+    int root                    # address of the position of the root
     int num_hinges
-    int hinges[MAX_JOINTS]      # joints
-    int velocity                # addresses of sensors from here on
-    int inertial[NUM_INERTIAL]
-    int forces[NUM_FEET]        # three numbers each
-    int touch[NUM_FEET]
-    int ball_qpos               # "fetch" only, from here on: addresses of the ball's position and velocity
+    int hinges[MAX_JOINTS]      # ids of the joints
+    int velocity                # addresses of the sensors: velocity,
+    int inertial[NUM_INERTIAL]  # inertial sensors,
+    int forces[NUM_FEET]        # forces, of three numbers each,
+    int touch[NUM_FEET]         # and touch
+    int ball_qpos               # "fetch" only, like all members below: addresses of position and velocity of the ball
     int ball_qvel
-    int head_site
-    int upper_bite              # sites
+    int head_site               # ids of the sites
+    int upper_bite
     int lower_bite
-    int ball                    # geoms
+    int ball                    # ids of the geoms
     int target
     int floor
 
 cdef struct DogEpisode:
     Episode head
-    double stand_height[2]      # m, of torso and pelvis
-    double weight               # N
+    double stand_height[2]      # lowest heights of torso and pelvis that count as standing (m)
+    double weight               # of the dog (N)
 
 
 cdef inline const DogOptions* options_of(const Sim* s) noexcept nogil:
@@ -68,11 +62,11 @@ cdef inline double height(const Sim* s, int part) noexcept nogil:
     return s.data.xpos[3 * options_of(s).parts[part] + 2]
 
 
-# ---- starts ----------------------------------------------------------------------------------------------------------
+# ---- start of an episode ---------------------------------------------------------------------------------------------
 
 cdef int initialize(Sim* s) noexcept nogil:
     cdef const DogOptions* o = options_of(s)
-    cdef DogEpisode* own = <DogEpisode*>s.own
+    cdef DogEpisode* episode = <DogEpisode*>s.task_state
     cdef ep_mt19937* random = random_of(s)
     cdef double* orientation = s.data.qpos + o.root + 3
     cdef const double* range_
@@ -80,9 +74,9 @@ cdef int initialize(Sim* s) noexcept nogil:
     cdef int i
     if physics_reset(s):
         return -1
-    own.stand_height[0] = height(s, TORSO) * STAND_HEIGHT_FRACTION
-    own.stand_height[1] = height(s, PELVIS) * STAND_HEIGHT_FRACTION
-    own.weight = -s.model.opt.gravity[2] * s.model.body_subtreemass[o.parts[TORSO]]
+    episode.stand_height[0] = height(s, TORSO) * STAND_HEIGHT_FRACTION
+    episode.stand_height[1] = height(s, PELVIS) * STAND_HEIGHT_FRACTION
+    episode.weight = -s.model.opt.gravity[2] * s.model.body_subtreemass[o.parts[TORSO]]
     azimuth = ep_legacy_uniform(random, 0, 2 * M_PI)
     orientation[0] = cos(azimuth / 2)
     orientation[1] = orientation[2] = 0
@@ -97,7 +91,7 @@ cdef int initialize(Sim* s) noexcept nogil:
 
 
 cdef int initialize_fetch(Sim* s) noexcept nogil:
-    """Also throws the ball from the rim, more or less towards the center."""
+    """Also throws the ball from the rim roughly towards the center."""
     cdef const DogOptions* o = options_of(s)
     cdef ep_mt19937* random = random_of(s)
     cdef double* position = s.data.qpos + o.ball_qpos
@@ -119,7 +113,7 @@ cdef int initialize_fetch(Sim* s) noexcept nogil:
 
 
 cdef void extras(const Sim* s, double* out) noexcept nogil:
-    memcpy(out, s.data.act, s.model.na * sizeof(double))
+    put(out, s.data.act, s.model.na)
 
 
 # ---- rewards ---------------------------------------------------------------------------------------------------------
@@ -129,21 +123,22 @@ cdef inline double stand_factor(const Sim* s, int part, double wanted) noexcept 
 
 
 cdef double reward_stand(const Sim* s) noexcept nogil:
-    """The product of factors, which NumPy multiplies one by one."""
+    """Returns the product of the factors, multiplied one by one like NumPy does."""
     cdef const DogOptions* o = options_of(s)
-    cdef const DogEpisode* own = <const DogEpisode*>s.own
+    cdef const DogEpisode* episode = <const DogEpisode*>s.task_state
     cdef double touch[NUM_FEET]
-    cdef double product = stand_factor(s, TORSO, own.stand_height[0]) * stand_factor(s, PELVIS, own.stand_height[1])
+    cdef double product = (stand_factor(s, TORSO, episode.stand_height[0])
+                           * stand_factor(s, PELVIS, episode.stand_height[1]))
     cdef int i
     for i in range(NUM_PARTS):
         product *= linear(s.data.xmat[9 * o.parts[i] + ZZ], UPRIGHT_COSINE, INFINITY, UPRIGHT_COSINE + 1, 1)
     for i in range(NUM_FEET):
         touch[i] = s.data.sensordata[o.touch[i]]
-    return product * linear(np_sum(touch, NUM_FEET), own.weight, INFINITY, own.weight, 1 - 0.9)
+    return product * linear(np_sum(touch, NUM_FEET), episode.weight, INFINITY, episode.weight, 1 - 0.9)
 
 
 cdef inline void torso_velocity(const Sim* s, double* out) noexcept nogil:
-    """Velocity of the center of mass in the frame of the torso."""
+    """Writes the velocity of the center of mass in the frame of the torso."""
     cdef const DogOptions* o = options_of(s)
     np_dot_matrix(s.data.sensordata + o.velocity, s.data.xmat + 9 * o.parts[TORSO], 3, 3, out)
 
@@ -171,18 +166,12 @@ cdef double reward_fetch(const Sim* s) noexcept nogil:
     cdef double to_target = distance(ball, s.data.geom_xpos + 3 * o.target)
     cdef double reach = (6 * reciprocal(to_mouth, 0, bite_radius, 2, 1 / 0.1 - 1) + 1) / 7
     cdef double fetch = (reciprocal(to_target, 0, target_radius, s.model.geom_size[3 * o.floor], 1 / 0.1 - 1) + 1) / 2
-    if to_target < 2 * target_radius:       # it may let go
+    if to_target < 2 * target_radius:       # the dog may let go of the ball
         reach = 1
     return reward_stand(s) * reach * fetch
 
 
 # ---- observations ----------------------------------------------------------------------------------------------------
-
-cdef double* put(double* out, const double* source, long n) noexcept nogil:
-    """Writes n numbers and returns what follows."""
-    memcpy(out, source, n * sizeof(double))
-    return out + n
-
 
 cdef void observe(const Sim* s, double* out) noexcept nogil:
     cdef const DogOptions* o = options_of(s)
@@ -220,7 +209,7 @@ cdef void observe_fetch(const Sim* s, double* out) noexcept nogil:
     np_dot_matrix(between, frame, 3, 3, out)
     mj_objectVelocity(s.model, s.data, mjOBJ_SITE, o.head_site, head, 0)
     mj_objectVelocity(s.model, s.data, mjOBJ_GEOM, o.ball, ball, 0)
-    subtract(ball + 3, head + 3, between)           # the linear part comes last
+    subtract(ball + 3, head + 3, between)           # the last three numbers are linear
     np_dot_matrix(between, frame, 3, 3, out + 3)
     subtract(s.data.geom_xpos + 3 * o.target, place, between)
     np_dot_matrix(between, frame, 3, 3, out + 6)
@@ -233,10 +222,8 @@ cdef SuiteTask MOVE = suite_task(sizeof(DogEpisode), initialize, reward_move, ob
 cdef SuiteTask FETCH = suite_task(sizeof(DogEpisode), initialize_fetch, reward_fetch, observe_fetch)
 STAND.extras = MOVE.extras = FETCH.extras = extras
 
-TIME_LIMIT = 15     # s; at its speed the dog covers the floor in that time
-
-# Speed of each task, m/s; "stand" has the floor of "walk".
-SPEEDS = {"stand": 1, "walk": 1, "trot": 3, "run": 9}
+# The time in which the dog can cross the floor at the speed of the task (s).
+TIME_LIMIT = 15
 
 
 cdef int find_joints_and_sensors(Model model, DogOptions* o) except -1:
@@ -255,64 +242,44 @@ cdef int find_joints_and_sensors(Model model, DogOptions* o) except -1:
 
 
 cdef int find_ball(Model model, DogOptions* o) except -1:
-    o.ball_qpos = qpos_address(model, "ball_root")
-    o.ball_qvel = qvel_address(model, "ball_root")
-    o.head_site = object_id(model, mjOBJ_SITE, "head")
-    o.upper_bite = object_id(model, mjOBJ_SITE, "upper_bite")
-    o.lower_bite = object_id(model, mjOBJ_SITE, "lower_bite")
-    o.ball = object_id(model, mjOBJ_GEOM, "ball")
-    o.target = object_id(model, mjOBJ_GEOM, "target")
-    o.floor = object_id(model, mjOBJ_GEOM, "floor")
+    o.ball_qpos, o.ball_qvel = qpos_address(model, "ball_root"), qvel_address(model, "ball_root")
+    o.head_site = site_id(model, "head")
+    o.upper_bite, o.lower_bite = site_id(model, "upper_bite"), site_id(model, "lower_bite")
+    o.ball, o.target, o.floor = geom_id(model, "ball"), geom_id(model, "target"), geom_id(model, "floor")
     return 0
 
 
-class DmcDog(MujocoTask):
+class DmcDog(SuiteEnvDefinition):
     """Stand, move or fetch a ball as a dog with 73 joints and 38 muscles.
 
-    Observations float64: joint_angles (73,) (rad), joint_velocites (73,) (rad/s; the spelling is upstream's),
-    torso_pelvis_height (2,) (m), z_projection (9,), the z components of the axes of skull, torso and pelvis,
-    torso_com_velocity (3,) (m/s), inertial_sensors (9,), foot_forces (12,) (N), touch_sensors (4,) (N), actuator_state
-    (38,); in "fetch" also ball_state (6,) (m, m/s) and target_position (3,) (m), in the frame of the head. Action
-    float64 (38,) in [-1, 1]. The reward is a product of factors in [0, 1]: heights, upright parts, weight on the feet;
-    the speed (1, 3 or 9 m/s), or the ball near the mouth and the target.
-
-    Options
-    -------
-    task_name : str
-        ``"stand"``, ``"walk"``, ``"trot"``, ``"run"`` or ``"fetch"``.
-    frame_skip, frame_stack, debug_info
-        See docs/mujoco.md. The info of ``debug_info`` also has act0 (38,), the state of the muscles.
+    Observations float64: joint_angles (73,) (rad); joint_velocites (73,) (rad/s; the spelling is upstream's);
+    torso_pelvis_height (2,) (m); z_projection (9,), the z components of the axes of skull, torso and pelvis;
+    torso_com_velocity (3,) (m/s); inertial_sensors (9,); foot_forces (12,) (N); touch_sensors (4,) (N); actuator_state
+    (38,); in "fetch" also ball_state (6,) (m, m/s) and target_position (3,) (m) in the frame of the head. Action
+    float64 (38,) in [-1, 1]. The reward is a product of factors in [0, 1]: height, upright body parts, weight on the
+    feet, and the speed (1, 3 or 9 m/s) or the distance of the ball from the mouth and from the target.
     """
 
-    options = suite_options("stand", 3)
+    # The speed (m/s), which also determines the size of the floor.
+    options, tasks = suite_tasks(3, stand=1, walk=1, trot=3, run=9, fetch=0)
 
     @staticmethod
-    def build(config):
-        """Return the capsule of this kind."""
+    def define(config, speed):
         cdef DogOptions o
         cdef Model model
-        cdef const SuiteTask* task = &STAND
-        task_name = check_task(config, [*SPEEDS, "fetch"])
-        fetches = task_name == "fetch"
-        model = load_model("dog", 10, False) if fetches else load_model("dog", SPEEDS[task_name] * TIME_LIMIT)
-        o.move_speed = SPEEDS.get(task_name, 0)
-        o.parts = [object_id(model, mjOBJ_BODY, name) for name in ("skull", "torso", "pelvis")]
+        cdef const SuiteTask* task = &STAND if config.task_name == "stand" else &MOVE
+        fetches = config.task_name == "fetch"
+        model = load_model("dog", 10, False) if fetches else load_model("dog", speed * TIME_LIMIT)
+        o.move_speed = speed
+        o.parts = [body_id(model, name) for name in ("skull", "torso", "pelvis")]
         find_joints_and_sensors(model, &o)
         observations = {
-            "joint_angles": (o.num_hinges,),
-            "joint_velocites": (o.num_hinges,),
-            "torso_pelvis_height": (2,),
-            "z_projection": (3 * NUM_PARTS,),
-            "torso_com_velocity": (3,),
-            "inertial_sensors": (3 * NUM_INERTIAL,),
-            "foot_forces": (3 * NUM_FEET,),
-            "touch_sensors": (NUM_FEET,),
-            "actuator_state": (model.m.na,),
+            "joint_angles": (o.num_hinges,), "joint_velocites": (o.num_hinges,), "torso_pelvis_height": (2,),
+            "z_projection": (3 * NUM_PARTS,), "torso_com_velocity": (3,), "inertial_sensors": (3 * NUM_INERTIAL,),
+            "foot_forces": (3 * NUM_FEET,), "touch_sensors": (NUM_FEET,), "actuator_state": (model.m.na,),
         }
         if fetches:
             task = &FETCH
             find_ball(model, &o)
             observations |= {"ball_state": (6,), "target_position": (3,)}
-        elif task_name != "stand":
-            task = &MOVE
         return define_suite_task("DmcDog", task, model, config, observations, &o.head, sizeof(o), {"act0": model.m.na})

@@ -3,37 +3,32 @@
 from libc.math cimport M_PI, cos, sin
 
 from envpool.numerics.numpy_exact cimport np_log1p, np_norm, np_sum
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjOBJ_GEOM, mjOBJ_JOINT, mjOBJ_SITE
-from envpool.mujoco.base.simulation cimport Sim, change, change_floats, fail
 from envpool.mujoco.dmc.control cimport (
-    Episode, Options, SuiteTask, define_suite_task, object_id, physics_after_reset, qvel_address, random_of,
-    randomize_joints, sensor_address, suite_task,
+    ALPHA, Episode, Model, Options, Sim, SuiteTask, define_suite_task, ep_legacy_uniform, fail, geom_id, joint_id,
+    physics_after_reset, private_array, private_float_array, qvel_address, random_of, randomize_joints, sensor_address,
+    site_id, suite_task,
 )
-from envpool.numerics.rng_legacy cimport ep_legacy_uniform
 
-from envpool.mujoco.base.opengl import MujocoTask
-from envpool.mujoco.dmc.control import suite_options
-from envpool.mujoco.dmc.models import check_task, load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
+from envpool.mujoco.dmc.models import load_model
 
 cdef enum:
-    MAX_ATTEMPTS = 1000         # to find a state in which nothing touches
-    ALPHA = 3                   # element of a colour
+    MAX_ATTEMPTS = 1000         # attempts to sample a state without contacts
 
-cdef double SPIN_VELOCITY = 15.0        # rad/s, from which on it spins
+cdef double SPIN_VELOCITY = 15.0        # angular velocity at and above which the body counts as spinning (rad/s)
 
 cdef struct FingerOptions:
     Options head
-    double radius               # m, of the target; 0: the task is to spin
-    int hinge                   # joint of the spinner
+    double radius               # of the target (m); 0: the task is to spin
+    int hinge                   # id of the joint of the spinner
     int hinge_dof
-    int cap                     # geom of the spinner
-    int target                  # sites
+    int cap                     # id of the geom of the spinner
+    int target                  # ids of the sites
     int tip
-    int angles[2]               # addresses of sensors from here on: joints of the finger
-    int velocities[3]           # finger and spinner
-    int touch[2]                # top and bottom
-    int tip_at                  # positions
+    int angles[2]               # addresses of the sensors of the joints of the finger,
+    int velocities[3]           # of the velocities of finger and spinner,
+    int touch[2]                # of touch at the top and the bottom,
+    int tip_at                  # and of three positions
     int spinner_at
     int target_at
 
@@ -43,7 +38,7 @@ cdef inline const FingerOptions* options_of(const Sim* s) noexcept nogil:
 
 
 cdef int settle(Sim* s) noexcept nogil:
-    """Draws joints until nothing touches."""
+    """Samples joint positions until there is no contact."""
     for _ in range(MAX_ATTEMPTS):
         randomize_joints(s)
         if physics_after_reset(s):
@@ -55,7 +50,7 @@ cdef int settle(Sim* s) noexcept nogil:
 
 cdef int initialize_spin(Sim* s) noexcept nogil:
     s.model.dof_damping[options_of(s).hinge_dof] = .03
-    s.model.site_rgba[4 * options_of(s).target + ALPHA] = 0         # upstream hides both
+    s.model.site_rgba[4 * options_of(s).target + ALPHA] = 0         # upstream hides both sites
     s.model.site_rgba[4 * options_of(s).tip + ALPHA] = 0
     return settle(s)
 
@@ -71,7 +66,7 @@ cdef int initialize_turn(Sim* s) noexcept nogil:
 
 
 cdef inline void from_spinner(const Sim* s, int address, double* out) noexcept nogil:
-    """Horizontal and vertical distance of a position from the spinner's."""
+    """Writes the horizontal and the vertical distance of the position of a sensor from that of the spinner."""
     cdef const double* sensors = s.data.sensordata
     out[0] = sensors[address] - sensors[options_of(s).spinner_at]
     out[1] = sensors[address + 2] - sensors[options_of(s).spinner_at + 2]
@@ -124,41 +119,29 @@ cdef SuiteTask SPIN = suite_task(sizeof(Episode), initialize_spin, reward_spin, 
 cdef SuiteTask TURN = suite_task(sizeof(Episode), initialize_turn, reward_turn, observe_turn)
 TURN.extras = extras_turn
 
-# Radius of the target, m.
-TASKS = {"spin": 0, "turn_easy": 0.07, "turn_hard": 0.03}
 
+class DmcFinger(SuiteEnvDefinition):
+    """Spin a body on a hinge with a finger, or turn the body until its tip is in the target.
 
-class DmcFinger(MujocoTask):
-    """Spin a body on a hinge with a finger, or turn it until its tip is in the target.
-
-    Observations float64: position (4,), joints of the finger (rad) and the tip seen from the hinge (m); velocity (3,)
-    (rad/s) of the finger's joints and the hinge; touch (2,), log(1 + force) of two sensors; in the "turn" tasks also
-    target_position (2,) (m), seen from the hinge, and dist_to_target () (m), negative within the target. Action float64
-    (2,) in [-1, 1]: torques. Reward 1 while it spins with 15 rad/s, or while the tip is in the target.
-
-    Options
-    -------
-    task_name : str
-        ``"spin"``, ``"turn_easy"`` or ``"turn_hard"``.
-    frame_skip, frame_stack, debug_info
-        See docs/mujoco.md. The info of ``debug_info`` in the "turn" tasks also has target0 (2,) (m), the target's
-        place.
+    Observations float64: position (4,), the joints of the finger (rad) and the tip relative to the hinge (m); velocity
+    (3,) (rad/s) of the joints of the finger and of the hinge; touch (2,), log(1 + force) of two sensors; in the "turn"
+    tasks also target_position (2,) (m), relative to the hinge, and dist_to_target () (m), negative inside the target.
+    Action float64 (2,) in [-1, 1]: torques. The reward is 1 while the body spins at 15 rad/s or more, or while the tip
+    is in the target, otherwise 0.
     """
 
-    options = suite_options("spin", 2)
+    # The radius of the target (m).
+    options, tasks = suite_tasks(2, spin=0, turn_easy=0.07, turn_hard=0.03)
 
     @staticmethod
-    def build(config):
-        """Return the capsule of this kind."""
+    def define(config, radius):
         cdef FingerOptions o
-        cdef Model model
-        o.radius = TASKS[check_task(config, list(TASKS))]
-        model = load_model("finger")
-        o.hinge = object_id(model, mjOBJ_JOINT, "hinge")
+        cdef Model model = load_model("finger")
+        o.radius = radius
+        o.hinge = joint_id(model, "hinge")
         o.hinge_dof = qvel_address(model, "hinge")
-        o.cap = object_id(model, mjOBJ_GEOM, "cap1")
-        o.target = object_id(model, mjOBJ_SITE, "target")
-        o.tip = object_id(model, mjOBJ_SITE, "tip")
+        o.cap = geom_id(model, "cap1")
+        o.target, o.tip = site_id(model, "target"), site_id(model, "tip")
         o.angles = [sensor_address(model, name) for name in ("proximal", "distal")]
         o.velocities = [sensor_address(model, f"{name}_velocity") for name in ("proximal", "distal", "hinge")]
         o.touch = [sensor_address(model, name) for name in ("touchtop", "touchbottom")]
@@ -168,10 +151,9 @@ class DmcFinger(MujocoTask):
         observations = {"position": (4,), "velocity": (3,), "touch": (2,)}
         if o.radius == 0:
             return define_suite_task("DmcFinger", &SPIN, model, config, observations, &o.head, sizeof(o), {},
-                                     [change(model, &model.m.dof_damping, model.m.nv),
-                                      change_floats(model, &model.m.site_rgba, 4 * model.m.nsite)])
+                                     [private_array(model, &model.m.dof_damping, model.m.nv),
+                                      private_float_array(model, &model.m.site_rgba, 4 * model.m.nsite)])
         observations |= {"target_position": (2,), "dist_to_target": ()}
-        changes = [change(model, &model.m.site_pos, 3 * model.m.nsite),
-                   change(model, &model.m.site_size, 3 * model.m.nsite)]
-        return define_suite_task("DmcFinger", &TURN, model, config, observations, &o.head, sizeof(o),
-                                 {"target0": 2}, changes)
+        return define_suite_task("DmcFinger", &TURN, model, config, observations, &o.head, sizeof(o), {"target0": 2},
+                                 [private_array(model, &model.m.site_pos, 3 * model.m.nsite),
+                                  private_array(model, &model.m.site_size, 3 * model.m.nsite)])

@@ -1,33 +1,25 @@
 """The fish of dm_control's suite (``dm_control.suite.fish``)."""
 
-from libc.string cimport memcpy
 
 from envpool.numerics.numpy_exact cimport np_dot_matrix, np_norm
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_GEOM
-from envpool.mujoco.base.simulation cimport Sim, change, change_floats
 from envpool.mujoco.dmc.control cimport (
-    Episode, Options, SuiteTask, define_suite_task, object_id, qpos_address, random_of, random_unit, subtract,
-    suite_task,
+    ALPHA, ZZ, Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, ep_legacy_uniform, geom_id,
+    private_array, private_float_array, put, qpos_address, random_of, random_unit, subtract, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian
-from envpool.numerics.rng_legacy cimport ep_legacy_uniform
 
-from envpool.mujoco.base.opengl import MujocoTask
-from envpool.mujoco.dmc.control import suite_options
-from envpool.mujoco.dmc.models import check_task, load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
+from envpool.mujoco.dmc.models import load_model
 
 cdef enum:
     NUM_JOINTS = 7
-    ZZ = 8                      # element of a rotation matrix
-    ALPHA = 3                   # element of a colour
 
 JOINTS = ["tail1", "tail_twist", "tail2", "finright_roll", "finright_pitch", "finleft_roll", "finleft_pitch"]
 
 cdef struct FishOptions:
     Options head
-    int torso                   # body
-    int mouth                   # geoms
+    int torso                   # id of the body
+    int mouth                   # ids of the geoms
     int target
     int root                    # address of the position of the root
     int joints[NUM_JOINTS]      # addresses of the angles
@@ -64,7 +56,7 @@ cdef inline double upright(const Sim* s) noexcept nogil:
 
 
 cdef void mouth_to_target(const Sim* s, double* out) noexcept nogil:
-    """In the frame of the mouth."""
+    """Writes the vector from the mouth to the target in the frame of the mouth."""
     cdef const FishOptions* o = options_of(s)
     cdef double to_target[3]
     subtract(s.data.geom_xpos + 3 * o.target, s.data.geom_xpos + 3 * o.mouth, to_target)
@@ -94,17 +86,17 @@ cdef inline void observe_joints(const Sim* s, double* out) noexcept nogil:
 
 cdef void observe_upright(const Sim* s, double* out) noexcept nogil:
     observe_joints(s, out)
-    memcpy(out + NUM_JOINTS + 1, s.data.qvel, s.model.nv * sizeof(double))
+    put(out + NUM_JOINTS + 1, s.data.qvel, s.model.nv)
 
 
 cdef void observe_swim(const Sim* s, double* out) noexcept nogil:
     observe_joints(s, out)
     mouth_to_target(s, out + NUM_JOINTS + 1)
-    memcpy(out + NUM_JOINTS + 4, s.data.qvel, s.model.nv * sizeof(double))
+    put(out + NUM_JOINTS + 4, s.data.qvel, s.model.nv)
 
 
 cdef void extras_swim(const Sim* s, double* out) noexcept nogil:
-    memcpy(out, s.model.geom_pos + 3 * options_of(s).target, 3 * sizeof(double))
+    put(out, s.model.geom_pos + 3 * options_of(s).target, 3)
 
 
 cdef SuiteTask UPRIGHT = suite_task(sizeof(Episode), initialize_upright, reward_upright, observe_upright)
@@ -112,40 +104,30 @@ cdef SuiteTask SWIM = suite_task(sizeof(Episode), initialize_swim, reward_swim, 
 SWIM.extras = extras_swim
 
 
-class DmcFish(MujocoTask):
+class DmcFish(SuiteEnvDefinition):
     """Keep a fish upright, or swim to a target.
 
-    Observations float64: joint_angles (7,) (rad), upright (), the z component of the torso's z axis, in "swim" target
-    (3,) (m) in the frame of the mouth, velocity (13,) (m/s, rad/s). Action float64 (5,) in [-1, 1]: where the fins are
-    pulled to. The reward is in [0, 1], for an upright torso and for the mouth at the target.
-
-    Options
-    -------
-    task_name : str
-        ``"upright"`` or ``"swim"``.
-    frame_skip, frame_stack, debug_info
-        See docs/mujoco.md. The info of ``debug_info`` in "swim" also has target0 (3,) (m), where the target is.
+    Observations float64: joint_angles (7,) (rad); upright (), the z component of the z axis of the torso; in "swim"
+    also target (3,) (m) in the frame of the mouth; velocity (13,) (m/s, rad/s). Action float64 (5,) in [-1, 1]: the
+    positions to which the fins are pulled. The reward in [0, 1] is high for an upright torso, and in "swim" also for a
+    mouth near the target.
     """
 
-    options = suite_options("upright", 10)
+    options, tasks = suite_tasks(10, upright=False, swim=True)
 
     @staticmethod
-    def build(config):
-        """Return the capsule of this kind."""
+    def define(config, swims):
         cdef FishOptions o
-        cdef Model model
-        task_name = check_task(config, ["upright", "swim"])
-        model = load_model("fish")
-        o.torso = object_id(model, mjOBJ_BODY, "torso")
-        o.mouth = object_id(model, mjOBJ_GEOM, "mouth")
-        o.target = object_id(model, mjOBJ_GEOM, "target")
+        cdef Model model = load_model("fish")
+        o.torso = body_id(model, "torso")
+        o.mouth, o.target = geom_id(model, "mouth"), geom_id(model, "target")
         o.root = qpos_address(model, "root")
         o.joints = [qpos_address(model, name) for name in JOINTS]
         observations = {"joint_angles": (NUM_JOINTS,), "upright": ()}
-        if task_name == "upright":
+        if not swims:
             observations["velocity"] = (model.m.nv,)
-            changes = [change_floats(model, &model.m.geom_rgba, 4 * model.m.ngeom)]
-            return define_suite_task("DmcFish", &UPRIGHT, model, config, observations, &o.head, sizeof(o), {}, changes)
+            return define_suite_task("DmcFish", &UPRIGHT, model, config, observations, &o.head, sizeof(o), {},
+                                     [private_float_array(model, &model.m.geom_rgba, 4 * model.m.ngeom)])
         observations |= {"target": (3,), "velocity": (model.m.nv,)}
         return define_suite_task("DmcFish", &SWIM, model, config, observations, &o.head, sizeof(o), {"target0": 3},
-                                 [change(model, &model.m.geom_pos, 3 * model.m.ngeom)])
+                                 [private_array(model, &model.m.geom_pos, 3 * model.m.ngeom)])

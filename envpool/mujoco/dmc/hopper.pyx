@@ -1,42 +1,33 @@
 """The planar one-legged hopper of dm_control's suite (``dm_control.suite.hopper``)."""
 
 from libc.math cimport INFINITY
-from libc.string cimport memcpy
 
 from envpool.numerics.numpy_exact cimport np_log1p
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjOBJ_BODY
-from envpool.mujoco.base.simulation cimport Sim
 from envpool.mujoco.dmc.control cimport (
-    Episode, Options, SuiteTask, define_suite_task, object_id, randomize_joints, sensor_address, suite_task,
+    Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, initialize_joints, put_state, sensor_address,
+    suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport linear, mean_quadratic, within
 
-from envpool.mujoco.base.opengl import MujocoTask
-from envpool.mujoco.dmc.control import suite_options
-from envpool.mujoco.dmc.models import check_task, load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
+from envpool.mujoco.dmc.models import load_model
 
 cdef enum:
-    HOP_SPEED = 2               # m/s, from which on hopping gives 1
+    HOP_SPEED = 2               # speed at and above which hopping is rewarded with 1 (m/s)
 
-cdef double STAND_HEIGHT = 0.6  # m of torso above foot, from which on it stands
+cdef double STAND_HEIGHT = 0.6  # lowest height of the torso above the foot that counts as standing (m)
 
 cdef struct HopperOptions:
     Options head
     bint hopping
-    int torso                   # bodies
+    int torso                   # ids of the bodies
     int foot
-    int velocity                # addresses of sensors
+    int velocity                # addresses of the sensors
     int touch[2]                # toe and heel
 
 
 cdef inline const HopperOptions* options_of(const Sim* s) noexcept nogil:
     return <const HopperOptions*>s.options
-
-
-cdef int initialize(Sim* s) noexcept nogil:
-    randomize_joints(s)
-    return 0
 
 
 cdef double reward(const Sim* s) noexcept nogil:
@@ -49,45 +40,34 @@ cdef double reward(const Sim* s) noexcept nogil:
 
 
 cdef void observe(const Sim* s, double* out) noexcept nogil:
-    cdef double* touch = out + s.model.nq - 1 + s.model.nv
+    cdef double* touch = put_state(out, s, 1)
     cdef int i
-    memcpy(out, s.data.qpos + 1, (s.model.nq - 1) * sizeof(double))
-    memcpy(out + s.model.nq - 1, s.data.qvel, s.model.nv * sizeof(double))
     for i in range(2):
         touch[i] = s.data.sensordata[options_of(s).touch[i]]
     np_log1p(touch, touch, 2)
 
 
-cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe)
+cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize_joints, reward, observe)
 
 
-class DmcHopper(MujocoTask):
+class DmcHopper(SuiteEnvDefinition):
     """Stand on one leg, or hop forward on it.
 
-    Observations float64: position (6,) (m, rad) without the horizontal one, velocity (7,) (m/s, rad/s), touch (2,),
-    log(1 + force) of toe and heel. Action float64 (4,) in [-1, 1]: torques. The reward is zero below 0.6 m; above,
-    ``"stand"`` gives less for more control, and ``"hop"`` grows with the speed up to 1 at 2 m/s.
-
-    Options
-    -------
-    task_name : str
-        ``"stand"`` or ``"hop"``.
-    frame_skip, frame_stack, debug_info
-        See docs/mujoco.md.
+    Observations float64: position (6,) (m, rad) without the horizontal one; velocity (7,) (m/s, rad/s); touch (2,),
+    log(1 + force) of toe and heel. Action float64 (4,) in [-1, 1]: torques. The reward is zero while the torso is less
+    than 0.6 m above the foot. Above, the reward of "stand" falls with the control, and that of "hop" grows with the
+    forward speed up to 1 at 2 m/s.
     """
 
-    options = suite_options("stand", 4)
+    options, tasks = suite_tasks(4, stand=False, hop=True)
 
     @staticmethod
-    def build(config):
-        """Return the capsule of this kind."""
+    def define(config, hopping):
         cdef HopperOptions o
-        cdef Model model
-        o.hopping = check_task(config, ["stand", "hop"]) == "hop"
-        model = load_model("hopper")
-        o.torso = object_id(model, mjOBJ_BODY, "torso")
-        o.foot = object_id(model, mjOBJ_BODY, "foot")
+        cdef Model model = load_model("hopper")
+        o.torso, o.foot = body_id(model, "torso"), body_id(model, "foot")
         o.velocity = sensor_address(model, "torso_subtreelinvel")
         o.touch = [sensor_address(model, name) for name in ("touch_toe", "touch_heel")]
+        o.hopping = hopping
         observations = {"position": (model.m.nq - 1,), "velocity": (model.m.nv,), "touch": (2,)}
         return define_suite_task("DmcHopper", &TASK, model, config, observations, &o.head, sizeof(o))

@@ -1,34 +1,31 @@
-"""Chains of springs of dm_control's suite, linear systems with quadratic costs (``dm_control.suite.lqr``)."""
-
-from libc.math cimport sqrt
-from libc.string cimport memcpy
-
-from envpool.numerics.numpy_exact cimport np_dot, np_norm
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.simulation cimport Sim, change
-from envpool.mujoco.dmc.control cimport (
-    Episode, Options, SuiteTask, define_suite_task, observe_state, random_of, suite_task,
-)
-from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform
+"""The chains of springs of dm_control's suite, linear systems with quadratic costs (``dm_control.suite.lqr``)."""
 
 import numpy as np
 
-from envpool.mujoco.base.opengl import MujocoTask
-from envpool.mujoco.dmc.control import suite_options
-from envpool.mujoco.dmc.models import check_task, load_model
+from libc.math cimport sqrt
+
+from envpool.numerics.numpy_exact cimport np_dot, np_norm
+from envpool.mujoco.dmc.control cimport (
+    Episode, Model, Options, Sim, SuiteTask, define_suite_task, ep_legacy_uniform, observe_state, private_array, put,
+    random_of, suite_task,
+)
+from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal
+
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
+from envpool.mujoco.dmc.models import load_model
 
 cdef enum:
     MAX_BODIES = 6
 
 cdef double CONTROL_COST = 0.1
-cdef double TERMINAL_NORM = 1e-6        # of the state, below which it has arrived
+cdef double TERMINAL_NORM = 1e-6        # norm of the state below which an episode terminates
 
 cdef struct LqrOptions:
     Options head
 
 
 cdef void construct(Sim* s) noexcept nogil:
-    """Draws stiffness and damping of each joint, as upstream does when it writes the model; no damping is its range."""
+    """Samples the stiffness and the damping of each joint, as upstream does. All dampings are zero."""
     cdef int i
     for i in range(<int>s.model.njnt):
         s.model.jnt_stiffness[i] = ep_legacy_uniform(random_of(s), 15, 25)
@@ -36,7 +33,7 @@ cdef void construct(Sim* s) noexcept nogil:
 
 
 cdef int initialize(Sim* s) noexcept nogil:
-    """Draws positions from the sphere with radius sqrt(2)."""
+    """Samples positions from the sphere with radius sqrt(2)."""
     cdef double* qpos = s.data.qpos
     cdef double norm
     cdef int i, n = <int>s.model.nq
@@ -61,7 +58,7 @@ cdef bint terminates(const Sim* s) noexcept nogil:
 
 
 cdef void extras(const Sim* s, double* out) noexcept nogil:
-    memcpy(out, s.model.jnt_stiffness, s.model.njnt * sizeof(double))
+    put(out, s.model.jnt_stiffness, s.model.njnt)
 
 
 cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe_state)
@@ -69,36 +66,24 @@ TASK.construct = construct
 TASK.terminates = terminates
 TASK.extras = extras
 
-# Bodies, and how many of them have a motor.
-TASKS = {"lqr_2_1": (2, 1), "lqr_6_2": (6, 2)}
 
-
-class DmcLqr(MujocoTask):
-    """Bring a chain of bodies on springs to rest. Each env has springs of its own, drawn from its seed.
+class DmcLqr(SuiteEnvDefinition):
+    """Bring a chain of bodies on springs to rest. Each environment has its own springs, sampled from its seed.
 
     Observations float64: position (bodies,) (m), velocity (bodies,) (m/s). Action float64 (actuators,), without limits:
-    forces on the first bodies. The reward is 1 minus the cost, half the squared positions and a twentieth of the
-    squared controls. The episode ends with discount 0 when the norm of the state is below 1e-6; upstream has no time
-    limit.
-
-    Options
-    -------
-    task_name : str
-        ``"lqr_2_1"``, 2 bodies and 1 actuator, or ``"lqr_6_2"``, 6 and 2.
-    frame_skip, frame_stack, debug_info
-        See docs/mujoco.md. The info of ``debug_info`` also has stiffness0 (bodies,) (N/m).
+    forces on the first bodies. The reward is 1 minus the cost: half the squared norm of the positions plus a twentieth
+    of that of the controls. The episode terminates with discount 0 when the norm of the state falls below 1e-6.
     """
 
-    options = suite_options("lqr_2_1", 1)
+    # The number of bodies, and the number of bodies with an actuator.
+    options, tasks = suite_tasks(1, lqr_2_1=(2, 1), lqr_6_2=(6, 2))
 
     @staticmethod
-    def build(config):
-        """Return the capsule of this kind."""
+    def define(config, task):
         cdef LqrOptions o
-        cdef Model model
-        bodies, actuators = TASKS[check_task(config, list(TASKS))]
-        model = load_model("lqr", bodies, actuators, np.random.RandomState(0))
+        bodies, actuators = task
+        cdef Model model = load_model("lqr", bodies, actuators, np.random.RandomState(0))
         observations = {"position": (model.m.nq,), "velocity": (model.m.nv,)}
-        changes = [change(model, &model.m.jnt_stiffness, model.m.njnt)]
+        stiffness = private_array(model, &model.m.jnt_stiffness, model.m.njnt)
         return define_suite_task("DmcLqr", &TASK, model, config, observations, &o.head, sizeof(o),
-                                 {"stiffness0": bodies}, changes)
+                                 {"stiffness0": bodies}, [stiffness])

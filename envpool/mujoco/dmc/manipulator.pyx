@@ -3,41 +3,35 @@
 from libc.math cimport M_PI, cos, sin
 
 from envpool.numerics.numpy_exact cimport np_arctan2
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_SITE
-from envpool.mujoco.base.simulation cimport Sim, change
 from envpool.mujoco.dmc.control cimport (
-    Episode, Options, SuiteTask, define_suite_task, object_id, physics_after_reset, qpos_address, qvel_address,
-    random_of, suite_task,
+    XX, ZX, Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, ep_legacy_uniform, ep_mt19937,
+    physics_after_reset, private_array, qpos_address, qvel_address, random_of, site_id, suite_task,
 )
 from envpool.mujoco.dmc.planar_arm cimport (
-    Arm, POSE, arm_observations, draw_arm, find_arm, observe_arm, observe_pose, site_distance,
+    Arm, POSE, arm_observations, find_arm, observe_arm, observe_pose, sample_arm, site_distance,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian
-from envpool.numerics.rng_legacy cimport ep_legacy_random_sample, ep_legacy_uniform, ep_mt19937
+from envpool.numerics.rng_legacy cimport ep_legacy_random_sample
 
-from envpool.mujoco.base.opengl import MujocoTask
-from envpool.mujoco.dmc.control import suite_options
-from envpool.mujoco.dmc.models import check_task, load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
+from envpool.mujoco.dmc.models import load_model
 
 cdef enum:
-    X, Z, ANGLE                 # joints of the prop, as upstream names them x, z, y
+    X, Z, ANGLE                 # joints of the prop; upstream calls them x, z and y
     PROP_JOINTS
     MAX_PAIRS = 4
-    XX = 0                      # elements of a rotation matrix
-    ZX = 6
     NONE = -1
 
 cdef struct ManipulatorOptions:
     Options head
     Arm arm
-    int prop                    # bodies: what is brought
-    int target                  # and where
-    int receptacle              # that stands at the target; NONE: nothing does
-    int qpos[PROP_JOINTS]       # addresses
+    int prop                    # ids of the bodies: the object that is moved,
+    int target                  # the target to which it is moved,
+    int receptacle              # and the cup or slot at the target; NONE if there is none
+    int qpos[PROP_JOINTS]       # addresses of the joints of the prop
     int qvel[PROP_JOINTS]
-    int num_pairs               # sites that should meet: two pairs of prop and hand, two of prop and target; or, of a
-    int pairs[MAX_PAIRS][2]     # ball, only one pair of prop and target
+    int num_pairs               # number of pairs of sites that should meet. A peg has four pairs: two of prop and hand,
+    int pairs[MAX_PAIRS][2]     # two of prop and target. A ball has one pair, of prop and target.
 
 
 cdef inline const ManipulatorOptions* options_of(const Sim* s) noexcept nogil:
@@ -52,7 +46,7 @@ cdef inline void put_body(Sim* s, int body, double x, double z, double angle) no
 
 
 cdef int put_in_hand(Sim* s, double* prop) noexcept nogil:
-    """Finds x, z and angle of a prop in the hand."""
+    """Writes x, z and the angle of a prop that is in the hand; returns 0, or fail()."""
     cdef int grasp = options_of(s).arm.grasp
     cdef double angle
     if physics_after_reset(s):
@@ -64,14 +58,14 @@ cdef int put_in_hand(Sim* s, double* prop) noexcept nogil:
     return 0
 
 
-cdef int draw_places(Sim* s) noexcept nogil:
-    """Draws places for arm, target and prop, which may overlap; 0, or fail()."""
+cdef int sample_positions(Sim* s) noexcept nogil:
+    """Samples positions of arm, target and prop, which may overlap; returns 0, or fail()."""
     cdef const ManipulatorOptions* o = options_of(s)
     cdef ep_mt19937* random = random_of(s)
     cdef double prop[PROP_JOINTS]
     cdef double x, z, angle, widest, kind
     cdef int k
-    draw_arm(s, &o.arm)
+    sample_arm(s, &o.arm)
     x = ep_legacy_uniform(random, -.4, .4)
     z = ep_legacy_uniform(random, .1, .4)
     widest = M_PI if o.receptacle == NONE else M_PI / 3
@@ -100,7 +94,7 @@ cdef int draw_places(Sim* s) noexcept nogil:
 
 cdef int initialize(Sim* s) noexcept nogil:
     while True:
-        if draw_places(s) or physics_after_reset(s):
+        if sample_positions(s) or physics_after_reset(s):
             return -1
         if s.data.ncon == 0:
             return 0
@@ -141,13 +135,6 @@ cdef void extras(const Sim* s, double* out) noexcept nogil:
 cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe)
 TASK.extras = extras
 
-# Prop, whether it is inserted into something.
-TASKS = {
-    "bring_ball": ("ball", False),
-    "bring_peg": ("peg", False),
-    "insert_ball": ("ball", True),
-    "insert_peg": ("peg", True),
-}
 RECEPTACLES = {"ball": "cup", "peg": "slot"}
 PAIRS = {
     "ball": [("ball", "target_ball")],
@@ -155,47 +142,35 @@ PAIRS = {
 }
 
 
-class DmcManipulator(MujocoTask):
+class DmcManipulator(SuiteEnvDefinition):
     """Bring a ball or a peg to a target with a planar arm and hand; the target may be in a cup or a slot.
 
     Observations float64: arm_pos (8, 2), sine and cosine of each joint; arm_vel (8,) (rad/s); touch (5,), log(1 +
-    force) of each sensor; hand_pos, object_pos and target_pos (4,), each x, z (m), w and y of the quaternion;
+    force) of each sensor; hand_pos, object_pos and target_pos (4,), each with x, z (m), w and y of the quaternion;
     object_vel (3,) (m/s, rad/s). Action float64 (5,) in [-1, 1]: torques of the arm, and of closing the hand. The
-    reward is in [0, 1] for a prop at the target; a peg in the hand gets up to a third.
-
-    Options
-    -------
-    task_name : str
-        ``"bring_ball"``, ``"bring_peg"``, ``"insert_ball"`` or ``"insert_peg"``.
-    frame_skip, frame_stack, debug_info
-        See docs/mujoco.md. With debug_info also ``info["target0"]`` (4,): x, z (m), w and y of its quaternion.
+    reward in [0, 1] is high for a prop at the target; a peg in the hand is rewarded with up to a third.
     """
 
-    options = suite_options("bring_ball", 10)
+    # The prop, and whether it is inserted into a receptacle.
+    options, tasks = suite_tasks(
+        10, bring_ball=("ball", False), bring_peg=("peg", False), insert_ball=("ball", True), insert_peg=("peg", True)
+    )
 
     @staticmethod
-    def build(config):
-        """Return the capsule of this kind."""
+    def define(config, task):
         cdef ManipulatorOptions o
-        cdef Model model
-        prop, inserted = TASKS[check_task(config, list(TASKS))]
-        model = load_model("manipulator", prop == "peg", inserted, function="make_model")
+        prop, inserted = task
+        cdef Model model = load_model("manipulator", prop == "peg", inserted, function="make_model")
         o.arm = find_arm(model)
-        o.prop = object_id(model, mjOBJ_BODY, prop)
-        o.target = object_id(model, mjOBJ_BODY, f"target_{prop}")
-        o.receptacle = object_id(model, mjOBJ_BODY, RECEPTACLES[prop]) if inserted else NONE
+        o.prop, o.target = body_id(model, prop), body_id(model, f"target_{prop}")
+        o.receptacle = body_id(model, RECEPTACLES[prop]) if inserted else NONE
         for k, axis in enumerate("xzy"):
-            o.qpos[k] = qpos_address(model, f"{prop}_{axis}")
-            o.qvel[k] = qvel_address(model, f"{prop}_{axis}")
+            o.qpos[k], o.qvel[k] = qpos_address(model, f"{prop}_{axis}"), qvel_address(model, f"{prop}_{axis}")
         o.num_pairs = len(PAIRS[prop])
         for k, pair in enumerate(PAIRS[prop]):
             for side, site in enumerate(pair):
-                o.pairs[k][side] = object_id(model, mjOBJ_SITE, site)
+                o.pairs[k][side] = site_id(model, site)
         observations = arm_observations() | {"object_pos": (POSE,), "object_vel": (PROP_JOINTS,), "target_pos": (POSE,)}
-        changes = [
-            change(model, &model.m.body_pos, 3 * model.m.nbody),
-            change(model, &model.m.body_quat, 4 * model.m.nbody),
-        ]
-        return define_suite_task(
-            "DmcManipulator", &TASK, model, config, observations, &o.head, sizeof(o), {"target0": POSE}, changes
-        )
+        return define_suite_task("DmcManipulator", &TASK, model, config, observations, &o.head, sizeof(o),
+                                 {"target0": POSE}, [private_array(model, &model.m.body_pos, 3 * model.m.nbody),
+                                                     private_array(model, &model.m.body_quat, 4 * model.m.nbody)])

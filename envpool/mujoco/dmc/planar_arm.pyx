@@ -1,16 +1,14 @@
-"""The planar arm with a hand of two domains; planar_arm.pxd says what there is."""
+"""The planar arm with a hand of two domains; planar_arm.pxd documents the functions."""
 
 from libc.math cimport M_PI, cos, sin
 
+from envpool.mujoco.dmc.control cimport (
+    body_id, ep_legacy_uniform, joint_id, qpos_address, qvel_address, random_of, sensor_address, site_id, subtract,
+)
 from envpool.numerics.numpy_exact cimport np_log1p, np_norm
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE
-from envpool.mujoco.base.simulation cimport Sim
-from envpool.mujoco.dmc.control cimport object_id, qpos_address, qvel_address, random_of, sensor_address
-from envpool.numerics.rng_legacy cimport ep_legacy_uniform
 
 cdef enum:
-    FINGER = 4                  # of the joints
+    FINGER = 4                  # indices of joints
     THUMB = 6
 
 NAMES = ("arm_root", "arm_shoulder", "arm_elbow", "arm_wrist", "finger", "fingertip", "thumb", "thumbtip")
@@ -19,15 +17,15 @@ NAMES = ("arm_root", "arm_shoulder", "arm_elbow", "arm_wrist", "finger", "finger
 cdef Arm find_arm(Model model) except *:
     cdef Arm arm
     for i, name in enumerate(NAMES):
-        joint = object_id(model, mjOBJ_JOINT, name)
+        joint = joint_id(model, name)
         limited = model.m.jnt_limited[joint]
         arm.qpos[i] = qpos_address(model, name)
         arm.qvel[i] = qvel_address(model, name)
         arm.low[i] = model.m.jnt_range[2 * joint] if limited else -M_PI
         arm.high[i] = model.m.jnt_range[2 * joint + 1] if limited else M_PI
     arm.touch = sensor_address(model, "palm_touch")
-    arm.hand = object_id(model, mjOBJ_BODY, "hand")
-    arm.grasp = object_id(model, mjOBJ_SITE, "grasp")
+    arm.hand = body_id(model, "hand")
+    arm.grasp = site_id(model, "grasp")
     return arm
 
 
@@ -35,7 +33,7 @@ cdef dict arm_observations():
     return {"arm_pos": (JOINTS, 2), "arm_vel": (JOINTS,), "touch": (TOUCH_SENSORS,), "hand_pos": (POSE,)}
 
 
-cdef void draw_arm(Sim* s, const Arm* arm) noexcept nogil:
+cdef void sample_arm(Sim* s, const Arm* arm) noexcept nogil:
     cdef int i
     for i in range(JOINTS):
         s.data.qpos[arm.qpos[i]] = ep_legacy_uniform(random_of(s), arm.low[i], arm.high[i])
@@ -55,7 +53,5 @@ cdef double* observe_arm(const Sim* s, const Arm* arm, double* out) noexcept nog
 
 cdef double site_distance(const Sim* s, int first, int second) noexcept nogil:
     cdef double between[3]
-    cdef int k
-    for k in range(3):
-        between[k] = s.data.site_xpos[3 * first + k] - s.data.site_xpos[3 * second + k]
+    subtract(s.data.site_xpos + 3 * first, s.data.site_xpos + 3 * second, between)
     return np_norm(between, 3)

@@ -3,51 +3,46 @@
 import numpy as np
 
 from libc.math cimport INFINITY, M_PI, cos, sin
-from libc.string cimport memcpy
 
 from envpool.numerics.numpy_exact cimport np_arcsinh, np_dot_matrix, np_matrix_product, np_norm, np_tanh
 from envpool.mujoco.base.calls cimport mj_collision, mj_comPos, mj_kinematics, mj_resetData
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_SITE
-from envpool.mujoco.base.simulation cimport Sim, change_floats, fail
 from envpool.mujoco.dmc.control cimport (
-    Episode, Options, SuiteTask, define_suite_task, object_id, physics_after_reset, physics_reset, qpos_address,
-    qvel_address, random_of, random_unit, sensor_address, suite_task,
+    ZZ, Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, ep_legacy_uniform, ep_mt19937, fail,
+    geom_id, physics_after_reset, physics_reset, private_float_array, put, qpos_address, qvel_address, random_of,
+    random_unit, sensor_address, site_id, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport linear
-from envpool.mujoco.dmc.terrain cimport RESOLUTION, draw_terrain
-from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal, ep_legacy_uniform, ep_mt19937
+from envpool.mujoco.dmc.terrain cimport RESOLUTION, sample_terrain
+from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal
 
 from envpool.errors import ConfigError
-from envpool.mujoco.base.opengl import MujocoTask
-from envpool.mujoco.dmc.control import suite_options
-from envpool.mujoco.dmc.models import check_task, load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
+from envpool.mujoco.dmc.models import load_model
 
 cdef enum:
-    TORSO_QPOS = 7              # leading positions: of the torso, then of the hinges
+    TORSO_QPOS = 7              # number of positions of the torso, which precede those of the hinges
     TORSO_QVEL = 6
     HINGES = 16
-    IMU = 6                     # numbers of sensors
+    IMU = 6                     # numbers from the sensors of a kind
     FORCE_TORQUE = 24
     RANGEFINDERS = 20
-    ZZ = 8                      # element of a rotation matrix
-    MAX_ATTEMPTS = 10000        # at finding a free height
+    MAX_ATTEMPTS = 10000        # attempts to find a height without contacts
 
 cdef struct QuadrupedOptions:
     Options head
-    double speed                # that is rewarded (m/s)
-    double upright              # cosine from which on the torso counts as upright
-    double arena                # distance at which the reward ends: of terrain and ball (m)
-    double reach                # distance of the ball from the workspace that is near enough (m)
+    double speed                # the rewarded speed (m/s)
+    double upright              # lowest cosine of the angle of the torso that counts as upright
+    double arena                # distance at which the reward for terrain or ball ends (m)
+    double reach                # distance of the ball from the workspace that earns the full reward (m)
     double target_size          # radius (m)
     double spawn                # half the side of the square in which quadruped and ball start (m)
-    int torso                   # bodies
+    int torso                   # ids of the bodies
     int ball
-    int workspace               # sites
+    int workspace               # ids of the sites
     int target
-    int ball_qpos               # addresses
+    int ball_qpos               # addresses of the joint of the ball
     int ball_qvel
-    int imu                     # addresses of sensors
+    int imu                     # addresses of the sensors
     int velocity
     int force_torque
     int rangefinders
@@ -63,14 +58,14 @@ cdef inline void place(Sim* s, const double* orientation, double x, double y, do
     s.data.qpos[0] = x
     s.data.qpos[1] = y
     s.data.qpos[2] = z
-    memcpy(s.data.qpos + 3, orientation, 4 * sizeof(double))
+    put(s.data.qpos + 3, orientation, 4)
 
 
 cdef int find_height(Sim* s, const double* orientation, double x, double y) noexcept nogil:
-    """Lifts the quadruped from the ground by centimetres until it touches nothing; 0, or fail().
+    """Lifts the quadruped in steps of a centimetre until it touches nothing; returns 0, or fail().
 
-    Upstream resets and computes everything at each height. Of the heights with contacts nothing is left afterwards, so
-    they need the contacts only.
+    Upstream resets the physics and computes everything at each height. No result of a height with contacts is used
+    later, so for these heights only the contacts are computed.
     """
     cdef double z = 0.0
     cdef int attempts = 0
@@ -88,7 +83,7 @@ cdef int find_height(Sim* s, const double* orientation, double x, double y) noex
             return fail(s, b"Failed to find a non-contacting configuration.")
     physics_reset(s)            # upstream ignores a PhysicsError here
     place(s, orientation, x, y, z)
-    physics_after_reset(s)      # and here
+    physics_after_reset(s)      # and here as well
     return 0
 
 
@@ -99,7 +94,7 @@ cdef int initialize_anywhere(Sim* s) noexcept nogil:
 
 
 cdef int initialize_escape(Sim* s) noexcept nogil:
-    draw_terrain(random_of(s), s.model.hfield_data)
+    sample_terrain(random_of(s), s.model.hfield_data)
     return initialize_anywhere(s)
 
 
@@ -144,7 +139,7 @@ cdef double escape_reward(const Sim* s) noexcept nogil:
 
 
 cdef inline double ball_distance(const Sim* s, int site) noexcept nogil:
-    """Horizontal distance of the ball from a site."""
+    """Returns the horizontal distance of the ball from a site."""
     cdef double between[2]
     cdef int k
     for k in range(2):
@@ -161,17 +156,12 @@ cdef double fetch_reward(const Sim* s) noexcept nogil:
 
 # ---- observations ----------------------------------------------------------------------------------------------------
 
-cdef inline double* put(double* to, const double* values, int n) noexcept nogil:
-    memcpy(to, values, n * sizeof(double))
-    return to + n
-
-
 cdef double* observe_common(const Sim* s, double* out) noexcept nogil:
     cdef const QuadrupedOptions* o = options_of(s)
     cdef const double* sensors = s.data.sensordata
     out = put(out, s.data.qpos + TORSO_QPOS, HINGES)
     out = put(out, s.data.qvel + TORSO_QVEL, HINGES)
-    out = put(out, s.data.act, <int>s.model.na)
+    out = put(out, s.data.act, s.model.na)
     out = put(out, sensors + o.velocity, 3)
     out = put(out, s.data.xmat + 9 * o.torso + ZZ, 1)
     out = put(out, sensors + o.imu, IMU)
@@ -194,7 +184,7 @@ cdef void observe_escape(const Sim* s, double* out) noexcept nogil:
     out += 3
     np_tanh(ranges, out, RANGEFINDERS)
     for k in range(RANGEFINDERS):
-        if ranges[k] == -1:     # nothing is hit
+        if ranges[k] == -1:     # the ray hits nothing
             out[k] = 1
 
 
@@ -229,85 +219,79 @@ cdef SuiteTask ESCAPE = suite_task(sizeof(Episode), initialize_escape, escape_re
 cdef SuiteTask FETCH = suite_task(sizeof(Episode), initialize_fetch, fetch_reward, observe_fetch)
 ESCAPE.extras = escape_extras
 
-# Arguments of upstream's make_model(); in "walk" and "run" the floor is as large as an episode lets the quadruped go.
-TASKS = {
-    "walk": {"floor_size": 20 * 0.5},
-    "run": {"floor_size": 20 * 5},
-    "escape": {"floor_size": 40, "terrain": True, "rangefinders": True},
-    "fetch": {"walls_and_ball": True},
-}
+# The rewarded speeds (m/s).
 SPEEDS = {"walk": 0.5, "run": 5}
 
 
-class DmcQuadruped(MujocoTask):
+cdef int find_terrain(Model model, QuadrupedOptions* o) except -1:
+    if model.m.nhfielddata != RESOLUTION * RESOLUTION:
+        raise ConfigError(
+            f"{model.source} has a height field of {model.m.nhfielddata} points instead of {RESOLUTION * RESOLUTION}: "
+            "it comes from a dm_control that these tasks do not support"
+        )
+    o.arena = model.m.hfield_size[0]
+    o.upright = np.cos(np.deg2rad(20))
+    o.rangefinders = sensor_address(model, "rf_00")
+    return 0
+
+
+cdef int find_ball(Model model, QuadrupedOptions* o) except -1:
+    floor = model.m.geom_size[3 * geom_id(model, "floor")]
+    o.arena = floor * np.sqrt(2)
+    o.spawn = 0.9 * floor
+    o.reach = model.m.site_size[3 * o.workspace] + model.m.geom_size[3 * geom_id(model, "ball")]
+    o.ball, o.target = body_id(model, "ball"), site_id(model, "target")
+    o.ball_qpos, o.ball_qvel = qpos_address(model, "ball_root"), qvel_address(model, "ball_root")
+    o.target_size = model.m.site_size[3 * o.target]
+    return 0
+
+
+class DmcQuadruped(SuiteEnvDefinition):
     """Walk or run on four legs, escape from a bowl, or fetch a ball.
 
     Observations float64: egocentric_state (44,), positions and velocities of the hinges (rad, rad/s) and activations;
-    torso_velocity (3,) (m/s); torso_upright (), cosine of the torso's angle from upright; imu (6,), acceleration and
-    angular velocity (m/s**2, rad/s); force_torque (24,), arsinh of forces and torques at the toes (N, Nm). ``"escape"``
-    has also origin (3,), the middle of the bowl in the torso's frame (m), and rangefinder (20,), tanh of the distances
-    (m), 1 where nothing is hit; ``"fetch"`` has ball_state (9,), position, velocity and angular velocity of the ball,
-    and target_position (3,) in the torso's frame (m, m/s, rad/s). Action float64 (12,): yaw, lift and extension of
-    each leg. The reward is in [0, 1] for an upright torso and for speed, distance from the origin, or the ball's
-    distance from quadruped and target.
-
-    Options
-    -------
-    task_name : str
-        ``"walk"``, ``"run"``, ``"escape"`` or ``"fetch"``.
-    frame_skip, frame_stack, debug_info
-        See docs/mujoco.md. With debug_info ``"escape"`` has also ``info["terrain0"]`` (40401,): the heights, in [0, 1].
+    torso_velocity (3,) (m/s); torso_upright (), the cosine of the angle of the torso from upright; imu (6,),
+    acceleration and angular velocity (m/s**2, rad/s); force_torque (24,), arsinh of forces and torques at the toes (N,
+    Nm). "escape" also has origin (3,), the middle of the bowl in the frame of the torso (m), and rangefinder (20,),
+    tanh of the distances (m), 1 where nothing is hit. "fetch" also has ball_state (9,), position, velocity and angular
+    velocity of the ball, and target_position (3,), both in the frame of the torso (m, m/s, rad/s). Action float64
+    (12,): yaw, lift and extension of each leg. The reward in [0, 1] is high for an upright torso and for the speed, the
+    distance from the origin, or a ball near the quadruped and the target.
     """
 
-    options = suite_options("walk", 4)
+    # The arguments of upstream's make_model(). The quadruped cannot leave the floor in an episode.
+    options, tasks = suite_tasks(
+        4, walk={"floor_size": 20 * SPEEDS["walk"]}, run={"floor_size": 20 * SPEEDS["run"]},
+        escape={"floor_size": 40, "terrain": True, "rangefinders": True}, fetch={"walls_and_ball": True},
+    )
 
     @staticmethod
-    def build(config):
-        """Return the capsule of this kind."""
+    def define(config, model_arguments):
         cdef QuadrupedOptions o
-        cdef Model model
+        cdef Model model = load_model("quadruped", function="make_model", **model_arguments)
         cdef const SuiteTask* task = &MOVE
-        name = check_task(config, list(TASKS))
-        model = load_model("quadruped", function="make_model", **TASKS[name])
-        o.torso = object_id(model, mjOBJ_BODY, "torso")
-        o.workspace = object_id(model, mjOBJ_SITE, "workspace")
+        o.torso = body_id(model, "torso")
+        o.workspace = site_id(model, "workspace")
         o.imu = sensor_address(model, "imu_accel")
         o.velocity = sensor_address(model, "velocimeter")
         o.force_torque = sensor_address(model, "force_toe_front_left")
         o.upright = 1.0
         observations = {
-            "egocentric_state": (2 * HINGES + model.m.na,),
-            "torso_velocity": (3,),
-            "torso_upright": (),
-            "imu": (IMU,),
+            "egocentric_state": (2 * HINGES + model.m.na,), "torso_velocity": (3,), "torso_upright": (), "imu": (IMU,),
             "force_torque": (FORCE_TORQUE,),
         }
-        extras, changes = {}, []
-        if name in SPEEDS:
-            o.speed = SPEEDS[name]
-        elif name == "escape":
+        extras, private_arrays = {}, []
+        if config.task_name in SPEEDS:
+            o.speed = SPEEDS[config.task_name]
+        elif config.task_name == "escape":
             task = &ESCAPE
-            if model.m.nhfielddata != RESOLUTION * RESOLUTION:
-                raise ConfigError(f"{model.source} has a height field of {model.m.nhfielddata} points, not of "
-                                  f"{RESOLUTION * RESOLUTION}: this is not the dm_control that the task is for")
-            o.arena = model.m.hfield_size[0]
-            o.upright = np.cos(np.deg2rad(20))
-            o.rangefinders = sensor_address(model, "rf_00")
+            find_terrain(model, &o)
             observations |= {"origin": (3,), "rangefinder": (RANGEFINDERS,)}
             extras = {"terrain0": RESOLUTION * RESOLUTION}
-            changes = [change_floats(model, &model.m.hfield_data, RESOLUTION * RESOLUTION)]
+            private_arrays = [private_float_array(model, &model.m.hfield_data, RESOLUTION * RESOLUTION)]
         else:
             task = &FETCH
-            o.ball = object_id(model, mjOBJ_BODY, "ball")
-            o.target = object_id(model, mjOBJ_SITE, "target")
-            o.ball_qpos = qpos_address(model, "ball_root")
-            o.ball_qvel = qvel_address(model, "ball_root")
-            floor = model.m.geom_size[3 * object_id(model, mjOBJ_GEOM, "floor")]
-            o.arena = floor * np.sqrt(2)
-            o.spawn = 0.9 * floor
-            o.reach = model.m.site_size[3 * o.workspace] + model.m.geom_size[3 * object_id(model, mjOBJ_GEOM, "ball")]
-            o.target_size = model.m.site_size[3 * o.target]
+            find_ball(model, &o)
             observations |= {"ball_state": (9,), "target_position": (3,)}
-        return define_suite_task(
-            "DmcQuadruped", task, model, config, observations, &o.head, sizeof(o), extras, changes
-        )
+        return define_suite_task("DmcQuadruped", task, model, config, observations, &o.head, sizeof(o), extras,
+                                 private_arrays)

@@ -1,26 +1,21 @@
 """The two-link planar reacher of dm_control's suite (``dm_control.suite.reacher``)."""
 
 from libc.math cimport M_PI, cos, sin
-from libc.string cimport memcpy
 
 from envpool.numerics.numpy_exact cimport np_norm
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjOBJ_GEOM
-from envpool.mujoco.base.simulation cimport Sim, change
 from envpool.mujoco.dmc.control cimport (
-    Episode, Options, SuiteTask, define_suite_task, object_id, random_of, randomize_joints, suite_task,
+    Episode, Model, Options, Sim, SuiteTask, define_suite_task, ep_legacy_uniform, geom_id, private_array, put,
+    random_of, randomize_joints, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport within
-from envpool.numerics.rng_legacy cimport ep_legacy_uniform
 
-from envpool.mujoco.base.opengl import MujocoTask
-from envpool.mujoco.dmc.control import suite_options
-from envpool.mujoco.dmc.models import check_task, load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
+from envpool.mujoco.dmc.models import load_model
 
 cdef struct ReacherOptions:
     Options head
     double target_size          # radius (m)
-    int finger                  # geoms
+    int finger                  # ids of the geoms
     int target
 
 
@@ -55,51 +50,36 @@ cdef double reward(const Sim* s) noexcept nogil:
 
 
 cdef void observe(const Sim* s, double* out) noexcept nogil:
-    memcpy(out, s.data.qpos, 2 * sizeof(double))
+    put(out, s.data.qpos, 2)
     finger_to_target(s, out + 2)
-    memcpy(out + 4, s.data.qvel, 2 * sizeof(double))
+    put(out + 4, s.data.qvel, 2)
 
 
 cdef void extras(const Sim* s, double* out) noexcept nogil:
-    memcpy(out, s.model.geom_pos + 3 * options_of(s).target, 2 * sizeof(double))
+    put(out, s.model.geom_pos + 3 * options_of(s).target, 2)
 
 
 cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe)
 TASK.extras = extras
 
-# Radius of the target.
-TASKS = {"easy": .05, "hard": .015}
 
-
-class DmcReacher(MujocoTask):
+class DmcReacher(SuiteEnvDefinition):
     """Reach a target with an arm of two links.
 
-    Observations float64: position (2,) (rad), to_target (2,) from the finger (m), velocity (2,) (rad/s). Action float64
-    (2,) in [-1, 1]: torques. The reward is 1 while the finger touches the target, else 0.
-
-    Options
-    -------
-    task_name : str
-        ``"easy"`` or ``"hard"``, with a smaller target.
-    frame_skip, frame_stack, debug_info
-        See docs/mujoco.md. With debug_info also ``info["target0"]`` (2,): where it is (m).
+    Observations float64: position (2,) (rad); to_target (2,), the vector from the finger (m); velocity (2,) (rad/s).
+    Action float64 (2,) in [-1, 1]: torques. The reward is 1 while the finger touches the target, otherwise 0.
     """
 
-    options = suite_options("easy", 1)
+    # The radius of the target (m).
+    options, tasks = suite_tasks(1, easy=.05, hard=.015)
 
     @staticmethod
-    def build(config):
-        """Return the capsule of this kind."""
+    def define(config, target_size):
         cdef ReacherOptions o
-        cdef Model model
-        o.target_size = TASKS[check_task(config, list(TASKS))]
-        model = load_model("reacher")
-        o.finger = object_id(model, mjOBJ_GEOM, "finger")
-        o.target = object_id(model, mjOBJ_GEOM, "target")
+        cdef Model model = load_model("reacher")
+        o.target_size = target_size
+        o.finger, o.target = geom_id(model, "finger"), geom_id(model, "target")
         observations = {"position": (2,), "to_target": (2,), "velocity": (2,)}
-        changes = [
-            change(model, &model.m.geom_pos, 3 * model.m.ngeom), change(model, &model.m.geom_size, 3 * model.m.ngeom)
-        ]
-        return define_suite_task(
-            "DmcReacher", &TASK, model, config, observations, &o.head, sizeof(o), {"target0": 2}, changes
-        )
+        return define_suite_task("DmcReacher", &TASK, model, config, observations, &o.head, sizeof(o), {"target0": 2},
+                                 [private_array(model, &model.m.geom_pos, 3 * model.m.ngeom),
+                                  private_array(model, &model.m.geom_size, 3 * model.m.ngeom)])

@@ -1,36 +1,70 @@
-"""Task table of dm_control's suite; ids are EnvPool's."""
+"""The task table of dm_control's suite. The ids are EnvPool's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
 
 from envpool.registration import register
 
-#: Module of a domain, kind of env in it, domain as ids spell it, its tasks.
+#: dm_control's time limit, in steps. In dm_control the tasks of lqr have no limit; here they have this one.
+MAX_EPISODE_STEPS = 1000
+
+
+def camel_case(name: str) -> str:
+    """Return a name of dm_control as the ids spell it: ``"ball_in_cup"`` becomes ``"BallInCup"``."""
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+
+
+@dataclass(frozen=True)
+class DomainRow:
+    """One domain of the suite.
+
+    Attributes
+    ----------
+    domain : str
+        dm_control's name of the domain. The env definition is the class ``Dmc<Domain>``, spelled in camel case.
+    tasks : tuple of str
+        dm_control's names of the tasks.
+    module : str
+        Module of this package with the env definition, if it has another name than the domain.
+    """
+
+    domain: str
+    tasks: tuple[str, ...]
+    module: str = ""
+
+
 DOMAINS = [
-    ("acrobot", "DmcAcrobot", "Acrobot", "swingup swingup_sparse"),
-    ("ball_in_cup", "DmcBallInCup", "BallInCup", "catch"),
-    ("cartpole", "DmcCartpole", "Cartpole", "balance balance_sparse swingup swingup_sparse three_poles two_poles"),
-    ("cheetah", "DmcCheetah", "Cheetah", "run"),
-    ("dog", "DmcDog", "Dog", "fetch run stand trot walk"),
-    ("finger", "DmcFinger", "Finger", "spin turn_easy turn_hard"),
-    ("fish", "DmcFish", "Fish", "swim upright"),
-    ("hopper", "DmcHopper", "Hopper", "hop stand"),
-    ("humanoid", "DmcHumanoid", "Humanoid", "run run_pure_state stand walk"),
-    ("humanoid", "DmcHumanoidCMU", "HumanoidCMU", "run stand walk"),
-    ("lqr", "DmcLqr", "Lqr", "lqr_2_1 lqr_6_2"),
-    ("manipulator", "DmcManipulator", "Manipulator", "bring_ball bring_peg insert_ball insert_peg"),
-    ("pendulum", "DmcPendulum", "Pendulum", "swingup"),
-    ("point_mass", "DmcPointMass", "PointMass", "easy hard"),
-    ("quadruped", "DmcQuadruped", "Quadruped", "escape fetch run walk"),
-    ("reacher", "DmcReacher", "Reacher", "easy hard"),
-    ("stacker", "DmcStacker", "Stacker", "stack_2 stack_4"),
-    ("swimmer", "DmcSwimmer", "Swimmer", "swimmer6 swimmer15"),
-    ("walker", "DmcWalker", "Walker", "run stand walk"),
+    DomainRow("acrobot", ("swingup", "swingup_sparse")),
+    DomainRow("ball_in_cup", ("catch",)),
+    DomainRow("cartpole", ("balance", "balance_sparse", "swingup", "swingup_sparse", "three_poles", "two_poles")),
+    DomainRow("cheetah", ("run",)),
+    DomainRow("dog", ("fetch", "run", "stand", "trot", "walk")),
+    DomainRow("finger", ("spin", "turn_easy", "turn_hard")),
+    DomainRow("fish", ("swim", "upright")),
+    DomainRow("hopper", ("hop", "stand")),
+    DomainRow("humanoid", ("run", "run_pure_state", "stand", "walk")),
+    DomainRow("humanoid_CMU", ("run", "stand", "walk"), module="humanoid"),
+    DomainRow("lqr", ("lqr_2_1", "lqr_6_2")),
+    DomainRow("manipulator", ("bring_ball", "bring_peg", "insert_ball", "insert_peg")),
+    DomainRow("pendulum", ("swingup",)),
+    DomainRow("point_mass", ("easy", "hard")),
+    DomainRow("quadruped", ("escape", "fetch", "run", "walk")),
+    DomainRow("reacher", ("easy", "hard")),
+    DomainRow("stacker", ("stack_2", "stack_4")),
+    DomainRow("swimmer", ("swimmer6", "swimmer15")),
+    DomainRow("walker", ("run", "stand", "walk")),
 ]
 
-for module, env, domain, tasks in DOMAINS:
-    for task in tasks.split():
+#: Domain, task and time limit of each task, in the form of EnvPool's table of this name.
+dmc_mujoco_envs = [(row.domain, task, MAX_EPISODE_STEPS) for row in DOMAINS for task in row.tasks]
+
+for row in DOMAINS:
+    for task in row.tasks:
         register(
-            f"{domain}{''.join(word[:1].upper() + word[1:] for word in task.split('_'))}-v1",
-            f"envpool.mujoco.dmc.{module}",
-            env=env,
+            f"{camel_case(row.domain)}{camel_case(task)}-v1",
+            f"envpool.mujoco.dmc.{row.module or row.domain}",
+            env=f"Dmc{camel_case(row.domain)}",
             task_name=task,
-            max_episode_steps=1000,
+            max_episode_steps=MAX_EPISODE_STEPS,
         )

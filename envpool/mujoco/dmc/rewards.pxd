@@ -1,32 +1,32 @@
 """``dm_control.utils.rewards.tolerance``, with NumPy's rounding for scalars and for arrays.
 
-Upstream gives a scalar's square to pow() and multiplies an array's elements: two functions where that differs. Margins
-are positive; without one the value is 1 within the bounds and 0 outside, see `within`. What upstream computes of
-`value_at_margin` alone is an argument here, `scale`.
+NumPy squares a scalar with pow(), and an element of an array by multiplication. Where the results differ, there are two
+functions. Margins must be positive; `within` is the tolerance without a margin. The argument `scale` is the number that
+upstream computes from `value_at_margin`.
 """
 
 from libc.math cimport fabs, pow
 
 from envpool.numerics.numpy_exact cimport np_exp
 
-# Scale of the gaussian with upstream's default value at the margin, 0.1; of NumPy's log, so not a constant.
+# Scale of the gaussian for upstream's default value at the margin, 0.1. It depends on NumPy's log, so it is a variable.
 cdef double GAUSSIAN_SCALE
-# The same of the long tail.
+# Scale of the long tail for the default value at the margin.
 cdef double LONG_TAIL_SCALE
 
 
 cdef inline double within(double x, double lower, double upper) noexcept nogil:
-    """Without a margin."""
+    """Returns 1 if x is within the bounds, otherwise 0."""
     return 1.0 if lower <= x and x <= upper else 0.0
 
 
 cdef inline double outside(double x, double lower, double upper, double margin) noexcept nogil:
-    """How far x is out of bounds, in margins; meaningless within them."""
+    """Returns the distance of x from the nearest bound in units of the margin; x must be out of bounds."""
     return (lower - x if x < lower else x - upper) / margin
 
 
 cdef inline double gaussian(double x, double lower, double upper, double margin) noexcept nogil:
-    """Of a scalar, 0.1 at the margin."""
+    """Returns the gaussian tolerance of a scalar, 0.1 at the margin."""
     cdef double y
     if lower <= x and x <= upper:
         return 1.0
@@ -36,7 +36,7 @@ cdef inline double gaussian(double x, double lower, double upper, double margin)
 
 
 cdef inline double gaussian_element(double x, double lower, double upper, double margin) noexcept nogil:
-    """Of an element of an array, 0.1 at the margin."""
+    """Returns the gaussian tolerance of an element of an array, 0.1 at the margin."""
     cdef double y
     if lower <= x and x <= upper:
         return 1.0
@@ -47,7 +47,7 @@ cdef inline double gaussian_element(double x, double lower, double upper, double
 
 
 cdef inline double linear(double x, double lower, double upper, double margin, double scale) noexcept nogil:
-    """The scale is 1 - value_at_margin; scalars and arrays are the same."""
+    """Returns the linear tolerance of a scalar or an element; `scale` is 1 - value_at_margin."""
     cdef double y
     if lower <= x and x <= upper:
         return 1.0
@@ -56,21 +56,21 @@ cdef inline double linear(double x, double lower, double upper, double margin, d
 
 
 cdef inline double reciprocal(double x, double lower, double upper, double margin, double scale) noexcept nogil:
-    """The scale is 1 / value_at_margin - 1; scalars and arrays are the same."""
+    """Returns the reciprocal tolerance of a scalar or an element; `scale` is 1 / value_at_margin - 1."""
     if lower <= x and x <= upper:
         return 1.0
     return 1 / (fabs(outside(x, lower, upper, margin)) * scale + 1)
 
 
 cdef inline double long_tail(double x, double lower, double upper, double margin) noexcept nogil:
-    """Of a scalar, 0.1 at the margin."""
+    """Returns the long-tail tolerance of a scalar, 0.1 at the margin."""
     if lower <= x and x <= upper:
         return 1.0
     return 1 / (pow(outside(x, lower, upper, margin) * LONG_TAIL_SCALE, 2.0) + 1)
 
 
 cdef inline double quadratic_element(double x, double margin) noexcept nogil:
-    """Of an element of an array, around 0 and 0 at the margin."""
+    """Returns the quadratic tolerance of an element of an array, with both bounds 0 and the value 0 at the margin."""
     cdef double y
     if 0.0 <= x and x <= 0.0:
         return 1.0
@@ -78,5 +78,5 @@ cdef inline double quadratic_element(double x, double margin) noexcept nogil:
     return 1 - y * y if fabs(y) < 1 else 0.0
 
 
-# Mean over n >= 1 elements of quadratic_element(x[i], margin).
+# Returns the mean of quadratic_element(x[i], margin) over n >= 1 elements.
 cdef double mean_quadratic(const double* x, long n, double margin) noexcept nogil

@@ -1,4 +1,4 @@
-"""``dm_control.utils.rewards.tolerance``: what rewards.pxd cannot say inline."""
+"""``dm_control.utils.rewards.tolerance``: the parts that rewards.pxd cannot define inline."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ GAUSSIAN_SCALE = np.sqrt(-2 * np.log(0.1))
 LONG_TAIL_SCALE = np.sqrt(1 / 0.1 - 1)
 
 cdef enum:
-    CHUNK = 128         # up to here NumPy does not split a sum
+    CHUNK = 128         # NumPy splits longer sums
 
 
 cdef double mean_quadratic(const double* x, long n, double margin) noexcept nogil:

@@ -2,40 +2,36 @@
 
 from libc.math cimport INFINITY, M_PI
 
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_SITE
-from envpool.mujoco.base.simulation cimport Sim, change
 from envpool.mujoco.dmc.control cimport (
-    Episode, Options, SuiteTask, define_suite_task, object_id, physics_after_reset, qpos_address, qvel_address,
-    random_of, suite_task,
+    Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, ep_legacy_uniform, ep_mt19937, geom_id,
+    physics_after_reset, private_array, qpos_address, qvel_address, random_of, site_id, suite_task,
 )
 from envpool.mujoco.dmc.planar_arm cimport (
-    Arm, POSE, arm_observations, draw_arm, find_arm, observe_arm, observe_pose, site_distance,
+    Arm, POSE, arm_observations, find_arm, observe_arm, observe_pose, sample_arm, site_distance,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian
-from envpool.numerics.rng_legacy cimport ep_legacy_randint, ep_legacy_uniform, ep_mt19937
+from envpool.numerics.rng_legacy cimport ep_legacy_randint
 
-from envpool.mujoco.base.opengl import MujocoTask
-from envpool.mujoco.dmc.control import suite_options
-from envpool.mujoco.dmc.models import check_task, load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
+from envpool.mujoco.dmc.models import load_model
 
 cdef enum:
-    X, ANGLE, Z                 # joints of a box in the order in which they are observed: x, y, z
+    X, ANGLE, Z                 # joints of a box in the order of observation; upstream calls them x, y and z
     BOX_JOINTS
     MAX_BOXES = 4
 
-# Where a box is in the model.
+# The objects of a box in the model.
 cdef struct Box:
     int body
     int site
-    int qpos[BOX_JOINTS]        # addresses
+    int qpos[BOX_JOINTS]        # addresses of the joints
     int qvel[BOX_JOINTS]
 
 cdef struct StackerOptions:
     Options head
     Arm arm
     double size                 # half the height of a box (m)
-    int target                  # body
+    int target                  # id of the body
     int target_site
     int num_boxes
     Box boxes[MAX_BOXES]
@@ -45,13 +41,13 @@ cdef inline const StackerOptions* options_of(const Sim* s) noexcept nogil:
     return <const StackerOptions*>s.options
 
 
-cdef void draw_places(Sim* s) noexcept nogil:
-    """Draws places for arm, target and boxes, which may overlap."""
+cdef void sample_positions(Sim* s) noexcept nogil:
+    """Samples positions of arm, target and boxes, which may overlap."""
     cdef const StackerOptions* o = options_of(s)
     cdef ep_mt19937* random = random_of(s)
     cdef const Box* box
     cdef int i
-    draw_arm(s, &o.arm)
+    sample_arm(s, &o.arm)
     s.model.body_pos[3 * o.target + 2] = o.size * (2 * ep_legacy_randint(random, 0, o.num_boxes) + 1)
     s.model.body_pos[3 * o.target] = ep_legacy_uniform(random, -.37, .37)
     for i in range(o.num_boxes):
@@ -63,7 +59,7 @@ cdef void draw_places(Sim* s) noexcept nogil:
 
 cdef int initialize(Sim* s) noexcept nogil:
     while True:
-        draw_places(s)
+        sample_positions(s)
         if physics_after_reset(s):
             return -1
         if s.data.ncon == 0:
@@ -102,49 +98,34 @@ cdef void extras(const Sim* s, double* out) noexcept nogil:
 cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe)
 TASK.extras = extras
 
-# Boxes.
-TASKS = {"stack_2": 2, "stack_4": 4}
 
-
-class DmcStacker(MujocoTask):
+class DmcStacker(SuiteEnvDefinition):
     """Stack boxes with a planar arm and hand.
 
-    Observations float64: arm_pos (8, 2), sine and cosine of each joint; arm_vel (8,) (rad/s); touch (5,), log(1 +
-    force) of each sensor; hand_pos (4,) and box_pos (boxes, 4), each x, z (m), w and y of the quaternion; box_vel (3 *
-    boxes,) (m/s, rad/s, m/s for each box); target_pos (2,), x and z (m). Action float64 (5,) in [-1, 1]: torques of the
-    arm, and of closing the hand. The reward is in [0, 1] for a box at the target and a hand that is not there.
-
-    Options
-    -------
-    task_name : str
-        ``"stack_2"`` or ``"stack_4"``, by the number of boxes.
-    frame_skip, frame_stack, debug_info
-        See docs/mujoco.md. With debug_info also ``info["target0"]`` (2,): x and z (m).
+    Observations float64: arm_pos, arm_vel, touch and hand_pos as in DmcManipulator; box_pos (boxes, 4), each with x, z
+    (m), w and y of the quaternion; box_vel (3 * boxes,), m/s, rad/s and m/s for each box; target_pos (2,), x and z (m).
+    Action float64 (5,) in [-1, 1]: torques of the arm, and of closing the hand. The reward in [0, 1] is high for a box
+    at the target and a hand away from it.
     """
 
-    options = suite_options("stack_2", 10)
+    # The number of boxes.
+    options, tasks = suite_tasks(10, stack_2=2, stack_4=4)
 
     @staticmethod
-    def build(config):
-        """Return the capsule of this kind."""
+    def define(config, num_boxes):
         cdef StackerOptions o
-        cdef Model model
-        o.num_boxes = TASKS[check_task(config, list(TASKS))]
-        model = load_model("stacker", o.num_boxes, function="make_model")
+        cdef Model model = load_model("stacker", num_boxes, function="make_model")
         o.arm = find_arm(model)
-        o.size = model.m.geom_size[3 * object_id(model, mjOBJ_GEOM, "target")]
-        o.target = object_id(model, mjOBJ_BODY, "target")
-        o.target_site = object_id(model, mjOBJ_SITE, "target")
-        for i in range(o.num_boxes):
-            o.boxes[i].body = object_id(model, mjOBJ_BODY, f"box{i}")
-            o.boxes[i].site = object_id(model, mjOBJ_SITE, f"box{i}")
+        o.num_boxes = num_boxes
+        o.size = model.m.geom_size[3 * geom_id(model, "target")]
+        o.target, o.target_site = body_id(model, "target"), site_id(model, "target")
+        for i in range(num_boxes):
+            o.boxes[i].body, o.boxes[i].site = body_id(model, f"box{i}"), site_id(model, f"box{i}")
             for k, axis in enumerate("xyz"):
                 o.boxes[i].qpos[k] = qpos_address(model, f"box{i}_{axis}")
                 o.boxes[i].qvel[k] = qvel_address(model, f"box{i}_{axis}")
         observations = arm_observations() | {
-            "box_pos": (o.num_boxes, POSE), "box_vel": (BOX_JOINTS * o.num_boxes,), "target_pos": (2,)
+            "box_pos": (num_boxes, POSE), "box_vel": (BOX_JOINTS * num_boxes,), "target_pos": (2,)
         }
-        changes = [change(model, &model.m.body_pos, 3 * model.m.nbody)]
-        return define_suite_task(
-            "DmcStacker", &TASK, model, config, observations, &o.head, sizeof(o), {"target0": 2}, changes
-        )
+        return define_suite_task("DmcStacker", &TASK, model, config, observations, &o.head, sizeof(o), {"target0": 2},
+                                 [private_array(model, &model.m.body_pos, 3 * model.m.nbody)])

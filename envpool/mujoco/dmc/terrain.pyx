@@ -1,7 +1,8 @@
 """The bumpy bowl of ``dm_control.suite.quadruped``'s escape task.
 
-A bowl is multiplied by random bumps, a coarse grid of uniform numbers that ``scipy.ndimage.zoom`` enlarges by cubic
-splines. SciPy's order of operations is followed, so that the heights are upstream's to the bit.
+The heights are those of a smooth bowl, multiplied by random bumps: a coarse grid of uniform numbers that
+``scipy.ndimage.zoom`` enlarges with cubic splines. This module follows SciPy's order of operations, so that the heights
+have the same bits as upstream's.
 """
 
 import numpy as np
@@ -12,23 +13,23 @@ from libc.stdlib cimport abs
 from envpool.numerics.rng_legacy cimport ep_legacy_uniform, ep_mt19937
 
 cdef enum:
-    BUMPS = 30                  # rows and columns of the coarse grid: one for 2 of 60 m
-    TAPS = 4                    # grid points in a direction that a height depends on
+    BUMPS = 30                  # number of rows, and of columns, of the coarse grid: one per 2 m
+    TAPS = 4                    # number of grid points in each direction on which a height depends
     LAST = BUMPS - 1
 
-# Of a grid value by its neighbours: sqrt(3) - 2, and what the filter multiplies the values by in total.
+# The pole of the spline filter, sqrt(3) - 2, and its total gain.
 cdef double POLE = -0.267949192431122706472553658494127633
 cdef double GAIN = (1.0 - POLE) * (1.0 - 1.0 / POLE)
 cdef double POLE_TO_LAST = pow(POLE, LAST)
 
 cdef double[RESOLUTION * RESOLUTION] BOWL
-# For each row or column of the height field: the grid points around it, mirrored at the edges, and their weights.
+# The grid points around each row or column of the height field, mirrored at the edges, and their weights.
 cdef int[RESOLUTION][TAPS] POINTS
 cdef double[RESOLUTION][TAPS] WEIGHTS
 
 
 cdef int fill_bowl() except -1:
-    """Heights without bumps: low in the middle and at the corners, highest half way to the edge."""
+    """Fills in the heights without bumps: low in the middle and at the corners, highest halfway to the edge."""
     cdef double[::1] heights
     cdef int i
     row, column = np.ogrid[-1:1:RESOLUTION * 1j, -1:1:RESOLUTION * 1j]
@@ -40,7 +41,7 @@ cdef int fill_bowl() except -1:
 
 
 cdef void fill_weights() noexcept:
-    """The cubic B-spline at the distances of the grid points."""
+    """Evaluates the cubic B-spline at the distances of the grid points."""
     cdef double zoom = <double>LAST / (RESOLUTION - 1)
     cdef double at, near, far
     cdef int i, k, first
@@ -62,7 +63,7 @@ fill_weights()
 
 
 cdef void to_coefficients(double* values, int step) noexcept nogil:
-    """Makes spline coefficients of one row or column of the grid, mirrored at both ends."""
+    """Replaces one row or column of the grid, mirrored at both ends, by its spline coefficients."""
     cdef double power = POLE
     cdef int i
     for i in range(BUMPS):
@@ -79,7 +80,7 @@ cdef void to_coefficients(double* values, int step) noexcept nogil:
         values[i * step] = POLE * (values[(i + 1) * step] - values[i * step])
 
 
-cdef void draw_terrain(ep_mt19937* random, float* out) noexcept nogil:
+cdef void sample_terrain(ep_mt19937* random, float* out) noexcept nogil:
     cdef double grid[BUMPS * BUMPS]
     cdef const double* line
     cdef double height

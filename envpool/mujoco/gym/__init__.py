@@ -1,4 +1,4 @@
-"""Gymnasium's MuJoCo tasks, as native code with the same bits."""
+"""Gymnasium's MuJoCo tasks as native code that returns the same bits."""
 
 from envpool.family import classes_of
 

@@ -1,32 +1,33 @@
-"""What Gymnasium's MuJoCo tasks share; common.pxd says what there is."""
+"""The scaffold of Gymnasium's MuJoCo tasks; common.pxd documents the functions."""
 
 import warnings
 
 import numpy as np
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t
+from libc.stddef cimport size_t
+from libc.stdint cimport int32_t, uint64_t
 
-from envpool.numerics.numpy_exact cimport np_sum
 from envpool.mujoco.base.calls cimport mjv_defaultCamera
-from envpool.mujoco.base.model cimport Model
+from envpool.mujoco.base.definition cimport define_task
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY
-from envpool.mujoco.base.renderer cimport View
-from envpool.mujoco.base.simulation cimport Task, define_task
+from envpool.mujoco.base.renderer cimport CameraView
+from envpool.numerics.numpy_exact cimport np_sum
+from envpool.numerics.rng cimport ep_pcg64_seed
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.model import load_file, register_plugins
-from envpool.mujoco.gym.options import ASSETS, model_path
+from envpool.mujoco.gym.options import ASSETS, finite, limits, model_path, scale
 
 cdef enum:
-    LONGEST = 128               # what np.sum adds without splitting
+    MAX_SUMMANDS = 128          # np.sum splits longer arrays
 
 
 cdef double sum_of_squares(const double* x, int32_t n, double low=-INFINITY, double high=INFINITY) noexcept nogil:
-    cdef double squares[LONGEST]
+    cdef double squares[MAX_SUMMANDS]
     cdef double value
     cdef int32_t i, half
-    if n > LONGEST:             # where np.sum splits too
+    if n > MAX_SUMMANDS:        # split where np.sum splits
         half = n // 2
         half -= half % 8
         return sum_of_squares(x, half, low, high) + sum_of_squares(x + half, n - half, low, high)
@@ -36,35 +37,41 @@ cdef double sum_of_squares(const double* x, int32_t n, double low=-INFINITY, dou
     return np_sum(squares, n)
 
 
-cdef Model model_of(object config):
+cdef void seed(Sim* s, uint64_t value) noexcept nogil:
+    ep_pcg64_seed(rng_of(s), value)
+
+
+cdef TaskFunctions gym_task(int (*reset)(Sim* s) noexcept nogil,
+                            int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil,
+                            void (*observe)(const Sim* s, double* out) noexcept nogil) noexcept:
+    return TaskFunctions(sizeof(TaskState), seed, reset, step, observe)
+
+
+cdef Model load_gym_model(object config, int nq, int nv, int nsite=0):
     cdef Model model
     path = model_path(config.xml_file)
-    is_own = path.parent != ASSETS
-    if is_own:
+    is_users = path.parent != ASSETS
+    if is_users:
         register_plugins()
     model = load_file(path, "xml_file")
-    if is_own and model.remarks:
+    if is_users and model.remarks:
         warnings.warn(f"{model.source}: {model.remarks}", stacklevel=2)
-    return model
-
-
-cdef object action_range_of(Model model):
-    """Lowest and highest control of each actuator: float64 (2, nu)."""
-    cdef Py_ssize_t i
-    limits = [(model.m.actuator_ctrlrange[2 * i], model.m.actuator_ctrlrange[2 * i + 1]) for i in range(model.m.nu)]
-    return np.array(limits, np.float64).reshape(-1, 2).T
-
-
-cdef int require(Model model, int nq, int nv, int nsite=0) except -1:
     for what, has, needed in (
         ("positions (nq)", model.m.nq, nq), ("velocities (nv)", model.m.nv, nv), ("sites", model.m.nsite, nsite)
     ):
         if has < needed:
             raise ConfigError(f"{model.source} has {has} {what}, this task needs at least {needed}")
-    return 0
+    return model
 
 
-cdef int32_t body_of(Model model, object body) except -1:
+cdef object action_range_of(Model model):
+    """Returns the lowest and the highest control of each actuator: float64 (2, nu)."""
+    cdef Py_ssize_t i
+    bounds = [(model.m.actuator_ctrlrange[2 * i], model.m.actuator_ctrlrange[2 * i + 1]) for i in range(model.m.nu)]
+    return np.array(bounds, np.float64).reshape(-1, 2).T
+
+
+cdef int32_t body_id(Model model, object body) except -1:
     cdef int found
     if isinstance(body, str):
         found = model.find(mjOBJ_BODY, body)
@@ -76,22 +83,42 @@ cdef int32_t body_of(Model model, object body) except -1:
     raise ConfigError(f"main_body is {body!r}, allowed are names of bodies and 0 to {model.m.nbody - 1}")
 
 
-cdef View view_of(Model model, dict camera):
-    """``gymnasium.envs.mujoco.mujoco_rendering``."""
-    cdef View view
+cdef int read_locomotion(Locomotion* l, object config, int hidden) except -1:
+    l.forward_reward_weight, l.ctrl_cost_weight = finite(config, "forward_reward_weight", "ctrl_cost_weight")
+    l.reset_noise_scale = scale(config)
+    l.skipped = hidden * config.exclude_current_positions_from_observation
+    return 0
+
+
+cdef void observe_locomotion(const Sim* s, double* out) noexcept nogil:
+    put_state(out, s, (<const Locomotion*>s.options).skipped)
+
+
+cdef int read_health(Health* h, object config) except -1:
+    (h.reward,) = finite(config, "healthy_reward")
+    h.z_min, h.z_max = limits(config, "healthy_z_range", "healthy_z_min", "healthy_z_max")
+    h.terminates = config.terminate_when_unhealthy
+    h.legacy_reward = config.legacy_healthy_reward
+    return 0
+
+
+cdef CameraView view_of(Model model, dict camera):
+    """Returns the default camera of ``gymnasium.envs.mujoco.mujoco_rendering``."""
+    cdef CameraView view
     view.height = view.width = 480
     view.max_geom = 1000
     view.shows_rangefinders = True
     mjv_defaultCamera(&view.camera)
     view.camera.distance = camera.get("distance", model.m.stat_extent)
     view.camera.elevation = camera.get("elevation", view.camera.elevation)
-    view.finds_middle = "lookat" not in camera
-    if not view.finds_middle:
+    view.aims_at_median = "lookat" not in camera
+    if not view.aims_at_median:
         view.camera.lookat = camera["lookat"]
     return view
 
 
-cdef object define_gym_task(str name, const Task* task, Model model, object config, dict observations, dict info,
-                            bytes options, dict camera):
-    cdef View view = view_of(model, camera)
-    return define_task(name, task, model, config, observations, info, action_range_of(model), options, &view)
+cdef object define_gym_task(str name, const TaskFunctions* task, Model model, object config, int32_t observation_size,
+                            dict info, const void* options, size_t options_size, dict camera=None):
+    cdef CameraView view = view_of(model, camera or {})
+    return define_task(name, task, model, config, {"obs": (observation_size,)}, info, action_range_of(model),
+                       (<const char*>options)[:options_size], &view)

@@ -1,30 +1,28 @@
-"""InvertedDoublePendulum: two poles, one on the other, on a cart.
+"""InvertedDoublePendulum: two poles, one on top of the other, on a cart.
 
-Source of the dynamics: ``gymnasium.envs.mujoco.inverted_double_pendulum_v5`` and ``inverted_double_pendulum_v4``; v2 is
-v4.
+Source of the dynamics: ``gymnasium.envs.mujoco.inverted_double_pendulum_v5`` and ``inverted_double_pendulum_v4``; v2
+equals v4.
 """
 
 from libc.math cimport cos, pow, sin
 from libc.stdint cimport int32_t
 
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, define_gym_task, model_of, put_clipped, require, reset_normal, seed_one, simulate,
+    Model, Outcome, Sim, TaskFunctions, define_gym_task, gym_task, load_gym_model, put_clipped, reset_normal, simulate,
 )
 
 from envpool.errors import ConfigError
-from envpool.mujoco.base.opengl import MujocoTask
-from envpool.mujoco.gym.options import COMMON, finite, limits, scale
+from envpool.mujoco.base.env_definition import MujocoEnvDefinition
+from envpool.mujoco.gym.options import finite, gym_options, limits, scale
 
 cdef struct Options:
     double healthy_reward
     double reset_noise_scale
-    double tip_height           # at or below it an episode ends
+    double tip_height           # an episode terminates when the tip is at this height or below (m)
     double observation_min      # velocities and constraint forces are clipped
     double observation_max
-    int32_t constraint_forces   # how many are observed
-    bint if_not_terminated      # no reward for the last step
+    int32_t constraint_forces   # number of observed forces
+    bint if_not_terminated      # the terminating step gets no healthy_reward
 
 cdef enum:
     SURVIVE, DISTANCE, VELOCITY
@@ -33,8 +31,7 @@ INFO = {"reward_survive": SURVIVE, "distance_penalty": DISTANCE, "velocity_penal
 
 
 cdef int reset(Sim* s) noexcept nogil:
-    cdef const Options* o = <const Options*>s.options
-    reset_normal(s, o.reset_noise_scale)
+    reset_normal(s, (<const Options*>s.options).reset_noise_scale)
     return 0
 
 
@@ -64,54 +61,44 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     put_clipped(out, s.data.qfrc_constraint, o.constraint_forces, o.observation_min, o.observation_max)
 
 
-cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
+cdef TaskFunctions TASK = gym_task(reset, step, observe)
 
 
 V4_CAMERA = {"distance": 4.1225, "lookat": (0.0, 0.0, 0.12250000000000005)}
 
 
-class GymInvertedDoublePendulum(MujocoTask):
+class GymInvertedDoublePendulum(MujocoEnvDefinition):
     """Two poles on a cart.
 
     Observation float64 (9,): position of the cart, sines and cosines of the angles, velocities, and constraint forces.
-    Action float64 (1,): force on the cart in [-1, 1]. Reward: ``healthy_reward``, less penalties for the distance of
-    the tip from its highest place and for the velocities of the poles. An episode ends when the tip is too low.
+    Action float64 (1,): force on the cart in [-1, 1]. Reward: ``healthy_reward``, minus penalties for the distance of
+    the tip from its highest position and for the velocities of the poles. An episode terminates when the tip is too
+    low. docs/mujoco.md describes the other options.
 
     Options
     -------
     healthy_reward : float
-        See above.
+        Reward of a step before the penalties, by default 10.0.
     reward_if_not_terminated : bool
-        Whether the last step of an episode that ends so lacks it, as from v5 on.
+        If True, the default from v5 on, the terminating step gets no ``healthy_reward``.
     constraint_obs_dim : int
-        Number of constraint forces in the observation.
+        Number of observed constraint forces: 1 by default, 3 before v5.
     healthy_z_max : float
-        Height of the tip (m) at or below which an episode ends.
+        Height (m) at or below which the tip terminates the episode, by default 1.0.
     observation_min, observation_max : float
-        Observed velocities and forces are clipped to this.
-    reset_noise_scale : float
-        Spread of the first state: uniform for positions, normal for velocities.
+        Observed velocities and forces are clipped to this interval, by default [-10.0, 10.0].
     """
 
-    options = COMMON | {
-        "reward_threshold": 9100.0,
-        "frame_skip": 5,
-        "healthy_reward": 10.0,
-        "reward_if_not_terminated": True,
-        "constraint_obs_dim": 1,
-        "xml_file": "inverted_double_pendulum.xml",
-        "healthy_z_max": 1.0,
-        "observation_min": -10.0,
-        "observation_max": 10.0,
-        "reset_noise_scale": 0.1,
-    }
+    options = gym_options(
+        reward_threshold=9100.0, frame_skip=5, healthy_reward=10.0, reward_if_not_terminated=True,
+        constraint_obs_dim=1, xml_file="inverted_double_pendulum.xml", healthy_z_max=1.0,
+        observation_min=-10.0, observation_max=10.0, reset_noise_scale=0.1,
+    )
 
     @staticmethod
     def build(config):
-        """Return the capsule of this kind."""
         cdef Options o
-        cdef Model model = model_of(config)
-        require(model, 1, 3, nsite=1)
+        cdef Model model = load_gym_model(config, 1, 3, 1)
         if not 0 <= config.constraint_obs_dim <= model.m.nv:
             raise ConfigError(f"constraint_obs_dim is {config.constraint_obs_dim}, allowed are 0 to {model.m.nv}")
         o.healthy_reward, o.tip_height = finite(config, "healthy_reward", "healthy_z_max")
@@ -119,8 +106,8 @@ class GymInvertedDoublePendulum(MujocoTask):
         o.observation_min, o.observation_max = limits(config, None, "observation_min", "observation_max")
         o.constraint_forces = config.constraint_obs_dim
         o.if_not_terminated = config.reward_if_not_terminated
-        observation = {"obs": (2 * model.m.nq - 1 + model.m.nv + o.constraint_forces,)}
+        size = 2 * model.m.nq - 1 + model.m.nv + o.constraint_forces
+        camera = {} if config.gymnasium_v5_render_camera else V4_CAMERA
         return define_gym_task(
-            "GymInvertedDoublePendulum", &TASK, model, config, observation, INFO,
-            (<const char*>&o)[:sizeof(Options)], {} if config.gymnasium_v5_render_camera else V4_CAMERA,
+            "GymInvertedDoublePendulum", &TASK, model, config, size, INFO, &o, sizeof(o), camera
         )

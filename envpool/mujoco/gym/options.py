@@ -1,4 +1,4 @@
-"""Option values of Gymnasium's MuJoCo tasks: checks, and the two names that many options have."""
+"""The options of Gymnasium's MuJoCo tasks: defaults that all tasks share, checks, and pairs of synonymous options."""
 
 from __future__ import annotations
 
@@ -8,32 +8,37 @@ from pathlib import Path
 from typing import Any
 
 from envpool.errors import ConfigError
-from envpool.mujoco.base.simulation import OPTIONS
+from envpool.mujoco.base.env_definition import OPTIONS
 
 
 def assets_folder() -> Path:
-    """Return the folder of Gymnasium's models, found without importing its tasks."""
+    """Return the folder of Gymnasium's models without importing Gymnasium's tasks."""
     spec = find_spec("gymnasium")
     places = spec.submodule_search_locations if spec else None
     if not places:
-        raise ImportError("the MuJoCo tasks take their models from gymnasium: pip install gymnasium")
+        raise ImportError("the MuJoCo tasks load their models from gymnasium; run: pip install gymnasium")
     return Path(next(iter(places))) / "envs" / "mujoco" / "assets"
 
 
 ASSETS = assets_folder()
 
-#: What all these tasks have. gymnasium_v5_render_camera: the camera is where v5 places it, else where v4 does, which is
-#: the same but for InvertedDoublePendulum.
-COMMON = OPTIONS | {"post_constraint": True, "gymnasium_v5_render_camera": False}
+
+def gym_options(**options: Any) -> dict[str, Any]:
+    """Return the options of a task: those given here, and those that all of Gymnasium's MuJoCo tasks have.
+
+    The shared option ``gymnasium_v5_render_camera`` places the default camera as v5 of the task does instead of as v4
+    does. The two differ in InvertedDoublePendulum only.
+    """
+    return OPTIONS | {"post_constraint": True, "gymnasium_v5_render_camera": False} | options
 
 
 def model_path(xml_file: str) -> Path:
-    """Return the path of a model as Gymnasium reads it: from its own folder, unless it starts with ``.``, ``/``, ``~``.
+    """Return the path of a model: in Gymnasium's folder, unless the name starts with ``.``, ``/`` or ``~``.
 
     Raises
     ------
     ConfigError
-        No such file.
+        The file does not exist.
     """
     path = Path(xml_file).expanduser() if xml_file.startswith((".", "/", "~")) else ASSETS / xml_file
     if not path.is_file():
@@ -45,7 +50,7 @@ def model_path(xml_file: str) -> Path:
 
 
 def finite(config: Any, *names: str) -> tuple[float, ...]:
-    """Return options that must be finite numbers, or raise ConfigError."""
+    """Return the values of options that must be finite numbers, or raise ConfigError."""
     for name in names:
         if not math.isfinite(getattr(config, name)):
             raise ConfigError(f"{name} is {getattr(config, name)}, allowed are finite numbers")
@@ -53,7 +58,7 @@ def finite(config: Any, *names: str) -> tuple[float, ...]:
 
 
 def scale(config: Any, name: str = "reset_noise_scale", *, lowest: float = 0.0) -> float:
-    """Return an option that spreads random numbers, or raise ConfigError."""
+    """Return the value of an option that scales random numbers, or raise ConfigError."""
     value: float = getattr(config, name)
     if not lowest <= value <= 1e100:
         raise ConfigError(f"{name} is {value}, allowed are {lowest} to 1e100")
@@ -61,21 +66,21 @@ def scale(config: Any, name: str = "reset_noise_scale", *, lowest: float = 0.0) 
 
 
 def limits(config: Any, pair: str | None, low: float | str, high: float | str) -> tuple[float, float]:
-    """Return a range of numbers: Gymnasium's option, a pair, or two of EnvPool's where that is None.
+    """Return an interval: the value of Gymnasium's option, a pair; or of EnvPool's two options if the pair is None.
 
     Parameters
     ----------
     config : namedtuple
         The options.
     pair : str or None
-        The option with the pair, if there is one.
+        Name of the option with the pair; None if the task has none.
     low, high : str or float
-        The options with one end each, or the end itself where there is no option.
+        Names of the options with one end each; a number for an end that no option sets.
 
     Raises
     ------
     ConfigError
-        No pair of numbers, or one of them is NaN.
+        The value is not a pair of numbers, or one of the numbers is NaN.
     """
     given = getattr(config, pair) if pair else None
     if given is None:
@@ -91,17 +96,17 @@ def limits(config: Any, pair: str | None, low: float | str, high: float | str) -
         raise ConfigError(f"{pair} is {given!r}, allowed is a pair of numbers: (lowest, highest)")
     for name, end in zip(names, ends, strict=True):
         if math.isnan(end):
-            raise ConfigError(f"{name} is nan, allowed are other numbers")
+            raise ConfigError(f"{name} is nan, allowed are numbers other than nan")
     return ends[0], ends[1]
 
 
 def either(config: Any, name: str, other: str) -> Any:
-    """Return option `name` (Gymnasium's) if it is given, else option `other` (EnvPool's).
+    """Return the value of option `name` (Gymnasium's) if it is not None, otherwise that of `other` (EnvPool's).
 
     Raises
     ------
     TypeError
-        `name` has another type than `other`.
+        The value of `name` has another type than that of `other`.
     """
     given, fallback = getattr(config, name), getattr(config, other)
     if given is None:
@@ -114,7 +119,7 @@ def either(config: Any, name: str, other: str) -> Any:
 
 
 def one_of(config: Any, name: str, allowed: tuple[int, ...]) -> int:
-    """Return an option with few values, or raise ConfigError."""
+    """Return the value of an option that must be one of a few integers, or raise ConfigError."""
     value: int = getattr(config, name)
     if value not in allowed:
         raise ConfigError(f"{name} is {value}, allowed are {', '.join(map(str, allowed))}")

@@ -1,41 +1,37 @@
 """Pusher: an arm of seven joints that has to push a cylinder to a goal.
 
-Source of the dynamics: ``gymnasium.envs.mujoco.pusher_v5`` and ``pusher_v4``. Gymnasium refuses v4 with MuJoCo 3; here
-it is what its code gives with the MuJoCo of this package, and v2 is the same.
+Source of the dynamics: ``gymnasium.envs.mujoco.pusher_v5`` and ``pusher_v4``. Gymnasium refuses to run v4 with MuJoCo
+3; here v4 is Gymnasium's code run with the MuJoCo of this package. v2 equals v4.
 """
 
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t
 
-from envpool.numerics.numpy_exact cimport np_norm
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, body_of, define_gym_task, draw_uniform_velocities, model_of, put, put_difference, require, rng_of, seed_one,
-    step_rewarded, sum_of_squares,
+    Model, Outcome, Sim, TaskFunctions, body_id, define_gym_task, ep_uniform, gym_task, load_gym_model, mj_forward, put,
+    put_difference, rng_of, sample_uniform_velocities, step_rewarded, sum_of_squares,
 )
-from envpool.numerics.rng cimport ep_uniform
+from envpool.numerics.numpy_exact cimport np_norm
 
 from envpool.errors import ConfigError
-from envpool.mujoco.base.opengl import MujocoTask
-from envpool.mujoco.gym.options import COMMON, either, finite, scale
+from envpool.mujoco.base.env_definition import MujocoEnvDefinition
+from envpool.mujoco.gym.options import either, finite, gym_options, scale
 
 cdef struct Options:
     double ctrl_cost_weight
     double dist_cost_weight
     double near_cost_weight
     double qvel_scale
-    double x_min                # where the cylinder starts
+    double x_min                # the cylinder starts in this rectangle
     double x_max
     double y_min
     double y_max
-    double distance_min         # of the cylinder from the goal, exclusive
-    int32_t cylinder            # bodies
+    double distance_min         # lowest distance of the cylinder from the goal, exclusive (m)
+    int32_t cylinder            # ids of bodies
     int32_t tip
     int32_t goal
     bint reward_after_step
-    bint weighted_info          # whether info has the terms with their weights
+    bint weighted_info          # info reports the terms of the reward times their weights
 
 cdef enum:
     DIST, CTRL, NEAR
@@ -44,7 +40,7 @@ INFO = {"reward_dist": DIST, "reward_ctrl": CTRL, "reward_near": NEAR}
 
 
 cdef int reset(Sim* s) noexcept nogil:
-    """The last four positions are those of the cylinder and of the goal, which is at zero."""
+    """Samples the position of the cylinder. The last four positions are its own, and those of the goal, zero."""
     cdef const Options* o = <const Options*>s.options
     cdef double* cylinder = s.data.qpos + s.model.nq - 4
     cdef int32_t i
@@ -56,7 +52,7 @@ cdef int reset(Sim* s) noexcept nogil:
             break
     cylinder[2] = 0
     cylinder[3] = 0
-    draw_uniform_velocities(s, o.qvel_scale)
+    sample_uniform_velocities(s, o.qvel_scale)
     for i in range(s.model.nv - 4, s.model.nv):
         s.data.qvel[i] = 0
     mj_forward(s.model, s.data)
@@ -69,7 +65,7 @@ cdef inline double distance(const Sim* s, int32_t body, int32_t other) noexcept 
     return np_norm(difference, 3)
 
 
-cdef void tell_reward(Sim* s, const double* action, Outcome* out) noexcept nogil:
+cdef void compute_reward(Sim* s, const double* action, Outcome* out) noexcept nogil:
     cdef const Options* o = <const Options*>s.options
     cdef double near = -distance(s, o.cylinder, o.tip)
     cdef double dist = -distance(s, o.cylinder, o.goal)
@@ -84,7 +80,7 @@ cdef void tell_reward(Sim* s, const double* action, Outcome* out) noexcept nogil
 
 
 cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
-    return step_rewarded(s, action, out, (<const Options*>s.options).reward_after_step, tell_reward)
+    return step_rewarded(s, action, out, (<const Options*>s.options).reward_after_step, compute_reward)
 
 
 cdef void observe(const Sim* s, double* out) noexcept nogil:
@@ -96,57 +92,45 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     put(out, s.data.xpos + 3 * o.goal, 3)
 
 
-cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
+cdef TaskFunctions TASK = gym_task(reset, step, observe)
 
 
-class GymPusher(MujocoTask):
+class GymPusher(MujocoEnvDefinition):
     """An arm with shoulder, elbow and wrist, and a cylinder on a table.
 
-    Observation float64 (23,): positions and velocities of the joints, places of fingertip, cylinder and goal. Action
-    float64 (7,): torques in [-2, 2]. Reward: less the distances from fingertip to cylinder and from cylinder to goal
-    and the cost of control. Episodes end by the time limit only.
+    Observation float64 (23,): positions and velocities of the joints, positions of fingertip, cylinder and goal. Action
+    float64 (7,): torques in [-2, 2]. The reward is negative: the distance from the fingertip to the cylinder, that from
+    the cylinder to the goal, and the cost of control. Episodes end at the time limit only.
 
     Options
     -------
     ctrl_cost_weight, dist_cost_weight, near_cost_weight : float
-        Weights of the sum of squared actions, of the distance (m) from cylinder to goal and of that from fingertip to
-        cylinder; ``reward_control_weight``, ``reward_dist_weight`` and ``reward_near_weight`` are the same.
+        Weights of the sum of squared actions (0.1 by default), of the distance (m) from cylinder to goal (1.0) and of
+        that from fingertip to cylinder (0.5). Synonyms are ``reward_control_weight``, ``reward_dist_weight`` and
+        ``reward_near_weight``.
     reward_after_step : bool
-        Whether distances are those after the step, as from v5 on.
+        If True, the default from v5 on, the reward uses the distances after the step, otherwise those before it.
     weighted_reward_info : bool
-        Whether info has the terms with their weights, as from v5 on.
+        If True, the default from v5 on, info reports the terms of the reward times their weights.
     reset_qvel_scale : float
-        Half the width of the uniform distribution of the first velocities.
-    cylinder_x_min, cylinder_x_max, cylinder_y_min, cylinder_y_max, cylinder_dist_min : float
-        Where the cylinder starts, and how far from the goal at least.
+        Half the width of the uniform distribution of the initial velocities, by default 0.005.
+    cylinder_x_min, cylinder_x_max, cylinder_y_min, cylinder_y_max : float
+        The rectangle (m) in which the cylinder starts.
+    cylinder_dist_min : float
+        The cylinder starts farther than this from the goal (m), by default 0.17.
     """
 
-    options = COMMON | {
-        "reward_threshold": 0.0,
-        "frame_skip": 5,
-        "ctrl_cost_weight": 0.1,
-        "reward_control_weight": None,
-        "dist_cost_weight": 1.0,
-        "reward_dist_weight": None,
-        "near_cost_weight": 0.5,
-        "reward_near_weight": None,
-        "xml_file": "pusher_v5.xml",
-        "reward_after_step": True,
-        "weighted_reward_info": True,
-        "reset_qvel_scale": 0.005,
-        "cylinder_x_min": -0.3,
-        "cylinder_x_max": 0.0,
-        "cylinder_y_min": -0.2,
-        "cylinder_y_max": 0.2,
-        "cylinder_dist_min": 0.17,
-    }
+    options = gym_options(
+        reward_threshold=0.0, frame_skip=5, ctrl_cost_weight=0.1, reward_control_weight=None, dist_cost_weight=1.0,
+        reward_dist_weight=None, near_cost_weight=0.5, reward_near_weight=None, xml_file="pusher_v5.xml",
+        reward_after_step=True, weighted_reward_info=True, reset_qvel_scale=0.005, cylinder_x_min=-0.3,
+        cylinder_x_max=0.0, cylinder_y_min=-0.2, cylinder_y_max=0.2, cylinder_dist_min=0.17,
+    )
 
     @staticmethod
     def build(config):
-        """Return the capsule of this kind."""
         cdef Options o
-        cdef Model model = model_of(config)
-        require(model, 11, 11)
+        cdef Model model = load_gym_model(config, 11, 11)
         o.ctrl_cost_weight = either(config, "reward_control_weight", "ctrl_cost_weight")
         o.dist_cost_weight = either(config, "reward_dist_weight", "dist_cost_weight")
         o.near_cost_weight = either(config, "reward_near_weight", "near_cost_weight")
@@ -157,22 +141,19 @@ class GymPusher(MujocoTask):
         for low, high, axis in ((o.x_min, o.x_max, "x"), (o.y_min, o.y_max, "y")):
             if not 0 <= high - low <= 1e100:
                 raise ConfigError(
-                    f"cylinder_{axis}_min is {low} and cylinder_{axis}_max is {high}: the first may not be above the "
-                    "second, nor 1e100 below it"
+                    f"cylinder_{axis}_min is {low} and cylinder_{axis}_max is {high}: the minimum must not exceed the "
+                    "maximum, nor lie more than 1e100 below it"
                 )
-        # The start is drawn until it is far enough: a corner that is hardly so would take for ever.
+        # Starts are sampled until one is far enough, which would take forever if only a tiny corner is.
         farthest = sqrt(max(o.x_min ** 2, o.x_max ** 2) + max(o.y_min ** 2, o.y_max ** 2))
         if o.distance_min > 0.99 * farthest:
             raise ConfigError(
-                f"cylinder_dist_min is {o.distance_min}, allowed is up to {0.99 * farthest} (0.99 of the distance of "
-                "the farthest corner of the cylinder's area)"
+                f"cylinder_dist_min is {o.distance_min}, allowed is up to {0.99 * farthest} (0.99 times the distance "
+                "of the farthest corner of the rectangle in which the cylinder starts)"
             )
-        o.cylinder = body_of(model, "object")
-        o.tip = body_of(model, "tips_arm")
-        o.goal = body_of(model, "goal")
+        o.cylinder = body_id(model, "object")
+        o.tip = body_id(model, "tips_arm")
+        o.goal = body_id(model, "goal")
         o.reward_after_step = config.reward_after_step
         o.weighted_info = config.weighted_reward_info
-        return define_gym_task(
-            "GymPusher", &TASK, model, config, {"obs": (23,)}, INFO,
-            (<const char*>&o)[:sizeof(Options)], {"distance": 4.0},
-        )
+        return define_gym_task("GymPusher", &TASK, model, config, 23, INFO, &o, sizeof(o), {"distance": 4.0})

@@ -1,23 +1,19 @@
 """Reacher: an arm of two links that has to touch a target.
 
-Source of the dynamics: ``gymnasium.envs.mujoco.reacher_v5`` and ``reacher_v4``; v2 is v4.
+Source of the dynamics: ``gymnasium.envs.mujoco.reacher_v5`` and ``reacher_v4``; v2 equals v4.
 """
 
 from libc.math cimport cos, sin
 from libc.stdint cimport int32_t
 
-from envpool.numerics.numpy_exact cimport np_norm
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.simulation cimport Outcome, Sim, Task
 from envpool.mujoco.gym.common cimport (
-    Own, body_of, define_gym_task, draw_positions, draw_uniform_velocities, model_of, put, put_difference, require,
-    rng_of, seed_one, step_rewarded, sum_of_squares,
+    Model, Outcome, Sim, TaskFunctions, body_id, define_gym_task, ep_uniform, gym_task, load_gym_model, mj_forward, put,
+    put_difference, rng_of, sample_positions, sample_uniform_velocities, step_rewarded, sum_of_squares,
 )
-from envpool.numerics.rng cimport ep_uniform
+from envpool.numerics.numpy_exact cimport np_norm
 
-from envpool.mujoco.base.opengl import MujocoTask
-from envpool.mujoco.gym.options import COMMON, either, scale
+from envpool.mujoco.base.env_definition import MujocoEnvDefinition
+from envpool.mujoco.gym.options import either, gym_options, scale
 
 cdef struct Options:
     double ctrl_cost_weight
@@ -25,9 +21,9 @@ cdef struct Options:
     double qpos_scale
     double qvel_scale
     double goal_scale
-    int32_t fingertip           # bodies
+    int32_t fingertip           # ids of bodies
     int32_t target
-    int32_t distances           # coordinates of their distance that are observed
+    int32_t distances           # number of observed coordinates of the vector between them
     bint reward_after_step
 
 cdef enum:
@@ -39,20 +35,20 @@ INFO = {"reward_dist": DIST, "reward_ctrl": CTRL}
 cdef int reset(Sim* s) noexcept nogil:
     cdef const Options* o = <const Options*>s.options
     cdef double* goal = s.data.qpos + s.model.nq - 2
-    draw_positions(s, o.qpos_scale)
+    sample_positions(s, o.qpos_scale)
     while True:
         goal[0] = ep_uniform(rng_of(s), -o.goal_scale, o.goal_scale)
         goal[1] = ep_uniform(rng_of(s), -o.goal_scale, o.goal_scale)
         if np_norm(goal, 2) < o.goal_scale:
             break
-    draw_uniform_velocities(s, o.qvel_scale)
+    sample_uniform_velocities(s, o.qvel_scale)
     s.data.qvel[s.model.nv - 2] = 0
     s.data.qvel[s.model.nv - 1] = 0
     mj_forward(s.model, s.data)
     return 0
 
 
-cdef void tell_reward(Sim* s, const double* action, Outcome* out) noexcept nogil:
+cdef void compute_reward(Sim* s, const double* action, Outcome* out) noexcept nogil:
     cdef const Options* o = <const Options*>s.options
     cdef double[3] distance
     put_difference(distance, s, o.fingertip, o.target)
@@ -62,7 +58,7 @@ cdef void tell_reward(Sim* s, const double* action, Outcome* out) noexcept nogil
 
 
 cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
-    return step_rewarded(s, action, out, (<const Options*>s.options).reward_after_step, tell_reward)
+    return step_rewarded(s, action, out, (<const Options*>s.options).reward_after_step, compute_reward)
 
 
 cdef void observe(const Sim* s, double* out) noexcept nogil:
@@ -78,62 +74,49 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     put(out, distance, o.distances)
 
 
-cdef Task TASK = Task(sizeof(Own), seed_one, reset, step, observe)
+cdef TaskFunctions TASK = gym_task(reset, step, observe)
 
 
-class GymReacher(MujocoTask):
+class GymReacher(MujocoEnvDefinition):
     """An arm of two links in a plane, and a target.
 
     Observation float64 (10,): cosines and sines of the joints, coordinates of the target, velocities of the joints,
-    distance from target to fingertip in x and y. Action float64 (2,): torques in [-1, 1]. Reward: less the distance
-    and the cost of control. Episodes end by the time limit only.
+    x and y of the vector from target to fingertip. Action float64 (2,): torques in [-1, 1]. The reward is negative:
+    the distance of the fingertip from the target and the cost of control. Episodes end at the time limit only.
 
     Options
     -------
     ctrl_cost_weight, dist_cost_weight : float
-        Weights of the sum of squared actions and of the distance (m); ``reward_control_weight`` and
-        ``reward_dist_weight`` are the same.
+        Weights of the sum of squared actions and of the distance (m), by default 1.0. Synonyms are
+        ``reward_control_weight`` and ``reward_dist_weight``.
     reward_after_step : bool
-        Whether the distance is that after the step, as from v5 on.
+        If True, the default from v5 on, the reward uses the distance after the step, otherwise that before it.
     obs_include_z_distance : bool
-        Whether the observation has the distance in z too, as before v5.
-    reset_qpos_scale, reset_qvel_scale, reset_goal_scale : float
-        Half the widths of the uniform distributions of the first positions and velocities, and the radius of the disc
-        in which the target is.
+        If True, the default before v5, z of the vector from target to fingertip is observed as well.
+    reset_qpos_scale, reset_qvel_scale : float
+        Half the widths of the uniform distributions of the initial positions (0.1 by default) and velocities (0.005).
+    reset_goal_scale : float
+        Radius (m) of the disc from which the target is sampled, by default 0.2.
     """
 
-    options = COMMON | {
-        "reward_threshold": -3.75,
-        "frame_skip": 2,
-        "ctrl_cost_weight": 1.0,
-        "reward_control_weight": None,
-        "reward_after_step": True,
-        "obs_include_z_distance": False,
-        "dist_cost_weight": 1.0,
-        "reward_dist_weight": None,
-        "xml_file": "reacher.xml",
-        "reset_qpos_scale": 0.1,
-        "reset_qvel_scale": 0.005,
-        "reset_goal_scale": 0.2,
-    }
+    options = gym_options(
+        reward_threshold=-3.75, frame_skip=2, ctrl_cost_weight=1.0, reward_control_weight=None, reward_after_step=True,
+        obs_include_z_distance=False, dist_cost_weight=1.0, reward_dist_weight=None, xml_file="reacher.xml",
+        reset_qpos_scale=0.1, reset_qvel_scale=0.005, reset_goal_scale=0.2,
+    )
 
     @staticmethod
     def build(config):
-        """Return the capsule of this kind."""
         cdef Options o
-        cdef Model model = model_of(config)
-        require(model, 4, 4)
+        cdef Model model = load_gym_model(config, 4, 4)
         o.ctrl_cost_weight = either(config, "reward_control_weight", "ctrl_cost_weight")
         o.dist_cost_weight = either(config, "reward_dist_weight", "dist_cost_weight")
         o.qpos_scale = scale(config, "reset_qpos_scale")
         o.qvel_scale = scale(config, "reset_qvel_scale")
         o.goal_scale = scale(config, "reset_goal_scale", lowest=1e-100)
-        o.fingertip = body_of(model, "fingertip")
-        o.target = body_of(model, "target")
+        o.fingertip = body_id(model, "fingertip")
+        o.target = body_id(model, "target")
         o.distances = 3 if config.obs_include_z_distance else 2
         o.reward_after_step = config.reward_after_step
-        observation = {"obs": (4 + model.m.nq + o.distances,)}
-        return define_gym_task(
-            "GymReacher", &TASK, model, config, observation, INFO,
-            (<const char*>&o)[:sizeof(Options)], {},
-        )
+        size = 4 + model.m.nq + o.distances
+        return define_gym_task("GymReacher", &TASK, model, config, size, INFO, &o, sizeof(o))

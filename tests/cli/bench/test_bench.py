@@ -125,7 +125,7 @@ def test_compare_says_why_there_is_no_peer(own_task, capsys):
 def test_many_processes_are_not_started(capsys, monkeypatch):
     monkeypatch.setattr(gymnasium_peer, "MAX_PROCESSES", 1)
     assert main(["bench", "CartPole-v1", "--num-envs", "2", *QUICK, "--compare", "gymnasium"]) == 0
-    assert "it would start 2 processes, the most here is 1" in capsys.readouterr().out
+    assert "it would start 2 processes, at most 1 are allowed" in capsys.readouterr().out
 
 
 def test_cpu_time_of_processes_is_counted():

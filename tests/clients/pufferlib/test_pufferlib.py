@@ -119,5 +119,5 @@ def test_emulation_around_one_environment():
 def test_mistakes():
     with pytest.raises(ConfigError, match="observations in one Box"):
         PufferEnv("CheetahRun-v1")
-    with pytest.raises(ConfigError, match="autoreset_mode is 'same_step' here"):
+    with pytest.raises(ConfigError, match="autoreset_mode is always 'same_step' for PufferLib"):
         PufferEnv("CartPole-v1", autoreset_mode="disabled")

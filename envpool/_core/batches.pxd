@@ -1,0 +1,28 @@
+"""The whole batches of a pool: see batches.pyx."""
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+
+from envpool._core.blocks cimport BatchBlock, BlockStore
+from envpool._core.engine cimport Engine
+from envpool._core.guard cimport Guard
+from envpool._core.results cimport ResultTemplate
+
+cdef int check_fits(BlockStore store, int64_t num_envs) except -1
+cdef int check_can_fill(Engine* e) except -1
+
+cdef class Batches:
+    cdef Engine* engine
+    cdef Guard guard
+    cdef BlockStore store
+    cdef list in_flight             # the BatchBlock behind each of engine.blocks
+
+    cdef int attach(self, Engine* e) except -1
+    cdef BatchBlock block_at(self, int64_t position)
+    cdef object receive(self, ResultTemplate template)
+    cdef int wait(self) except -1
+    cdef object deliver(self, ResultTemplate template)
+    cdef object empty(self, ResultTemplate template)
+    cdef int drain(self) except -1
+    cdef void empty_blocks(self) noexcept
+    cdef void drop_all(self) noexcept

@@ -1,0 +1,184 @@
+"""The whole batches of a pool: the blocks in flight, waiting for the next one, and handing it out.
+
+A wait that raises, for a signal, a failed env or a pool that was closed, leaves the batch in its place: the next call
+returns it.
+"""
+
+import os
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
+
+from envpool._core.atomic cimport ep_load_rlx32, ep_store_rlx64
+from envpool._core.blocks cimport BatchBlock, BlockStore
+from envpool._core.consumer cimport READY, SLICE, is_ready, note_return, run_if_quick, wait_drained, wait_ready
+from envpool._core.engine cimport ENV_ID, Engine
+from envpool._core.failures cimport raise_failures
+from envpool._core.guard cimport Guard
+from envpool._core.results cimport ResultTemplate
+
+from envpool.errors import PoolStateError
+
+cnp.import_array()
+
+# A lower bound for the memory of an env besides its rows, bytes.
+cdef int64_t PER_ENV = 256
+
+
+cdef int check_fits(BlockStore store, int64_t num_envs) except -1:
+    """Raises MemoryError for a pool that could never fit, before the system kills the process for it."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    needed = store.block_bytes() * (num_envs // store.capacity + 2) + PER_ENV * num_envs
+    if needed > 0.9 * physical:
+        raise MemoryError(
+            f"num_envs={num_envs} with batch_size={store.capacity} needs at least {needed / 2**30:.1f} GiB, but this "
+            f"machine has {physical / 2**30:.1f} GiB: ask for fewer envs"
+        )
+    return 0
+
+
+cdef int check_can_fill(Engine* e) except -1:
+    """Raises PoolStateError if the envs in flight can never fill a batch."""
+    if e.outstanding == 0:
+        raise PoolStateError(
+            "recv() would wait forever, because nothing is in flight: call send(), async_reset() or step() first"
+        )
+    if not e.is_sync and e.outstanding < e.batch_size:
+        raise PoolStateError(
+            f"recv() would wait forever, because {e.outstanding} envs are in flight and a batch needs {e.batch_size}: "
+            f"send to {e.batch_size - e.outstanding} more envs first"
+        )
+    return 0
+
+
+cdef class Batches:
+    """The blocks that are being filled.
+
+    Parameters
+    ----------
+    guard : Guard
+        The guard of the pool.
+    store : BlockStore
+        Where the blocks come from.
+    """
+
+    def __init__(self, Guard guard, BlockStore store):
+        self.guard = guard
+        self.store = store
+        self.in_flight = []
+
+    cdef int attach(self, Engine* e) except -1:
+        """Makes the blocks of an engine."""
+        cdef BatchBlock block
+        cdef int64_t k
+        self.engine = e
+        for k in range(e.num_blocks):
+            block = self.store.new_block()
+            self.in_flight.append(block)
+            e.blocks[k] = &block.c
+        return 0
+
+    cdef BatchBlock block_at(self, int64_t position):
+        """Returns the block in flight with the number `position`, counted from the first one."""
+        return <BatchBlock>self.in_flight[position % self.engine.num_blocks]
+
+    cdef object receive(self, ResultTemplate template):
+        """Waits for the next batch and hands it out."""
+        batch = None
+        while batch is None:
+            self.wait()
+            batch = self.deliver(template)
+        return batch
+
+    cdef int wait(self) except -1:
+        """Waits until the next batch is ready. Raises for a signal, failed envs, or a pool that was closed."""
+        cdef Engine* e = self.engine
+        cdef int result
+        note_return(e)
+        while True:
+            result = READY
+            if not run_if_quick(e):
+                with nogil:
+                    result = wait_ready(e, SLICE)
+            # Also when the batch is ready: an exception that Python raises as the call returns would lose the batch.
+            PyErr_CheckSignals()
+            check_can_fill(e)
+            if result == READY and is_ready(e):     # again: a signal handler or another thread may have sent more
+                break                               # a batch that is ready is returned even if the pool was just closed
+            self.guard.check_open()
+        if ep_load_rlx32(&e.failures) > 0:
+            raise_failures(e, <const char*>self.block_at(e.next_block).c.core[ENV_ID], sizeof(int32_t),
+                           e.outstanding if e.is_sync else e.batch_size)
+        return 0
+
+    cdef object deliver(self, ResultTemplate template):
+        """Hands out the ready batch and puts a fresh block in its place; None if the batch is no longer ready."""
+        cdef Engine* e = self.engine
+        cdef int64_t slot = e.next_block % e.num_blocks, i, n
+        cdef BatchBlock block = self.block_at(slot)
+        cdef BatchBlock fresh = self.store.exchange(block)
+        cdef const int32_t* ids = <const int32_t*>block.c.core[ENV_ID]
+        if not is_ready(e):     # making a block may run any code, and another thread may have sent more to this block
+            self.store.undo(block, fresh)
+            return None
+        n = e.outstanding if e.is_sync else e.batch_size
+        if n == e.num_envs:
+            memset(e.busy, 0, n)
+        else:
+            for i in range(n):
+                e.busy[ids[i]] = 0
+        e.blocks[slot] = &fresh.c
+        self.in_flight[slot] = fresh
+        e.outstanding -= n
+        if e.is_sync:
+            e.base = e.head
+            ep_store_rlx64(&e.expected, 0)
+        else:
+            e.next_block += 1
+        if n == e.batch_size:
+            return template.build(block.arrays)
+        return template.build([a[:n] for a in block.arrays])
+
+    cdef object empty(self, ResultTemplate template):
+        """Returns a batch without rows."""
+        return template.build([np.empty((0, *s), d) for s, d in zip(self.store.shapes, self.store.dtypes)])
+
+    cdef int drain(self) except -1:
+        """Waits until every row in flight is written. The rows stay in flight."""
+        cdef Engine* e = self.engine
+        cdef int64_t awaited
+        cdef bint done = False
+        while e.outstanding and not done:
+            awaited = e.outstanding         # anew each time: another thread may be sending
+            with nogil:
+                done = wait_drained(e, awaited, SLICE)
+            PyErr_CheckSignals()
+            self.guard.check_open()
+            done = done and e.outstanding == awaited
+        return 0
+
+    cdef void empty_blocks(self) noexcept:
+        """Makes the blocks ready for the next send, without handing out their rows. No worker may be writing to them."""
+        cdef Engine* e = self.engine
+        cdef int64_t k
+        for k in range(e.num_blocks):
+            e.blocks[k].written = 0
+        if e.is_sync:
+            e.base = e.head
+            ep_store_rlx64(&e.expected, 0)
+        else:       # a position is never used twice, since spans are identified by theirs
+            e.next_block = (e.alloc + e.batch_size - 1) // e.batch_size
+            e.alloc = e.next_block * e.batch_size
+
+    cdef void drop_all(self) noexcept:
+        """Makes all envs idle and drops their rows. No env may be being stepped."""
+        cdef Engine* e = self.engine
+        e.outstanding = 0
+        memset(e.busy, 0, e.num_envs)
+        memset(e.errors, 0, e.num_envs * sizeof(int32_t))
+        e.failures = 0
+        self.empty_blocks()

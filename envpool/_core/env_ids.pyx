@@ -1,0 +1,146 @@
+"""Env ids that a user passes: converting them to arrays, and checking which envs they may be.
+
+Only `as_ids` runs code of the user's. The other functions read the state of the engine and run no Python code before
+they have succeeded, so that nothing can change between a check and what follows from it.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
+
+from envpool._core.engine cimport DISABLED, Engine, REFUSED
+
+from envpool.errors import EnvIdError
+
+cnp.import_array()
+
+cdef str RECV = "call recv() until it has returned them, or close() the pool"
+
+cdef enum:
+    SEEN = 2        # a bit of Engine.busy, set while the ids of one call are checked
+
+
+cpdef object as_ids(env_id, str name="env_id"):
+    """Converts env ids to a 1-D array of integers, without checking their values; None stays None."""
+    cdef cnp.ndarray a
+    try:
+        if env_id is None:
+            return None
+        a = env_id if cnp.PyArray_CheckExact(env_id) else np.asarray(env_id)
+    except (TypeError, ValueError) as error:
+        raise EnvIdError(f"{name} must be a 1-D array of integers, got {env_id!r}: {error}") from error
+    if cnp.PyArray_NDIM(a) == 0:
+        a = a.reshape(1)
+    if cnp.PyArray_NDIM(a) != 1 or (not cnp.PyArray_ISINTEGER(a) and a.size):
+        raise EnvIdError(f"{name} must be a 1-D array of integers, got shape {np.shape(a)} and dtype {a.dtype}")
+    return a
+
+
+cdef int32_t take_idle(Engine* e, object env_id, const int32_t** ids, bint is_reset) except -1:
+    """Marks the envs of a send as busy and returns their number.
+
+    `env_id` is a result of as_ids(); `ids` becomes the list of the ids. If one of the envs is not idle, is being drawn,
+    or may not be stepped, no env is marked and EnvIdError is raised.
+    """
+    cdef cnp.ndarray a
+    cdef const int64_t* wide
+    cdef const int32_t* narrow
+    cdef int64_t n, i, id
+    cdef bint is_wide
+    if env_id is None:
+        return take_all(e, ids, is_reset)
+    n = (<cnp.ndarray>env_id).shape[0]
+    if n > e.num_envs:
+        raise EnvIdError(f"env_id has {n} entries, but the pool has {e.num_envs} envs, and each may appear once")
+    a = env_id
+    if not (cnp.PyArray_ISCARRAY_RO(a) and cnp.PyArray_TYPE(a) in (cnp.NPY_INT64, cnp.NPY_INT32)):
+        a = np.ascontiguousarray(env_id, np.int64)      # a value that does not fit becomes negative, and is refused
+    wide = <const int64_t*>cnp.PyArray_DATA(a)
+    narrow = <const int32_t*>cnp.PyArray_DATA(a)
+    is_wide = cnp.PyArray_TYPE(a) == cnp.NPY_INT64
+    for i in range(n):
+        id = wide[i] if is_wide else narrow[i]
+        if id < 0 or id >= e.num_envs or e.busy[id] or e.drawn[id] or (not is_reset and e.reset[id] == REFUSED):
+            release(e, e.scratch, <int32_t>i)
+            refuse(e, env_id, i)
+        e.busy[id] = 1
+        e.scratch[i] = <int32_t>id
+    ids[0] = e.scratch
+    return <int32_t>n
+
+
+cdef int32_t take_all(Engine* e, const int32_t** ids, bint is_reset) except -1:
+    """See take_idle(): marks all envs."""
+    cdef int32_t i
+    if e.outstanding:
+        i = 0
+        while not e.busy[i]:
+            i += 1
+        raise EnvIdError(
+            f"{e.outstanding} of {e.num_envs} envs are still in flight (e.g. env {i}) and cannot be sent to again: "
+            f"pass env_id with the ids that were received, or {RECV}"
+        )
+    if e.num_drawn or (e.autoreset == DISABLED and not is_reset):
+        for i in range(e.num_envs):
+            if e.drawn[i] or (not is_reset and e.reset[i] == REFUSED):
+                refuse(e, np.arange(e.num_envs), i)
+    memset(e.busy, 1, e.num_envs)
+    ids[0] = e.all_ids
+    return e.num_envs
+
+
+cdef int refuse(Engine* e, object env_id, int64_t at) except -1:
+    """Raises EnvIdError for env_id[at]; none of the envs before it was in the way."""
+    id = int(env_id[at])
+    if not 0 <= id < e.num_envs:
+        raise EnvIdError(f"env_id[{at}] is {id}, allowed are 0 to {e.num_envs - 1}; nothing was sent")
+    if id in env_id[:at].tolist():
+        raise EnvIdError(f"env_id[{at}] is {id}, which appears twice: send one action per env; nothing was sent")
+    if e.busy[<int32_t>id]:
+        raise EnvIdError(f"env_id[{at}] is {id}, which is still in flight: {RECV}; nothing was sent")
+    if e.drawn[<int32_t>id]:
+        raise EnvIdError(
+            f"env_id[{at}] is {id}, which another thread is rendering: send to it after render() has returned; nothing "
+            "was sent"
+        )
+    raise EnvIdError(
+        f"env {id} has no running episode and autoreset_mode is 'disabled': call reset(env_id) for it first; nothing "
+        "was sent"
+    )
+
+
+cdef void release(Engine* e, const int32_t* ids, int32_t n) noexcept:
+    """Marks envs as idle."""
+    cdef int32_t i
+    for i in range(n):
+        e.busy[ids[i]] = 0
+
+
+cdef cnp.ndarray in_flight_ids(Engine* e, object env_ids):
+    """Returns ids of envs in flight, each once, as an int32 array that nobody else can change.
+
+    `env_ids` is a result of as_ids(). Raises EnvIdError for any other id.
+    """
+    cdef cnp.ndarray wide = np.ascontiguousarray(env_ids, np.int64)
+    cdef cnp.ndarray ids = np.empty(wide.shape[0], np.int32)
+    cdef const int64_t* given = <const int64_t*>cnp.PyArray_DATA(wide)
+    cdef int32_t* taken = <int32_t*>cnp.PyArray_DATA(ids)
+    cdef int64_t i, n = ids.shape[0], bad = -1
+    for i in range(n):
+        if given[i] < 0 or given[i] >= e.num_envs or e.busy[given[i]] != 1:
+            bad = i
+            break
+        taken[i] = <int32_t>given[i]
+        e.busy[taken[i]] |= SEEN
+    for i in range(n if bad < 0 else bad):
+        e.busy[taken[i]] &= ~SEEN
+    if bad < 0:
+        return ids
+    id = int(env_ids[bad])
+    if not 0 <= id < e.num_envs:
+        raise EnvIdError(f"env_ids[{bad}] is {id}, allowed are 0 to {e.num_envs - 1}")
+    if id in env_ids[:bad].tolist():
+        raise EnvIdError(f"env_ids[{bad}] is {id}, which appears twice: pass each id once")
+    raise EnvIdError(f"env_ids[{bad}] is {id}, which is not in flight: send to it first")

@@ -1,0 +1,127 @@
+"""The life cycle of a pool, and the calls that are inside it: every public call enters and leaves through here.
+
+Calls may overlap: a thread may send while another one receives, a signal handler or a destructor may call the pool from
+inside a call of its own thread, and so may an object of the user's while it becomes an array. The guard records which
+thread is inside which call. Receiving and rendering wait without the GIL and keep state meanwhile, so only one call at
+a time may do each; a second one gets an exception instead of a race.
+
+What must hold:
+- The engine is freed by the last call that leaves, or by close() if no call is inside. Whatever happens during a call,
+  also close() by another thread or by a signal handler, the memory of the engine stays valid until the call leaves.
+- After each point at which Python code may have run, a call asks check_open() before it publishes or waits.
+- The GIL is held whenever a guard is read or written, so no access needs to be atomic.
+"""
+
+from libc.stdint cimport int64_t, uint64_t
+
+from envpool.errors import PoolStateError
+
+cdef extern from "pythread.h":
+    unsigned long PyThread_get_thread_ident()
+
+cdef extern from "threads.h" nogil:
+    int64_t ep_fork_generation
+    void ep_watch_forks()
+
+cdef extern from *:
+    int ctz "__builtin_ctzll"(unsigned long long word) nogil
+
+ep_watch_forks()
+
+
+cdef int64_t fork_generation() noexcept:
+    """Returns the number of forks between this process and the one that loaded this module.
+
+    Other modules must call this function: the counter is static in threads.h, so that each of them has a copy, of which
+    only this one counts.
+    """
+    return ep_fork_generation
+
+
+cdef class Guard:
+    """The state of a pool and its visits."""
+
+    def __cinit__(self):
+        self.state = NEW
+        self.fork_generation = ep_fork_generation
+
+    cdef int enter(self, int activities, const char* call) except -1:
+        """Enters a call and returns the number of its visit, or raises PoolStateError. `call` is for messages."""
+        cdef int visit
+        if self.state != OPEN or self.fork_generation != ep_fork_generation:
+            self.check_open()
+        if self.activities & activities:
+            self.check_free(activities, call)
+        if ~self.used == 0:
+            raise PoolStateError(f"{MAX_VISITS} calls are inside of this pool already: let some of them return first")
+        visit = ctz(~self.used)
+        self.used |= <uint64_t>1 << visit
+        self.activities |= activities
+        self.visits[visit].thread = PyThread_get_thread_ident()
+        self.visits[visit].activities = activities
+        self.visits[visit].call = call
+        return visit
+
+    cdef int begin(self, int visit, int activities) except -1:
+        """Begins further activities in a visit, or raises PoolStateError."""
+        if self.activities & activities:
+            self.check_free(activities, self.visits[visit].call)
+        self.activities |= activities
+        self.visits[visit].activities |= activities
+        return 0
+
+    cdef bint leave(self, int visit) noexcept:
+        """Ends a visit. True: it was the last one in a stopped pool, so the caller must free the engine."""
+        self.activities &= ~self.visits[visit].activities
+        self.used &= ~(<uint64_t>1 << visit)
+        return self.state == STOPPED and self.used == 0
+
+    cdef bint is_forked(self) noexcept:
+        """Whether this process is a fork of the one that made the pool."""
+        return self.fork_generation != ep_fork_generation
+
+    cdef str call_of_this_thread(self):
+        """Returns the name of a call that the calling thread is inside of, "" if there is none."""
+        cdef unsigned long me = PyThread_get_thread_ident()
+        cdef uint64_t left = self.used
+        while left:
+            if self.visits[ctz(left)].thread == me:
+                return self.visits[ctz(left)].call.decode()
+            left &= left - 1
+        return ""
+
+    cdef int check_open(self) except -1:
+        """Raises PoolStateError unless the pool can be used."""
+        if self.state == OPEN and self.fork_generation == ep_fork_generation:
+            return 0
+        if self.state == NEW:
+            raise PoolStateError("the pool was never initialized: call __init__ of the base class first")
+        if self.fork_generation != ep_fork_generation:
+            raise PoolStateError(
+                "the pool was made before this process was forked, and its threads exist only in the parent: make the "
+                "pool in the child, or start processes with the 'spawn' method"
+            )
+        call = self.call_of_this_thread()
+        raise PoolStateError(f"the pool {f'was closed during {call}()' if call else 'is closed'}: make a new one")
+
+    cdef int check_free(self, int activities, const char* call) except -1:
+        """Raises PoolStateError if another call is in one of these activities."""
+        cdef uint64_t left = self.used
+        cdef Visit* visit
+        while left:
+            visit = &self.visits[ctz(left)]
+            left &= left - 1
+            if not visit.activities & activities:
+                continue
+            inner, outer = call.decode(), visit.call.decode()
+            if visit.thread == PyThread_get_thread_ident():
+                raise PoolStateError(
+                    f"{inner}() was called while this thread was inside {outer}() of the same pool, for instance by a "
+                    f"signal handler or a destructor: call {inner}() after {outer}() has returned"
+                )
+            if visit.activities & activities & RENDERING:
+                raise PoolStateError("another thread is rendering this pool: let one thread render")
+            raise PoolStateError(
+                f"another thread is waiting in {outer}() of this pool: let one thread receive (recv, reset, step)"
+            )
+        return 0

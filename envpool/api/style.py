@@ -1,0 +1,55 @@
+"""The base class of the API styles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from envpool.spec import EnvSpec
+
+
+class Style:
+    """How an API style returns the arrays of a batch.
+
+    Parameters
+    ----------
+    spec : EnvSpec
+        Task and configuration.
+
+    Attributes
+    ----------
+    optional : tuple of str
+        Arrays of the core that this style returns and others do not; the core fills them only if they are named here.
+    is_same_step : bool
+        Whether the auto-reset mode is "same_step", which has ``final:...`` arrays.
+    """
+
+    optional: tuple[str, ...] = ()
+
+    def __init__(self, spec: EnvSpec):
+        self.spec = spec
+        self.is_same_step = spec.config.autoreset_mode == "same_step"
+
+    def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
+        """Return what reset() and step() return, with the names of arrays in place of the arrays.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of all arrays of a batch.
+
+        Returns
+        -------
+        tuple
+            Two nests of tuples and dicts: the result of reset(), and the result of step().
+        """
+        raise NotImplementedError
+
+    def set_attributes(self, pool: Any) -> None:
+        """Set the attributes of a new pool that only pools of this style have, such as its spaces; none by default."""
+
+
+def set_spaces(pool: Any, observation: Any, action: Any) -> None:
+    """Set the spaces of a pool: those of one environment, also under the names that gymnasium uses for batches."""
+    pool.observation_space = pool.single_observation_space = observation
+    pool.action_space = pool.single_action_space = action

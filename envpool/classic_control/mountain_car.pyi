@@ -1,8 +1,0 @@
-from typing import Any, ClassVar
-
-class MountainCar:
-    options: ClassVar[dict[str, Any]]
-    @staticmethod
-    def build(config: Any) -> Any: ...
-    @staticmethod
-    def render_assets(config: Any, height: int, width: int) -> bytes: ...

@@ -1,0 +1,103 @@
+"""The env definition of a MuJoCo task; definition.pxd documents the functions."""
+
+import numpy as np
+
+from cpython.pycapsule cimport PyCapsule_New
+from libc.stdint cimport int32_t, uint32_t
+from libc.string cimport memset
+
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_FIELDS
+from envpool.mujoco.base.model cimport Model
+from envpool.mujoco.base.renderer cimport CameraView
+from envpool.mujoco.base.simulation cimport ENV_DEF, FieldSlice, PrivateArray, SimConfig, TaskFunctions
+
+from envpool.errors import ConfigError
+from envpool.native import Field, define
+
+
+cdef int32_t check_count(str name, object value) except -1:
+    """Returns the value of an option that counts frames or pixels, or raises ConfigError."""
+    if not 1 <= value <= 10000:
+        raise ConfigError(f"{name} is {value}, allowed are 1 to 10000")
+    return value
+
+
+cdef list observe_pixels(SimConfig* c, object config):
+    """Makes frames the observation; returns its only field."""
+    c.pixel_height = check_count("render_height", config.render_height)
+    c.pixel_width = check_count("render_width", config.render_width)
+    c.pixel_camera = config.render_camera_id
+    if not -1 <= c.pixel_camera < c.model.ncam:
+        raise ConfigError(f"render_camera_id is {c.pixel_camera}, allowed are -1 to {c.model.ncam - 1}")
+    c.num_observations = 1
+    shape = (3 * c.frame_stack, c.pixel_height, c.pixel_width)
+    return [Field("obs:pixels", np.uint8, shape, 0, 255)]
+
+
+cdef list observe_numbers(SimConfig* c, dict observations):
+    """Makes numbers the observation; returns its fields."""
+    cdef int32_t size
+    fields = []
+    stack = () if c.frame_stack == 1 else (c.frame_stack,)
+    for name, shape in observations.items():
+        size = int(np.prod(shape, dtype=np.int64))
+        c.fields[c.num_observations] = FieldSlice(c.observation_size, size)
+        c.num_observations += 1
+        c.observation_size += size
+        fields.append(Field(name, np.float64, (*stack, *shape)))
+    return fields
+
+
+cdef list info_fields(SimConfig* c, str name, dict info, bint has_initial_state):
+    """Places the info arrays in Sim.info; returns their fields."""
+    cdef int32_t k = c.num_observations
+    slices = {key: (place, 0) if isinstance(place, int) else place for key, place in info.items()}
+    c.info_size = max([index + max(size, 1) for index, size in slices.values()], default=0)
+    c.initial_state = c.info_size if has_initial_state else -1
+    if has_initial_state:
+        slices |= {"qpos0": (c.info_size, c.model.nq), "qvel0": (c.info_size + c.model.nq, c.model.nv)}
+        c.info_size += c.model.nq + c.model.nv
+    c.num_fields = k + <int32_t>len(slices)
+    if c.num_fields > ENVPOOL_MAX_FIELDS:
+        raise ConfigError(f"{name} has {c.num_fields} arrays, allowed are at most {ENVPOOL_MAX_FIELDS}")
+    fields = []
+    for key, (index, width) in slices.items():
+        c.fields[k] = FieldSlice(index, max(width, 1))
+        k += 1
+        fields.append(Field(f"info:{key}", np.float64, (width,) if width else (-1,)))
+    return fields
+
+
+cdef object define_task(str name, const TaskFunctions* task, Model model, object config, dict observations, dict info,
+                        object action_range, bytes options, const CameraView* view, private_arrays=(),
+                        object keep=None, uint32_t flags=0):
+    cdef SimConfig c
+    memset(&c, 0, sizeof(SimConfig))
+    c.task = task
+    c.model = model.m
+    c.view = view[0]
+    for member, size in private_arrays:
+        c.private_arrays[c.num_private_arrays] = PrivateArray(member, size)
+        c.num_private_arrays += 1
+        c.has_own_terrain |= member == <size_t>(<char*>&model.m.hfield_data - <char*>model.m)
+    c.frame_skip = check_count("frame_skip", config.frame_skip)
+    c.frame_stack = check_count("frame_stack", config.frame_stack)
+    c.num_actions = np.shape(action_range)[1]
+    if c.num_actions == 0:
+        raise ConfigError(f"{model.source} has no actuators; a task needs at least one, since they define its action")
+    fields = observe_pixels(&c, config) if config.from_pixels else observe_numbers(&c, observations)
+    fields += info_fields(&c, name, info, config.debug_info)
+    low, high = np.asarray(action_range, np.float64)
+    actions = [Field("action", np.float64, (-1, c.num_actions), low, high)]
+    header = (<const char*>&c)[:sizeof(SimConfig)]
+    template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
+    return define(template, fields, actions, header + options, name=name, keep=(model, keep), flags=flags,
+                  frame_size=(c.pixel_height, c.pixel_width) if config.from_pixels else (view.height, view.width))
+
+
+cdef tuple private_array(Model model, double** member, size_t n):
+    return <size_t>(<char*>member - <char*>model.m), n * sizeof(double)
+
+
+cdef tuple private_float_array(Model model, float** member, size_t n):
+    return <size_t>(<char*>member - <char*>model.m), n * sizeof(float)

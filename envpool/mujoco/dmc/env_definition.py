@@ -1,0 +1,47 @@
+"""What the env definitions of dm_control's suite share on the Python side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from envpool.errors import ConfigError
+from envpool.mujoco.base.env_definition import OPTIONS, MujocoEnvDefinition
+
+
+def suite_tasks(frame_skip: int, **tasks: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return ``options`` and ``tasks`` of a domain.
+
+    Parameters
+    ----------
+    frame_skip : int
+        Default of the option ``frame_skip``: upstream's number of physics steps in a control step.
+    **tasks
+        The names of the tasks, each with what distinguishes the task from the others. The first one is the default of
+        the option ``task_name``.
+    """
+    return OPTIONS | {"frame_skip": frame_skip, "task_name": next(iter(tasks))}, tasks
+
+
+class SuiteEnvDefinition(MujocoEnvDefinition):
+    """A domain of the suite.
+
+    Attributes
+    ----------
+    tasks : mapping of str to object
+        The tasks of the domain, see `suite_tasks`.
+    """
+
+    tasks: ClassVar[Mapping[str, Any]]
+
+    @classmethod
+    def build(cls, config: Any) -> Any:
+        """Return the capsule of a task of the domain, or raise a ConfigError that lists the tasks."""
+        if config.task_name not in cls.tasks:
+            raise ConfigError(f"task_name is {config.task_name!r}, allowed are {', '.join(map(repr, cls.tasks))}")
+        return cls.define(config, cls.tasks[config.task_name])
+
+    @staticmethod
+    def define(config: Any, task: Any) -> Any:
+        """Return the capsule of one task, which the value of `tasks` describes."""
+        raise NotImplementedError("a domain must implement define(config, task)")

@@ -1,3 +1,0 @@
-from typing import Any
-
-OPTIONS: dict[str, Any]

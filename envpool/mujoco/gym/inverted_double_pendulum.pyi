@@ -1,8 +1,0 @@
-from typing import Any, ClassVar
-
-from envpool.mujoco.base.opengl import MujocoTask
-
-class GymInvertedDoublePendulum(MujocoTask):
-    options: ClassVar[dict[str, Any]]
-    @staticmethod
-    def build(config: Any) -> Any: ...

@@ -1,0 +1,237 @@
+"""The task table: what each task id stands for, and how an id and its options become a validated spec.
+
+The table holds data only: a family is imported when the first of its tasks is made. The registry knows neither pools
+nor API styles; `envpool.registration` makes pools of what it returns.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from envpool.errors import ConfigError, UnknownTaskError
+from envpool.extensions import load_compiled
+
+if TYPE_CHECKING:
+    from envpool.render_options import RenderOptions
+    from envpool.spec import EnvSpec
+
+ENV_TYPES = ("dm", "gym", "gymnasium")
+GYM_APIS = ("auto", "gymnasium", "legacy")
+
+
+@dataclass(frozen=True)
+class TaskEntry:
+    """One row of the task table; `EnvRegistry.register` describes the fields."""
+
+    task_id: str
+    import_path: str
+    env: str | None
+    spec_cls: str | None
+    dm_cls: str | None
+    gymnasium_cls: str | None
+    config: dict[str, Any]
+
+
+class EnvRegistry:
+    """All tasks by id."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, TaskEntry] = {}
+        self._are_families_loaded = False
+        self._listeners: list[Callable[[Sequence[str]], None]] = []
+
+    @property
+    def tasks(self) -> dict[str, TaskEntry]:
+        """Tasks by id, in registration order; the tables of the families in this package come first."""
+        if not self._are_families_loaded:
+            self._are_families_loaded = True
+            added, self._tasks = self._tasks, {}
+            root = Path(__file__).parent
+            for table in sorted(root.rglob("*/registration.py")):
+                import_module(".".join(("envpool", *table.relative_to(root).with_suffix("").parts)))
+            self._tasks |= added
+        return self._tasks
+
+    def register(
+        self,
+        task_id: str,
+        import_path: str,
+        spec_cls: str | None = None,
+        dm_cls: str | None = None,
+        gymnasium_cls: str | None = None,
+        aliases: Sequence[str] = (),
+        *,
+        env: str | None = None,
+        **config: Any,
+    ) -> None:
+        """Register a task.
+
+        Parameters
+        ----------
+        task_id : str
+            Id of the task, e.g. ``"CartPole-v1"``.
+        import_path : str
+            Module that defines the environment. It is imported when the task is first made.
+        spec_cls, dm_cls, gymnasium_cls : str, optional
+            Names of ready-made spec and pool classes in that module, as EnvPool's families register them. They are not
+            needed if `env` is given.
+        aliases : sequence of str
+            Further ids of the same task.
+        env : str, optional
+            Name of the environment's class in that module, see ``envpool.native.EnvDefinition``.
+        **config
+            Defaults of this task's options; they replace the defaults of the environment.
+
+        Raises
+        ------
+        ConfigError
+            The id is already registered, or neither `env` nor all three classes are given.
+        """
+        if env is None and not (spec_cls and dm_cls and gymnasium_cls):
+            raise ConfigError(f"task {task_id!r} needs env=..., or all of spec_cls, dm_cls and gymnasium_cls")
+        ids = (task_id, *aliases)
+        for name in ids:
+            if name in self._tasks:
+                raise ConfigError(f"task {name!r} is already registered (in {self._tasks[name].import_path})")
+        for name in ids:
+            self._tasks[name] = TaskEntry(name, import_path, env, spec_cls, dm_cls, gymnasium_cls, dict(config))
+        for listener in self._listeners:
+            listener(ids)
+
+    def on_register(self, listener: Callable[[Sequence[str]], None]) -> None:
+        """Call a function whenever a task is registered, with a sequence of the task's id and its aliases."""
+        self._listeners.append(listener)
+
+    def list_all_envs(self) -> list[str]:
+        """Return all task ids in registration order, aliases included."""
+        return list(self.tasks)
+
+    def find(self, task_id: str) -> TaskEntry:
+        """Return the entry of a task id, or raise UnknownTaskError with the most similar ids."""
+        entry = self.tasks.get(task_id)
+        if entry is None:
+            near = difflib.get_close_matches(str(task_id), self.tasks, n=4, cutoff=0.5)
+            hint = f"did you mean {' or '.join(near)}? " if near else ""
+            raise UnknownTaskError(f"{task_id} is not supported, {hint}`envpool.list_all_envs()` may help.")
+        return entry
+
+    def spec_class(self, entry: TaskEntry) -> Any:
+        """Return the EnvSpec class of a task, or raise ImportError if the task's module is missing."""
+        from envpool.spec import spec_class
+
+        module = load_compiled(entry.import_path)
+        if entry.env is None:
+            return getattr(module, str(entry.spec_cls))
+        return spec_class(getattr(module, entry.env))
+
+    def make_spec(self, task_id: str, **options: Any) -> EnvSpec:
+        """Return the EnvSpec of a task.
+
+        Parameters
+        ----------
+        task_id : str
+            Id of the task, one of ``list_all_envs()``.
+        **options
+            Configuration of the task. ``seed`` is one int for all environments, or a sequence of num_envs ints.
+
+        Raises
+        ------
+        UnknownTaskError
+            There is no such task (also an AssertionError and a KeyError).
+        TypeError
+            An option does not exist, or its value has a wrong type.
+        ConfigError
+            A value is not allowed (also an AssertionError and a ValueError).
+        """
+        return self._configure(self.find(task_id), options)[0]
+
+    def resolve(self, task_id: str, env_type: str, options: Mapping[str, Any]) -> tuple[EnvSpec, RenderOptions | None]:
+        """Return the spec and the render options of the pool that ``make`` was asked for.
+
+        Parameters
+        ----------
+        task_id : str
+            Id of the task, one of ``list_all_envs()``.
+        env_type : {"gymnasium", "gym", "dm"}
+            API style.
+        options : mapping of str to object
+            The options of ``make``.
+
+        Returns
+        -------
+        spec : EnvSpec
+            The validated configuration. ``spec.style`` names the API style of the pool's results.
+        render : RenderOptions or None
+            None if the pool has no render mode.
+
+        Raises
+        ------
+        UnknownTaskError, TypeError, ConfigError, ImportError
+            See ``make``.
+        """
+        entry = self.find(task_id)
+        if env_type not in ENV_TYPES:
+            raise ConfigError(f"env_type should be one of 'dm', 'gym', or 'gymnasium', got {env_type!r}")
+        gym_api = options.get("gym_api", "auto")
+        is_legacy = wants_legacy_gym(env_type, gym_api)
+        if is_legacy:
+            options = {"gym_reset_return_info": False} | dict(options)
+        elif not options.get("gym_reset_return_info", True):
+            raise ConfigError(
+                "gym_reset_return_info=False is only available with gym_api='legacy'; without it, reset() always "
+                "returns (obs, info)"
+            )
+        spec, render = self._configure(entry, options)
+        spec.style = "gym" if is_legacy else "dm" if env_type == "dm" else "gymnasium"
+        spec.follows_gym = env_type == "gym" and gym_api != "gymnasium"
+        if entry.env is None and not is_legacy:
+            name = str(entry.dm_cls if env_type == "dm" else entry.gymnasium_cls)
+            spec.pool_cls = getattr(import_module(entry.import_path), name)
+        from envpool.render_options import make_render_options
+
+        return spec, make_render_options(spec, render)
+
+    def _configure(self, entry: TaskEntry, options: Mapping[str, Any]) -> tuple[EnvSpec, dict[str, Any]]:
+        """Return the spec of a task, and its checked options that concern rendering.
+
+        Options that configure the pool rather than the environment do not go into the spec, unless the environment has
+        an option of the same name and the value is not None.
+        """
+        from envpool.render_options import RENDER_DEFAULTS, check_render_options
+        from envpool.spec import check_names
+
+        task_id, spec_cls = entry.task_id, self.spec_class(entry)
+        own_names = spec_cls.gen_config._fields
+        pool_names = ("render_mode", *RENDER_DEFAULTS, "from_pixels", "gym_api")
+        render = check_render_options(task_id, options)
+        if options.get("from_pixels") and "from_pixels" not in own_names:
+            raise ConfigError(f"from_pixels=True is only available for MuJoCo tasks; {task_id!r} is not one")
+        config = {k: v for k, v in options.items() if k not in pool_names or (k in own_names and v is not None)}
+        check_names(config, own_names, f"task {task_id!r}")
+        spec: EnvSpec = spec_cls(spec_cls.gen_config(**(entry.config | config)))
+        spec.task_id = task_id
+        return spec, render
+
+
+def wants_legacy_gym(env_type: str, gym_api: str) -> bool:
+    """Return whether a pool returns what gym before 0.26 does: by option, or because such a gym is loaded."""
+    if gym_api not in GYM_APIS:
+        raise ConfigError(f"gym_api must be one of 'auto', 'gymnasium', or 'legacy', got {gym_api!r}")
+    if env_type != "gym":
+        if gym_api == "legacy":
+            raise ConfigError(f"gym_api='legacy' needs env_type='gym', got env_type={env_type!r}")
+        return False
+    if gym_api != "auto":
+        return gym_api == "legacy"
+    version = getattr(sys.modules.get("gym"), "__version__", None)
+    return version is not None and tuple(int(v) for v in version.split(".")[:2]) < (0, 26)
+
+
+#: The tasks of this process.
+registry = EnvRegistry()
