@@ -19,7 +19,7 @@ HERE = Path("envpool/atari")  # setup.py runs in the root of the tree
 #: Flags of ALE's C++ code in every profile: its assertions would end the process, so they always stay off.
 FLAGS = ["-std=c++17", "-O3", "-g0", "-DNDEBUG", "-fvisibility=hidden", "-w"]
 
-#: Files that cannot be merged with others of their folder: they include NullDev.hxx, which has no include guard.
+#: Files that cannot be merged with others of their folder: they include NullDev.hxx, which cannot be included twice.
 APART = {"emucore/NullDev.cxx"}
 
 #: Games of the training run: with and without bank switching, paddles and joysticks, all kinds of screens.
