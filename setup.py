@@ -5,6 +5,7 @@ its own build folder, since compilers do not track flags. What a family needs be
 see scripts/native_build.py.
 """
 
+import gc
 import os
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -87,6 +88,8 @@ def cythonized() -> list[Extension]:
     sources = sorted(Path("envpool").rglob("*.pyx"))
     utilities = Extension(UTILITIES, [], extra_compile_args=COMMON + PROFILES[profile]["compile"], depends=["setup.py"])
     record = folder / "cython-options.txt"
+    # Cython makes a great many objects that live until a file is done: collections take a third of its time.
+    gc.set_threshold(100_000, 50, 100)
     options = repr((UTILITIES, DIRECTIVES))
     extensions = cythonize(
         [*map(extension, sources), utilities],

@@ -1,31 +1,115 @@
-"""Builds NAME.pyx of this folder into FOLDER. Run it in benchmarks/: python build.py NAME FOLDER."""
+"""Measure what a build of the package costs: CPU seconds, wall seconds, and the size of what is installed.
 
+    python benchmarks/build.py [REVISION ...] [--json FILE]
+
+A tree is copied into a temporary folder and built there by ``setup.py build``, in the current environment and without
+ccache. Without an argument, the tree is this working tree, with its uncommitted changes; otherwise each Git revision is
+measured. Source distributions that this tree has downloaded are copied along, so that no download is measured.
+
+- CPU seconds are the user and system time of the build and of every process that it starts. They hardly depend on the
+  number of cores. Other load on the machine raises them by up to a third, and wall seconds by any factor; the load
+  average before the build tells.
+- The installed size is the sum of the files of the package folder, with the bytecode that pip compiles.
+"""
+
+import argparse
+import json
+import os
+import platform
+import resource
+import shutil
+import subprocess
 import sys
+import tempfile
+import time
+from pathlib import Path
 
-import numpy as np
-from Cython.Build import cythonize
-from setuptools import Extension, setup
+ROOT = Path(__file__).resolve().parents[1]
 
-import envpool
 
-folder = sys.argv.pop()
-name = sys.argv.pop()
-sys.argv += ["build_ext", f"--build-lib={folder}", f"--build-temp={folder}/temp"]
-setup(
-    name=name,
-    packages=[],
-    ext_modules=cythonize(
-        [
-            Extension(
-                name,
-                [f"{name}.pyx"],
-                include_dirs=[envpool.get_include(), np.get_include()],
-                extra_compile_args=["-O3", "-pthread"],
-                extra_link_args=["-pthread"],
-            )
-        ],
-        build_dir=folder,
-        include_path=[".."],
-        compiler_directives={"language_level": 3, "boundscheck": False, "wraparound": False, "cdivision": True},
-    ),
-)
+def copy_tree(revision, target):
+    """Copy the sources of a revision, or of the working tree if it is None, into a new folder."""
+    target.mkdir()
+    if revision is None:
+        listed = subprocess.run(
+            ["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, check=True, stdout=-1
+        ).stdout
+        files = b"\0".join(name for name in listed.split(b"\0") if name and (ROOT / os.fsdecode(name)).is_file())
+        packed = subprocess.run(["tar", "c", "--null", "-T", "-"], cwd=ROOT, input=files, check=True, stdout=-1).stdout
+    else:
+        packed = subprocess.run(["git", "archive", revision], cwd=ROOT, check=True, stdout=-1).stdout
+    subprocess.run(["tar", "x"], cwd=target, input=packed, check=True)
+    if (ROOT / "build/sdists").exists():
+        shutil.copytree(ROOT / "build/sdists", target / "build/sdists")
+
+
+def cpu_seconds():
+    """Return the CPU time of all finished child processes, and of their children."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def measure(revision):
+    """Build a tree and return the figures, by name."""
+    with tempfile.TemporaryDirectory(prefix="envpool-build-") as folder:
+        tree = Path(folder) / "tree"
+        copy_tree(revision, tree)
+        env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "CC", "CXX")}
+        env["CCACHE_DISABLE"] = "1"
+        load, cpu, wall = os.getloadavg()[0], cpu_seconds(), time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "setup.py", "-q", "build"],
+            cwd=tree,
+            env=env,
+            stdout=-1,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        cpu, wall = cpu_seconds() - cpu, time.perf_counter() - wall
+        if done.returncode:
+            raise SystemExit(f"the build of {revision or 'the working tree'} failed:\n{done.stdout[-4000:]}")
+        (package,) = tree.glob("build/release*/lib*/envpool")
+        subprocess.run([sys.executable, "-m", "compileall", "-q", package], check=True)
+        objects = [path.stat().st_size for path in package.rglob("*.so")]
+        installed = sum(path.stat().st_size for path in package.rglob("*") if path.is_file())
+    return {
+        "revision": revision or "working tree",
+        "load_before": round(load, 2),
+        "cpu_s": round(cpu, 1),
+        "wall_s": round(wall, 1),
+        "shared_objects": len(objects),
+        "shared_objects_mb": round(sum(objects) / 1e6, 2),
+        "installed_mb": round(installed / 1e6, 2),
+    }
+
+
+def machine():
+    """Return the processor, the cores and the compiler; envpool's own function needs a built package."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    version = subprocess.run(["cc", "--version"], check=True, stdout=-1, text=True).stdout.splitlines()[0]
+    return {
+        "cpu": models[0] if models else platform.machine(),
+        "cores": len(os.sched_getaffinity(0)),
+        "python": platform.python_version(),
+        "compiler": version,
+    }
+
+
+def main():
+    """Measure the trees that the arguments name."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("revisions", nargs="*", metavar="REVISION", help="Git revisions; default: the working tree")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    args = parser.parse_args()
+    report = {"machine": machine(), "builds": []}
+    print(", ".join(f"{name} {value}" for name, value in report["machine"].items()))
+    for revision in args.revisions or [None]:
+        report["builds"].append(measure(revision))
+        print(", ".join(f"{name} {value}" for name, value in report["builds"][-1].items()), flush=True)
+    if args.json:
+        args.json.write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

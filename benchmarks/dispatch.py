@@ -37,7 +37,7 @@ def load_plain_queue():
     folder = tempfile.mkdtemp(prefix="envpool-benchmark-")
     here = ROOT / "benchmarks"
     subprocess.run(
-        [sys.executable, "build.py", "plain_queue", folder],
+        [sys.executable, "extension.py", "plain_queue", folder],
         check=True,
         cwd=here,
         env=ENVIRON,

@@ -34,7 +34,7 @@ ENVIRON = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get
 def load_c_loop():
     """Build the loop in C in a temporary folder and return its function."""
     folder = tempfile.mkdtemp(prefix="envpool-benchmark-")
-    command = [sys.executable, "build.py", "consumer", folder]
+    command = [sys.executable, "extension.py", "consumer", folder]
     subprocess.run(command, check=True, cwd=ROOT / "benchmarks", env=ENVIRON, stdout=subprocess.DEVNULL)
     sys.path.insert(0, folder)
     from consumer import step_many

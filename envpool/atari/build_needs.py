@@ -1,4 +1,4 @@
-"""What the Atari extension is built of: ALE's C++ sources, taken from the pinned sdist of ale-py.
+"""The sources of the Atari extension: ALE's C++ code, from the pinned sdist of ale-py.
 
 ALE is free software under the GPL, version 2, and so is an extension that contains it.
 """
@@ -16,31 +16,34 @@ VERSION = "0.12.1"
 SHA256 = "c503d574c5983e1063b451201ccb779d935919c0f6bf116fb0f4f8aa4c86d249"
 HERE = Path("envpool/atari")  # setup.py runs in the root of the tree
 
-#: ALE's C++ is always built like this: no profile may turn on its assertions, which end the process.
+#: Flags of ALE's C++ code in every profile: its assertions would end the process, so they always stay off.
 FLAGS = ["-std=c++17", "-O3", "-g0", "-DNDEBUG", "-fvisibility=hidden", "-w"]
 
-#: Files that cannot be merged with others of their folder: they include NullDev.hxx, which cannot be read twice.
+#: Files that cannot be merged with others of their folder: they include NullDev.hxx, which cannot be included twice.
 APART = {"emucore/NullDev.cxx"}
 
-#: What a profile-guided build plays: bank switching or not, paddle or stick, pictures of all kinds.
+#: Games of the training run: with and without bank switching, paddles and joysticks, all kinds of screens.
 TRAINING_GAMES = ("breakout", "montezuma_revenge", "ms_pacman", "pong", "robotank", "seaquest", "space_invaders")
 
 
 def configure(extension: Extension, build: Build) -> None:
-    """Add what is common to the extensions here, and to the one with the games ALE."""
-    add_sources(extension, "image")
+    """Add the image code to the extensions of this folder, and ALE to the extension with the environment."""
+    sources, headers = files_of("image")
+    flags = [*build.flags, "-std=c++17", "-Iinclude"]
+    extension.extra_objects.append(str(static_library(build, "atari_image", sources, [], flags, headers)))
     extension.extra_compile_args.append("-std=c++17")
-    if extension.name.endswith(".native"):
+    if extension.name.endswith(".env"):
         add_ale(extension, build)
 
 
-def add_sources(extension: Extension, folder: str) -> None:
-    """Add the C++ files of a folder here."""
-    extension.sources += [str(path) for path in sorted((HERE / folder).glob("*.cpp"))]
+def files_of(folder: str) -> tuple[list[Path], list[Path]]:
+    """Return the C++ files of a subfolder, and the headers that they may include."""
+    headers = [*(HERE / folder).glob("*.h"), HERE / "emulator.h", *Path("include/envpool").glob("*.h")]
+    return sorted((HERE / folder).glob("*.cpp")), headers
 
 
 def add_ale(extension: Extension, build: Build) -> None:
-    """Add ALE, the emulator in front of it, and zlib, with which ALE reads ROMs."""
+    """Add ALE, the faster core that replaces parts of it, and zlib, with which ALE reads ROMs."""
     source = fetch_sdist(
         f"ale-py=={VERSION}", SHA256, "--no-build-isolation", python_path=make_backend(Path("build/ale_backend"))
     )
@@ -51,32 +54,32 @@ def add_ale(extension: Extension, build: Build) -> None:
         core = profiled_core(build, quiet, library, source / "src/ale/python/roms")
         extension.extra_objects += linked(core, library)
     else:
-        add_sources(extension, "core")
+        extension.sources += map(str, files_of("core")[0])
         extension.extra_objects.append(str(library))
     extension.extra_compile_args += quiet
     extension.libraries.append("z")
 
 
 def profiled_core(build: Build, includes: list[str], ale: Path, roms: Path) -> Path:
-    """Compile core/ by a profile of a few games, with the ROMs of the sdist."""
+    """Compile core/ with the profile of a training run, which plays a few games with the ROMs of the sdist."""
 
     def train(core: Path, flags: Sequence[str]) -> None:
         program = core.with_name("train")
         run([*compiler(), *flags, str(HERE / "training/train.cpp"), *linked(core, ale), "-lz", "-o", str(program)])
         run([str(program.absolute()), *(str(roms / f"{game}.bin") for game in TRAINING_GAMES)])
 
-    sources, headers = (sorted((HERE / "core").glob(pattern)) for pattern in ("*.cpp", "*.h"))
+    sources, headers = files_of("core")
     flags = [*build.flags, "-std=c++17", f"-I{HERE}", *includes]
-    return profiled_library(build, "atari_core", sources, [], flags, [*headers, HERE / "emulator.h"], train)
+    return profiled_library(build, "atari_core", sources, [], flags, headers, train)
 
 
 def linked(core: Path, ale: Path) -> list[str]:
-    """Return the two libraries for a linker, which looks into each once: each needs something of the other."""
+    """Return two libraries that depend on each other for a linker, which reads each occurrence of a library once."""
     return [str(core), str(ale)] * 2
 
 
 def ale_sources(ale: Path, folder: Path) -> list[Path]:
-    """Return the files that make up the emulator and its RL environment, but for what core/ stands in for.
+    """Return the source files of the emulator and its RL environment, except the files that core/ replaces.
 
     The files of a folder are merged into one, which is written to `folder`.
     """
@@ -89,7 +92,7 @@ def ale_sources(ale: Path, folder: Path) -> list[Path]:
 
 
 def make_version_header(folder: Path) -> Path:
-    """Write the only header that ALE's own build would generate, and return its folder."""
+    """Write the only header that ALE's own build generates, and return its folder."""
     text = f'#define ALE_VERSION "{VERSION}"\n#define ALE_VERSION_GIT_SHA ""\n'
     with lock_for("ale version"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -100,10 +103,10 @@ def make_version_header(folder: Path) -> Path:
 
 
 def make_backend(folder: Path) -> Path:
-    """Write a stand-in for the build backend that the sdist names, and return the folder for the Python path.
+    """Write a substitute for the build backend that the sdist names, and return the folder for the Python path.
 
-    pip asks the backend for the name and version before it downloads; the real one would first have to be installed
-    with everything it needs to build the wheel.
+    pip asks the backend for name and version before it downloads the sdist. The real backend would first have to be
+    installed with all its build requirements.
     """
     text = textwrap.dedent(f"""\
         from pathlib import Path

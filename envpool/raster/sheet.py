@@ -18,8 +18,8 @@ def pack(images: Sequence[Image], numbers: npt.ArrayLike = ()) -> bytes:
     Parameters
     ----------
     images : sequence of numpy.ndarray
-        Images of uint8 (height, width, channels). An image that is drawn over others has 4 channels; an image that fills
-        a frame has 3.
+        Images of uint8 (height, width, channels). An image that is drawn over others has 4 channels, a background image
+        has 3.
     numbers : array_like
         Other data that drawing needs, converted to int32.
     """

@@ -115,6 +115,10 @@ class FrameCase:
 
     def check(self) -> None:
         """Raise AssertionError when a pixel differs."""
+        self.compare()
+
+    def compare(self) -> None:
+        """Raise AssertionError when a pixel differs after the steps of the options."""
         assert_same_frames(self.task_id, self.make_upstream, size=self.size, **{"steps": STEPS, **self.options})
 
     def __str__(self) -> str:

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-import envpool
 from tests.conformance.cases import ExactnessCase, FrameCase, UndisturbedCase, describe
-from tests.mujoco.gym.upstream import IDS, upstream_of, without_contact_forces
+from tests.mujoco.gym.upstream import IDS, TaskOracle, upstream_of
 from tests.support.oracles.frames import Size, rendered
 
 # ---- exactness -------------------------------------------------------------------------------------------------------
@@ -69,6 +68,8 @@ OPTIONS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     same("Walker2d-v5", terminate_when_unhealthy=False, frame_skip=2, **SHOWN),
     same("Walker2d-v4", terminate_when_unhealthy=False, healthy_z_range=(1.1, 1.3)),
 ]  # fmt: skip
+#: Time limits of v5 that are not 1000 steps.
+LIMITS = {"Pusher-v5": 100, "Reacher-v5": 50}
 CLIPPED = ["Ant-v5", "HalfCheetah-v4", "Hopper-v5", "Humanoid-v5", "Pusher-v4", "Reacher-v5"]
 RUNS = [
     TWO_THREADS,
@@ -84,7 +85,7 @@ def exactness() -> Iterator[ExactnessCase]:
         limit: dict[str, Any] = {"max_episode_steps": 80}
         case = ExactnessCase(
             task_id,
-            upstream_of(task_id, limit),
+            TaskOracle(task_id, limit),
             options=limit,
             num_envs=2,
             steps=200,
@@ -95,7 +96,7 @@ def exactness() -> Iterator[ExactnessCase]:
         limit = {"max_episode_steps": 300}
         yield replace(
             case,
-            oracle=upstream_of(task_id, limit),
+            oracle=TaskOracle(task_id, limit),
             label="long",
             options=limit,
             actions="sticky",
@@ -105,26 +106,26 @@ def exactness() -> Iterator[ExactnessCase]:
             is_slow=True,
         )
         if task_id.endswith("v5"):
-            steps = max(3 * envpool.make_spec(task_id).config.max_episode_steps, 2000) + 3
-            upstream = upstream_of(task_id)
+            steps = max(3 * LIMITS.get(task_id, 1000), 2000) + 3
+            oracle = TaskOracle(task_id)
             yield ExactnessCase(
-                task_id, upstream, "default time limit", num_envs=1, steps=steps, min_episodes=3, is_slow=True
+                task_id, oracle, "default time limit", num_envs=1, steps=steps, min_episodes=3, is_slow=True
             )
     # MuJoCo clips controls, and uses zeros when a control is not finite; upstream's cost of such an action stays.
     limit = {"max_episode_steps": 40}
     for task_id in CLIPPED:
         for mode in ("out_of_range", "non_finite"):
-            upstream = upstream_of(task_id, limit)
-            yield ExactnessCase(task_id, upstream, "", limit, actions=mode, num_envs=3, steps=90, min_episodes=2)
+            oracle = TaskOracle(task_id, limit)
+            yield ExactnessCase(task_id, oracle, "", limit, actions=mode, num_envs=3, steps=90, min_episodes=2)
     limit = {"max_episode_steps": 45}
     for task_id, options, kwargs in OPTIONS:
-        upstream = upstream_of(task_id, kwargs | limit)
-        yield ExactnessCase(task_id, upstream, describe(options), options | limit, num_envs=2, steps=90, min_episodes=2)
+        oracle = TaskOracle(task_id, kwargs | limit)
+        yield ExactnessCase(task_id, oracle, describe(options), options | limit, num_envs=2, steps=90, min_episodes=2)
     # Contact forces stay zero with post_constraint=False, as in versions before v4.
     for task_id in ("Ant-v5", "Humanoid-v5", "HumanoidStandup-v5"):
-        upstream = replace(upstream_of(task_id), prepare=without_contact_forces)
+        oracle = TaskOracle(task_id, has_contact_forces=False)
         options = {"post_constraint": False}
-        yield ExactnessCase(task_id, upstream, describe(options), options, num_envs=2, steps=60, min_episodes=0)
+        yield ExactnessCase(task_id, oracle, describe(options), options, num_envs=2, steps=60, min_episodes=0)
 
 
 EXACTNESS = list(exactness())

@@ -11,6 +11,7 @@ v4 and v5 are gymnasium's own. Of the others the code is gone with mujoco-py, or
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -21,6 +22,8 @@ import numpy as np
 
 from envpool.mujoco.gym.options import ASSETS
 from tests.support.oracles.gymnasium_oracle import Upstream
+from tests.support.oracles.oracle import Oracle
+from tests.support.oracles.trajectory import Trajectory
 
 FIRST_VERSION = {
     "Ant": 3,
@@ -81,6 +84,32 @@ def upstream_of(task_id: str, kwargs: Mapping[str, Any] | None = None) -> Upstre
         upstream_id = PUSHER_V4
     upstream = Upstream(upstream_id, options, without_contact_forces if int(version) < 4 else None)
     return Upstream(upstream.id, upstream.kwargs, upstream.prepare, info=info_of(task_id, upstream))
+
+
+@dataclass(frozen=True)
+class TaskOracle(Oracle):
+    """Plays gymnasium's environments of a task; they are created when a case is played, not when it is listed.
+
+    Attributes
+    ----------
+    task_id : str
+        The pool's task.
+    kwargs : mapping
+        For ``gymnasium.make``.
+    has_contact_forces : bool
+        Whether upstream computes contact forces, as its versions from v4 on do.
+    """
+
+    task_id: str
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    has_contact_forces: bool = True
+
+    def play(self, case: Any) -> tuple[Any, list[int], Trajectory]:
+        """Return the actions and seeds of a case, and what upstream returned."""
+        upstream = upstream_of(self.task_id, self.kwargs)
+        if not self.has_contact_forces:
+            upstream = replace(upstream, prepare=without_contact_forces)
+        return upstream.play(case)
 
 
 def info_of(task_id: str, upstream: Upstream) -> dict[str, Any]:

@@ -97,10 +97,10 @@ def text(double reward, const uint8_t[::1] glyphs, int32_t[::1] advance, int32_t
 
 
 def shrink(uint32_t[:, ::1] canvas, bint is_mixed):
-    """Return the frame of a canvas."""
-    cdef uint8_t[:, :, ::1] frame = np.zeros((OBS_SIZE, OBS_SIZE, 3), np.uint8)
-    canvas_shrink(&canvas[0, 0], is_mixed, &frame[0, 0, 0])
-    return np.asarray(frame)
+    """Return the observation that a canvas is shrunk to."""
+    cdef uint8_t[:, :, ::1] obs = np.zeros((OBS_SIZE, OBS_SIZE, 3), np.uint8)
+    canvas_shrink(&canvas[0, 0], is_mixed, &obs[0, 0, 0])
+    return np.asarray(obs)
 
 
 def rotate(double x, double y, double angle):
