@@ -1,0 +1,1 @@
+"""Arithmetic and random generators that equal NumPy bit for bit, for environments in Cython."""
