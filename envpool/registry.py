@@ -149,7 +149,11 @@ class EnvRegistry:
         ConfigError
             A value is not allowed (also an AssertionError and a ValueError).
         """
-        return self._configure(self.find(task_id), options)[0]
+        from envpool.render_options import check_render_options
+
+        spec = self._make_spec(self.find(task_id), options)
+        check_render_options(task_id, options)
+        return spec
 
     def resolve(self, task_id: str, env_type: str, options: Mapping[str, Any]) -> tuple[EnvSpec, RenderOptions | None]:
         """Return the spec and the render options of the pool that ``make`` was asked for.
@@ -187,7 +191,7 @@ class EnvRegistry:
                 "gym_reset_return_info=False is only available with gym_api='legacy'; without it, reset() always "
                 "returns (obs, info)"
             )
-        spec, render = self._configure(entry, options)
+        spec = self._make_spec(entry, options)
         spec.style = "gym" if is_legacy else "dm" if env_type == "dm" else "gymnasium"
         spec.follows_gym = env_type == "gym" and gym_api != "gymnasium"
         if entry.env is None and not is_legacy:
@@ -195,28 +199,27 @@ class EnvRegistry:
             spec.pool_cls = getattr(import_module(entry.import_path), name)
         from envpool.render_options import make_render_options
 
-        return spec, make_render_options(spec, render)
+        return spec, make_render_options(spec, options)
 
-    def _configure(self, entry: TaskEntry, options: Mapping[str, Any]) -> tuple[EnvSpec, dict[str, Any]]:
-        """Return the spec of a task, and its checked options that concern rendering.
+    def _make_spec(self, entry: TaskEntry, options: Mapping[str, Any]) -> EnvSpec:
+        """Return the spec of a task.
 
-        Options that configure the pool rather than the environment do not go into the spec, unless the environment has
-        an option of the same name and the value is not None.
+        Options of the pool do not go into the spec, unless the environment has an option of the same name and the value
+        is not None.
         """
-        from envpool.render_options import RENDER_DEFAULTS, check_render_options
+        from envpool.render_options import RENDER_DEFAULTS
         from envpool.spec import check_names
 
         task_id, spec_cls = entry.task_id, self.spec_class(entry)
         own_names = spec_cls.gen_config._fields
         pool_names = ("render_mode", *RENDER_DEFAULTS, "from_pixels", "gym_api")
-        render = check_render_options(task_id, options)
         if options.get("from_pixels") and "from_pixels" not in own_names:
             raise ConfigError(f"from_pixels=True is only available for MuJoCo tasks; {task_id!r} is not one")
         config = {k: v for k, v in options.items() if k not in pool_names or (k in own_names and v is not None)}
         check_names(config, own_names, f"task {task_id!r}")
         spec: EnvSpec = spec_cls(spec_cls.gen_config(**(entry.config | config)))
         spec.task_id = task_id
-        return spec, render
+        return spec
 
 
 def wants_legacy_gym(env_type: str, gym_api: str) -> bool:

@@ -1,4 +1,4 @@
-"""The options of ``make`` that say how a pool renders: checked before anything is built."""
+"""The options of ``make`` that say how a pool renders."""
 
 from __future__ import annotations
 
@@ -78,15 +78,15 @@ def check_render_options(task_id: str, options: Mapping[str, Any]) -> dict[str, 
     return {"render_mode": mode} | values
 
 
-def make_render_options(spec: EnvSpec, values: Mapping[str, Any]) -> RenderOptions | None:
+def make_render_options(spec: EnvSpec, options: Mapping[str, Any]) -> RenderOptions | None:
     """Return the render options of a pool.
 
     Parameters
     ----------
     spec : EnvSpec
         Task and configuration of the pool.
-    values : mapping of str to object
-        Result of `check_render_options`.
+    options : mapping of str to object
+        All options of ``make``; those that do not concern rendering are ignored.
 
     Returns
     -------
@@ -96,10 +96,13 @@ def make_render_options(spec: EnvSpec, values: Mapping[str, Any]) -> RenderOptio
     Raises
     ------
     ConfigError
-        The task has no renderer, or an option does not fit the task or the size of the pool.
+        The task has no renderer, or a value is not allowed.
+    TypeError
+        A value has a wrong type.
     ImportError
         A package is missing that the render mode or the task's renderer needs.
     """
+    values = check_render_options(str(spec.task_id), options)
     mode = values["render_mode"]
     if mode is None:
         return None
