@@ -1,8 +1,9 @@
 """Moving actions from the user's arrays into the slots of the engine: one packed array per action field, by env id.
 
 A send has two stages. First everything of the user's is converted to arrays, which may run any code. Second, without
-running any Python code, the env ids are checked and marked as busy, and the actions are copied into their slots. A value
-that is out of bounds makes the second stage fail, except for an env that resets in this step and ignores its action.
+running any Python code, the env ids are checked and marked as busy, and the actions are copied into their slots. A
+value that is out of bounds makes the second stage fail, except for an env that resets in this step and ignores its
+action.
 """
 
 import numpy as np
@@ -116,8 +117,8 @@ cdef class ActionField:
         if (cnp.PyArray_NDIM(a) != 1 + self.ndim or cnp.PyArray_DIMS(a)[0] != rows
                 or (self.ndim and action.shape[1:] != self.shape)):
             raise ActionError(
-                f"action {self.name!r} has shape {action.shape}, expected {(rows, *self.shape)}: one row for each of the "
-                f"{rows} env ids"
+                f"action {self.name!r} has shape {action.shape}, expected {(rows, *self.shape)}: one row for each "
+                f"of the {rows} env ids"
             )
         if not may_cast and action.dtype != self.dtype:
             raise ActionError(
@@ -189,7 +190,7 @@ cdef class ActionField:
         return STORED
 
     cdef int64_t repair(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept:
-        """Sets rows with a value out of bounds to the lower bounds, so that no slot keeps a value which its env forbids.
+        """Sets rows with a value out of bounds to the lower bounds, so that no slot keeps a forbidden value.
 
         Returns the position of the first such row whose env would use its action, or STORED.
         """
@@ -216,7 +217,7 @@ cdef class ActionField:
         cdef int64_t k
         if row == MISFIT:
             return ActionError(
-                f"action {self.name!r} changed its shape or dtype while the actions were being converted; nothing was sent"
+                f"action {self.name!r} changed its shape or dtype while actions were being converted; nothing was sent"
             )
         lows = np.reshape([self.lows[k] for k in range(self.items)], self.shape)
         highs = np.reshape([self.highs[k] for k in range(self.items)], self.shape)
@@ -241,7 +242,7 @@ cdef class ActionTable:
         self.fields = tuple(ActionField(f) for f in fields)
 
     cdef int32_t load(self, Engine* e, object action, object env_id, const int32_t** ids) except -1:
-        """Marks the envs of a send as busy, copies their actions, and returns the number of envs; `ids` becomes their ids.
+        """Marks the envs of a send as busy, copies their actions, and returns their number; `ids` becomes their ids.
 
         Parameters
         ----------

@@ -162,7 +162,7 @@ cdef class Batches:
         return 0
 
     cdef void empty_blocks(self) noexcept:
-        """Makes the blocks ready for the next send, without handing out their rows. No worker may be writing to them."""
+        """Makes the blocks ready for the next send without handing out their rows. No worker may be writing."""
         cdef Engine* e = self.engine
         cdef int64_t k
         for k in range(e.num_blocks):

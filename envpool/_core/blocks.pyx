@@ -2,9 +2,9 @@
 
 A block is handed out as NumPy arrays over its memory. Anyone who holds an array, or a slice, a memoryview or a DLPack
 view of it, raises the reference count of that array, directly or through the base of the view. A block may therefore be
-written again when the block alone references its arrays, no array has a weak reference, and every array has its original
-layout (nobody has reshaped it in place or cleared its writeable flag). The memory belongs to an object that is the base
-of every array, so that it outlives the pool as long as an array does.
+written again when the block alone references its arrays, no array has a weak reference, and every array has its
+original layout (nobody has reshaped it in place or cleared its writeable flag). The memory belongs to an object that is
+the base of every array, so that it outlives the pool as long as an array does.
 """
 
 import numpy as np
@@ -147,7 +147,8 @@ cdef class BlockStore:
     cdef BlockStore resized(self, int64_t capacity):
         """Returns another store, for blocks with these columns and `capacity` rows."""
         cdef BlockStore other = BlockStore.__new__(BlockStore)
-        other.names, other.shapes, other.dtypes, other.core_columns = self.names, self.shapes, self.dtypes, self.core_columns
+        other.names, other.shapes, other.dtypes = self.names, self.shapes, self.dtypes
+        other.core_columns = self.core_columns
         other.num_fields, other.same_step, other.capacity = self.num_fields, self.same_step, capacity
         other.used = []
         return other

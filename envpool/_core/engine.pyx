@@ -3,7 +3,8 @@
 Three invariants exclude lost wake-ups and deadlocks; Spin checks a model of them, tests/models/park.pml:
 - A worker raises `parked`, reads `head` and `claim` once more, and only then sleeps. The consumer stores `head` and
   then reads `parked`. Both sides use sequentially consistent accesses, so that one of the two sees the other.
-- A worker reads the futex word before that last look for work, so that a wake in between makes the sleep return at once.
+- A worker reads the futex word before that last look for work, so that a wake in between makes the sleep return at
+  once.
 - The consumer never sleeps while published work is unclaimed and a worker that may claim it is parked.
 """
 
@@ -17,7 +18,7 @@ from envpool._core.atomic cimport (
 )
 from envpool._core.execute cimport execute_async, execute_partial, execute_sync
 from envpool._core.layout cimport row_bytes
-from envpool._core.structs cimport Block, DISABLED, Engine, PENDING, REFUSED, Span, Worker, pthread_t
+from envpool._core.structs cimport Block, DISABLED, Engine, PENDING, REFUSED, Span, Worker
 from envpool.env cimport envpool_env
 
 cdef extern from "stdlib.h" nogil:
@@ -135,7 +136,7 @@ cdef void engine_free(Engine* e) noexcept:
 # ---- claiming -------------------------------------------------------------------------------------------------------
 
 cdef inline int64_t estimate(int64_t old, int64_t sample) noexcept nogil:
-    """Returns the new mean. Preemption lengthens samples and never shortens them, so the mean rises slowly and boundedly."""
+    """Returns the new mean, which rises slowly and boundedly: preemption lengthens samples, and never shortens them."""
     if old == 0 or sample < old:
         return max(sample, 1) if old == 0 else old - ((old - sample) >> 2)
     return old + ((min(sample - old, old + 8) + 7) >> 3)

@@ -88,7 +88,7 @@ cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_
 
 cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out, void** fused,
                    int64_t row) noexcept nogil:
-    """Steps n <= ENVPOOL_MAX_BATCH envs into `out`. If `fused` is not NULL, run_many writes their fields from `row` on."""
+    """Steps n <= ENVPOOL_MAX_BATCH envs into `out`; unless `fused` is NULL, run_many writes the rows from `row` on."""
     cdef envpool_batch batch
     cdef uint8_t reset[ENVPOOL_MAX_BATCH]
     cdef int32_t errors[ENVPOOL_MAX_BATCH]

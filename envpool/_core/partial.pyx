@@ -6,8 +6,8 @@ a row for each env, and every env that is sent from then on is written there and
 announced envs are copied into the block that is handed out. Rows that were on their way to blocks of whole batches at
 that moment are moved as they arrive, together with the rows that were claimed with them.
 
-The mode ends when a plain recv() or step() has asked for a whole batch again and nothing is in flight. It costs a claim,
-an announcement and a copy for each env, and the consumer never works; pools that do not need it never enter it.
+The mode ends when a plain recv() or step() has asked for a whole batch again and nothing is in flight. It costs a
+claim, an announcement and a copy for each env, and the consumer never works; pools that do not need it never enter it.
 
 What must hold: an env is in flight (`busy`) from its send until its row is handed out. So its row of the block is never
 written while it is being copied, and the block has room for all envs however long some of them take.
@@ -157,7 +157,7 @@ cdef class PartialBatches:
         word = ep_swap_sc64(&e.arrivals, 0)
         n = <int32_t>(word >> 32)
         id = <int32_t><uint32_t>word - 1
-        for k in range(self.num_arrived + n - 1, self.num_arrived - 1, -1):     # the last arrival is on top of the stack
+        for k in range(self.num_arrived + n - 1, self.num_arrived - 1, -1):     # the last arrival is on top
             self.arrived[k] = id
             self.has_arrived[id] = 1
             id = e.next[id]
@@ -224,7 +224,7 @@ cdef class PartialBatches:
     # ---- receiving ---------------------------------------------------------------------------------------------------
 
     cdef int check(self, const RecvRequest* request) except -1:
-        """Raises for a wait that could never end. Every iteration asks, since a signal handler may have used the pool."""
+        """Raises for a wait that could never end. Every iteration asks, since a signal handler may use the pool."""
         cdef Engine* e = self.engine
         cdef int64_t i
         if request.ids != NULL:
@@ -233,8 +233,8 @@ cdef class PartialBatches:
                     raise EnvIdError(f"env_ids[{i}] is {request.ids[i]}, which is no longer in flight")
         elif request.need > e.outstanding:
             raise PoolStateError(
-                f"recv(min_ready={request.need}) would wait forever, because {e.outstanding} envs are in flight: send to "
-                "more envs first"
+                f"recv(min_ready={request.need}) would wait forever, because {e.outstanding} envs are in flight: send "
+                "to more envs first"
             )
         elif request.need < 0 and request.timeout_ns < 0:
             check_can_fill(e)

@@ -1,16 +1,14 @@
 """The pool as Python sees it: its life cycle, what goes in and what comes out.
 
-A pool owns its parts: the engine with its threads, the guard, the action table, whole and partial batches, and the frame
-renderer. Every public call enters through the guard, uses each part it needs once, and leaves through the guard; see
-guard.pyx for what that ensures. Everything here runs with the GIL held, apart from waits.
+A pool owns its parts: the engine with its threads, the guard, the action table, whole and partial batches, and the
+frame renderer. Every public call enters through the guard, uses each part it needs once, and leaves through the guard;
+see guard.pyx for what that ensures. Everything here runs with the GIL held, apart from waits.
 
 What must hold whenever Python code can run:
 - `outstanding` rows have been sent and not handed out; `busy` marks their envs, and no others.
 - A call that raises before it publishes has changed nothing but action slots of idle envs.
 - A wait that is interrupted, e.g. by Ctrl-C, leaves its batch in its place: the next recv() returns it.
 """
-
-import numpy as np
 
 cimport cython
 cimport numpy as cnp
@@ -45,8 +43,9 @@ def available_cpus():
     return ep_available_cpus()
 
 
-# Hidden from the garbage collector: it could clear the lists of blocks of a pool that is garbage, to which threads still
-# write. A cycle that contains a pool passes through the attributes of a Python subclass, which the collector does see.
+# Hidden from the garbage collector: it could clear the lists of blocks of a pool that is garbage, to which threads
+# still write. A cycle that contains a pool passes through the attributes of a Python subclass, which the collector does
+# see.
 @cython.no_gc
 cdef class Pool:
     """Environments of one definition and the threads that step them.
@@ -125,7 +124,8 @@ cdef class Pool:
         """Stop and join the threads and free the envs. Arrays handed out stay valid. It may be called again.
 
         A call that another thread is inside of raises PoolStateError, and close() returns after it. If this thread is
-        inside of a call, which a signal handler or a destructor has interrupted, the envs are freed when that call ends.
+        inside of a call, which a signal handler or a destructor has interrupted, the envs are freed when that call
+        ends.
         """
         if self.engine == NULL:
             return
@@ -196,8 +196,8 @@ cdef class Pool:
             self.guard.check_open()
             self.guard.begin(visit, activities)
             raise PoolStateError(
-                f"step() with {n} envs and {e.outstanding} in flight cannot return a batch of {e.batch_size}: step more "
-                "envs at once, or use send() and recv(); nothing was sent"
+                f"step() with {n} envs and {e.outstanding} in flight cannot return a batch of {e.batch_size}: step "
+                "more envs at once, or use send() and recv(); nothing was sent"
             )
         self.guard.begin(visit, activities)
         self.launch(ids, n, activities)

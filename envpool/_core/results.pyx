@@ -1,7 +1,7 @@
 """Putting the arrays of a block into the form of an API style.
 
-A style is written down once, as a nest of tuples, named tuples and dicts whose leaves are array names. Every result is a
-new nest, since clients write into the dicts; the arrays in it are those of the block.
+A style is written down once, as a nest of tuples, named tuples and dicts whose leaves are array names. Every result is
+a new nest, since clients write into the dicts; the arrays in it are those of the block.
 """
 
 from cpython.dict cimport PyDict_SetItem

@@ -6,13 +6,14 @@ their rows into a block. A block is ready when all its rows are written, and the
 
 Who owns what. An env is idle, or in flight from its publication until its row is handed out. While an env is idle, only
 the consumer touches its action slot, flags and state; while it is in flight, only the thread that claimed it does.
-`claim` only grows and is 64 bits wide, so a successful compare-and-swap proves that no id read before it was overwritten.
+`claim` only grows and is 64 bits wide, so a successful compare-and-swap proves that no id read before it was
+overwritten.
 
 Sync pools (batch_size == num_envs): the row of an env is its position in the send, so that a block has the order of the
-send. Async pools: a row is allocated after its env has been simulated, in order of completion, so that a slow env delays
-no other one. Partial batches: an env published at or after ring position `partial_from` gets row i of one block for env
-i and is announced on its own (`arrivals`), so that the consumer can take any env while others are in flight; see
-partial.pyx.
+send. Async pools: a row is allocated after its env has been simulated, in order of completion, so that a slow env
+delays no other one. Partial batches: an env published at or after ring position `partial_from` gets row i of one block
+for env i and is announced on its own (`arrivals`), so that the consumer can take any env while others are in flight;
+see partial.pyx.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t

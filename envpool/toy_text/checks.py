@@ -33,9 +33,7 @@ def check_reward(name: str, value: Any) -> float:
 def check_rewards(name: str, values: Any, meanings: Sequence[str]) -> list[float]:
     """Return one reward for each of `meanings`, or raise ConfigError."""
     if not isinstance(values, (list, tuple)) or len(values) != len(meanings):
-        raise ConfigError(
-            f"{name} must be a tuple of {len(meanings)} numbers ({', '.join(meanings)}), got {values!r}"
-        )
+        raise ConfigError(f"{name} must be a tuple of {len(meanings)} numbers ({', '.join(meanings)}), got {values!r}")
     return [
         check_reward(f"{name}[{i}] ({meaning})", v) for i, (meaning, v) in enumerate(zip(meanings, values, strict=True))
     ]

@@ -309,8 +309,8 @@ cdef int check_results(const ep_xla_call* call, Target target, Pool pool, object
         if to.dims[0] != rows:
             raise PoolStateError(
                 f"this call expects a batch of {to.dims[0]} rows, but the next batch has {rows}, since "
-                f"{pool.engine.outstanding} envs were in flight: the shapes of compiled code are fixed, so let step() receive "
-                "the rows of its env_id, or call recv() of the pool"
+                f"{pool.engine.outstanding} envs were in flight: the shapes of compiled code are fixed, so let step() "
+                "receive the rows of its env_id, or call recv() of the pool"
             )
     return 0
 
@@ -361,7 +361,7 @@ cdef int serve(const ep_xla_call* call) except -1:
             for i in range(1, call.num_results):
                 array = <cnp.ndarray>batch[i - 1]
                 if cnp.PyArray_DIMS(array)[0] != call.results[i].dims[0]:
-                    raise PoolStateError("another thread used the pool during this call: use the pool from one thread only")
+                    raise PoolStateError("another thread used the pool during this call: use it from one thread only")
                 copy_out(array, &call.results[i])
     finally:
         pool.leave(visit)

@@ -164,7 +164,7 @@ def test_an_env_that_cannot_be_drawn():
         actions = np.zeros(20, int)
         actions[[3, 7]] = NO_FRAME
         pool.step(actions)
-        text = r"2 env\(s\) could not be rendered: env 3: has nothing to show at step 1 of episode 1 \(env 3\); env 7: has"
+        text = r"2 env\(s\) could not be rendered: env 3: has nothing to show at step 1 of episode 1 \(env 3\); env 7"
         with pytest.raises(RenderError, match=text) as caught:
             pool.render(range(20))
         assert sorted(caught.value.failures) == [3, 7]

@@ -179,7 +179,7 @@ def test_close_waits_for_frames(native):
     assert closing.is_alive()
     native.open_gate()
     closing.finish()
-    with pytest.raises(PoolStateError, match="the pool (is|was) closed"):
+    with pytest.raises(PoolStateError, match=r"the pool (is|was) closed"):
         rendering.finish()
     wait_until(lambda: not workers())
 
@@ -194,7 +194,7 @@ def test_close_ends_a_wait_for_a_busy_env(native):
     wait_until(lambda: pool.is_closed)
     native.open_gate()
     closing.finish()
-    with pytest.raises(PoolStateError, match="the pool (is|was) closed"):
+    with pytest.raises(PoolStateError, match=r"the pool (is|was) closed"):
         rendering.finish()
 
 
@@ -239,7 +239,7 @@ def test_a_closed_pool_and_one_from_before_a_fork():
         os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     pool.close()
-    with pytest.raises(PoolStateError, match="the pool (is|was) closed"):
+    with pytest.raises(PoolStateError, match=r"the pool (is|was) closed"):
         pool.render()
 
 

@@ -215,7 +215,11 @@ BAD = {
         PoolStateError,
         r"recv\(min_ready=3\) would wait forever, because 2 envs are in",
     ),
-    "more than asked for": ({"min_ready": 2, "env_ids": [0]}, PoolStateError, r"would wait forever, because env_ids has 1"),
+    "more than asked for": (
+        {"min_ready": 2, "env_ids": [0]},
+        PoolStateError,
+        r"forever, because env_ids has 1",
+    ),
     "timeout negative": ({"timeout": -1}, ConfigError, r"timeout is -1.0 seconds, allowed are 0 and more"),
     "timeout no number": ({"timeout": float("nan")}, ConfigError, r"timeout is nan seconds"),
     "timeout a string": ({"timeout": "1"}, TypeError, r"timeout must be a number of seconds, got '1'"),

@@ -311,7 +311,7 @@ def test_an_argument_that_closes_the_pool(checked, where):
         "env_id": (np.zeros(2, np.int32), CallsBack([0, 1], checked.pool.close)),
         "dict": ({"action": CallsBack(np.zeros(2, np.int32), checked.pool.close), "env_id": [0, 1]},),
     }[where]
-    with pytest.raises(PoolStateError, match="the pool (is|was) closed"):
+    with pytest.raises(PoolStateError, match=r"the pool (is|was) closed"):
         checked.pool.step(*arguments)
 
 

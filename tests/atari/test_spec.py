@@ -104,7 +104,7 @@ def test_without_ale_py(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_build_without_ale(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(envpool.atari, "native", raising=False)
+    monkeypatch.delattr(envpool.atari, "env", raising=False)
     monkeypatch.setitem(sys.modules, "envpool.atari.env", None)
     with pytest.raises(ImportError, match=r"not in this build of envpool.*zlib1g-dev"):
         envpool.make("Pong-v5", "gymnasium")

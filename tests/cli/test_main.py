@@ -50,7 +50,10 @@ def test_version(capsys):
         (["bench", "CartPole-v1", "CartPole-v11"], "CartPole-v11 is not supported"),
         (["bench", "CartPole-v1", "--num-envs", "0"], "--num-envs: must be an integer of at least 1, got '0'"),
         (["bench", "CartPole-v1", "--num-envs", "1.5"], "--num-envs: must be an integer of at least 1, got '1.5'"),
-        (["bench", "CartPole-v1", "--num-envs", "4", "--batch-size", "5"], "batch_size must be between 1 and num_envs, which is 4"),
+        (
+            ["bench", "CartPole-v1", "--num-envs", "4", "--batch-size", "5"],
+            "batch_size must be between 1 and num_envs, which is 4",
+        ),
         (["bench", "CartPole-v1", "--num-threads", "5000"], "num_threads must be between 0 and 4096, got 5000"),
         (["bench", "CartPole-v1", "--seconds", "0"], "--seconds: must be a number of seconds above 0, got '0'"),
         (["bench", "CartPole-v1", "--seconds", "nan"], "--seconds: must be a number of seconds above 0, got 'nan'"),

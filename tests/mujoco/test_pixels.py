@@ -112,5 +112,5 @@ def test_bad_options(options, text):
 
 
 def test_other_families():
-    with pytest.raises(ValueError, match="from_pixels=True is only available for MuJoCo tasks; 'CartPole-v1' is not one"):
+    with pytest.raises(ValueError, match="from_pixels=True is only available for MuJoCo tasks; 'CartPole-v1' is not"):
         envpool.make_spec("CartPole-v1", from_pixels=True)

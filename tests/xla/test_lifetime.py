@@ -63,7 +63,7 @@ def test_a_closed_pool():
     for call in (lambda: step(handle, np.zeros(2, int)), lambda: recv(handle)):
         with refuses("PoolStateError: the pool is closed: make a new one"):
             jax.block_until_ready(call())
-    with pytest.raises(PoolStateError, match="the pool (is|was) closed"):
+    with pytest.raises(PoolStateError, match=r"the pool (is|was) closed"):
         pool.xla()
 
 
