@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from ale_py import roms
 
-from envpool.atari import native
+from envpool.atari import env as atari_env
 from envpool.atari.registration import GAMES
 from envpool.atari.roms import read_rom
 
@@ -57,7 +57,7 @@ def compare(
     rng = np.random.default_rng(seed)
     plain = plain_frames(game, seed, repeat, mode, difficulty)
     next(plain)
-    console = native.Console(read_rom(game, known["md5"]), seed, repeat, mode, difficulty)
+    console = atari_env.Console(read_rom(game, known["md5"]), seed, repeat, mode, difficulty)
     pattern = DRAWN[drawn]
     for start in range(0, frames, CHUNK):
         n = min(CHUNK, frames - start)
