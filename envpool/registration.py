@@ -9,23 +9,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from envpool.registry import registry
+from envpool.registry import registry as registry
 
 if TYPE_CHECKING:
     from envpool.pool import EnvPool
     from envpool.spec import EnvSpec
-
-__all__ = [
-    "list_all_envs",
-    "make",
-    "make_dm",
-    "make_gym",
-    "make_gymnasium",
-    "make_spec",
-    "pool_class",
-    "register",
-    "registry",
-]
 
 register = registry.register
 make_spec = registry.make_spec

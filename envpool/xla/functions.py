@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from envpool.extensions import load_compiled
-
-if TYPE_CHECKING:
-    from envpool.pool import EnvPool
 
 bridge: Any = load_compiled(
     "envpool.xla.bridge",
@@ -33,8 +30,8 @@ Struct: Any = jax.ShapeDtypeStruct
 HANDLE = Struct((8,), np.uint8)
 
 
-def make_functions(pool: EnvPool) -> tuple[Any, Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
-    """Return (handle, recv, send, step) of a pool; see ``EnvPool.xla``."""
+def make_functions(pool: Any) -> tuple[Any, Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    """Return (handle, recv, send, step) of an ``EnvPool``; see ``EnvPool.xla``."""
     handle, nest, arrays = bridge.connect(pool)
     batch_size = int(pool.config["batch_size"])
 

@@ -9,17 +9,11 @@ import numpy as np
 import pytest
 
 from envpool.errors import EnvIdError, PoolStateError
+from tests._core.test_frames import POOLS
 from tests.support import plugin
 from tests.support.background_call import BackgroundCall
 from tests.support.checked_pool import WAIT, CheckedPool, codes, same
 from tests.support.process import open_files, resident, wait_until, workers
-
-POOLS = {
-    "sync": {"num_envs": 6, "num_threads": 2},
-    "sync, the caller alone": {"num_envs": 6, "num_threads": 1},
-    "async": {"num_envs": 6, "batch_size": 2, "num_threads": 2},
-    "async, one thread": {"num_envs": 6, "batch_size": 2, "num_threads": 1},
-}
 
 
 @pytest.fixture(params=POOLS)

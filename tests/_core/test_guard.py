@@ -17,34 +17,11 @@ import pytest
 from envpool.errors import ActionError, ConfigError, EnvIdError, PoolStateError, RenderError
 from tests.support import plugin
 from tests.support.background_call import BackgroundCall
+from tests.support.callbacks import CallsBack, ComparesBack
 from tests.support.process import PATIENCE, wait_until, workers
 from tests.support.python import environment
 
 DOCUMENTED = (PoolStateError, EnvIdError, ActionError, RenderError, ConfigError)
-
-
-class CallsBack:
-    """Call a function while NumPy converts the object to an array."""
-
-    def __init__(self, values, act):
-        self.values, self.act = values, act
-
-    def __array__(self, dtype=None, copy=None):
-        self.act()
-        return np.asarray(self.values)
-
-
-class ComparesBack:
-    """Call a function while NumPy compares the object."""
-
-    def __init__(self, act):
-        self.act = act
-
-    def __eq__(self, other):
-        self.act()
-        return True
-
-    __hash__ = None
 
 
 def calls_of(pool):

@@ -14,6 +14,7 @@ import pytest
 from envpool.errors import EnvIdError, PoolStateError
 from tests.support import plugin
 from tests.support.background_call import BackgroundCall
+from tests.support.callbacks import CallsBack
 from tests.support.checked_pool import WAIT, CheckedPool
 from tests.support.process import PATIENCE, wait_until, workers
 from tests.support.python import run_python
@@ -26,15 +27,6 @@ def checked(request):
     yield c
     plugin.load().native.open_gate()
     c.close()
-
-
-@pytest.fixture
-def gate():
-    """Yield the plug-in with its gate closed: envs with the action WAIT stop there. The gate is opened at the end."""
-    native = plugin.load().native
-    native.close_gate()
-    yield native
-    native.open_gate()
 
 
 # ---- nothing to receive ----------------------------------------------------------------------------------------------
@@ -192,12 +184,18 @@ def assert_received_or_closed(waiting):
         assert "the pool was closed during recv()" in str(error)
 
 
-def test_close_while_another_thread_waits_in_recv(checked, gate):
+def recv_at_gate(checked, gate):
+    """Return a recv() of another thread that waits for envs at the gate."""
     checked.start()
     checked.send([0, 1, 2, 3], [WAIT] * 4)
     waiting = BackgroundCall(checked.pool.recv)
     waiting.wait_until_inside()
     wait_until(lambda: gate.num_at_gate() >= 1)
+    return waiting
+
+
+def test_close_while_another_thread_waits_in_recv(checked, gate):
+    waiting = recv_at_gate(checked, gate)
     closing = BackgroundCall(checked.pool.close)
     wait_until(lambda: checked.pool.is_closed)
     with pytest.raises(PoolStateError, match="closed"):
@@ -208,11 +206,7 @@ def test_close_while_another_thread_waits_in_recv(checked, gate):
 
 
 def test_close_in_two_threads_at_once(checked, gate):
-    checked.start()
-    checked.send([0, 1, 2, 3], [WAIT] * 4)
-    waiting = BackgroundCall(checked.pool.recv)
-    waiting.wait_until_inside()
-    wait_until(lambda: gate.num_at_gate() >= 1)
+    waiting = recv_at_gate(checked, gate)
     closing = [BackgroundCall(checked.pool.close) for _ in range(3)]
     wait_until(lambda: checked.pool.is_closed)
     gate.open_gate()
@@ -289,17 +283,6 @@ def test_one_thread_sends_and_another_receives(batch_size):
         c.received(batches.get(), may_be_part=True)
     c.assert_works()
     c.close()
-
-
-class CallsBack:
-    """Uses the pool while NumPy converts it to an array."""
-
-    def __init__(self, values, act):
-        self.values, self.act = values, act
-
-    def __array__(self, dtype=None, copy=None):
-        self.act()
-        return np.asarray(self.values)
 
 
 @pytest.mark.parametrize("where", ["action", "env_id", "dict"])

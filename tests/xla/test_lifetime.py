@@ -43,15 +43,6 @@ def scan_of(step, action=0, num_envs=2, steps=10_000):
     return lambda handle: compiled(handle, matrix)[0]
 
 
-@pytest.fixture
-def gate():
-    """Yield the plug-in with its gate closed: envs with the action WAIT stop there. The gate is opened at the end."""
-    native = plugin.load().native
-    native.close_gate()
-    yield native
-    native.open_gate()
-
-
 # ---- the end of a pool -----------------------------------------------------------------------------------------------
 
 
