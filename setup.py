@@ -1,8 +1,8 @@
-"""Builds every .pyx under envpool/ as an extension of its own and packs the headers; the rest is in pyproject.toml.
+"""Builds every .pyx file under envpool/ as its own extension and packs the headers; pyproject.toml has the rest.
 
-ENVPOOL_PROFILE chooses one of PROFILES, ENVPOOL_PGO=1 a build guided by a training run where a family has one; each has
-its own build folder, since compilers do not track flags. What a family needs beyond that stands in its build_needs.py,
-see scripts/native_build.py.
+ENVPOOL_PROFILE selects one of PROFILES. ENVPOOL_PGO=1 selects a profile-guided build for the families that have a
+training run. Each combination has its own build folder, because compilers do not track flags. A family that needs more
+has a build_needs.py, which scripts/native_build.py describes.
 """
 
 import gc
@@ -20,8 +20,9 @@ from setuptools.command.build_ext import build_ext
 sys.path.insert(0, str(Path(__file__).parent / "scripts"))
 from native_build import Build, Unavailable
 
-# Bit-exactness rests on these: no contraction to FMA, no folding of pow(x, 2), no vectorisation of straight-line code
-# (gcc drops float roundings there), and wrapping integers. No -march: the wheel runs on any x86-64.
+# Bit-exactness depends on these flags: they forbid contraction to FMA, folding of pow(x, 2) and vectorisation of
+# straight-line code (in which gcc drops float roundings), and make integers wrap. The wheel must run on any x86-64
+# processor, so no -march is set.
 EXACT = ["-ffp-contract=off", "-fno-tree-slp-vectorize", "-fno-builtin-pow", "-fwrapv"]
 COMMON = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-fvisibility=hidden", "-pthread", *EXACT]
 PROFILES = {
@@ -41,11 +42,11 @@ checked = profile != "release"
 guided = {"0": False, "1": True}.get(os.environ.get("ENVPOOL_PGO") or "0")
 if guided is None or (guided and checked):
     allowed = "0" if checked else "0 or 1"
-    raise SystemExit(f"ENVPOOL_PGO is {os.environ['ENVPOOL_PGO']!r}, allowed with the profile {profile} is {allowed}")
+    raise SystemExit(f"ENVPOOL_PGO must be {allowed} with ENVPOOL_PROFILE={profile}, got {os.environ['ENVPOOL_PGO']!r}")
 folder = Path("build") / (profile + "-pgo" * guided)
 cpus = len(os.sched_getaffinity(0))
 
-# The module of Cython's own functions that all the others share, instead of a copy in each.
+# All modules share one module with Cython's utility code, instead of a copy in each of them.
 UTILITIES = "envpool._cython"
 DIRECTIVES = {
     "language_level": 3,
@@ -60,15 +61,15 @@ DIRECTIVES = {
     "cdivision": True,
 }
 
-# Distributions beyond uniform and integers come from the static library in the numpy wheel.
+# The static library in the numpy wheel has the distributions other than uniform floats and integers.
 random_lib = Path(np.get_include()).parents[1] / "random" / "lib"
 
-# A change to one of these rebuilds every extension: a stale one would disagree about the layout of a struct.
+# A change to one of these files rebuilds every extension: a stale one could disagree about the layout of a struct.
 shared = [str(p) for p in sorted(Path("include").rglob("*.h"))] + ["setup.py", "scripts/native_build.py"]
 
 
 def extension(source: Path) -> Extension:
-    """Return the extension of one .pyx file; a first line `# distutils: language = c++` makes it C++."""
+    """Return the extension of a .pyx file, in C++ if the file begins with `# distutils: language = c++`."""
     return Extension(
         ".".join(source.with_suffix("").parts),
         [str(source)],
@@ -84,11 +85,14 @@ def extension(source: Path) -> Extension:
 
 
 def cythonized() -> list[Extension]:
-    """Translate every .pyx file; all of them again where options changed, which cythonize() does not notice."""
+    """Translate the .pyx files that changed and return all extensions.
+
+    cythonize() does not notice changed directives: if they changed since the last build, every file is translated.
+    """
     sources = sorted(Path("envpool").rglob("*.pyx"))
     utilities = Extension(UTILITIES, [], extra_compile_args=COMMON + PROFILES[profile]["compile"], depends=["setup.py"])
     record = folder / "cython-options.txt"
-    # Cython makes a great many objects that live until a file is done: collections take a third of its time.
+    # Cython creates many objects that live until a file is finished, so frequent collections take a third of its time.
     gc.set_threshold(100_000, 50, 100)
     options = repr((UTILITIES, DIRECTIVES))
     extensions = cythonize(
@@ -116,10 +120,10 @@ def needs_of(source: Path) -> ModuleType | None:
 
 
 class BuildExt(build_ext):
-    """Adds what families need; leaves out what cannot be had."""
+    """Adds the build requirements of families, and skips extensions whose requirements are unavailable."""
 
     def build_extension(self, ext: Extension) -> None:
-        """Compile one extension."""
+        """Compile an extension."""
         needs = needs_of(Path(ext.name.replace(".", "/")))
         try:
             if needs is not None:
@@ -130,7 +134,7 @@ class BuildExt(build_ext):
             self.warn(f"{ext.name} is left out: {reason}")
 
     def copy_extensions_to_source(self) -> None:
-        """Copy every extension into the tree with --inplace: a newer one there may be of another profile."""
+        """Copy every extension into the tree with --inplace, since a newer one there may be of another profile."""
         self.force = True
         super().copy_extensions_to_source()
 

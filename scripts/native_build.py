@@ -1,8 +1,8 @@
-"""What the build_needs.py of a family may use: pinned source distributions, and static libraries made of them.
+"""Tools for the build_needs.py of a family: pinned source distributions, and static libraries built from them.
 
-A family's folder has a ``build_needs.py`` when its extensions need more than NumPy and libm. setup.py calls its
-``configure(extension, build)`` before it compiles an extension of that folder (or of one below it): there it adds
-include folders, sources, libraries and flags. It raises `Unavailable` where they cannot be had: then the extension is
+A family's folder has a ``build_needs.py`` if its extensions need more than NumPy and libm. Before setup.py compiles an
+extension of that folder or of a subfolder, it calls ``configure(extension, build)`` of that file, which adds include
+folders, sources, libraries and flags. If a requirement is missing, ``configure`` raises `Unavailable`: the extension is
 left out, and the rest of the package is built.
 """
 
@@ -26,23 +26,23 @@ from typing import Any
 
 
 class Unavailable(Exception):
-    """Something that an extension needs is not to be had on this machine; the text says what, and the way out."""
+    """A build requirement of an extension is missing on this machine; the message names it and says what to do."""
 
 
 @dataclass(frozen=True)
 class Build:
-    """The build that is going on.
+    """The settings of the current build.
 
     Attributes
     ----------
     profile : str
-        A key of setup.py's PROFILES.
+        The build profile, a key of PROFILES in setup.py.
     folder : Path
-        For what the build makes; one a profile.
+        The folder of all build products. Each profile has its own.
     flags : tuple of str
-        Compiler flags of all extensions.
+        The compiler flags of all extensions.
     is_profiled : bool
-        Whether what can be compiled by a profile should be.
+        If True, libraries that have a training run are compiled with the profile of that run.
     """
 
     profile: str
@@ -51,19 +51,19 @@ class Build:
     is_profiled: bool
 
 
-#: Extensions are built in threads; what several of them need is made once.
+#: setup.py builds extensions in several threads. A lock by name makes sure that shared files are built once.
 _locks: dict[str, threading.Lock] = {}
 _locks_guard = threading.Lock()
 
 
 def lock_for(name: str) -> threading.Lock:
-    """Return the lock of something that is made once."""
+    """Return the lock of a file or folder that several extensions share."""
     with _locks_guard:
         return _locks.setdefault(name, threading.Lock())
 
 
 def run(command: Sequence[str | Path], **env: str) -> None:
-    """Run a command; its output appears only in the `Unavailable` that a failure raises."""
+    """Run a command; if it fails, raise `Unavailable` with its output, which is not printed otherwise."""
     done = subprocess.run(
         [str(c) for c in command],
         env=os.environ | env,
@@ -77,23 +77,23 @@ def run(command: Sequence[str | Path], **env: str) -> None:
 
 
 def fetch_sdist(requirement: str, sha256: str, *pip_options: str, python_path: Path | None = None) -> Path:
-    """Download a source distribution through the user's own pip configuration, check it, unpack it.
+    """Download a source distribution with the user's pip configuration, verify its hash and unpack it.
 
     Parameters
     ----------
     requirement : str
-        ``"name==version"``.
+        The distribution, as ``"name==version"``.
     sha256 : str
-        Of the archive; pip refuses another.
-    *pip_options
-        More options for ``pip download``.
+        The hash of the archive. pip rejects an archive with another hash.
+    *pip_options : str
+        Additional options for ``pip download``.
     python_path : Path, optional
-        Folder with stand-ins for the build backend of the sdist, which pip asks for the name and version.
+        A folder with a substitute for the build backend of the sdist, which pip asks for name and version.
 
     Returns
     -------
     Path
-        Its top folder, under build/sdists. Downloaded once.
+        The top folder of the sources, under build/sdists. Later calls return it without a download.
     """
     target = Path("build/sdists").absolute() / requirement.replace("==", "-")
     with lock_for(requirement):
@@ -108,7 +108,7 @@ def fetch_sdist(requirement: str, sha256: str, *pip_options: str, python_path: P
             run([*command, *pip_options], **paths)
             (archive,) = archives.iterdir()
             with tarfile.open(archive) as tar:
-                # Python 3.11.4 and later
+                # Python 3.11.4 and later have extraction filters.
                 safely: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
                 tar.extractall(target.with_name(target.name + ".part"), **safely)
             target.with_name(target.name + ".part").rename(target)
@@ -129,36 +129,48 @@ def static_library(
     flags: Sequence[str] = (),
     depends: Iterable[Path] = (),
 ) -> Path:
-    """Compile C++ sources into a static library; only what changed, on all cores.
+    """Compile the C++ sources that changed, on all cores, and return a static library of all objects.
 
     Parameters
     ----------
     build : Build
-        The build.
+        The settings of the current build.
     name : str
-        Of the library, and of the folder of its objects.
+        The name of the library, and of the folder of its objects.
     sources : iterable of Path
-        C++ files.
+        The C++ files.
     includes : sequence of Path
-        Include folders.
+        The include folders.
     flags : sequence of str
-        Compiler flags; those of the extensions are not added.
+        The compiler flags. The flags of the extensions are not added.
     depends : iterable of Path
-        Headers that may change.
+        Headers that may change. If one is newer than an object, the object is compiled again.
 
     Returns
     -------
     Path
-        ``lib<name>.a``, for ``extension.extra_objects``.
+        The library, ``lib<name>.a``, for ``extension.extra_objects``.
     """
     return archive(build.folder / name, name, compile_all(build.folder / name, sources, includes, flags, depends))
 
 
 def merged(file: Path, sources: Iterable[Path]) -> Path:
-    """Write a file that includes C++ sources, and return it.
+    """Write a file that includes C++ sources, and return its path.
 
-    Compiling the file takes a fraction of the time that the sources take one by one, since the compiler reads the
-    headers of all of them once. The sources must not define one name for different things.
+    Compiling this file takes a fraction of the time of compiling the sources one by one, because the compiler reads
+    their common headers once. The sources must not define different things under one name.
+
+    Parameters
+    ----------
+    file : Path
+        The file to write. It is left alone if it is up to date.
+    sources : iterable of Path
+        The C++ files to include.
+
+    Returns
+    -------
+    Path
+        `file`, to be passed to `static_library` instead of the sources.
     """
     sources = list(sources)
     text = "".join(f'#include "{source.absolute()}"\n' for source in sources)
@@ -178,9 +190,9 @@ def compile_all(
     depends: Iterable[Path] = (),
     profiles: Mapping[Path, Path] = MappingProxyType({}),
 ) -> dict[Path, Path]:
-    """Compile C++ sources that changed, on all cores; return the object of each.
+    """Compile the C++ sources that changed, on all cores, and return the object of each source.
 
-    `profiles` has, by source, what a training run counted: a .gcda file.
+    `profiles` maps sources to the .gcda files of a training run.
     """
     folder = folder.absolute()
     common = [*compiler(), "-c", "-fPIC", *flags, *(f"-I{i}" for i in includes)]
@@ -194,7 +206,7 @@ def compile_all(
         inputs = [source, profile] if profile else [source]
         if made.exists() and made.stat().st_mtime > max(newest, *(path.stat().st_mtime for path in inputs)):
             return made
-        counts = made.with_suffix(".gcda")  # the compiler looks for it there
+        counts = made.with_suffix(".gcda")  # the place where the compiler looks for the profile
         counts.unlink(missing_ok=True)
         if profile:
             shutil.copyfile(profile, counts)
@@ -211,7 +223,7 @@ def compile_all(
 
 
 def archive(folder: Path, name: str, objects: Mapping[Path, Path]) -> Path:
-    """Make a static library of objects, unless it is newer than them."""
+    """Make a static library of objects, unless the library is newer than all of them."""
     library = folder.absolute() / f"lib{name}.a"
     with lock_for(str(library)):
         newest = max(path.stat().st_mtime for path in objects.values())
@@ -230,25 +242,26 @@ def profiled_library(
     depends: Iterable[Path],
     train: Callable[[Path, Sequence[str]], None],
 ) -> Path:
-    """Compile a static library that is laid out by what a training run counted; with gcc only.
+    """Compile a static library with the profile of a training run; this needs gcc.
 
-    The sources are compiled with counters, `train` runs them, then they are compiled for use.
+    The sources are compiled with counters, `train` runs them, and they are compiled again with the counts.
 
     Parameters
     ----------
     build, name, sources, includes, flags, depends
-        As of `static_library`.
+        As in `static_library`.
     train : callable
-        Gets the library with counters, and the flags to compile and link a program with it; runs the program.
+        A function that is called with the library with counters, and with the flags to compile and link a program with
+        this library; it must build and run such a program.
 
     Returns
     -------
     Path
-        ``lib<name>.a``.
+        The library, ``lib<name>.a``, for ``extension.extra_objects``.
     """
     version = subprocess.run([*compiler(), "--version"], capture_output=True, text=True, check=False).stdout
     if "Free Software Foundation" not in version:
-        raise SystemExit(f"a profile-guided build needs gcc, got {shlex.join(compiler())}; CXX may name another one")
+        raise SystemExit(f"ENVPOOL_PGO=1 needs gcc, but the C++ compiler is {shlex.join(compiler())!r}; set CXX=g++")
     sources, depends = list(sources), list(depends)
     counting = ["-fprofile-generate", "-fprofile-update=prefer-atomic"]
     folder = build.folder / f"{name}-counting"
@@ -260,7 +273,7 @@ def profiled_library(
             train(archive(folder, name, objects), [*flags, *counting])
             trained.touch()
         counts = {source: made.with_suffix(".gcda") for source, made in objects.items()}
-        counts = {source: path for source, path in counts.items() if path.exists()}  # none where nothing ran
+        counts = {source: path for source, path in counts.items() if path.exists()}  # none for code that did not run
         using = [*flags, "-fprofile-use", "-fprofile-partial-training", "-Wno-missing-profile"]
         made = compile_all(build.folder / name, sources, includes, using, depends, counts)
     return archive(build.folder / name, name, made)

@@ -119,7 +119,7 @@ def test_the_wheel_holds_what_is_needed_and_no_more(wheel):
         metadata = email.message_from_bytes(archive.read(next(n for n in names if n.endswith("/METADATA"))))
     built = {n for n in names if n.endswith(".so")}
     pyx = {n for n in sources("envpool") if n.endswith(".pyx")}
-    generated = {"envpool/_cython.pyx"}  # Cython's own functions, which the other modules share
+    generated = {"envpool/_cython.pyx"}  # Cython's utility code, which all modules share
     assert {n.partition(".")[0] + ".pyx" for n in built} == pyx - {"envpool/xla/bridge.pyx"} | generated
     assert {n for n in sources("envpool") if n.endswith((".py", ".pxd", ".pyi"))} | {"envpool/py.typed"} <= names
     headers = {f"envpool/{n}" for n in sources("include")}
