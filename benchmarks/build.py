@@ -9,6 +9,7 @@ measured. Source distributions that this tree has downloaded are copied along, s
 - CPU seconds are the user and system time of the build and of every process that it starts. They hardly depend on the
   number of cores. Other load on the machine raises them by up to a third, and wall seconds by any factor; the load
   average before the build tells.
+- Extensions whose requirements are missing on the machine are left out; their number is printed.
 - The installed size is the sum of the files of the package folder, with the bytecode that pip compiles.
 """
 
@@ -77,6 +78,7 @@ def measure(revision):
         "load_before": round(load, 2),
         "cpu_s": round(cpu, 1),
         "wall_s": round(wall, 1),
+        "left_out": done.stdout.count("is left out: "),
         "shared_objects": len(objects),
         "shared_objects_mb": round(sum(objects) / 1e6, 2),
         "installed_mb": round(installed / 1e6, 2),

@@ -159,7 +159,7 @@ def test_plug_ins_build_against_the_installed_package(installed, tmp_path, sourc
 import importlib, sys, envpool
 sys.path.insert(0, sys.argv[1])
 before = set(envpool.list_all_envs())
-importlib.import_module({"out_of_tree_env": "random_walk", "native": "envpool_synthetic"}[sys.argv[2]])
+importlib.import_module({"out_of_tree_env": "random_walk", "synthetic": "envpool_synthetic"}[sys.argv[2]])
 mine = set(envpool.list_all_envs()) - before
 for name in mine:
     with envpool.make(name, "gymnasium", num_envs=4) as pool:
