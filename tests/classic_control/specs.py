@@ -35,7 +35,7 @@ SPECS = [
 ]
 SPACES = [SpacesCase(task_id, upstream_of(task_id).make) for task_id in UPSTREAM_IDS]
 BAD_OPTIONS = [
-    BadOption("Pendulum-v1", {"version": 2}, ConfigError, ["version is 2, allowed are 0 and 1"]),
+    BadOption("Pendulum-v1", {"version": 2}, ConfigError, ["version must be 0 or 1, .* got 2"]),
     BadOption("Pendulum-v1", {"g": "strong"}, TypeError, ["g must be of type float, got 'strong'"]),
     BadOption("Pendulum-v1", {"reward_threshold": 0.0}, TypeError, ["no option 'reward_threshold'"]),
     BadOption("MountainCar-v0", {"goal_velocity": None}, TypeError, ["goal_velocity must be of type float, got None"]),
@@ -47,7 +47,7 @@ BAD_OPTIONS = [
             "Acrobot-v1",
             {"torque_noise_max": value},
             ConfigError,
-            [f"torque_noise_max is {value}, allowed are 0 to 1000"],
+            [f"torque_noise_max must be between 0 and 1000, got {value}"],
         )
         for value in (-1.0, 1e4, float("nan"))
     ),

@@ -79,7 +79,7 @@ def test_failing_env_closes_the_loop():
     actions[2, 4] = FAIL
     loop = KernelLoop(spec.capsule, 6, np.zeros(6, np.uint64), LIMIT, {"action": actions})
     assert loop.run(60.0, 2)[0] == 12
-    with pytest.raises(RuntimeError, match="env 4 failed in the bare loop: "):
+    with pytest.raises(RuntimeError, match="env 4 failed in the kernel loop: "):
         loop.run(10.0)
     with pytest.raises(PoolStateError, match="closed"):
         loop.run(0)

@@ -1,3 +1,0 @@
-from typing import Any
-
-def suite_options(task_name: str, frame_skip: int) -> dict[str, Any]: ...

@@ -1,3 +1,0 @@
-from typing import Any
-
-def call(name: str, *arrays: Any) -> Any: ...
