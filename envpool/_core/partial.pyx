@@ -212,7 +212,10 @@ cdef class PartialBatches:
         if not self.engine.num_drawn:
             self.drain()
         if self.engine.num_drawn:       # maybe since a moment ago: a wait lets other threads run
-            raise EnvIdError("another thread is rendering this pool: reset the pool after render() has returned")
+            raise EnvIdError(
+                f"the pool has {self.engine.num_drawn} envs which another thread is rendering: reset the pool after "
+                "render() has returned; nothing was sent"
+            )
         if self.mode != WHOLE:
             memset(self.has_arrived, 0, self.engine.num_envs)
             self.num_arrived = 0

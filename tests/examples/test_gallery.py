@@ -25,11 +25,11 @@ def test_what_cannot_be_drawn_is_told(tmp_path, capsys, monkeypatch):
             raise ImportError("no brush")
         return np.full((gallery.HEIGHT, gallery.WIDTH, 3), 7, np.uint8)
 
-    monkeypatch.setattr(gallery, "picture_of", refuse)
+    monkeypatch.setattr(gallery, "frame_of", refuse)
     gallery.main([str(tmp_path / "a.png")])
     captured = capsys.readouterr()
     assert captured.out.endswith("a.png: CartPole-v1\n") and captured.err.count("is left out: no brush") == 5
     monkeypatch.setattr(gallery, "TASKS", gallery.TASKS[1:])
-    with pytest.raises(SystemExit, match="nothing can be drawn here"):
+    with pytest.raises(SystemExit, match="no task can be rendered on this machine"):
         gallery.main([str(tmp_path / "b.png")])
     assert not (tmp_path / "b.png").exists()

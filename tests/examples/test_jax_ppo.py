@@ -88,7 +88,7 @@ def test_adam_equals_the_definition(ppo):
 
 
 def test_tasks_that_do_not_fit(ppo):
-    with pytest.raises(SystemExit, match="needs a vector as observation and Discrete actions"):
+    with pytest.raises(SystemExit, match="needs vector observations and Discrete actions"):
         ppo.train(ppo.parse_args(["--task", "Pendulum-v1"]))
     with pytest.raises(SystemExit):
         ppo.parse_args(["--num-envs", "3", "--num-steps", "5"])
