@@ -1,6 +1,6 @@
 """Stepping a pool from C: the functions that step() and the handler for JAX call, in a loop without Python."""
 
-from envpool._core.guard cimport NOTHING_ELSE, RECEIVING
+from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, enter
 from envpool._core.pool cimport Pool
 
 
@@ -8,9 +8,9 @@ def step_many(Pool pool, action, int count):
     """Makes `count` steps with the same actions."""
     cdef int _i, visit
     for _i in range(count):
-        visit = pool.guard.enter(NOTHING_ELSE, b"step")
+        visit = enter(pool.guard, NOTHING_ELSE, b"step")
         try:
             pool.send_actions(action, None, visit, RECEIVING)
             pool.receive(pool.step_template, False)
         finally:
-            pool.leave(visit)
+            pool.end_visit(visit)

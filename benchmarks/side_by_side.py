@@ -1,6 +1,6 @@
 """Compare two checkouts of this package, both built in place: steps per second of the new one over the old one.
 
-    python benchmarks/side_by_side.py OLD NEW [--rounds 9] [--seconds 0.5] [--json FILE]
+    python benchmarks/side_by_side.py OLD NEW [--cells TEXT] [--rounds 9] [--seconds 0.5] [--json FILE]
 
 Each checkout is driven by its own process. The two take turns in slices, one idle while the other works, and change the
 order from round to round. A ratio is the median over the rounds, once in wall time and once in CPU time. Nothing else
@@ -16,8 +16,9 @@ import sys
 import time
 from pathlib import Path
 
-#: Cells: name, task, options of the pool.
-CELLS = (
+#: Name, task, options of the pool.
+Cell = tuple[str, str, dict[str, int]]
+CELLS: tuple[Cell, ...] = (
     ("CartPole-v1 1", "CartPole-v1", {"num_envs": 1}),
     ("CartPole-v1 16", "CartPole-v1", {"num_envs": 16}),
     ("CartPole-v1 256", "CartPole-v1", {"num_envs": 256}),
@@ -100,10 +101,10 @@ class Checkout:
         return steps / wall, steps / cpu
 
 
-def compare(old: Checkout, new: Checkout, rounds: int, seconds: float) -> dict[str, list[float]]:
+def compare(old: Checkout, new: Checkout, cells: list[Cell], rounds: int, seconds: float) -> dict[str, list[float]]:
     """Return the median ratios of each cell: in wall time, and in CPU time."""
     found = {}
-    for name, task, options in CELLS:
+    for name, task, options in cells:
         for side in (old, new):
             side.ask(task=task, options=options)
             side.speeds(seconds)  # the first slice warms caches and estimates up
@@ -125,12 +126,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", type=Path, help="root of the old checkout")
     parser.add_argument("new", type=Path, help="root of the new checkout")
+    parser.add_argument("--cells", default="", help="compare only the cells whose name contains this text")
     parser.add_argument("--rounds", type=int, default=9, help="slices of each side per cell")
     parser.add_argument("--seconds", type=float, default=0.5, help="length of a slice")
     parser.add_argument("--json", type=Path, help="file for the ratios")
     args = parser.parse_args()
+    cells = [cell for cell in CELLS if args.cells in cell[0]]
     print("| cell | new / old, wall time | new / old, CPU time |\n| --- | --- | --- |")
-    found = compare(Checkout(args.old), Checkout(args.new), args.rounds, args.seconds)
+    found = compare(Checkout(args.old), Checkout(args.new), cells, args.rounds, args.seconds)
     means = [statistics.geometric_mean(r[i] for r in found.values()) for i in range(2)]
     print(f"| geometric mean | {means[0]:.3f} | {means[1]:.3f} |")
     if args.json:

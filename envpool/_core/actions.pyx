@@ -260,14 +260,16 @@ cdef class ActionTable:
         cdef ActionField field
         cdef cnp.ndarray a
         cdef int32_t n
-        cdef int64_t result
+        cdef int64_t result, rows = e.num_envs
         if isinstance(action, dict):
             return self.load_dict(e, flatten(action), env_id, ids)
         if len(self.fields) != 1:
             raise ActionError(f"action must be a dict with the keys {self.names()}, got {type(action).__name__}")
         field = <ActionField>self.fields[0]
-        env_id = as_ids(env_id)
-        a = field.convert(action, e.num_envs if env_id is None else (<cnp.ndarray>env_id).shape[0], True)
+        if env_id is not None:
+            env_id = as_ids(env_id)
+            rows = (<cnp.ndarray>env_id).shape[0]
+        a = field.convert(action, rows, True)
         n = take_idle(e, env_id, ids, False)
         result = field.store(e, 0, a, ids[0], n)
         if result != STORED:

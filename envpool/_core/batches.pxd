@@ -9,7 +9,13 @@ from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Engine
 
 cdef int check_fits(BlockStore store, int64_t num_envs) except -1
-cdef int check_can_fill(Engine* e) except -1
+cdef int refuse_wait(Engine* e) except -1
+
+cdef inline int check_can_fill(Engine* e) except -1:
+    """Raises PoolStateError if the envs in flight can never fill a batch."""
+    if e.outstanding == 0 or (not e.is_sync and e.outstanding < e.batch_size):
+        refuse_wait(e)
+    return 0
 
 cdef class Batches:
     cdef Engine* engine

@@ -41,18 +41,16 @@ cdef int check_fits(BlockStore store, int64_t num_envs) except -1:
     return 0
 
 
-cdef int check_can_fill(Engine* e) except -1:
-    """Raises PoolStateError if the envs in flight can never fill a batch."""
+cdef int refuse_wait(Engine* e) except -1:
+    """See check_can_fill()."""
     if e.outstanding == 0:
         raise PoolStateError(
             "recv() would wait forever, because nothing is in flight: call send(), async_reset() or step() first"
         )
-    if not e.is_sync and e.outstanding < e.batch_size:
-        raise PoolStateError(
-            f"recv() would wait forever, because {e.outstanding} envs are in flight and a batch needs {e.batch_size}: "
-            f"send to {e.batch_size - e.outstanding} more envs first"
-        )
-    return 0
+    raise PoolStateError(
+        f"recv() would wait forever, because {e.outstanding} envs are in flight and a batch needs {e.batch_size}: send "
+        f"to {e.batch_size - e.outstanding} more envs first"
+    )
 
 
 cdef class Batches:

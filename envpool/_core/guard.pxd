@@ -23,6 +23,12 @@ cdef struct Visit:                  # a call that is inside
     int activities
     const char* call                # name of the public call
 
+cdef extern from "pythread.h":
+    unsigned long PyThread_get_thread_ident()
+
+cdef extern from *:
+    int ctz "__builtin_ctzll"(unsigned long long word) nogil
+
 cdef int64_t fork_generation() noexcept
 
 cdef class Guard:
@@ -30,12 +36,40 @@ cdef class Guard:
     cdef int activities             # those of all visits
     cdef uint64_t used              # bit k: visits[k] is in use
     cdef Visit visits[MAX_VISITS]
-    cdef int64_t fork_generation
+    cdef const int64_t* forks       # counts the forks of this process
+    cdef int64_t fork_generation    # that count when the pool was made
 
-    cdef int enter(self, int activities, const char* call) except -1
-    cdef int begin(self, int visit, int activities) except -1
-    cdef bint leave(self, int visit) noexcept
     cdef bint is_forked(self) noexcept
     cdef str call_of_this_thread(self)
     cdef int check_open(self) except -1
     cdef int check_free(self, int activities, const char* call) except -1
+    cdef int refuse(self, int activities, const char* call) except -1
+
+# Inline, since every call of a pool passes through these three.
+
+cdef inline int enter(Guard g, int activities, const char* call) except -1:
+    """Enters a call and returns the number of its visit, or raises PoolStateError. `call` is for messages."""
+    cdef int visit
+    if g.state != OPEN or g.fork_generation != g.forks[0] or g.activities & activities or ~g.used == 0:
+        g.refuse(activities, call)
+    visit = ctz(~g.used)
+    g.used |= <uint64_t>1 << visit
+    g.activities |= activities
+    g.visits[visit].thread = PyThread_get_thread_ident()
+    g.visits[visit].activities = activities
+    g.visits[visit].call = call
+    return visit
+
+cdef inline int begin(Guard g, int visit, int activities) except -1:
+    """Begins further activities in a visit, or raises PoolStateError."""
+    if g.activities & activities:
+        g.check_free(activities, g.visits[visit].call)
+    g.activities |= activities
+    g.visits[visit].activities |= activities
+    return 0
+
+cdef inline bint leave(Guard g, int visit) noexcept:
+    """Ends a visit. True: it was the last one in a stopped pool, so the caller must free the engine."""
+    g.activities &= ~g.visits[visit].activities
+    g.used &= ~(<uint64_t>1 << visit)
+    return g.state == STOPPED and g.used == 0

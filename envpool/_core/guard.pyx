@@ -16,12 +16,11 @@ from libc.stdint cimport int64_t, uint64_t
 
 from envpool.errors import PoolStateError
 
-cdef extern from "pythread.h":
-    unsigned long PyThread_get_thread_ident()
-
 cdef extern from "threads.h" nogil:
     int64_t ep_fork_generation
     void ep_watch_forks()
+
+ep_watch_forks()
 
 cdef extern from *:
     int ctz "__builtin_ctzll"(unsigned long long word) nogil
@@ -43,38 +42,14 @@ cdef class Guard:
 
     def __cinit__(self):
         self.state = NEW
+        self.forks = &ep_fork_generation
         self.fork_generation = ep_fork_generation
 
-    cdef int enter(self, int activities, const char* call) except -1:
-        """Enters a call and returns the number of its visit, or raises PoolStateError. `call` is for messages."""
-        cdef int visit
-        if self.state != OPEN or self.fork_generation != ep_fork_generation:
-            self.check_open()
-        if self.activities & activities:
-            self.check_free(activities, call)
-        if ~self.used == 0:
-            raise PoolStateError(f"{MAX_VISITS} calls are inside of this pool already: let some of them return first")
-        visit = ctz(~self.used)
-        self.used |= <uint64_t>1 << visit
-        self.activities |= activities
-        self.visits[visit].thread = PyThread_get_thread_ident()
-        self.visits[visit].activities = activities
-        self.visits[visit].call = call
-        return visit
-
-    cdef int begin(self, int visit, int activities) except -1:
-        """Begins further activities in a visit, or raises PoolStateError."""
-        if self.activities & activities:
-            self.check_free(activities, self.visits[visit].call)
-        self.activities |= activities
-        self.visits[visit].activities |= activities
-        return 0
-
-    cdef bint leave(self, int visit) noexcept:
-        """Ends a visit. True: it was the last one in a stopped pool, so the caller must free the engine."""
-        self.activities &= ~self.visits[visit].activities
-        self.used &= ~(<uint64_t>1 << visit)
-        return self.state == STOPPED and self.used == 0
+    cdef int refuse(self, int activities, const char* call) except -1:
+        """Raises PoolStateError because a call may not enter."""
+        self.check_open()
+        self.check_free(activities, call)
+        raise PoolStateError(f"{MAX_VISITS} calls are inside of this pool already: let some of them return first")
 
     cdef bint is_forked(self) noexcept:
         """Whether this process is a fork of the one that made the pool."""

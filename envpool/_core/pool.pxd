@@ -23,7 +23,7 @@ cdef class Pool:
     cdef object capsule             # keeps the tables of the env alive
 
     # Parts of calls, for a caller that has entered the guard.
-    cdef void leave(self, int visit) noexcept
+    cdef void end_visit(self, int visit) noexcept
     cdef int32_t send_actions(self, object action, object env_id, int visit, int activities) except -1
     cdef object receive(self, ResultTemplate template, bint may_be_empty)
 

@@ -26,7 +26,9 @@ from envpool._core.definition cimport env_of
 from envpool._core.engine cimport engine_free, engine_new, engine_start, engine_stop, ep_available_cpus
 from envpool._core.env_ids cimport as_ids, release, take_idle
 from envpool._core.frames cimport FrameRenderer
-from envpool._core.guard cimport CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED
+from envpool._core.guard cimport (
+    CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED, begin, enter, leave,
+)
 from envpool._core.inputs cimport as_seeds
 from envpool._core.partial cimport PartialBatches, WHOLE
 from envpool._core.results cimport ResultTemplate
@@ -153,9 +155,9 @@ cdef class Pool:
         engine_free(e)
         self.frames.drop_memory()
 
-    cdef void leave(self, int visit) noexcept:
+    cdef void end_visit(self, int visit) noexcept:
         """Ends what guard.enter() began; the last call that leaves a stopped pool frees its engine."""
-        if self.guard.leave(visit):
+        if leave(self.guard, visit):
             self.free_engine()
 
     @property
@@ -194,12 +196,12 @@ cdef class Pool:
         if self.guard.state != OPEN or self.guard.activities & activities or is_short:
             release(e, ids, n)
             self.guard.check_open()
-            self.guard.begin(visit, activities)
+            begin(self.guard, visit, activities)
             raise PoolStateError(
                 f"step() with {n} envs and {e.outstanding} in flight cannot return a batch of {e.batch_size}: step "
                 "more envs at once, or use send() and recv(); nothing was sent"
             )
-        self.guard.begin(visit, activities)
+        begin(self.guard, visit, activities)
         self.launch(ids, n, activities)
         return n
 
@@ -217,7 +219,7 @@ cdef class Pool:
         values = <const uint64_t*>cnp.PyArray_DATA(seed_values)
         has_seed = <const uint8_t*>cnp.PyArray_DATA(seed_mask)
         self.guard.check_open()
-        self.guard.begin(visit, activities)
+        begin(self.guard, visit, activities)
         if env_id is None:
             self.partial.drop_in_flight()
         n = take_idle(e, env_id, &ids, True)
@@ -254,11 +256,11 @@ cdef class Pool:
         PoolStateError
             The pool is closed or forked.
         """
-        cdef int visit = self.guard.enter(NOTHING_ELSE, b"send")
+        cdef int visit = enter(self.guard, NOTHING_ELSE, b"send")
         try:
             self.send_actions(action, env_id, visit, NOTHING_ELSE)
         finally:
-            self.leave(visit)
+            self.end_visit(visit)
 
     def send_reset(self, env_id=None, seeds=None):
         """Send resets without waiting, and return the number of envs.
@@ -271,11 +273,11 @@ cdef class Pool:
             (n,) seeds; None keeps the generator of an env.
         """
         # Dropping the rows in flight is receiving them.
-        cdef int visit = self.guard.enter(RECEIVING if env_id is None else NOTHING_ELSE, b"async_reset")
+        cdef int visit = enter(self.guard, RECEIVING if env_id is None else NOTHING_ELSE, b"async_reset")
         try:
             return self.send_resets(as_ids(env_id), seeds, visit, NOTHING_ELSE)
         finally:
-            self.leave(visit)
+            self.end_visit(visit)
 
     # ---- receiving ---------------------------------------------------------------------------------------------------
 
@@ -330,14 +332,14 @@ cdef class Pool:
         EnvStepError
             Envs failed; the next recv() returns the batch.
         """
-        cdef int visit = self.guard.enter(RECEIVING, b"recv")
+        cdef int visit = enter(self.guard, RECEIVING, b"recv")
         cdef ResultTemplate template = self.reset_template if reset else self.step_template
         try:
             if min_ready is None and timeout is None and env_ids is None:
                 return self.receive(template, False)
             return self.partial.receive_some(template, min_ready, timeout, env_ids)
         finally:
-            self.leave(visit)
+            self.end_visit(visit)
 
     def step(self, action, env_id=None):
         """Send actions and wait for the next batch: ``send(action, env_id)``, then ``recv()``.
@@ -358,22 +360,22 @@ cdef class Pool:
             See send() and recv().
         """
         cdef int32_t n
-        cdef int visit = self.guard.enter(NOTHING_ELSE, b"step")
+        cdef int visit = enter(self.guard, NOTHING_ELSE, b"step")
         try:
             n = self.send_actions(action, env_id, visit, RECEIVING)
             return self.receive(self.step_template, n == 0)
         finally:
-            self.leave(visit)
+            self.end_visit(visit)
 
     def reset_envs(self, env_id=None, seeds=None):
         """Send resets and wait for the rows of these envs, or without env_id for the next batch. See send_reset()."""
-        cdef int visit = self.guard.enter(NOTHING_ELSE, b"reset")
+        cdef int visit = enter(self.guard, NOTHING_ELSE, b"reset")
         try:
             env_id = as_ids(env_id)
             self.send_resets(env_id, seeds, visit, RECEIVING)
             return self.receive_resets(env_id)
         finally:
-            self.leave(visit)
+            self.end_visit(visit)
 
     # ---- rendering ---------------------------------------------------------------------------------------------------
 
@@ -389,8 +391,8 @@ cdef class Pool:
         camera, assets
             See ``envpool_frames`` in ``include/envpool/env.h``.
         """
-        cdef int visit = self.guard.enter(RENDERING, b"render")
+        cdef int visit = enter(self.guard, RENDERING, b"render")
         try:
             return self.frames.render(env_ids, height, width, camera, assets)
         finally:
-            self.leave(visit)
+            self.end_visit(visit)
