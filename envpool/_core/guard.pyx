@@ -22,11 +22,6 @@ cdef extern from "threads.h" nogil:
 
 ep_watch_forks()
 
-cdef extern from *:
-    int ctz "__builtin_ctzll"(unsigned long long word) nogil
-
-ep_watch_forks()
-
 
 cdef int64_t fork_generation() noexcept:
     """Returns the number of forks between this process and the one that loaded this module.

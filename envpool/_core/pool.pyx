@@ -78,19 +78,21 @@ cdef class Pool:
         The threads could not be started.
     """
 
+    def __cinit__(self, *args, **kwargs):
+        self.guard = Guard()        # also for a pool whose __init__ never runs: its calls raise
+
     def __init__(self, capsule, int32_t num_envs, int32_t batch_size, int32_t num_threads,
                  int32_t thread_affinity_offset, int32_t max_episode_steps, int32_t autoreset, seeds, style):
         cdef Engine* e
         cdef cnp.ndarray seed
-        if self.guard is not None:
+        cdef Guard guard = self.guard
+        if guard.state != NEW or self.engine != NULL:
             raise PoolStateError("this pool is already initialized")
-        cdef Guard guard = Guard()
         about = describe(capsule)
         store = BlockStore(about.fields, batch_size, style.optional, autoreset == SAME_STEP)
         check_fits(store, num_envs)
         reset_nest, step_nest = style.forms(store.names)
         seed = as_seeds(seeds(), num_envs)[0]
-        self.guard = guard
         self.actions = ActionTable(about.actions)
         self.batches = Batches(guard, store)
         self.partial = PartialBatches(guard, self.batches)
@@ -129,7 +131,7 @@ cdef class Pool:
         inside of a call, which a signal handler or a destructor has interrupted, the envs are freed when that call
         ends.
         """
-        if self.engine == NULL:
+        if self.engine == NULL or self.guard.state == NEW:
             return
         if self.guard.is_forked():
             self.engine = NULL
@@ -156,14 +158,14 @@ cdef class Pool:
         self.frames.drop_memory()
 
     cdef void end_visit(self, int visit) noexcept:
-        """Ends what guard.enter() began; the last call that leaves a stopped pool frees its engine."""
+        """Ends what enter() began; the last call that leaves a stopped pool frees its engine."""
         if leave(self.guard, visit):
             self.free_engine()
 
     @property
     def is_closed(self):
         """Whether close() was called."""
-        return self.guard is not None and self.guard.state not in (NEW, OPEN)
+        return self.guard.state not in (NEW, OPEN)
 
     @property
     def num_outstanding(self):
@@ -173,7 +175,7 @@ cdef class Pool:
     @property
     def blocks_allocated(self):
         """Number of batches allocated since the pool was made; constant once recycling has settled."""
-        return self.batches.store.allocated + self.partial.blocks_allocated()
+        return 0 if self.batches is None else self.batches.store.allocated + self.partial.blocks_allocated()
 
     # ---- sending -----------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from envpool._core.pool import Pool
 from envpool.errors import ActionError, ConfigError, EnvIdError, PoolStateError, RenderError
 from tests.support import plugin
 from tests.support.background_call import BackgroundCall
@@ -142,6 +143,25 @@ def test_close_while_rendering_frees_nothing_too_early(how):
         if closing:
             closing.join()
         wait_until(lambda: not workers())
+
+
+@pytest.mark.parametrize("name", calls_of(None))
+def test_a_pool_whose_init_never_ran(name):
+    with plugin.make(num_envs=4) as made:
+        pool = type(made).__new__(type(made))
+    call = {
+        "render": lambda: pool.render_frames([0], 8, 8, -1),
+        "reset": lambda: pool.reset_envs(),
+        "reset some": lambda: pool.reset_envs([3]),
+        "close": lambda: Pool.close(pool),
+    }.get(name, calls_of(pool)[name])
+    if name == "close":
+        call()
+    else:
+        with pytest.raises(PoolStateError, match="the pool was never initialized"):
+            call()
+    assert not pool.is_closed
+    assert pool.num_outstanding == pool.blocks_allocated == 0
 
 
 # ---- seeds, threads --------------------------------------------------------------------------------------------------
