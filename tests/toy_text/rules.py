@@ -59,7 +59,7 @@ class CatchRules(Upstream):
 
 
 class PlainNChain(gymnasium.Env[int, int]):
-    """Action 1 goes back to the start for a small reward; action 0 moves forward and pays only at the end of the chain."""
+    """Action 1 returns to the start for a small reward; action 0 moves on and pays only at the end of the chain."""
 
     def __init__(self, n: int = 5, slip: float = 0.2, small: float = 2.0, large: float = 10.0):
         self.last, self.slip, self.small, self.large = n - 1, slip, small, large
