@@ -71,6 +71,17 @@ cdef void seed_pending(Engine* e, const int32_t* ids, int32_t n) noexcept nogil:
         ep_add_sc32(&e.seeds_pending, -k)
 
 
+cdef bint has_failures(int status, int32_t* errors, int32_t n) noexcept nogil:
+    """Whether envs of a call failed. A status of its own, without any error code, is the code of all of them."""
+    cdef int32_t i, found = 0
+    for i in range(n):
+        found |= errors[i]
+    if status and not found:
+        for i in range(n):
+            errors[i] = status
+    return status or found
+
+
 cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_t* errors,
                           const Outcome* out) noexcept nogil:
     """Truncates the episodes of failed envs with a reward of zero; the next step of these envs resets them."""
@@ -99,7 +110,8 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
     cdef int32_t resets[ENVPOOL_MAX_BATCH]
     cdef uint8_t ended = REFUSED if e.autoreset == DISABLED else PENDING
     cdef int32_t i, k, num_resets, limit = e.max_episode_steps
-    cdef bint contiguous = is_contiguous(ids, n), failed
+    cdef int status
+    cdef bint contiguous = is_contiguous(ids, n)
     if ep_load_rlx32(&e.seeds_pending) > 0:
         seed_pending(e, ids, n)
     if contiguous:
@@ -126,16 +138,16 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
         for i in range(n):
             out.discount[i] = 1
     if fused != NULL:
-        failed = e.env_def.run_many(e.state, &batch, fused, row)
+        status = e.env_def.run_many(e.state, &batch, fused, row)
     else:
-        failed = e.env_def.step_many(e.state, &batch)
+        status = e.env_def.step_many(e.state, &batch)
     for k in range(num_resets):
         out.reward[resets[k]] = 0
         out.terminated[resets[k]] = 0
         out.truncated[resets[k]] = 0
         if out.discount != NULL:
             out.discount[resets[k]] = 1
-    if failed:
+    if has_failures(status, errors, n):
         record_failures(e, ids, n, errors, out)
     # The loops over contiguous ids are separate and branch-free, so that the compiler vectorises them.
     if contiguous:
@@ -255,7 +267,7 @@ cdef void rows_written(Engine* e, Block* b, int64_t position, int64_t n) noexcep
     the send.
     """
     cdef int64_t written
-    cdef Span* span = &e.spans[position & e.mask]
+    cdef Span* span = &e.spans[position & e.span_mask]
     span.rows = n
     ep_store_rel64(&span.first, position + 1)       # before the count: the block may be gone after it
     written = ep_add_sc64(&b.written, n) + n

@@ -23,7 +23,7 @@ from envpool._core.batches cimport Batches, check_can_fill, check_fits
 from envpool._core.blocks cimport BlockStore
 from envpool._core.consumer cimport enqueue, publish
 from envpool._core.definition cimport env_of
-from envpool._core.engine cimport engine_free, engine_new, engine_start, engine_stop, ep_available_cpus
+from envpool._core.engine cimport engine_free, engine_new
 from envpool._core.env_ids cimport as_ids, release, take_idle
 from envpool._core.frames cimport FrameRenderer
 from envpool._core.guard cimport (
@@ -33,6 +33,7 @@ from envpool._core.inputs cimport as_seeds
 from envpool._core.partial cimport PartialBatches, WHOLE
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Engine, PENDING, SAME_STEP
+from envpool._core.workers cimport engine_start, engine_stop, ep_available_cpus
 
 from envpool._core.definition import describe
 from envpool.errors import EnvIdError, PoolStateError
