@@ -2,10 +2,10 @@
 
     python benchmarks/tails.py [--seconds 4] [--json FILE]
 
-The synthetic env of the tests takes 2 us a step, and sleeps for 20 ms in one step of 500. An async pool with many threads
-should return other rows meanwhile: the first count is that of `recv` calls that took more than 15 ms. A sync pool must
-wait for its slowest env, but should let other threads run: the second count is that of a Python thread's pauses of more
-than 15 ms.
+The synthetic env of the tests takes 2 us a step, and sleeps for 20 ms in one step of 500. An async pool with many
+threads should return other rows meanwhile: the first count is that of `recv` calls that took more than 15 ms. A sync
+pool must wait for its slowest env, but should let other threads run: the second count is that of a Python thread's
+pauses of more than 15 ms.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.support import plugin  # noqa: E402
+from tests.support import plugin
 
 LONG = 0.015
 STRAGGLERS = {"cost_ns": 2e3, "distribution": "stragglers", "episode_length": 0}
