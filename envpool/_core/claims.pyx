@@ -59,8 +59,9 @@ cdef inline int64_t claim_size(Engine* e, Queue* q, int64_t available, int64_t c
 
     Sync pools: a fair share of the remaining work (all of it while the workers sleep) within [MIN_CLAIM, MAX_CLAIM].
     Async pools: MIN_CLAIM of work, because a row becomes visible only when its whole chunk is done. Envs that are
-    simulated in lanes are claimed in full sets of lanes if a fair share contains one. Threads that meet at the queue
-    claim more at once, up to a fair share, so that they come back less often.
+    simulated in lanes are claimed in full sets of lanes, unless that leaves a thread idle: a part of a set takes nearly
+    as long as all of it. Threads that meet at the queue claim more at once, up to a fair share, so that they come back
+    less often.
     """
     cdef int64_t least, most, share, awake, lanes = max(e.env_def.lanes, 1)
     if cost == 0:
@@ -69,21 +70,21 @@ cdef inline int64_t claim_size(Engine* e, Queue* q, int64_t available, int64_t c
     if e.is_sync and ep_load_rlx32(&e.active) == 0:
         most = max(4 * MAX_CLAIM // (cost + 1) + 1, lanes)
         return min(available, most - most % lanes)
-    awake = q.num_threads - ep_load_rlx32(&q.parked)
-    if awake <= 1:
-        share = available
-    elif e.is_sync:             # large pieces, so that a thread tends to get the envs that are in its cache
-        share = (available + awake - 1) // awake
-    else:
-        share = (available + 2 * awake - 1) // (2 * awake)
-    if e.is_sync:
+    awake = max(q.num_threads - ep_load_rlx32(&q.parked), 1)
+    share = (available + awake - 1) // awake
+    if e.is_sync:               # large pieces, so that a thread tends to get the envs that are in its cache
+        if lanes > 1:           # of all envs of the batch, not of those that are left
+            lanes = min(lanes, (ep_load_rlx64(&q.head) - q.base + awake - 1) // awake)
         most = max(MAX_CLAIM // (cost + 1) + 1, lanes) << doublings
         share = max(min(share, most), least)
         if share > 64:
             share = (share + 63) & ~<int64_t>63     # neighbours write different cache lines
-        elif share > lanes:
-            share -= share % lanes
+        else:
+            share = max(share - share % lanes, lanes)
     else:
+        lanes = min(lanes, share)
+        if awake > 1:
+            share = max((share + 1) // 2, lanes)
         share = min(min(share, max(least, lanes) << doublings), min(e.batch_size, ASYNC_CLAIM))
     return min(share, available)
 
