@@ -54,6 +54,7 @@ cdef struct Block:
     void** final                # SAME_STEP: arrays of these fields for the last step of an episode; else NULL
     int32_t* final_elapsed      # SAME_STEP: elapsed_step of that last step (capacity)
     uint8_t* final_mask         # SAME_STEP: whether row r ended an episode (capacity)
+    int64_t clears_final        # SAME_STEP: rows of the final arrays may hold old data; whoever writes row r clears it
 
 cdef struct Span:               # rows that one chunk has written
     int64_t first               # 1 + position of the first row; 0 once the consumer has moved the rows
@@ -136,6 +137,7 @@ cdef struct Engine:
     Block** blocks
     int64_t num_blocks
     int64_t next_block          # async: the block to hand out next, counted from the first one
+    int64_t full_until          # async: the blocks from next_block to this one, counted like it, are known to be full
     int64_t expected            # rows that a ready block has; async: batch_size
     # Of the consumer; accessed with the GIL only.
     int64_t outstanding         # envs in flight: rows sent and not handed out
