@@ -32,3 +32,4 @@ cdef class Batches:
     cdef int drain(self) except -1
     cdef void empty_blocks(self) noexcept
     cdef void drop_all(self) noexcept
+    cdef void drop_memory(self) noexcept

@@ -4,8 +4,6 @@ A wait that raises, for a signal, a failed env or a pool that was closed, leaves
 returns it.
 """
 
-import os
-
 import numpy as np
 
 cimport numpy as cnp
@@ -22,6 +20,7 @@ from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Block, Engine, ENV_ID
 
 from envpool.errors import PoolStateError
+from envpool.machine import memory_limit
 
 cnp.import_array()
 
@@ -30,13 +29,16 @@ cdef int64_t PER_ENV = 256
 
 
 cdef int check_fits(BlockStore store, int64_t num_envs) except -1:
-    """Raises MemoryError for a pool that could never fit, before the system kills the process for it."""
-    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    """Raises MemoryError for a pool that could never fit, before the system kills the process for it.
+
+    Batches that the user holds need memory in addition; if there is none, the call that receives raises.
+    """
+    limit, source = memory_limit()
     needed = store.block_bytes * (num_envs // store.capacity + 2) + PER_ENV * num_envs
-    if needed > 0.9 * physical:
+    if needed > 0.9 * limit:
         raise MemoryError(
             f"num_envs={num_envs} with batch_size={store.capacity} needs at least {needed / 2**30:.1f} GiB, but this "
-            f"machine has {physical / 2**30:.1f} GiB: ask for fewer envs"
+            f"process has {limit / 2**30:.1f} GiB ({source}): ask for fewer envs"
         )
     return 0
 
@@ -182,3 +184,8 @@ cdef class Batches:
         memset(e.errors, 0, e.num_envs * sizeof(int32_t))
         e.failures = 0
         self.empty_blocks()
+
+    cdef void drop_memory(self) noexcept:
+        """Frees the blocks that nobody holds. The engine must be gone."""
+        self.in_flight = []
+        self.store.drop_all()

@@ -50,13 +50,15 @@ cdef class BlockStore:
     cdef BlockStore resized(self, int64_t capacity)
     cdef int prepare(self) except -1
     cdef BatchBlock take_ready(self)
+    cdef void drop_all(self) noexcept
     cdef BlockMemory new_memory(self)
     cdef list new_memories(self, int64_t count, Block** blocks)
 
     cdef int lay_out(self) except -1
     cdef Block* place(self, char* at) noexcept
     cdef BatchBlock new_arrays(self, Block* block, BlockMemory memory)
-    cdef BatchBlock find(self)
+    cdef BatchBlock find_recent(self)
+    cdef BatchBlock find_spare(self)
     cdef void sweep(self)
     cdef void shrink(self)
     cdef void clean(self, Block* block, BlockMemory memory) noexcept

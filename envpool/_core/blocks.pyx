@@ -307,11 +307,10 @@ cdef class BlockStore:
         cdef BlockMemory memory
         if self.ready is not None:
             return 0
-        if PyList_GET_SIZE(self.recent) > LOOKED_AT:
-            self.used.append(self.recent[0])
-            del self.recent[0]
+        b = self.find_recent()
         self.sweep()
-        b = self.find()
+        if b is None:
+            b = self.find_spare()
         self.shrink()
         if b is None:
             memory = self.new_memory()
@@ -330,15 +329,30 @@ cdef class BlockStore:
         self.ready = None
         return b
 
-    cdef BatchBlock find(self):
-        """Returns a batch block that nobody holds, the one handed out last if possible, or None."""
-        cdef BatchBlock b
+    cdef void drop_all(self) noexcept:
+        """Forgets all blocks; what others hold stays valid."""
+        self.ready = None
+        self.recent, self.used, self.spare = [], [], []
+
+    cdef BatchBlock find_recent(self):
+        """Returns the batch block handed out last that nobody holds, if it is a recent one, or None."""
+        cdef BatchBlock b = None
         cdef Py_ssize_t k
         for k in range(PyList_GET_SIZE(self.recent) - 1, -1, -1):
             b = <BatchBlock>self.recent[k]
             if not b.is_held():
                 del self.recent[k]
-                return b
+                break
+            b = None
+        k = PyList_GET_SIZE(self.recent)
+        if k > LOOKED_AT or (k and not (<BatchBlock>self.recent[0]).is_held()):
+            self.used.append(self.recent[0])
+            del self.recent[0]
+        return b
+
+    cdef BatchBlock find_spare(self):
+        """Returns a spare batch block, or None."""
+        cdef BatchBlock b
         while PyList_GET_SIZE(self.spare):
             b = <BatchBlock>self.spare.pop()
             if not b.is_held():         # again: a debugger may have found the arrays

@@ -8,8 +8,8 @@ from envpool.env cimport envpool_env
 
 cdef extern from "threads.h" nogil:
     int pthread_join(pthread_t thread, void** result)
-    int ep_available_cpus()
-    int ep_thread_start(pthread_t* thread, int index, int k, void* (*run)(void*) noexcept nogil, void* arg)
+    int ep_thread_start(pthread_t* thread, int index, int k, const int32_t* cpus, int num_cpus,
+                        void* (*run)(void*) noexcept nogil, void* arg)
 
 cdef int64_t NEVER
 

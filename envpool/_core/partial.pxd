@@ -48,6 +48,7 @@ cdef class PartialBatches:
     cdef object receive(self, ResultTemplate template, cnp.ndarray ids, int64_t need, int64_t timeout_ns)
     cdef int drop_in_flight(self) except -1
     cdef int64_t blocks_allocated(self)
+    cdef void drop_memory(self) noexcept
 
     cdef int begin(self) except -1
     cdef int drain(self) except -1

@@ -73,6 +73,13 @@ cdef class PartialBatches:
         """Returns the number of blocks that were allocated here, and not by the whole batches."""
         return 0 if self.store is None or self.store is self.batches.store else self.store.allocated
 
+    cdef void drop_memory(self) noexcept:
+        """Frees the blocks that nobody holds, those of whole batches as well. The engine must be gone."""
+        self.batches.drop_memory()
+        self.block_memory = None
+        if self.store is not None:
+            self.store.drop_all()
+
     # ---- entering and leaving the mode -------------------------------------------------------------------------------
 
     cdef int make_blocks(self) except -1:

@@ -10,6 +10,8 @@ What must hold whenever Python code can run:
 - A wait that is interrupted, e.g. by Ctrl-C, leaves its batch in its place: the next recv() returns it.
 """
 
+import numpy as np
+
 cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -23,7 +25,7 @@ from envpool._core.batches cimport Batches, check_can_fill, check_fits
 from envpool._core.blocks cimport BlockStore
 from envpool._core.consumer cimport enqueue, publish
 from envpool._core.definition cimport env_of
-from envpool._core.engine cimport engine_free, engine_new, engine_start, engine_stop, ep_available_cpus
+from envpool._core.engine cimport engine_free, engine_new, engine_start, engine_stop
 from envpool._core.env_ids cimport as_ids, release, take_idle
 from envpool._core.frames cimport FrameRenderer
 from envpool._core.guard cimport (
@@ -36,13 +38,9 @@ from envpool._core.structs cimport Engine, PENDING, SAME_STEP
 
 from envpool._core.definition import describe
 from envpool.errors import EnvIdError, PoolStateError
+from envpool.machine import process_cpus
 
 cnp.import_array()
-
-
-def available_cpus():
-    """Return the number of CPUs on which this process may run."""
-    return ep_available_cpus()
 
 
 # Hidden from the garbage collector: it could clear the lists of blocks of a pool that is garbage, to which threads
@@ -59,7 +57,8 @@ cdef class Pool:
     num_envs, batch_size, num_threads : int
         Sizes; a batch_size equal to num_envs makes the pool sync, a smaller one makes it async.
     thread_affinity_offset : int
-        Worker i is pinned to available CPU number offset + i; a negative offset pins no worker.
+        Worker i is pinned to available CPU number offset + i; a negative offset pins no worker. See
+        ``envpool.machine.process_cpus`` for the available CPUs.
     max_episode_steps : int
         Time limit in steps.
     autoreset : int
@@ -106,6 +105,9 @@ cdef class Pool:
         if e == NULL:
             raise MemoryError(f"no memory for {num_envs} envs of {about.name}: ask for fewer envs")
         self.engine = self.partial.engine = self.frames.engine = e
+        self.cpus = np.array(sorted(process_cpus()), np.int32)
+        e.cpus = <const int32_t*>cnp.PyArray_DATA(self.cpus)
+        e.num_cpus = <int32_t>cnp.PyArray_SIZE(self.cpus)
         memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
         self.batches.attach(e)
         failed = engine_start(e)
@@ -156,6 +158,7 @@ cdef class Pool:
         self.engine = NULL
         engine_free(e)
         self.frames.drop_memory()
+        self.partial.drop_memory()
 
     cdef void end_visit(self, int visit) noexcept:
         """Ends what enter() began; the last call that leaves a stopped pool frees its engine."""
