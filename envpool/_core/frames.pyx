@@ -154,7 +154,7 @@ cdef class FrameRenderer:
         while self.num_helpers < wanted:
             k = self.num_helpers
             if ep_thread_start(&self.helpers[k], e.num_threads + k, e.affinity + k if e.affinity >= 0 else -1,
-                               help_drawing, &self.job):
+                               e.cpus, e.num_cpus, help_drawing, &self.job):
                 return              # no thread can be started: the running ones draw more
             self.num_helpers += 1
 

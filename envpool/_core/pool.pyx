@@ -10,6 +10,8 @@ What must hold whenever Python code can run:
 - A wait that is interrupted, e.g. by Ctrl-C, leaves its batch in its place: the next recv() returns it.
 """
 
+import numpy as np
+
 cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -33,17 +35,13 @@ from envpool._core.inputs cimport as_seeds
 from envpool._core.partial cimport PartialBatches, WHOLE
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Engine, PENDING, SAME_STEP
-from envpool._core.workers cimport engine_start, engine_stop, ep_available_cpus
+from envpool._core.workers cimport engine_start, engine_stop
 
 from envpool._core.definition import describe
 from envpool.errors import EnvIdError, PoolStateError
+from envpool.machine import process_cpus
 
 cnp.import_array()
-
-
-def available_cpus():
-    """Return the number of CPUs on which this process may run."""
-    return ep_available_cpus()
 
 
 # Hidden from the garbage collector: it could clear the lists of blocks of a pool that is garbage, to which threads
@@ -60,7 +58,8 @@ cdef class Pool:
     num_envs, batch_size, num_threads : int
         Sizes; a batch_size equal to num_envs makes the pool sync, a smaller one makes it async.
     thread_affinity_offset : int
-        Worker i is pinned to available CPU number offset + i; a negative offset pins no worker.
+        Worker i is pinned to available CPU number offset + i; a negative offset pins no worker. See
+        ``envpool.machine.process_cpus`` for the available CPUs.
     max_episode_steps : int
         Time limit in steps.
     autoreset : int
@@ -107,6 +106,9 @@ cdef class Pool:
         if e == NULL:
             raise MemoryError(f"no memory for {num_envs} envs of {about.name}: ask for fewer envs")
         self.engine = self.partial.engine = self.frames.engine = e
+        self.cpus = np.array(sorted(process_cpus()), np.int32)
+        e.cpus = <const int32_t*>cnp.PyArray_DATA(self.cpus)
+        e.num_cpus = <int32_t>cnp.PyArray_SIZE(self.cpus)
         memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
         self.batches.attach(e)
         failed = engine_start(e)
@@ -157,6 +159,7 @@ cdef class Pool:
         self.engine = NULL
         engine_free(e)
         self.frames.drop_memory()
+        self.partial.drop_memory()
 
     cdef void end_visit(self, int visit) noexcept:
         """Ends what enter() began; the last call that leaves a stopped pool frees its engine."""
