@@ -89,7 +89,7 @@ cdef class Batches:
         batch = None
         while batch is None:
             self.wait()
-            batch = self.deliver(template)
+            batch = self.deliver(template, -1)
         return batch
 
     cdef int wait(self) except -1:
@@ -113,14 +113,18 @@ cdef class Batches:
                            e.outstanding if e.is_sync else e.batch_size)
         return 0
 
-    cdef object deliver(self, ResultTemplate template):
-        """Hands out the ready batch and puts a fresh block in its place; None if the batch is no longer ready."""
+    cdef object deliver(self, ResultTemplate template, int64_t rows):
+        """Hands out the ready batch and puts a fresh block in its place.
+
+        None: the batch is no longer ready, or does not have this number of rows, unless `rows` is negative.
+        """
         cdef Engine* e = self.engine
         cdef int64_t slot = e.next_block % e.num_blocks, i, n
         cdef BatchBlock block = self.block_at(slot)
         cdef BatchBlock fresh = self.store.exchange(block)
         cdef const int32_t* ids = <const int32_t*>block.c.core[ENV_ID]
-        if not is_ready(e):     # making a block may run any code, and another thread may have sent more to this block
+        if not is_ready(e) or (rows >= 0 and rows != e.outstanding):
+            # Making a block may run any code, and another thread may have sent more to this block.
             self.store.undo(block, fresh)
             return None
         n = e.outstanding if e.is_sync else e.batch_size

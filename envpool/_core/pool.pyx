@@ -13,7 +13,7 @@ What must hold whenever Python code can run:
 cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 from posix.unistd cimport usleep
 
@@ -27,7 +27,8 @@ from envpool._core.engine cimport engine_free, engine_new, engine_start, engine_
 from envpool._core.env_ids cimport as_ids, release, take_idle
 from envpool._core.frames cimport FrameRenderer
 from envpool._core.guard cimport (
-    CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED, begin, enter, leave,
+    CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED, begin, enter, is_open,
+    leave,
 )
 from envpool._core.inputs cimport as_seeds
 from envpool._core.partial cimport PartialBatches, WHOLE
@@ -134,8 +135,7 @@ cdef class Pool:
         if self.engine == NULL or self.guard.state == NEW:
             return
         if self.guard.is_forked():
-            self.engine = NULL
-            self.guard.state = CLOSED
+            self.guard.state = CLOSED       # the engine stays: a call of this thread may be inside
             return
         if self.guard.state == OPEN:
             self.guard.state = CLOSING
@@ -148,6 +148,8 @@ cdef class Pool:
             with nogil:
                 usleep(100)
             PyErr_CheckSignals()
+            if self.guard.is_forked():      # by a signal handler: the calls that are inside end in the parent only
+                self.guard.state = CLOSED
 
     cdef void free_engine(self) noexcept:
         """Frees the engine of a stopped pool that nobody is inside."""
@@ -195,7 +197,7 @@ cdef class Pool:
         cdef const int32_t* ids = NULL
         cdef int32_t n = self.actions.load(e, action, env_id, &ids)
         cdef bint is_short = activities and not e.is_sync and n and n + e.outstanding < e.batch_size
-        if self.guard.state != OPEN or self.guard.activities & activities or is_short:
+        if not is_open(self.guard) or self.guard.activities & activities or is_short:
             release(e, ids, n)
             self.guard.check_open()
             begin(self.guard, visit, activities)
@@ -285,10 +287,15 @@ cdef class Pool:
 
     cdef object receive_resets(self, object env_id):
         """Returns the rows of envs that reset, and of no others; without env_id, the next batch."""
+        cdef int64_t n
         if env_id is None:
             return self.receive(self.reset_template, False)
-        if self.engine.is_sync and self.engine.outstanding == env_id.shape[0] > 0 and self.partial.mode == WHOLE:
-            return self.receive(self.reset_template, False)
+        n = (<cnp.ndarray>env_id).shape[0]
+        while self.engine.is_sync and self.engine.outstanding == n > 0 and self.partial.mode == WHOLE:
+            self.batches.wait()
+            batch = self.batches.deliver(self.reset_template, n)
+            if batch is not None:       # else another thread has added rows to the block
+                return batch
         return self.partial.receive_some(self.reset_template, None, None, env_id)
 
     cdef object receive(self, ResultTemplate template, bint may_be_empty):

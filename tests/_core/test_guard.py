@@ -1,6 +1,7 @@
 """Whatever meets a pool during a call, the result is that of the call or a documented exception."""
 
 import contextlib
+import functools
 import os
 import random
 import resource
@@ -278,3 +279,14 @@ def test_calls_of_several_threads_handlers_and_hooks(seconds):
     print(f"{rounds} pools")
     assert rounds > 0
     wait_until(lambda: not workers())
+
+
+def test_reset_returns_no_rows_of_another_thread():
+    """A sync pool hands out one block, to which another thread may add rows while reset() waits."""
+    with plugin.make(num_envs=3, num_threads=2, cost_ns=50e6, sleeps=True) as pool:
+        pool.reset()
+        resetting = BackgroundCall(functools.partial(pool.reset, [0, 1]))
+        wait_until(lambda: pool.num_outstanding == 2)
+        pool.send(np.zeros(1, np.int32), [2])
+        assert resetting.finish()[1]["env_id"].tolist() == [0, 1]
+        assert pool.recv(env_ids=[2])[-1]["env_id"].tolist() == [2]
