@@ -5,9 +5,7 @@ call must end in a correct result or in a documented exception: nothing hangs, a
 every row of well-behaved use; this module checks every answer to unreasonable use.
 """
 
-import contextlib
 import faulthandler
-import functools
 import gc
 import itertools
 import os
@@ -216,7 +214,7 @@ class Fuzz:
         if not self.is_flat:
             return
         assert obs.shape == (len(ids), 6)
-        if not os.getpid() == self.pid:
+        if os.getpid() != self.pid:
             return
         for k, (env_id, (i, _, step, action, calls, _)) in enumerate(zip(ids, obs.tolist(), strict=True)):
             if calls == 0:  # a failed env

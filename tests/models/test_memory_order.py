@@ -1,8 +1,8 @@
 """The accesses on which the core rests, one litmus test a pair, under RC11 instead of sequential consistency.
 
-The Spin models assume that memory is sequentially consistent. The hardware is not, and neither is C11, so each test here
-takes the accesses of one protocol with the orders that the code gives them, checks all executions that RC11 allows, and
-finds none that is wrong. Then it weakens one access after the other, and the mistake must appear: every order that a
+The Spin models assume that memory is sequentially consistent. Neither the hardware nor C11 is, so each test here takes
+the accesses of one protocol with the orders that the code gives them, checks all executions that RC11 allows, and finds
+none that is wrong. The test then weakens one access after the other, and the mistake must appear: every order that a
 test names is needed. The sources are engine.pyx (run_chunk, park, wake), consumer.pyx (publish, wait_ready,
 wait_arrivals), execute.pyx (rows_written, arrive), partial.pyx (begin, collect) and structs.pxd.
 
@@ -33,10 +33,10 @@ What needs no order, and why:
 - The order of a successful claim: it only has to be atomic. Slots and blocks come with `head`; see the test of slots.
 - `parked` in wake_for_backlog(), `head` and `claim` in may_claim(), `ns_per_env` and the other estimates: they decide
   which thread works. A consumer that helps looks for work itself before it sleeps, so no wake-up depends on them.
-- is_ready() in the consumer's fast paths (run_if_quick, the first look and the spinning in wait_ready): whoever finds the
-  block ready has acquired the count; whoever does not, looks again after `recv_waiting`, and only that look must be
-  sequentially consistent.
-- `stop` in loops that spin: the loop comes back, and park() and wait_ready() look again in sequentially consistent order.
+- is_ready() in the consumer's fast paths (run_if_quick, the first look and the spinning in wait_ready): a consumer that
+  finds the block ready has acquired the count; one that does not find it ready looks again after `recv_waiting`, and
+  only that look must be sequentially consistent.
+- `stop` in loops that spin: the loop comes back, and park() and wait_ready() look again, sequentially consistently.
 
 The words of a futex are read by the kernel under the lock of a queue. The tests express futex_wait and futex_wake as
 updates of that queue (`queue`), which any implementation has.
@@ -59,12 +59,14 @@ def check(program, is_wrong, weaker, **initial):
     is_wrong : callable
         Whether an outcome is wrong.
     weaker : dict
-        Values of one keyword argument each; a list for several.
+        A weaker value of each keyword argument that matters.
     """
     assert outcomes(program(), **initial), "the program has no execution"
     assert not any(is_wrong(o) for o in outcomes(program(), **initial))
     for name, order in weaker.items():
-        assert any(is_wrong(o) for o in outcomes(program(**{name: order}), **initial)), f"{name} is stronger than needed"
+        assert any(is_wrong(o) for o in outcomes(program(**{name: order}), **initial)), (
+            f"{name} is stronger than needed"
+        )
 
 
 def has_race(outcome):
@@ -125,7 +127,7 @@ def the_reserve(helps=SC, active=SC, head=SC, look=SC, announce=SC, head_again=S
 
 
 def test_the_reserve_parks():
-    """`active` alone may be weaker here, as it comes with `head`; leave_to_workers() publishes nothing, and needs it."""
+    """`active` may be weaker where it comes with `head`, but leave_to_workers() publishes nothing."""
     check(the_reserve, is_missed, {"head": REL, "look": ACQ, "announce": AR, "head_again": ACQ})
 
     def leave_to_workers(**orders):
@@ -258,7 +260,7 @@ def test_a_wake_between_the_look_and_the_sleep():
 
 
 def published(head=SC, head_read=ACQ):
-    """The consumer writes actions, seeds, flags, `base` and the pointers of blocks before `head`; a claimer reads them."""
+    """The consumer writes actions, seeds, flags, `base` and pointers of blocks before `head`; a claimer reads them."""
 
     def consumer():
         yield write("data", 1, NA)
