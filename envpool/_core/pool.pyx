@@ -13,7 +13,7 @@ What must hold whenever Python code can run:
 cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 from posix.unistd cimport usleep
 
@@ -27,8 +27,7 @@ from envpool._core.engine cimport engine_free, engine_new, engine_start, engine_
 from envpool._core.env_ids cimport as_ids, release, take_idle
 from envpool._core.frames cimport FrameRenderer
 from envpool._core.guard cimport (
-    CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED, begin, enter, is_open,
-    leave,
+    CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED, begin, enter, is_open, leave,
 )
 from envpool._core.inputs cimport as_seeds
 from envpool._core.partial cimport PartialBatches, WHOLE
@@ -134,22 +133,22 @@ cdef class Pool:
         """
         if self.engine == NULL or self.guard.state == NEW:
             return
-        if self.guard.is_forked():
-            self.guard.state = CLOSED       # the engine stays: a call of this thread may be inside
-            return
-        if self.guard.state == OPEN:
+        if self.guard.state == OPEN and not self.guard.is_forked():
             self.guard.state = CLOSING
             with nogil:
                 engine_stop(self.engine)
             self.guard.state = STOPPED
             if not self.guard.used:
                 self.free_engine()
-        while self.guard.state != CLOSED and not self.guard.call_of_this_thread():
-            with nogil:
-                usleep(100)
-            PyErr_CheckSignals()
-            if self.guard.is_forked():      # by a signal handler: the calls that are inside end in the parent only
+        while self.guard.state != CLOSED:
+            if self.guard.is_forked():      # the engine stays: a call of this thread may be inside, and no other thread
                 self.guard.state = CLOSED
+            elif self.guard.call_of_this_thread():
+                return
+            else:
+                with nogil:
+                    usleep(100)
+                PyErr_CheckSignals()        # a handler may fork
 
     cdef void free_engine(self) noexcept:
         """Frees the engine of a stopped pool that nobody is inside."""
@@ -287,13 +286,11 @@ cdef class Pool:
 
     cdef object receive_resets(self, object env_id):
         """Returns the rows of envs that reset, and of no others; without env_id, the next batch."""
-        cdef int64_t n
         if env_id is None:
             return self.receive(self.reset_template, False)
-        n = (<cnp.ndarray>env_id).shape[0]
-        while self.engine.is_sync and self.engine.outstanding == n > 0 and self.partial.mode == WHOLE:
+        while self.engine.is_sync and self.engine.outstanding == env_id.shape[0] > 0 and self.partial.mode == WHOLE:
             self.batches.wait()
-            batch = self.batches.deliver(self.reset_template, n)
+            batch = self.batches.deliver(self.reset_template, env_id.shape[0])
             if batch is not None:       # else another thread has added rows to the block
                 return batch
         return self.partial.receive_some(self.reset_template, None, None, env_id)
@@ -351,7 +348,7 @@ cdef class Pool:
             self.end_visit(visit)
 
     def step(self, action, env_id=None):
-        """Send actions and wait for the next batch: ``send(action, env_id)``, then ``recv()``.
+        """Send actions and wait for the next batch: ``send(action, env_id)``, then ``recv()``, with their exceptions.
 
         Parameters
         ----------
@@ -362,11 +359,6 @@ cdef class Pool:
         -------
         tuple or TimeStep
             Sync pools: the rows of env_id, in that order. Async pools: the next batch_size rows that are ready.
-
-        Raises
-        ------
-        ActionError, EnvIdError, PoolStateError, EnvStepError
-            See send() and recv().
         """
         cdef int32_t n
         cdef int visit = enter(self.guard, NOTHING_ELSE, b"step")
