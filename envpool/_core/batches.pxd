@@ -27,7 +27,7 @@ cdef class Batches:
     cdef Block* block_at(self, int64_t position) noexcept
     cdef object receive(self, ResultTemplate template)
     cdef int wait(self) except -1
-    cdef object deliver(self, ResultTemplate template)
+    cdef object deliver(self, ResultTemplate template, int64_t rows)
     cdef object empty(self, ResultTemplate template)
     cdef int drain(self) except -1
     cdef void empty_blocks(self) noexcept

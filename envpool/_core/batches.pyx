@@ -88,7 +88,7 @@ cdef class Batches:
         batch = None
         while batch is None:
             self.wait()
-            batch = self.deliver(template)
+            batch = self.deliver(template, -1)
         return batch
 
     cdef int wait(self) except -1:
@@ -112,8 +112,11 @@ cdef class Batches:
                            e.outstanding if e.is_sync else e.batch_size)
         return 0
 
-    cdef object deliver(self, ResultTemplate template):
-        """Hands out the ready batch and puts an unused block in its place; None if the batch is no longer ready."""
+    cdef object deliver(self, ResultTemplate template, int64_t rows):
+        """Hands out the ready batch and puts an unused block in its place.
+
+        None: the batch is no longer ready, or does not have this number of rows, unless `rows` is negative.
+        """
         cdef Engine* e = self.engine
         cdef int64_t slot, i, n
         cdef BatchBlock batch
@@ -121,7 +124,8 @@ cdef class Batches:
         cdef BlockMemory unused_memory
         cdef const int32_t* ids
         self.store.prepare()
-        if not is_ready(e):     # that may run any code, and another thread may have sent more to this block
+        if not is_ready(e) or (rows >= 0 and rows != e.outstanding):
+            # Preparing a block may run any code, and another thread may have sent more to the ready one.
             return None
         slot = e.next_block % e.num_blocks
         batch = self.store.take_ready()

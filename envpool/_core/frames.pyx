@@ -159,12 +159,13 @@ cdef class FrameRenderer:
             self.num_helpers += 1
 
     cdef void end_helpers(self) noexcept:
-        """Lets the helpers finish their chunks, and joins them."""
+        """Lets the helpers finish their chunks, and joins them; after a fork by a signal handler, there are none."""
         cdef int32_t k
         ep_store_rlx32(&self.job.is_stopped, 1)
-        with nogil:
-            for k in range(self.num_helpers):
-                pthread_join(self.helpers[k], NULL)
+        if not self.guard.is_forked():
+            with nogil:
+                for k in range(self.num_helpers):
+                    pthread_join(self.helpers[k], NULL)
         self.num_helpers = 0
 
     cdef bint draw_some(self, int64_t time) noexcept:

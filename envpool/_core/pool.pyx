@@ -29,7 +29,7 @@ from envpool._core.engine cimport engine_free, engine_new
 from envpool._core.env_ids cimport as_ids, release, take_idle
 from envpool._core.frames cimport FrameRenderer
 from envpool._core.guard cimport (
-    CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED, begin, enter, leave,
+    CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED, begin, enter, is_open, leave,
 )
 from envpool._core.inputs cimport as_seeds
 from envpool._core.partial cimport PartialBatches, WHOLE
@@ -136,21 +136,22 @@ cdef class Pool:
         """
         if self.engine == NULL or self.guard.state == NEW:
             return
-        if self.guard.is_forked():
-            self.engine = NULL
-            self.guard.state = CLOSED
-            return
-        if self.guard.state == OPEN:
+        if self.guard.state == OPEN and not self.guard.is_forked():
             self.guard.state = CLOSING
             with nogil:
                 engine_stop(self.engine)
             self.guard.state = STOPPED
             if not self.guard.used:
                 self.free_engine()
-        while self.guard.state != CLOSED and not self.guard.call_of_this_thread():
-            with nogil:
-                usleep(100)
-            PyErr_CheckSignals()
+        while self.guard.state != CLOSED:
+            if self.guard.is_forked():      # the engine stays: a call of this thread may be inside, and no other thread
+                self.guard.state = CLOSED
+            elif self.guard.call_of_this_thread():
+                return
+            else:
+                with nogil:
+                    usleep(100)
+                PyErr_CheckSignals()        # a handler may fork
 
     cdef void free_engine(self) noexcept:
         """Frees the engine of a stopped pool that nobody is inside."""
@@ -199,7 +200,7 @@ cdef class Pool:
         cdef const int32_t* ids = NULL
         cdef int32_t n = self.actions.load(e, action, env_id, &ids)
         cdef bint is_short = activities and not e.is_sync and n and n + e.outstanding < e.batch_size
-        if self.guard.state != OPEN or self.guard.activities & activities or is_short:
+        if not is_open(self.guard) or self.guard.activities & activities or is_short:
             release(e, ids, n)
             self.guard.check_open()
             begin(self.guard, visit, activities)
@@ -291,8 +292,11 @@ cdef class Pool:
         """Returns the rows of envs that reset, and of no others; without env_id, the next batch."""
         if env_id is None:
             return self.receive(self.reset_template, False)
-        if self.engine.is_sync and self.engine.outstanding == env_id.shape[0] > 0 and self.partial.mode == WHOLE:
-            return self.receive(self.reset_template, False)
+        while self.engine.is_sync and self.engine.outstanding == env_id.shape[0] > 0 and self.partial.mode == WHOLE:
+            self.batches.wait()
+            batch = self.batches.deliver(self.reset_template, env_id.shape[0])
+            if batch is not None:       # else another thread has added rows to the block
+                return batch
         return self.partial.receive_some(self.reset_template, None, None, env_id)
 
     cdef object receive(self, ResultTemplate template, bint may_be_empty):
@@ -348,7 +352,7 @@ cdef class Pool:
             self.end_visit(visit)
 
     def step(self, action, env_id=None):
-        """Send actions and wait for the next batch: ``send(action, env_id)``, then ``recv()``.
+        """Send actions and wait for the next batch: ``send(action, env_id)``, then ``recv()``, with their exceptions.
 
         Parameters
         ----------
@@ -359,11 +363,6 @@ cdef class Pool:
         -------
         tuple or TimeStep
             Sync pools: the rows of env_id, in that order. Async pools: the next batch_size rows that are ready.
-
-        Raises
-        ------
-        ActionError, EnvIdError, PoolStateError, EnvStepError
-            See send() and recv().
         """
         cdef int32_t n
         cdef int visit = enter(self.guard, NOTHING_ELSE, b"step")
