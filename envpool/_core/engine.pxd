@@ -3,6 +3,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 from envpool._core.atomic cimport ep_load_sc64
+from envpool._core.calls cimport CreateFailure
 from envpool._core.structs cimport Engine, pthread_t
 from envpool.env cimport envpool_env
 
@@ -14,7 +15,8 @@ cdef extern from "threads.h" nogil:
 cdef int64_t NEVER
 
 cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t batch_size, int32_t num_threads,
-                        int32_t affinity, int32_t max_episode_steps, int32_t autoreset) noexcept
+                        int32_t affinity, int32_t max_episode_steps, int32_t autoreset,
+                        CreateFailure* failure) noexcept
 cdef int engine_start(Engine* e) noexcept
 cdef void engine_stop(Engine* e) noexcept nogil
 cdef void engine_free(Engine* e) noexcept

@@ -16,10 +16,11 @@ from envpool._core.atomic cimport (
     ep_add_sc32, ep_cas64, ep_futex_wait, ep_futex_wake, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_load_sc32,
     ep_now, ep_pause, ep_store_rlx64, ep_store_sc32,
 )
+from envpool._core.calls cimport CreateFailure, create_state
 from envpool._core.execute cimport execute_async, execute_partial, execute_sync
-from envpool._core.layout cimport row_bytes
+from envpool._core.layout cimport field_at, row_bytes
 from envpool._core.structs cimport Block, DISABLED, Engine, PENDING, REFUSED, Span, Worker
-from envpool.env cimport envpool_env
+from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_env
 
 cdef extern from "stdlib.h" nogil:
     void* aligned_alloc(size_t alignment, size_t size)
@@ -75,7 +76,7 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
     e.scratch = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
     e.workers = <Worker*>carve(&used, arena, e.num_threads * sizeof(Worker))
     for a in range(e.env_def.num_actions):
-        size = row_bytes(&e.env_def.actions[a])
+        size = row_bytes(field_at(e.env_def, e.env_def.actions, a))
         p = carve(&used, arena, n * size)
         if arena != NULL:
             e.action_bytes[a] = size
@@ -84,8 +85,9 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
 
 
 cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t batch_size, int32_t num_threads,
-                        int32_t affinity, int32_t max_episode_steps, int32_t autoreset) noexcept:
-    """Returns an engine with its env state, but without blocks and threads; NULL if memory ran out."""
+                        int32_t affinity, int32_t max_episode_steps, int32_t autoreset,
+                        CreateFailure* failure) noexcept:
+    """Returns an engine with its env state, but without blocks and threads; or NULL, and why, in `failure`."""
     cdef Engine plan
     cdef Engine* e
     cdef size_t size
@@ -111,17 +113,18 @@ cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t ba
     size = lay_out(&plan, NULL)
     e = <Engine*>aligned_alloc(64, size)
     if e == NULL:
+        failure.status = ENVPOOL_NO_MEMORY
         return NULL
     memset(e, 0, size)
     memcpy(e, &plan, sizeof(Engine))
     lay_out(e, <char*>e)
     for i in range(env_def.num_fields):
-        e.field_bytes[i] = row_bytes(&env_def.fields[i])
+        e.field_bytes[i] = row_bytes(field_at(env_def, env_def.fields, i))
     for i in range(num_envs):
         e.all_ids[i] = i
     memset(e.seed_pending, 1, num_envs)
     memset(e.reset, REFUSED if autoreset == DISABLED else PENDING, num_envs)
-    e.state = env_def.create(env_def.config, num_envs)
+    e.state = create_state(env_def, num_envs, failure)
     if e.state == NULL:
         free(e)
         return NULL

@@ -25,6 +25,7 @@ from envpool._core.consumer cimport enqueue, publish
 from envpool._core.definition cimport env_of
 from envpool._core.engine cimport engine_free, engine_new, engine_start, engine_stop, ep_available_cpus
 from envpool._core.env_ids cimport as_ids, release, take_idle
+from envpool._core.failures cimport CreateFailure, raise_create_failure
 from envpool._core.frames cimport FrameRenderer
 from envpool._core.guard cimport (
     CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED, begin, enter, leave,
@@ -72,10 +73,8 @@ cdef class Pool:
 
     Raises
     ------
-    MemoryError
-        The envs or the batches do not fit.
-    OSError
-        The threads could not be started.
+    MemoryError, EnvCreateError, OSError
+        The envs or the batches do not fit, the envs could not be created, or the threads could not be started.
     """
 
     def __cinit__(self, *args, **kwargs):
@@ -85,6 +84,7 @@ cdef class Pool:
                  int32_t thread_affinity_offset, int32_t max_episode_steps, int32_t autoreset, seeds, style):
         cdef Engine* e
         cdef cnp.ndarray seed
+        cdef CreateFailure failure
         cdef Guard guard = self.guard
         if guard.state != NEW or self.engine != NULL:
             raise PoolStateError("this pool is already initialized")
@@ -102,9 +102,9 @@ cdef class Pool:
         self.step_nest = step_nest
         self.capsule = capsule
         e = engine_new(env_of(capsule), num_envs, batch_size, min(num_threads, num_envs), thread_affinity_offset,
-                       max_episode_steps, autoreset)
+                       max_episode_steps, autoreset, &failure)
         if e == NULL:
-            raise MemoryError(f"no memory for {num_envs} envs of {about.name}: ask for fewer envs")
+            raise_create_failure(about.name, num_envs, &failure)
         self.engine = self.partial.engine = self.frames.engine = e
         memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
         self.batches.attach(e)
