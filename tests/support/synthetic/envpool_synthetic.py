@@ -16,6 +16,7 @@ NO_FRAME, TRUNCATE, TERMINATE, FAIL, WAIT, NUM_ACTIONS = 94, 95, 96, 97, 98, 100
 CODE = 6
 DISTRIBUTIONS = ("fixed", "exponential", "heavy_tailed")
 LAYOUTS = ("flat", "rich")
+SEED_FAILURES = ("none", "odd_envs", "all_envs", "silent_status")
 
 
 def choice(name, value, allowed):
@@ -38,6 +39,8 @@ class Synthetic:
             "episode_length": 5,
             "truncate_after": 0,
             "fail_reset": -1,
+            "fail_create": 0,
+            "fail_seed": "none",
             "counted": False,
             "frames_wait": False,
             "frame_ns": 0,
@@ -51,7 +54,7 @@ class Synthetic:
         if config.items < (CODE if config.layout == "flat" else 1):
             raise ConfigError(f"items is {config.items}, allowed are {CODE} (layout 'rich': 1) and more")
         options = struct.pack(
-            "dq9i0d",  # "0d": as long as the struct in C, which ends at a multiple of its alignment
+            "dq11i0d",  # "0d": as long as the struct in C, which ends at a multiple of its alignment
             config.cost_ns,
             config.items,
             choice("distribution", config.distribution, DISTRIBUTIONS),
@@ -60,6 +63,8 @@ class Synthetic:
             config.episode_length,
             config.truncate_after,
             config.fail_reset,
+            config.fail_create,
+            choice("fail_seed", config.fail_seed, SEED_FAILURES),
             config.counted,
             config.frames_wait,
             config.frame_ns,
