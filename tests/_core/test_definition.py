@@ -14,6 +14,7 @@ from tests.support import plugin
 from tests.support.checked_pool import CheckedPool, same
 from tests.support.definitions import OTHER_NAME, CEnv, CField, Definition, pool_of
 
+
 def test_a_const_table_in_plain_c():
     plugin.load()
     with envpool.make("StaticSynthetic-v0", "gymnasium", num_envs=3, seed=5) as pool:
@@ -52,7 +53,7 @@ def set_env(**changes):
     ("change", "error", "text"),
     [
         (set_env(abi_version=1), ImportError, r"built for version 1 of the envpool ABI.* bytes\): rebuild it"),
-        (set_env(abi_version=3), ImportError, r"built for version 3 of the envpool ABI.*: upgrade envpool, or rebuild it"),
+        (set_env(abi_version=3), ImportError, r"built for version 3 of the envpool ABI.*: upgrade envpool, or rebuild"),
         (set_env(struct_size=CEnv.run_many.offset - 1), ImportError, r"rebuild it against envpool.get_include"),
         (set_env(struct_size=64), ImportError, r"version 2 of the envpool ABI \(64 bytes\)"),
         (
