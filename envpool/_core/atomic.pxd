@@ -8,6 +8,7 @@ cdef extern from "envpool/atomic.h" nogil:
     void ep_store_rlx32(int32_t* p, int32_t v)
     void ep_store_sc32(int32_t* p, int32_t v)
     int32_t ep_add_sc32(int32_t* p, int32_t v)
+    int32_t ep_swap_sc32(int32_t* p, int32_t v)
     int64_t ep_load_rlx64(const int64_t* p)
     int64_t ep_load_acq64(const int64_t* p)
     int64_t ep_load_sc64(const int64_t* p)

@@ -13,9 +13,11 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
-from envpool._core.atomic cimport ep_load_rlx32, ep_store_rlx64
+from envpool._core.atomic cimport ep_load_rlx32
 from envpool._core.blocks cimport BatchBlock, BlockStore
-from envpool._core.consumer cimport READY, SLICE, is_ready, note_return, run_if_quick, wait_drained, wait_ready
+from envpool._core.consumer cimport (
+    READY, SLICE, begin_rows, is_ready, note_return, run_if_quick, wait_drained, wait_ready,
+)
 from envpool._core.failures cimport raise_failures
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
@@ -133,8 +135,7 @@ cdef class Batches:
         self.in_flight[slot] = fresh
         e.outstanding -= n
         if e.is_sync:
-            e.base = e.head
-            ep_store_rlx64(&e.expected, 0)
+            begin_rows(e)
         else:
             e.next_block += 1
         if n == e.batch_size:
@@ -166,8 +167,7 @@ cdef class Batches:
         for k in range(e.num_blocks):
             e.blocks[k].written = 0
         if e.is_sync:
-            e.base = e.head
-            ep_store_rlx64(&e.expected, 0)
+            begin_rows(e)
         else:       # a position is never used twice, since spans are identified by theirs
             e.next_block = (e.alloc + e.batch_size - 1) // e.batch_size
             e.alloc = e.next_block * e.batch_size

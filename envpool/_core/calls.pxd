@@ -32,8 +32,8 @@ cdef inline void* create_state(const envpool_env* env, int32_t num_envs, CreateF
     return state if failure.status == 0 else NULL
 
 
-cdef inline bint settle(int status, int32_t* errors, int32_t n) noexcept nogil:
-    """Returns whether any of n envs failed. A status without an error code becomes the code of all of them."""
+cdef inline bint has_failures(int status, int32_t* errors, int32_t n) noexcept nogil:
+    """Whether any of n envs of a call failed. A status of its own, without any error code, is the code of all."""
     cdef int32_t i, any_error = 0
     for i in range(n):
         any_error |= errors[i]
@@ -52,7 +52,7 @@ cdef inline bint seed_envs(const envpool_env* env, void* state, const int32_t* i
     call.ids = ids
     call.seeds = seeds
     call.errors = errors
-    return settle(env.seed_many(state, &call), errors, n)
+    return has_failures(env.seed_many(state, &call), errors, n)
 
 
 cdef inline void begin_batch(envpool_batch* batch) noexcept nogil:

@@ -15,6 +15,7 @@ cdef enum:      # Wait
     CLOSED
 
 cdef void enqueue(Engine* e, const int32_t* ids, int32_t n) noexcept
+cdef void begin_rows(Engine* e) noexcept
 cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept
 cdef void note_return(Engine* e) noexcept
 cdef bint is_ready(Engine* e) noexcept nogil

@@ -4,11 +4,13 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
 from envpool._core.atomic cimport (
-    ep_add_sc32, ep_futex_wait, ep_futex_wake, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_load_sc64,
+    ep_add_sc32, ep_futex_wait, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_load_sc64,
     ep_now, ep_pause, ep_store_rlx32, ep_store_rlx64, ep_store_sc32, ep_store_sc64,
 )
-from envpool._core.engine cimport has_work, NEVER, run_chunk, start_workers, wake
-from envpool._core.structs cimport Engine
+from envpool._core.claims cimport expected_cost, help_out
+from envpool._core.queues cimport NEVER, has_work, num_unclaimed, queue_of
+from envpool._core.structs cimport Engine, Queue
+from envpool._core.workers cimport is_any_parked, start_workers, wake
 
 # Async pools: below the first mean cost, ns, a helping consumer pays off; above the second one, a parked consumer does.
 # The two values differ, so that the policy does not flutter.
@@ -24,30 +26,65 @@ cdef int64_t QUICK = 5000
 
 cdef void wake_for_backlog(Engine* e) noexcept nogil:
     """Wakes as many workers beside a helping consumer as save more time than their waking costs."""
-    cdef int64_t backlog, count
-    if ep_load_rlx32(&e.parked) == 0:
+    cdef int64_t count
+    if not is_any_parked(e):
         return
-    backlog = (ep_load_rlx64(&e.head) - ep_load_rlx64(&e.claim)) * ep_load_rlx64(&e.ns_per_env)
-    count = backlog // (2 * ep_load_rlx64(&e.wake_latency))
+    count = num_unclaimed(e) * expected_cost(e) // (2 * ep_load_rlx64(&e.wake_latency))
     if count > 0:
         wake(e, min(count, e.num_threads - 1))
 
 
+cdef bint is_partial(Engine* e) noexcept nogil:
+    """Whether envs that are published go to partial batches."""
+    return e.queues[0].partial_from != NEVER
+
+
 cdef void enqueue(Engine* e, const int32_t* ids, int32_t n) noexcept:
-    """Writes ids behind the published part of the ring."""
-    cdef int64_t at = e.head & e.mask, room = e.mask + 1 - at
+    """Writes ids behind the published part of the rings."""
+    cdef Queue* q = &e.queues[0]
+    cdef int64_t at = q.tail & e.mask, room = e.mask + 1 - at
     cdef int32_t i
-    if e.partial_from != NEVER:
-        for i in range(n):
-            ep_store_rlx32(&e.partial_ring[(e.head + i) & e.mask], ids[i])
-    elif e.is_sync:
-        memcpy(e.ring + at, ids, min(n, room) * sizeof(int32_t))
-        if n > room:
-            memcpy(e.ring, ids + room, (n - room) * sizeof(int32_t))
+    if e.is_sync and not is_partial(e):
         ep_store_rlx64(&e.expected, e.expected + n)
+    if e.num_queues > 1:
+        distribute(e, ids, n)
+        return
+    if is_partial(e):
+        for i in range(n):
+            ep_store_rlx32(&q.partial_ring[(q.tail + i) & e.mask], ids[i])
+    elif e.is_sync:
+        memcpy(q.ring + at, ids, min(n, room) * sizeof(int32_t))
+        if n > room:
+            memcpy(q.ring, ids + room, (n - room) * sizeof(int32_t))
     else:
         for i in range(n):      # a slow claimer may read an old position at this very moment
-            ep_store_rlx32(&e.ring[(e.head + i) & e.mask], ids[i])
+            ep_store_rlx32(&q.ring[(q.tail + i) & e.mask], ids[i])
+    q.tail += n
+
+
+cdef void distribute(Engine* e, const int32_t* ids, int32_t n) noexcept:
+    """Writes each id to the ring of the env's queue, and in sync pools its row beside it."""
+    cdef bint partial = is_partial(e)
+    cdef int64_t row = e.sent - e.base
+    cdef Queue* q
+    cdef int64_t at
+    cdef int32_t i
+    for i in range(n):
+        q = queue_of(e, ids[i])
+        at = q.tail & e.mask
+        q.tail += 1
+        ep_store_rlx32(&q.partial_ring[at] if partial else &q.ring[at], ids[i])
+        if q.rows != NULL:
+            ep_store_rlx32(&q.rows[at], <int32_t>(row + i))
+
+
+cdef void begin_rows(Engine* e) noexcept:
+    """Sync pools: starts again with row 0 for the next env that is sent. Nothing may be in flight."""
+    cdef int32_t k
+    e.base = e.sent
+    ep_store_rlx64(&e.expected, 0)
+    for k in range(e.num_queues):
+        e.queues[k].base = e.queues[k].head
 
 
 cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept:
@@ -55,18 +92,24 @@ cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept:
 
     returns_at_once: the consumer waits next, as in step(); otherwise it is absent from now on.
     """
-    cdef int64_t cost = ep_load_rlx64(&e.ns_per_env)
+    cdef int64_t cost = expected_cost(e)
+    cdef Queue* q
+    cdef int32_t k
     cdef bint helps
     if returns_at_once:
         e.absence -= e.absence >> 2
     e.cheap = cost < (CHEAP_ABOVE if e.cheap else CHEAP_BELOW)
-    helps = (e.is_sync or e.cheap) and e.absence < ABSENT and e.partial_from == NEVER
+    helps = (e.is_sync or e.cheap) and e.absence < ABSENT and not is_partial(e)
     if not helps and start_workers(e, e.num_threads) != 0:
         helps = True            # no thread can be started: the consumer keeps doing the work
     if helps != e.helps:        # a store that other threads must see costs more than this comparison
         ep_store_sc32(&e.helps, helps)
         ep_store_sc32(&e.active, e.num_threads - helps)
-    ep_store_sc64(&e.head, e.head + n)
+    e.sent += n
+    for k in range(e.num_queues):
+        q = &e.queues[k]
+        if q.head != q.tail:
+            ep_store_sc64(&q.head, q.tail)
     if ep_load_sc32(&e.recv_waiting):       # another thread waits in recv, and may have to act differently now
         ep_add_sc32(&e.recv_word, 1)
         ep_futex_wake(&e.recv_word, 1)
@@ -88,10 +131,14 @@ cdef void note_return(Engine* e) noexcept:
 
 
 cdef bint is_ready(Engine* e) noexcept nogil:
-    """Whether the next block is ready."""
+    """Whether the next block is ready.
+
+    Sequentially consistent: the consumer stores `recv_waiting` and then asks this, whoever writes the last row counts it
+    and then reads `recv_waiting`, and one of the two must see the other.
+    """
     if e.is_sync:
-        return ep_load_acq64(&e.blocks[0].written) >= ep_load_rlx64(&e.expected)
-    return ep_load_acq64(&e.blocks[e.next_block % e.num_blocks].written) >= e.batch_size
+        return ep_load_sc64(&e.blocks[0].written) >= ep_load_rlx64(&e.expected)
+    return ep_load_sc64(&e.blocks[e.next_block % e.num_blocks].written) >= e.batch_size
 
 
 cdef bint run_if_quick(Engine* e) noexcept:
@@ -99,10 +146,10 @@ cdef bint run_if_quick(Engine* e) noexcept:
 
     True: the block is ready. This function never waits, since a worker might need the GIL to continue.
     """
-    cdef int64_t cost = ep_load_rlx64(&e.ns_per_env)
-    if cost == 0 or not e.helps or (e.head - ep_load_rlx64(&e.claim)) * cost > QUICK:
+    cdef int64_t cost = expected_cost(e)
+    if cost == 0 or not e.helps or num_unclaimed(e) * cost > QUICK:
         return False
-    while run_chunk(e):
+    while help_out(e):
         pass
     return is_ready(e)
 
@@ -117,7 +164,7 @@ cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
             return READY
         if ep_load_rlx32(&e.stop):
             return CLOSED
-        if ep_load_sc32(&e.helps) and run_chunk(e):
+        if ep_load_sc32(&e.helps) and help_out(e):
             if is_ready(e):
                 return READY
             wake_for_backlog(e)
@@ -161,7 +208,7 @@ cdef bint wait_drained(Engine* e, int64_t outstanding, int64_t timeout_ns) noexc
             return True
         if ep_now() > deadline:
             return False
-        if not run_chunk(e):
+        if not help_out(e):
             ep_futex_wait(&e.recv_word, ep_load_sc32(&e.recv_word), 100000)
 
 
@@ -197,6 +244,6 @@ cdef void wait_arrivals(Engine* e, int64_t count, int64_t seen_rows, int64_t tim
         if has_work(e):
             wake(e, e.num_threads)
         # The consumer works only if no thread could be started.
-        if not (ep_load_sc32(&e.helps) and run_chunk(e)) and timeout_ns > 0:
+        if not (ep_load_sc32(&e.helps) and help_out(e)) and timeout_ns > 0:
             ep_futex_wait(&e.recv_word, seen, timeout_ns)
     ep_store_sc32(&e.recv_waiting, 0)

@@ -10,7 +10,7 @@ from libc.string cimport memcpy, memset
 from envpool._core.atomic cimport (
     ep_add_sc32, ep_add_sc64, ep_cas64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_store_rel64,
 )
-from envpool._core.calls cimport begin_batch, rows_of, seed_envs, write_envs
+from envpool._core.calls cimport begin_batch, has_failures, rows_of, seed_envs, write_envs
 from envpool._core.structs cimport (
     Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, Engine, ENV_ID, PENDING, REFUSED, REWARD, RUNNING, Span, STEP_TYPE,
     TERMINATED, TRUNCATED,
@@ -137,7 +137,8 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
     cdef int32_t resets[ENVPOOL_MAX_BATCH]
     cdef uint8_t ended = REFUSED if e.autoreset == DISABLED else PENDING
     cdef int32_t i, k, num_resets, limit = e.max_episode_steps
-    cdef bint contiguous = is_contiguous(ids, n), failed
+    cdef int status
+    cdef bint contiguous = is_contiguous(ids, n)
     if ep_load_rlx32(&e.seeds_pending) > 0 and seed_pending(e, ids, n, errors):
         simulate_seeded(e, ids, n, errors, out, fused, row)
         return
@@ -167,16 +168,16 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
             out.discount[i] = 1
     if fused != NULL:
         rows = rows_of(ids, n, fused, row)
-        failed = e.env_def.run_many(e.state, &batch, &rows)
+        status = e.env_def.run_many(e.state, &batch, &rows)
     else:
-        failed = e.env_def.step_many(e.state, &batch)
+        status = e.env_def.step_many(e.state, &batch)
     for k in range(num_resets):
         out.reward[resets[k]] = 0
         out.terminated[resets[k]] = 0
         out.truncated[resets[k]] = 0
         if out.discount != NULL:
             out.discount[resets[k]] = 1
-    if failed:
+    if has_failures(status, errors, n):
         record_failures(e, ids, n, errors, out)
     # The loops over contiguous ids are separate and branch-free, so that the compiler vectorises them.
     if contiguous:
@@ -296,7 +297,7 @@ cdef void rows_written(Engine* e, Block* b, int64_t position, int64_t n) noexcep
     the send.
     """
     cdef int64_t written
-    cdef Span* span = &e.spans[position & e.mask]
+    cdef Span* span = &e.spans[position & e.span_mask]
     span.rows = n
     ep_store_rel64(&span.first, position + 1)       # before the count: the block may be gone after it
     written = ep_add_sc64(&b.written, n) + n

@@ -19,14 +19,15 @@ from libc.stdlib cimport free, malloc
 from posix.unistd cimport usleep
 
 from envpool._core.atomic cimport ep_add_sc64, ep_load_rlx32, ep_load_sc32, ep_now, ep_store_rlx32
-from envpool._core.calls cimport settle
+from envpool._core.calls cimport has_failures
 from envpool._core.consumer cimport SLICE
-from envpool._core.engine cimport ep_thread_start, pthread_join, run_chunk
+from envpool._core.claims cimport help_out
 from envpool._core.env_ids cimport as_ids
 from envpool._core.failures cimport failure_text
 from envpool._core.guard cimport Guard
 from envpool._core.partial cimport PartialBatches
 from envpool._core.structs cimport Engine, pthread_t
+from envpool._core.workers cimport ep_thread_start, pthread_join
 from envpool.env cimport envpool_frames
 
 from envpool.errors import ConfigError, EnvIdError, PoolStateError, RenderError
@@ -61,7 +62,7 @@ cdef bint draw_chunk(FrameJob* job) noexcept nogil:
     part.pixels += first * job.frame_bytes
     part.errors += first
     status = job.engine.env_def.render_many(job.engine.state, &part)
-    if settle(status, part.errors, part.n):
+    if has_failures(status, part.errors, part.n):
         ep_store_rlx32(&job.has_failed, 1)
     return True
 
@@ -127,7 +128,7 @@ cdef class FrameRenderer:
             with nogil:
                 deadline = ep_now() + SLICE
                 while not ep_load_rlx32(&e.stop) and ep_now() < deadline:
-                    if not (ep_load_sc32(&e.helps) and run_chunk(e)):
+                    if not (ep_load_sc32(&e.helps) and help_out(e)):
                         usleep(NAP)
                         break
 

@@ -41,6 +41,7 @@ cdef class PartialBatches:
     cdef int32_t num_arrived
     cdef int32_t num_chosen
     cdef int64_t first_in_blocks    # position (see Engine.spans) of the first row in flight when the mode began
+    cdef int64_t end_of_blocks      # position behind the last such row
     cdef int64_t rows_in_blocks     # number of rows in flight at that moment which go to blocks
     cdef int64_t rows_to_move       # number of these rows that have not been moved yet
 
@@ -52,6 +53,7 @@ cdef class PartialBatches:
     cdef int64_t blocks_allocated(self)
 
     cdef int begin(self) except -1
+    cdef int64_t take_unclaimed(self) noexcept
     cdef int drain(self) except -1
     cdef int make_blocks(self) except -1
     cdef void number(self, const int32_t* ids, int32_t n) noexcept

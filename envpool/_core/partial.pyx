@@ -28,13 +28,13 @@ from envpool._core.atomic cimport (
 from envpool._core.batches cimport Batches, check_can_fill
 from envpool._core.blocks cimport BatchBlock
 from envpool._core.consumer cimport SLICE, enqueue, leave_to_workers, publish, wait_arrivals, written_rows
-from envpool._core.engine cimport NEVER
 from envpool._core.env_ids cimport as_ids, in_flight_ids
 from envpool._core.failures cimport raise_failures
 from envpool._core.guard cimport Guard
 from envpool._core.inputs cimport as_count, as_nanoseconds
+from envpool._core.queues cimport NEVER
 from envpool._core.results cimport ResultTemplate
-from envpool._core.structs cimport Engine, ENV_ID, Span
+from envpool._core.structs cimport Engine, ENV_ID, Queue, Span
 
 from envpool.errors import EnvIdError, PoolStateError
 
@@ -92,40 +92,55 @@ cdef class PartialBatches:
     cdef int begin(self) except -1:
         """Makes envs that are sent from now on arrive one by one; the rows in flight are moved as they arrive."""
         cdef Engine* e = self.engine
-        cdef int64_t k, n, unclaimed
-        cdef int32_t* ids
+        cdef int64_t n
+        cdef int32_t k
         if self.block is None:
             self.make_blocks()
             self.guard.check_open()     # allocating may start the garbage collector, and so run any code
         self.mode = PARTIAL
-        # Envs that nobody has claimed can still be redirected: they are claimed here and sent again.
-        while True:
-            unclaimed = ep_load_acq64(&e.claim)
-            if unclaimed == e.head or ep_cas64(&e.claim, unclaimed, e.head):
-                break
-        n = e.head - unclaimed
         self.first_in_blocks = e.base if e.is_sync else e.next_block * e.batch_size
+        n = self.take_unclaimed()       # nobody has claimed these envs, so they can still be redirected
         self.rows_in_blocks = self.rows_to_move = e.outstanding - n
+        self.end_of_blocks = self.first_in_blocks + (e.outstanding if e.is_sync else self.rows_in_blocks)
         if e.is_sync:
             ep_store_rlx64(&e.expected, self.rows_in_blocks)
-            for k in range(self.rows_in_blocks):
-                self.sent_no[e.ring[(e.base + k) & e.mask]] = e.base + k
         ep_store_sc32(&e.is_moving, self.rows_to_move > 0)
-        ep_store_rlx64(&e.partial_from, e.head)
+        for k in range(e.num_queues):
+            ep_store_rlx64(&e.queues[k].partial_from, e.queues[k].head)
         if n:
-            ids = <int32_t*>self.chosen     # not in use at this moment
-            for k in range(n):
-                ids[k] = e.ring[(unclaimed + k) & e.mask]
-            self.number(ids, <int32_t>n)
-            enqueue(e, ids, <int32_t>n)
+            enqueue(e, e.scratch, <int32_t>n)
             publish(e, <int32_t>n, False)
         return 0
+
+    cdef int64_t take_unclaimed(self) noexcept:
+        """Claims every env that no thread has claimed, into Engine.scratch, and returns their number.
+
+        In sync pools, the envs in flight are numbered in the order in which they were sent.
+        """
+        cdef Engine* e = self.engine
+        cdef Queue* q
+        cdef int64_t first, k, n = 0
+        cdef int32_t i, id
+        for i in range(e.num_queues):
+            q = &e.queues[i]
+            while True:
+                first = ep_load_acq64(&q.claim)
+                if first == q.head or ep_cas64(&q.claim, first, q.head):
+                    break
+            for k in range(q.base if e.is_sync else first, q.head):
+                id = q.ring[k & e.mask]
+                if e.is_sync:
+                    self.sent_no[id] = e.base + (k - q.base if q.rows == NULL else q.rows[k & e.mask])
+                if k >= first:
+                    e.scratch[n] = id
+                    n += 1
+        return n
 
     cdef void number(self, const int32_t* ids, int32_t n) noexcept:
         """Records the order in which n envs are sent, before they are put into the ring."""
         cdef int32_t i
         for i in range(n):
-            self.sent_no[ids[i]] = self.engine.head + i
+            self.sent_no[ids[i]] = self.engine.sent + i
 
     cdef void note_sent(self, const int32_t* ids, int32_t n) noexcept:
         """Prepares for a send of n envs, which are not in the ring yet; leaves the mode if it is to end and can."""
@@ -136,11 +151,13 @@ cdef class PartialBatches:
 
     cdef void end(self) noexcept:
         """Leaves the mode. Nothing may be in flight; does nothing if a worker has yet to count its rows."""
+        cdef int32_t k
         if written_rows(self.engine) != self.rows_in_blocks:
             return
         self.batches.empty_blocks()
         self.rows_in_blocks = 0
-        ep_store_rlx64(&self.engine.partial_from, NEVER)
+        for k in range(self.engine.num_queues):
+            ep_store_rlx64(&self.engine.queues[k].partial_from, NEVER)
         self.mode = WHOLE
 
     # ---- arrivals ----------------------------------------------------------------------------------------------------
@@ -168,10 +185,10 @@ cdef class PartialBatches:
         cdef Engine* e = self.engine
         cdef BatchBlock block
         cdef Span* span
-        cdef int64_t position = self.first_in_blocks, end = position + self.rows_in_blocks, i, row
+        cdef int64_t position = self.first_in_blocks, end = self.end_of_blocks, i, row
         cdef int32_t id
         while position < end:
-            span = &e.spans[position & e.mask]
+            span = &e.spans[position & e.span_mask]
             if ep_load_acq64(&span.first) != position + 1:
                 position += 1
                 continue

@@ -23,7 +23,7 @@ from envpool._core.batches cimport Batches, check_can_fill, check_fits
 from envpool._core.blocks cimport BlockStore
 from envpool._core.consumer cimport enqueue, publish
 from envpool._core.definition cimport env_of
-from envpool._core.engine cimport engine_free, engine_new, engine_start, engine_stop, ep_available_cpus
+from envpool._core.engine cimport engine_free, engine_new
 from envpool._core.env_ids cimport as_ids, release, take_idle
 from envpool._core.failures cimport CreateFailure, raise_create_failure
 from envpool._core.frames cimport FrameRenderer
@@ -34,6 +34,7 @@ from envpool._core.inputs cimport as_seeds
 from envpool._core.partial cimport PartialBatches, WHOLE
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Engine, PENDING, SAME_STEP
+from envpool._core.workers cimport engine_start, engine_stop, ep_available_cpus
 
 from envpool._core.definition import describe
 from envpool.errors import EnvIdError, PoolStateError
@@ -46,9 +47,8 @@ def available_cpus():
     return ep_available_cpus()
 
 
-# Hidden from the garbage collector: it could clear the lists of blocks of a pool that is garbage, to which threads
-# still write. A cycle that contains a pool passes through the attributes of a Python subclass, which the collector does
-# see.
+# Hidden from the garbage collector, which could clear the lists of blocks while threads still write to the blocks. It
+# sees a cycle that contains a pool through the attributes of a Python subclass.
 @cython.no_gc
 cdef class Pool:
     """Environments of one definition and the threads that step them.

@@ -1,16 +1,20 @@
 """The data of the scheduling core: blocks, rings, per-env arrays. It contains no Python objects.
 
-How a step flows. The consumer, which is the thread that calls the pool, writes env ids into the ring and publishes them
-(`head`). Workers, and the consumer while it waits, claim chunks of the ring (`claim`), simulate the envs, and write
-their rows into a block. A block is ready when all its rows are written, and the consumer hands it out.
+How a step flows. The consumer, which is the thread that calls the pool, writes env ids into the rings of the queues and
+publishes them (`head`). Workers, and the consumer while it waits, claim chunks of a ring (`claim`), simulate the envs,
+and write their rows into a block. A block is ready when all its rows are written, and the consumer hands it out.
+
+Queues. Each queue belongs to a group of at most eight workers and to a contiguous range of env ids. A worker turns to the
+other queues when its own one is empty. So few threads meet at one `claim`, and an env tends to be stepped by the threads
+that share its cache, or its NUMA node. A pool of up to eight threads has one queue.
 
 Who owns what. An env is idle, or in flight from its publication until its row is handed out. While an env is idle, only
 the consumer touches its action slot, flags and state; while it is in flight, only the thread that claimed it does.
 `claim` only grows and is 64 bits wide, so a successful compare-and-swap proves that no id read before it was
 overwritten.
 
-Sync pools (batch_size == num_envs): the row of an env is its position in the send, so that a block has the order of the
-send. Async pools: a row is allocated after its env has been simulated, in order of completion, so that a slow env
+Sync pools (batch_size == num_envs): the row of an env is its place among all envs sent since the last delivery, so that
+a block has the order of the sends. Async pools: a row is allocated after its env has been simulated, in order of completion, so that a slow env
 delays no other one. Partial batches: an env published at or after ring position `partial_from` gets row i of one block
 for env i and is announced on its own (`arrivals`), so that the consumer can take any env while others are in flight;
 see partial.pyx.
@@ -64,45 +68,67 @@ cdef struct Worker:
     int32_t index
     pthread_t thread
 
-cdef struct Engine:
+cdef struct Queue:
     # Written by the consumer at each send.
     int64_t head                # ring positions published
-    int64_t base                # sync: ring position of row 0 of the current block
+    int64_t tail                # ring positions written; the consumer's own
+    int64_t base                # sync: `head` at the last delivery
     int64_t partial_from        # envs published from this position on go to partial batches; NEVER: none do
-    int64_t pad0[5]
-    # Contended by all threads at each claim.
+    int64_t pad0[4]
+    # Contended by the threads of the group at each claim.
     int64_t claim               # ring positions claimed
     int64_t pad1[7]
+    # Parking of the group. A worker raises `parked`, then looks for work once more, then sleeps on the word.
+    int32_t wake_word
+    int32_t parked
+    int32_t to_wake             # workers of the group that the next one to wake up must wake
+    int32_t pad2[13]
+    # Constant once the threads run.
+    int32_t* ring
+    int32_t* rows               # by ring position: the row of the env (sync pools with several queues; else NULL)
+    int32_t* partial_ring       # the ring for positions from partial_from on, since chunks may still read the other one
+    int32_t num_threads         # workers of the group
+    int32_t pad3[9]
+
+cdef struct Engine:
+    # Written by the consumer at each send and delivery.
+    int64_t sent                # envs published since the pool was made
+    int64_t base                # sync: `sent` at the last delivery
+    int64_t expected            # rows that a ready block has; async: batch_size
+    int64_t pad0[5]
     # Contended in async mode at each completion.
     int64_t alloc               # rows allocated since block 0
-    int64_t pad2[7]
+    int64_t pad1[7]
     # Contended by partial batches: the envs that finished since the consumer last looked, as a stack through `next`.
     int64_t arrivals            # number of these envs << 32 | 1 + id of the last one
     int32_t awaited             # number of arrivals for which the sleeping consumer waits
-    int32_t pad7[13]
-    # Parking of workers. A worker raises `parked`, then looks for work once more, then sleeps on the word.
-    int32_t wake_word
-    int32_t parked
+    int32_t pad2[13]
+    # Parking of the last worker, which works only while the consumer does not; see Queue for the others.
     int32_t reserve_word
     int32_t reserve_parked
-    int32_t pad3[12]
+    int32_t pad3[14]
     # Parking of the consumer.
     int32_t recv_word
     int32_t recv_waiting
     int32_t pad4[14]
-    # Shared estimates, all accessed in relaxed order: a stale value costs time, never correctness.
-    int64_t ns_per_env          # cost of one env step
+    # Estimates, all accessed in relaxed order: a stale value costs time, never correctness. Every chunk reads the first
+    # two, so workers store them only when they have changed materially.
+    int64_t ns_per_env          # cost of an env step, a low quantile
+    int64_t scaled_mean         # mean cost of an env step, times 2**MEAN_SHIFT
+    int64_t pad5[6]
     int64_t wake_latency        # time from publishing to the first instruction of a parked worker
     int64_t published_at        # when a parked worker was last woken
+    int64_t pad6[6]
+    # Rare events, which every chunk looks for.
     int32_t seeds_pending       # envs whose generator must be seeded before their next step
     int32_t failures            # envs with a nonzero entry in `errors`
     int32_t is_moving           # the consumer moves rows from blocks to partial batches: every chunk must wake it
-    int32_t pad5[7]
+    int32_t pad7[13]
     # Policy, set by the consumer in publish().
     int32_t active              # workers that may claim: num_threads, or one less when the consumer helps
     int32_t helps               # whether the consumer works while it waits
     int32_t stop
-    int32_t pad6[13]
+    int32_t pad8[13]
     # Constant once the threads run.
     const envpool_env* env_def
     void* state
@@ -113,10 +139,11 @@ cdef struct Engine:
     int32_t max_episode_steps
     int32_t autoreset
     bint is_sync
-    int64_t mask                # ring size - 1; the size is a power of two, at least 2 * num_envs
-    int32_t* ring
-    int32_t* partial_ring       # the ring for positions from partial_from on, since chunks may still read the other one
-    Span* spans                 # by position (of the ring in sync, of `alloc` in async pools) & mask
+    Queue* queues
+    int32_t num_queues
+    int64_t mask                # size of a ring - 1; a power of two, at least twice the number of envs of a queue
+    int64_t span_mask           # size of `spans` - 1; a power of two, at least 2 * num_envs
+    Span* spans                 # by position & span_mask: base + row in sync, a value of `alloc` in async pools
     int32_t* all_ids            # 0 .. num_envs-1
     int64_t* field_bytes        # bytes of one row of each env field
     # Per env, by env id.
@@ -135,8 +162,9 @@ cdef struct Engine:
     # Blocks in flight: sync has one, async num_envs / batch_size + 2, used round robin.
     Block** blocks
     int64_t num_blocks
+    int64_t pad9[8]
+    # Of the consumer; accessed with the GIL only.
     int64_t next_block          # async: the block to hand out next, counted from the first one
-    int64_t expected            # rows that a ready block has; async: batch_size
     # Of the consumer; accessed with the GIL only.
     int64_t outstanding         # envs in flight: rows sent and not handed out
     int32_t num_drawn           # envs that are being drawn

@@ -17,6 +17,7 @@ static inline int32_t ep_load_sc32(const int32_t *p) { return __atomic_load_n(p,
 static inline void ep_store_rlx32(int32_t *p, int32_t v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
 static inline void ep_store_sc32(int32_t *p, int32_t v) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }
 static inline int32_t ep_add_sc32(int32_t *p, int32_t v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
+static inline int32_t ep_swap_sc32(int32_t *p, int32_t v) { return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST); }
 
 static inline int64_t ep_load_rlx64(const int64_t *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 static inline int64_t ep_load_acq64(const int64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }

@@ -50,6 +50,31 @@ def test_failed_resets(make, mode, episode):
     assert all(e.has_failed_reset for e in c.envs)
 
 
+def test_a_failure_of_which_only_the_error_codes_tell(make):
+    """The status of the call was 0."""
+    c = make(report="errors")
+    c.start()
+    for k in range(10):
+        ids = c.steppable()
+        c.send(ids, [FAIL if (i + k) % 4 == 0 else k for i in ids])
+        c.recv_batches()
+    c.assert_works()
+
+
+def test_a_failure_of_which_only_the_status_tells(make):
+    """The env does not say which env of the call failed, so all of them have."""
+    c = make(report="status", episode_length=0)
+    c.start()
+    ids = c.idle()
+    c.pool.send(np.full(len(ids), FAIL, np.int32), ids)
+    with pytest.raises(EnvStepError, match="was asked to fail"):
+        c.pool.recv()
+    batch = c.pool.recv()
+    assert not batch[0].any()
+    assert not batch[1].any()
+    assert batch[3].all()
+
+
 def test_what_the_exception_says(make):
     c = make()
     c.start()

@@ -1,4 +1,5 @@
-/* Publishing, claiming, parking and receiving, as engine.pyx and consumer.pyx in envpool/_core do it: a model for Spin.
+/* Publishing, claiming, parking and receiving, as claims.pyx, workers.pyx and consumer.pyx in envpool/_core do it: a model
+ * for Spin.
  *
  * Workers step envs; the last worker, the reserve, only while the receiving thread does not help. One thread receives; it
  * also sends when too little is in flight. Another thread sends at any moment, even while the first one waits. What is
@@ -9,11 +10,14 @@
  * batch is delivered before all of its rows are written, no row is lost or doubled, and every thread ends after a close.
  * Accesses are sequentially consistent here; where the engine has weaker ones, the comment beside them says why.
  *
- * Configurations: THREADS (1 to 3), ASYNC, ENVS, BATCH, ROUNDS (batches received), SENDS (by the other thread), CLOSER
+ * Configurations: THREADS (1 to 3), QUEUES, ASYNC, ENVS, BATCH, ROUNDS (batches received), SENDS (by the other thread), CLOSER
  * (the other thread closes the pool). The names BUG_* introduce mistakes that Spin must find: scripts/model_check. */
 
 #ifndef THREADS
 #define THREADS 2
+#endif
+#ifndef QUEUES
+#define QUEUES 1
 #endif
 #ifndef ENVS
 #define ENVS 2
@@ -34,9 +38,9 @@
 #endif
 
 #include "futex.pml"
-futex wake_futex, reserve_futex, recv_futex;
+futex wake_futex[QUEUES], reserve_futex, recv_futex;
 
-byte head, claim, parked, reserve_parked;
+byte head[QUEUES], claim[QUEUES], parked[QUEUES], to_wake[QUEUES], reserve_parked;
 byte allowed = THREADS - 1; /* workers that may claim: `active` in the engine */
 bool helps = true, stop, recv_waiting, reserve_runs;
 byte alloc;              /* async: rows given out */
@@ -82,13 +86,13 @@ inline rows_written(block, n) {
   fi
 }
 
-/* Claims one chunk of any size and executes it; `got` tells whether there was one. The compare-and-swap makes the claim
- * one step: it succeeds only if `claim` has not changed since `head` was read, and `head` only grows. */
-inline run_chunk() {
+/* Claims one chunk of any size from queue q and executes it; `got` tells whether there was one. The compare-and-swap makes
+ * the claim one step: it succeeds only if `claim` has not changed since `head` was read, and `head` only grows. */
+inline run_from(q) {
   if
-  :: atomic { (head > claim) -> got = true; claim++; n = 1 }
-  :: atomic { (head > claim + 1) -> got = true; n = head - claim; claim = head }
-  :: (head == claim) -> got = false
+  :: atomic { (head[q] > claim[q]) -> got = true; claim[q]++; n = 1 }
+  :: atomic { (head[q] > claim[q] + 1) -> got = true; n = head[q] - claim[q]; claim[q] = head[q] }
+  :: (head[q] == claim[q]) -> got = false
   fi;
   if
   :: got ->
@@ -109,15 +113,61 @@ inline run_chunk() {
   fi
 }
 
+/* The queue of the thread's own group first. */
+inline run_chunk(home) {
+  run_from(home);
+#if QUEUES > 1
+  if
+  :: got
+  :: else -> run_from((1 - (home)))
+  fi
+#endif
+}
+
 /* ---- waking --------------------------------------------------------------------------------------------------------- */
 
-inline wake(how_many) {
+/* With several queues, the first worker of a group wakes the others, see pass_on(). */
+inline wake_group(q, how_many) {
   if
-  :: (parked > 0) ->
-     change_word(wake_futex);
-     futex_wake(wake_futex, how_many)
+  :: (parked[q] > 0) ->
+#if QUEUES > 1
+     to_wake[q] = how_many - 1;
+     change_word(wake_futex[q]);
+     futex_wake(wake_futex[q], 1)
+#else
+     change_word(wake_futex[q]);
+     futex_wake(wake_futex[q], how_many)
+#endif
+  :: else
+  fi
+}
+
+inline pass_on(q) {
+#if QUEUES > 1
+  d_step { passed = to_wake[q]; to_wake[q] = 0 };
+  if
+  :: (passed > 0) -> futex_wake(wake_futex[q], passed)
   :: else
   fi;
+  passed = 0
+#else
+  skip
+#endif
+}
+
+inline wake(how_many) {
+#if QUEUES > 1
+  if
+  :: (head[0] > claim[0]) -> wake_group(0, how_many)
+  :: (head[0] == claim[0])
+  fi;
+  if
+  :: (head[1] > claim[1]) -> wake_group(1, how_many)
+  :: (head[1] == claim[1])
+  fi;
+#else
+  wake_group(0, how_many);
+#endif
 #ifndef BUG_RESERVE_SLEEPS
   if
   :: (reserve_parked > 0) ->
@@ -153,7 +203,14 @@ inline look_whether_it_may_claim() {
 }
 
 inline look_for_work() {
-  seen_head = head; has_work = seen_head > claim; seen_head = 0
+  seen_head = head[0]; has_work = seen_head > claim[0];
+#if QUEUES > 1 && !defined(BUG_ONE_QUEUE_LOOKED_AT)
+  if
+  :: has_work
+  :: else -> seen_head = head[1]; has_work = seen_head > claim[1]
+  fi;
+#endif
+  seen_head = 0
 }
 
 inline park(futex_word, counter) {
@@ -182,15 +239,15 @@ inline park(futex_word, counter) {
   has_work = false; may = false
 }
 
-proctype Worker(bool is_reserve; byte me) {
-  byte first, n, count, goal, seen_head;
+proctype Worker(bool is_reserve; byte me; byte home) {
+  byte first, n, count, goal, seen_head, passed;
   bool got, has_work, may;
   do
   :: stop -> break
   :: !stop ->
      look_whether_it_may_claim();
      if
-     :: may -> run_chunk()
+     :: may -> run_chunk(home)
      :: else -> got = false
      fi;
      may = false;
@@ -199,7 +256,9 @@ proctype Worker(bool is_reserve; byte me) {
      :: else ->
         if
         :: is_reserve -> park(reserve_futex, reserve_parked)
-        :: else -> park(wake_futex, parked)
+        :: else ->
+           park(wake_futex[home], parked[home]);
+           pass_on(home)
         fi
      fi
   od;
@@ -222,7 +281,7 @@ inline send(most) {
   :: will_help = true
   :: will_help = false;
      if
-     :: !reserve_runs -> reserve_runs = true; running++; run Worker(true, 1)
+     :: !reserve_runs -> reserve_runs = true; running++; run Worker(true, 1, QUEUES - 1)
      :: else
      fi
   fi;
@@ -232,7 +291,15 @@ inline send(most) {
      allowed = THREADS - will_help
   :: else
   fi;
-  head = head + sent;
+#if QUEUES > 1
+  if /* the envs belong to any of the queues */
+  :: head[0] = head[0] + sent
+  :: head[1] = head[1] + sent
+  :: (sent > 1) -> head[0] = head[0] + 1; head[1] = head[1] + sent - 1
+  fi;
+#else
+  head[0] = head[0] + sent;
+#endif
 #ifndef BUG_RECEIVER_NOT_TOLD
   wake_receiver();
 #endif
@@ -259,7 +326,7 @@ inline wait_ready() {
   :: else ->
      got = false;
      if
-     :: helps -> run_chunk()
+     :: helps -> run_chunk(QUEUES - 1)
      :: else
      fi;
      if
@@ -307,7 +374,14 @@ inline close() {
   closing = true;
   unlock();
   stop = true;
-  wake(THREADS);
+  change_word(wake_futex[0]);
+  futex_wake(wake_futex[0], THREADS);
+#if QUEUES > 1
+  change_word(wake_futex[1]);
+  futex_wake(wake_futex[1], THREADS);
+#endif
+  change_word(reserve_futex);
+  futex_wake(reserve_futex, 1);
 #ifndef BUG_CLOSE_IS_SILENT
   change_word(recv_futex);
   futex_wake(recv_futex, 1);
@@ -393,7 +467,7 @@ active proctype Sender() {
 init {
   byte k = 0;
   do
-  :: (k < THREADS - 1) -> run Worker(false, 1 << k); k++
+  :: (k < THREADS - 1) -> run Worker(false, 1 << k, k * QUEUES / THREADS); k++
   :: else -> break
   od
 }

@@ -14,7 +14,7 @@ from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_now
 from envpool._core.calls cimport (
-    CreateFailure, TEXT_SIZE, begin_batch, create_state, rows_of, seed_envs, settle,
+    CreateFailure, TEXT_SIZE, begin_batch, create_state, rows_of, seed_envs, has_failures,
 )
 from envpool._core.consumer cimport SLICE
 from envpool._core.definition cimport env_of
@@ -286,7 +286,7 @@ cdef class KernelLoop:
             else:
                 failed = self.env.step_many(self.state, &batch)
                 self.env.write_many(self.state, &rows)
-            if settle(failed, batch.errors, n):
+            if has_failures(failed, batch.errors, n):
                 return False
             self.end_step(start, n)
             start += n

@@ -14,7 +14,8 @@ from envpool.native import Field, define
 NO_FRAME, TRUNCATE, TERMINATE, FAIL, WAIT, NUM_ACTIONS = 94, 95, 96, 97, 98, 100
 #: Numbers that describe an env's history: id, episode, step, action, calls, seed.
 CODE = 6
-DISTRIBUTIONS = ("fixed", "exponential", "heavy_tailed")
+DISTRIBUTIONS = ("fixed", "exponential", "heavy_tailed", "stragglers")
+REPORTS = ("both", "status", "errors")
 LAYOUTS = ("flat", "rich")
 SEED_FAILURES = ("none", "odd_envs", "all_envs", "silent_status")
 
@@ -44,6 +45,7 @@ class Synthetic:
             "counted": False,
             "frames_wait": False,
             "frame_ns": 0,
+            "report": "both",
             "fused": False,
         }
     )
@@ -54,7 +56,7 @@ class Synthetic:
         if config.items < (CODE if config.layout == "flat" else 1):
             raise ConfigError(f"items is {config.items}, allowed are {CODE} (layout 'rich': 1) and more")
         options = struct.pack(
-            "dq11i0d",  # "0d": as long as the struct in C, which ends at a multiple of its alignment
+            "dq12i0d",  # "0d": as long as the struct in C, which ends at a multiple of its alignment
             config.cost_ns,
             config.items,
             choice("distribution", config.distribution, DISTRIBUTIONS),
@@ -68,6 +70,7 @@ class Synthetic:
             config.counted,
             config.frames_wait,
             config.frame_ns,
+            choice("report", config.report, REPORTS),
         )
         move = Field("action", np.int32, (-1,), 0, NUM_ACTIONS - 1)
         if config.layout == "flat":

@@ -20,7 +20,8 @@
 
 /* Actions with a meaning; all other actions are only recorded. */
 enum { ACTION_NO_FRAME = 94, ACTION_TRUNCATE = 95, ACTION_TERMINATE = 96, ACTION_FAIL = 97, ACTION_WAIT = 98, NUM_ACTIONS = 100 };
-enum { FIXED = 0, EXPONENTIAL = 1, HEAVY_TAILED = 2 };
+enum { FIXED = 0, EXPONENTIAL = 1, HEAVY_TAILED = 2, STRAGGLERS = 3 };
+enum { REPORT_BOTH = 0, REPORT_STATUS = 1, REPORT_ERRORS = 2 };
 enum { FLAT = 0, RICH = 1 };
 enum { SEEDS = 0, ODD_ENVS = 1, ALL_ENVS = 2, SILENT_STATUS = 3 }; /* SILENT_STATUS: odd envs, but 0 is returned */
 enum { FAILED_STEP = 1, FAILED_RESET = 2, STEPPED_TWICE = 3, NOT_RESET = 4, NO_FRAME = 5, NOT_SEEDED = 6 };
@@ -29,17 +30,19 @@ enum { CODE = 6 }; /* numbers that describe an env's history: id, episode, step,
 typedef struct config { /* packed by synthetic.py, in this order */
   double cost_ns;         /* mean cost of a step                                                     */
   int64_t items;          /* elements of "obs" (FLAT, at least CODE) or "obs:b.d" (RICH)             */
-  int32_t distribution;   /* FIXED, EXPONENTIAL, or HEAVY_TAILED: 2 % of steps 51 times as dear      */
+  int32_t distribution;   /* FIXED, EXPONENTIAL, HEAVY_TAILED: 2 % of steps 51 times as dear, or     */
+                          /* STRAGGLERS: 0.2 % of steps sleep for 20 ms                             */
   int32_t sleeps;         /* 1: a step sleeps that long, 0: it computes                              */
   int32_t layout;         /* FLAT or RICH                                                            */
   int32_t episode_length; /* terminated at this step; 0: never                                       */
   int32_t truncate_after; /* truncated by its own rule at this step; 0: never                        */
   int32_t fail_reset;     /* starting the episode with this number fails the first time; -1: none    */
-  int32_t fail_create;    /* create() fails: 0 never, -1 out of memory, else with this status            */
-  int32_t fail_seed;      /* SEEDS and so on: which envs cannot be seeded the first time                */
+  int32_t fail_create;    /* status of create(): 0, ENVPOOL_NO_MEMORY or another one                 */
+  int32_t fail_seed;      /* SEEDS and so on: which envs cannot be seeded the first time             */
   int32_t counted;        /* 1: steps count in steps()                                               */
   int32_t frames_wait;    /* 1: a frame waits at the gate                                             */
   int32_t frame_ns;       /* how long a frame sleeps                                                 */
+  int32_t report;         /* what tells of failures: the status of step_many, the error codes or both */
 } config;
 
 typedef struct env {
@@ -109,8 +112,10 @@ static void spend(const config *c, env *e) {
   double ns = c->cost_ns, u = uniform(&e->costs);
   if (c->distribution == EXPONENTIAL) ns *= -log1p(-u);
   if (c->distribution == HEAVY_TAILED) ns *= u < 0.02 ? 25.5 : 0.5; /* the mean stays */
+  int is_straggler = c->distribution == STRAGGLERS && u < 0.002;
+  if (is_straggler) ns = 20e6;
   if (ns <= 0) return;
-  if (c->sleeps) nap(ns);
+  if (c->sleeps || is_straggler) nap(ns);
   else compute((int64_t)(ns * rounds_per_ns));
 }
 
@@ -232,11 +237,12 @@ static int step_many(void *state, const envpool_batch *b) {
     e->calls++;
     b->errors[i] = b->reset[i] ? start_episode(&s->c, e) : step(&s->c, e, b, i);
     failed |= b->errors[i];
+    if (s->c.report == REPORT_STATUS) b->errors[i] = 0;
     spend(&s->c, e);
     __atomic_store_n(&e->in_use, 0, __ATOMIC_RELAXED);
   }
   if (s->c.counted) __atomic_add_fetch(&steps, b->n, __ATOMIC_RELAXED);
-  return failed;
+  return s->c.report == REPORT_ERRORS ? 0 : failed;
 }
 
 static void write_flat(const config *c, const env *e, int32_t id, void *const *fields, int64_t row) {

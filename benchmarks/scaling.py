@@ -1,0 +1,116 @@
+"""Measure how the throughput of pools grows with the number of threads.
+
+    python benchmarks/scaling.py [--threads 1 2 4 8 16] [--only TEXT] [--seconds 0.5] [--rounds 5] [--json FILE]
+
+Every cell is a task and a number of envs; its pools with different numbers of threads take turns, and the median over
+the turns counts. The efficiency at T threads is the rate divided by T times the rate at one thread. Leave one core to
+the rest of the system if other processes run.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+import envpool
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.support import plugin
+
+
+def synthetic(cost_us, envs_per_thread, is_async):
+    """Return a function that makes a synthetic pool for a number of threads."""
+
+    def make(threads):
+        n = envs_per_thread * threads
+        return plugin.make(
+            num_envs=n,
+            batch_size=max(n // 2, 1) if is_async else n,
+            num_threads=threads,
+            cost_ns=1e3 * cost_us,
+            episode_length=0,
+            fused=True,
+        )
+
+    return make
+
+
+def task(name, **sizes):
+    """Return a function that makes a pool of a task for a number of threads."""
+    return lambda threads: envpool.make_gymnasium(name, num_threads=threads, **sizes)
+
+
+def cells():
+    """Return the functions that make pools, by name of the cell."""
+    found = {"CartPole-v1 16384": task("CartPole-v1", num_envs=16384)}
+    for cost in (2, 20, 200):
+        for per_thread in (4, 16):
+            for mode in ("sync", "async"):
+                found[f"{cost} us {mode} {per_thread} a thread"] = synthetic(cost, per_thread, mode == "async")
+    found["HalfCheetah-v5 256"] = task("HalfCheetah-v5", num_envs=256)
+    found["Pong-v5 128"] = task("Pong-v5", num_envs=128)
+    return found
+
+
+class Runner:
+    """A pool that is stepped in turns."""
+
+    def __init__(self, pool):
+        self.pool = pool
+        self.batch = pool.config["batch_size"]
+        space = pool.action_space
+        one = space.sample() if hasattr(space, "shape") and space.shape else np.int32(0)
+        self.action = np.stack([np.asarray(one)] * self.batch)
+        pool.async_reset()
+        self.ids = pool.recv()[-1]["env_id"]
+
+    def rate(self, seconds):
+        """Return steps per second over some time."""
+        begin = time.perf_counter()
+        steps = 0
+        while (elapsed := time.perf_counter() - begin) < seconds:
+            if self.pool.is_async:
+                self.pool.send(self.action, self.ids)
+                self.ids = self.pool.recv()[-1]["env_id"]
+            else:
+                self.pool.step(self.action)
+            steps += self.batch
+        return steps / elapsed
+
+
+def main():
+    """Print one line per cell."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2, 4, 8, 16])
+    parser.add_argument("--only", default="", help="text that the names of the cells must contain")
+    parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    threads = [t for t in options.threads if t <= len(os.sched_getaffinity(0))]
+    plugin.load()
+    results = {}
+    print(f"{'':<28}" + "".join(f"{t:>9}" for t in threads) + "   threads")
+    for name, make in cells().items():
+        if options.only not in name:
+            continue
+        runners = [Runner(make(t)) for t in threads]
+        rates = [[r.rate(options.seconds) for r in runners] for _ in range(options.rounds)]
+        one = threads[0]
+        medians = [median(column) for column in zip(*rates, strict=True)]
+        results[name] = {t: m / (medians[0] / one * t) for t, m in zip(threads, medians, strict=True)}
+        print(f"{name:<28}" + "".join(f"{v:9.3f}" for v in results[name].values()), flush=True)
+        for r in runners:
+            r.pool.close()
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

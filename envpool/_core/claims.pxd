@@ -1,0 +1,21 @@
+"""Claiming and executing chunks: see claims.pyx."""
+
+from libc.stdint cimport int32_t, int64_t
+
+from envpool._core.atomic cimport ep_load_rlx64
+from envpool._core.structs cimport Engine
+
+cdef enum:
+    MEAN_SHIFT = 11         # the mean cost is that of about the last 2**MEAN_SHIFT steps
+
+cdef bint run_chunk(Engine* e, int32_t home) noexcept nogil
+cdef bint help_out(Engine* e) noexcept nogil
+
+cdef inline int64_t expected_cost(Engine* e) noexcept nogil:
+    """Returns what a step is expected to cost, ns; 0: it is unknown.
+
+    That is the low quantile, to which preemption adds nothing, unless the mean is far above it: a few steps that take
+    very long make most of the work, and whoever decides to work must expect to get one of them.
+    """
+    cdef int64_t cost = ep_load_rlx64(&e.ns_per_env), mean = ep_load_rlx64(&e.scaled_mean) >> MEAN_SHIFT
+    return mean if mean > 4 * cost else cost

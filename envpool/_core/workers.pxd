@@ -1,0 +1,23 @@
+"""The worker threads: see workers.pyx."""
+
+from libc.stdint cimport int32_t, int64_t
+
+from envpool._core.atomic cimport ep_load_rlx32
+from envpool._core.structs cimport Engine, pthread_t
+
+cdef extern from "threads.h" nogil:
+    int pthread_join(pthread_t thread, void** result)
+    int ep_available_cpus()
+    int ep_thread_start(pthread_t* thread, int index, int k, void* (*run)(void*) noexcept nogil, void* arg)
+
+cdef int engine_start(Engine* e) noexcept
+cdef void engine_stop(Engine* e) noexcept nogil
+cdef int start_workers(Engine* e, int32_t count) noexcept
+cdef void wake(Engine* e, int64_t count) noexcept nogil
+
+cdef inline bint is_any_parked(Engine* e) noexcept nogil:
+    cdef int32_t k
+    for k in range(e.num_queues):
+        if ep_load_rlx32(&e.queues[k].parked) > 0:
+            return True
+    return False

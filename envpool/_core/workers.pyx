@@ -1,0 +1,170 @@
+"""The worker threads: working, parking, waking. structs.pxd describes the design; consumer.pyx is the other side.
+
+Three invariants exclude lost wake-ups and deadlocks; Spin checks a model of them, tests/models/park.pml:
+- A worker raises `parked`, reads `head` and `claim` of every queue once more, and only then sleeps. The consumer stores
+  `head` and then reads `parked`. Both sides use sequentially consistent accesses, so that one of the two sees the other.
+- A worker reads the futex word before that last look for work, so that a wake in between makes the sleep return at
+  once.
+- The consumer never sleeps while published work is unclaimed and a worker that may claim it is parked.
+
+Waking is a tree if there are several queues: the consumer wakes one worker of each group, which wakes the others.
+"""
+
+from libc.stdint cimport INT32_MAX, int32_t, int64_t
+
+from envpool._core.atomic cimport (
+    ep_add_sc32, ep_futex_wait, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_load_sc64, ep_now,
+    ep_pause, ep_store_rlx32, ep_store_rlx64, ep_store_sc32, ep_swap_sc32,
+)
+from envpool._core.claims cimport expected_cost, run_chunk
+from envpool._core.queues cimport has_work, num_unclaimed
+from envpool._core.structs cimport Engine, Queue, Worker
+
+# The least work that a worker takes from a helping consumer, ns.
+cdef int64_t MIN_SHARE = 2000
+# The longest gap between batches through which a worker spins, and the shortest time for which it spins, ns.
+cdef int64_t SHORT_GAP = 25000
+cdef int64_t MIN_SPIN = 500
+# Bounds of the estimated time that waking a parked worker takes, ns.
+cdef int64_t MIN_WAKE = 4000
+cdef int64_t MAX_WAKE = 40000
+
+
+cdef inline bint may_claim(Engine* e, bint reserve) noexcept nogil:
+    """Whether this worker should claim published work. It leaves to a helping consumer what that does faster alone:
+    moving a few cheap envs to another core costs more than stepping them."""
+    cdef int64_t cost
+    if reserve and ep_load_sc32(&e.active) != e.num_threads:
+        return False
+    if not ep_load_sc32(&e.helps):
+        return True
+    cost = expected_cost(e)
+    return cost == 0 or num_unclaimed(e) * cost >= MIN_SHARE
+
+
+cdef void note_wake_up(Engine* e) noexcept nogil:
+    """Updates the estimate of the time that waking takes."""
+    cdef int64_t late = ep_now() - ep_load_rlx64(&e.published_at), usual
+    if late >= MIN_WAKE:
+        usual = ep_load_rlx64(&e.wake_latency)
+        ep_store_rlx64(&e.wake_latency, usual + (min(late, MAX_WAKE) - usual) // 8)
+
+
+cdef void park(Engine* e, Queue* q, bint reserve) noexcept nogil:
+    """Sleeps until it is woken, unless there is work or the pool is being stopped."""
+    cdef int32_t* word = &e.reserve_word if reserve else &q.wake_word
+    cdef int32_t* parked = &e.reserve_parked if reserve else &q.parked
+    cdef int32_t seen = ep_load_sc32(word), others
+    ep_add_sc32(parked, 1)
+    if not ep_load_sc32(&e.stop) and not (has_work(e) and may_claim(e, reserve)):
+        ep_futex_wait(word, seen, -1)
+        note_wake_up(e)
+    ep_add_sc32(parked, -1)
+    if not reserve and ep_load_rlx32(&q.to_wake) > 0:
+        others = ep_swap_sc32(&q.to_wake, 0)
+        if others > 0:
+            ep_futex_wake(&q.wake_word, others)
+
+
+cdef void* run_worker(void* arg) noexcept nogil:
+    """Runs a worker: executes chunks, spins while batches follow each other closely, and parks otherwise."""
+    cdef Worker* w = <Worker*>arg
+    cdef Engine* e = <Engine*>w.engine
+    cdef int32_t home = <int32_t>(<int64_t>w.index * e.num_queues // e.num_threads)
+    # The last worker replaces the consumer: it works only while the consumer does not help.
+    cdef bint reserve = w.index == e.num_threads - 1
+    cdef int64_t gap = 1000000, idle_since, limit, waited
+    cdef int _i
+    while not ep_load_rlx32(&e.stop):
+        if may_claim(e, reserve) and run_chunk(e, home):
+            continue
+        idle_since = ep_now()
+        limit = 2 * gap if gap < SHORT_GAP else MIN_SPIN
+        while not ep_load_rlx32(&e.stop) and not (has_work(e) and may_claim(e, reserve)):
+            for _i in range(16):
+                ep_pause()
+            if ep_now() - idle_since > limit:
+                park(e, &e.queues[home], reserve)
+                break
+        waited = min(ep_now() - idle_since, 1000000)
+        gap += (waited - gap) >> 2
+    return NULL
+
+
+cdef void wake(Engine* e, int64_t count) noexcept nogil:
+    """Wakes at most `count` parked workers that may claim, of the groups whose queues have work."""
+    ep_store_rlx64(&e.published_at, ep_now())
+    if e.num_queues == 1:
+        wake_group(&e.queues[0], count, False)
+    else:
+        wake_groups(e, count)
+    if ep_load_sc32(&e.reserve_parked) > 0 and ep_load_sc32(&e.active) == e.num_threads:
+        ep_add_sc32(&e.reserve_word, 1)
+        ep_futex_wake(&e.reserve_word, 1)
+
+
+cdef void wake_groups(Engine* e, int64_t count) noexcept nogil:
+    cdef int64_t share
+    cdef int32_t k, left = 0
+    for k in range(e.num_queues):
+        left += is_filled(&e.queues[k])
+    for k in range(e.num_queues):
+        if left > 0 and count > 0 and is_filled(&e.queues[k]):
+            share = (count + left - 1) // left
+            wake_group(&e.queues[k], share, True)
+            count -= share
+            left -= 1
+
+
+cdef inline bint is_filled(Queue* q) noexcept nogil:
+    return ep_load_sc64(&q.head) > ep_load_sc64(&q.claim)
+
+
+cdef void wake_group(Queue* q, int64_t count, bint in_turn) noexcept nogil:
+    """Wakes at most `count` workers; in_turn: the first one wakes the others, so that the caller need not."""
+    if ep_load_sc32(&q.parked) == 0:
+        return
+    if in_turn:
+        ep_store_rlx32(&q.to_wake, <int32_t>min(count, q.num_threads) - 1)
+        count = 1
+    ep_add_sc32(&q.wake_word, 1)
+    ep_futex_wake(&q.wake_word, <int>min(count, INT32_MAX))
+
+
+cdef int start_workers(Engine* e, int32_t count) noexcept:
+    """Starts workers until `count` are running. Returns 0, or the errno of the first one that could not be started."""
+    cdef Worker* w
+    cdef int failed
+    while e.started < count:
+        w = &e.workers[e.started]
+        w.engine = e
+        w.index = e.started
+        failed = ep_thread_start(&w.thread, w.index, e.affinity + w.index if e.affinity >= 0 else -1, run_worker, w)
+        if failed:
+            return failed
+        e.started += 1
+    return 0
+
+
+cdef int engine_start(Engine* e) noexcept:
+    """Starts all workers but the last one, which is started on its first use. Returns 0 or an errno."""
+    ep_store_sc32(&e.active, e.num_threads - 1)
+    ep_store_sc32(&e.helps, 1)
+    e.cheap = True
+    return start_workers(e, e.num_threads - 1)
+
+
+cdef void engine_stop(Engine* e) noexcept nogil:
+    """Ends and joins the workers. They finish the chunks that they are executing; unclaimed work is dropped."""
+    cdef int32_t i
+    ep_store_sc32(&e.stop, 1)
+    for i in range(e.num_queues):
+        ep_add_sc32(&e.queues[i].wake_word, 1)
+        ep_futex_wake(&e.queues[i].wake_word, INT32_MAX)
+    ep_add_sc32(&e.reserve_word, 1)
+    ep_futex_wake(&e.reserve_word, 1)
+    ep_add_sc32(&e.recv_word, 1)
+    ep_futex_wake(&e.recv_word, 1)
+    for i in range(e.started):
+        pthread_join(e.workers[i].thread, NULL)
+    e.started = 0
