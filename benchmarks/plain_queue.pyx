@@ -13,6 +13,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from envpool._core.atomic cimport ep_add_sc64
+from envpool._core.calls cimport CreateFailure, begin_batch, create_state, seed_envs, write_envs
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env
 
 from envpool.native import describe
@@ -66,6 +67,7 @@ cdef void* run_worker(void* arg) noexcept nogil:
     cdef int64_t position, row
     cdef int32_t id, block, error, first = 0
     cdef uint8_t reset
+    begin_batch(&batch)
     batch.n = 1
     batch.contiguous = 1
     batch.ids = &id
@@ -91,7 +93,7 @@ cdef void* run_worker(void* arg) noexcept nogil:
         batch.truncated = q.truncated[block] + row
         batch.truncated[0] = 0
         q.env.step_many(q.state, &batch)
-        q.env.write_many(q.state, &id, 1, q.fields[block], row)
+        write_envs(q.env, q.state, &id, 1, q.fields[block], row)
         q.reset[id] = batch.terminated[0] | batch.truncated[0]
         q.env_id[block][row] = id
         if ep_add_sc64(&q.written[block], 1) + 1 == q.batch_size:
@@ -120,6 +122,7 @@ cdef class PlainQueue:
 
     def __init__(self, capsule, int num_envs, int batch_size, int num_threads):
         cdef Queue* q = &self.q
+        cdef CreateFailure failure
         cdef int32_t b, i
         about = describe(capsule)
         q.env = <const envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
@@ -151,7 +154,9 @@ cdef class PlainQueue:
             self.arrays.append((fields[0], own[0], own[1], own[2], own[3]))
         sem_init(&q.items, 0, 0)
         sem_init(&q.ready, 0, 0)
-        q.state = q.env.create(q.env.config, num_envs)
+        q.state = create_state(q.env, num_envs, &failure)
+        if q.state == NULL:
+            raise RuntimeError(f"the envs could not be created: status {failure.status}")
         self.seed(num_envs)
         self.num_threads = num_threads
         for i in range(num_threads):
@@ -160,10 +165,12 @@ cdef class PlainQueue:
     def seed(self, int num_envs):
         """Seeds env i with i."""
         cdef int32_t id
+        cdef int32_t error = 0
         cdef uint64_t seed
         for id in range(num_envs):
             seed = id
-            self.q.env.seed_many(self.q.state, &id, 1, &seed)
+            if seed_envs(self.q.env, self.q.state, &id, 1, &seed, &error):
+                raise RuntimeError(f"env {id} could not be seeded: error code {error}")
 
     def send(self, int32_t[::1] action, int32_t[::1] env_id):
         """Queues one item per env."""

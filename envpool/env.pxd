@@ -4,12 +4,13 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 cdef extern from "envpool/env.h" nogil:
-    const int ENVPOOL_ABI_VERSION
+    const uint32_t ENVPOOL_ABI_VERSION
     const char* ENVPOOL_CAPSULE_NAME
     const int ENVPOOL_MAX_DIMS
     const int ENVPOOL_MAX_FIELDS
     enum:
         ENVPOOL_MAX_BATCH
+        ENVPOOL_NO_MEMORY
         ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
 
     ctypedef enum envpool_dtype:
@@ -31,50 +32,84 @@ cdef extern from "envpool/env.h" nogil:
         int32_t num_low
         int32_t num_high
 
-    ctypedef struct envpool_batch:
-        const int32_t* ids
+    ctypedef struct envpool_setup:
+        uint32_t struct_size
+        uint32_t abi_version
+        const void* config
+        char* text
+        int32_t text_size
+        int32_t num_envs
+
+    ctypedef struct envpool_seeds:
+        uint32_t struct_size
         int32_t n
-        int32_t contiguous
+        const int32_t* ids
+        const uint64_t* seeds
+        int32_t* errors
+
+    ctypedef struct envpool_batch:
+        uint32_t struct_size
+        int32_t n
+        const int32_t* ids
         const uint8_t* reset
         const int32_t* resets
         int32_t num_resets
+        int32_t contiguous
         const void* const* actions
         float* reward
         uint8_t* terminated
         uint8_t* truncated
         int32_t* errors
         float* discount
+        int32_t* num_players
+        float* player_reward
+        uint8_t* player_terminated
+        uint8_t* player_truncated
+
+    ctypedef struct envpool_rows:
+        uint32_t struct_size
+        int32_t n
+        const int32_t* ids
+        void* const* fields
+        int64_t row0
+        const int64_t* player_rows
 
     ctypedef struct envpool_frames:
-        const int32_t* ids
+        uint32_t struct_size
         int32_t n
-        int32_t height
-        int32_t width
-        int32_t camera
+        const int32_t* ids
         const void* assets
         uint8_t* pixels
         int32_t* errors
+        int32_t height
+        int32_t width
+        int32_t camera
+        int32_t kind
 
     ctypedef struct envpool_env:
         uint32_t abi_version
         uint32_t struct_size
         const char* name
+        uint32_t flags
+        uint32_t required_flags
+        uint32_t field_size
+        int32_t max_num_players
         int32_t num_fields
         int32_t num_actions
         const envpool_field* fields
         const envpool_field* actions
         const void* config
-        void* (*create)(const void* config, int32_t num_envs) noexcept nogil
+        int (*create)(const envpool_setup* setup, void** state) noexcept nogil
         void (*destroy)(void* state) noexcept nogil
-        void (*seed_many)(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil
+        int (*seed_many)(void* state, const envpool_seeds* seeds) noexcept nogil
         int (*step_many)(void* state, const envpool_batch* batch) noexcept nogil
-        void (*write_many)(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil
-        int (*run_many)(void* state, const envpool_batch* batch, void* const* fields, int64_t row0) noexcept nogil
+        void (*write_many)(void* state, const envpool_rows* rows) noexcept nogil
+        int (*run_many)(void* state, const envpool_batch* batch, const envpool_rows* rows) noexcept nogil
         void (*error_text)(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil
-        uint32_t flags
-        int32_t lanes
         int (*render_many)(void* state, const envpool_frames* frames) noexcept nogil
         int32_t frame_height
         int32_t frame_width
+        int32_t lanes
+        int32_t reserved
 
     void envpool_env_init(envpool_env* env, const char* name)

@@ -23,6 +23,26 @@ class PoolStateError(RuntimeError):
     """The pool cannot serve the call in its present state: it is closed, forked, or has nothing to receive."""
 
 
+class EnvCreateError(RuntimeError):
+    """The environments of a pool could not be created, for a reason that the environment gives.
+
+    Attributes
+    ----------
+    name : str
+        Name of the environment definition.
+    status : int
+        Status that the environment's ``create`` returned.
+    text : str
+        Reason in the environment's own words; empty if it gave none.
+    """
+
+    def __init__(self, name: str, status: int, text: str):
+        self.name = name
+        self.status = status
+        self.text = text
+        super().__init__(f"{name} could not be created: {text or 'it gave no reason'} (status {status})")
+
+
 class EnvStepError(RuntimeError):
     """Environments failed while stepping.
 

@@ -2,33 +2,33 @@
 
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t
 
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env
+from envpool.env cimport (
+    ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup,
+)
 
 cdef extern from "envpool/scaffold.h" nogil:
     enum:
         ENVPOOL_MAX_ARRAYS
-        ENVPOOL_OUT_OF_MEMORY
 
     ctypedef struct envpool_state:
         const void* config
         void* records
         int32_t num_envs
 
-    void* envpool_new_state(const void* config, int32_t num_envs, size_t state_size, size_t record_size)
+    void* envpool_new_state(const envpool_setup* setup, size_t state_size, size_t record_size)
     void* envpool_new_array(void* state, size_t itemsize)
-    void* envpool_checked_state(void* state)
+    int envpool_finish_state(void* s, void** state)
     void envpool_free_state(void* state)
-    void envpool_seed_records(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds)
+    int envpool_seed_records(void* state, const envpool_seeds* seeds)
     void envpool_no_memory_text(void* state, int32_t id, int32_t code, char* text, size_t size)
 
     envpool_env envpool_new_env(
         const char* name,
-        void* (*create)(const void* config, int32_t num_envs) noexcept nogil,
+        int (*create)(const envpool_setup* setup, void** state) noexcept nogil,
         int (*step_many)(void* state, const envpool_batch* batch) noexcept nogil,
-        void (*write_many)(void* state, const int32_t* ids, int32_t n, void* const* fields,
-                           int64_t row0) noexcept nogil,
+        void (*write_many)(void* state, const envpool_rows* rows) noexcept nogil,
     )
 
 

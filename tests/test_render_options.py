@@ -8,9 +8,9 @@ from gymnasium.vector import AutoresetMode
 import envpool
 from envpool.errors import ConfigError, PoolStateError
 from envpool.registration import registry
-from tests._core.test_definition import CEnv, Definition
 from tests.support import plugin
 from tests.support.checked_pool import codes, same
+from tests.support.definitions import CEnv, Definition
 
 STYLES = {"dm": {}, "gymnasium": {}, "gym": {"gym_api": "legacy"}}
 

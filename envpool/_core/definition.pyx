@@ -11,8 +11,10 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport int32_t, uint32_t
 from libc.string cimport memcpy
 
+from envpool._core.layout cimport field_at
 from envpool.env cimport (
-    ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_DIMS, ENVPOOL_MAX_FIELDS, envpool_env, envpool_field,
+    ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_DIMS, ENVPOOL_MAX_FIELDS, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT,
+    envpool_env, envpool_field,
 )
 
 cdef extern from "Python.h":
@@ -23,8 +25,13 @@ cdef extern from *:
     """
     #include <stddef.h>
     #define EP_REQUIRED_SIZE offsetof(envpool_env, run_many)
+    #define EP_FIELD_SIZE (offsetof(envpool_field, num_high) + sizeof(int32_t))
     """
     const size_t EP_REQUIRED_SIZE       # of the members that every definition has
+    const size_t EP_FIELD_SIZE          # of the members that every field has
+
+# The bits of envpool_env.flags that this version knows.
+cdef uint32_t KNOWN_FLAGS = ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
 
 # Indexed by envpool_dtype.
 DTYPES = tuple(np.dtype(t) for t in (np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float32, np.float64))
@@ -58,10 +65,11 @@ cdef const envpool_env* env_header(object capsule, size_t size) except NULL:
         raise TypeError(f"env must be a PyCapsule named {ENVPOOL_CAPSULE_NAME.decode()!r}, got {capsule!r}")
     env = <const envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
     if env.abi_version != ENVPOOL_ABI_VERSION or env.struct_size < size:
+        remedy = "upgrade envpool, or " if env.abi_version > ENVPOOL_ABI_VERSION else ""
         raise ImportError(
             f"the environment was built for version {env.abi_version} of the envpool ABI ({env.struct_size} bytes), "
-            f"but this envpool has version {ENVPOOL_ABI_VERSION} ({sizeof(envpool_env)} bytes): rebuild it against "
-            "envpool.get_include()"
+            f"but this envpool has version {ENVPOOL_ABI_VERSION} ({sizeof(envpool_env)} bytes): {remedy}rebuild it "
+            "against envpool.get_include()"
         )
     return env
 
@@ -69,12 +77,29 @@ cdef const envpool_env* env_header(object capsule, size_t size) except NULL:
 cdef const envpool_env* env_of(object capsule) except NULL:
     """Return the struct behind a capsule that `upgrade_capsule` has returned, after checking its members."""
     cdef const envpool_env* env = env_header(capsule, sizeof(envpool_env))
+    cdef uint32_t unknown = env.flags & env.required_flags & ~KNOWN_FLAGS
     name = env.name.decode() if env.name != NULL else "?"
+    if unknown:
+        raise ImportError(
+            f"env {name} requires flags {unknown:#x}, which this version of envpool does not know: upgrade envpool"
+        )
+    if not 0 <= env.max_num_players <= 1:
+        raise ImportError(
+            f"env {name}: max_num_players must be 0 or 1 (one player) in this version of envpool, got "
+            f"{env.max_num_players}: upgrade envpool, if a later version supports more players"
+        )
+    if env.field_size < EP_FIELD_SIZE or env.field_size % sizeof(void*):
+        raise ValueError(
+            f"env {name}: field_size must be sizeof(envpool_field), at least {EP_FIELD_SIZE} bytes, got "
+            f"{env.field_size}: set it, or call envpool_env_init()"
+        )
     if (env.create == NULL or env.destroy == NULL or env.seed_many == NULL or env.step_many == NULL
             or env.write_many == NULL):
         raise ValueError(
             f"env {name}: create, destroy, seed_many, step_many and write_many are required, but at least one is NULL"
         )
+    if env.name == NULL or env.fields == NULL or env.actions == NULL:
+        raise ValueError(f"env {name}: name, fields and actions are required, but at least one is NULL")
     if env.render_many != NULL and (env.frame_height < 1 or env.frame_width < 1):
         raise ValueError(
             f"env {name}: with render_many, frame_height and frame_width must be at least 1, got {env.frame_height} "
@@ -95,6 +120,8 @@ cdef object bounds(const double* values, int32_t n):
 
 
 cdef object read_field(str env, const envpool_field* f):
+    if f.name == NULL:
+        raise ValueError(f"env {env}: every field must have a name, but the name of one field is NULL")
     name = f.name.decode()
     if not 0 <= f.dtype < len(DTYPES):
         raise ValueError(f"env {env}: the dtype of field {name!r} must be a value of envpool_dtype, got {f.dtype}")
@@ -133,15 +160,15 @@ def describe(capsule):
     TypeError
         `capsule` is not the capsule of an environment definition.
     ImportError
-        The definition was built for another version of the ABI.
+        The definition was built for another version of the ABI, or needs a later version of envpool.
     ValueError
         The ABI does not allow a member of the definition.
     """
     capsule = upgrade_capsule(capsule)
     cdef const envpool_env* env = env_of(capsule)
     name = env.name.decode()
-    fields = tuple(read_field(name, &env.fields[i]) for i in range(env.num_fields))
-    actions = tuple(read_field(name, &env.actions[i]) for i in range(env.num_actions))
+    fields = tuple(read_field(name, field_at(env, env.fields, i)) for i in range(env.num_fields))
+    actions = tuple(read_field(name, field_at(env, env.actions, i)) for i in range(env.num_actions))
     for f in fields:
         if not (f.name == "obs" or f.name.startswith(("obs:", "info:"))):
             raise ValueError(f"env {name}: field {f.name!r} must be named 'obs', 'obs:...' or 'info:...'")
@@ -203,7 +230,7 @@ def define(template, fields, actions, config=b"", *, name=None, keep=None, uint3
     keep : object, optional
         An object that `config` points into; it lives as long as the capsule.
     flags : int
-        Bits of ``envpool_env.flags`` to set in addition to the template's. Default 0.
+        Bits of ``envpool_env.flags`` to set in addition to the template's, and to require of the pool. Default 0.
     frame_size : (int, int), optional
         Height and width of a frame in pixels; by default the template's.
 
@@ -235,12 +262,14 @@ def define(template, fields, actions, config=b"", *, name=None, keep=None, uint3
         encoded = name.encode()
         owned.append(encoded)
         env.name = PyBytes_AS_STRING(encoded)
+    env.field_size = sizeof(envpool_field)
     env.fields = entries
     env.num_fields = <int32_t>len(fields)
     env.actions = entries + len(fields)
     env.num_actions = <int32_t>len(actions)
     env.config = memory.config
     env.flags |= flags
+    env.required_flags |= flags
     if frame_size is not None:
         env.frame_height, env.frame_width = frame_size
     return new_capsule(env, owned)

@@ -4,10 +4,11 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from envpool._core.layout cimport row_bytes
+from envpool._core.calls cimport CreateFailure, create_state
+from envpool._core.layout cimport field_at, row_bytes
 from envpool._core.queues cimport MAX_GROUP, NEVER
 from envpool._core.structs cimport Block, DISABLED, Engine, PENDING, Queue, REFUSED, Span, Worker
-from envpool.env cimport envpool_env
+from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_env
 
 cdef extern from "stdlib.h" nogil:
     void* aligned_alloc(size_t alignment, size_t size)
@@ -45,7 +46,7 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
     e.scratch = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
     e.workers = <Worker*>carve(&used, arena, e.num_threads * sizeof(Worker))
     for a in range(e.env_def.num_actions):
-        size = row_bytes(&e.env_def.actions[a])
+        size = row_bytes(field_at(e.env_def, e.env_def.actions, a))
         p = carve(&used, arena, n * size)
         if arena != NULL:
             e.action_bytes[a] = size
@@ -84,8 +85,9 @@ cdef int64_t power_of_two(int64_t least) noexcept:
 
 
 cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t batch_size, int32_t num_threads,
-                        int32_t affinity, int32_t max_episode_steps, int32_t autoreset) noexcept:
-    """Returns an engine with its env state, but without blocks and threads; NULL if memory ran out."""
+                        int32_t affinity, int32_t max_episode_steps, int32_t autoreset,
+                        CreateFailure* failure) noexcept:
+    """Returns an engine with its env state, but without blocks and threads; or NULL, and why, in `failure`."""
     cdef Engine plan
     cdef Engine* e
     cdef size_t size
@@ -110,17 +112,18 @@ cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t ba
     size = lay_out(&plan, NULL)
     e = <Engine*>aligned_alloc(64, size)
     if e == NULL:
+        failure.status = ENVPOOL_NO_MEMORY
         return NULL
     memset(e, 0, size)
     memcpy(e, &plan, sizeof(Engine))
     lay_out(e, <char*>e)
     for i in range(env_def.num_fields):
-        e.field_bytes[i] = row_bytes(&env_def.fields[i])
+        e.field_bytes[i] = row_bytes(field_at(env_def, env_def.fields, i))
     for i in range(num_envs):
         e.all_ids[i] = i
     memset(e.seed_pending, 1, num_envs)
     memset(e.reset, REFUSED if autoreset == DISABLED else PENDING, num_envs)
-    e.state = env_def.create(env_def.config, num_envs)
+    e.state = create_state(env_def, num_envs, failure)
     if e.state == NULL:
         free(e)
         return NULL

@@ -10,11 +10,12 @@ from libc.string cimport memcpy, memset
 from envpool._core.atomic cimport (
     ep_add_sc32, ep_add_sc64, ep_cas64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_store_rel64,
 )
+from envpool._core.calls cimport begin_batch, has_failures, rows_of, seed_envs, write_envs
 from envpool._core.structs cimport (
     Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, Engine, ENV_ID, PENDING, REFUSED, REWARD, RUNNING, Span, STEP_TYPE,
     TERMINATED, TRUNCATED,
 )
-from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT, envpool_batch
+from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT, envpool_batch, envpool_rows
 
 cdef extern from *:
     int ctz "__builtin_ctzll"(unsigned long long word) nogil
@@ -56,30 +57,33 @@ cdef int32_t find_nonzero(const uint8_t* flags, int32_t n, int32_t* found) noexc
     return k
 
 
-cdef void seed_pending(Engine* e, const int32_t* ids, int32_t n) noexcept nogil:
+cdef bint seed_pending(Engine* e, const int32_t* ids, int32_t n, int32_t* errors) noexcept nogil:
+    """Seeds the envs that wait for it. Returns whether any could not be seeded: it waits on, and `errors` (n) has the
+    code of each env."""
     cdef int32_t todo[ENVPOOL_MAX_BATCH]
+    cdef int32_t where[ENVPOOL_MAX_BATCH]
+    cdef int32_t codes[ENVPOOL_MAX_BATCH]
     cdef uint64_t seeds[ENVPOOL_MAX_BATCH]
-    cdef int32_t i, k = 0
+    cdef int32_t i, k = 0, done = 0
+    cdef bint has_failed
     for i in range(n):
         if e.seed_pending[ids[i]]:
-            e.seed_pending[ids[i]] = 0
             todo[k] = ids[i]
+            where[k] = i
             seeds[k] = e.seeds[ids[i]]
             k += 1
-    if k:
-        e.env_def.seed_many(e.state, todo, k, seeds)
-        ep_add_sc32(&e.seeds_pending, -k)
-
-
-cdef bint has_failures(int status, int32_t* errors, int32_t n) noexcept nogil:
-    """Whether envs of a call failed. A status of its own, without any error code, is the code of all of them."""
-    cdef int32_t i, found = 0
-    for i in range(n):
-        found |= errors[i]
-    if status and not found:
-        for i in range(n):
-            errors[i] = status
-    return status or found
+    if k == 0:
+        return False
+    memset(codes, 0, k * sizeof(int32_t))
+    memset(errors, 0, n * sizeof(int32_t))
+    has_failed = seed_envs(e.env_def, e.state, todo, k, seeds, codes)
+    for i in range(k):
+        errors[where[i]] = codes[i]
+        if codes[i] == 0:
+            e.seed_pending[todo[i]] = 0
+            done += 1
+    ep_add_sc32(&e.seeds_pending, -done)
+    return has_failed
 
 
 cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_t* errors,
@@ -97,10 +101,33 @@ cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_
             out.truncated[i] = 1
 
 
+cdef void simulate_seeded(Engine* e, const int32_t* ids, int32_t n, const int32_t* errors, const Outcome* out,
+                          void** fused, int64_t row) noexcept nogil:
+    """Simulates one env at a time, where `errors` (n) is zero; the others were not seeded, which counts as a failed
+    reset: nobody may step them."""
+    cdef Outcome one
+    cdef int32_t i
+    for i in range(n):
+        one.reward = out.reward + i
+        one.terminated = out.terminated + i
+        one.truncated = out.truncated + i
+        one.elapsed = out.elapsed + i
+        one.discount = NULL if out.discount == NULL else out.discount + i
+        if errors[i] == 0:
+            simulate(e, ids + i, 1, &one, fused, row + i)
+            continue
+        record_failures(e, ids + i, 1, errors + i, &one)
+        e.elapsed[ids[i]] = one.elapsed[0] = 0
+        e.reset[ids[i]] = REFUSED if e.autoreset == DISABLED else PENDING
+        if one.discount != NULL:
+            one.discount[0] = 1
+
+
 cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out, void** fused,
                    int64_t row) noexcept nogil:
     """Steps n <= ENVPOOL_MAX_BATCH envs into `out`; unless `fused` is NULL, run_many writes the rows from `row` on."""
     cdef envpool_batch batch
+    cdef envpool_rows rows
     cdef uint8_t reset[ENVPOOL_MAX_BATCH]
     cdef int32_t errors[ENVPOOL_MAX_BATCH]
     cdef uint8_t* flags
@@ -112,8 +139,9 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
     cdef int32_t i, k, num_resets, limit = e.max_episode_steps
     cdef int status
     cdef bint contiguous = is_contiguous(ids, n)
-    if ep_load_rlx32(&e.seeds_pending) > 0:
-        seed_pending(e, ids, n)
+    if ep_load_rlx32(&e.seeds_pending) > 0 and seed_pending(e, ids, n, errors):
+        simulate_seeded(e, ids, n, errors, out, fused, row)
+        return
     if contiguous:
         memcpy(reset, e.reset + ids[0], n)
     else:
@@ -122,6 +150,7 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
     num_resets = find_nonzero(reset, n, resets)
     memset(out.truncated, 0, n)
     memset(errors, 0, n * sizeof(int32_t))
+    begin_batch(&batch)
     batch.ids = ids
     batch.n = n
     batch.contiguous = contiguous
@@ -138,7 +167,8 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
         for i in range(n):
             out.discount[i] = 1
     if fused != NULL:
-        status = e.env_def.run_many(e.state, &batch, fused, row)
+        rows = rows_of(ids, n, fused, row)
+        status = e.env_def.run_many(e.state, &batch, &rows)
     else:
         status = e.env_def.step_many(e.state, &batch)
     for k in range(num_resets):
@@ -185,13 +215,13 @@ cdef void write_rows(Engine* e, const int32_t* ids, int32_t n, void** fields, in
     """Writes the fields of n envs. The row of a failed env is zero: nobody may look at its state."""
     cdef int32_t i
     if ep_load_rlx32(&e.failures) == 0:
-        e.env_def.write_many(e.state, ids, n, fields, row)
+        write_envs(e.env_def, e.state, ids, n, fields, row)
         return
     for i in range(n):
         if e.errors[ids[i]]:
             clear_row(e, fields, row + i, 1)
         else:
-            e.env_def.write_many(e.state, ids + i, 1, fields, row + i)
+            write_envs(e.env_def, e.state, ids + i, 1, fields, row + i)
 
 
 cdef void reset_ended(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:

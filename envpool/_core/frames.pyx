@@ -19,6 +19,7 @@ from libc.stdlib cimport free, malloc
 from posix.unistd cimport usleep
 
 from envpool._core.atomic cimport ep_add_sc64, ep_load_rlx32, ep_load_sc32, ep_now, ep_store_rlx32
+from envpool._core.calls cimport has_failures
 from envpool._core.consumer cimport SLICE
 from envpool._core.claims cimport help_out
 from envpool._core.env_ids cimport as_ids
@@ -49,8 +50,8 @@ cdef int64_t NAP = 50
 cdef bint draw_chunk(FrameJob* job) noexcept nogil:
     """Draws one chunk. False: every frame has been begun, or the job is stopped."""
     cdef envpool_frames part = job.frames
-    cdef int32_t k, code
     cdef int64_t first
+    cdef int status
     if ep_load_rlx32(&job.is_stopped) or ep_load_rlx32(&job.engine.stop):
         return False
     first = ep_add_sc64(&job.claimed, job.chunk)
@@ -60,15 +61,9 @@ cdef bint draw_chunk(FrameJob* job) noexcept nogil:
     part.ids += first
     part.pixels += first * job.frame_bytes
     part.errors += first
-    code = job.engine.env_def.render_many(job.engine.state, &part)
-    if code == 0:
-        return True
-    ep_store_rlx32(&job.has_failed, 1)
-    for k in range(part.n):
-        if part.errors[k]:
-            return True
-    for k in range(part.n):     # the env does not say which frame failed
-        part.errors[k] = code
+    status = job.engine.env_def.render_many(job.engine.state, &part)
+    if has_failures(status, part.errors, part.n):
+        ep_store_rlx32(&job.has_failed, 1)
     return True
 
 
@@ -249,6 +244,8 @@ cdef class FrameRenderer:
         for i in range(n):
             self.engine.drawn[id[i]] = 1
         self.engine.num_drawn = n
+        job.frames.struct_size = sizeof(envpool_frames)
+        job.frames.kind = 0
         job.frames.ids = id
         job.frames.n = n
         job.frames.height = height

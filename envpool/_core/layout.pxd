@@ -1,8 +1,14 @@
-"""Sizes that follow from a field of the env ABI."""
+"""Field tables of the env ABI, and the sizes that follow from a field."""
 
 from libc.stdint cimport int32_t, int64_t
 
-from envpool.env cimport ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT32, ENVPOOL_INT64, envpool_field
+from envpool.env cimport (
+    ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT32, ENVPOOL_INT64, envpool_env, envpool_field,
+)
+
+cdef inline const envpool_field* field_at(const envpool_env* env, const envpool_field* table, int32_t i) noexcept nogil:
+    """Entry i of a field table of the env. An env that was built against a later header may have larger entries."""
+    return <const envpool_field*>(<const char*>table + <size_t>i * env.field_size)
 
 cdef inline int64_t item_bytes(int32_t dtype) noexcept nogil:
     if dtype == ENVPOOL_INT64 or dtype == ENVPOOL_FLOAT64:

@@ -27,6 +27,7 @@ from envpool._core.consumer cimport enqueue, publish
 from envpool._core.definition cimport env_of
 from envpool._core.engine cimport engine_free, engine_new
 from envpool._core.env_ids cimport as_ids, release, take_idle
+from envpool._core.failures cimport CreateFailure, raise_create_failure
 from envpool._core.frames cimport FrameRenderer
 from envpool._core.guard cimport (
     CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED, begin, enter, is_open, leave,
@@ -44,9 +45,8 @@ from envpool.machine import process_cpus
 cnp.import_array()
 
 
-# Hidden from the garbage collector: it could clear the lists of blocks of a pool that is garbage, to which threads
-# still write. A cycle that contains a pool passes through the attributes of a Python subclass, which the collector does
-# see.
+# Hidden from the garbage collector, which could clear the lists of blocks while threads still write to the blocks. It
+# sees a cycle that contains a pool through the attributes of a Python subclass.
 @cython.no_gc
 cdef class Pool:
     """Environments of one definition and the threads that step them.
@@ -72,10 +72,8 @@ cdef class Pool:
 
     Raises
     ------
-    MemoryError
-        The envs or the batches do not fit.
-    OSError
-        The threads could not be started.
+    MemoryError, EnvCreateError, OSError
+        The envs or the batches do not fit, the envs could not be created, or the threads could not be started.
     """
 
     def __cinit__(self, *args, **kwargs):
@@ -85,6 +83,7 @@ cdef class Pool:
                  int32_t thread_affinity_offset, int32_t max_episode_steps, int32_t autoreset, seeds, style):
         cdef Engine* e
         cdef cnp.ndarray seed
+        cdef CreateFailure failure
         cdef Guard guard = self.guard
         if guard.state != NEW or self.engine != NULL:
             raise PoolStateError("this pool is already initialized")
@@ -102,9 +101,9 @@ cdef class Pool:
         self.step_nest = step_nest
         self.capsule = capsule
         e = engine_new(env_of(capsule), num_envs, batch_size, min(num_threads, num_envs), thread_affinity_offset,
-                       max_episode_steps, autoreset)
+                       max_episode_steps, autoreset, &failure)
         if e == NULL:
-            raise MemoryError(f"no memory for {num_envs} envs of {about.name}: ask for fewer envs")
+            raise_create_failure(about.name, num_envs, &failure)
         self.engine = self.partial.engine = self.frames.engine = e
         self.cpus = np.array(sorted(process_cpus()), np.int32)
         e.cpus = <const int32_t*>cnp.PyArray_DATA(self.cpus)

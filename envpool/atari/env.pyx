@@ -10,7 +10,7 @@ of the last two screens in greyscale or RGB. Its older buffer is only needed as 
 import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdio cimport snprintf
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -18,7 +18,9 @@ from libc.string cimport memcpy
 from envpool.atari.emulator cimport Emulator, GameInfo, Machine, RAM_SIZE, Rom, find_game
 from envpool.atari.envs cimport Config, Env, Envs, create, destroy
 from envpool.atari.image cimport look_up_max
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames
+from envpool.env cimport (
+    ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames, envpool_rows, envpool_seeds,
+)
 from envpool.numerics.rng cimport ep_generate_state, ep_integers, ep_pcg64_seed
 
 from envpool.native import Field, define
@@ -42,12 +44,13 @@ cdef void seed_one(Env* env) noexcept nogil:
     env.is_broken = not env.emulator.load(words[1])
 
 
-cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil:
+cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
     cdef Envs* s = <Envs*>state
     cdef int32_t i
-    for i in range(n):
-        s.env[ids[i]].seed = seeds[i]
-        seed_one(&s.env[ids[i]])
+    for i in range(seeds.n):
+        s.env[seeds.ids[i]].seed = seeds.seeds[i]
+        seed_one(&s.env[seeds.ids[i]])
+    return 0
 
 
 cdef inline const uint8_t* table_of(Envs* s, int32_t plane) noexcept nogil:
@@ -183,19 +186,19 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return failed
 
 
-cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef Envs* s = <Envs*>state
     cdef int32_t stack_num = s.config.stack_num
     cdef size_t frame = s.plane * s.config.num_planes
-    cdef uint8_t* obs = <uint8_t*>fields[0] + row0 * stack_num * frame
-    cdef int32_t* lives = <int32_t*>fields[1] + row0
-    cdef float* reward = <float*>fields[2] + row0
-    cdef int32_t* terminated = <int32_t*>fields[3] + row0
-    cdef uint8_t* ram = <uint8_t*>fields[4] + row0 * RAM_SIZE
+    cdef uint8_t* obs = <uint8_t*>rows.fields[0] + rows.row0 * stack_num * frame
+    cdef int32_t* lives = <int32_t*>rows.fields[1] + rows.row0
+    cdef float* reward = <float*>rows.fields[2] + rows.row0
+    cdef int32_t* terminated = <int32_t*>rows.fields[3] + rows.row0
+    cdef uint8_t* ram = <uint8_t*>rows.fields[4] + rows.row0 * RAM_SIZE
     cdef Env* env
     cdef int32_t i, age
-    for i in range(n):
-        env = &s.env[ids[i]]
+    for i in range(rows.n):
+        env = &s.env[rows.ids[i]]
         for age in range(stack_num - 1, -1, -1):        # before the first frame of a game, this frame is repeated
             memcpy(obs, env.frames + (env.newest - min(age, env.num_frames - 1) + stack_num) % stack_num * frame, frame)
             obs += frame

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "emulator.h"
+#include "envpool/env.h"
 #include "envpool/rng.h"
 #include "image/resize.h"
 
@@ -127,16 +128,17 @@ inline void destroy(void *state) {
 }
 
 /* The ABI's create(). */
-inline void *create(const void *config, int32_t num_envs) {
+inline int create(const envpool_setup *setup, void **state) {
   Envs *s = static_cast<Envs *>(std::calloc(1, sizeof(Envs)));
-  if (!s) return nullptr;
-  s->config = *static_cast<const Config *>(config);
-  s->num_envs = num_envs;
-  if (!allocate(s, static_cast<const Config *>(config) + 1)) {
+  if (!s) return ENVPOOL_NO_MEMORY;
+  s->config = *static_cast<const Config *>(setup->config);
+  s->num_envs = setup->num_envs;
+  if (!allocate(s, static_cast<const Config *>(setup->config) + 1)) {
     destroy(s);
-    return nullptr;
+    return ENVPOOL_NO_MEMORY;
   }
-  return s;
+  *state = s;
+  return 0;
 }
 
 }  // namespace envpool::atari

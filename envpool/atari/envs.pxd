@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from envpool.atari.emulator cimport Emulator
 from envpool.atari.image cimport Resizer
+from envpool.env cimport envpool_setup
 from envpool.numerics.rng cimport ep_pcg64
 
 cdef extern from "envs.h" namespace "envpool::atari" nogil:
@@ -55,5 +56,5 @@ cdef extern from "envs.h" namespace "envpool::atari" nogil:
         uint8_t tables[4][256]
         Env* env
 
-    void* create(const void* config, int32_t num_envs)
+    int create(const envpool_setup* setup, void** state)
     void destroy(void* state)

@@ -22,8 +22,7 @@
 
 enum {
   WORLDS_FRAME_HEIGHT = 400, /* pixels of upstream's frames, in all tasks                                           */
-  WORLDS_FRAME_WIDTH = 600,
-  WORLDS_NO_MEMORY = -1 /* error code; the error codes of environments are positive                                 */
+  WORLDS_FRAME_WIDTH = 600
 };
 
 struct WorldFunctions;
@@ -95,33 +94,36 @@ static void worlds_destroy(void *state) {
   free(s);
 }
 
-static void *worlds_create(const void *config, int32_t num_envs) {
+static int worlds_create(const envpool_setup *setup, void **state) {
   Worlds *s = static_cast<Worlds *>(calloc(1, sizeof(Worlds)));
-  if (s == NULL) return NULL;
-  s->options = static_cast<const WorldOptions *>(config);
-  s->num_envs = num_envs;
-  s->envs = static_cast<char *>(calloc(num_envs, s->options->functions->env_size));
+  if (s == NULL) return ENVPOOL_NO_MEMORY;
+  s->options = static_cast<const WorldOptions *>(setup->config);
+  s->num_envs = setup->num_envs;
+  s->envs = static_cast<char *>(calloc(s->num_envs, s->options->functions->env_size));
   if (s->envs == NULL) {
     worlds_destroy(s);
-    return NULL;
+    return ENVPOOL_NO_MEMORY;
   }
-  for (int32_t i = 0; i < num_envs; i++) {
+  for (int32_t i = 0; i < s->num_envs; i++) {
     worlds_env(s, i)->world = scene_create(s->options->gravity);
     if (worlds_env(s, i)->world == NULL) {
       worlds_destroy(s);
-      return NULL;
+      return ENVPOOL_NO_MEMORY;
     }
   }
-  return s;
+  *state = s;
+  return 0;
 }
 
-static void worlds_seed(void *state, const int32_t *ids, int32_t n, const uint64_t *seeds) {
+static int worlds_seed(void *state, const envpool_seeds *seeds) {
   Worlds *s = static_cast<Worlds *>(state);
   const WorldFunctions *functions = s->options->functions;
-  for (int32_t i = 0; i < n; i++) {
-    ep_pcg64_seed(&worlds_env(s, ids[i])->rng, seeds[i]);
-    if (functions->seed != NULL) functions->seed(worlds_env(s, ids[i]), s->options, seeds[i]);
+  for (int32_t i = 0; i < seeds->n; i++) {
+    WorldEnv *env = worlds_env(s, seeds->ids[i]);
+    ep_pcg64_seed(&env->rng, seeds->seeds[i]);
+    if (functions->seed != NULL) functions->seed(env, s->options, seeds->seeds[i]);
   }
+  return 0;
 }
 
 /* Steps positions `first` to first + n - 1 of a batch (n <= SCENE_BLOCK). Returns whether one of them failed. */
@@ -170,10 +172,10 @@ static int worlds_step(void *state, const envpool_batch *b) {
   return failed;
 }
 
-static void worlds_write(void *state, const int32_t *ids, int32_t n, void *const *fields, int64_t row0) {
+static void worlds_write(void *state, const envpool_rows *rows) {
   Worlds *s = static_cast<Worlds *>(state);
-  for (int32_t i = 0; i < n; i++)
-    s->options->functions->write(worlds_env(s, ids[i]), s->options, fields, row0 + i);
+  for (int32_t i = 0; i < rows->n; i++)
+    s->options->functions->write(worlds_env(s, rows->ids[i]), s->options, rows->fields, rows->row0 + i);
 }
 
 /* Draws every env in upstream's size, and scales the result as pygame.transform.smoothscale does if another size is
@@ -191,7 +193,7 @@ static int worlds_render(void *state, const envpool_frames *f) {
     const smooth_image frame = {f->pixels + frame_bytes * i, f->height, f->width, 3};
     const smooth_image canvas = {is_scaled ? scratch : frame.pixels, functions->canvas_height, functions->canvas_width, 3};
     if (canvas.pixels == NULL || !functions->draw(worlds_env(s, f->ids[i]), s->options, canvas.pixels)) {
-      f->errors[i] = WORLDS_NO_MEMORY;
+      f->errors[i] = ENVPOOL_NO_MEMORY;
       failed = 1;
     } else if (is_scaled) {
       smooth_scale(&canvas, &frame);
@@ -202,7 +204,7 @@ static int worlds_render(void *state, const envpool_frames *f) {
 }
 
 static void worlds_error_text(void *state, int32_t, int32_t code, char *text, size_t size) {
-  if (code == WORLDS_NO_MEMORY)
+  if (code == ENVPOOL_NO_MEMORY)
     snprintf(text, size, "out of memory while drawing a frame; use a smaller frame size or render fewer envs at once");
   else
     snprintf(text, size, "%s", static_cast<Worlds *>(state)->options->functions->bad_action);

@@ -7,15 +7,15 @@ upstream operation by operation; upstream's constants (lengths and masses of 1) 
 import numpy as np
 
 from libc.math cimport cos, pow, sin
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 
-from envpool.env cimport envpool_batch, envpool_env, envpool_frames
+from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.numpy_float32 cimport np_cos32, np_sin32
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
 from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
+    envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
 )
 
 from envpool.classic_control.frame_size import check_square
@@ -49,8 +49,8 @@ cdef struct Arm:                        # one environment
     bint is_new                         # no step since the reset: upstream's state is float32
 
 
-cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
-    return envpool_new_state(config, num_envs, sizeof(envpool_state), sizeof(Arm))
+cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
+    return envpool_finish_state(envpool_new_state(setup, sizeof(envpool_state), sizeof(Arm)), state)
 
 
 cdef inline Angles slope(const Angles* s, double torque, bint is_nips) noexcept nogil:
@@ -166,14 +166,14 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return 0
 
 
-cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef const Arm* arms = <const Arm*>(<envpool_state*>state).records
-    cdef float* obs = <float*>fields[0] + 6 * row0
-    cdef float* info = <float*>fields[1] + 2 * row0
+    cdef float* obs = <float*>rows.fields[0] + 6 * rows.row0
+    cdef float* info = <float*>rows.fields[1] + 2 * rows.row0
     cdef const Arm* a
     cdef int32_t i, k
-    for i in range(n):
-        a = &arms[ids[i]]
+    for i in range(rows.n):
+        a = &arms[rows.ids[i]]
         for k in range(4):
             obs[6 * i + k] = a.trig[k]
         obs[6 * i + 4] = <float>a.now.speed1
@@ -182,9 +182,9 @@ cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fi
         info[2 * i + 1] = <float>a.now.theta2
 
 
-cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int64_t row0) noexcept nogil:
+cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
     step_many(state, b)
-    write_many(state, b.ids, b.n, fields, row0)
+    write_many(state, rows)
     return 0
 
 

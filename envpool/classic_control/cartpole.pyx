@@ -7,15 +7,15 @@ arithmetic follows upstream operation by operation: sin and cos are libm's, ever
 import numpy as np
 
 from libc.math cimport cos, sin
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, uint8_t
 
-from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames
+from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
 from envpool.scaffold cimport (
-    envpool_checked_state, envpool_config_bytes, envpool_new_array, envpool_new_env, envpool_new_state, envpool_state,
-    envpool_template,
+    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state,
+    envpool_state, envpool_template,
 )
 
 from envpool.native import EnvDefinition, Field, define
@@ -76,14 +76,14 @@ cdef struct Carts:
     double* theta_dot
 
 
-cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
-    cdef Carts* s = <Carts*>envpool_new_state(config, num_envs, sizeof(Carts), sizeof(ep_pcg64))
+cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
+    cdef Carts* s = <Carts*>envpool_new_state(setup, sizeof(Carts), sizeof(ep_pcg64))
     if s != NULL:
         s.x = <double*>envpool_new_array(s, sizeof(double))
         s.x_dot = <double*>envpool_new_array(s, sizeof(double))
         s.theta = <double*>envpool_new_array(s, sizeof(double))
         s.theta_dot = <double*>envpool_new_array(s, sizeof(double))
-    return envpool_checked_state(s)
+    return envpool_finish_state(s, state)
 
 
 cdef inline void reset_one(Carts* s, int32_t id) noexcept nogil:
@@ -129,21 +129,21 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return 0
 
 
-cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef Carts* s = <Carts*>state
-    cdef float* obs = <float*>fields[0] + 4 * row0
+    cdef float* obs = <float*>rows.fields[0] + 4 * rows.row0
     cdef int32_t i, id
-    for i in range(n):
-        id = ids[i]
+    for i in range(rows.n):
+        id = rows.ids[i]
         obs[4 * i] = <float>s.x[id]
         obs[4 * i + 1] = <float>s.x_dot[id]
         obs[4 * i + 2] = <float>s.theta[id]
         obs[4 * i + 3] = <float>s.theta_dot[id]
 
 
-cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int64_t row0) noexcept nogil:
+cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
     step_many(state, b)
-    write_many(state, b.ids, b.n, fields, row0)
+    write_many(state, rows)
     return 0
 
 

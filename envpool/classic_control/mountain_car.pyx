@@ -7,14 +7,14 @@ The arithmetic follows upstream operation by operation: cos is libm's, everythin
 import numpy as np
 
 from libc.math cimport cos, sin
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, uint8_t
 
 from envpool.classic_control.valley cimport draw_valley
-from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames
+from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.scaffold cimport (
-    envpool_checked_state, envpool_config_bytes, envpool_new_array, envpool_new_env, envpool_new_state, envpool_state,
-    envpool_template,
+    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state,
+    envpool_state, envpool_template,
 )
 
 from envpool.classic_control.valley import assets
@@ -69,12 +69,12 @@ cdef struct Cars:
     double* velocity
 
 
-cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
-    cdef Cars* s = <Cars*>envpool_new_state(config, num_envs, sizeof(Cars), sizeof(ep_pcg64))
+cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
+    cdef Cars* s = <Cars*>envpool_new_state(setup, sizeof(Cars), sizeof(ep_pcg64))
     if s != NULL:
         s.position = <double*>envpool_new_array(s, sizeof(double))
         s.velocity = <double*>envpool_new_array(s, sizeof(double))
-    return envpool_checked_state(s)
+    return envpool_finish_state(s, state)
 
 
 cdef void advance(Cars* s, int32_t id, const int32_t* actions, uint8_t* arrived, int32_t n) noexcept nogil:
@@ -105,18 +105,18 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return 0
 
 
-cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef Cars* s = <Cars*>state
-    cdef float* obs = <float*>fields[0] + 2 * row0
+    cdef float* obs = <float*>rows.fields[0] + 2 * rows.row0
     cdef int32_t i
-    for i in range(n):
-        obs[2 * i] = <float>s.position[ids[i]]
-        obs[2 * i + 1] = <float>s.velocity[ids[i]]
+    for i in range(rows.n):
+        obs[2 * i] = <float>s.position[rows.ids[i]]
+        obs[2 * i + 1] = <float>s.velocity[rows.ids[i]]
 
 
-cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int64_t row0) noexcept nogil:
+cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
     step_many(state, b)
-    write_many(state, b.ids, b.n, fields, row0)
+    write_many(state, rows)
     return 0
 
 

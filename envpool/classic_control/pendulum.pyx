@@ -8,11 +8,11 @@ registers.
 import numpy as np
 
 from libc.math cimport NAN, cos, fabsf, isnan, sin
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from envpool.env cimport envpool_batch, envpool_env, envpool_frames
+from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of, turn_point
@@ -20,8 +20,8 @@ from envpool.raster.image cimport (
     SPRITE_MIRRORED, SPRITE_UPSIDE_DOWN, sheet_sprite, smooth_image, smooth_scale, sprite, sprite_draw,
 )
 from envpool.scaffold cimport (
-    ENVPOOL_OUT_OF_MEMORY, envpool_checked_state, envpool_config_bytes, envpool_new_array, envpool_new_env,
-    envpool_new_state, envpool_no_memory_text, envpool_state, envpool_template,
+    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state,
+    envpool_no_memory_text, envpool_state, envpool_template,
 )
 
 from envpool.classic_control.frame_size import check_square
@@ -113,15 +113,15 @@ cdef struct Pendulums:
     float* action                       # the last one, which the frame shows; NaN before the first
 
 
-cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
-    cdef Pendulums* s = <Pendulums*>envpool_new_state(config, num_envs, sizeof(Pendulums), sizeof(ep_pcg64))
+cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
+    cdef Pendulums* s = <Pendulums*>envpool_new_state(setup, sizeof(Pendulums), sizeof(ep_pcg64))
     if s != NULL:
         s.theta = <double*>envpool_new_array(s, sizeof(double))
         s.theta_dot = <double*>envpool_new_array(s, sizeof(double))
         s.sines = <double*>envpool_new_array(s, sizeof(double))
         s.cosines = <double*>envpool_new_array(s, sizeof(double))
         s.action = <float*>envpool_new_array(s, sizeof(float))
-    return envpool_checked_state(s)
+    return envpool_finish_state(s, state)
 
 
 cdef void advance(Pendulums* s, int32_t id, const float* actions, float* reward, int32_t n) noexcept nogil:
@@ -160,19 +160,19 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return 0
 
 
-cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef Pendulums* s = <Pendulums*>state
-    cdef float* obs = <float*>fields[0] + 3 * row0
+    cdef float* obs = <float*>rows.fields[0] + 3 * rows.row0
     cdef int32_t i
-    for i in range(n):
-        obs[3 * i] = <float>s.cosines[ids[i]]
-        obs[3 * i + 1] = <float>s.sines[ids[i]]
-        obs[3 * i + 2] = <float>s.theta_dot[ids[i]]
+    for i in range(rows.n):
+        obs[3 * i] = <float>s.cosines[rows.ids[i]]
+        obs[3 * i + 1] = <float>s.sines[rows.ids[i]]
+        obs[3 * i + 2] = <float>s.theta_dot[rows.ids[i]]
 
 
-cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int64_t row0) noexcept nogil:
+cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
     step_many(state, b)
-    write_many(state, b.ids, b.n, fields, row0)
+    write_many(state, rows)
     return 0
 
 
@@ -225,7 +225,7 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     cdef float torque
     cdef int32_t i
     if scratch == NULL:
-        return ENVPOOL_OUT_OF_MEMORY
+        return ENVPOOL_NO_MEMORY
     for i in range(f.n):
         c = canvas_of_frame_flipped(f, i)
         torque = torque_of(s.action[f.ids[i]])

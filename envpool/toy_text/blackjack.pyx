@@ -6,14 +6,15 @@ draws the suit and the face card that the frame shows.
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, uint8_t
 
-from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames
+from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.rng cimport ep_choice, ep_pcg64
 from envpool.raster.canvas cimport canvas
 from envpool.raster.image cimport sheet_copy, sheet_draw, sheet_numbers
 from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_new_env, envpool_new_state, envpool_no_memory_text, envpool_state, envpool_template,
+    envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_no_memory_text,
+    envpool_state, envpool_template,
 )
 from envpool.toy_text.frames cimport render_scaled
 
@@ -49,8 +50,8 @@ cdef struct Game:               # one environment
     int32_t rank                # 0 ace, 1 to 8 the numbers from 2, 9 to 11 jack, queen and king
 
 
-cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
-    return envpool_new_state(config, num_envs, sizeof(envpool_state), sizeof(Game))
+cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
+    return envpool_finish_state(envpool_new_state(setup, sizeof(envpool_state), sizeof(Game)), state)
 
 
 cdef inline int32_t draw_card(ep_pcg64* rng) noexcept nogil:
@@ -143,13 +144,13 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return 0
 
 
-cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef const Game* games = <const Game*>(<envpool_state*>state).records
-    cdef int32_t* obs = <int32_t*>fields[0] + 3 * row0
+    cdef int32_t* obs = <int32_t*>rows.fields[0] + 3 * rows.row0
     cdef const Game* g
     cdef int32_t i
-    for i in range(n):
-        g = &games[ids[i]]
+    for i in range(rows.n):
+        g = &games[rows.ids[i]]
         obs[3 * i] = total(&g.player)
         obs[3 * i + 1] = g.shown
         obs[3 * i + 2] = has_usable_ace(&g.player)

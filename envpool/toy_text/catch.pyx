@@ -9,11 +9,11 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
-from envpool.env cimport envpool_batch, envpool_env, envpool_frames
+from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.rng cimport ep_integers, ep_pcg64
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame, canvas_span
 from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
+    envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
 )
 
 from envpool.native import EnvDefinition, Field, define
@@ -33,8 +33,8 @@ cdef struct Game:           # one environment
     int32_t paddle          # column
 
 
-cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
-    return envpool_new_state(config, num_envs, sizeof(envpool_state), sizeof(Game))
+cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
+    return envpool_finish_state(envpool_new_state(setup, sizeof(envpool_state), sizeof(Game)), state)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
@@ -61,17 +61,17 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return 0
 
 
-cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef envpool_state* s = <envpool_state*>state
     cdef const Config* board = <const Config*>s.config
     cdef int64_t width = board.width
     cdef int64_t size = board.height * width
-    cdef float* obs = <float*>fields[0] + size * row0
+    cdef float* obs = <float*>rows.fields[0] + size * rows.row0
     cdef const Game* g
     cdef int32_t i
-    memset(obs, 0, n * size * sizeof(float))
-    for i in range(n):
-        g = <const Game*>s.records + ids[i]
+    memset(obs, 0, rows.n * size * sizeof(float))
+    for i in range(rows.n):
+        g = <const Game*>s.records + rows.ids[i]
         obs[g.row * width + g.column] = 1
         obs[size - width + g.paddle] = 1
         obs += size

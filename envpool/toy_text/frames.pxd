@@ -2,10 +2,9 @@
 
 from libc.stdint cimport int32_t
 
-from envpool.env cimport envpool_frames
+from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_frames
 from envpool.raster.canvas cimport canvas
 from envpool.raster.scaled cimport scaled_begin, scaled_canvas, scaled_end, scaled_finish, scaled_frames
-from envpool.scaffold cimport ENVPOOL_OUT_OF_MEMORY
 
 # Draws environment `id` of a state.
 ctypedef void (*draw_function)(const canvas* c, const void* sheet, const void* state, int32_t id) noexcept nogil
@@ -18,7 +17,7 @@ cdef inline int render_scaled(void* state, const envpool_frames* f, int32_t heig
     cdef canvas c
     cdef int32_t i
     if not scaled_begin(&frames, f, height, width):
-        return ENVPOOL_OUT_OF_MEMORY
+        return ENVPOOL_NO_MEMORY
     for i in range(f.n):
         c = scaled_canvas(&frames, i)
         draw(&c, f.assets, state, f.ids[i])

@@ -6,14 +6,14 @@ Each step draws one ``random()``, a reset draws nothing.
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-from envpool.env cimport envpool_batch, envpool_env
+from envpool.env cimport envpool_batch, envpool_env, envpool_rows, envpool_setup
 from envpool.numerics.rng cimport ep_next_double, ep_pcg64
 from envpool.scaffold cimport (
-    envpool_checked_state, envpool_config_bytes, envpool_new_array, envpool_new_env, envpool_new_state, envpool_state,
-    envpool_template,
+    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state,
+    envpool_state, envpool_template,
 )
 
 from envpool.native import EnvDefinition, Field, define
@@ -30,11 +30,11 @@ cdef struct Chains:
     int32_t* link               # (num_envs)
 
 
-cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
-    cdef Chains* s = <Chains*>envpool_new_state(config, num_envs, sizeof(Chains), sizeof(ep_pcg64))
+cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
+    cdef Chains* s = <Chains*>envpool_new_state(setup, sizeof(Chains), sizeof(ep_pcg64))
     if s != NULL:
         s.link = <int32_t*>envpool_new_array(s, sizeof(int32_t))
-    return envpool_checked_state(s)
+    return envpool_finish_state(s, state)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
@@ -59,21 +59,21 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return 0
 
 
-cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef Chains* s = <Chains*>state
-    cdef int32_t* obs = <int32_t*>fields[0] + row0
+    cdef int32_t* obs = <int32_t*>rows.fields[0] + rows.row0
     cdef int32_t i
-    for i in range(n):
-        obs[i] = s.link[ids[i]]
+    for i in range(rows.n):
+        obs[i] = s.link[rows.ids[i]]
 
 
-cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int64_t row0) noexcept nogil:
+cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
     cdef Chains* s = <Chains*>state
     step_many(state, b)
     if b.contiguous:
-        memcpy(<int32_t*>fields[0] + row0, s.link + b.ids[0], b.n * sizeof(int32_t))
+        memcpy(<int32_t*>rows.fields[0] + rows.row0, s.link + b.ids[0], b.n * sizeof(int32_t))
     else:
-        write_many(state, b.ids, b.n, fields, row0)
+        write_many(state, rows)
     return 0
 
 

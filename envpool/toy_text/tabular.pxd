@@ -5,9 +5,9 @@ as ``gymnasium.envs.toy_text.utils.categorical_sample`` does. Its comparison ``c
 random() is a multiple of 2**-53, so a limit c becomes ceil(c * 2**53), and the result is the same for every draw.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
-from envpool.env cimport envpool_batch, envpool_env
+from envpool.env cimport envpool_batch, envpool_env, envpool_rows, envpool_setup
 from envpool.scaffold cimport envpool_state
 
 cdef enum:
@@ -38,14 +38,14 @@ cdef struct Walkers:
     int32_t* position           # (num_envs): state of the table
     float* prob                 # (num_envs): probability of the last transition
 
-# Allocates `size` bytes of state that begin with Walkers on a table. Pass the result to envpool_checked_state after
+# Allocates `size` bytes of state that begin with Walkers on a table. Pass the result to envpool_finish_state after
 # allocating further arrays; it is NULL when there is not enough memory for the state itself.
-cdef void* new_walkers(const void* config, int32_t num_envs, size_t size, const Table* table) noexcept nogil
+cdef void* new_walkers(const envpool_setup* setup, size_t size, const Table* table) noexcept nogil
 
 # Functions of include/envpool/env.h for a state that begins with Walkers. The fields are the state of the table (int32)
 # and the probability of the last transition (float32).
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil
-cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil
 
 # The definition of an environment that is nothing but Walkers, whose config is a Table. Its frames are a walker over a
 # map that does not change. The assets are a sheet: the map, which has the size of the frame, the walker, and for each

@@ -5,20 +5,20 @@ tabular.pxd documents the layout of a table and the random numbers that a step d
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames
+from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.rng cimport ep_next64, ep_pcg64
 from envpool.raster.canvas cimport canvas, canvas_of_frame
 from envpool.raster.image cimport sheet_copy, sheet_draw, sheet_numbers
-from envpool.scaffold cimport envpool_checked_state, envpool_new_array, envpool_new_env, envpool_new_state
+from envpool.scaffold cimport envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state
 
 from envpool.native import Field
 
 
-cdef void* new_walkers(const void* config, int32_t num_envs, size_t size, const Table* table) noexcept nogil:
-    cdef Walkers* s = <Walkers*>envpool_new_state(config, num_envs, size, sizeof(ep_pcg64))
+cdef void* new_walkers(const envpool_setup* setup, size_t size, const Table* table) noexcept nogil:
+    cdef Walkers* s = <Walkers*>envpool_new_state(setup, size, sizeof(ep_pcg64))
     if s != NULL:
         s.table = table
         s.start_limits = <const uint64_t*>(table + 1)
@@ -29,8 +29,8 @@ cdef void* new_walkers(const void* config, int32_t num_envs, size_t size, const 
     return s
 
 
-cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
-    return envpool_checked_state(new_walkers(config, num_envs, sizeof(Walkers), <const Table*>config))
+cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
+    return envpool_finish_state(new_walkers(setup, sizeof(Walkers), <const Table*>setup.config), state)
 
 
 cdef inline int32_t draw_start(const Walkers* s, uint64_t draw) noexcept nogil:
@@ -85,24 +85,24 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return 0
 
 
-cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef Walkers* s = <Walkers*>state
-    cdef int32_t* obs = <int32_t*>fields[0] + row0
-    cdef float* prob = <float*>fields[1] + row0
+    cdef int32_t* obs = <int32_t*>rows.fields[0] + rows.row0
+    cdef float* prob = <float*>rows.fields[1] + rows.row0
     cdef int32_t i
-    for i in range(n):
-        obs[i] = s.position[ids[i]]
-        prob[i] = s.prob[ids[i]]
+    for i in range(rows.n):
+        obs[i] = s.position[rows.ids[i]]
+        prob[i] = s.prob[rows.ids[i]]
 
 
-cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int64_t row0) noexcept nogil:
+cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
     cdef Walkers* s = <Walkers*>state
     step_many(state, b)
     if b.contiguous:
-        memcpy(<int32_t*>fields[0] + row0, s.position + b.ids[0], b.n * sizeof(int32_t))
-        memcpy(<float*>fields[1] + row0, s.prob + b.ids[0], b.n * sizeof(float))
+        memcpy(<int32_t*>rows.fields[0] + rows.row0, s.position + b.ids[0], b.n * sizeof(int32_t))
+        memcpy(<float*>rows.fields[1] + rows.row0, s.prob + b.ids[0], b.n * sizeof(float))
     else:
-        write_many(state, b.ids, b.n, fields, row0)
+        write_many(state, rows)
     return 0
 
 

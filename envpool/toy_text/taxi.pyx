@@ -9,12 +9,12 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
-from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames
+from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.rng cimport ep_choice, ep_next_double, ep_pcg64
 from envpool.raster.canvas cimport canvas
 from envpool.raster.image cimport sheet_copy, sheet_draw
 from envpool.scaffold cimport (
-    envpool_checked_state, envpool_config_bytes, envpool_new_array, envpool_new_env, envpool_no_memory_text,
+    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_no_memory_text,
     envpool_template,
 )
 from envpool.toy_text cimport tabular
@@ -55,13 +55,13 @@ cdef struct Taxis:
     uint8_t* heading            # (num_envs): the last move of the episode, which the frame shows
 
 
-cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
-    cdef const tabular.Table* table = <const tabular.Table*>(<const Config*>config + 1)
-    cdef Taxis* s = <Taxis*>tabular.new_walkers(config, num_envs, sizeof(Taxis), table)
+cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
+    cdef const tabular.Table* table = <const tabular.Table*>(<const Config*>setup.config + 1)
+    cdef Taxis* s = <Taxis*>tabular.new_walkers(setup, sizeof(Taxis), table)
     if s != NULL:
         s.is_undecided = <uint8_t*>envpool_new_array(s, 1)
         s.heading = <uint8_t*>envpool_new_array(s, 1)
-    return envpool_checked_state(s)
+    return envpool_finish_state(s, state)
 
 
 cdef inline int32_t cell_x(int32_t cell) noexcept nogil:
@@ -112,14 +112,14 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return 0
 
 
-cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef Taxis* s = <Taxis*>state
     cdef const Config* config = <const Config*>s.walkers.head.config
-    cdef uint8_t* mask = <uint8_t*>fields[2] + NUM_ACTIONS * row0
+    cdef uint8_t* mask = <uint8_t*>rows.fields[2] + NUM_ACTIONS * rows.row0
     cdef int32_t i
-    tabular.write_many(state, ids, n, fields, row0)
-    for i in range(n):
-        memcpy(mask + NUM_ACTIONS * i, config.mask[s.walkers.position[ids[i]]], NUM_ACTIONS)
+    tabular.write_many(state, rows)
+    for i in range(rows.n):
+        memcpy(mask + NUM_ACTIONS * i, config.mask[s.walkers.position[rows.ids[i]]], NUM_ACTIONS)
 
 
 cdef void draw(const canvas* c, const void* sheet, const void* state, int32_t id) noexcept nogil:

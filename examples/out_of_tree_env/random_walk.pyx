@@ -8,10 +8,10 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
-from envpool.env cimport envpool_batch, envpool_env, envpool_frames
+from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.rng cimport ep_next_double, ep_pcg64
 from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
+    envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
 )
 
 import envpool
@@ -28,8 +28,8 @@ cdef struct Walker:             # the state of one environment
     uint8_t slipped             # whether the last step slipped
 
 
-cdef void* create(const void* config, int32_t num_envs) noexcept nogil:
-    return envpool_new_state(config, num_envs, sizeof(envpool_state), sizeof(Walker))
+cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
+    return envpool_finish_state(envpool_new_state(setup, sizeof(envpool_state), sizeof(Walker)), state)
 
 
 cdef void reset(Walker* w, const Config* config) noexcept nogil:
@@ -59,14 +59,14 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return 0
 
 
-cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef const Walker* walkers = <const Walker*>(<envpool_state*>state).records
-    cdef int32_t* obs = <int32_t*>fields[0] + row0
-    cdef uint8_t* slipped = <uint8_t*>fields[1] + row0
+    cdef int32_t* obs = <int32_t*>rows.fields[0] + rows.row0
+    cdef uint8_t* slipped = <uint8_t*>rows.fields[1] + rows.row0
     cdef int32_t i
-    for i in range(n):
-        obs[i] = walkers[ids[i]].cell
-        slipped[i] = walkers[ids[i]].slipped
+    for i in range(rows.n):
+        obs[i] = walkers[rows.ids[i]].cell
+        slipped[i] = walkers[rows.ids[i]].slipped
 
 
 cdef void draw(uint8_t* pixels, int32_t height, int32_t width, const Walker* w, int32_t size) noexcept nogil:

@@ -14,6 +14,42 @@
  * global generator. `state` is the result of create(). An env id is an index in [0, num_envs).
  *
  * envpool/scaffold.h has the functions that most environments share.
+ *
+ * ---- How the ABI grows ----------------------------------------------------------------------------------------------
+ *
+ * A plug-in that was built against any header of version 2 runs on any pool of version 2, older or newer. Therefore:
+ *
+ * - Members are only appended, at the end of a struct; none is ever moved, removed or given another meaning, and no
+ *   function changes its signature. A function whose arguments must grow gets them in a struct.
+ * - Every struct says how large its author's version is. The plug-in sets envpool_env.struct_size and field_size, and
+ *   the pool reads a missing member as zero: zero and NULL must mean "as before". The pool sets struct_size of the
+ *   structs that it passes, and a plug-in asks ENVPOOL_HAS() before it touches an appended member.
+ * - No struct has padding, so that every appended member raises sizeof. Append 4-byte members in pairs.
+ * - A member that a pool may ignore needs nothing else. If a pool that does not know a member would give wrong results,
+ *   the plug-in sets a new bit of `flags` and the same bit of `required_flags`: an older pool refuses the definition.
+ * - ENVPOOL_MAX_BATCH must never grow, since plug-ins have arrays of that size. ENVPOOL_MAX_DIMS is fixed, since it is
+ *   part of a struct. Error codes and statuses below zero belong to this header, those above zero to the environment.
+ * - tests/_core/abi/ has a frozen copy of the first header of this version. Tests run a plug-in that was compiled
+ *   against the copy, and check that its structs are prefixes of those here. The copy is never edited.
+ *
+ * What the next headers append, and where it goes:
+ *
+ * - State. To envpool_env: the optional functions `int64_t state_size(void *state)`, the most bytes of one env's
+ *   snapshot, and `int get_state(void *state, const envpool_snapshots *)` and `int set_state(...)`, which return a
+ *   status. envpool_snapshots has struct_size, n, ids (n), bytes (n pointers), sizes (n), errors (n). The pool adds
+ *   what it keeps per env itself: elapsed steps, pending resets and seeds. `int copy_state(void *state, const
+ *   envpool_copies *)` copies envs within one pool without the way through bytes; envpool_copies has struct_size, n,
+ *   from (n), to (n), errors (n). NULL: the pool reports that the environment has no snapshots.
+ * - Parameters of single envs. To envpool_env: `const envpool_field *params`, a third table with entries of field_size
+ *   bytes, whose dtypes, shapes and bounds give checks, docs and layout; `num_params` takes the place of `reserved`.
+ *   And the functions `int get_params(void *state, const envpool_params *)` and `int set_params(...)`: envpool_params
+ *   has struct_size, n, ids (n), arrays (one per parameter, row i for ids[i]), errors (n). Both are called for idle
+ *   envs only.
+ * - Players. No member is missing: max_num_players, envpool_batch.num_players and player_..., and
+ *   envpool_rows.player_rows are reserved below, with the meaning that they will have. Arrays whose shape begins with
+ *   -1 then have one row per player. An action array has max_num_players rows per env.
+ * - What create() should know, such as the number of threads or the memory node of an env: to envpool_setup.
+ * - Other kinds of frames, such as depth: envpool_frames.kind, with a bit of `flags` for each kind an env can draw.
  */
 #ifndef ENVPOOL_ENV_H
 #define ENVPOOL_ENV_H
@@ -26,14 +62,20 @@
 extern "C" {
 #endif
 
-#define ENVPOOL_ABI_VERSION 1
+#define ENVPOOL_ABI_VERSION 2
 #define ENVPOOL_CAPSULE_NAME "envpool.env"
 #define ENVPOOL_MAX_DIMS 6
 #define ENVPOOL_MAX_FIELDS 64 /* most fields of one env; also its most actions */
 #define ENVPOOL_MAX_BATCH 512 /* most envs per call, so that scratch arrays fit on the stack */
 
-/* Bits of envpool_env.flags. */
+/* The status of create() and the error code of an env if there is not enough memory. */
+#define ENVPOOL_NO_MEMORY (-1)
+
+/* Bits of envpool_env.flags. A definition that sets a bit which changes results sets it in required_flags, too. */
 #define ENVPOOL_TRUNCATION_KEEPS_DISCOUNT 1u /* a truncated step has discount 1, as in dm_control; without it 0 */
+
+/* Whether the pool that made *s, an envpool_batch for instance, knows a member of the type: for appended members. */
+#define ENVPOOL_HAS(type, s, member) ((s)->struct_size >= offsetof(type, member) + sizeof((s)->member))
 
 typedef enum envpool_dtype {
   ENVPOOL_BOOL = 0,
@@ -58,14 +100,35 @@ typedef struct envpool_field {
   int32_t num_high;                /* like num_low                                                                */
 } envpool_field;
 
-/* The envs of one call. Arrays are indexed by position i in [0, n) unless their comment says "by env id". */
+/* What create() gets. */
+typedef struct envpool_setup {
+  uint32_t struct_size; /* sizeof(envpool_setup) of the pool                                                      */
+  uint32_t abi_version; /* ENVPOOL_ABI_VERSION of the pool                                                        */
+  const void *config;   /* envpool_env.config                                                                     */
+  char *text;           /* out (text_size), empty on entry: why create() failed, in English, NUL-terminated,
+                           without a final full stop; ignored with ENVPOOL_NO_MEMORY                              */
+  int32_t text_size;    /* bytes of `text`, at least 256                                                          */
+  int32_t num_envs;     /* number of envs, at least 1                                                             */
+} envpool_setup;
+
+/* The envs to seed. Arrays are indexed by position i in [0, n). */
+typedef struct envpool_seeds {
+  uint32_t struct_size;  /* sizeof(envpool_seeds) of the pool                                                     */
+  int32_t n;             /* number of envs, 1 to ENVPOOL_MAX_BATCH                                                */
+  const int32_t *ids;    /* env ids (n), all different                                                            */
+  const uint64_t *seeds; /* one seed per env (n)                                                                  */
+  int32_t *errors;       /* out (n), zero on entry; a code for each env that could not be seeded, see error_text  */
+} envpool_seeds;
+
+/* The envs of one step. Arrays are indexed by position i in [0, n) unless their comment says "by env id". */
 typedef struct envpool_batch {
-  const int32_t *ids;         /* env ids (n), all different                                                       */
+  uint32_t struct_size;       /* sizeof(envpool_batch) of the pool                                                */
   int32_t n;                  /* number of envs, 1 to ENVPOOL_MAX_BATCH                                           */
-  int32_t contiguous;         /* 1: ids[i] == ids[0] + i, so a loop over state arrays can be vectorised           */
+  const int32_t *ids;         /* env ids (n), all different                                                       */
   const uint8_t *reset;       /* nonzero: start an episode and ignore the action (n)                              */
   const int32_t *resets;      /* positions i with a nonzero reset[i], ascending (num_resets)                      */
   int32_t num_resets;         /* entries of `resets`                                                              */
+  int32_t contiguous;         /* 1: ids[i] == ids[0] + i, so a loop over state arrays can be vectorised           */
   const void *const *actions; /* one array per action field, by env id; rows are packed. All zero before the first
                                  action, even if the bounds exclude zero: an env that resets ignores its action   */
   float *reward;              /* out (n); the pool zeroes it where reset                                          */
@@ -74,81 +137,109 @@ typedef struct envpool_batch {
   int32_t *errors;            /* out (n), zero on entry; a code for each env that failed, see step_many           */
   float *discount;            /* out (n), one on entry: discount of this step if the episode continues; if it ends,
                                  the pool sets the discount. NULL if the API style has no discounts               */
+
+  /* Reserved for envs with players: NULL in this version. */
+  int32_t *num_players;       /* out (n): players in the env after this step, 1 to max_num_players                */
+  float *player_reward;       /* out (n, max_num_players): instead of `reward`                                    */
+  uint8_t *player_terminated; /* out (n, max_num_players): players that are out; `terminated` ends the episode    */
+  uint8_t *player_truncated;  /* out (n, max_num_players), zero on entry                                          */
 } envpool_batch;
+
+/* Rows to write, one per env. */
+typedef struct envpool_rows {
+  uint32_t struct_size; /* sizeof(envpool_rows) of the pool                                                       */
+  int32_t n;            /* number of envs, 1 to ENVPOOL_MAX_BATCH                                                 */
+  const int32_t *ids;   /* env ids (n), all different                                                             */
+  void *const *fields;  /* one array per field: row r starts at fields[f] + r * (size of one row)                 */
+  int64_t row0;         /* env ids[i] has row row0 + i                                                            */
+
+  /* Reserved for envs with players: NULL in this version. */
+  const int64_t *player_rows; /* (n): the first row of env ids[i] in fields whose shape begins with -1            */
+} envpool_rows;
 
 /* Frames to draw, of envs that no thread is stepping. Arrays are indexed by position i in [0, n). */
 typedef struct envpool_frames {
-  const int32_t *ids; /* env ids (n), all different                                                               */
-  int32_t n;          /* number of frames, at least 1                                                             */
-  int32_t height;     /* of every frame, in pixels; one pool always asks for the same size                        */
-  int32_t width;      /* of every frame, in pixels                                                                */
-  int32_t camera;     /* number of a camera of the env; -1: its default camera                                    */
-  const void *assets; /* the bytes that render_assets() of the Python side returned, e.g. images; NULL for None   */
-  uint8_t *pixels;    /* out (n, height, width, 3): RGB, the top row first                                        */
-  int32_t *errors;    /* out (n), zero on entry; a code for each env that could not be drawn, see error_text      */
+  uint32_t struct_size; /* sizeof(envpool_frames) of the pool                                                     */
+  int32_t n;            /* number of frames, at least 1                                                           */
+  const int32_t *ids;   /* env ids (n), all different                                                             */
+  const void *assets;   /* the bytes that render_assets() of the Python side returned, e.g. images; NULL for None */
+  uint8_t *pixels;      /* out (n, height, width, 3): RGB, the top row first                                      */
+  int32_t *errors;      /* out (n), zero on entry; a code for each env that could not be drawn, see error_text    */
+  int32_t height;       /* of every frame, in pixels; one pool always asks for the same size                      */
+  int32_t width;        /* of every frame, in pixels                                                              */
+  int32_t camera;       /* number of a camera of the env; -1: its default camera                                  */
+  int32_t kind;         /* reserved: 0, RGB                                                                       */
 } envpool_frames;
 
+/* Functions that return a status return 0, or nonzero if envs failed: then errors[i] is nonzero for each of them, or
+ * the status is an error code for all envs of the call. An env whose errors[i] is nonzero has failed, whatever the
+ * status says. */
 typedef struct envpool_env {
-  uint32_t abi_version; /* ENVPOOL_ABI_VERSION                                                                    */
-  uint32_t struct_size; /* sizeof(envpool_env): later versions append members, a pool reads those it knows        */
-  const char *name;     /* CamelCase, e.g. "CartPole"                                                             */
-  int32_t num_fields;   /* entries of `fields`                                                                    */
-  int32_t num_actions;  /* entries of `actions`                                                                   */
-  const envpool_field *fields;  /* observation and info arrays, in the order of `fields` in write_many            */
+  uint32_t abi_version;    /* ENVPOOL_ABI_VERSION                                                                 */
+  uint32_t struct_size;    /* sizeof(envpool_env) of the plug-in                                                  */
+  const char *name;        /* CamelCase, e.g. "CartPole"                                                          */
+  uint32_t flags;          /* ENVPOOL_... bits                                                                    */
+  uint32_t required_flags; /* bits of `flags` that a pool must know, because they change results                  */
+  uint32_t field_size;     /* sizeof(envpool_field) of the plug-in: bytes from one entry of a table to the next   */
+  int32_t max_num_players; /* reserved: 0 or 1, one player                                                        */
+  int32_t num_fields;      /* entries of `fields`                                                                 */
+  int32_t num_actions;     /* entries of `actions`                                                                */
+  const envpool_field *fields;  /* observation and info arrays, in the order of envpool_rows.fields               */
   const envpool_field *actions; /* action arrays, in the order of envpool_batch.actions                           */
   const void *config;           /* data of the env itself, handed to create(); may be NULL                        */
 
-  /* Required. Allocates the state of `num_envs` envs; they are neither seeded nor reset. Returns NULL when there is
-   * not enough memory. Called once, on the thread that makes the pool. The pool owns the result and frees it with
-   * destroy(). */
-  void *(*create)(const void *config, int32_t num_envs);
+  /* Required. Allocates the state of setup->num_envs envs, which are neither seeded nor reset, and stores it in *state
+   * (not NULL). Returns 0; ENVPOOL_NO_MEMORY; or another nonzero status, and says why in setup->text. If it fails, it
+   * frees what it has allocated. Called once, on the thread that makes the pool. The pool owns the state and frees it
+   * with destroy(). */
+  int (*create)(const envpool_setup *setup, void **state);
 
   /* Required. Frees the result of create(). Called once, when no other call is running. */
   void (*destroy)(void *state);
 
-  /* Required. Seeds the generators of n (1 to ENVPOOL_MAX_BATCH) envs: seeds[i] (n) for env ids[i] (n). Called
-   * for every env before its first step, and again when the user reseeds; the same batch then resets it. Expensive
-   * construction of single envs belongs here too (on the first call for an id), since all threads call it at once. */
-  void (*seed_many)(void *state, const int32_t *ids, int32_t n, const uint64_t *seeds);
+  /* Required. Seeds the generators of envs, and returns a status. Called for every env before its first step, and again
+   * when the user reseeds; the same batch then resets it. Expensive construction of single envs belongs here too (on
+   * the first call for an id), since all threads call it at once. The pool reports an env that could not be seeded as
+   * one whose reset failed: it is not stepped, and it is seeded again, with the same seed, before its next reset. */
+  int (*seed_many)(void *state, const envpool_seeds *seeds);
 
-  /* Required. Simulates one step of each env of the batch, or starts its next episode. Returns 0, or nonzero
-   * if envs failed: then errors[i] is nonzero for each of them. The pool reports a failed env to the user, ends its
-   * episode as truncated and fills its row with zeros; the next call for this env has `reset` set and must restore a
-   * valid state. */
+  /* Required. Simulates one step of each env of the batch, or starts its next episode, and returns a status. The pool
+   * reports a failed env to the user, ends its episode as truncated and fills its row with zeros; the next call for
+   * this env has `reset` set and must restore a valid state. */
   int (*step_many)(void *state, const envpool_batch *batch);
 
-  /* Required. Writes the fields of n envs as their last step left them: env ids[i] (n) into row row0 + i of
-   * fields[f], where row r starts at fields[f] + r * (size of one row). Must not change the state. */
-  void (*write_many)(void *state, const int32_t *ids, int32_t n, void *const *fields, int64_t row0);
+  /* Required. Writes the fields of envs as their last step left them. Must not change the state. */
+  void (*write_many)(void *state, const envpool_rows *rows);
 
   /* Optional. step_many and write_many in one pass, for envs so cheap that a second pass over the state is noticeable.
-   * Must give the same bits as calling both. */
-  int (*run_many)(void *state, const envpool_batch *batch, void *const *fields, int64_t row0);
+   * Must give the same bits as calling both. `rows` has the n and the ids of `batch`. Not called for envs with
+   * players. */
+  int (*run_many)(void *state, const envpool_batch *batch, const envpool_rows *rows);
 
   /* Optional. Writes the text for an error code of env `id`, in English, without a final full stop: at most size bytes
    * including the terminating NUL. Called with the GIL after the env failed and before its next step. */
   void (*error_text)(void *state, int32_t id, int32_t code, char *text, size_t size);
 
-  uint32_t flags; /* ENVPOOL_... bits                                                                            */
-  /* Optional. How many envs step_many simulates in about the time of one, in the lanes of vectors; 0 and 1 have no
-   * effect. Unless it leaves a thread idle, the pool hands over at least `lanes` envs per call. */
-  int32_t lanes;
-
-  /* Optional. Draws envs as their last step or reset left them. Returns 0, or nonzero if envs could not be drawn:
-   * then errors[i] is nonzero for each of them, or the result is an error code for all. Must not change the results of
+  /* Optional. Draws envs as their last step or reset left them, and returns a status. Must not change the results of
    * later steps, nor draw from an env's generator. Several threads may call it at once for disjoint ids, also while
    * step_many runs for other ids. Resources needed only for drawing are created on the first call and freed by
    * destroy(). */
   int (*render_many)(void *state, const envpool_frames *frames);
   int32_t frame_height; /* default size of a frame, in pixels; required with render_many */
   int32_t frame_width;
+
+  /* Optional. How many envs step_many simulates in about the time of one, in the lanes of vectors; 0 and 1 have no
+   * effect. Unless it leaves a thread idle, the pool hands over at least `lanes` envs per call. */
+  int32_t lanes;
+  int32_t reserved; /* 0 */
 } envpool_env;
 
-/* Sets all members to zero or NULL, except for abi_version, struct_size and name. */
+/* Sets all members to zero or NULL, except for abi_version, struct_size, field_size and name. */
 static inline void envpool_env_init(envpool_env *env, const char *name) {
   memset(env, 0, sizeof *env);
   env->abi_version = ENVPOOL_ABI_VERSION;
   env->struct_size = sizeof *env;
+  env->field_size = sizeof(envpool_field);
   env->name = name;
 }
 

@@ -25,7 +25,6 @@ extern "C" {
 #endif
 
 #define ENVPOOL_MAX_ARRAYS 16
-#define ENVPOOL_OUT_OF_MEMORY 1 /* the error code whose text envpool_no_memory_text() gives */
 
 /* The head of a state. All memory belongs to it; envpool_free_state() frees it. */
 typedef struct envpool_state {
@@ -34,7 +33,7 @@ typedef struct envpool_state {
   size_t record_size;  /* bytes of a record                                                                       */
   int32_t num_envs;    /* number of environments                                                                  */
   int32_t num_arrays;  /* entries of `arrays` in use                                                              */
-  int32_t has_failed;  /* 1: an array could not be allocated, see envpool_checked_state()                         */
+  int32_t has_failed;  /* 1: an array could not be allocated, see envpool_finish_state()                          */
   void *arrays[ENVPOOL_MAX_ARRAYS]; /* made by envpool_new_array(), each (num_envs)                               */
 } envpool_state;
 
@@ -46,22 +45,23 @@ static inline void envpool_free_state(void *state) {
   free(s);
 }
 
-/* Allocates a state of state_size bytes (at least sizeof(envpool_state)) and num_envs records of record_size bytes (at
- * least 1), all zeroed but for the head. Returns NULL when there is not enough memory. */
-static inline void *envpool_new_state(const void *config, int32_t num_envs, size_t state_size, size_t record_size) {
+/* The first call of create(): allocates a state of state_size bytes (at least sizeof(envpool_state)) and a record of
+ * record_size bytes (at least 1) per environment, all zeroed but for the head. Returns NULL when there is not enough
+ * memory. */
+static inline void *envpool_new_state(const envpool_setup *setup, size_t state_size, size_t record_size) {
   envpool_state *s = (envpool_state *)calloc(1, state_size);
   if (s == NULL) return NULL;
-  s->config = config;
-  s->num_envs = num_envs;
+  s->config = setup->config;
+  s->num_envs = setup->num_envs;
   s->record_size = record_size;
-  s->records = calloc((size_t)num_envs, record_size);
+  s->records = calloc((size_t)s->num_envs, record_size);
   if (s->records != NULL) return s;
   free(s);
   return NULL;
 }
 
 /* Allocates a zeroed array (num_envs) of items of itemsize bytes, which belongs to the state. If there is not enough
- * memory or the state has ENVPOOL_MAX_ARRAYS arrays, it returns NULL, and envpool_checked_state() will fail. */
+ * memory or the state has ENVPOOL_MAX_ARRAYS arrays, it returns NULL, and envpool_finish_state() will fail. */
 static inline void *envpool_new_array(void *state, size_t itemsize) {
   envpool_state *s = (envpool_state *)state;
   void *array = s->num_arrays < ENVPOOL_MAX_ARRAYS ? calloc((size_t)s->num_envs, itemsize) : NULL;
@@ -72,22 +72,27 @@ static inline void *envpool_new_array(void *state, size_t itemsize) {
   return array;
 }
 
-/* The last call of create(): returns the state if all its arrays were allocated; otherwise frees it and returns NULL.
- * `state` may be NULL. */
-static inline void *envpool_checked_state(void *state) {
-  if (state == NULL || !((envpool_state *)state)->has_failed) return state;
-  envpool_free_state(state);
-  return NULL;
+/* The last call of create(), which returns the result: stores a state in *state if all its arrays were allocated;
+ * otherwise frees it and returns ENVPOOL_NO_MEMORY. `s` is the result of envpool_new_state() and may be NULL. */
+static inline int envpool_finish_state(void *s, void **state) {
+  if (s == NULL) return ENVPOOL_NO_MEMORY;
+  if (((envpool_state *)s)->has_failed) {
+    envpool_free_state(s);
+    return ENVPOOL_NO_MEMORY;
+  }
+  *state = s;
+  return 0;
 }
 
 /* envpool_env.seed_many for a state whose records begin with an ep_pcg64. */
-static inline void envpool_seed_records(void *state, const int32_t *ids, int32_t n, const uint64_t *seeds) {
+static inline int envpool_seed_records(void *state, const envpool_seeds *seeds) {
   const envpool_state *s = (const envpool_state *)state;
-  for (int32_t i = 0; i < n; i++)
-    ep_pcg64_seed((ep_pcg64 *)((char *)s->records + (size_t)ids[i] * s->record_size), seeds[i]);
+  for (int32_t i = 0; i < seeds->n; i++)
+    ep_pcg64_seed((ep_pcg64 *)((char *)s->records + (size_t)seeds->ids[i] * s->record_size), seeds->seeds[i]);
+  return 0;
 }
 
-/* envpool_env.error_text for an environment that can only fail while it draws, with ENVPOOL_OUT_OF_MEMORY. */
+/* envpool_env.error_text for an environment that can only fail while it draws, with ENVPOOL_NO_MEMORY. */
 static inline void envpool_no_memory_text(void *state, int32_t id, int32_t code, char *text, size_t size) {
   (void)state, (void)id, (void)code;
   snprintf(text, size, "there is not enough memory to draw its frame");
@@ -95,10 +100,9 @@ static inline void envpool_no_memory_text(void *state, int32_t id, int32_t code,
 
 /* Returns an environment definition with all required functions: those given, envpool_free_state() and
  * envpool_seed_records(). Its tables and config are empty; set optional members afterwards. */
-static inline envpool_env envpool_new_env(const char *name, void *(*create)(const void *config, int32_t num_envs),
+static inline envpool_env envpool_new_env(const char *name, int (*create)(const envpool_setup *setup, void **state),
                                           int (*step_many)(void *state, const envpool_batch *batch),
-                                          void (*write_many)(void *state, const int32_t *ids, int32_t n,
-                                                             void *const *fields, int64_t row0)) {
+                                          void (*write_many)(void *state, const envpool_rows *rows)) {
   envpool_env env;
   envpool_env_init(&env, name);
   env.create = create;

@@ -8,93 +8,11 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool.errors import ConfigError, EnvStepError
+from envpool.errors import ConfigError, EnvCreateError, EnvStepError
 from envpool.native import Field, define, describe
 from tests.support import plugin
 from tests.support.checked_pool import CheckedPool, same
-
-api = ctypes.pythonapi
-api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-api.PyCapsule_New.restype = ctypes.py_object
-api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-NAME = ctypes.c_char_p(b"envpool.env")  # a capsule keeps the pointer
-OTHER_NAME = ctypes.c_char_p(b"another.env")
-
-
-class CField(ctypes.Structure):
-    """envpool_field of include/envpool/env.h."""
-
-    _fields_ = [
-        ("name", ctypes.c_char_p),
-        ("dtype", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("shape", ctypes.c_int64 * 6),
-        ("low", ctypes.POINTER(ctypes.c_double)),
-        ("high", ctypes.POINTER(ctypes.c_double)),
-        ("num_low", ctypes.c_int32),
-        ("num_high", ctypes.c_int32),
-    ]
-
-
-class CEnv(ctypes.Structure):
-    """envpool_env, with its functions as plain pointers."""
-
-    _fields_ = [
-        ("abi_version", ctypes.c_uint32),
-        ("struct_size", ctypes.c_uint32),
-        ("name", ctypes.c_char_p),
-        ("num_fields", ctypes.c_int32),
-        ("num_actions", ctypes.c_int32),
-        ("fields", ctypes.POINTER(CField)),
-        ("actions", ctypes.POINTER(CField)),
-        ("config", ctypes.c_void_p),
-        ("create", ctypes.c_void_p),
-        ("destroy", ctypes.c_void_p),
-        ("seed_many", ctypes.c_void_p),
-        ("step_many", ctypes.c_void_p),
-        ("write_many", ctypes.c_void_p),
-        ("run_many", ctypes.c_void_p),
-        ("error_text", ctypes.c_void_p),
-        ("flags", ctypes.c_uint32),
-        ("lanes", ctypes.c_int32),
-        ("render_many", ctypes.c_void_p),
-        ("frame_height", ctypes.c_int32),
-        ("frame_width", ctypes.c_int32),
-    ]
-
-
-class Definition:
-    """A copy of the static env definition that may be changed."""
-
-    def __init__(self):
-        self.source = plugin.load().native.static_definition()
-        original = CEnv.from_address(api.PyCapsule_GetPointer(self.source, NAME))
-        self.size = original.struct_size
-        self.memory = ctypes.create_string_buffer(ctypes.string_at(ctypes.addressof(original), self.size), self.size)
-        self.env = CEnv.from_buffer(self.memory)
-        self.fields = (CField * 64)(*original.fields[:2])
-        self.actions = (CField * 64)(*original.actions[:1])
-        self.env.fields, self.env.actions = self.fields, self.actions
-
-    def capsule(self, name=NAME):
-        return api.PyCapsule_New(ctypes.addressof(self.env), name, None)
-
-
-def pool_of(capsule, style="gymnasium", **options):
-    """Make a pool of an env definition without registering it."""
-    from envpool.registration import pool_class
-    from envpool.spec import spec_class
-
-    class Some:
-        options = {}
-
-        @staticmethod
-        def build(config):
-            return capsule
-
-    spec = spec_class(Some)
-    return pool_class(spec, style)(spec(spec.gen_config(**options)))
+from tests.support.definitions import OTHER_NAME, CEnv, CField, Definition, pool_of
 
 
 def test_a_const_table_in_plain_c():
@@ -134,9 +52,23 @@ def set_env(**changes):
 @pytest.mark.parametrize(
     ("change", "error", "text"),
     [
-        (set_env(abi_version=2), ImportError, r"built for version 2 of the envpool ABI.*rebuild it"),
+        (set_env(abi_version=1), ImportError, r"built for version 1 of the envpool ABI.* bytes\): rebuild it"),
+        (set_env(abi_version=3), ImportError, r"built for version 3 of the envpool ABI.*: upgrade envpool, or rebuild"),
         (set_env(struct_size=CEnv.run_many.offset - 1), ImportError, r"rebuild it against envpool.get_include"),
-        (set_env(struct_size=64), ImportError, r"version 1 of the envpool ABI \(64 bytes\)"),
+        (set_env(struct_size=64), ImportError, r"version 2 of the envpool ABI \(64 bytes\)"),
+        (
+            set_env(flags=0x81, required_flags=0x80),
+            ImportError,
+            r"env StaticSynthetic requires flags 0x80, which this version of envpool does not know: upgrade envpool",
+        ),
+        (set_env(max_num_players=2), ImportError, r"max_num_players must be 0 or 1 .* got 2: upgrade envpool"),
+        (set_env(max_num_players=-1), ImportError, r"max_num_players must be 0 or 1 .* got -1"),
+        (set_env(field_size=0), ValueError, r"field_size must be sizeof\(envpool_field\), at least 88 bytes, got 0"),
+        (set_env(field_size=87), ValueError, r"at least 88 bytes, got 87: set it, or call envpool_env_init"),
+        (set_env(field_size=90), ValueError, r"at least 88 bytes, got 90"),
+        (set_env(name=None), ValueError, r"env \?: name, fields and actions are required, but at least one is NULL"),
+        (set_env(fields=None), ValueError, r"name, fields and actions are required"),
+        (set_env(actions=None), ValueError, r"name, fields and actions are required"),
         (set_env(create=None), ValueError, r"env StaticSynthetic: create, .* are required, but at least one is NULL"),
         (set_env(destroy=None), ValueError, r"one is NULL"),
         (set_env(seed_many=None), ValueError, r"one is NULL"),
@@ -154,6 +86,7 @@ def set_env(**changes):
             ValueError,
             r"field 'info:draws' must have 0 or 1 bounds or one per element \(1\), got 3",
         ),
+        (set_field(name=None), ValueError, r"every field must have a name, but the name of one field is NULL"),
         (set_field(name=b"draws"), ValueError, r"field 'draws' must be named 'obs', 'obs:...' or 'info:...'"),
         (set_field(name=b"obs"), ValueError, r"two fields have the same name"),
     ],
@@ -188,12 +121,71 @@ def test_other_objects_are_refused():
             pool_of(thing)
 
 
-def test_an_env_that_cannot_be_created():
+def test_hints_and_one_player_are_taken():
     definition = Definition()
-    no_memory = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32)(lambda config, n: None)
-    definition.env.create = ctypes.cast(no_memory, ctypes.c_void_p)
-    with pytest.raises(MemoryError, match=r"no memory for 3 envs of StaticSynthetic"):
-        pool_of(definition.capsule(), num_envs=3)
+    definition.env.flags = 0x80  # unknown, but not required
+    definition.env.required_flags = 1
+    definition.env.max_num_players = 1
+    with pool_of(definition.capsule()) as pool:
+        pool.reset()
+
+
+def test_fields_of_a_later_header_have_a_stride_of_their_own():
+    class LaterField(ctypes.Structure):
+        _fields_ = (*CField._fields_, ("later", ctypes.c_int64))
+
+    def later(table, n):
+        entries = (LaterField * n)()
+        for entry, field in zip(entries, table, strict=False):
+            ctypes.memmove(ctypes.byref(entry), ctypes.byref(field), ctypes.sizeof(CField))
+            entry.later = -1
+        return entries
+
+    definition = Definition()
+    fields, actions = later(definition.fields, 2), later(definition.actions, 1)
+    definition.env.field_size = ctypes.sizeof(LaterField)
+    definition.env.fields = ctypes.cast(fields, ctypes.POINTER(CField))
+    definition.env.actions = ctypes.cast(actions, ctypes.POINTER(CField))
+    assert describe(definition.capsule()) == describe(definition.source)
+    with pool_of(definition.capsule(), num_envs=3, seed=5) as pool:
+        pool.reset()
+        obs, *_, info = pool.step(np.array([1, 2, 3]))
+        same(obs, [[i, 1, 1, i + 1, 2, 5 + i] for i in range(3)], np.int64)
+        assert info["draws"].all()
+
+
+def test_define_writes_tables_of_its_own_size():
+    """The stride of a template, whose tables are not used, must not become that of the new tables."""
+    definition = Definition()
+    definition.env.field_size = 3 * ctypes.sizeof(CField)
+    fields = [Field("obs", np.dtype(np.int64), (6,)), Field("info:draws", np.dtype(np.int64))]
+    made = define(definition.capsule(), fields, [Field("action", np.dtype(np.int32))], bytes(64))
+    assert describe(made).fields == tuple(fields)
+
+
+def test_an_env_that_does_not_fit_into_memory():
+    with pytest.raises(MemoryError, match=r"no memory for 3 envs of Synthetic: ask for fewer envs"):
+        plugin.make(num_envs=3, fail_create=-1)
+
+
+def test_an_env_that_cannot_be_created():
+    with pytest.raises(EnvCreateError) as caught:
+        plugin.make(num_envs=3, fail_create=7)
+    assert isinstance(caught.value, RuntimeError)
+    assert (caught.value.name, caught.value.status) == ("Synthetic", 7)
+    assert caught.value.text == "asked for 3 envs by version 2"
+    assert str(caught.value) == "Synthetic could not be created: asked for 3 envs by version 2 (status 7)"
+
+
+@pytest.mark.parametrize(("status", "error"), [(5, EnvCreateError), (0, MemoryError)])
+def test_an_env_that_does_not_say_why_it_cannot_be_created(status, error):
+    definition = Definition()
+    create = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(lambda setup, state: status)
+    definition.env.create = ctypes.cast(create, ctypes.c_void_p)
+    with pytest.raises(error) as caught:
+        pool_of(definition.capsule())
+    if status:
+        assert str(caught.value) == "StaticSynthetic could not be created: it gave no reason (status 5)"
 
 
 @pytest.mark.parametrize(("flags", "when_truncated"), [(0, 0), (1, 1)])

@@ -13,10 +13,14 @@ from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_now
+from envpool._core.calls cimport (
+    CreateFailure, TEXT_SIZE, begin_batch, create_state, rows_of, seed_envs, has_failures,
+)
 from envpool._core.consumer cimport SLICE
 from envpool._core.definition cimport env_of
 from envpool._core.execute cimport find_nonzero
-from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_MAX_FIELDS, envpool_batch, envpool_env
+from envpool._core.failures cimport raise_create_failure
+from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_MAX_FIELDS, envpool_batch, envpool_env, envpool_rows
 
 from envpool._core.definition import describe
 from envpool.errors import ConfigError, PoolStateError
@@ -70,6 +74,10 @@ cdef class KernelLoop:
         If sizes, seeds or actions do not fit the env.
     MemoryError
         If the envs do not fit into memory.
+    EnvCreateError
+        If the envs could not be created for another reason.
+    RuntimeError
+        If an env could not be seeded.
     """
 
     cdef const envpool_env* env
@@ -101,6 +109,7 @@ cdef class KernelLoop:
         self.state = NULL
 
     def __init__(self, capsule, int32_t num_envs, seeds, int32_t max_episode_steps, actions):
+        cdef CreateFailure failure
         cdef int i
         if self.env != NULL:
             raise PoolStateError("this KernelLoop is already initialised: make a new one instead")
@@ -135,9 +144,9 @@ cdef class KernelLoop:
         self.ids = <const int32_t*>cnp.PyArray_DATA(ids)
         self.keep = (capsule, dict(self.arrays), flags, reset, resets, num_resets, counters, ids, dict(actions))
         self.take_actions(action_fields, actions)
-        self.state = self.env.create(self.env.config, num_envs)
+        self.state = create_state(self.env, num_envs, &failure)
         if self.state == NULL:
-            raise MemoryError(f"{num_envs} envs of {name} do not fit into memory")
+            raise_create_failure(name, num_envs, &failure)
         self.seed(np.ascontiguousarray(seeds, np.uint64))
 
     cdef int take_actions(self, action_fields, actions) except -1:
@@ -160,13 +169,16 @@ cdef class KernelLoop:
     cdef int seed(self, cnp.ndarray seeds) except -1:
         cdef const uint64_t* values = <const uint64_t*>cnp.PyArray_DATA(seeds)
         cdef int32_t start = 0, n
+        cdef bint fine = True
         if seeds.ndim != 1 or len(seeds) != self.num_envs:
             raise ConfigError(f"seeds must have one entry for each of {self.num_envs} envs, got {seeds.size} entries")
         with nogil:
-            while start < self.num_envs:
+            while fine and start < self.num_envs:
                 n = min(self.num_envs - start, ENVPOOL_MAX_BATCH)
-                self.env.seed_many(self.state, self.ids + start, n, values + start)
+                fine = not seed_envs(self.env, self.state, self.ids + start, n, values + start, self.errors + start)
                 start += n
+        if not fine:
+            self.fail()
         return 0
 
     def __dealloc__(self):
@@ -247,10 +259,12 @@ cdef class KernelLoop:
     cdef bint run_round(self) noexcept nogil:
         """Steps every env once. Returns False if an env failed."""
         cdef envpool_batch batch
+        cdef envpool_rows rows
         cdef int32_t start = 0, n, i
         cdef int failed
         for i in range(self.env.num_actions):
             self.action[i] = self.action_base[i] + self.entry * self.action_stride[i]
+        begin_batch(&batch)
         batch.contiguous = 1
         batch.actions = self.action
         while start < self.num_envs:
@@ -266,12 +280,13 @@ cdef class KernelLoop:
             batch.truncated = self.truncated + start
             batch.errors = self.errors + start
             batch.discount = NULL
+            rows = rows_of(batch.ids, n, self.fields, start)
             if self.env.run_many != NULL:
-                failed = self.env.run_many(self.state, &batch, self.fields, start)
+                failed = self.env.run_many(self.state, &batch, &rows)
             else:
                 failed = self.env.step_many(self.state, &batch)
-                self.env.write_many(self.state, batch.ids, n, self.fields, start)
-            if failed:
+                self.env.write_many(self.state, &rows)
+            if has_failures(failed, batch.errors, n):
                 return False
             self.end_step(start, n)
             start += n
@@ -309,7 +324,7 @@ cdef class KernelLoop:
 
     cdef int fail(self) except -1:
         """Closes the loop and raises for the first env that failed."""
-        cdef char text[256]
+        cdef char text[TEXT_SIZE]
         cdef int32_t i = 0, code
         text[0] = 0
         for i in range(self.num_envs):

@@ -58,7 +58,7 @@ cdef struct FieldSlice:
     int32_t offset
     int32_t size
 
-# The argument of create(). The task's struct of options follows it in memory.
+# The config that create() gets. The task's struct of options follows it in memory.
 cdef struct SimConfig:
     const TaskFunctions* task
     mjModel* model

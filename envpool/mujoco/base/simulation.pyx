@@ -1,12 +1,14 @@
 """The simulations of a pool: the environment ABI for all MuJoCo tasks; simulation.pxd explains how a task uses it."""
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from envpool.env cimport envpool_batch, envpool_env_init, envpool_frames
+from envpool.env cimport (
+    ENVPOOL_NO_MEMORY, envpool_batch, envpool_env_init, envpool_frames, envpool_rows, envpool_seeds, envpool_setup,
+)
 from envpool.mujoco.base.mujoco cimport (
     ep_mj_call, ep_mj_enter, ep_mj_leave, mj_deleteData, mj_makeData, mj_resetData, mjfLogHandler, mjModel,
 )
@@ -82,8 +84,8 @@ cdef void restore_model(Sim* s) noexcept nogil:
         array += padded(c.private_arrays[k].size)
 
 
-cdef void* create(const void* config, int32_t n) noexcept nogil:
-    cdef const SimConfig* c = <const SimConfig*>config
+cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
+    cdef const SimConfig* c = <const SimConfig*>setup.config
     cdef bint stacked = c.pixel_height == 0 and (c.num_observations > 1 or c.frame_stack > 1)
     cdef size_t task_state = padded(c.task.state_size)
     cdef size_t info = padded(c.info_size * sizeof(double))
@@ -94,9 +96,9 @@ cdef void* create(const void* config, int32_t n) noexcept nogil:
     cdef SimPool* all = <SimPool*>calloc(1, sizeof(SimPool))
     cdef Sim* s
     cdef char* arrays
-    cdef int32_t i
+    cdef int32_t i, n = setup.num_envs
     if all == NULL:
-        return NULL
+        return ENVPOOL_NO_MEMORY
     all.config = c
     all.n = n
     all.sims = <Sim*>calloc(n, sizeof(Sim))
@@ -104,7 +106,7 @@ cdef void* create(const void* config, int32_t n) noexcept nogil:
     all.renderer = new_gl_renderer(c.model, &c.view, c.has_own_terrain)
     if all.sims == NULL or all.arrays == NULL or all.renderer == NULL:
         destroy(all)
-        return NULL
+        return ENVPOOL_NO_MEMORY
     for i in range(n):
         s = &all.sims[i]
         arrays = all.arrays + i * size
@@ -116,7 +118,8 @@ cdef void* create(const void* config, int32_t n) noexcept nogil:
         s.model = <mjModel*>(arrays + task_state + info + stack) if model else c.model
         s.pixel_stack = <uint8_t*>(arrays + task_state + info + stack + model) if pixels else NULL
         s.renderer = all.renderer
-    return all
+    state[0] = all
+    return 0
 
 
 cdef int reset_data(void* argument) noexcept nogil:
@@ -133,19 +136,20 @@ cdef int reset_data(void* argument) noexcept nogil:
     return 0 if s.data != NULL else fail(s, b"not enough memory for the data of a simulation")
 
 
-cdef void seed_many(void* state, const int32_t* ids, int32_t n, const uint64_t* seeds) noexcept nogil:
+cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
     """Also allocates the simulations. An env whose simulation cannot be allocated fails in its next reset."""
     cdef SimPool* all = <SimPool*>state
     cdef mjfLogHandler before = ep_mj_enter()
     cdef SimCall call
     cdef int32_t i
-    for i in range(n):
-        call.sim = &all.sims[ids[i]]
+    for i in range(seeds.n):
+        call.sim = &all.sims[seeds.ids[i]]
         restore_model(call.sim)
         if call.sim.data == NULL:
             ep_mj_call(reset_data, &call, call.sim.error, sizeof(call.sim.error))
-        all.config.task.seed(call.sim, seeds[i])
+        all.config.task.seed(call.sim, seeds.seeds[i])
     ep_mj_leave(before)
+    return 0
 
 
 cdef void push_observation(Sim* s, bint fill) noexcept nogil:
@@ -276,14 +280,14 @@ cdef inline void write_one(const Sim* s, void* const* fields, int64_t row) noexc
         copy(<double*>fields[f] + row * field.size, s.info + field.offset, field.size)
 
 
-cdef void write_many(void* state, const int32_t* ids, int32_t n, void* const* fields, int64_t row0) noexcept nogil:
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef SimPool* all = <SimPool*>state
     cdef int32_t i
-    for i in range(n):
-        write_one(&all.sims[ids[i]], fields, row0 + i)
+    for i in range(rows.n):
+        write_one(&all.sims[rows.ids[i]], rows.fields, rows.row0 + i)
 
 
-cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int64_t row0) noexcept nogil:
+cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
     """Steps and writes one env after another, so that the data of an env are written while they are in the cache."""
     cdef SimPool* all = <SimPool*>state
     cdef mjfLogHandler before = ep_mj_enter()
@@ -293,7 +297,7 @@ cdef int run_many(void* state, const envpool_batch* b, void* const* fields, int6
         if run_one(all, b, i):
             failures = 1
         else:
-            write_one(&all.sims[b.ids[i]], fields, row0 + i)
+            write_one(&all.sims[b.ids[i]], rows.fields, rows.row0 + i)
     ep_mj_leave(before)
     return failures
 

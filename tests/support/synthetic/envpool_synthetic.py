@@ -17,6 +17,7 @@ CODE = 6
 DISTRIBUTIONS = ("fixed", "exponential", "heavy_tailed", "stragglers")
 REPORTS = ("both", "status", "errors")
 LAYOUTS = ("flat", "rich")
+SEED_FAILURES = ("none", "odd_envs", "all_envs", "silent_status")
 
 
 def choice(name, value, allowed):
@@ -39,6 +40,8 @@ class Synthetic:
             "episode_length": 5,
             "truncate_after": 0,
             "fail_reset": -1,
+            "fail_create": 0,
+            "fail_seed": "none",
             "counted": False,
             "frames_wait": False,
             "frame_ns": 0,
@@ -53,7 +56,7 @@ class Synthetic:
         if config.items < (CODE if config.layout == "flat" else 1):
             raise ConfigError(f"items is {config.items}, allowed are {CODE} (layout 'rich': 1) and more")
         options = struct.pack(
-            "dq10i0d",  # "0d": as long as the struct in C, which ends at a multiple of its alignment
+            "dq12i0d",  # "0d": as long as the struct in C, which ends at a multiple of its alignment
             config.cost_ns,
             config.items,
             choice("distribution", config.distribution, DISTRIBUTIONS),
@@ -62,6 +65,8 @@ class Synthetic:
             config.episode_length,
             config.truncate_after,
             config.fail_reset,
+            config.fail_create,
+            choice("fail_seed", config.fail_seed, SEED_FAILURES),
             config.counted,
             config.frames_wait,
             config.frame_ns,

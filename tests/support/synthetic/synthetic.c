@@ -23,7 +23,8 @@ enum { ACTION_NO_FRAME = 94, ACTION_TRUNCATE = 95, ACTION_TERMINATE = 96, ACTION
 enum { FIXED = 0, EXPONENTIAL = 1, HEAVY_TAILED = 2, STRAGGLERS = 3 };
 enum { REPORT_BOTH = 0, REPORT_STATUS = 1, REPORT_ERRORS = 2 };
 enum { FLAT = 0, RICH = 1 };
-enum { FAILED_STEP = 1, FAILED_RESET = 2, STEPPED_TWICE = 3, NOT_RESET = 4, NO_FRAME = 5 };
+enum { SEEDS = 0, ODD_ENVS = 1, ALL_ENVS = 2, SILENT_STATUS = 3 }; /* SILENT_STATUS: odd envs, but 0 is returned */
+enum { FAILED_STEP = 1, FAILED_RESET = 2, STEPPED_TWICE = 3, NOT_RESET = 4, NO_FRAME = 5, NOT_SEEDED = 6 };
 enum { CODE = 6 }; /* numbers that describe an env's history: id, episode, step, action, calls, seed */
 
 typedef struct config { /* packed by synthetic.py, in this order */
@@ -36,6 +37,8 @@ typedef struct config { /* packed by synthetic.py, in this order */
   int32_t episode_length; /* terminated at this step; 0: never                                       */
   int32_t truncate_after; /* truncated by its own rule at this step; 0: never                        */
   int32_t fail_reset;     /* starting the episode with this number fails the first time; -1: none    */
+  int32_t fail_create;    /* status of create(): 0, ENVPOOL_NO_MEMORY or another one                 */
+  int32_t fail_seed;      /* SEEDS and so on: which envs cannot be seeded the first time             */
   int32_t counted;        /* 1: steps count in steps()                                               */
   int32_t frames_wait;    /* 1: a frame waits at the gate                                             */
   int32_t frame_ns;       /* how long a frame sleeps                                                 */
@@ -51,6 +54,8 @@ typedef struct env {
   int32_t in_use;    /* 1 while a thread is in step_many for it  */
   int32_t needs_reset;
   int32_t has_failed_reset;
+  int32_t has_failed_seed;
+  int32_t is_seeded;
   float push[2];
   int8_t mode[3];
   int64_t count;
@@ -124,18 +129,26 @@ static void violate(void) { __atomic_add_fetch(&violations, 1, __ATOMIC_SEQ_CST)
 
 /* ---- the functions of the ABI ---------------------------------------------------------------------------------------- */
 
-static void *create(const void *c, int32_t num_envs) {
+static int create(const envpool_setup *setup, void **state) {
+  const config *c = setup->config;
+  int32_t num_envs = setup->num_envs;
   envs *s = calloc(1, sizeof *s);
-  if (!s) return NULL;
-  s->c = *(const config *)c;
+  if (!s) return ENVPOOL_NO_MEMORY;
+  if (c->fail_create) {
+    snprintf(setup->text, setup->text_size, "asked for %d envs by version %u", num_envs, setup->abi_version);
+    free(s);
+    return c->fail_create;
+  }
+  s->c = *c;
   s->env = aligned_alloc(64, (size_t)num_envs * sizeof(env));
   if (!s->env) {
     free(s);
-    return NULL;
+    return ENVPOOL_NO_MEMORY;
   }
   memset(s->env, 0, (size_t)num_envs * sizeof(env));
   for (int32_t i = 0; i < num_envs; i++) s->env[i].needs_reset = 1;
-  return s;
+  *state = s;
+  return 0;
 }
 
 static void destroy(void *state) {
@@ -144,15 +157,29 @@ static void destroy(void *state) {
   free(s);
 }
 
-static void seed_many(void *state, const int32_t *ids, int32_t n, const uint64_t *seeds) {
+/* Whether an env cannot be seeded this time; the next time it can. */
+static int32_t fails_to_seed(const config *c, env *e, int32_t id) {
+  if (c->fail_seed == SEEDS || (c->fail_seed != ALL_ENVS && id % 2 == 0) || e->has_failed_seed) return 0;
+  return e->has_failed_seed = 1;
+}
+
+static int seed_many(void *state, const envpool_seeds *b) {
   envs *s = state;
-  for (int32_t i = 0; i < n; i++) {
-    env *e = &s->env[ids[i]];
-    e->seed = e->draws = seeds[i];
-    e->costs = ~seeds[i];
+  int failed = 0;
+  for (int32_t i = 0; i < b->n; i++) {
+    env *e = &s->env[b->ids[i]];
+    e->is_seeded = !fails_to_seed(&s->c, e, b->ids[i]);
+    if (!e->is_seeded) {
+      if (s->c.fail_seed != ALL_ENVS) b->errors[i] = NOT_SEEDED;
+      if (s->c.fail_seed != SILENT_STATUS) failed = NOT_SEEDED;
+      continue;
+    }
+    e->seed = e->draws = b->seeds[i];
+    e->costs = ~b->seeds[i];
     e->episode = 0;
     e->needs_reset = 1;
   }
+  return failed;
 }
 
 static int32_t start_episode(const config *c, env *e) {
@@ -206,6 +233,7 @@ static int step_many(void *state, const envpool_batch *b) {
       failed = 1;
       continue;
     }
+    if (!e->is_seeded) violate();
     e->calls++;
     b->errors[i] = b->reset[i] ? start_episode(&s->c, e) : step(&s->c, e, b, i);
     failed |= b->errors[i];
@@ -239,17 +267,14 @@ static void write_rich(const config *c, const env *e, int32_t id, void *const *f
   ((int64_t *)fields[8])[row] = e->count;
 }
 
-static void write_rows(envs *s, const int32_t *ids, int32_t n, void *const *fields, int64_t row0) {
-  for (int32_t i = 0; i < n; i++) {
-    const env *e = &s->env[ids[i]];
-    if (__atomic_load_n(&e->in_use, __ATOMIC_RELAXED)) violate();
-    if (s->c.layout == RICH) write_rich(&s->c, e, ids[i], fields, row0 + i);
-    else write_flat(&s->c, e, ids[i], fields, row0 + i);
+static void write_many(void *state, const envpool_rows *rows) {
+  envs *s = state;
+  for (int32_t i = 0; i < rows->n; i++) {
+    const env *e = &s->env[rows->ids[i]];
+    if (__atomic_load_n(&e->in_use, __ATOMIC_RELAXED) || !e->is_seeded) violate();
+    if (s->c.layout == RICH) write_rich(&s->c, e, rows->ids[i], rows->fields, rows->row0 + i);
+    else write_flat(&s->c, e, rows->ids[i], rows->fields, rows->row0 + i);
   }
-}
-
-static void write_many(void *state, const int32_t *ids, int32_t n, void *const *fields, int64_t row0) {
-  write_rows(state, ids, n, fields, row0);
 }
 
 /* A frame starts with the env's code, the camera, and the first four bytes of the assets; the rest counts up. */
@@ -274,21 +299,22 @@ static int render_many(void *state, const envpool_frames *f) {
   return failed;
 }
 
-static int run_many(void *state, const envpool_batch *b, void *const *fields, int64_t row0) {
+static int run_many(void *state, const envpool_batch *b, const envpool_rows *rows) {
   int failed = step_many(state, b);
-  write_rows(state, b->ids, b->n, fields, row0);
+  write_many(state, rows);
   return failed;
 }
 
 static void error_text(void *state, int32_t id, int32_t code, char *text, size_t size) {
   static const char *const why[] = {"", "was asked to fail", "failed to start an episode", "was stepped by two threads at once",
-                                    "was stepped without a reset", "has nothing to show"};
+                                    "was stepped without a reset", "has nothing to show", "could not be seeded"};
   const env *e = &((envs *)state)->env[id];
   snprintf(text, size, "%s at step %d of episode %d (env %d)", why[code], e->step, e->episode, id);
 }
 
 #define FUNCTIONS                                                                                                          \
-  .abi_version = ENVPOOL_ABI_VERSION, .struct_size = sizeof(envpool_env), .create = create, .destroy = destroy,            \
+  .abi_version = ENVPOOL_ABI_VERSION, .struct_size = sizeof(envpool_env), .field_size = sizeof(envpool_field),             \
+  .create = create, .destroy = destroy,                                                                                    \
   .seed_many = seed_many, .step_many = step_many, .write_many = write_many, .error_text = error_text,                  \
   .render_many = render_many, .frame_height = 8, .frame_width = 12
 

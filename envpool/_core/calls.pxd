@@ -1,0 +1,82 @@
+"""Calls of the functions of an env definition: filling in the structs that the ABI passes, and reading statuses."""
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from envpool.env cimport (
+    ENVPOOL_ABI_VERSION, ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup,
+)
+
+cdef enum:
+    TEXT_SIZE = 512             # bytes of the buffers for an env's texts
+
+cdef struct CreateFailure:      # why create() failed
+    int status
+    char text[TEXT_SIZE]
+
+
+cdef inline void* create_state(const envpool_env* env, int32_t num_envs, CreateFailure* failure) noexcept:
+    """Returns the state of a pool; or NULL, and why."""
+    cdef envpool_setup setup
+    cdef void* state = NULL
+    setup.struct_size = sizeof(envpool_setup)
+    setup.abi_version = ENVPOOL_ABI_VERSION
+    setup.config = env.config
+    setup.text = failure.text
+    setup.text_size = TEXT_SIZE
+    setup.num_envs = num_envs
+    failure.text[0] = 0
+    failure.status = env.create(&setup, &state)
+    failure.text[TEXT_SIZE - 1] = 0
+    if failure.status == 0 and state == NULL:
+        failure.status = ENVPOOL_NO_MEMORY
+    return state if failure.status == 0 else NULL
+
+
+cdef inline bint has_failures(int status, int32_t* errors, int32_t n) noexcept nogil:
+    """Whether any of n envs of a call failed. A status of its own, without any error code, is the code of all."""
+    cdef int32_t i, any_error = 0
+    for i in range(n):
+        any_error |= errors[i]
+    if status and not any_error:
+        for i in range(n):
+            errors[i] = status
+    return status or any_error
+
+
+cdef inline bint seed_envs(const envpool_env* env, void* state, const int32_t* ids, int32_t n, const uint64_t* seeds,
+                           int32_t* errors) noexcept nogil:
+    """Seeds n <= ENVPOOL_MAX_BATCH envs. Returns whether any failed; `errors` (n) must be zero and gets their codes."""
+    cdef envpool_seeds call
+    call.struct_size = sizeof(envpool_seeds)
+    call.n = n
+    call.ids = ids
+    call.seeds = seeds
+    call.errors = errors
+    return has_failures(env.seed_many(state, &call), errors, n)
+
+
+cdef inline void begin_batch(envpool_batch* batch) noexcept nogil:
+    """Sets the members that are the same for every batch of this version."""
+    batch.struct_size = sizeof(envpool_batch)
+    batch.num_players = NULL
+    batch.player_reward = NULL
+    batch.player_terminated = NULL
+    batch.player_truncated = NULL
+
+
+cdef inline envpool_rows rows_of(const int32_t* ids, int32_t n, void** fields, int64_t row0) noexcept nogil:
+    cdef envpool_rows rows
+    rows.struct_size = sizeof(envpool_rows)
+    rows.n = n
+    rows.ids = ids
+    rows.fields = fields
+    rows.row0 = row0
+    rows.player_rows = NULL
+    return rows
+
+
+cdef inline void write_envs(const envpool_env* env, void* state, const int32_t* ids, int32_t n, void** fields,
+                            int64_t row0) noexcept nogil:
+    """Writes the fields of n <= ENVPOOL_MAX_BATCH envs into the rows from row0 on."""
+    cdef envpool_rows rows = rows_of(ids, n, fields, row0)
+    env.write_many(state, &rows)
