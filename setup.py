@@ -32,6 +32,7 @@ PROFILES = {
         "compile": ["-O1", "-g", "-UNDEBUG", "-fsanitize=address,undefined"],
         "link": ["-fsanitize=address,undefined"],
     },
+    "ubsan": {"compile": ["-O1", "-g", "-UNDEBUG", "-fsanitize=undefined"], "link": ["-fsanitize=undefined"]},
     "tsan": {"compile": ["-O1", "-g", "-UNDEBUG", "-fsanitize=thread"], "link": ["-fsanitize=thread"]},
 }
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from envpool import machine as _machine  # noqa: F401  # It records the CPUs of this thread before OpenMP can bind it.
 from envpool.gymnasium_ids import install as _install_gymnasium_ids
 from envpool.registration import list_all_envs, make, make_dm, make_gym, make_gymnasium, make_spec, register
 

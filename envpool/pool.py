@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from envpool._core.env_ids import as_ids
-from envpool._core.pool import Pool, available_cpus
+from envpool._core.pool import Pool
 from envpool.autoreset import core_code
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
+from envpool.machine import cpu_limit
 from envpool.render_options import RenderOptions, check_camera, render_modes
 from envpool.spec import EnvSpec, check_seed, check_seeds, is_sequence
 from envpool.window import Window
@@ -66,7 +67,7 @@ class EnvPool(Pool):
             render.capsule if render else spec.capsule,
             config.num_envs,
             config.batch_size,
-            config.num_threads or min(config.batch_size, available_cpus()),
+            config.num_threads or min(config.batch_size, cpu_limit()),
             config.thread_affinity_offset,
             config.max_episode_steps,
             core_code(config.autoreset_mode),

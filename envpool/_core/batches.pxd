@@ -3,10 +3,10 @@
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 
-from envpool._core.blocks cimport BatchBlock, BlockStore
+from envpool._core.blocks cimport BlockStore
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
-from envpool._core.structs cimport Engine
+from envpool._core.structs cimport Block, Engine
 
 cdef int check_fits(BlockStore store, int64_t num_envs) except -1
 cdef int refuse_wait(Engine* e) except -1
@@ -21,14 +21,15 @@ cdef class Batches:
     cdef Engine* engine
     cdef Guard guard
     cdef BlockStore store
-    cdef list in_flight             # the BatchBlock behind each of engine.blocks
+    cdef list in_flight             # the memory that contains each of engine.blocks
 
     cdef int attach(self, Engine* e) except -1
-    cdef BatchBlock block_at(self, int64_t position)
+    cdef Block* block_at(self, int64_t position) noexcept
     cdef object receive(self, ResultTemplate template)
     cdef int wait(self) except -1
-    cdef object deliver(self, ResultTemplate template)
+    cdef object deliver(self, ResultTemplate template, int64_t rows)
     cdef object empty(self, ResultTemplate template)
     cdef int drain(self) except -1
     cdef void empty_blocks(self) noexcept
     cdef void drop_all(self) noexcept
+    cdef void drop_memory(self) noexcept

@@ -4,8 +4,6 @@ A wait that raises, for a signal, a failed env or a pool that was closed, leaves
 returns it.
 """
 
-import os
-
 import numpy as np
 
 cimport numpy as cnp
@@ -14,16 +12,17 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_load_rlx32
-from envpool._core.blocks cimport BatchBlock, BlockStore
+from envpool._core.blocks cimport BatchBlock, BlockMemory, BlockStore
 from envpool._core.consumer cimport (
     READY, SLICE, begin_rows, is_ready, note_return, run_if_quick, wait_drained, wait_ready,
 )
 from envpool._core.failures cimport raise_failures
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
-from envpool._core.structs cimport Engine, ENV_ID
+from envpool._core.structs cimport Block, Engine, ENV_ID
 
 from envpool.errors import PoolStateError
+from envpool.machine import memory_limit
 
 cnp.import_array()
 
@@ -32,13 +31,16 @@ cdef int64_t PER_ENV = 256
 
 
 cdef int check_fits(BlockStore store, int64_t num_envs) except -1:
-    """Raises MemoryError for a pool that could never fit, before the system kills the process for it."""
-    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    needed = store.block_bytes() * (num_envs // store.capacity + 2) + PER_ENV * num_envs
-    if needed > 0.9 * physical:
+    """Raises MemoryError for a pool that could never fit, before the system kills the process for it.
+
+    Batches that the user holds need memory in addition; if there is none, the call that receives raises.
+    """
+    limit, source = memory_limit()
+    needed = store.block_bytes * (num_envs // store.capacity + 2) + PER_ENV * num_envs
+    if needed > 0.9 * limit:
         raise MemoryError(
             f"num_envs={num_envs} with batch_size={store.capacity} needs at least {needed / 2**30:.1f} GiB, but this "
-            f"machine has {physical / 2**30:.1f} GiB: ask for fewer envs"
+            f"process has {limit / 2**30:.1f} GiB ({source}): ask for fewer envs"
         )
     return 0
 
@@ -73,25 +75,20 @@ cdef class Batches:
 
     cdef int attach(self, Engine* e) except -1:
         """Makes the blocks of an engine."""
-        cdef BatchBlock block
-        cdef int64_t k
         self.engine = e
-        for k in range(e.num_blocks):
-            block = self.store.new_block()
-            self.in_flight.append(block)
-            e.blocks[k] = &block.c
+        self.in_flight = self.store.new_memories(e.num_blocks, e.blocks)
         return 0
 
-    cdef BatchBlock block_at(self, int64_t position):
+    cdef Block* block_at(self, int64_t position) noexcept:
         """Returns the block in flight with the number `position`, counted from the first one."""
-        return <BatchBlock>self.in_flight[position % self.engine.num_blocks]
+        return self.engine.blocks[position % self.engine.num_blocks]
 
     cdef object receive(self, ResultTemplate template):
         """Waits for the next batch and hands it out."""
         batch = None
         while batch is None:
             self.wait()
-            batch = self.deliver(template)
+            batch = self.deliver(template, -1)
         return batch
 
     cdef int wait(self) except -1:
@@ -111,36 +108,46 @@ cdef class Batches:
                 break                               # a batch that is ready is returned even if the pool was just closed
             self.guard.check_open()
         if ep_load_rlx32(&e.failures) > 0:
-            raise_failures(e, <const char*>self.block_at(e.next_block).c.core[ENV_ID], sizeof(int32_t),
+            raise_failures(e, <const char*>self.block_at(e.next_block).core[ENV_ID], sizeof(int32_t),
                            e.outstanding if e.is_sync else e.batch_size)
         return 0
 
-    cdef object deliver(self, ResultTemplate template):
-        """Hands out the ready batch and puts a fresh block in its place; None if the batch is no longer ready."""
+    cdef object deliver(self, ResultTemplate template, int64_t rows):
+        """Hands out the ready batch and puts an unused block in its place.
+
+        None: the batch is no longer ready, or does not have this number of rows, unless `rows` is negative.
+        """
         cdef Engine* e = self.engine
-        cdef int64_t slot = e.next_block % e.num_blocks, i, n
-        cdef BatchBlock block = self.block_at(slot)
-        cdef BatchBlock fresh = self.store.exchange(block)
-        cdef const int32_t* ids = <const int32_t*>block.c.core[ENV_ID]
-        if not is_ready(e):     # making a block may run any code, and another thread may have sent more to this block
-            self.store.undo(block, fresh)
+        cdef int64_t slot, i, n
+        cdef BatchBlock batch
+        cdef Block* unused
+        cdef BlockMemory unused_memory
+        cdef const int32_t* ids
+        self.store.prepare()
+        if not is_ready(e) or (rows >= 0 and rows != e.outstanding):
+            # Preparing a block may run any code, and another thread may have sent more to the ready one.
             return None
+        slot = e.next_block % e.num_blocks
+        batch = self.store.take_ready()
+        unused, unused_memory = batch.block, batch.memory
+        batch.show(e.blocks[slot], <BlockMemory>self.in_flight[slot], self.store.columns)
+        e.blocks[slot] = unused
+        self.in_flight[slot] = unused_memory
+        ids = <const int32_t*>batch.block.core[ENV_ID]
         n = e.outstanding if e.is_sync else e.batch_size
         if n == e.num_envs:
             memset(e.busy, 0, n)
         else:
             for i in range(n):
                 e.busy[ids[i]] = 0
-        e.blocks[slot] = &fresh.c
-        self.in_flight[slot] = fresh
         e.outstanding -= n
         if e.is_sync:
             begin_rows(e)
         else:
             e.next_block += 1
         if n == e.batch_size:
-            return template.build(block.arrays)
-        return template.build([a[:n] for a in block.arrays])
+            return template.build(batch.arrays)
+        return template.build([a[:n] for a in batch.arrays])
 
     cdef object empty(self, ResultTemplate template):
         """Returns a batch without rows."""
@@ -163,14 +170,15 @@ cdef class Batches:
     cdef void empty_blocks(self) noexcept:
         """Makes the blocks ready for the next send without handing out their rows. No worker may be writing."""
         cdef Engine* e = self.engine
-        cdef int64_t k
-        for k in range(e.num_blocks):
-            e.blocks[k].written = 0
+        cdef int64_t k, end = 1 if e.is_sync else (e.alloc + e.batch_size - 1) // e.batch_size
+        for k in range(e.next_block, end):
+            self.block_at(k).written = 0
+            self.block_at(k).clears_final = 1
         if e.is_sync:
             begin_rows(e)
         else:       # a position is never used twice, since spans are identified by theirs
-            e.next_block = (e.alloc + e.batch_size - 1) // e.batch_size
-            e.alloc = e.next_block * e.batch_size
+            e.next_block = end
+            e.alloc = end * e.batch_size
 
     cdef void drop_all(self) noexcept:
         """Makes all envs idle and drops their rows. No env may be being stepped."""
@@ -180,3 +188,8 @@ cdef class Batches:
         memset(e.errors, 0, e.num_envs * sizeof(int32_t))
         e.failures = 0
         self.empty_blocks()
+
+    cdef void drop_memory(self) noexcept:
+        """Frees the blocks that nobody holds. The engine must be gone."""
+        self.in_flight = []
+        self.store.drop_all()

@@ -6,41 +6,62 @@ from libc.stdint cimport int64_t
 
 from envpool._core.structs cimport Block
 
-cdef struct ArrayLayout:        # an array of a block as it was made
-    void* data
-    PyObject* descr
-    int flags
+cdef struct Column:             # an array of a block; its place is the same in all blocks of a store
+    int64_t offset              # bytes from the start of the block
     int64_t row_bytes
+    PyObject* descr
+    int flags                   # of an array as it was made
     int ndim
     cnp.npy_intp dims[8]
 
 cdef class BlockMemory:
-    cdef void* base
+    cdef char* base
+    cdef size_t size
+    cdef bint is_mapped         # made by mmap
 
 cdef class BatchBlock:
-    cdef Block c                # what the engine writes through
-    cdef BlockMemory memory
-    cdef list arrays            # one ndarray per column with all rows; the block keeps no other references to them
-    cdef void** pointers        # the tables behind c.fields and c.final
-    cdef ArrayLayout* layouts   # layout of each array
+    cdef Block* block           # the block behind the arrays
+    cdef BlockMemory memory     # contains it
+    cdef list arrays            # one ndarray per column with all rows; nothing else in this package refers to them
     cdef bint is_held(self)
-    cdef bint is_pristine(self)
-    cdef void add(self, cnp.ndarray array)
-    cdef void copy_row(self, int64_t row, BatchBlock source, int64_t source_row) noexcept
+    cdef bint is_pristine(self, const Column* columns)
+    cdef void show(self, Block* block, BlockMemory memory, const Column* columns)
 
 cdef class BlockStore:
     cdef readonly tuple names   # names of the arrays, in order
     cdef readonly tuple shapes  # shape of one row of each
     cdef readonly tuple dtypes
+    cdef readonly object block_bytes        # size of a block
     cdef int64_t capacity
     cdef int num_fields
     cdef bint same_step
     cdef tuple core_columns     # the CoreFields of the blocks
-    cdef list used              # blocks handed out
+    cdef Column* columns        # one per array
+    cdef int64_t final_from     # SAME_STEP: where the final arrays begin, bytes from the start of the block
+    cdef BatchBlock ready       # the block to hand out next; nobody holds its arrays, and its memory is unused
+    cdef list recent            # blocks handed out, the last one at the end: LOOKED_AT and one
+    cdef list used              # blocks handed out earlier, in any order: at most KEPT and one
+    cdef list spare             # blocks that nobody holds
     cdef Py_ssize_t cursor      # position in `used` of the block to look at next
+    cdef Py_ssize_t fewest      # smallest number of spare blocks in the current period
+    cdef Py_ssize_t age         # batches since this period began
+    cdef Py_ssize_t surplus     # spare blocks to free, one per batch
     cdef readonly int64_t allocated
     cdef BlockStore resized(self, int64_t capacity)
-    cdef int64_t block_bytes(self)
-    cdef BatchBlock new_block(self)
-    cdef BatchBlock exchange(self, BatchBlock given)
-    cdef void undo(self, BatchBlock given, BatchBlock got)
+    cdef int prepare(self) except -1
+    cdef BatchBlock take_ready(self)
+    cdef void drop_all(self) noexcept
+    cdef BlockMemory new_memory(self)
+    cdef list new_memories(self, int64_t count, Block** blocks)
+
+    cdef int lay_out(self) except -1
+    cdef Block* place(self, char* at) noexcept
+    cdef BatchBlock new_arrays(self, Block* block, BlockMemory memory)
+    cdef BatchBlock find_recent(self)
+    cdef BatchBlock find_spare(self)
+    cdef void sweep(self)
+    cdef void shrink(self)
+    cdef void clean(self, Block* block, BlockMemory memory) noexcept
+
+cdef void copy_row(BlockStore store, Block* to, int64_t row, BlockStore source_store, const Block* source,
+                   int64_t source_row) noexcept

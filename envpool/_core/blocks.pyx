@@ -1,10 +1,20 @@
-"""Batch blocks: one allocation per batch, one array per column, recycled when nobody holds any of its arrays.
+"""Batch blocks: one piece of memory per batch, one array per column, recycled when nobody holds any of its arrays.
 
-A block is handed out as NumPy arrays over its memory. Anyone who holds an array, or a slice, a memoryview or a DLPack
-view of it, raises the reference count of that array, directly or through the base of the view. A block may therefore be
-written again when the block alone references its arrays, no array has a weak reference, and every array has its
-original layout (nobody has reshaped it in place or cleared its writeable flag). The memory belongs to an object that is
-the base of every array, so that it outlives the pool as long as an array does.
+A block begins with the struct through which the engine writes; its columns follow. Blocks in flight are nothing but
+memory. When a block is handed out, the arrays of a batch block that nobody holds are pointed at it, and the memory that
+they showed before goes in flight.
+
+Anyone who holds an array, or a slice, a memoryview or a DLPack view of it, raises the reference count of that array,
+directly or through the base of the view. The memory behind a batch block may therefore be written again when the batch
+block alone references its arrays, no array has a weak reference, and every array has its original layout (nobody has
+reshaped it in place or cleared its writeable flag). The memory belongs to an object that is the base of every array, so
+that it outlives the pool as long as an array does.
+
+Memory is freed when it was not needed for a while: of the batch blocks that nobody holds, the smallest number that
+remained unused at any time during a period of twice as many batches as there are batch blocks is freed, one per batch.
+
+Large blocks have mappings of their own, so that freeing one returns its memory to the system at once. Their pages are
+zero and are first touched by the thread that writes a row.
 """
 
 import numpy as np
@@ -13,8 +23,11 @@ cimport numpy as cnp
 from cpython.list cimport PyList_GET_SIZE
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
+from posix.mman cimport (
+    MADV_DONTNEED, MADV_HUGEPAGE, madvise, MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, mmap, munmap, PROT_READ, PROT_WRITE,
+)
 
 from envpool._core.structs cimport DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, REWARD, STEP_TYPE, TERMINATED, TRUNCATED
 
@@ -27,16 +40,33 @@ cdef extern from *:
     """
     #define ep_refcount(o) Py_REFCNT(o)
     #define ep_has_weakref(a) (((PyArrayObject_fields *)(a))->weakreflist != NULL)
+    /* Points an array that nobody holds at other memory of the same layout, which `base` keeps alive. */
+    static inline void ep_point_at(PyObject *array, void *data, PyObject *base) {
+      PyArrayObject_fields *a = (PyArrayObject_fields *)array;
+      PyObject *before = a->base;
+      a->data = (char *)data;
+      if (before == base) return;
+      Py_INCREF(base);
+      a->base = base;
+      Py_XDECREF(before);
+    }
     """
     Py_ssize_t ep_refcount(PyObject* o)
     bint ep_has_weakref(PyObject* a)
+    void ep_point_at(PyObject* array, void* data, PyObject* base)
 
 cdef extern from "Python.h":
     PyObject* PyList_GET_ITEM(object items, Py_ssize_t i)   # borrowed: the reference is not counted
 
 cdef enum:
-    KEPT = 16           # blocks kept for reuse while their arrays are held; further ones are left to their holders
-    LOOKED_AT = 4       # number of kept blocks that are considered for each batch
+    LOOKED_AT = 4       # number of blocks handed out last, and of earlier ones, that are considered for each batch
+    KEPT = 256          # blocks kept for reuse while their arrays are held; further ones are left to their holders
+    PERIOD = 64         # least number of batches after which memory that was not needed is freed
+    PAGE = 4096
+    HUGE_PAGE = 2 << 20
+    MAPPED = 64 << 10   # least size of a block that has a mapping of its own
+    HUGE = 4 << 20      # least size of memory in which huge pages are asked for: a fault of one is ten times as cheap
+    SLAB = 1 << 20      # memory shared by small blocks that are made together
 
 CORE_COLUMNS = {
     REWARD: ("reward", np.float32), TERMINATED: ("terminated", np.bool_), TRUNCATED: ("truncated", np.bool_),
@@ -45,28 +75,54 @@ CORE_COLUMNS = {
 }
 
 
+cdef size_t round_up(size_t size, size_t multiple) noexcept nogil:
+    return (size + multiple - 1) // multiple * multiple
+
+
+cdef char* map_memory(size_t size, size_t alignment) noexcept nogil:
+    """Returns zero pages at a multiple of `alignment`, NULL if there are none."""
+    cdef size_t extra = alignment - PAGE, before
+    cdef char* base = <char*>mmap(NULL, size + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    if base == <char*>MAP_FAILED:
+        return NULL
+    before = round_up(<size_t>base, alignment) - <size_t>base
+    if before:
+        munmap(base, before)
+    if extra - before:
+        munmap(base + before + size, extra - before)
+    return base + before
+
+
 cdef class BlockMemory:
-    """The bytes of a block: the base object of its arrays."""
+    """Zeroed memory of one or more blocks: the base object of their arrays."""
 
     def __cinit__(self, size_t size):
-        self.base = aligned_alloc(64, size)
+        self.is_mapped = size >= MAPPED
+        if self.is_mapped:
+            self.size = round_up(size, PAGE)
+            self.base = map_memory(self.size, HUGE_PAGE if size >= HUGE else PAGE)
+            if self.base != NULL and size >= HUGE:
+                madvise(self.base, self.size, MADV_HUGEPAGE)
+        else:
+            self.size = size
+            self.base = <char*>aligned_alloc(64, size)
+            if self.base != NULL:
+                memset(self.base, 0, size)
         if self.base == NULL:
             raise MemoryError(f"no memory for a batch of {size} bytes")
-        memset(self.base, 0, size)
 
     def __dealloc__(self):
-        free(self.base)
+        if not self.is_mapped:
+            free(self.base)
+        elif self.base != NULL:
+            munmap(self.base, self.size)
 
 
 cdef class BatchBlock:
-    """One block: the pointers through which the engine writes, and the arrays over the memory."""
-
-    def __dealloc__(self):
-        free(self.pointers)
-        free(self.layouts)
+    """The arrays that show a block."""
 
     cdef bint is_held(self):
-        """Whether anyone but this block can access one of its arrays."""
+        """Whether anyone but this object can access one of its arrays."""
         cdef PyObject* a
         cdef Py_ssize_t i
         for i in range(PyList_GET_SIZE(self.arrays)):
@@ -75,45 +131,34 @@ cdef class BatchBlock:
                 return True
         return False
 
-    cdef bint is_pristine(self):
+    cdef bint is_pristine(self, const Column* columns):
         """Whether every array has its original memory, shape, dtype and flags."""
         cdef cnp.ndarray a
-        cdef const ArrayLayout* m
+        cdef const Column* c
         cdef Py_ssize_t i
         cdef int d
         for i in range(PyList_GET_SIZE(self.arrays)):
             a = <cnp.ndarray>self.arrays[i]
-            m = &self.layouts[i]
-            if (cnp.PyArray_DATA(a) != m.data or cnp.PyArray_FLAGS(a) != m.flags
-                    or <PyObject*>cnp.PyArray_DESCR(a) != m.descr or cnp.PyArray_NDIM(a) != m.ndim):
+            c = &columns[i]
+            if (cnp.PyArray_DATA(a) != <char*>self.block + c.offset or cnp.PyArray_FLAGS(a) != c.flags
+                    or <PyObject*>cnp.PyArray_DESCR(a) != c.descr or cnp.PyArray_NDIM(a) != c.ndim):
                 return False
-            for d in range(m.ndim):
-                if cnp.PyArray_DIMS(a)[d] != m.dims[d]:
+            for d in range(c.ndim):
+                if cnp.PyArray_DIMS(a)[d] != c.dims[d]:
                     return False
         return True
 
-    cdef void add(self, cnp.ndarray array):
-        cdef ArrayLayout* m = &self.layouts[len(self.arrays)]
-        m.data = cnp.PyArray_DATA(array)
-        m.flags = cnp.PyArray_FLAGS(array)
-        m.descr = <PyObject*>cnp.PyArray_DESCR(array)
-        m.ndim = cnp.PyArray_NDIM(array)
-        m.row_bytes = array.nbytes // cnp.PyArray_DIM(array, 0)
-        memcpy(m.dims, cnp.PyArray_DIMS(array), m.ndim * sizeof(cnp.npy_intp))
-        self.arrays.append(array)
-
-    cdef void copy_row(self, int64_t row, BatchBlock source, int64_t source_row) noexcept:
-        """Copies a row from a block with the same columns; neither block may have been handed out."""
+    cdef void show(self, Block* block, BlockMemory memory, const Column* columns):
+        """Points the arrays, which nobody may hold, at another block of the same store."""
         cdef Py_ssize_t i
-        cdef ArrayLayout* to
         for i in range(PyList_GET_SIZE(self.arrays)):
-            to = &self.layouts[i]
-            memcpy(<char*>to.data + row * to.row_bytes, <char*>source.layouts[i].data + source_row * to.row_bytes,
-                   to.row_bytes)
+            ep_point_at(PyList_GET_ITEM(self.arrays, i), <char*>block + columns[i].offset, <PyObject*>memory)
+        self.block = block
+        self.memory = memory
 
 
 cdef class BlockStore:
-    """Makes, exchanges and recycles the blocks of one pool.
+    """Makes, hands out and recycles the blocks of one pool.
 
     Parameters
     ----------
@@ -142,7 +187,10 @@ cdef class BlockStore:
         self.names = tuple(name for name, _, _ in columns)
         self.dtypes = tuple(np.dtype(dtype) for _, dtype, _ in columns)
         self.shapes = tuple(shape for _, _, shape in columns)
-        self.used = []
+        self.lay_out()
+
+    def __dealloc__(self):
+        free(self.columns)
 
     cdef BlockStore resized(self, int64_t capacity):
         """Returns another store, for blocks with these columns and `capacity` rows."""
@@ -150,80 +198,233 @@ cdef class BlockStore:
         other.names, other.shapes, other.dtypes = self.names, self.shapes, self.dtypes
         other.core_columns = self.core_columns
         other.num_fields, other.same_step, other.capacity = self.num_fields, self.same_step, capacity
-        other.used = []
+        other.lay_out()
         return other
 
-    cdef int64_t block_bytes(self):
-        """Returns the size of a block in bytes."""
-        return sum(
-            (self.capacity * int(np.prod(shape, dtype=np.int64)) * dtype.itemsize + 63) // 64 * 64
-            for dtype, shape in zip(self.dtypes, self.shapes)
-        )
-
-    cdef BatchBlock new_block(self):
-        """Makes a block; raises MemoryError if it does not fit."""
-        cdef BatchBlock b = BatchBlock.__new__(BatchBlock)
-        cdef cnp.npy_intp dims[8]
-        cdef char* at
-        cdef int i, d, n = self.num_fields
-        b.memory = BlockMemory(self.block_bytes())
-        b.arrays = []
-        b.pointers = <void**>malloc(2 * n * sizeof(void*))
-        b.layouts = <ArrayLayout*>malloc(len(self.names) * sizeof(ArrayLayout))
-        if b.pointers == NULL or b.layouts == NULL:
+    cdef int lay_out(self) except -1:
+        """Decides where each column lies in a block. The final arrays come last, and in large blocks on own pages."""
+        cdef Py_ssize_t i, d, n = len(self.names)
+        cdef Column* c
+        self.recent, self.used, self.spare = [], [], []
+        row_bytes = [
+            dtype.itemsize * int(np.prod(shape, dtype=object)) for dtype, shape in zip(self.dtypes, self.shapes)
+        ]
+        sizes = [(self.capacity * b + 63) // 64 * 64 for b in row_bytes]
+        is_final = [name.startswith("final:") for name in self.names]
+        final = sum(size for size, last in zip(sizes, is_final) if last)
+        at = round_up(sizeof(Block), 64) + round_up(2 * self.num_fields * sizeof(void*), 64)
+        start = at + sum(sizes) - final
+        if final + start >= MAPPED:
+            alignment = HUGE_PAGE if final >= HUGE else PAGE
+            start = (start + alignment - 1) // alignment * alignment
+        self.block_bytes = start + final
+        if self.block_bytes >= 1 << 62:
+            raise MemoryError(f"a batch of {self.capacity} rows would have {self.block_bytes} bytes: ask for fewer envs")
+        self.final_from = start
+        self.columns = <Column*>calloc(n, sizeof(Column))
+        if self.columns == NULL:
             raise MemoryError
-        at = <char*>b.memory.base
-        for i, (dtype, shape) in enumerate(zip(self.dtypes, self.shapes)):
-            dims[0] = self.capacity
-            for d in range(len(shape)):
-                dims[1 + d] = shape[d]
-            array = cnp.PyArray_SimpleNewFromData(1 + len(shape), dims, dtype.num, at)
-            cnp.set_array_base(array, b.memory)
-            b.add(array)
-            if i < n or (i < 2 * n and self.same_step):
-                b.pointers[i] = at
-            at += (array.nbytes + 63) // 64 * 64
-        b.c.fields = b.pointers
+        for i in range(n):
+            c = &self.columns[i]
+            c.offset = start if is_final[i] else at
+            c.row_bytes = row_bytes[i]
+            c.ndim = 1 + len(self.shapes[i])
+            c.dims[0] = self.capacity
+            for d in range(len(self.shapes[i])):
+                c.dims[1 + d] = self.shapes[i][d]
+            if is_final[i]:
+                start += sizes[i]
+            else:
+                at += sizes[i]
+        return 0
+
+    # ---- making blocks -----------------------------------------------------------------------------------------------
+
+    cdef Block* place(self, char* at) noexcept:
+        """Makes a block in zeroed memory."""
+        cdef Block* b = <Block*>at
+        cdef int i, n = self.num_fields, first = <int>(len(self.names) - len(self.core_columns))
+        b.fields = <void**>(at + round_up(sizeof(Block), 64))
+        for i in range(n):
+            b.fields[i] = at + self.columns[i].offset
         if self.same_step:
-            b.c.final = b.pointers + n
-            b.c.final_elapsed = <int32_t*>cnp.PyArray_DATA(b.arrays[2 * n])
-            b.c.final_mask = <uint8_t*>cnp.PyArray_DATA(b.arrays[2 * n + 1])
-        first = len(self.names) - len(self.core_columns)
-        for i, k in enumerate(self.core_columns):
-            b.c.core[<int>k] = cnp.PyArray_DATA(b.arrays[first + i])
-        self.allocated += 1
+            b.final = b.fields + n
+            for i in range(n):
+                b.final[i] = at + self.columns[n + i].offset
+            b.final_elapsed = <int32_t*>(at + self.columns[2 * n].offset)
+            b.final_mask = <uint8_t*>(at + self.columns[2 * n + 1].offset)
+        for i in range(<int>len(self.core_columns)):
+            b.core[<int>self.core_columns[i]] = at + self.columns[first + i].offset
         return b
 
-    cdef BatchBlock exchange(self, BatchBlock given):
-        """Exchanges a block that is being handed out for one that nobody holds, recycled or new.
+    cdef BlockMemory new_memory(self):
+        """Makes a block at the start of its memory; raises MemoryError if it does not fit."""
+        cdef BlockMemory memory = BlockMemory(self.block_bytes)
+        self.place(memory.base)
+        self.allocated += 1
+        return memory
 
-        If there is no memory for a new block, MemoryError is raised and nothing changes.
+    cdef list new_memories(self, int64_t count, Block** blocks):
+        """Makes many blocks and returns the memory that contains each. Small blocks share memory."""
+        cdef BlockMemory memory
+        cdef int64_t k, i, size = self.block_bytes, together = max(SLAB // size, 1)
+        memories = []
+        for k in range(0, count, together):
+            if together == 1:
+                memory = BlockMemory(size)
+            else:
+                memory = BlockMemory(min(together, count - k) * size)
+            for i in range(k, min(k + together, count)):
+                blocks[i] = self.place(memory.base + (i - k) * size)
+                memories.append(memory)
+        self.allocated += count
+        return memories
+
+    cdef BatchBlock new_arrays(self, Block* block, BlockMemory memory):
+        """Makes the arrays that show a block."""
+        cdef BatchBlock b = BatchBlock.__new__(BatchBlock)
+        cdef Column* c
+        cdef cnp.ndarray array
+        cdef Py_ssize_t i
+        b.block, b.memory, b.arrays = block, memory, []
+        for i, dtype in enumerate(self.dtypes):
+            c = &self.columns[i]
+            array = cnp.PyArray_SimpleNewFromData(c.ndim, c.dims, dtype.num, <char*>block + c.offset)
+            cnp.set_array_base(array, memory)
+            c.flags = cnp.PyArray_FLAGS(array)
+            c.descr = <PyObject*>cnp.PyArray_DESCR(array)
+            b.arrays.append(array)
+        return b
+
+    # ---- recycling ---------------------------------------------------------------------------------------------------
+
+    cdef int prepare(self) except -1:
+        """Provides `ready`, recycled or new; raises MemoryError, and changes nothing, if there is no memory for it.
+
+        Making objects may start the garbage collector, and so run any code.
         """
         cdef BatchBlock b
-        cdef Py_ssize_t at = 0, n = PyList_GET_SIZE(self.used)
-        cdef int _i
-        for _i in range(min(n, LOOKED_AT)):
-            at = self.cursor
-            self.cursor = at + 1 if at + 1 < n else 0
-            b = <BatchBlock>self.used[at]
-            if not b.is_held():
-                if b.is_pristine():
-                    b.c.written = 0
-                else:
-                    b = self.new_block()
-                self.used[at] = given
-                return b
-        b = self.new_block()
-        if n < KEPT:
-            self.used.append(given)
+        cdef BlockMemory memory
+        if self.ready is not None:
+            return 0
+        b = self.find_recent()
+        self.sweep()
+        if b is None:
+            b = self.find_spare()
+        self.shrink()
+        if b is None:
+            memory = self.new_memory()
+            b = self.new_arrays(<Block*>memory.base, memory)
         else:
-            self.used[at] = given               # the held block that was considered last is left to its holders
+            if not b.is_pristine(self.columns):
+                b = self.new_arrays(b.block, b.memory)
+            self.clean(b.block, b.memory)
+        self.ready = b
+        return 0
+
+    cdef BatchBlock take_ready(self):
+        """Returns `ready`, which is handed out from now on. No other code runs."""
+        cdef BatchBlock b = self.ready
+        self.recent.append(b)
+        self.ready = None
         return b
 
-    cdef void undo(self, BatchBlock given, BatchBlock got):
-        """Undoes exchange(given), which returned `got`, because `given` is not handed out after all."""
-        cdef Py_ssize_t at
-        for at in range(PyList_GET_SIZE(self.used)):
-            if <BatchBlock>self.used[at] is given:
-                self.used[at] = got
-                return
+    cdef void drop_all(self) noexcept:
+        """Forgets all blocks; what others hold stays valid."""
+        self.ready = None
+        self.recent, self.used, self.spare = [], [], []
+
+    cdef BatchBlock find_recent(self):
+        """Returns the batch block handed out last that nobody holds, if it is a recent one, or None."""
+        cdef BatchBlock b = None
+        cdef Py_ssize_t k
+        for k in range(PyList_GET_SIZE(self.recent) - 1, -1, -1):
+            b = <BatchBlock>self.recent[k]
+            if not b.is_held():
+                del self.recent[k]
+                break
+            b = None
+        k = PyList_GET_SIZE(self.recent)
+        if k > LOOKED_AT or (k and not (<BatchBlock>self.recent[0]).is_held()):
+            self.used.append(self.recent[0])
+            del self.recent[0]
+        return b
+
+    cdef BatchBlock find_spare(self):
+        """Returns a spare batch block, or None."""
+        cdef BatchBlock b
+        while PyList_GET_SIZE(self.spare):
+            b = <BatchBlock>self.spare.pop()
+            if not b.is_held():         # again: a debugger may have found the arrays
+                return b
+            self.used.append(b)
+        return None
+
+    cdef void sweep(self):
+        """Looks at the next few batch blocks that were handed out earlier, and moves those that nobody holds."""
+        cdef BatchBlock b
+        cdef Py_ssize_t n
+        cdef int _i
+        for _i in range(min(LOOKED_AT, PyList_GET_SIZE(self.used))):
+            n = PyList_GET_SIZE(self.used)
+            if self.cursor >= n:
+                self.cursor = 0
+            b = <BatchBlock>self.used[self.cursor]
+            if b.is_held() and n <= KEPT:
+                self.cursor += 1
+                continue
+            self.used[self.cursor] = self.used[n - 1]
+            del self.used[n - 1]
+            if not b.is_held():         # else it is left to its holders
+                self.spare.append(b)
+
+    cdef void shrink(self):
+        """Frees a spare batch block if there have been too many for a whole period."""
+        cdef Py_ssize_t n = PyList_GET_SIZE(self.spare)
+        self.fewest = min(self.fewest, n)
+        self.age += 1
+        if self.age >= max(PERIOD, 2 * (n + PyList_GET_SIZE(self.used) + LOOKED_AT)):
+            self.surplus = self.fewest
+            self.fewest = n
+            self.age = 0
+        if self.surplus and n:
+            self.surplus -= 1
+            del self.spare[0]
+
+    cdef void clean(self, Block* block, BlockMemory memory) noexcept:
+        """Makes a block that was handed out ready to be written again.
+
+        Its final arrays must be zero where no episode ends, whatever the user has written there. Their pages are given
+        back, which costs nothing if they were never touched; but if rows of several ended episodes were written, so
+        that this would cost page faults, whoever writes a row clears it.
+        """
+        cdef int64_t ended = 0, row_bytes = 0, final = self.block_bytes - self.final_from, r, page, touched
+        cdef int i
+        block.written = 0
+        if not self.same_step:
+            return
+        block.clears_final = 1
+        if not memory.is_mapped or <char*>block != memory.base:
+            return
+        for r in range(self.capacity):
+            ended += block.final_mask[r] != 0
+        for i in range(self.num_fields):
+            row_bytes += self.columns[i].row_bytes
+        page = HUGE_PAGE if self.block_bytes >= HUGE else 5 * PAGE      # a page fault costs as much as clearing that
+        touched = ended * round_up(row_bytes + 1, page)
+        if touched < final and madvise(<char*>block + self.final_from, memory.size - self.final_from,
+                                       MADV_DONTNEED) == 0:
+            block.clears_final = 0
+
+
+cdef void copy_row(BlockStore store, Block* to, int64_t row, BlockStore source_store, const Block* source,
+                   int64_t source_row) noexcept:
+    """Copies a row between blocks with the same columns, which have not been handed out."""
+    cdef Py_ssize_t i
+    cdef const Column* t
+    cdef const Column* s
+    for i in range(len(store.names)):
+        t = &store.columns[i]
+        s = &source_store.columns[i]
+        memcpy(<char*>to + t.offset + row * t.row_bytes, <const char*>source + s.offset + source_row * t.row_bytes,
+               t.row_bytes)

@@ -193,10 +193,24 @@ cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
 
 
 cdef int64_t written_rows(Engine* e) noexcept nogil:
-    """Returns the number of rows that have been written to the blocks in flight."""
-    cdef int64_t written = 0, k
-    for k in range(e.num_blocks):
-        written += ep_load_sc64(&e.blocks[k].written)
+    """Returns the number of rows that have been written to the blocks in flight.
+
+    Blocks that were full before are not visited again, and rows are only written to blocks that have allocated rows.
+    `full_until` may be stored by two threads; any of their values is true, since blocks are never emptied at a position.
+    """
+    cdef int64_t written, rows, k, end, full
+    if e.is_sync:
+        return ep_load_sc64(&e.blocks[0].written)
+    end = (ep_load_sc64(&e.alloc) + e.batch_size - 1) // e.batch_size
+    full = k = max(ep_load_rlx64(&e.full_until), e.next_block)
+    written = (k - e.next_block) * e.batch_size
+    while k < end:
+        rows = ep_load_sc64(&e.blocks[k % e.num_blocks].written)
+        written += rows
+        k += 1
+        if full == k - 1 and rows == e.batch_size:
+            full = k
+    ep_store_rlx64(&e.full_until, full)
     return written
 
 

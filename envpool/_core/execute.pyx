@@ -229,21 +229,26 @@ cdef void reset_ended(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_
     cdef Outcome unused
     cdef float reward
     cdef uint8_t terminated, truncated
-    cdef int32_t i, elapsed, id, code
+    cdef uint8_t has_ended[ENVPOOL_MAX_BATCH]
+    cdef int32_t ended[ENVPOOL_MAX_BATCH]
+    cdef int32_t i, k, num_ended, elapsed, id, code
     cdef int64_t r
     unused.reward = &reward
     unused.terminated = &terminated
     unused.truncated = &truncated
     unused.elapsed = &elapsed
     unused.discount = NULL
-    clear_row(e, b.final, row, n)
-    memset(b.final_mask + row, 0, n)
-    memset(b.final_elapsed + row, 0, n * sizeof(int32_t))
+    if b.clears_final:
+        clear_row(e, b.final, row, n)
+        memset(b.final_mask + row, 0, n)
+        memset(b.final_elapsed + row, 0, n * sizeof(int32_t))
     for i in range(n):
+        has_ended[i] = (<uint8_t*>b.core[TERMINATED])[row + i] | (<uint8_t*>b.core[TRUNCATED])[row + i]
+    num_ended = find_nonzero(has_ended, n, ended)
+    for k in range(num_ended):
+        i = ended[k]
         id = ids[i]
         r = row + i
-        if e.reset[id] == RUNNING:
-            continue
         b.final_mask[r] = 1
         b.final_elapsed[r] = (<int32_t*>b.core[ELAPSED_STEP])[r]
         write_rows(e, ids + i, 1, b.final, r)

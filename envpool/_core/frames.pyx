@@ -149,17 +149,18 @@ cdef class FrameRenderer:
         while self.num_helpers < wanted:
             k = self.num_helpers
             if ep_thread_start(&self.helpers[k], e.num_threads + k, e.affinity + k if e.affinity >= 0 else -1,
-                               help_drawing, &self.job):
+                               e.cpus, e.num_cpus, help_drawing, &self.job):
                 return              # no thread can be started: the running ones draw more
             self.num_helpers += 1
 
     cdef void end_helpers(self) noexcept:
-        """Lets the helpers finish their chunks, and joins them."""
+        """Lets the helpers finish their chunks, and joins them; after a fork by a signal handler, there are none."""
         cdef int32_t k
         ep_store_rlx32(&self.job.is_stopped, 1)
-        with nogil:
-            for k in range(self.num_helpers):
-                pthread_join(self.helpers[k], NULL)
+        if not self.guard.is_forked():
+            with nogil:
+                for k in range(self.num_helpers):
+                    pthread_join(self.helpers[k], NULL)
         self.num_helpers = 0
 
     cdef bint draw_some(self, int64_t time) noexcept:

@@ -45,12 +45,16 @@ cdef class Guard:
     cdef int check_free(self, int activities, const char* call) except -1
     cdef int refuse(self, int activities, const char* call) except -1
 
-# Inline, since every call of a pool passes through these three.
+# Inline, since every call of a pool passes through these four.
+
+cdef inline bint is_open(Guard g) noexcept:
+    """Whether the pool can be used: check_open() raises if not."""
+    return g.state == OPEN and g.fork_generation == g.forks[0]
 
 cdef inline int enter(Guard g, int activities, const char* call) except -1:
     """Enters a call and returns the number of its visit, or raises PoolStateError. `call` is for messages."""
     cdef int visit
-    if g.state != OPEN or g.fork_generation != g.forks[0] or g.activities & activities or ~g.used == 0:
+    if not is_open(g) or g.activities & activities or ~g.used == 0:
         g.refuse(activities, call)
     visit = ctz(~g.used)
     g.used |= <uint64_t>1 << visit

@@ -8,7 +8,9 @@ a time may do each; a second one gets an exception instead of a race.
 What must hold:
 - The engine is freed by the last call that leaves, or by close() if no call is inside. Whatever happens during a call,
   also close() by another thread or by a signal handler, the memory of the engine stays valid until the call leaves.
-- After each point at which Python code may have run, a call asks check_open() before it publishes or waits.
+- After each point at which Python code may have run, a call asks check_open() before it publishes, waits, or joins a
+  thread. That code may also have forked: the calls that were inside go on in the child, where no other thread exists,
+  so there nothing may wait for one.
 - The GIL is held whenever a guard is read or written, so no access needs to be atomic.
 """
 
@@ -62,7 +64,7 @@ cdef class Guard:
 
     cdef int check_open(self) except -1:
         """Raises PoolStateError unless the pool can be used."""
-        if self.state == OPEN and self.fork_generation == ep_fork_generation:
+        if is_open(self):
             return 0
         if self.state == NEW:
             raise PoolStateError("the pool was never initialized: call __init__ of the base class first")

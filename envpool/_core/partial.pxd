@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from envpool._core.batches cimport Batches
-from envpool._core.blocks cimport BatchBlock, BlockStore
+from envpool._core.blocks cimport BlockMemory, BlockStore
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Engine
@@ -30,9 +30,7 @@ cdef class PartialBatches:
     cdef Batches batches
     cdef int mode                   # PartialMode
     cdef BlockStore store           # of blocks with a row for each env; None until they are needed
-    cdef BatchBlock block           # to which the engine writes
-    cdef BatchBlock spare           # the block to hand out next; None: it has been handed out
-    cdef BatchBlock last            # the block that was handed out last
+    cdef BlockMemory block_memory   # of the block to which the engine writes; None until it is needed
     cdef cnp.ndarray memory         # behind the arrays below
     cdef int64_t* sent_no           # by env: increases with each env that is sent
     cdef int32_t* arrived           # ids of the envs that can be handed out, in order of arrival (num_arrived)
@@ -51,6 +49,7 @@ cdef class PartialBatches:
     cdef object receive(self, ResultTemplate template, cnp.ndarray ids, int64_t need, int64_t timeout_ns)
     cdef int drop_in_flight(self) except -1
     cdef int64_t blocks_allocated(self)
+    cdef void drop_memory(self) noexcept
 
     cdef int begin(self) except -1
     cdef int64_t take_unclaimed(self) noexcept

@@ -26,7 +26,7 @@ from envpool._core.atomic cimport (
     ep_swap_sc64,
 )
 from envpool._core.batches cimport Batches, check_can_fill
-from envpool._core.blocks cimport BatchBlock
+from envpool._core.blocks cimport BatchBlock, BlockMemory, BlockStore, copy_row
 from envpool._core.consumer cimport SLICE, enqueue, leave_to_workers, publish, wait_arrivals, written_rows
 from envpool._core.env_ids cimport as_ids, in_flight_ids
 from envpool._core.failures cimport raise_failures
@@ -34,7 +34,7 @@ from envpool._core.guard cimport Guard
 from envpool._core.inputs cimport as_count, as_nanoseconds
 from envpool._core.queues cimport NEVER
 from envpool._core.results cimport ResultTemplate
-from envpool._core.structs cimport Engine, ENV_ID, Queue, Span
+from envpool._core.structs cimport Block, Engine, ENV_ID, Queue, Span
 
 from envpool.errors import EnvIdError, PoolStateError
 
@@ -73,20 +73,28 @@ cdef class PartialBatches:
         """Returns the number of blocks that were allocated here, and not by the whole batches."""
         return 0 if self.store is None or self.store is self.batches.store else self.store.allocated
 
+    cdef void drop_memory(self) noexcept:
+        """Frees the blocks that nobody holds, those of whole batches as well. The engine must be gone."""
+        self.batches.drop_memory()
+        self.block_memory = None
+        if self.store is not None:
+            self.store.drop_all()
+
     # ---- entering and leaving the mode -------------------------------------------------------------------------------
 
     cdef int make_blocks(self) except -1:
-        """Allocates the block of the engine, the first one to hand out, and the arrays."""
+        """Allocates the block of the engine and the arrays."""
         cdef int64_t n = self.engine.num_envs
-        store = self.batches.store if self.engine.is_sync else self.batches.store.resized(n)
-        block, spare = store.new_block(), store.new_block()
+        cdef BlockStore store = self.batches.store if self.engine.is_sync else self.batches.store.resized(n)
+        cdef BlockMemory block_memory = store.new_memory()
         memory = np.zeros(n * (sizeof(SendOrder) + sizeof(int64_t) + sizeof(int32_t) + sizeof(uint8_t)), np.uint8)
-        self.store, self.block, self.spare, self.memory = store, block, spare, memory
+        self.store, self.block_memory, self.memory = store, block_memory, memory
         self.chosen = <SendOrder*>cnp.PyArray_DATA(self.memory)
         self.sent_no = <int64_t*>(self.chosen + n)
         self.arrived = <int32_t*>(self.sent_no + n)
         self.has_arrived = <uint8_t*>(self.arrived + n)
-        self.engine.partial_block = &self.block.c
+        self.engine.partial_block = <Block*>self.block_memory.base
+        self.engine.partial_block.clears_final = 1      # its rows are written over and over
         return 0
 
     cdef int begin(self) except -1:
@@ -94,7 +102,7 @@ cdef class PartialBatches:
         cdef Engine* e = self.engine
         cdef int64_t n
         cdef int32_t k
-        if self.block is None:
+        if self.block_memory is None:
             self.make_blocks()
             self.guard.check_open()     # allocating may start the garbage collector, and so run any code
         self.mode = PARTIAL
@@ -183,7 +191,7 @@ cdef class PartialBatches:
     cdef void move_from_blocks(self) noexcept:
         """Copies the rows of chunks that have been written to blocks of whole batches."""
         cdef Engine* e = self.engine
-        cdef BatchBlock block
+        cdef Block* block
         cdef Span* span
         cdef int64_t position = self.first_in_blocks, end = self.end_of_blocks, i, row
         cdef int32_t id
@@ -195,8 +203,8 @@ cdef class PartialBatches:
             block = self.batches.block_at(0 if e.is_sync else position // e.batch_size)
             row = position - e.base if e.is_sync else position % e.batch_size
             for i in range(row, row + span.rows):
-                id = (<const int32_t*>block.c.core[ENV_ID])[i]
-                self.block.copy_row(id, block, i)
+                id = (<const int32_t*>block.core[ENV_ID])[i]
+                copy_row(self.store, e.partial_block, id, self.batches.store, block, i)
                 self.arrived[self.num_arrived] = id
                 self.num_arrived += 1
                 self.has_arrived[id] = 1
@@ -341,7 +349,7 @@ cdef class PartialBatches:
             PyErr_CheckSignals()
             self.guard.check_open()
             self.check(&request)
-            if self.mode == WHOLE or self.spare is None:
+            if self.mode == WHOLE or self.store.ready is None:
                 self.prepare_block()
                 continue        # allocating may start the garbage collector, and so run any code
             leave_to_workers(e)
@@ -362,18 +370,17 @@ cdef class PartialBatches:
         """Enters the mode, and provides a block to hand out that nobody holds."""
         if self.mode == WHOLE:
             self.begin()
-        if self.spare is None:
-            self.spare = self.store.exchange(self.last)
-            self.last = None
+        self.store.prepare()
         return 0
 
     cdef object hand_out(self, ResultTemplate template):
         """Hands out the chosen envs."""
         cdef Engine* e = self.engine
         cdef int32_t i, id, n = self.num_chosen, kept = 0
+        cdef BatchBlock batch = self.store.take_ready()
         for i in range(n):
             id = self.chosen[i].id
-            self.spare.copy_row(i, self.block, id)
+            copy_row(self.store, batch.block, i, self.store, e.partial_block, id)
             self.has_arrived[id] = 0
             e.busy[id] = 0
         for i in range(self.num_arrived):
@@ -382,5 +389,4 @@ cdef class PartialBatches:
                 kept += 1
         self.num_arrived = kept
         e.outstanding -= n
-        self.last, self.spare = self.spare, None
-        return template.build([a[:n] for a in self.last.arrays])
+        return template.build([a[:n] for a in batch.arrays])

@@ -10,8 +10,6 @@ class _Style(Protocol):
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]: ...
 
-def available_cpus() -> int: ...
-
 @disjoint_base
 class Pool:
     def __init__(

@@ -10,6 +10,8 @@ What must hold whenever Python code can run:
 - A wait that is interrupted, e.g. by Ctrl-C, leaves its batch in its place: the next recv() returns it.
 """
 
+import numpy as np
+
 cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -28,23 +30,19 @@ from envpool._core.env_ids cimport as_ids, release, take_idle
 from envpool._core.failures cimport CreateFailure, raise_create_failure
 from envpool._core.frames cimport FrameRenderer
 from envpool._core.guard cimport (
-    CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED, begin, enter, leave,
+    CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED, begin, enter, is_open, leave,
 )
 from envpool._core.inputs cimport as_seeds
 from envpool._core.partial cimport PartialBatches, WHOLE
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Engine, PENDING, SAME_STEP
-from envpool._core.workers cimport engine_start, engine_stop, ep_available_cpus
+from envpool._core.workers cimport engine_start, engine_stop
 
 from envpool._core.definition import describe
 from envpool.errors import EnvIdError, PoolStateError
+from envpool.machine import process_cpus
 
 cnp.import_array()
-
-
-def available_cpus():
-    """Return the number of CPUs on which this process may run."""
-    return ep_available_cpus()
 
 
 # Hidden from the garbage collector, which could clear the lists of blocks while threads still write to the blocks. It
@@ -60,7 +58,8 @@ cdef class Pool:
     num_envs, batch_size, num_threads : int
         Sizes; a batch_size equal to num_envs makes the pool sync, a smaller one makes it async.
     thread_affinity_offset : int
-        Worker i is pinned to available CPU number offset + i; a negative offset pins no worker.
+        Worker i is pinned to available CPU number offset + i; a negative offset pins no worker. See
+        ``envpool.machine.process_cpus`` for the available CPUs.
     max_episode_steps : int
         Time limit in steps.
     autoreset : int
@@ -106,6 +105,9 @@ cdef class Pool:
         if e == NULL:
             raise_create_failure(about.name, num_envs, &failure)
         self.engine = self.partial.engine = self.frames.engine = e
+        self.cpus = np.array(sorted(process_cpus()), np.int32)
+        e.cpus = <const int32_t*>cnp.PyArray_DATA(self.cpus)
+        e.num_cpus = <int32_t>cnp.PyArray_SIZE(self.cpus)
         memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
         self.batches.attach(e)
         failed = engine_start(e)
@@ -133,21 +135,22 @@ cdef class Pool:
         """
         if self.engine == NULL or self.guard.state == NEW:
             return
-        if self.guard.is_forked():
-            self.engine = NULL
-            self.guard.state = CLOSED
-            return
-        if self.guard.state == OPEN:
+        if self.guard.state == OPEN and not self.guard.is_forked():
             self.guard.state = CLOSING
             with nogil:
                 engine_stop(self.engine)
             self.guard.state = STOPPED
             if not self.guard.used:
                 self.free_engine()
-        while self.guard.state != CLOSED and not self.guard.call_of_this_thread():
-            with nogil:
-                usleep(100)
-            PyErr_CheckSignals()
+        while self.guard.state != CLOSED:
+            if self.guard.is_forked():      # the engine stays: a call of this thread may be inside, and no other thread
+                self.guard.state = CLOSED
+            elif self.guard.call_of_this_thread():
+                return
+            else:
+                with nogil:
+                    usleep(100)
+                PyErr_CheckSignals()        # a handler may fork
 
     cdef void free_engine(self) noexcept:
         """Frees the engine of a stopped pool that nobody is inside."""
@@ -156,6 +159,7 @@ cdef class Pool:
         self.engine = NULL
         engine_free(e)
         self.frames.drop_memory()
+        self.partial.drop_memory()
 
     cdef void end_visit(self, int visit) noexcept:
         """Ends what enter() began; the last call that leaves a stopped pool frees its engine."""
@@ -195,7 +199,7 @@ cdef class Pool:
         cdef const int32_t* ids = NULL
         cdef int32_t n = self.actions.load(e, action, env_id, &ids)
         cdef bint is_short = activities and not e.is_sync and n and n + e.outstanding < e.batch_size
-        if self.guard.state != OPEN or self.guard.activities & activities or is_short:
+        if not is_open(self.guard) or self.guard.activities & activities or is_short:
             release(e, ids, n)
             self.guard.check_open()
             begin(self.guard, visit, activities)
@@ -287,8 +291,11 @@ cdef class Pool:
         """Returns the rows of envs that reset, and of no others; without env_id, the next batch."""
         if env_id is None:
             return self.receive(self.reset_template, False)
-        if self.engine.is_sync and self.engine.outstanding == env_id.shape[0] > 0 and self.partial.mode == WHOLE:
-            return self.receive(self.reset_template, False)
+        while self.engine.is_sync and self.engine.outstanding == env_id.shape[0] > 0 and self.partial.mode == WHOLE:
+            self.batches.wait()
+            batch = self.batches.deliver(self.reset_template, env_id.shape[0])
+            if batch is not None:       # else another thread has added rows to the block
+                return batch
         return self.partial.receive_some(self.reset_template, None, None, env_id)
 
     cdef object receive(self, ResultTemplate template, bint may_be_empty):
@@ -344,7 +351,7 @@ cdef class Pool:
             self.end_visit(visit)
 
     def step(self, action, env_id=None):
-        """Send actions and wait for the next batch: ``send(action, env_id)``, then ``recv()``.
+        """Send actions and wait for the next batch: ``send(action, env_id)``, then ``recv()``, with their exceptions.
 
         Parameters
         ----------
@@ -355,11 +362,6 @@ cdef class Pool:
         -------
         tuple or TimeStep
             Sync pools: the rows of env_id, in that order. Async pools: the next batch_size rows that are ready.
-
-        Raises
-        ------
-        ActionError, EnvIdError, PoolStateError, EnvStepError
-            See send() and recv().
         """
         cdef int32_t n
         cdef int visit = enter(self.guard, NOTHING_ELSE, b"step")

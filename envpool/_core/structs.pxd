@@ -58,6 +58,7 @@ cdef struct Block:
     void** final                # SAME_STEP: arrays of these fields for the last step of an episode; else NULL
     int32_t* final_elapsed      # SAME_STEP: elapsed_step of that last step (capacity)
     uint8_t* final_mask         # SAME_STEP: whether row r ended an episode (capacity)
+    int64_t clears_final        # SAME_STEP: rows of the final arrays may hold old data; whoever writes row r clears it
 
 cdef struct Span:               # rows that one chunk has written
     int64_t first               # 1 + position of the first row; 0 once the consumer has moved the rows
@@ -135,7 +136,9 @@ cdef struct Engine:
     int32_t num_envs
     int32_t batch_size
     int32_t num_threads
-    int32_t affinity
+    int32_t affinity            # worker i is pinned to CPU number affinity + i of `cpus`; negative: none is pinned
+    const int32_t* cpus         # ids of the CPUs that threads may run on (num_cpus); belongs to the pool
+    int32_t num_cpus
     int32_t max_episode_steps
     int32_t autoreset
     bint is_sync
@@ -165,6 +168,7 @@ cdef struct Engine:
     int64_t pad9[8]
     # Of the consumer; accessed with the GIL only.
     int64_t next_block          # async: the block to hand out next, counted from the first one
+    int64_t full_until          # async: the blocks from next_block to this one, counted like it, are known to be full
     # Of the consumer; accessed with the GIL only.
     int64_t outstanding         # envs in flight: rows sent and not handed out
     int32_t num_drawn           # envs that are being drawn

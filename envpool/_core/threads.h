@@ -11,26 +11,25 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* CPUs this process may run on. */
-static inline int ep_available_cpus(void) {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return CPU_COUNT(&set);
+/* Lets a thread run on n CPUs. A failure is ignored: a thread that runs on other CPUs works as well. */
+static inline void ep_run_on(pthread_t thread, const int32_t *cpus, int n) {
+  int32_t last = 0;
+  for (int i = 0; i < n; i++)
+    if (cpus[i] > last) last = cpus[i];
+  cpu_set_t *set = CPU_ALLOC(last + 1); /* a cpu_set_t has room for 1,024 CPUs only */
+  if (!set) return;
+  size_t size = CPU_ALLOC_SIZE(last + 1);
+  CPU_ZERO_S(size, set);
+  for (int i = 0; i < n; i++) CPU_SET_S(cpus[i], size, set);
+  pthread_setaffinity_np(thread, size, set);
+  CPU_FREE(set);
 }
 
-/* The k-th CPU (modulo their number) this process may run on. */
-static inline int ep_kth_cpu(int k) {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
-  int left = k % CPU_COUNT(&set);
-  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-    if (CPU_ISSET(cpu, &set) && left-- == 0) return cpu;
-  return 0;
-}
-
-/* Starts `run(arg)` on a thread named envpool-<index>, pinned to the k-th available CPU (k < 0: not pinned). All signals
- * are blocked there, so that Ctrl-C interrupts the thread that waits in Python. Returns 0 or an errno. */
-static inline int ep_thread_start(pthread_t *thread, int index, int k, void *(*run)(void *), void *arg) {
+/* Starts `run(arg)` on a thread named envpool-<index>, pinned to CPU cpus[k % num_cpus]; with k < 0, it may run on all
+ * of `cpus`, whatever the CPUs of the calling thread are. All signals are blocked there, so that Ctrl-C interrupts the
+ * thread that waits in Python. Returns 0 or an errno. */
+static inline int ep_thread_start(pthread_t *thread, int index, int k, const int32_t *cpus, int num_cpus,
+                                  void *(*run)(void *), void *arg) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -40,12 +39,8 @@ static inline int ep_thread_start(pthread_t *thread, int index, int k, void *(*r
   char name[16];
   snprintf(name, sizeof name, "envpool-%d", index % 1000000);
   pthread_setname_np(*thread, name);
-  if (k >= 0) {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(ep_kth_cpu(k), &one);
-    pthread_setaffinity_np(*thread, sizeof one, &one);
-  }
+  if (k >= 0) ep_run_on(*thread, &cpus[k % num_cpus], 1);
+  else ep_run_on(*thread, cpus, num_cpus);
   return 0;
 }
 

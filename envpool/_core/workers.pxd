@@ -7,8 +7,8 @@ from envpool._core.structs cimport Engine, pthread_t
 
 cdef extern from "threads.h" nogil:
     int pthread_join(pthread_t thread, void** result)
-    int ep_available_cpus()
-    int ep_thread_start(pthread_t* thread, int index, int k, void* (*run)(void*) noexcept nogil, void* arg)
+    int ep_thread_start(pthread_t* thread, int index, int k, const int32_t* cpus, int num_cpus,
+                        void* (*run)(void*) noexcept nogil, void* arg)
 
 cdef int engine_start(Engine* e) noexcept
 cdef void engine_stop(Engine* e) noexcept nogil

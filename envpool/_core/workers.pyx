@@ -139,7 +139,8 @@ cdef int start_workers(Engine* e, int32_t count) noexcept:
         w = &e.workers[e.started]
         w.engine = e
         w.index = e.started
-        failed = ep_thread_start(&w.thread, w.index, e.affinity + w.index if e.affinity >= 0 else -1, run_worker, w)
+        failed = ep_thread_start(&w.thread, w.index, e.affinity + w.index if e.affinity >= 0 else -1,
+                                 e.cpus, e.num_cpus, run_worker, w)
         if failed:
             return failed
         e.started += 1

@@ -9,7 +9,7 @@ import pytest
 from envpool.errors import PoolStateError
 from tests.support import plugin
 from tests.support.checked_pool import CheckedPool
-from tests.support.process import is_asleep, open_files, resident, wait_until, worker_ids, workers
+from tests.support.process import is_asleep, listed, open_files, resident, wait_until, worker_ids, workers
 from tests.support.python import output_of
 
 CPUS = sorted(os.sched_getaffinity(0))
@@ -60,12 +60,6 @@ def test_default_number_under_a_restricted_affinity():
     )
     plugin.load()
     assert output_of(code) == "1\n"
-
-
-def listed(cpus):
-    """Return the set of CPUs in the kernel's notation, e.g. "0-2,5"."""
-    ranges = [part.partition("-") for part in cpus.split(",")]
-    return {c for first, _, last in ranges for c in range(int(first), int(last or first) + 1)}
 
 
 @pytest.mark.parametrize("offset", [0, 1, 5])

@@ -166,21 +166,21 @@ class PoolMachine(RuleBasedStateMachine):
             np.testing.assert_array_equal(array, copy)
 
 
-def run(examples, steps):
-    checks = settings(
+def any_settings(examples, steps):
+    """Return the settings of a machine that depends on time."""
+    return settings(
         max_examples=examples,
         stateful_step_count=steps,
         deadline=None,
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )
-    run_state_machine_as_test(PoolMachine, settings=checks)
 
 
 def test_any_order_of_calls():
-    run(150, 40)
+    run_state_machine_as_test(PoolMachine, settings=any_settings(150, 40))
 
 
 @pytest.mark.slow
 def test_any_order_of_calls_at_length():
-    run(1500, 100)
+    run_state_machine_as_test(PoolMachine, settings=any_settings(1500, 100))

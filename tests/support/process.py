@@ -46,6 +46,12 @@ def workers(process="self"):
     return found
 
 
+def listed(cpus):
+    """Return the set of CPUs in the kernel's notation, e.g. "0-2,5"."""
+    ranges = [part.partition("-") for part in cpus.split(",")]
+    return {c for first, _, last in ranges for c in range(int(first), int(last or first) + 1)}
+
+
 def open_files():
     """Return the number of open files."""
     return len(os.listdir("/proc/self/fd"))

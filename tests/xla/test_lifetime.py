@@ -318,6 +318,35 @@ def test_fork():
     assert run_child("forking_child") == "[1, 1]\n"
 
 
+def forking_inside_child():
+    """A fork while a call is inside: the call stays in the parent, and the child must not wait for it when it exits."""
+    native = plugin.load().native
+    pool = plugin.make(num_envs=2, num_threads=2, cost_ns=20e3, episode_length=0)
+    handle, _, _, step = pool.xla()
+    reset_by_workers(pool)
+    native.close_gate()
+    step = jax.jit(step).lower(handle, np.array([WAIT, WAIT])).compile()
+    thread = threading.Thread(target=lambda: jax.block_until_ready(step(handle, np.array([WAIT, WAIT]))))
+    thread.start()
+    wait_until(lambda: pool.num_outstanding == 2)
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(20)  # ends a child that hangs
+        try:
+            pool.recv()
+        except PoolStateError as error:
+            is_refused = "made before this process was forked" in str(error)
+        sys.exit(7 if is_refused else 8)  # runs what was registered with atexit
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+    native.open_gate()
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+
+
+def test_fork_while_a_call_is_inside():
+    assert run_child("forking_inside_child") == "7\n"
+
+
 def handle_child():
     """A handle from another process is invalid here, whatever its number."""
     foreign = np.load(os.environ["HANDLE"])

@@ -143,9 +143,9 @@ def sweep(arguments: argparse.Namespace) -> Iterator[dict[str, int]]:
 
 def thread_counts() -> list[int]:
     """Return 1, 2, 4, ... up to the number of available CPUs, and that number itself."""
-    from envpool._core.pool import available_cpus
+    from envpool.machine import cpu_limit
 
-    cores = available_cpus()
+    cores = cpu_limit()
     return sorted({2**k for k in range(cores.bit_length())} | {cores})
 
 

@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 
 import envpool
-from envpool._core.pool import available_cpus
 from envpool.cli.bench.kernel_loop import COMPILER
+from envpool.machine import cpu_limit
 
 
 def describe_machine() -> dict[str, str | int]:
     """Return the facts about this machine by name."""
     facts: dict[str, str | int] = {
         "cpu": cpu_model(),
-        "cores_available": available_cpus(),
+        "cores_available": cpu_limit(),
         "system": f"{platform.system()} {'.'.join(platform.release().split('.')[:2])}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "numpy": np.__version__,

@@ -13,11 +13,11 @@ from typing import Any, Protocol
 import numpy as np
 
 import envpool
-from envpool._core.pool import available_cpus
 from envpool.cli.bench.actions import draw_actions, rounds_of
 from envpool.cli.bench.gymnasium_peer import open_peers
 from envpool.cli.bench.kernel_loop import KernelLoop
 from envpool.cli.bench.loops import AsyncLoop, Slice, SyncLoop
+from envpool.machine import cpu_limit
 from envpool.pool import EnvPool
 from envpool.spec import EnvSpec
 
@@ -104,7 +104,7 @@ def measure(cell: Cell, seconds: float, progress: Callable[[str], None]) -> list
     """
     spec = envpool.make_spec(cell.task, **cell.options)
     config = spec.config
-    threads = min(config.num_threads or min(config.batch_size, available_cpus()), config.num_envs)
+    threads = min(config.num_threads or min(config.batch_size, cpu_limit()), config.num_envs)
     where = f"{cell.task}, {config.num_envs} envs, {threads} {'thread' if threads == 1 else 'threads'}"
     progress(f"{where}: starting")
     with ExitStack() as stack:
@@ -205,7 +205,7 @@ def cpu_ratio(slices: Sequence[Slice], others: Sequence[Slice]) -> float | None:
 def pool_row(row: Row, slices: Mapping[str, list[Slice]], frame_skip: int | None) -> Row:
     """Return the row of envpool, completed with its measurements."""
     steps = rate(slices[POOL])
-    cores = min(row.num_threads, available_cpus())
+    cores = min(row.num_threads, cpu_limit())
     return replace(
         row,
         steps_per_second=steps,

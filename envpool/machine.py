@@ -1,0 +1,121 @@
+"""The CPUs and the memory that this process may use: affinity, OpenMP's binding of threads, and control groups."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+#: The CPUs of the importing thread when this module was imported.
+_CPUS_AT_IMPORT = frozenset(os.sched_getaffinity(0))
+#: With one of these variables, an OpenMP library binds the thread that loads it, usually to one CPU.
+BINDING = ("OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY")
+
+
+# ---- CPUs ------------------------------------------------------------------------------------------------------------
+
+
+def process_cpus() -> set[int]:
+    """Return the CPUs on which the threads of a pool may run.
+
+    These are the CPUs of the calling thread. If a variable of OpenMP asks for a binding of threads, the calling thread
+    may have been bound to one CPU when an OpenMP library was loaded, so that its mask says nothing about the process.
+    The result then has the CPUs of all threads, the CPUs at the import of envpool, and all places of OpenMP.
+    """
+    cpus = set(os.sched_getaffinity(0))
+    if any(os.environ.get(name) for name in BINDING):
+        cpus |= _CPUS_AT_IMPORT | _openmp_cpus()
+        for task in Path("/proc/self/task").iterdir():
+            try:
+                cpus |= os.sched_getaffinity(int(task.name))
+            except ProcessLookupError:  # The thread has ended.
+                continue
+    return cpus
+
+
+def _openmp_cpus() -> set[int]:
+    """Return the CPUs of the places of every OpenMP library that is loaded."""
+    import ctypes
+
+    with open("/proc/self/maps") as maps:
+        files = {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if "omp" in line.rpartition("/")[2]}
+    cpus: set[int] = set()
+    for file in sorted(files):
+        try:
+            library = ctypes.CDLL(file, mode=os.RTLD_LAZY | os.RTLD_NOLOAD)
+            for place in range(library.omp_get_num_places()):
+                ids = (ctypes.c_int * library.omp_get_place_num_procs(place))()
+                library.omp_get_place_proc_ids(place, ids)
+                cpus.update(ids)
+        except (OSError, AttributeError):  # Not loaded under this name, or not an OpenMP library.
+            continue
+    return cpus
+
+
+def cpu_limit(proc: str = "/proc/self") -> int:
+    """Return the number of CPUs that this process may use: its CPUs, or the quota of its control group if it is less.
+
+    Parameters
+    ----------
+    proc : str
+        The process, as a folder of proc.
+    """
+    cpus = len(process_cpus())
+    for folder in _group_folders(proc, "cpu"):
+        quota, _, period = (_read(folder / "cpu.max") or "").partition(" ")
+        if not quota:
+            quota, period = _read(folder / "cpu.cfs_quota_us") or "", _read(folder / "cpu.cfs_period_us") or ""
+        if quota.isdigit() and period.isdigit() and int(period):  # "max" and -1 stand for no quota
+            cpus = min(cpus, -(-int(quota) // int(period)))
+    return max(cpus, 1)
+
+
+# ---- memory ----------------------------------------------------------------------------------------------------------
+
+
+def memory_limit(proc: str = "/proc/self") -> tuple[int, str]:
+    """Return the bytes of memory that this process can use at most, and what limits them, for error messages.
+
+    Parameters
+    ----------
+    proc : str
+        The process, as a folder of proc.
+    """
+    limit, source = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), "the memory of this machine"
+    for folder in _group_folders(proc, "memory"):
+        for name in ("memory.max", "memory.limit_in_bytes"):
+            text = _read(folder / name) or ""
+            if text.isdigit() and int(text) < limit:
+                limit, source = int(text), f"the limit of its control group, {folder / name}"
+    return limit, source
+
+
+# ---- control groups --------------------------------------------------------------------------------------------------
+
+
+def _read(file: Path) -> str | None:
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return None
+
+
+def _group_folders(proc: str, controller: str) -> Iterator[Path]:
+    """Yield the folders of the control groups of the process that may limit `controller`, up to the root."""
+    groups: dict[str, str] = {}
+    for line in (_read(Path(proc, "cgroup")) or "").splitlines():
+        number, controllers, path = line.split(":", 2)
+        if number == "0":
+            groups["cgroup2"] = path
+        elif controller in controllers.split(","):
+            groups["cgroup"] = path
+    for line in (_read(Path(proc, "mountinfo")) or "").splitlines():
+        mount, _, system = line.partition(" - ")
+        kind, _, options = system.split(" ", 2)
+        if kind not in groups or (kind == "cgroup" and controller not in options.split()[-1].split(",")):
+            continue
+        root, top = (part.replace("\\040", " ") for part in mount.split(" ")[3:5])
+        # A container may see its own group mounted as the root, and may read the path of that group as the host's.
+        inside = os.path.relpath(groups[kind], root) if groups[kind].startswith(root) else "."
+        folder = Path(top, inside)
+        yield from (f for f in (folder, *folder.parents) if f.is_relative_to(top))
