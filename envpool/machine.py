@@ -70,6 +70,26 @@ def cpu_limit(proc: str = "/proc/self") -> int:
     return max(cpus, 1)
 
 
+def numa_nodes(system: str = "/sys/devices/system/node") -> list[list[int]]:
+    """Return the CPUs of each NUMA node on which the threads of a pool may run; one node if the system does not tell.
+
+    Parameters
+    ----------
+    system : str
+        The folder in which the kernel describes the nodes.
+    """
+    allowed = process_cpus()
+    folders = sorted(Path(system).glob("node[0-9]*"), key=lambda folder: int(folder.name.removeprefix("node")))
+    nodes = [sorted(allowed & _listed(_read(folder / "cpulist") or "")) for folder in folders]
+    return [node for node in nodes if node] or [sorted(allowed)]
+
+
+def _listed(text: str) -> set[int]:
+    """Return the CPUs in a list of the kernel's, for example ``"0-3,8"``."""
+    ranges = [part.partition("-") for part in text.split(",") if part]
+    return {cpu for first, _, last in ranges for cpu in range(int(first), int(last or first) + 1)}
+
+
 # ---- memory ----------------------------------------------------------------------------------------------------------
 
 

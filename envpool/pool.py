@@ -14,7 +14,7 @@ from envpool._core.env_ids import as_ids
 from envpool._core.pool import Pool
 from envpool.autoreset import core_code
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
-from envpool.machine import cpu_limit
+from envpool.machine import cpu_limit, numa_nodes, process_cpus
 from envpool.render_options import RenderOptions, check_camera, render_modes
 from envpool.spec import EnvSpec, check_seed, check_seeds, is_sequence
 from envpool.window import Window
@@ -69,6 +69,7 @@ class EnvPool(Pool):
             config.batch_size,
             config.num_threads or min(config.batch_size, cpu_limit()),
             config.thread_affinity_offset,
+            numa_nodes() if config.numa else [sorted(process_cpus())],
             config.max_episode_steps,
             core_code(config.autoreset_mode),
             spec.seeds,

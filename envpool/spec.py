@@ -34,6 +34,7 @@ COMMON_OPTIONS: dict[str, Any] = {
     "gym_reset_return_info": True,
     "autoreset_mode": "next_step",
     "max_episode_steps": INT32_MAX,
+    "numa": False,
 }
 
 #: Arrays of a batch that the core fills, in the order and under the names of EnvPool's state spec.
@@ -267,6 +268,11 @@ def validate(config: Any) -> Any:
     check_range("num_threads", c["num_threads"], 0, 4096)
     check_range("max_num_players", c["max_num_players"], 1)
     check_range("thread_affinity_offset", c["thread_affinity_offset"], -1)
+    if c["numa"] and c["thread_affinity_offset"] >= 0:
+        raise ConfigError(
+            "numa=True binds threads to nodes and thread_affinity_offset="
+            f"{c['thread_affinity_offset']} binds them to CPUs: use one of the two"
+        )
     check_range("max_episode_steps", c["max_episode_steps"], 1)
     c["seed"], c["env_seed"] = check_seed_options(c["seed"], c["env_seed"], c["num_envs"])
     c["autoreset_mode"] = canonical_mode(c["autoreset_mode"])

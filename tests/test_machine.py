@@ -42,6 +42,25 @@ def system(tmp_path):
     return make
 
 
+@pytest.mark.parametrize(
+    ("lists", "nodes"),
+    [
+        ({}, [[0, 1, 2, 3, 9]]),
+        ({0: "0-1", 1: "2-3,9"}, [[0, 1], [2, 3, 9]]),
+        ({2: "9", 10: "0-3"}, [[9], [0, 1, 2, 3]]),
+        ({0: "0-3,9", 1: "4-7", 2: ""}, [[0, 1, 2, 3, 9]]),
+        ({0: "4-7"}, [[0, 1, 2, 3, 9]]),
+    ],
+    ids=["unknown", "two", "order", "nodes without CPUs for this process", "none of its nodes"],
+)
+def test_numa_nodes(tmp_path, monkeypatch, lists, nodes):
+    monkeypatch.setattr(machine, "process_cpus", lambda: {0, 1, 2, 3, 9})
+    for number, cpus in lists.items():
+        (tmp_path / f"node{number}").mkdir()
+        (tmp_path / f"node{number}" / "cpulist").write_text(cpus + "\n")
+    assert machine.numa_nodes(str(tmp_path)) == nodes
+
+
 V2 = ["0::/a/b"], [("cgroup2", "/", "fs", "rw")]
 V1 = (
     ["4:memory:/a/b", "3:cpu,cpuacct:/a/b", "0::/"],

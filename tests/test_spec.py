@@ -56,6 +56,7 @@ def test_defaults():
         "gym_reset_return_info": True,
         "autoreset_mode": "next_step",
         "max_episode_steps": 500,
+        "numa": False,
         "reward_threshold": 475.0,
         "sutton_barto_reward": False,
     }

@@ -77,6 +77,10 @@ cdef inline int32_t first_worker(Engine* e, int32_t k) noexcept:
     return <int32_t>((<int64_t>k * e.num_threads + e.num_queues - 1) // e.num_queues)
 
 
+cdef int32_t ceil_div(int32_t a, int32_t b) noexcept:
+    return (a + b - 1) // b
+
+
 cdef int64_t power_of_two(int64_t least) noexcept:
     cdef int64_t n = 1
     while n < least:
@@ -85,7 +89,7 @@ cdef int64_t power_of_two(int64_t least) noexcept:
 
 
 cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t batch_size, int32_t num_threads,
-                        int32_t affinity, int32_t max_episode_steps, int32_t autoreset,
+                        int32_t affinity, int32_t num_nodes, int32_t max_episode_steps, int32_t autoreset,
                         CreateFailure* failure) noexcept:
     """Returns an engine with its env state, but without blocks and threads; or NULL, and why, in `failure`."""
     cdef Engine plan
@@ -105,7 +109,8 @@ cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t ba
     plan.expected = 0 if plan.is_sync else batch_size
     plan.wake_latency = 8000
     plan.seeds_pending = num_envs
-    plan.num_queues = (num_threads + MAX_GROUP - 1) // MAX_GROUP
+    plan.num_nodes = min(num_nodes, num_threads)
+    plan.num_queues = plan.num_nodes * ceil_div(ceil_div(num_threads, plan.num_nodes), MAX_GROUP)
     # A queue has at most num_envs // num_queues + 1 envs, each of which can be in the ring twice: see PartialBatches.begin.
     plan.mask = power_of_two(2 * (<int64_t>num_envs // plan.num_queues + 1)) - 1
     plan.span_mask = power_of_two(2 * <int64_t>num_envs) - 1

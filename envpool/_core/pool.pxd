@@ -1,6 +1,5 @@
 """The pool as Python sees it: see pool.pyx."""
 
-cimport numpy as cnp
 from libc.stdint cimport int32_t
 
 from envpool._core.actions cimport ActionTable
@@ -21,7 +20,7 @@ cdef class Pool:
     cdef ResultTemplate reset_template
     cdef ResultTemplate step_template
     cdef object step_nest           # the nest of array names behind step_template
-    cdef cnp.ndarray cpus           # behind engine.cpus
+    cdef object placement           # behind engine.cpus and engine.node_ends
     cdef object capsule             # keeps the tables of the env alive
 
     # Parts of calls, for a caller that has entered the guard.

@@ -19,6 +19,7 @@ class Pool:
         batch_size: int,
         num_threads: int,
         thread_affinity_offset: int,
+        nodes: list[list[int]],
         max_episode_steps: int,
         autoreset: int,
         seeds: Callable[[], npt.NDArray[np.uint64]],

@@ -10,8 +10,6 @@ What must hold whenever Python code can run:
 - A wait that is interrupted, e.g. by Ctrl-C, leaves its batch in its place: the next recv() returns it.
 """
 
-import numpy as np
-
 cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -36,11 +34,10 @@ from envpool._core.inputs cimport as_seeds
 from envpool._core.partial cimport PartialBatches, WHOLE
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Engine, PENDING, SAME_STEP
-from envpool._core.workers cimport engine_start, engine_stop
+from envpool._core.workers cimport engine_start, engine_stop, place_workers
 
 from envpool._core.definition import describe
 from envpool.errors import EnvIdError, PoolStateError
-from envpool.machine import process_cpus
 
 cnp.import_array()
 
@@ -58,8 +55,9 @@ cdef class Pool:
     num_envs, batch_size, num_threads : int
         Sizes; a batch_size equal to num_envs makes the pool sync, a smaller one makes it async.
     thread_affinity_offset : int
-        Worker i is pinned to available CPU number offset + i; a negative offset pins no worker. See
-        ``envpool.machine.process_cpus`` for the available CPUs.
+        Worker i is pinned to CPU number offset + i of `nodes`; a negative offset pins no worker.
+    nodes : list of list of int
+        CPUs of each NUMA node among which workers and envs are divided; a single list binds the workers to no node.
     max_episode_steps : int
         Time limit in steps.
     autoreset : int
@@ -80,7 +78,7 @@ cdef class Pool:
         self.guard = Guard()        # also for a pool whose __init__ never runs: its calls raise
 
     def __init__(self, capsule, int32_t num_envs, int32_t batch_size, int32_t num_threads,
-                 int32_t thread_affinity_offset, int32_t max_episode_steps, int32_t autoreset, seeds, style):
+                 int32_t thread_affinity_offset, list nodes, int32_t max_episode_steps, int32_t autoreset, seeds, style):
         cdef Engine* e
         cdef cnp.ndarray seed
         cdef CreateFailure failure
@@ -101,13 +99,11 @@ cdef class Pool:
         self.step_nest = step_nest
         self.capsule = capsule
         e = engine_new(env_of(capsule), num_envs, batch_size, min(num_threads, num_envs), thread_affinity_offset,
-                       max_episode_steps, autoreset, &failure)
+                       <int32_t>len(nodes), max_episode_steps, autoreset, &failure)
         if e == NULL:
             raise_create_failure(about.name, num_envs, &failure)
         self.engine = self.partial.engine = self.frames.engine = e
-        self.cpus = np.array(sorted(process_cpus()), np.int32)
-        e.cpus = <const int32_t*>cnp.PyArray_DATA(self.cpus)
-        e.num_cpus = <int32_t>cnp.PyArray_SIZE(self.cpus)
+        self.placement = place_workers(e, nodes)
         memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
         self.batches.attach(e)
         failed = engine_start(e)

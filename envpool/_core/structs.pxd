@@ -137,7 +137,9 @@ cdef struct Engine:
     int32_t batch_size
     int32_t num_threads
     int32_t affinity            # worker i is pinned to CPU number affinity + i of `cpus`; negative: none is pinned
-    const int32_t* cpus         # ids of the CPUs that threads may run on (num_cpus); belongs to the pool
+    const int32_t* cpus         # ids of the CPUs that threads may run on, node by node; belongs to the pool
+    const int32_t* node_ends    # where the CPUs of each NUMA node end in `cpus` (num_nodes); belongs to the pool
+    int32_t num_nodes           # 1: threads are not bound to nodes
     int32_t num_cpus
     int32_t max_episode_steps
     int32_t autoreset

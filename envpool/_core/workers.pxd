@@ -10,6 +10,7 @@ cdef extern from "threads.h" nogil:
     int ep_thread_start(pthread_t* thread, int index, int k, const int32_t* cpus, int num_cpus,
                         void* (*run)(void*) noexcept nogil, void* arg)
 
+cdef object place_workers(Engine* e, object nodes)
 cdef int engine_start(Engine* e) noexcept
 cdef void engine_stop(Engine* e) noexcept nogil
 cdef int start_workers(Engine* e, int32_t count) noexcept

@@ -10,6 +10,9 @@ Three invariants exclude lost wake-ups and deadlocks; Spin checks a model of the
 Waking is a tree if there are several queues: the consumer wakes one worker of each group, which wakes the others.
 """
 
+import numpy as np
+
+cimport numpy as cnp
 from libc.stdint cimport INT32_MAX, int32_t, int64_t
 
 from envpool._core.atomic cimport (
@@ -19,6 +22,8 @@ from envpool._core.atomic cimport (
 from envpool._core.claims cimport expected_cost, run_chunk
 from envpool._core.queues cimport has_work, num_unclaimed
 from envpool._core.structs cimport Engine, Queue, Worker
+
+cnp.import_array()
 
 # The least work that a worker takes from a helping consumer, ns.
 cdef int64_t MIN_SHARE = 2000
@@ -66,11 +71,17 @@ cdef void park(Engine* e, Queue* q, bint reserve) noexcept nogil:
             ep_futex_wake(&q.wake_word, others)
 
 
+cdef inline int32_t home_of(Worker* w) noexcept nogil:
+    """Returns the number of the queue of a worker's group."""
+    cdef Engine* e = <Engine*>w.engine
+    return <int32_t>(<int64_t>w.index * e.num_queues // e.num_threads)
+
+
 cdef void* run_worker(void* arg) noexcept nogil:
     """Runs a worker: executes chunks, spins while batches follow each other closely, and parks otherwise."""
     cdef Worker* w = <Worker*>arg
     cdef Engine* e = <Engine*>w.engine
-    cdef int32_t home = <int32_t>(<int64_t>w.index * e.num_queues // e.num_threads)
+    cdef int32_t home = home_of(w)
     # The last worker replaces the consumer: it works only while the consumer does not help.
     cdef bint reserve = w.index == e.num_threads - 1
     cdef int64_t gap = 1000000, idle_since, limit, waited
@@ -131,16 +142,29 @@ cdef void wake_group(Queue* q, int64_t count, bint in_turn) noexcept nogil:
     ep_futex_wake(&q.wake_word, <int>min(count, INT32_MAX))
 
 
+cdef object place_workers(Engine* e, object nodes):
+    """Sets the CPUs of the workers, by NUMA node; returns what must live as long as the engine."""
+    cpus = np.concatenate(nodes).astype(np.int32)
+    ends = np.cumsum([len(node) for node in nodes[: e.num_nodes]], dtype=np.int32)
+    e.cpus = <const int32_t*>cnp.PyArray_DATA(cpus)
+    e.num_cpus = <int32_t>cnp.PyArray_SIZE(cpus)
+    e.node_ends = <const int32_t*>cnp.PyArray_DATA(ends)
+    return cpus, ends
+
+
 cdef int start_workers(Engine* e, int32_t count) noexcept:
     """Starts workers until `count` are running. Returns 0, or the errno of the first one that could not be started."""
     cdef Worker* w
+    cdef int32_t node, first
     cdef int failed
     while e.started < count:
         w = &e.workers[e.started]
         w.engine = e
         w.index = e.started
+        node = <int32_t>(<int64_t>home_of(w) * e.num_nodes // e.num_queues)
+        first = 0 if node == 0 else e.node_ends[node - 1]
         failed = ep_thread_start(&w.thread, w.index, e.affinity + w.index if e.affinity >= 0 else -1,
-                                 e.cpus, e.num_cpus, run_worker, w)
+                                 e.cpus + first, e.node_ends[node] - first, run_worker, w)
         if failed:
             return failed
         e.started += 1

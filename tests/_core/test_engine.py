@@ -70,6 +70,34 @@ def test_affinity(offset):
     assert pinned == {f"envpool-{i}": {CPUS[(offset + i) % len(CPUS)]} for i in range(3)}
 
 
+def test_numa_nodes_divide_the_workers(monkeypatch):
+    """The CPUs of this machine stand for the nodes; 20 workers make four groups, two for each node."""
+    nodes = [[CPUS[0]], [CPUS[-1]]]
+    monkeypatch.setattr("envpool.pool.numa_nodes", lambda: nodes)
+    c = CheckedPool(40, num_threads=20, numa=True, cost_ns=50e3)
+    use_all_threads(c.pool)
+    bound = {name: listed(cpus) for name, cpus in workers().items()}
+    c.close()
+    assert bound == {f"envpool-{i}": set(nodes[i // 10]) for i in range(20)}
+
+
+@pytest.mark.parametrize("num_threads", [1, 2, 9, 20, 40])
+@pytest.mark.parametrize("batch_size", [0, 7])
+@pytest.mark.parametrize("mode", ["next_step", "same_step"])
+def test_many_queues(num_threads, batch_size, mode, monkeypatch):
+    """Every env is stepped once per send, in pools with up to eight queues, whole and partial batches mixed."""
+    monkeypatch.setattr("envpool.pool.numa_nodes", lambda: [CPUS, CPUS, CPUS])
+    c = CheckedPool(40, batch_size, num_threads=num_threads, numa=True, autoreset_mode=mode, cost_ns=1e3)
+    c.start()
+    for k in range(30):
+        ids = c.idle()[:: 1 + k % 3]
+        c.send(ids, [k] * len(ids))
+        if k % 4 == 3:
+            c.recv_some(min_ready=len(ids) // 2)
+        c.recv_batches()
+    c.close()
+
+
 def test_without_affinity():
     with plugin.make(num_envs=8, num_threads=3, cost_ns=50e3) as pool:
         use_all_threads(pool)

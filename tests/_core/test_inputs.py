@@ -307,6 +307,7 @@ def test_options_of_reset(checked, arguments, text):
         ({"num_envs": 2, "batch_size": -1}, ConfigError, r"batch_size must be between .* got -1"),
         ({"num_threads": -1}, ConfigError, r"num_threads must be between 0 and 4096, got -1"),
         ({"num_threads": 10**6}, ConfigError, r"num_threads must be between 0 and 4096, got 1000000"),
+        ({"numa": True, "thread_affinity_offset": 0}, ConfigError, "numa=True binds threads to nodes and thread_affin"),
         ({"thread_affinity_offset": -2}, ConfigError, r"thread_affinity_offset must be between -1 and .* got -2"),
         ({"max_episode_steps": 0}, ConfigError, r"max_episode_steps must be between 1 and .* got 0"),
         ({"max_num_players": 0}, ConfigError, r"max_num_players must be between 1 and .* got 0"),
