@@ -267,7 +267,7 @@ cdef class BlockStore:
     cdef list new_memories(self, int64_t count, Block** blocks):
         """Makes many blocks and returns the memory that contains each. Small blocks share memory."""
         cdef BlockMemory memory
-        cdef int64_t k, i, size = self.block_bytes, together = max(SLAB // size, 1)
+        cdef int64_t k, i, size = self.block_bytes, together = 1 if size >= MAPPED else SLAB // size
         memories = []
         for k in range(0, count, together):
             if together == 1:
@@ -404,7 +404,7 @@ cdef class BlockStore:
         if not self.same_step:
             return
         block.clears_final = 1
-        if not memory.is_mapped or <char*>block != memory.base:
+        if self.block_bytes < MAPPED:       # it shares its pages
             return
         for r in range(self.capacity):
             ended += block.final_mask[r] != 0
