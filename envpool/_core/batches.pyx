@@ -12,7 +12,8 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_load_rlx32, ep_store_rlx64
-from envpool._core.blocks cimport BatchBlock, BlockMemory, BlockStore
+from envpool._core.block_memory cimport BlockMemory
+from envpool._core.blocks cimport BatchBlock, BlockStore
 from envpool._core.consumer cimport READY, SLICE, is_ready, note_return, run_if_quick, wait_drained, wait_ready
 from envpool._core.failures cimport raise_failures
 from envpool._core.guard cimport Guard

@@ -10,8 +10,6 @@ What must hold whenever Python code can run:
 - A wait that is interrupted, e.g. by Ctrl-C, leaves its batch in its place: the next recv() returns it.
 """
 
-import numpy as np
-
 cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -57,8 +55,7 @@ cdef class Pool:
     num_envs, batch_size, num_threads : int
         Sizes; a batch_size equal to num_envs makes the pool sync, a smaller one makes it async.
     thread_affinity_offset : int
-        Worker i is pinned to available CPU number offset + i; a negative offset pins no worker. See
-        ``envpool.machine.process_cpus`` for the available CPUs.
+        Worker i is pinned to CPU number offset + i of ``process_cpus()``; a negative offset pins no worker.
     max_episode_steps : int
         Time limit in steps.
     autoreset : int
@@ -105,7 +102,7 @@ cdef class Pool:
         if e == NULL:
             raise MemoryError(f"no memory for {num_envs} envs of {about.name}: ask for fewer envs")
         self.engine = self.partial.engine = self.frames.engine = e
-        self.cpus = np.array(sorted(process_cpus()), np.int32)
+        self.cpus = as_ids(sorted(process_cpus()))
         e.cpus = <const int32_t*>cnp.PyArray_DATA(self.cpus)
         e.num_cpus = <int32_t>cnp.PyArray_SIZE(self.cpus)
         memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))

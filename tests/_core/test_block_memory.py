@@ -1,4 +1,4 @@
-"""The memory of batches: freed when it is not needed, zero where the pool writes nothing, and checked against limits."""
+"""The memory of batches: freed when not needed, zero where the pool writes nothing, and checked against limits."""
 
 import sys
 
@@ -195,6 +195,33 @@ def test_final_rows_that_were_dropped_do_not_come_back(num_envs, parts):
         c.recv_some(min_ready=0)
         c.recv_batches()
     c.close()
+
+
+@pytest.mark.parametrize("batch_size", [0, 200])
+@pytest.mark.parametrize("ending", [0, 1, 20, 150])
+@pytest.mark.parametrize("items", [200, 4000])
+def test_large_final_arrays(items, ending, batch_size):
+    """Their pages are given back, unless many rows were written; those of 400 rows of 32 kB are huge pages."""
+    with plugin.make(num_envs=400, batch_size=batch_size, num_threads=2, items=items, episode_length=0,
+                     autoreset_mode="same_step") as pool:  # fmt: skip
+        pool.async_reset()
+        sent = np.zeros(400, np.int64)
+        for k in range(25):
+            obs, _, terminated, truncated, info = pool.recv()
+            ids, ended = info["env_id"].copy(), terminated | truncated
+            assert ended.sum() == (ending if k >= 400 // len(ids) else 0) or batch_size
+            np.testing.assert_array_equal(info["_final_obs"], ended)
+            np.testing.assert_array_equal(info["final_info"]["elapsed_step"] > 0, ended)
+            assert not info["final_obs"][~ended].any()
+            np.testing.assert_array_equal(info["final_obs"][ended][:, 0], ids[ended])
+            np.testing.assert_array_equal(info["final_obs"][ended][:, 3], sent[ids[ended]])
+            np.testing.assert_array_equal(obs[:, 0], ids)
+            if k % 3 != 1:
+                spoil(info)
+            del obs, terminated, truncated, info
+            actions = np.where(np.arange(len(ids)) < ending, TERMINATE, k)
+            sent[ids] = actions
+            pool.send(actions, ids)
 
 
 # ---- limits ----------------------------------------------------------------------------------------------------------
