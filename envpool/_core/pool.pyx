@@ -102,7 +102,7 @@ cdef class Pool:
         if e == NULL:
             raise MemoryError(f"no memory for {num_envs} envs of {about.name}: ask for fewer envs")
         self.engine = self.partial.engine = self.frames.engine = e
-        self.cpus = as_ids(sorted(process_cpus()))
+        self.cpus = as_ids(sorted(process_cpus())).astype("int32")
         e.cpus = <const int32_t*>cnp.PyArray_DATA(self.cpus)
         e.num_cpus = <int32_t>cnp.PyArray_SIZE(self.cpus)
         memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
