@@ -149,7 +149,7 @@ def openmp_library(tmp_path_factory):
     """Return a library that is linked against libgomp and loads it, as torch does."""
     plugin.load()
     folder = tmp_path_factory.mktemp("openmp")
-    (folder / "a.c").write_text("int f(void) {\n  int n = 0;\n#pragma omp parallel reduction(+ : n)\n  n++;\n  return n;\n}\n")
+    (folder / "a.c").write_text("int f(int n) {\n#pragma omp parallel reduction(+ : n)\n  n++;\n  return n;\n}\n")
     compiler = shutil.which("cc") or shutil.which("gcc")
     assert compiler, "building the package takes a compiler, too"
     subprocess.run([compiler, "-fopenmp", "-shared", "-fPIC", "-o", folder / "a.so", folder / "a.c"], check=True)

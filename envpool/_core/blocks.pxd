@@ -4,6 +4,7 @@ cimport numpy as cnp
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
+from envpool._core.block_memory cimport BlockMemory
 from envpool._core.structs cimport Block
 
 cdef struct Column:             # an array of a block; its place is the same in all blocks of a store
@@ -13,11 +14,6 @@ cdef struct Column:             # an array of a block; its place is the same in 
     int flags                   # of an array as it was made
     int ndim
     cnp.npy_intp dims[8]
-
-cdef class BlockMemory:
-    cdef char* base
-    cdef size_t size
-    cdef bint is_mapped         # made by mmap
 
 cdef class BatchBlock:
     cdef Block* block           # the block behind the arrays

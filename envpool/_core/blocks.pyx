@@ -12,9 +12,6 @@ that it outlives the pool as long as an array does.
 
 Memory is freed when it was not needed for a while: of the batch blocks that nobody holds, the smallest number that
 remained unused at any time during a period of twice as many batches as there are batch blocks is freed, one per batch.
-
-Large blocks have mappings of their own, so that freeing one returns its memory to the system at once. Their pages are
-zero and are first touched by the thread that writes a row.
 """
 
 import numpy as np
@@ -22,19 +19,15 @@ import numpy as np
 cimport numpy as cnp
 from cpython.list cimport PyList_GET_SIZE
 from cpython.ref cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
-from posix.mman cimport (
-    MADV_DONTNEED, MADV_HUGEPAGE, madvise, MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, mmap, munmap, PROT_READ, PROT_WRITE,
-)
+from libc.string cimport memcpy
+from posix.mman cimport MADV_DONTNEED, madvise
 
+from envpool._core.block_memory cimport BlockMemory, HUGE, HUGE_PAGE, MAPPED, PAGE, round_up
 from envpool._core.structs cimport DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, REWARD, STEP_TYPE, TERMINATED, TRUNCATED
 
 cnp.import_array()
-
-cdef extern from "stdlib.h" nogil:
-    void* aligned_alloc(size_t alignment, size_t size)
 
 cdef extern from *:
     """
@@ -62,60 +55,14 @@ cdef enum:
     LOOKED_AT = 4       # number of blocks handed out last, and of earlier ones, that are considered for each batch
     KEPT = 256          # blocks kept for reuse while their arrays are held; further ones are left to their holders
     PERIOD = 64         # least number of batches after which memory that was not needed is freed
-    PAGE = 4096
-    HUGE_PAGE = 2 << 20
-    MAPPED = 64 << 10   # least size of a block that has a mapping of its own
-    HUGE = 4 << 20      # least size of memory in which huge pages are asked for: a fault of one is ten times as cheap
     SLAB = 1 << 20      # memory shared by small blocks that are made together
+    GIVEN_BACK = 256 << 10  # least size of final arrays whose pages are given back: smaller ones are in the cache
 
 CORE_COLUMNS = {
     REWARD: ("reward", np.float32), TERMINATED: ("terminated", np.bool_), TRUNCATED: ("truncated", np.bool_),
     ELAPSED_STEP: ("elapsed_step", np.int32), ENV_ID: ("env_id", np.int32), DONE: ("done", np.bool_),
     DISCOUNT: ("discount", np.float32), STEP_TYPE: ("step_type", np.int32),
 }
-
-
-cdef size_t round_up(size_t size, size_t multiple) noexcept nogil:
-    return (size + multiple - 1) // multiple * multiple
-
-
-cdef char* map_memory(size_t size, size_t alignment) noexcept nogil:
-    """Returns zero pages at a multiple of `alignment`, NULL if there are none."""
-    cdef size_t extra = alignment - PAGE, before
-    cdef char* base = <char*>mmap(NULL, size + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-    if base == <char*>MAP_FAILED:
-        return NULL
-    before = round_up(<size_t>base, alignment) - <size_t>base
-    if before:
-        munmap(base, before)
-    if extra - before:
-        munmap(base + before + size, extra - before)
-    return base + before
-
-
-cdef class BlockMemory:
-    """Zeroed memory of one or more blocks: the base object of their arrays."""
-
-    def __cinit__(self, size_t size):
-        self.is_mapped = size >= MAPPED
-        if self.is_mapped:
-            self.size = round_up(size, PAGE)
-            self.base = map_memory(self.size, HUGE_PAGE if size >= HUGE else PAGE)
-            if self.base != NULL and size >= HUGE:
-                madvise(self.base, self.size, MADV_HUGEPAGE)
-        else:
-            self.size = size
-            self.base = <char*>aligned_alloc(64, size)
-            if self.base != NULL:
-                memset(self.base, 0, size)
-        if self.base == NULL:
-            raise MemoryError(f"no memory for a batch of {size} bytes")
-
-    def __dealloc__(self):
-        if not self.is_mapped:
-            free(self.base)
-        elif self.base != NULL:
-            munmap(self.base, self.size)
 
 
 cdef class BatchBlock:
@@ -219,7 +166,7 @@ cdef class BlockStore:
             start = (start + alignment - 1) // alignment * alignment
         self.block_bytes = start + final
         if self.block_bytes >= 1 << 62:
-            raise MemoryError(f"a batch of {self.capacity} rows would have {self.block_bytes} bytes: ask for fewer envs")
+            raise MemoryError(f"{self.capacity} rows would have {self.block_bytes} bytes: ask for fewer envs")
         self.final_from = start
         self.columns = <Column*>calloc(n, sizeof(Column))
         if self.columns == NULL:
@@ -267,7 +214,7 @@ cdef class BlockStore:
     cdef list new_memories(self, int64_t count, Block** blocks):
         """Makes many blocks and returns the memory that contains each. Small blocks share memory."""
         cdef BlockMemory memory
-        cdef int64_t k, i, size = self.block_bytes, together = max(SLAB // size, 1)
+        cdef int64_t k, i, size = self.block_bytes, together = 1 if size >= MAPPED else SLAB // size
         memories = []
         for k in range(0, count, together):
             if together == 1:
@@ -399,18 +346,19 @@ cdef class BlockStore:
         that this would cost page faults, whoever writes a row clears it.
         """
         cdef int64_t ended = 0, row_bytes = 0, final = self.block_bytes - self.final_from, r, page, touched
+        cdef const uint64_t* words = <const uint64_t*>block.final_mask
         cdef int i
         block.written = 0
         if not self.same_step:
             return
         block.clears_final = 1
-        if not memory.is_mapped or <char*>block != memory.base:
+        if final < GIVEN_BACK:
             return
-        for r in range(self.capacity):
-            ended += block.final_mask[r] != 0
+        for r in range((self.capacity + 7) // 8):       # eight rows at a time; columns are padded with zeros
+            ended += words[r] != 0
         for i in range(self.num_fields):
             row_bytes += self.columns[i].row_bytes
-        page = HUGE_PAGE if self.block_bytes >= HUGE else 5 * PAGE      # a page fault costs as much as clearing that
+        page = HUGE_PAGE if self.block_bytes >= HUGE else 10 * PAGE     # a page fault costs as much as clearing that
         touched = ended * round_up(row_bytes + 1, page)
         if touched < final and madvise(<char*>block + self.final_from, memory.size - self.final_from,
                                        MADV_DONTNEED) == 0:

@@ -196,7 +196,7 @@ cdef int64_t written_rows(Engine* e) noexcept nogil:
     """Returns the number of rows that have been written to the blocks in flight.
 
     Blocks that were full before are not visited again, and rows are only written to blocks that have allocated rows.
-    `full_until` may be stored by two threads; any of their values is true, since blocks are never emptied at a position.
+    `full_until` may be stored by two threads; both values are true, since no position of a block is used twice.
     """
     cdef int64_t written, rows, k, end, full
     if e.is_sync:

@@ -4,7 +4,8 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from envpool._core.batches cimport Batches
-from envpool._core.blocks cimport BlockMemory, BlockStore
+from envpool._core.block_memory cimport BlockMemory
+from envpool._core.blocks cimport BlockStore
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Engine

@@ -1,4 +1,4 @@
-"""The memory of batches: freed when it is not needed, zero where the pool writes nothing, and checked against limits."""
+"""The memory of batches: freed when not needed, zero where the pool writes nothing, and checked against limits."""
 
 import sys
 
@@ -10,7 +10,7 @@ from tests.support.checked_pool import TERMINATE, CheckedPool
 from tests.support.python import output_of
 
 #: Rows that make the blocks of flat synthetic envs large enough for a mapping of their own.
-MANY = 1000
+MANY = 1020
 
 
 # ---- freeing ---------------------------------------------------------------------------------------------------------
@@ -155,12 +155,11 @@ def spoil(info):
 
 
 @pytest.mark.parametrize("num_envs", [6, MANY])
-@pytest.mark.parametrize("batch_size", [0, 3])
+@pytest.mark.parametrize("parts", [1, 2])
 @pytest.mark.parametrize("ending", ["none", "some", "all", "in turns"])
-def test_final_arrays_are_zero_where_no_episode_ended(num_envs, batch_size, ending):
+def test_final_arrays_are_zero_where_no_episode_ended(num_envs, parts, ending):
     """Whatever their last receiver wrote there, and whatever rows the last use of the memory has."""
-    batch_size = batch_size and num_envs // batch_size
-    c = CheckedPool(num_envs=num_envs, batch_size=batch_size, num_threads=2, autoreset_mode="same_step",
+    c = CheckedPool(num_envs=num_envs, batch_size=num_envs // parts, num_threads=2, autoreset_mode="same_step",
                     episode_length=0)  # fmt: skip
     c.sent_reset()
     c.pool.async_reset()
@@ -180,9 +179,9 @@ def test_final_arrays_are_zero_where_no_episode_ended(num_envs, batch_size, endi
 
 
 @pytest.mark.parametrize("num_envs", [6, MANY])
-@pytest.mark.parametrize("batch_size", [0, 3])
-def test_final_rows_that_were_dropped_do_not_come_back(num_envs, batch_size):
-    c = CheckedPool(num_envs=num_envs, batch_size=batch_size and num_envs // batch_size, num_threads=2,
+@pytest.mark.parametrize("parts", [1, 2])
+def test_final_rows_that_were_dropped_do_not_come_back(num_envs, parts):
+    c = CheckedPool(num_envs=num_envs, batch_size=num_envs // parts, num_threads=2,
                     autoreset_mode="same_step", episode_length=0)  # fmt: skip
     c.start()
     for k in range(6):
@@ -196,6 +195,33 @@ def test_final_rows_that_were_dropped_do_not_come_back(num_envs, batch_size):
         c.recv_some(min_ready=0)
         c.recv_batches()
     c.close()
+
+
+@pytest.mark.parametrize("batch_size", [0, 200])
+@pytest.mark.parametrize("ending", [0, 1, 20, 150])
+@pytest.mark.parametrize("items", [200, 4000])
+def test_large_final_arrays(items, ending, batch_size):
+    """Their pages are given back, unless many rows were written; those of 400 rows of 32 kB are huge pages."""
+    with plugin.make(num_envs=400, batch_size=batch_size, num_threads=2, items=items, episode_length=0,
+                     autoreset_mode="same_step") as pool:  # fmt: skip
+        pool.async_reset()
+        sent = np.zeros(400, np.int64)
+        for k in range(25):
+            obs, _, terminated, truncated, info = pool.recv()
+            ids, ended = info["env_id"].copy(), terminated | truncated
+            assert ended.sum() == (ending if k >= 400 // len(ids) else 0) or batch_size
+            np.testing.assert_array_equal(info["_final_obs"], ended)
+            np.testing.assert_array_equal(info["final_info"]["elapsed_step"] > 0, ended)
+            assert not info["final_obs"][~ended].any()
+            np.testing.assert_array_equal(info["final_obs"][ended][:, 0], ids[ended])
+            np.testing.assert_array_equal(info["final_obs"][ended][:, 3], sent[ids[ended]])
+            np.testing.assert_array_equal(obs[:, 0], ids)
+            if k % 3 != 1:
+                spoil(info)
+            del obs, terminated, truncated, info
+            actions = np.where(np.arange(len(ids)) < ending, TERMINATE, k)
+            sent[ids] = actions
+            pool.send(actions, ids)
 
 
 # ---- limits ----------------------------------------------------------------------------------------------------------
