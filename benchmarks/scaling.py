@@ -53,6 +53,8 @@ def cells():
         for per_thread in (4, 16):
             for mode in ("sync", "async"):
                 found[f"{cost} us {mode} {per_thread} a thread"] = synthetic(cost, per_thread, mode == "async")
+    for name in ("LunarLander-v3", "BipedalWalker-v3", "HalfCheetah-v5", "Humanoid-v5"):
+        found[f"{name} 64"] = task(name, num_envs=64)
     found["HalfCheetah-v5 256"] = task("HalfCheetah-v5", num_envs=256)
     found["Pong-v5 128"] = task("Pong-v5", num_envs=128)
     return found

@@ -16,8 +16,10 @@ from envpool._core.workers cimport is_any_parked, start_workers, wake
 # The two values differ, so that the policy does not flutter.
 cdef int64_t CHEAP_BELOW = 4000
 cdef int64_t CHEAP_ABOVE = 6000
-# The longest time for which the consumer spins before it parks, ns.
+# The longest time for which the consumer spins before it parks, ns. If it helps and usually waits for less than
+# SHORT_WAIT, it spins for up to twice that: sleeping and waking take longer than what the others still have to do.
 cdef int64_t CONSUMER_SPIN = 3000
+cdef int64_t SHORT_WAIT = 25000
 # A consumer that is usually away for longer than this between send and recv is replaced by one more worker, ns.
 cdef int64_t ABSENT = 20000
 # The most work that is done with the GIL held, ns.
@@ -156,7 +158,7 @@ cdef bint run_if_quick(Engine* e) noexcept:
 
 cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
     """Waits until the next block is ready, and works in the meantime if the policy says so."""
-    cdef int64_t deadline = 0, spinning_since
+    cdef int64_t deadline = 0, spinning_since, limit
     cdef int32_t seen
     cdef int _i, woken
     while True:
@@ -174,7 +176,8 @@ cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
                 return TIMED_OUT
             continue
         spinning_since = ep_now()
-        while not is_ready(e) and ep_now() - spinning_since < CONSUMER_SPIN:
+        limit = 2 * SHORT_WAIT if e.usual_wait < SHORT_WAIT and ep_load_sc32(&e.helps) else CONSUMER_SPIN
+        while not is_ready(e) and ep_now() - spinning_since < limit:
             for _i in range(16):
                 ep_pause()
         seen = ep_load_sc32(&e.recv_word)
@@ -188,6 +191,7 @@ cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
                 wake(e, e.num_threads)
             woken = ep_futex_wait(&e.recv_word, seen, timeout_ns)
         ep_store_sc32(&e.recv_waiting, 0)
+        e.usual_wait += (min(ep_now() - spinning_since, 1000000) - e.usual_wait) >> 2
         if woken != 0 and not is_ready(e):
             return TIMED_OUT
 

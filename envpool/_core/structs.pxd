@@ -177,6 +177,7 @@ cdef struct Engine:
     int32_t* scratch            # env ids of the send that is being made (num_envs)
     int64_t sent_at             # when send() last returned, ns; 0 after a call that waits
     int64_t absence             # usual time between send and recv, ns
+    int64_t usual_wait          # usual time for which the consumer waits when it has nothing left to do, ns
     bint cheap                  # async policy: the mean cost is below the switch (with hysteresis)
     # Threads, started by the consumer only.
     Worker* workers

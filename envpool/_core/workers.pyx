@@ -27,7 +27,7 @@ cnp.import_array()
 
 # The least work that a worker takes from a helping consumer, ns.
 cdef int64_t MIN_SHARE = 2000
-# The longest gap between batches through which a worker spins, and the shortest time for which it spins, ns.
+# If the usual gap between batches is shorter than the first, a worker spins for up to twice that, else for the second, ns.
 cdef int64_t SHORT_GAP = 25000
 cdef int64_t MIN_SPIN = 500
 # Bounds of the estimated time that waking a parked worker takes, ns.
@@ -90,7 +90,7 @@ cdef void* run_worker(void* arg) noexcept nogil:
         if may_claim(e, reserve) and run_chunk(e, home):
             continue
         idle_since = ep_now()
-        limit = 2 * gap if gap < SHORT_GAP else MIN_SPIN
+        limit = 2 * SHORT_GAP if gap < SHORT_GAP else MIN_SPIN
         while not ep_load_rlx32(&e.stop) and not (has_work(e) and may_claim(e, reserve)):
             for _i in range(16):
                 ep_pause()
