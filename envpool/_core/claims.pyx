@@ -22,7 +22,7 @@ cdef enum:
 # ---- what a step costs -----------------------------------------------------------------------------------------------
 
 cdef inline int64_t low_quantile(int64_t old, int64_t sample) noexcept nogil:
-    """Returns the new quantile. It rises slowly and boundedly: preemption lengthens samples, and never shortens them."""
+    """Returns the new quantile, which rises slowly and boundedly: preemption lengthens samples."""
     if old == 0 or sample < old:
         return max(sample, 1) if old == 0 else old - ((old - sample) >> 2)
     return old + ((min(sample - old, old + 8) + 7) >> 3)
@@ -155,7 +155,7 @@ cdef bint run_from(Engine* e, Queue* q) noexcept nogil:
 
 
 cdef bint run_chunk(Engine* e, int32_t home) noexcept nogil:
-    """Claims and executes one chunk: of queue number `home`, or of another one if that is empty. False: all are empty."""
+    """Claims and executes one chunk, of queue `home` or, if that is empty, of another one. False: all are empty."""
     cdef int32_t k
     if run_from(e, &e.queues[home]):
         return True

@@ -135,8 +135,8 @@ cdef void note_return(Engine* e) noexcept:
 cdef bint is_ready(Engine* e) noexcept nogil:
     """Whether the next block is ready.
 
-    Sequentially consistent: the consumer stores `recv_waiting` and then asks this, whoever writes the last row counts it
-    and then reads `recv_waiting`, and one of the two must see the other.
+    Sequentially consistent: the consumer stores `recv_waiting` and then asks this, the thread that writes the last row
+    counts it and then reads `recv_waiting`, and one of the two must see the other.
     """
     if e.is_sync:
         return ep_load_sc64(&e.blocks[0].written) >= ep_load_rlx64(&e.expected)

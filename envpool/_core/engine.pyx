@@ -111,7 +111,7 @@ cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t ba
     plan.seeds_pending = num_envs
     plan.num_nodes = min(num_nodes, num_threads)
     plan.num_queues = plan.num_nodes * ceil_div(ceil_div(num_threads, plan.num_nodes), MAX_GROUP)
-    # A queue has at most num_envs // num_queues + 1 envs, each of which can be in the ring twice: see PartialBatches.begin.
+    # A queue has at most num_envs // num_queues + 1 envs. PartialBatches.begin() puts envs into the ring a second time.
     plan.mask = power_of_two(2 * (<int64_t>num_envs // plan.num_queues + 1)) - 1
     plan.span_mask = power_of_two(2 * <int64_t>num_envs) - 1
     size = lay_out(&plan, NULL)

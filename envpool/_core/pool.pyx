@@ -78,7 +78,8 @@ cdef class Pool:
         self.guard = Guard()        # also for a pool whose __init__ never runs: its calls raise
 
     def __init__(self, capsule, int32_t num_envs, int32_t batch_size, int32_t num_threads,
-                 int32_t thread_affinity_offset, list nodes, int32_t max_episode_steps, int32_t autoreset, seeds, style):
+                 int32_t thread_affinity_offset, list nodes, int32_t max_episode_steps, int32_t autoreset, seeds,
+                 style):
         cdef Engine* e
         cdef cnp.ndarray seed
         cdef CreateFailure failure

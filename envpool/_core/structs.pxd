@@ -4,9 +4,9 @@ How a step flows. The consumer, which is the thread that calls the pool, writes 
 publishes them (`head`). Workers, and the consumer while it waits, claim chunks of a ring (`claim`), simulate the envs,
 and write their rows into a block. A block is ready when all its rows are written, and the consumer hands it out.
 
-Queues. Each queue belongs to a group of at most eight workers and to a contiguous range of env ids. A worker turns to the
-other queues when its own one is empty. So few threads meet at one `claim`, and an env tends to be stepped by the threads
-that share its cache, or its NUMA node. A pool of up to eight threads has one queue.
+Queues. Each queue belongs to a group of about eight workers and to a contiguous range of env ids. A worker turns to
+other queues when its own one is empty. So few threads meet at one `claim`, and an env tends to be stepped by the same
+few threads, which may share a NUMA node. A pool of up to eight threads has one queue for each node.
 
 Who owns what. An env is idle, or in flight from its publication until its row is handed out. While an env is idle, only
 the consumer touches its action slot, flags and state; while it is in flight, only the thread that claimed it does.
@@ -14,10 +14,10 @@ the consumer touches its action slot, flags and state; while it is in flight, on
 overwritten.
 
 Sync pools (batch_size == num_envs): the row of an env is its place among all envs sent since the last delivery, so that
-a block has the order of the sends. Async pools: a row is allocated after its env has been simulated, in order of completion, so that a slow env
-delays no other one. Partial batches: an env published at or after ring position `partial_from` gets row i of one block
-for env i and is announced on its own (`arrivals`), so that the consumer can take any env while others are in flight;
-see partial.pyx.
+a block has the order of the sends. Async pools: a row is allocated after its env has been simulated, in order of
+completion, so that a slow env delays no other one. Partial batches: an env published at or after ring position
+`partial_from` gets row i of one block for env i and is announced on its own (`arrivals`), so that the consumer can take
+any env while others are in flight; see partial.pyx.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t

@@ -2,7 +2,7 @@
 
 Three invariants exclude lost wake-ups and deadlocks; Spin checks a model of them, tests/models/park.pml:
 - A worker raises `parked`, reads `head` and `claim` of every queue once more, and only then sleeps. The consumer stores
-  `head` and then reads `parked`. Both sides use sequentially consistent accesses, so that one of the two sees the other.
+  `head` and then reads `parked`. Both sides use sequentially consistent accesses, so that one of them sees the other.
 - A worker reads the futex word before that last look for work, so that a wake in between makes the sleep return at
   once.
 - The consumer never sleeps while published work is unclaimed and a worker that may claim it is parked.
@@ -27,7 +27,7 @@ cnp.import_array()
 
 # The least work that a worker takes from a helping consumer, ns.
 cdef int64_t MIN_SHARE = 2000
-# If the usual gap between batches is shorter than the first, a worker spins for up to twice that, else for the second, ns.
+# If batches usually follow each other within SHORT_GAP, a worker spins for up to twice that, else for MIN_SPIN, ns.
 cdef int64_t SHORT_GAP = 25000
 cdef int64_t MIN_SPIN = 500
 # Bounds of the estimated time that waking a parked worker takes, ns.
