@@ -21,7 +21,8 @@ cdef class Batches:
     cdef Engine* engine
     cdef Guard guard
     cdef BlockStore store
-    cdef list in_flight             # the memory that contains each of engine.blocks
+    cdef bint keeps_arrays          # few blocks are in flight
+    cdef list in_flight             # for each of engine.blocks its BatchBlock or, without arrays, its BlockMemory
 
     cdef int attach(self, Engine* e) except -1
     cdef Block* block_at(self, int64_t position) noexcept

@@ -31,6 +31,10 @@ cnp.import_array()
 cdef int64_t PER_ENV = 256
 
 
+cdef enum:
+    FEW = 16            # blocks in flight up to which each keeps its arrays
+
+
 cdef int check_fits(BlockStore store, int64_t num_envs) except -1:
     """Raises MemoryError for a pool that could never fit, before the system kills the process for it.
 
@@ -76,8 +80,16 @@ cdef class Batches:
 
     cdef int attach(self, Engine* e) except -1:
         """Makes the blocks of an engine."""
+        cdef BatchBlock block
         self.engine = e
-        self.in_flight = self.store.new_memories(e.num_blocks, e.blocks)
+        self.keeps_arrays = e.num_blocks <= FEW
+        if self.keeps_arrays:
+            for k in range(e.num_blocks):
+                block = self.store.new_batch_block()
+                self.in_flight.append(block)
+                e.blocks[<int>k] = block.block
+        else:
+            self.in_flight = self.store.new_memories(e.num_blocks, e.blocks)
         return 0
 
     cdef Block* block_at(self, int64_t position) noexcept:
@@ -120,20 +132,26 @@ cdef class Batches:
         """
         cdef Engine* e = self.engine
         cdef int64_t slot, i, n
-        cdef BatchBlock batch
-        cdef Block* unused
-        cdef BlockMemory unused_memory
+        cdef BatchBlock batch, unused
+        cdef Block* block
+        cdef BlockMemory memory
         cdef const int32_t* ids
         self.store.prepare()
         if not is_ready(e) or (rows >= 0 and rows != e.outstanding):
             # Preparing a block may run any code, and another thread may have sent more to the ready one.
             return None
         slot = e.next_block % e.num_blocks
-        batch = self.store.take_ready()
-        unused, unused_memory = batch.block, batch.memory
-        batch.show(e.blocks[slot], <BlockMemory>self.in_flight[slot], self.store.columns)
-        e.blocks[slot] = unused
-        self.in_flight[slot] = unused_memory
+        if self.keeps_arrays:
+            batch = <BatchBlock>self.in_flight[slot]
+            unused = self.store.take_ready(batch)
+            e.blocks[slot] = unused.block
+            self.in_flight[slot] = unused
+        else:
+            batch = self.store.take_ready(None)
+            block, memory = batch.block, batch.memory
+            batch.show(e.blocks[slot], <BlockMemory>self.in_flight[slot], self.store.columns)
+            e.blocks[slot] = block
+            self.in_flight[slot] = memory
         ids = <const int32_t*>batch.block.core[ENV_ID]
         n = e.outstanding if e.is_sync else e.batch_size
         if n == e.num_envs:

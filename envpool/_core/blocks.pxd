@@ -35,7 +35,9 @@ cdef class BlockStore:
     cdef Column* columns        # one per array
     cdef int64_t final_from     # SAME_STEP: where the final arrays begin, bytes from the start of the block
     cdef BatchBlock ready       # the block to hand out next; nobody holds its arrays, and its memory is unused
-    cdef list recent            # blocks handed out, the last one at the end: LOOKED_AT and one
+    cdef BatchBlock last        # the block handed out last
+    cdef BatchBlock last_but_one
+    cdef list recent            # blocks handed out before these, the last one at the end: LOOKED_AT and one
     cdef list used              # blocks handed out earlier, in any order: at most KEPT and one
     cdef list spare             # blocks that nobody holds
     cdef Py_ssize_t cursor      # position in `used` of the block to look at next
@@ -45,7 +47,8 @@ cdef class BlockStore:
     cdef readonly int64_t allocated
     cdef BlockStore resized(self, int64_t capacity)
     cdef int prepare(self) except -1
-    cdef BatchBlock take_ready(self)
+    cdef BatchBlock take_ready(self, BatchBlock handed_out)
+    cdef BatchBlock new_batch_block(self)
     cdef void drop_all(self) noexcept
     cdef BlockMemory new_memory(self)
     cdef list new_memories(self, int64_t count, Block** blocks)
@@ -53,7 +56,10 @@ cdef class BlockStore:
     cdef int lay_out(self) except -1
     cdef Block* place(self, char* at) noexcept
     cdef BatchBlock new_arrays(self, Block* block, BlockMemory memory)
+    cdef bint has_others(self) noexcept
+    cdef BatchBlock choose(self, BatchBlock found)
     cdef BatchBlock find_recent(self)
+    cdef void retire_recent(self)
     cdef BatchBlock find_spare(self)
     cdef void sweep(self)
     cdef void shrink(self)

@@ -1,8 +1,8 @@
 """Batch blocks: one piece of memory per batch, one array per column, recycled when nobody holds any of its arrays.
 
-A block begins with the struct through which the engine writes; its columns follow. Blocks in flight are nothing but
-memory. When a block is handed out, the arrays of a batch block that nobody holds are pointed at it, and the memory that
-they showed before goes in flight.
+A block begins with the struct through which the engine writes; its columns follow. If many blocks are in flight, they
+are nothing but memory: when one is handed out, the arrays of a batch block that nobody holds are pointed at it, and the
+memory that they showed before goes in flight. If few are in flight, each keeps its arrays.
 
 Anyone who holds an array, or a slice, a memoryview or a DLPack view of it, raises the reference count of that array,
 directly or through the base of the view. The memory behind a batch block may therefore be written again when the batch
@@ -33,6 +33,14 @@ cdef extern from *:
     """
     #define ep_refcount(o) Py_REFCNT(o)
     #define ep_has_weakref(a) (((PyArrayObject_fields *)(a))->weakreflist != NULL)
+    /* Whether an array is as it was made: its memory, flags, dtype and shape. */
+    static inline int ep_is_pristine(PyObject *array, const char *data, int flags, PyObject *descr, int ndim,
+                                     const npy_intp *dims) {
+      const PyArrayObject_fields *a = (const PyArrayObject_fields *)array;
+      int changed = a->data != data | a->flags != flags | (PyObject *)a->descr != descr | a->nd != ndim;
+      for (int d = 0; !changed && d < ndim; d++) changed = a->dimensions[d] != dims[d];
+      return !changed;
+    }
     /* Points an array that nobody holds at other memory of the same layout, which `base` keeps alive. */
     static inline void ep_point_at(PyObject *array, void *data, PyObject *base) {
       PyArrayObject_fields *a = (PyArrayObject_fields *)array;
@@ -46,6 +54,8 @@ cdef extern from *:
     """
     Py_ssize_t ep_refcount(PyObject* o)
     bint ep_has_weakref(PyObject* a)
+    bint ep_is_pristine(PyObject* array, const char* data, int flags, PyObject* descr, int ndim,
+                        const cnp.npy_intp* dims)
     void ep_point_at(PyObject* array, void* data, PyObject* base)
 
 cdef extern from "Python.h":
@@ -80,19 +90,13 @@ cdef class BatchBlock:
 
     cdef bint is_pristine(self, const Column* columns):
         """Whether every array has its original memory, shape, dtype and flags."""
-        cdef cnp.ndarray a
         cdef const Column* c
         cdef Py_ssize_t i
-        cdef int d
         for i in range(PyList_GET_SIZE(self.arrays)):
-            a = <cnp.ndarray>self.arrays[i]
             c = &columns[i]
-            if (cnp.PyArray_DATA(a) != <char*>self.block + c.offset or cnp.PyArray_FLAGS(a) != c.flags
-                    or <PyObject*>cnp.PyArray_DESCR(a) != c.descr or cnp.PyArray_NDIM(a) != c.ndim):
+            if not ep_is_pristine(PyList_GET_ITEM(self.arrays, i), <char*>self.block + c.offset, c.flags, c.descr,
+                                  c.ndim, c.dims):
                 return False
-            for d in range(c.ndim):
-                if cnp.PyArray_DIMS(a)[d] != c.dims[d]:
-                    return False
         return True
 
     cdef void show(self, Block* block, BlockMemory memory, const Column* columns):
@@ -211,6 +215,11 @@ cdef class BlockStore:
         self.allocated += 1
         return memory
 
+    cdef BatchBlock new_batch_block(self):
+        """Makes a block and its arrays; raises MemoryError if it does not fit."""
+        cdef BlockMemory memory = self.new_memory()
+        return self.new_arrays(<Block*>memory.base, memory)
+
     cdef list new_memories(self, int64_t count, Block** blocks):
         """Makes many blocks and returns the memory that contains each. Small blocks share memory."""
         cdef BlockMemory memory
@@ -251,35 +260,58 @@ cdef class BlockStore:
         Making objects may start the garbage collector, and so run any code.
         """
         cdef BatchBlock b
-        cdef BlockMemory memory
         if self.ready is not None:
             return 0
-        b = self.find_recent()
-        self.sweep()
+        b = self.last_but_one
+        if b is not None:
+            self.last_but_one = None
+            if b.is_held():
+                self.recent.append(b)
+                b = None
+        if b is None or self.has_others():
+            b = self.choose(b)
         if b is None:
-            b = self.find_spare()
-        self.shrink()
-        if b is None:
-            memory = self.new_memory()
-            b = self.new_arrays(<Block*>memory.base, memory)
+            b = self.new_batch_block()
         else:
             if not b.is_pristine(self.columns):
                 b = self.new_arrays(b.block, b.memory)
-            self.clean(b.block, b.memory)
+            b.block.written = 0
+            if self.same_step:
+                self.clean(b.block, b.memory)
         self.ready = b
         return 0
 
-    cdef BatchBlock take_ready(self):
-        """Returns `ready`, which is handed out from now on. No other code runs."""
+    cdef BatchBlock take_ready(self, BatchBlock handed_out):
+        """Returns `ready`. It replaces the batch block that is handed out, or is handed out itself if that is None.
+
+        No other code runs.
+        """
         cdef BatchBlock b = self.ready
-        self.recent.append(b)
         self.ready = None
+        self.last_but_one = self.last
+        self.last = b if handed_out is None else handed_out
         return b
 
     cdef void drop_all(self) noexcept:
         """Forgets all blocks; what others hold stays valid."""
-        self.ready = None
+        self.ready = self.last = self.last_but_one = None
         self.recent, self.used, self.spare = [], [], []
+
+    cdef inline bint has_others(self) noexcept:
+        """Whether there are more batch blocks than the two that were handed out last."""
+        return PyList_GET_SIZE(self.recent) or PyList_GET_SIZE(self.used) or PyList_GET_SIZE(self.spare)
+
+    cdef BatchBlock choose(self, BatchBlock found):
+        """Looks after all batch blocks, and returns `found`, or one that nobody holds if that is None, or None."""
+        if found is None:
+            found = self.find_recent()
+        else:
+            self.retire_recent()
+        self.sweep()
+        if found is None:
+            found = self.find_spare()
+        self.shrink()
+        return found
 
     cdef BatchBlock find_recent(self):
         """Returns the batch block handed out last that nobody holds, if it is a recent one, or None."""
@@ -291,11 +323,15 @@ cdef class BlockStore:
                 del self.recent[k]
                 break
             b = None
-        k = PyList_GET_SIZE(self.recent)
-        if k > LOOKED_AT or (k and not (<BatchBlock>self.recent[0]).is_held()):
+        self.retire_recent()
+        return b
+
+    cdef void retire_recent(self):
+        """Moves the first of the recent batch blocks to `used` if there are many, or if nobody holds it any more."""
+        cdef Py_ssize_t n = PyList_GET_SIZE(self.recent)
+        if n > LOOKED_AT or (n and not (<BatchBlock>self.recent[0]).is_held()):
             self.used.append(self.recent[0])
             del self.recent[0]
-        return b
 
     cdef BatchBlock find_spare(self):
         """Returns a spare batch block, or None."""
@@ -339,18 +375,15 @@ cdef class BlockStore:
             del self.spare[0]
 
     cdef void clean(self, Block* block, BlockMemory memory) noexcept:
-        """Makes a block that was handed out ready to be written again.
+        """SAME_STEP: makes the final arrays of a block that was handed out ready to be written again.
 
-        Its final arrays must be zero where no episode ends, whatever the user has written there. Their pages are given
+        They must be zero where no episode ends, whatever the user has written there. Their pages are given
         back, which costs nothing if they were never touched; but if rows of several ended episodes were written, so
         that this would cost page faults, whoever writes a row clears it.
         """
         cdef int64_t ended = 0, row_bytes = 0, final = self.block_bytes - self.final_from, r, page, touched
         cdef const uint64_t* words = <const uint64_t*>block.final_mask
         cdef int i
-        block.written = 0
-        if not self.same_step:
-            return
         block.clears_final = 1
         if final < GIVEN_BACK:
             return

@@ -64,19 +64,19 @@ cdef inline void begin_batch(envpool_batch* batch) noexcept nogil:
     batch.player_truncated = NULL
 
 
-cdef inline envpool_rows rows_of(const int32_t* ids, int32_t n, void** fields, int64_t row0) noexcept nogil:
-    cdef envpool_rows rows
+cdef inline void fill_rows(envpool_rows* rows, const int32_t* ids, int32_t n, void** fields,
+                           int64_t row0) noexcept nogil:
     rows.struct_size = sizeof(envpool_rows)
     rows.n = n
     rows.ids = ids
     rows.fields = fields
     rows.row0 = row0
     rows.player_rows = NULL
-    return rows
 
 
 cdef inline void write_envs(const envpool_env* env, void* state, const int32_t* ids, int32_t n, void** fields,
                             int64_t row0) noexcept nogil:
     """Writes the fields of n <= ENVPOOL_MAX_BATCH envs into the rows from row0 on."""
-    cdef envpool_rows rows = rows_of(ids, n, fields, row0)
+    cdef envpool_rows rows
+    fill_rows(&rows, ids, n, fields, row0)
     env.write_many(state, &rows)

@@ -66,10 +66,12 @@ cdef inline int64_t claim_size(Engine* e, Queue* q, int64_t available, int64_t c
     cdef int64_t least, most, share, awake, lanes = max(e.env_def.lanes, 1)
     if cost == 0:
         return 1
-    least = MIN_CLAIM // (cost + 1) + 1
     if e.is_sync and ep_load_rlx32(&e.active) == 0:
+        if available * cost <= 4 * MAX_CLAIM:
+            return available
         most = max(4 * MAX_CLAIM // (cost + 1) + 1, lanes)
         return min(available, most - most % lanes)
+    least = MIN_CLAIM // (cost + 1) + 1
     awake = max(q.num_threads - ep_load_rlx32(&q.parked), 1)
     share = (available + awake - 1) // awake
     if e.is_sync:               # large pieces, so that a thread tends to get the envs that are in its cache
@@ -159,12 +161,7 @@ cdef bint run_chunk(Engine* e, int32_t home) noexcept nogil:
     cdef int32_t k
     if run_from(e, &e.queues[home]):
         return True
-    for k in range(1, e.num_queues):
-        if run_from(e, &e.queues[(home + k) % e.num_queues]):
+    for k in range(home + 1, home + e.num_queues):
+        if run_from(e, &e.queues[k % e.num_queues]):
             return True
     return False
-
-
-cdef bint help_out(Engine* e) noexcept nogil:
-    """Claims and executes one chunk in place of the last worker, whose part the consumer takes."""
-    return run_chunk(e, e.num_queues - 1)

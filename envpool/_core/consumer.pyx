@@ -132,17 +132,6 @@ cdef void note_return(Engine* e) noexcept:
         e.sent_at = 0
 
 
-cdef bint is_ready(Engine* e) noexcept nogil:
-    """Whether the next block is ready.
-
-    Sequentially consistent: the consumer stores `recv_waiting` and then asks this, the thread that writes the last row
-    counts it and then reads `recv_waiting`, and one of the two must see the other.
-    """
-    if e.is_sync:
-        return ep_load_sc64(&e.blocks[0].written) >= ep_load_rlx64(&e.expected)
-    return ep_load_sc64(&e.blocks[e.next_block % e.num_blocks].written) >= e.batch_size
-
-
 cdef bint run_if_quick(Engine* e) noexcept:
     """Steps published envs with the GIL held if that takes less time than releasing the GIL costs.
 

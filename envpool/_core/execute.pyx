@@ -10,7 +10,7 @@ from libc.string cimport memcpy, memset
 from envpool._core.atomic cimport (
     ep_add_sc32, ep_add_sc64, ep_cas64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_store_rel64,
 )
-from envpool._core.calls cimport begin_batch, has_failures, rows_of, seed_envs, write_envs
+from envpool._core.calls cimport begin_batch, has_failures, fill_rows, seed_envs, write_envs
 from envpool._core.structs cimport (
     Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, Engine, ENV_ID, PENDING, REFUSED, REWARD, RUNNING, Span, STEP_TYPE,
     TERMINATED, TRUNCATED,
@@ -167,7 +167,7 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
         for i in range(n):
             out.discount[i] = 1
     if fused != NULL:
-        rows = rows_of(ids, n, fused, row)
+        fill_rows(&rows, ids, n, fused, row)
         status = e.env_def.run_many(e.state, &batch, &rows)
     else:
         status = e.env_def.step_many(e.state, &batch)

@@ -378,7 +378,7 @@ cdef class PartialBatches:
         """Hands out the chosen envs."""
         cdef Engine* e = self.engine
         cdef int32_t i, id, n = self.num_chosen, kept = 0
-        cdef BatchBlock batch = self.store.take_ready()
+        cdef BatchBlock batch = self.store.take_ready(None)
         for i in range(n):
             id = self.chosen[i].id
             copy_row(self.store, batch.block, i, self.store, e.partial_block, id)

@@ -42,7 +42,7 @@ for _ in range(10):
     step()
 base = resident()
 held = [step() for _ in range(30)]
-assert resident() - base > 700 * MB
+assert resident() - base > 600 * MB
 del held
 for _ in range(200):
     step()

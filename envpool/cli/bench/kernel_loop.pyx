@@ -14,7 +14,7 @@ from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_now
 from envpool._core.calls cimport (
-    CreateFailure, TEXT_SIZE, begin_batch, create_state, rows_of, seed_envs, has_failures,
+    CreateFailure, TEXT_SIZE, begin_batch, create_state, fill_rows, seed_envs, has_failures,
 )
 from envpool._core.consumer cimport SLICE
 from envpool._core.definition cimport env_of
@@ -280,7 +280,7 @@ cdef class KernelLoop:
             batch.truncated = self.truncated + start
             batch.errors = self.errors + start
             batch.discount = NULL
-            rows = rows_of(batch.ids, n, self.fields, start)
+            fill_rows(&rows, batch.ids, n, self.fields, start)
             if self.env.run_many != NULL:
                 failed = self.env.run_many(self.state, &batch, &rows)
             else:
