@@ -6,7 +6,7 @@ from envpool._core.atomic cimport ep_load_rlx64
 from envpool._core.structs cimport Engine
 
 cdef enum:
-    MEAN_SHIFT = 11         # the mean cost is that of about the last 2**MEAN_SHIFT steps
+    MEAN_SHIFT = 12         # the mean cost is that of about the last 2**MEAN_SHIFT steps
 
 cdef bint run_chunk(Engine* e, int32_t home) noexcept nogil
 

@@ -17,6 +17,7 @@ cdef enum:
     ASYNC_CLAIM = 256       # ids copied to the stack per claim
     MOST_DOUBLINGS = 4      # of a claim, for threads that keep meeting each other
     MOST_WEIGHT = 256       # of a chunk in the mean
+    RARE = 32               # times the mean: the cost of a rare slow step
 
 
 # ---- what a step costs -----------------------------------------------------------------------------------------------
@@ -48,6 +49,8 @@ cdef void note_mean(Engine* e, int64_t first, int64_t n, int64_t sample) noexcep
         if first & 15 and (first & 15) + n <= 16:
             return
         n = 16                  # a small chunk stands for its neighbours, which are not noted
+    elif sample > RARE * mean:
+        n *= 4                  # noticed at once, and remembered until the next one
     if llabs(sample - mean) > mean >> 3:
         ep_store_rlx64(&e.scaled_mean, scaled + min(n, MOST_WEIGHT) * (sample - mean))
 
