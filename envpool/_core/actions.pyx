@@ -190,24 +190,27 @@ cdef class ActionField:
         return STORED
 
     cdef int64_t repair(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept:
-        """Sets rows with a value out of bounds to the lower bounds, so that no slot keeps a forbidden value.
+        """Stores the rows anew, those with a value out of bounds as the lower bounds: no slot keeps a forbidden value.
 
-        Returns the position of the first such row whose env would use its action, or STORED.
+        Each value is read once: another process or thread may write to the memory of the user's array at this moment.
+        Returns the position of the first row with a bad value whose env would use its action, or STORED.
         """
         cdef bint is_wide = cnp.PyArray_TYPE(a) == cnp.NPY_INT64
         cdef const int64_t* wide = <const int64_t*>cnp.PyArray_DATA(a)
         cdef const int32_t* narrow = <const int32_t*>cnp.PyArray_DATA(a)
         cdef int64_t i, k, value, first = STORED
+        cdef char* slot
         cdef bint bad
         for i in range(n):
+            slot = <char*>e.actions[index] + ids[i] * e.action_bytes[index]
             bad = False
             for k in range(self.items):
                 value = wide[i * self.items + k] if is_wide else narrow[i * self.items + k]
                 bad |= value < self.lows[k] or value > self.highs[k]
+                dispatch(&value, slot + k * self.itemsize, self.itemsize, self.is_signed, NULL, 1, 1, 0, 0)
             if not bad:
                 continue
-            dispatch(self.lows, <char*>e.actions[index] + ids[i] * e.action_bytes[index], self.itemsize,
-                     self.is_signed, NULL, 1, self.items, self.low, self.high)
+            dispatch(self.lows, slot, self.itemsize, self.is_signed, NULL, 1, self.items, self.low, self.high)
             if first < 0 and e.reset[ids[i]] == RUNNING:
                 first = i
         return first

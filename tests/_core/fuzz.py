@@ -42,7 +42,7 @@ def any_options(pick):
     return {
         "num_envs": num_envs,
         "batch_size": pick.choice([0, 0, 1, max(1, num_envs // 2)]),
-        "num_threads": pick.choice([1, 2, 3]),
+        "num_threads": pick.choice([1, 2, 3, 20]),
         "autoreset_mode": pick.choice(["next_step", "same_step", "disabled"]),
         "layout": pick.choice(["flat", "flat", "flat", "rich"]),
         "fused": pick.random() < 0.5,

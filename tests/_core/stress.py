@@ -29,7 +29,7 @@ def any_options(pick):
     return {
         "num_envs": num_envs,
         "batch_size": pick.choice([0, 0, 1, max(1, num_envs // 3), max(1, num_envs // 2)]),
-        "num_threads": pick.choice([1, 2, 3, 4]),
+        "num_threads": pick.choice([1, 2, 3, 4, 20]),
         "autoreset_mode": pick.choice(["next_step", "same_step", "disabled"]),
         "fused": pick.random() < 0.5,
         "cost_ns": pick.choice([0.0, 200.0, 2e3, 20e3]),
