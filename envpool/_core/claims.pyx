@@ -79,7 +79,7 @@ cdef inline int64_t claim_size(Engine* e, Queue* q, int64_t available, int64_t c
     share = (available + awake - 1) // awake
     if e.is_sync:               # large pieces, so that a thread tends to get the envs that are in its cache
         if lanes > 1:           # of all envs of the batch, not of those that are left
-            lanes = min(lanes, (ep_load_rlx64(&q.head) - q.base + awake - 1) // awake)
+            lanes = min(lanes, (ep_load_rlx64(&q.head) - ep_load_rlx64(&q.base) + awake - 1) // awake)
         most = max(MAX_CLAIM // (cost + 1) + 1, lanes) << doublings
         share = max(min(share, most), least)
         if share > 64:
@@ -127,7 +127,7 @@ cdef bint run_from(Engine* e, Queue* q) noexcept nogil:
             ids = copied
         elif e.is_sync:
             ids = q.ring + (first & e.mask)         # cannot be overwritten: the next send follows the delivery
-            row = first - q.base
+            row = first - ep_load_rlx64(&q.base)
             if q.rows != NULL:
                 n = consecutive_rows(e, q, first, n)
                 row = ep_load_rlx32(&q.rows[first & e.mask])

@@ -86,7 +86,7 @@ cdef void begin_rows(Engine* e) noexcept:
     e.base = e.sent
     ep_store_rlx64(&e.expected, 0)
     for k in range(e.num_queues):
-        e.queues[k].base = e.queues[k].head
+        ep_store_rlx64(&e.queues[k].base, e.queues[k].head)     # a slow claimer may read it at this very moment
 
 
 cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept:
