@@ -103,7 +103,7 @@ cdef void* run_worker(void* arg) noexcept nogil:
 
 
 cdef void wake(Engine* e, int64_t count) noexcept nogil:
-    """Wakes at most `count` parked workers that may claim, of the groups whose queues have work."""
+    """Wakes at most `count` parked workers that may claim."""
     ep_store_rlx64(&e.published_at, ep_now())
     if e.num_queues == 1:
         wake_group(&e.queues[0], count, False)
@@ -115,31 +115,33 @@ cdef void wake(Engine* e, int64_t count) noexcept nogil:
 
 
 cdef void wake_groups(Engine* e, int64_t count) noexcept nogil:
-    cdef int64_t share
+    """Wakes the groups whose queues have work in equal parts, then others, which will help them."""
     cdef int32_t k, left = 0
     for k in range(e.num_queues):
         left += is_filled(&e.queues[k])
     for k in range(e.num_queues):
-        if left > 0 and count > 0 and is_filled(&e.queues[k]):
-            share = (count + left - 1) // left
-            wake_group(&e.queues[k], share, True)
-            count -= share
+        if left > 0 and is_filled(&e.queues[k]):
+            count -= wake_group(&e.queues[k], (count + left - 1) // left, True)
             left -= 1
+    for k in range(e.num_queues):
+        if count > 0 and not is_filled(&e.queues[k]):
+            count -= wake_group(&e.queues[k], count, True)
 
 
 cdef inline bint is_filled(Queue* q) noexcept nogil:
     return ep_load_sc64(&q.head) > ep_load_sc64(&q.claim)
 
 
-cdef void wake_group(Queue* q, int64_t count, bint in_turn) noexcept nogil:
-    """Wakes at most `count` workers; in_turn: the first one wakes the others, so that the caller need not."""
-    if ep_load_sc32(&q.parked) == 0:
-        return
+cdef int64_t wake_group(Queue* q, int64_t most, bint in_turn) noexcept nogil:
+    """Wakes at most `most` workers and returns their number; in_turn: the first one wakes the others."""
+    cdef int64_t count = min(most, <int64_t>ep_load_sc32(&q.parked))
+    if count <= 0:
+        return 0
     if in_turn:
-        ep_store_rlx32(&q.to_wake, <int32_t>min(count, q.num_threads) - 1)
-        count = 1
+        ep_store_rlx32(&q.to_wake, <int32_t>count - 1)
     ep_add_sc32(&q.wake_word, 1)
-    ep_futex_wake(&q.wake_word, <int>min(count, INT32_MAX))
+    ep_futex_wake(&q.wake_word, 1 if in_turn else <int>count)
+    return count
 
 
 cdef object place_workers(Engine* e, object nodes):
