@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from envpool.errors import PoolStateError
+from envpool.machine import cpu_limit
 from tests.support import plugin
 from tests.support.checked_pool import CheckedPool
 from tests.support.process import is_asleep, listed, open_files, resident, wait_until, worker_ids, workers
@@ -46,7 +47,7 @@ def test_number_and_names(num_threads, num_envs):
 def test_default_number_is_the_batch_or_the_cpus(batch_size):
     with plugin.make(num_envs=64, batch_size=batch_size, cost_ns=50e3) as pool:
         use_all_threads(pool)
-        assert len(workers()) == min(batch_size or 64, len(CPUS))
+        assert len(workers()) == min(batch_size or 64, cpu_limit())
 
 
 def test_default_number_under_a_restricted_affinity():
