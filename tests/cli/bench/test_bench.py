@@ -15,11 +15,12 @@ from envpool.cli.bench.actions import draw, draw_actions, rounds_of
 from envpool.cli.bench.loops import AsyncLoop, Slice, SyncLoop, bursts
 from envpool.cli.bench.measure import LIMIT, POOL, SLICES, Row, cpu_ratio, peer_row, pool_row
 from envpool.cli.main import main
+from envpool.machine import cpu_limit
 from envpool.registration import registry
 from envpool.spaces import ArraySpec
 from tests.cli.command import run_command
 
-CPUS = len(os.sched_getaffinity(0))
+CPUS = cpu_limit()
 QUICK = ["--seconds", "0.05"]
 MACHINE = {"cpu", "cores_available", "system", "python", "numpy", "envpool", "compiler"}
 
