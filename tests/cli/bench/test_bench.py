@@ -1,7 +1,6 @@
 """``envpool bench`` measures what it claims to; the tests never check how fast that is."""
 
 import json
-import os
 import struct
 import sys
 from dataclasses import fields
