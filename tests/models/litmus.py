@@ -5,8 +5,9 @@ test_wakeups.py has the wake-ups and test_messages.py the data.
 The Spin models assume that memory is sequentially consistent. Neither the hardware nor C11 is, so each test here takes
 the accesses of one protocol with the orders that the code gives them, checks all executions that RC11 allows, and finds
 none that is wrong. The test then weakens one access after the other, and the mistake must appear: every order that a
-test names is needed. The sources are engine.pyx (run_chunk, park, wake), consumer.pyx (publish, wait_ready,
-wait_arrivals), execute.pyx (rows_written, arrive), partial.pyx (begin, collect) and structs.pxd.
+test names is needed. The sources are claims.pyx (run_from), workers.pyx (park, wake), consumer.pyx (publish, wait_ready,
+wait_arrivals), execute.pyx (rows_written, arrive), partial.pyx (begin, collect) and structs.pxd. With several queues, what
+is said of `head`, `claim` and a ring holds for those of each queue.
 
 There are two kinds of arguments. *Two flags*: each side writes one word and then reads the other's, and both must not
 miss each other. That takes sequential consistency of all four accesses; release and acquire do not exclude that both
@@ -31,9 +32,9 @@ Where several threads count on one word, read-modify-writes continue the release
 | the list of arrivals                        | next, arrivals                   | arrivals; next                  |
 
 What needs no order, and why:
-- The first load of `claim` in run_chunk: a stale value makes the compare-and-swap fail, or `head` look too small.
+- The first load of `claim` in run_from: a stale value makes the compare-and-swap fail, or `head` look too small.
 - The order of a successful claim: it only has to be atomic. Slots and blocks come with `head`; see the test of slots.
-- `parked` in wake_for_backlog(), `head` and `claim` in may_claim(), `ns_per_env` and the other estimates: they decide
+- `parked` in is_any_parked(), `head` and `claim` in num_unclaimed(), `base`, the estimates, and `to_wake`: they decide
   which thread works. A consumer that helps looks for work itself before it sleeps, so no wake-up depends on them.
 - is_ready() in the consumer's fast paths (run_if_quick, the first look and the spinning in wait_ready): a consumer that
   finds the block ready has acquired the count; one that does not find it ready looks again after `recv_waiting`, and
