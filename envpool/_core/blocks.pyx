@@ -268,6 +268,8 @@ cdef class BlockStore:
             if b.is_held():
                 self.recent.append(b)
                 b = None
+        if b is None and self.last is not None and not self.last.is_held():
+            b, self.last = self.last, None
         if b is None or self.has_others():
             b = self.choose(b)
         if b is None:
