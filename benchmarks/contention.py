@@ -6,8 +6,8 @@ Threads of a small machine take turns, so that they seldom meet. This script the
 of a sync pool, event by event. A word that several threads write is in the cache of one core at a time: a core that
 reads or writes it elsewhere waits for a transfer (100 ns across a socket, 40 ns within a group of eight cores), and
 transfers of one word follow each other. A thread reads the word, computes its share as claims.pyx does, and tries to
-swap; if another thread was faster, it tries again. `one` has a single queue and claims of a constant size; `groups` has
-a queue for eight threads, claims that double when a thread fails, and goes to other queues when its own one is empty.
+swap; if another thread was faster, it tries again. `one` has a single queue. `groups` has a queue for eight threads, a
+limit of a claim that doubles when a thread fails, and turns to other queues when the own one is empty.
 
 Printed for each number of threads and cost of a step, with 16 envs a thread: transfers and failed swaps per claim, and
 the efficiency, which is the work divided by threads x time. Waking and sending are not part of the model.
