@@ -30,8 +30,8 @@ DOCUMENTED = (PoolStateError, EnvIdError, ActionError, RenderError, ConfigError,
 ACTIONS = (0, 1, 2, 3, 50, TRUNCATE, TERMINATE, FAIL)
 #: Calls that a forked child may make.
 HARMLESS = {"call_close", "call_look", "call_collect", "call_kill", "call_fork"}
-#: The AddressSanitizer of GCC 12 does not hold the locks of its allocator during a fork: a child of a process with
-#: several threads may wait forever for one that another thread had taken. Other sanitizers and plain runs do fork.
+#: A forked child has hung under AddressSanitizer, once. The likely reason is that GCC 12's does not hold the locks of
+#: its allocator during a fork, so that a child may wait for a lock that another thread had taken. Other runs do fork.
 MAY_FORK = "libasan" not in os.environ.get("LD_PRELOAD", "")
 #: Depth of calls within calls.
 MAX_DEPTH = 3
