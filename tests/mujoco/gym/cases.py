@@ -137,11 +137,30 @@ SMALL: Size = (48, 64)
 FEW = ["HalfCheetah-v5", "Humanoid-v4", "InvertedDoublePendulum-v4", "InvertedDoublePendulum-v5", "Swimmer-v3"]
 
 
-def make_rendered(task_id: str, size: Size | None, **kwargs: Any) -> Any:
+class Rendered:
+    """An environment of gymnasium whose OpenGL context is current when it renders.
+
+    Gymnasium makes the context current once, when it is created. Whatever frees another context of the thread after
+    that, the garbage collector included, leaves the thread without one, and the frames are black.
+    """
+
+    def __init__(self, env: Any):
+        self.reset, self.step, self.close = env.reset, env.step, env.close
+        self._env = env
+
+    def render(self) -> np.ndarray:
+        """Return a frame."""
+        viewer = self._env.unwrapped.mujoco_renderer.viewer
+        if viewer is not None:
+            viewer.make_context_current()
+        return self._env.render()
+
+
+def make_rendered(task_id: str, size: Size | None, **kwargs: Any) -> Rendered:
     """Return gymnasium's environment with ``render_mode="rgb_array"``."""
     if size:
         kwargs |= {"height": size[0], "width": size[1]}
-    return rendered(upstream_of(task_id), **kwargs)(None)
+    return Rendered(rendered(upstream_of(task_id), **kwargs)(None))
 
 
 def frame_case(
