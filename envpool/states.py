@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, SupportsIndex
+from typing import Any
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class EnvStates(Sequence["EnvStates"]):
     def __getitem__(self, key: Any) -> EnvStates:
         if isinstance(key, slice):
             return EnvStates(self.states[key])
-        if isinstance(key, SupportsIndex) and np.ndim(key) == 0:
+        if isinstance(key, (int, np.integer)):
             return EnvStates((self.states[key],))
         return EnvStates(self.states[i] for i in np.arange(len(self))[key])
 

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from envpool._core.structs cimport Engine
 
 cdef struct Header:             # the first bytes of a state; the name of the task and that of the env definition follow
-    char magic[8]
+    char magic[8]               # MAGIC
     uint32_t format
     uint32_t prefix_bytes       # of the header and the names, filled up with zeros to a multiple of 16
     int64_t env_bytes           # of the env's own snapshot
@@ -15,7 +15,7 @@ cdef struct Header:             # the first bytes of a state; the name of the ta
     uint32_t name_bytes
     uint32_t reserved
 
-cdef struct CoreState:          # what the core keeps of an env; it follows the prefix, and the env's snapshot follows it
+cdef struct CoreState:          # what the core keeps of an env, between the prefix and the env's snapshot
     uint64_t seed               # to be applied, if seed_pending
     int32_t elapsed
     uint8_t reset               # Reset
