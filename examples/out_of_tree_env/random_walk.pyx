@@ -38,7 +38,8 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
 
 cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
     cdef const Walker* w = <const Walker*>state.records + id
-    return 0 <= w.cell < (<const Config*>state.config).size and w.slipped <= 1
+    cdef int32_t first = 0 if resets else 1         # a walker at either end must not step further
+    return first <= w.cell < (<const Config*>state.config).size - first and w.slipped <= 1
 
 
 cdef void reset(Walker* w, const Config* config) noexcept nogil:
