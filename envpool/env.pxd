@@ -11,6 +11,7 @@ cdef extern from "envpool/env.h" nogil:
     enum:
         ENVPOOL_MAX_BATCH
         ENVPOOL_NO_MEMORY
+        ENVPOOL_BAD_SNAPSHOT
         ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
 
     ctypedef enum envpool_dtype:
@@ -86,6 +87,24 @@ cdef extern from "envpool/env.h" nogil:
         int32_t camera
         int32_t kind
 
+    ctypedef struct envpool_snapshots:
+        uint32_t struct_size
+        int32_t n
+        const int32_t* ids
+        void* const* bytes
+        int64_t* sizes
+        int32_t* errors
+        const uint8_t* resets
+        int32_t only_checks
+        int32_t reserved
+
+    ctypedef struct envpool_copies:
+        uint32_t struct_size
+        int32_t n
+        const int32_t* sources "from"
+        const int32_t* targets "to"
+        int32_t* errors
+
     ctypedef struct envpool_env:
         uint32_t abi_version
         uint32_t struct_size
@@ -111,5 +130,11 @@ cdef extern from "envpool/env.h" nogil:
         int32_t frame_width
         int32_t lanes
         int32_t reserved
+        int64_t (*state_size)(void* state) noexcept nogil
+        int (*get_state)(void* state, const envpool_snapshots* snapshots) noexcept nogil
+        int (*set_state)(void* state, const envpool_snapshots* snapshots) noexcept nogil
+        int (*copy_state)(void* state, const envpool_copies* copies) noexcept nogil
+        uint32_t state_version
+        uint32_t reserved_state
 
     void envpool_env_init(envpool_env* env, const char* name)

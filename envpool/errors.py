@@ -77,6 +77,10 @@ class RenderError(RuntimeError):
         super().__init__(text or f"{len(failures)} env(s) could not be rendered: {listed(failures)}")
 
 
+class StateError(ValueError):
+    """A state cannot be saved or restored: it is corrupt, of another task, or the environment does not support it."""
+
+
 def listed(failures: dict[int, str]) -> str:
     """Return a text that names up to eight failures and counts the others."""
     shown = "; ".join(f"env {i}: {text}" for i, text in list(failures.items())[:8])

@@ -16,6 +16,7 @@ cdef extern from "envpool/scaffold.h" nogil:
         const void* config
         void* records
         int32_t num_envs
+        int (*is_valid)(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil
 
     void* envpool_new_state(const envpool_setup* setup, size_t state_size, size_t record_size)
     void* envpool_new_array(void* state, size_t itemsize)
@@ -23,6 +24,7 @@ cdef extern from "envpool/scaffold.h" nogil:
     void envpool_free_state(void* state)
     int envpool_seed_records(void* state, const envpool_seeds* seeds)
     void envpool_no_memory_text(void* state, int32_t id, int32_t code, char* text, size_t size)
+    void envpool_with_snapshots(envpool_env* env)
 
     envpool_env envpool_new_env(
         const char* name,

@@ -105,6 +105,14 @@ cdef const envpool_env* env_of(object capsule) except NULL:
             f"env {name}: with render_many, frame_height and frame_width must be at least 1, got {env.frame_height} "
             f"and {env.frame_width}"
         )
+    num_missing = (
+        (env.state_size == NULL) + (env.get_state == NULL) + (env.set_state == NULL) + (env.copy_state == NULL)
+    )
+    if num_missing not in (0, 4):
+        raise ValueError(
+            f"env {name}: state_size, get_state, set_state and copy_state must all be given, or all be NULL, but "
+            "only some of them are NULL"
+        )
     if not 1 <= env.num_fields <= ENVPOOL_MAX_FIELDS or not 1 <= env.num_actions <= ENVPOOL_MAX_FIELDS:
         raise ValueError(
             f"env {name}: num_fields and num_actions must be between 1 and {ENVPOOL_MAX_FIELDS}, got {env.num_fields} "

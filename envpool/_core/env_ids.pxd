@@ -9,3 +9,6 @@ cpdef object as_ids(env_id, str name=*)
 cdef int32_t take_idle(Engine* e, object env_id, const int32_t** ids, bint is_reset) except -1
 cdef void release(Engine* e, const int32_t* ids, int32_t n) noexcept
 cdef cnp.ndarray in_flight_ids(Engine* e, object env_ids)
+cdef cnp.ndarray checked_ids(Engine* e, object env_ids, str name)
+cdef int check_idle(Engine* e, const int32_t* ids, int64_t n, bint may_repeat, str name) except -1
+cdef int check_disjoint(Engine* e, const int32_t* sources, const int32_t* targets, int64_t n) except -1

@@ -144,3 +144,62 @@ cdef cnp.ndarray in_flight_ids(Engine* e, object env_ids):
     if id in env_ids[:bad].tolist():
         raise EnvIdError(f"env_ids[{bad}] is {id}, which appears twice: pass each id once")
     raise EnvIdError(f"env_ids[{bad}] is {id}, which is not in flight: send to it first")
+
+
+cdef cnp.ndarray checked_ids(Engine* e, object env_ids, str name):
+    """Returns ids as an int32 array that nobody else can change, all ids for None; raises EnvIdError out of range."""
+    cdef cnp.ndarray wide, ids
+    cdef const int64_t* given
+    cdef int64_t i
+    if env_ids is None:
+        return np.arange(e.num_envs, dtype=np.int32)
+    wide = np.ascontiguousarray(env_ids, np.int64)      # a value that does not fit becomes negative
+    ids = np.empty(wide.shape[0], np.int32)
+    given = <const int64_t*>cnp.PyArray_DATA(wide)
+    for i in range(ids.shape[0]):
+        if not 0 <= given[i] < e.num_envs:
+            raise EnvIdError(f"{name}[{i}] is {env_ids[i]}, allowed are 0 to {e.num_envs - 1}; nothing was changed")
+        (<int32_t*>cnp.PyArray_DATA(ids))[i] = <int32_t>given[i]
+    return ids
+
+
+cdef int check_idle(Engine* e, const int32_t* ids, int64_t n, bint may_repeat, str name) except -1:
+    """Raises EnvIdError unless envs are idle, nobody draws them, and, unless they may repeat, each appears once."""
+    cdef int64_t i, bad = -1
+    for i in range(n):
+        if e.busy[ids[i]] or e.drawn[ids[i]]:
+            bad = i
+            break
+        e.busy[ids[i]] = 0 if may_repeat else SEEN
+    for i in range(0 if may_repeat else n if bad < 0 else bad):
+        e.busy[ids[i]] = 0
+    if bad < 0:
+        return 0
+    what = f"{name}[{bad}] is {ids[bad]}"
+    if e.drawn[ids[bad]]:
+        raise EnvIdError(
+            f"{what}, which another thread is rendering: wait until render() has returned; nothing was changed"
+        )
+    if e.busy[ids[bad]]:
+        raise EnvIdError(f"{what}, which is still in flight: {RECV}; nothing was changed")
+    raise EnvIdError(f"{what}, which appears twice: pass each id once; nothing was changed")
+
+
+cdef int check_disjoint(Engine* e, const int32_t* sources, const int32_t* targets, int64_t n) except -1:
+    """Raises EnvIdError if a source is the target of a copy of another env. All of these envs are idle."""
+    cdef int64_t i, bad = -1
+    for i in range(n):
+        if sources[i] != targets[i]:
+            e.busy[targets[i]] = SEEN
+    for i in range(n):
+        if e.busy[sources[i]]:
+            bad = i
+            break
+    for i in range(n):
+        e.busy[targets[i]] = 0
+    if bad < 0:
+        return 0
+    raise EnvIdError(
+        f"source_ids[{bad}] is {sources[bad]}, which is also in target_ids: copy in two calls, or call "
+        "set_state(get_state(source_ids), target_ids); nothing was changed"
+    )

@@ -6,7 +6,7 @@ upstream operation by operation; upstream's constants (lengths and masses of 1) 
 
 import numpy as np
 
-from libc.math cimport cos, pow, sin
+from libc.math cimport cos, fabs, fabsf, pow, sin
 from libc.stdint cimport int32_t
 
 from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
@@ -16,6 +16,7 @@ from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_o
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
+    envpool_with_snapshots,
 )
 
 from envpool.classic_control.frame_size import check_square
@@ -50,7 +51,20 @@ cdef struct Arm:                        # one environment
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
-    return envpool_finish_state(envpool_new_state(setup, sizeof(envpool_state), sizeof(Arm)), state)
+    cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_state), sizeof(Arm))
+    if s != NULL:
+        s.is_valid = is_valid
+    return envpool_finish_state(s, state)
+
+
+cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
+    cdef const Arm* a = <const Arm*>state.records + id
+    cdef int32_t k
+    for k in range(4):
+        if not fabsf(a.trig[k]) <= 1:
+            return False
+    return (fabs(a.now.theta1) <= PI and fabs(a.now.theta2) <= PI and fabs(a.now.speed1) <= MAX_SPEED_1
+            and fabs(a.now.speed2) <= MAX_SPEED_2 and 0 <= <int32_t>a.is_new <= 1)
 
 
 cdef inline Angles slope(const Angles* s, double torque, bint is_nips) noexcept nogil:
@@ -227,6 +241,7 @@ cdef envpool_env ENV_DEF = envpool_new_env("Acrobot", create, step_many, write_m
 ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height = ENV_DEF.frame_width = 500
+envpool_with_snapshots(&ENV_DEF)
 
 
 class Acrobot(EnvDefinition):

@@ -6,7 +6,7 @@ arithmetic follows upstream operation by operation: sin and cos are libm's, ever
 
 import numpy as np
 
-from libc.math cimport cos, sin
+from libc.math cimport cos, fabs, sin
 from libc.stdint cimport int32_t, uint8_t
 
 from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
@@ -15,7 +15,7 @@ from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_o
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state,
-    envpool_state, envpool_template,
+    envpool_state, envpool_template, envpool_with_snapshots,
 )
 
 from envpool.native import EnvDefinition, Field, define
@@ -83,7 +83,15 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
         s.x_dot = <double*>envpool_new_array(s, sizeof(double))
         s.theta = <double*>envpool_new_array(s, sizeof(double))
         s.theta_dot = <double*>envpool_new_array(s, sizeof(double))
+        s.head.is_valid = is_valid
     return envpool_finish_state(s, state)
+
+
+cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
+    """The last step of an episode exceeds a limit by little; 10 N accelerate a cart to less than 10 m/s within them."""
+    cdef const Carts* s = <const Carts*>state
+    return (fabs(s.x[id]) <= 2 * X_LIMIT and fabs(s.theta[id]) <= 2 * THETA_LIMIT and fabs(s.x_dot[id]) <= 100
+            and fabs(s.theta_dot[id]) <= 100)
 
 
 cdef inline void reset_one(Carts* s, int32_t id) noexcept nogil:
@@ -172,6 +180,7 @@ cdef envpool_env ENV_DEF = envpool_new_env("CartPole", create, step_many, write_
 ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
+envpool_with_snapshots(&ENV_DEF)
 
 
 class CartPole(EnvDefinition):

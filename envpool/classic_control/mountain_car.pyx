@@ -6,7 +6,7 @@ The arithmetic follows upstream operation by operation: cos is libm's, everythin
 
 import numpy as np
 
-from libc.math cimport cos, sin
+from libc.math cimport cos, fabs, sin
 from libc.stdint cimport int32_t, uint8_t
 
 from envpool.classic_control.valley cimport draw_valley
@@ -14,7 +14,7 @@ from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state,
-    envpool_state, envpool_template,
+    envpool_state, envpool_template, envpool_with_snapshots,
 )
 
 from envpool.classic_control.valley import assets
@@ -74,7 +74,13 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     if s != NULL:
         s.position = <double*>envpool_new_array(s, sizeof(double))
         s.velocity = <double*>envpool_new_array(s, sizeof(double))
+        s.head.is_valid = is_valid
     return envpool_finish_state(s, state)
+
+
+cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
+    cdef const Cars* s = <const Cars*>state
+    return LOWEST <= s.position[id] <= HIGHEST and fabs(s.velocity[id]) <= MAX_SPEED
 
 
 cdef void advance(Cars* s, int32_t id, const int32_t* actions, uint8_t* arrived, int32_t n) noexcept nogil:
@@ -135,6 +141,7 @@ cdef envpool_env ENV_DEF = envpool_new_env("MountainCar", create, step_many, wri
 ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
+envpool_with_snapshots(&ENV_DEF)
 
 
 class MountainCar(EnvDefinition):

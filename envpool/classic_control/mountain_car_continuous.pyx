@@ -11,7 +11,7 @@ float32 first, unless they meet another Python float. The state after a reset is
 
 import numpy as np
 
-from libc.math cimport cos, sin
+from libc.math cimport cos, fabsf, isnan, sin
 from libc.stdint cimport int32_t, uint8_t
 
 from envpool.classic_control.valley cimport draw_valley
@@ -20,7 +20,7 @@ from envpool.numerics.numpy_float32 cimport np_sin32
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state,
-    envpool_state, envpool_template,
+    envpool_state, envpool_template, envpool_with_snapshots,
 )
 
 from envpool.classic_control.valley import assets
@@ -117,7 +117,20 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
         s.position = <float*>envpool_new_array(s, sizeof(float))
         s.velocity = <float*>envpool_new_array(s, sizeof(float))
         s.is_new = <uint8_t*>envpool_new_array(s, 1)
+        s.head.is_valid = is_valid
     return envpool_finish_state(s, state)
+
+
+cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
+    """An action of NaN makes the position and the velocity NaN."""
+    cdef const Cars* s = <const Cars*>state
+    cdef float position = s.position[id], velocity = s.velocity[id]
+    return (
+        -0.6 <= s.start[id] <= -0.4
+        and (<float>LOWEST <= position <= <float>HIGHEST or isnan(position))
+        and (fabsf(velocity) <= <float>MAX_SPEED or isnan(velocity))
+        and s.is_new[id] <= 1
+    )
 
 
 cdef void advance(Cars* s, int32_t id, const float* actions, uint8_t* arrived, float* reward, int32_t n) noexcept nogil:
@@ -201,6 +214,7 @@ cdef envpool_env ENV_DEF = envpool_new_env("MountainCarContinuous", create, step
 ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
+envpool_with_snapshots(&ENV_DEF)
 
 
 class MountainCarContinuous(EnvDefinition):

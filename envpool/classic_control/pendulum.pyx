@@ -7,7 +7,7 @@ registers.
 
 import numpy as np
 
-from libc.math cimport NAN, cos, fabsf, isnan, sin
+from libc.math cimport NAN, cos, fabs, fabsf, isinf, isnan, sin
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -21,7 +21,7 @@ from envpool.raster.image cimport (
 )
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state,
-    envpool_no_memory_text, envpool_state, envpool_template,
+    envpool_no_memory_text, envpool_state, envpool_template, envpool_with_snapshots,
 )
 
 from envpool.classic_control.frame_size import check_square
@@ -121,7 +121,19 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
         s.sines = <double*>envpool_new_array(s, sizeof(double))
         s.cosines = <double*>envpool_new_array(s, sizeof(double))
         s.action = <float*>envpool_new_array(s, sizeof(float))
+        s.head.is_valid = is_valid
     return envpool_finish_state(s, state)
+
+
+cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
+    """An action of NaN makes the angle and the speed NaN; an angle grows with every turn."""
+    cdef const Pendulums* s = <const Pendulums*>state
+    return (
+        not isinf(s.theta[id])
+        and (fabs(s.theta_dot[id]) <= MAX_SPEED or isnan(s.theta_dot[id]))
+        and (fabs(s.sines[id]) <= 1 or isnan(s.sines[id]))
+        and (fabs(s.cosines[id]) <= 1 or isnan(s.cosines[id]))
+    )
 
 
 cdef void advance(Pendulums* s, int32_t id, const float* actions, float* reward, int32_t n) noexcept nogil:
@@ -243,6 +255,7 @@ ENV_DEF.run_many = run_many
 ENV_DEF.error_text = envpool_no_memory_text
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height = ENV_DEF.frame_width = 500
+envpool_with_snapshots(&ENV_DEF)
 
 
 class Pendulum(EnvDefinition):

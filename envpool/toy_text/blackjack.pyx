@@ -14,7 +14,7 @@ from envpool.raster.canvas cimport canvas
 from envpool.raster.image cimport sheet_copy, sheet_draw, sheet_numbers
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_no_memory_text,
-    envpool_state, envpool_template,
+    envpool_state, envpool_template, envpool_with_snapshots,
 )
 from envpool.toy_text.frames cimport render_scaled
 
@@ -51,7 +51,24 @@ cdef struct Game:               # one environment
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
-    return envpool_finish_state(envpool_new_state(setup, sizeof(envpool_state), sizeof(Game)), state)
+    cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_state), sizeof(Game))
+    if s != NULL:
+        s.is_valid = is_valid
+    return envpool_finish_state(s, state)
+
+
+cdef inline bint is_hand(const Hand* hand, int32_t least, int32_t most) noexcept nogil:
+    return least <= hand.points <= most and hand.has_ace <= 1 and hand.is_natural <= 1
+
+
+cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
+    """The player's last card may exceed 21; the dealer draws only in the step that ends the episode, below 17."""
+    cdef const Game* g = <const Game*>state.records + id
+    if not (1 <= g.shown <= 10 and 0 <= g.suit <= 3):
+        return False
+    if not (g.rank == g.shown - 1 or (g.shown == 10 and 9 <= g.rank <= 11)):
+        return False
+    return is_hand(&g.player, 2, 31 if resets else 21) and is_hand(&g.dealer, 2, 26 if resets else 20)
 
 
 cdef inline int32_t draw_card(ep_pcg64* rng) noexcept nogil:
@@ -185,6 +202,7 @@ cdef envpool_env ENV_DEF = envpool_new_env("Blackjack", create, step_many, write
 ENV_DEF.error_text = envpool_no_memory_text
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = BLACKJACK_SIZE
+envpool_with_snapshots(&ENV_DEF)
 
 
 class Blackjack(EnvDefinition):

@@ -14,6 +14,7 @@ from envpool.numerics.rng cimport ep_integers, ep_pcg64
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame, canvas_span
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
+    envpool_with_snapshots,
 )
 
 from envpool.native import EnvDefinition, Field, define
@@ -34,7 +35,18 @@ cdef struct Game:           # one environment
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
-    return envpool_finish_state(envpool_new_state(setup, sizeof(envpool_state), sizeof(Game)), state)
+    cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_state), sizeof(Game))
+    if s != NULL:
+        s.is_valid = is_valid
+    return envpool_finish_state(s, state)
+
+
+cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
+    """The ball is in the last row only when the episode has ended."""
+    cdef const Config* board = <const Config*>state.config
+    cdef const Game* g = <const Game*>state.records + id
+    cdef int32_t last_row = board.height - (1 if resets else 2)
+    return 0 <= g.row <= last_row and 0 <= g.column < board.width and 0 <= g.paddle < board.width
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
@@ -109,6 +121,7 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 
 cdef envpool_env ENV_DEF = envpool_new_env("Catch", create, step_many, write_many)
 ENV_DEF.render_many = render_many
+envpool_with_snapshots(&ENV_DEF)
 
 
 class Catch(EnvDefinition):

@@ -13,7 +13,7 @@ from envpool.env cimport envpool_batch, envpool_env, envpool_rows, envpool_setup
 from envpool.numerics.rng cimport ep_next_double, ep_pcg64
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state,
-    envpool_state, envpool_template,
+    envpool_state, envpool_template, envpool_with_snapshots,
 )
 
 from envpool.native import EnvDefinition, Field, define
@@ -34,7 +34,12 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     cdef Chains* s = <Chains*>envpool_new_state(setup, sizeof(Chains), sizeof(ep_pcg64))
     if s != NULL:
         s.link = <int32_t*>envpool_new_array(s, sizeof(int32_t))
+        s.head.is_valid = is_valid
     return envpool_finish_state(s, state)
+
+
+cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
+    return 0 <= (<const Chains*>state).link[id] <= (<const Config*>state.config).last
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
@@ -79,6 +84,7 @@ cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows)
 
 cdef envpool_env ENV_DEF = envpool_new_env("NChain", create, step_many, write_many)
 ENV_DEF.run_many = run_many
+envpool_with_snapshots(&ENV_DEF)
 
 
 class NChain(EnvDefinition):

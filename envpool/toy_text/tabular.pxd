@@ -42,8 +42,9 @@ cdef struct Walkers:
 # allocating further arrays; it is NULL when there is not enough memory for the state itself.
 cdef void* new_walkers(const envpool_setup* setup, size_t size, const Table* table) noexcept nogil
 
-# Functions of include/envpool/env.h for a state that begins with Walkers. The fields are the state of the table (int32)
-# and the probability of the last transition (float32).
+# Functions of include/envpool/env.h and scaffold.h for a state that begins with Walkers. The fields are the state of
+# the table (int32) and the probability of the last transition (float32).
+cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil
 cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil
 

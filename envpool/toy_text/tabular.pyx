@@ -12,7 +12,9 @@ from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_
 from envpool.numerics.rng cimport ep_next64, ep_pcg64
 from envpool.raster.canvas cimport canvas, canvas_of_frame
 from envpool.raster.image cimport sheet_copy, sheet_draw, sheet_numbers
-from envpool.scaffold cimport envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state
+from envpool.scaffold cimport (
+    envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state, envpool_state, envpool_with_snapshots,
+)
 
 from envpool.native import Field
 
@@ -26,7 +28,14 @@ cdef void* new_walkers(const envpool_setup* setup, size_t size, const Table* tab
         s.start_states = <const int32_t*>(s.entries + table.num_entries)
         s.position = <int32_t*>envpool_new_array(s, sizeof(int32_t))
         s.prob = <float*>envpool_new_array(s, sizeof(float))
+        s.head.is_valid = is_valid
     return s
+
+
+cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
+    cdef const Walkers* s = <const Walkers*>state
+    cdef int32_t num_states = (s.table.num_entries >> s.table.shift) // s.table.num_actions
+    return 0 <= s.position[id] < num_states and 0 <= s.prob[id] <= 1
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
@@ -124,6 +133,7 @@ cdef envpool_env definition(const char* name) noexcept:
     cdef envpool_env env = envpool_new_env(name, create, step_many, write_many)
     env.run_many = run_many
     env.render_many = render_many
+    envpool_with_snapshots(&env)
     return env
 
 

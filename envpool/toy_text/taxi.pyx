@@ -15,7 +15,7 @@ from envpool.raster.canvas cimport canvas
 from envpool.raster.image cimport sheet_copy, sheet_draw
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_no_memory_text,
-    envpool_template,
+    envpool_state, envpool_template, envpool_with_snapshots,
 )
 from envpool.toy_text cimport tabular
 from envpool.toy_text.frames cimport render_scaled
@@ -61,7 +61,13 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     if s != NULL:
         s.is_undecided = <uint8_t*>envpool_new_array(s, 1)
         s.heading = <uint8_t*>envpool_new_array(s, 1)
+        s.walkers.head.is_valid = is_valid
     return envpool_finish_state(s, state)
+
+
+cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
+    cdef const Taxis* s = <const Taxis*>state
+    return tabular.is_valid(state, id, resets) and s.is_undecided[id] <= 1 and s.heading[id] < NUM_MOVES
 
 
 cdef inline int32_t cell_x(int32_t cell) noexcept nogil:
@@ -144,6 +150,7 @@ cdef envpool_env ENV_DEF = envpool_new_env("Taxi", create, step_many, write_many
 ENV_DEF.error_text = envpool_no_memory_text
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = TAXI_SIZE
+envpool_with_snapshots(&ENV_DEF)
 
 
 def city_targets():

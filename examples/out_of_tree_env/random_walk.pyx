@@ -12,6 +12,7 @@ from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_row
 from envpool.numerics.rng cimport ep_next_double, ep_pcg64
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
+    envpool_with_snapshots,
 )
 
 import envpool
@@ -29,7 +30,16 @@ cdef struct Walker:             # the state of one environment
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
-    return envpool_finish_state(envpool_new_state(setup, sizeof(envpool_state), sizeof(Walker)), state)
+    cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_state), sizeof(Walker))
+    if s != NULL:
+        s.is_valid = is_valid
+    return envpool_finish_state(s, state)
+
+
+cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
+    cdef const Walker* w = <const Walker*>state.records + id
+    cdef int32_t first = 0 if resets else 1         # a walker at either end must not step further
+    return first <= w.cell < (<const Config*>state.config).size - first and w.slipped <= 1
 
 
 cdef void reset(Walker* w, const Config* config) noexcept nogil:
@@ -90,6 +100,7 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 cdef envpool_env ENV_DEF = envpool_new_env("RandomWalk", create, step_many, write_many)
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 32, 256
+envpool_with_snapshots(&ENV_DEF)
 
 
 class RandomWalk(EnvDefinition):

@@ -34,12 +34,6 @@
  *
  * What the next headers append, and where it goes:
  *
- * - State. To envpool_env: the optional functions `int64_t state_size(void *state)`, the most bytes of one env's
- *   snapshot, and `int get_state(void *state, const envpool_snapshots *)` and `int set_state(...)`, which return a
- *   status. envpool_snapshots has struct_size, n, ids (n), bytes (n pointers), sizes (n), errors (n). The pool adds
- *   what it keeps per env itself: elapsed steps, pending resets and seeds. `int copy_state(void *state, const
- *   envpool_copies *)` copies envs within one pool without the way through bytes; envpool_copies has struct_size, n,
- *   from (n), to (n), errors (n). NULL: the pool reports that the environment has no snapshots.
  * - Parameters of single envs. To envpool_env: `const envpool_field *params`, a third table with entries of field_size
  *   bytes, whose dtypes, shapes and bounds give checks, docs and layout; `num_params` takes the place of `reserved`.
  *   And the functions `int get_params(void *state, const envpool_params *)` and `int set_params(...)`: envpool_params
@@ -70,6 +64,9 @@ extern "C" {
 
 /* The status of create() and the error code of an env if there is not enough memory. */
 #define ENVPOOL_NO_MEMORY (-1)
+
+/* The error code of an env whose snapshot has a size or values that get_state() cannot have written. */
+#define ENVPOOL_BAD_SNAPSHOT (-2)
 
 /* Bits of envpool_env.flags. A definition that sets a bit which changes results sets it in required_flags, too. */
 #define ENVPOOL_TRUNCATION_KEEPS_DISCOUNT 1u /* a truncated step has discount 1, as in dm_control; without it 0 */
@@ -171,6 +168,28 @@ typedef struct envpool_frames {
   int32_t kind;         /* reserved: 0, RGB                                                                       */
 } envpool_frames;
 
+/* Snapshots of envs that no thread is stepping. Arrays are indexed by position i in [0, n). */
+typedef struct envpool_snapshots {
+  uint32_t struct_size;   /* sizeof(envpool_snapshots) of the pool                                                */
+  int32_t n;              /* number of envs, 1 to ENVPOOL_MAX_BATCH                                               */
+  const int32_t *ids;     /* env ids (n), all different                                                           */
+  void *const *bytes;     /* the snapshots (n), not aligned; set_state must not write to them                     */
+  int64_t *sizes;         /* (n) get_state: out, bytes written, at most state_size(); set_state: bytes to read    */
+  int32_t *errors;        /* out (n), zero on entry; a code for each env that failed, see error_text              */
+  const uint8_t *resets;  /* set_state: nonzero: the next step of the env starts an episode (n); else NULL        */
+  int32_t only_checks;    /* set_state: 1: check the snapshots, but leave every env as it is; else 0              */
+  int32_t reserved;       /* 0                                                                                    */
+} envpool_snapshots;
+
+/* Envs to copy within one state. Arrays are indexed by position i in [0, n). */
+typedef struct envpool_copies {
+  uint32_t struct_size; /* sizeof(envpool_copies) of the pool                                                     */
+  int32_t n;            /* number of copies, 1 to ENVPOOL_MAX_BATCH                                               */
+  const int32_t *from;  /* env ids (n), not necessarily different                                                 */
+  const int32_t *to;    /* env ids (n), all different, and none of them in `from`                                 */
+  int32_t *errors;      /* out (n), zero on entry; a code for each target that failed, see error_text             */
+} envpool_copies;
+
 /* Functions that return a status return 0, or nonzero if envs failed: then errors[i] is nonzero for each of them, or
  * the status is an error code for all envs of the call. An env whose errors[i] is nonzero has failed, whatever the
  * status says. */
@@ -232,6 +251,35 @@ typedef struct envpool_env {
    * effect. Unless it leaves a thread idle, the pool hands over at least `lanes` envs per call. */
   int32_t lanes;
   int32_t reserved; /* 0 */
+
+  /* Optional, all four or none: snapshots of single envs, from which the env continues bit for bit: the same results of
+   * steps and the same frames, in every pool whose definition has this name and was built with the same options, in any
+   * process and under any env id. A snapshot contains everything that later results depend on, also the generators, and
+   * no pointers. The pool adds what it keeps itself: elapsed steps, pending resets and pending seeds. All envs of a call
+   * have been seeded and are idle; no other call of these functions or of render_many runs for them. These functions may
+   * allocate memory.
+   *
+   * Returns the most bytes of one env's snapshot; constant for a state. */
+  int64_t (*state_size)(void *state);
+
+  /* Writes the snapshots of envs whose last step or reset did not fail, and returns a status. It must not change the
+   * envs, and writes every byte that it counts in sizes[i]. */
+  int (*get_state)(void *state, const envpool_snapshots *snapshots);
+
+  /* Restores envs from snapshots, which get_state of this definition has written, or which somebody has forged: it
+   * returns errors for sizes and values with which a later call could read or write outside of its memory, or not end.
+   * With only_checks it changes no env. The pool first calls it with only_checks for all snapshots, and then without, if
+   * there were no errors; the second call can only fail for want of memory. The earlier state of an env is irrelevant:
+   * it may have failed, or never have been reset. Returns a status. */
+  int (*set_state)(void *state, const envpool_snapshots *snapshots);
+
+  /* Makes the envs `to` what set_state makes of snapshots of the envs `from`, and returns a status. */
+  int (*copy_state)(void *state, const envpool_copies *copies);
+
+  /* Version of the contents of snapshots, 0 at first. Raise it whenever an env could no longer continue exactly from an
+   * earlier version's snapshots: the pool refuses snapshots of all other versions. */
+  uint32_t state_version;
+  uint32_t reserved_state; /* 0 */
 } envpool_env;
 
 /* Sets all members to zero or NULL, except for abi_version, struct_size, field_size and name. */

@@ -26,6 +26,12 @@ extern "C" {
 
 #define ENVPOOL_MAX_ARRAYS 16
 
+struct envpool_state;
+
+/* Whether env `id` is in a state that its steps and resets can lead to, so that every later call is safe and ends. If
+ * `resets` is nonzero, its next step starts an episode. */
+typedef int (*envpool_is_valid)(const struct envpool_state *state, int32_t id, int32_t resets);
+
 /* The head of a state. All memory belongs to it; envpool_free_state() frees it. */
 typedef struct envpool_state {
   const void *config;  /* the config of the environment definition, which outlives the state                      */
@@ -35,6 +41,8 @@ typedef struct envpool_state {
   int32_t num_arrays;  /* entries of `arrays` in use                                                              */
   int32_t has_failed;  /* 1: an array could not be allocated, see envpool_finish_state()                          */
   void *arrays[ENVPOOL_MAX_ARRAYS]; /* made by envpool_new_array(), each (num_envs)                               */
+  size_t item_sizes[ENVPOOL_MAX_ARRAYS]; /* bytes of one item of each array                                       */
+  envpool_is_valid is_valid; /* see envpool_set_records(); NULL: every value is valid                              */
 } envpool_state;
 
 /* envpool_env.destroy for a state of envpool_new_state(). */
@@ -67,8 +75,10 @@ static inline void *envpool_new_array(void *state, size_t itemsize) {
   void *array = s->num_arrays < ENVPOOL_MAX_ARRAYS ? calloc((size_t)s->num_envs, itemsize) : NULL;
   if (array == NULL)
     s->has_failed = 1;
-  else
+  else {
+    s->item_sizes[s->num_arrays] = itemsize;
     s->arrays[s->num_arrays++] = array;
+  }
   return array;
 }
 
@@ -90,6 +100,107 @@ static inline int envpool_seed_records(void *state, const envpool_seeds *seeds) 
   for (int32_t i = 0; i < seeds->n; i++)
     ep_pcg64_seed((ep_pcg64 *)((char *)s->records + (size_t)seeds->ids[i] * s->record_size), seeds->seeds[i]);
   return 0;
+}
+
+/* ---- Snapshots: envpool_with_snapshots() adds these functions to a definition whose state consists of the records,
+ * which begin with an ep_pcg64, and of the arrays, and contains no pointers. A snapshot is the record of the env,
+ * followed by its item of each array. ---- */
+
+/* envpool_env.state_size */
+static inline int64_t envpool_records_size(void *state) {
+  const envpool_state *s = (const envpool_state *)state;
+  size_t size = s->record_size;
+  for (int32_t k = 0; k < s->num_arrays; k++) size += s->item_sizes[k];
+  return (int64_t)size;
+}
+
+/* Copies items of the common sizes, for which memcpy() with a constant size needs no call. */
+static inline void envpool_copy_item(void *to, const void *from, size_t size) {
+  if (size == 8)
+    memcpy(to, from, 8);
+  else if (size == 4)
+    memcpy(to, from, 4);
+  else if (size == 1)
+    memcpy(to, from, 1);
+  else if (size == sizeof(ep_pcg64))
+    memcpy(to, from, sizeof(ep_pcg64));
+  else
+    memcpy(to, from, size);
+}
+
+/* Writes the snapshot of env `id` to `bytes`. */
+static inline void envpool_get_record(const envpool_state *s, int32_t id, char *bytes) {
+  memcpy(bytes, (const char *)s->records + (size_t)id * s->record_size, s->record_size);
+  bytes += s->record_size;
+  for (int32_t k = 0; k < s->num_arrays; bytes += s->item_sizes[k++])
+    memcpy(bytes, (const char *)s->arrays[k] + (size_t)id * s->item_sizes[k], s->item_sizes[k]);
+}
+
+/* Restores env `id` from the snapshot in `bytes`. */
+static inline void envpool_set_record(envpool_state *s, int32_t id, const char *bytes) {
+  memcpy((char *)s->records + (size_t)id * s->record_size, bytes, s->record_size);
+  bytes += s->record_size;
+  for (int32_t k = 0; k < s->num_arrays; bytes += s->item_sizes[k++])
+    memcpy((char *)s->arrays[k] + (size_t)id * s->item_sizes[k], bytes, s->item_sizes[k]);
+}
+
+/* envpool_env.get_state */
+static inline int envpool_get_records(void *state, const envpool_snapshots *snapshots) {
+  for (int32_t i = 0; i < snapshots->n; i++) {
+    envpool_get_record((const envpool_state *)state, snapshots->ids[i], (char *)snapshots->bytes[i]);
+    snapshots->sizes[i] = envpool_records_size(state);
+  }
+  return 0;
+}
+
+/* envpool_env.set_state. An env is restored, looked at, and given its earlier state back if that is not valid or
+ * nothing but a check was asked for. The draws of a generator whose increment is even may not end. */
+static inline int envpool_set_records(void *state, const envpool_snapshots *snapshots) {
+  envpool_state *s = (envpool_state *)state;
+  const size_t size = (size_t)envpool_records_size(state);
+  int status = 0;
+  char *before = (char *)malloc(size);
+  if (before == NULL) return ENVPOOL_NO_MEMORY;
+  for (int32_t i = 0; i < snapshots->n; i++) {
+    const int32_t id = snapshots->ids[i];
+    const ep_pcg64 *rng = (const ep_pcg64 *)((const char *)s->records + (size_t)id * s->record_size);
+    if (snapshots->sizes[i] != (int64_t)size) {
+      status = snapshots->errors[i] = ENVPOOL_BAD_SNAPSHOT;
+      continue;
+    }
+    envpool_get_record(s, id, before);
+    envpool_set_record(s, id, (const char *)snapshots->bytes[i]);
+    if (rng->step_low % 2 == 0 || rng->has_half > 1 ||
+        (s->is_valid != NULL && !s->is_valid(s, id, snapshots->resets[i] != 0)))
+      status = snapshots->errors[i] = ENVPOOL_BAD_SNAPSHOT;
+    if (snapshots->errors[i] || snapshots->only_checks) envpool_set_record(s, id, before);
+  }
+  free(before);
+  return status;
+}
+
+/* Copies the items `from` (n) of an array of items of `size` bytes to the items `to` (n). */
+static inline void envpool_copy_items(void *array, size_t size, const int32_t *from, const int32_t *to, int32_t n) {
+  char *items = (char *)array;
+  for (int32_t i = 0; i < n; i++)
+    envpool_copy_item(items + (size_t)to[i] * size, items + (size_t)from[i] * size, size);
+}
+
+/* envpool_env.copy_state */
+static inline int envpool_copy_records(void *state, const envpool_copies *copies) {
+  envpool_state *s = (envpool_state *)state;
+  envpool_copy_items(s->records, s->record_size, copies->from, copies->to, copies->n);
+  for (int32_t k = 0; k < s->num_arrays; k++)
+    envpool_copy_items(s->arrays[k], s->item_sizes[k], copies->from, copies->to, copies->n);
+  return 0;
+}
+
+/* Adds snapshots to a definition. Its create() sets envpool_state.is_valid. */
+static inline void envpool_with_snapshots(envpool_env *env) {
+  env->state_size = envpool_records_size;
+  env->get_state = envpool_get_records;
+  env->set_state = envpool_set_records;
+  env->copy_state = envpool_copy_records;
 }
 
 /* envpool_env.error_text for an environment that can only fail while it draws, with ENVPOOL_NO_MEMORY. */

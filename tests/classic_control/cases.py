@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from tests.conformance.cases import ExactnessCase, FrameCase, UndisturbedCase, describe
+from tests.conformance.cases import ExactnessCase, FrameCase, StateCase, UndisturbedCase, describe
 from tests.support.oracles.frames import STEPS, rendered
 from tests.support.oracles.gymnasium_oracle import Upstream
 from tests.support.oracles.trajectory import Trajectory
@@ -198,3 +198,12 @@ def frames() -> Iterator[FrameCase]:
 
 FRAMES = list(frames())
 UNDISTURBED = [UndisturbedCase(task_id, actions=mode) for task_id in RENDERED for mode in ("random", "sticky")]
+
+# ---- saved states ----------------------------------------------------------------------------------------------------
+
+STATES = [
+    *(StateCase(task_id) for task_id in UPSTREAM_IDS),
+    StateCase(PENDULUM, actions="non_finite"),
+    StateCase(FORCE, actions="non_finite"),
+    StateCase("Acrobot-v1", {"torque_noise_max": 2.0}),
+]

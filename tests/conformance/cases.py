@@ -5,6 +5,7 @@ A table is a module-level list with one of these names:
 - ``EXACTNESS``, of `ExactnessCase`: pools return the bits of upstream environments.
 - ``FRAMES``, of `FrameCase`: pools render the frames of upstream environments.
 - ``UNDISTURBED``, of `UndisturbedCase`: rendering changes no later result.
+- ``STATES``, of `StateCase`: envs continue exactly from saved states.
 - ``SPECS``, of `SpecCase`: options, spaces and arrays of a task.
 - ``SPACES``, of `SpacesCase`: spaces that depend on options.
 - ``BAD_OPTIONS``, of `BadOption`: option values that are refused.
@@ -134,6 +135,20 @@ class UndisturbedCase:
     options: Mapping[str, Any] = field(default_factory=dict)
     actions: str = "random"
     steps: int = 60
+    is_slow: bool = False
+
+    def __str__(self) -> str:
+        return "-".join(filter(None, [self.task_id, describe(self.options), self.actions]))
+
+
+@dataclass(frozen=True)
+class StateCase:
+    """A task whose envs can be saved, its options, the mode of its actions, and whether it can be rendered."""
+
+    task_id: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    actions: str = "random"
+    has_frames: bool = True
     is_slow: bool = False
 
     def __str__(self) -> str:

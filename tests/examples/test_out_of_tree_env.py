@@ -1,5 +1,6 @@
 """The example of a native env outside the package builds against get_include() and works as documented."""
 
+import struct
 import sys
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool.errors import ConfigError
+from envpool.errors import ConfigError, StateError
 from tests.support.builds import build_extension
+from tests.support.saved import CORE, body_of, core_at, sealed
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "out_of_tree_env"
 
@@ -61,6 +63,33 @@ def test_frames_show_the_cell():
     with envpool.make_gymnasium("RandomWalk-v0", size=4, slip=0.0, render_mode="rgb_array") as pool:
         pool.reset()
         assert pool.render()[0, 0, :, 0].tolist() == [0] * 128 + [255] * 64 + [0] * 64
+
+
+def test_states():
+    with envpool.make_gymnasium("RandomWalk-v0", num_envs=2, size=5, slip=0.3) as pool:
+        pool.reset()
+        states = pool.get_state()
+        expected = [pool.step(np.array([1, 0]))[0].tolist() for _ in range(50)]
+        pool.set_state(states)
+        assert [pool.step(np.array([1, 0]))[0].tolist() for _ in range(50)] == expected
+    for cell, resets, is_valid in (
+        (0, 0, False),
+        (0, 1, True),
+        (4, 0, False),
+        (4, 1, True),
+        (5, 1, False),
+        (1, 0, True),
+    ):
+        with envpool.make_gymnasium("RandomWalk-v0", num_envs=1, size=5) as pool:
+            pool.reset()
+            body = body_of(pool.get_state())
+            CORE.pack_into(body, core_at(body), 0, 3, resets, 0)
+            struct.pack_into("<i", body, core_at(body) + CORE.size + 40, cell)
+            if is_valid:
+                pool.set_state(sealed(body))
+            else:
+                with pytest.raises(StateError, match="it has values that get_state"):
+                    pool.set_state(sealed(body))
 
 
 def test_options_are_checked():

@@ -61,6 +61,12 @@ class CEnv(ctypes.Structure):
         ("frame_width", ctypes.c_int32),
         ("lanes", ctypes.c_int32),
         ("reserved", ctypes.c_int32),
+        ("state_size", ctypes.c_void_p),
+        ("get_state", ctypes.c_void_p),
+        ("set_state", ctypes.c_void_p),
+        ("copy_state", ctypes.c_void_p),
+        ("state_version", ctypes.c_uint32),
+        ("reserved_state", ctypes.c_uint32),
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from tests.conformance.cases import ExactnessCase, FrameCase, UndisturbedCase, describe
+from tests.conformance.cases import ExactnessCase, FrameCase, StateCase, UndisturbedCase, describe
 from tests.support.oracles.frames import STEPS, rendered, resized, scaled_smoothly
 from tests.support.oracles.gymnasium_oracle import Upstream, reference
 from tests.support.oracles.trajectory import Trajectory
@@ -315,3 +315,13 @@ def frames() -> Iterator[FrameCase]:
 
 FRAMES = list(frames())
 UNDISTURBED = [UndisturbedCase(task_id, options) for task_id, options in [*RENDERED, ("Catch-v0", {})]]
+
+# ---- saved states ----------------------------------------------------------------------------------------------------
+
+STATES = [
+    *(StateCase(task_id) for task_id, _ in TASKS),
+    StateCase("Catch-v0"),
+    StateCase("NChain-v0", has_frames=False),
+    StateCase("FrozenLake-v1", {"desc": MANY_STARTS}),
+    StateCase("Taxi-v4", {"is_rainy": True, "fickle_passenger": True, "fickle_probability": 0.9}),
+]

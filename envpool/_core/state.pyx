@@ -1,0 +1,368 @@
+"""Saving, restoring and copying the states of envs.
+
+A state contains what the core keeps of an env and the env's own snapshot; state_format.pyx documents its bytes. These
+calls hold the GIL from the check that the envs are idle to the end. Nobody else can send to the envs meanwhile, since
+that takes the GIL, and threads that step other envs do not need it.
+
+What must hold:
+- Between the check and the last change of an env no Python code runs: objects that the garbage collector tracks are
+  made before.
+- A state is checked completely, also by the env, before any env changes.
+- An env's own functions are called only for envs that have been seeded. A state of an env that was never seeded
+  consists of its seed; a target that was never seeded is seeded before it is restored.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from envpool._core.atomic cimport ep_add_sc32
+from envpool._core.calls cimport has_failures, seed_envs
+from envpool._core.env_ids cimport as_ids, check_disjoint, check_idle, checked_ids
+from envpool._core.failures cimport failure_text
+from envpool._core.guard cimport NOTHING_ELSE, enter
+from envpool._core.pool cimport Pool
+from envpool._core.state_format cimport (
+    CoreState, check_state, core_part, env_part, env_part_bytes, make_prefix, seal, state_bytes,
+)
+from envpool._core.structs cimport DISABLED, Engine, PENDING, REFUSED, RUNNING
+from envpool.env cimport (
+    ENVPOOL_BAD_SNAPSHOT, ENVPOOL_MAX_BATCH, ENVPOOL_NO_MEMORY, envpool_copies, envpool_snapshots,
+)
+
+from envpool.errors import EnvIdError, StateError
+
+cnp.import_array()
+
+
+cdef int check_supported(Engine* e, str task) except -1:
+    """Raises StateError for an env definition without snapshots."""
+    if e.env_def.get_state == NULL:
+        raise StateError(
+            f"the states of {task!r} cannot be saved, restored or copied: its env definition "
+            f"{e.env_def.name.decode()} has no snapshots in this version of envpool"
+        )
+    return 0
+
+
+cdef str text_of(Engine* e, int32_t id, int32_t code):
+    """Returns the description of an error code of an env."""
+    if code == ENVPOOL_BAD_SNAPSHOT:
+        return "it has values that get_state() does not return"
+    return "there is not enough memory" if code == ENVPOOL_NO_MEMORY else failure_text(e, id, code)
+
+
+cdef inline const int32_t* data_of(cnp.ndarray ids) noexcept:
+    return <const int32_t*>cnp.PyArray_DATA(ids)
+
+
+# ---- saving ----------------------------------------------------------------------------------------------------------
+
+cdef int check_not_broken(Engine* e, int32_t id) except -1:
+    """Raises StateError if nobody may look at the state of an env."""
+    if e.broken[id] and not e.seed_pending[id]:
+        raise StateError(
+            f"env {id} has no state, since its last step failed: reset it, or let its next step reset it"
+        )
+    return 0
+
+
+cdef void save_core(const Engine* e, int32_t id, CoreState* core) noexcept:
+    memset(core, 0, sizeof(CoreState))
+    core.elapsed = e.elapsed[id]
+    core.reset = e.reset[id]
+    core.seed_pending = e.seed_pending[id]
+    core.seed = e.seeds[id] if e.seed_pending[id] else 0
+
+
+cdef bytes save_env(Engine* e, bytes prefix, int32_t id):
+    """Returns the state of an idle env."""
+    cdef int64_t prefix_bytes = PyBytes_GET_SIZE(prefix)
+    cdef int64_t most = 0 if e.seed_pending[id] else e.env_def.state_size(e.state), size = 0
+    cdef bytes state
+    cdef char* core
+    cdef void* snapshot
+    cdef envpool_snapshots call
+    cdef int32_t error = 0
+    check_not_broken(e, id)
+    state = PyBytes_FromStringAndSize(NULL, state_bytes(prefix_bytes, most))
+    core = PyBytes_AS_STRING(state) + prefix_bytes
+    snapshot = core + sizeof(CoreState)
+    memcpy(PyBytes_AS_STRING(state), PyBytes_AS_STRING(prefix), prefix_bytes)
+    save_core(e, id, <CoreState*>core)
+    if not e.seed_pending[id]:
+        begin_snapshots(&call)
+        call.n = 1
+        call.ids = &id
+        call.bytes = &snapshot
+        call.sizes = &size
+        call.errors = &error
+        if has_failures(e.env_def.get_state(e.state, &call), &error, 1):
+            raise StateError(f"env {id} could not be saved: {text_of(e, id, error)}")
+    if size < most:
+        state = PyBytes_FromStringAndSize(PyBytes_AS_STRING(state), state_bytes(prefix_bytes, size))
+    seal(PyBytes_AS_STRING(state), prefix_bytes, size)
+    return state
+
+
+cdef void begin_snapshots(envpool_snapshots* call) noexcept:
+    memset(call, 0, sizeof(envpool_snapshots))
+    call.struct_size = sizeof(envpool_snapshots)
+
+
+def save_states(Pool pool, str task, bytes options, env_ids):
+    """Return the states of idle envs; see ``EnvPool.get_state`` for ids and errors.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    task : str
+        Name of the task, by which a state is recognised.
+    options : bytes
+        Digest of the options, 16 bytes, by which a state is recognised.
+    env_ids : array_like of int or None
+        (n,) ids; None for all envs.
+
+    Returns
+    -------
+    tuple of bytes
+        One state per id.
+    """
+    cdef int visit = enter(pool.guard, NOTHING_ELSE, b"get_state")
+    cdef Engine* e = pool.engine
+    cdef cnp.ndarray ids
+    cdef Py_ssize_t i
+    try:
+        check_supported(e, task)
+        ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
+        prefix = make_prefix(e, task, options)
+        states = [None] * ids.shape[0]
+        pool.guard.check_open()
+        check_idle(e, data_of(ids), ids.shape[0], False, "env_ids")
+        for i in range(ids.shape[0]):
+            states[i] = save_env(e, prefix, data_of(ids)[i])
+        return tuple(states)
+    finally:
+        pool.end_visit(visit)
+
+
+# ---- restoring -------------------------------------------------------------------------------------------------------
+
+cdef int check_core(const Engine* e, const CoreState* core, int64_t env_bytes, Py_ssize_t at) except -1:
+    """Raises StateError for values that the core does not produce."""
+    cdef uint8_t ended = REFUSED if e.autoreset == DISABLED else PENDING
+    cdef bint is_possible = (
+        0 <= core.elapsed <= e.max_episode_steps
+        and (core.reset == ended or (core.reset == RUNNING and core.elapsed < e.max_episode_steps))
+        and core.seed_pending <= 1
+        and (not core.seed_pending or (core.reset == ended and env_bytes == 0))
+    )
+    if not is_possible:
+        raise StateError(f"states[{at}] has values that get_state() does not return; nothing was restored")
+    return 0
+
+
+cdef void restore_core(Engine* e, int32_t id, const CoreState* core) noexcept:
+    if core.seed_pending:
+        e.seeds[id] = core.seed
+    if core.seed_pending != e.seed_pending[id]:
+        e.seed_pending[id] = core.seed_pending
+        ep_add_sc32(&e.seeds_pending, 1 if core.seed_pending else -1)
+    e.elapsed[id] = core.elapsed
+    e.reset[id] = core.reset
+    e.broken[id] = 0
+
+
+cdef void give_up(Engine* e, int32_t id) noexcept:
+    """Lets the next step of an env start an episode, since a change of its state has failed half-way."""
+    e.reset[id] = REFUSED if e.autoreset == DISABLED else PENDING
+    e.elapsed[id] = 0
+    e.broken[id] = 1
+
+
+cdef int seed_target(Engine* e, int32_t id) except -1:
+    """Seeds an env that was never seeded, so that its state exists; its seed remains pending until it is restored."""
+    cdef uint64_t seed = e.seeds[id]
+    cdef int32_t error = 0
+    if e.seed_pending[id] and seed_envs(e.env_def, e.state, &id, 1, &seed, &error):
+        raise StateError(f"env {id} could not be seeded: {text_of(e, id, error)}; nothing was restored")
+    return 0
+
+
+cdef int set_some(Engine* e, list states, const int32_t* ids, int32_t first, int32_t n, bint only_checks) except -1:
+    """Checks or restores the envs of states[first:first + n], n <= ENVPOOL_MAX_BATCH."""
+    cdef envpool_snapshots call
+    cdef int32_t some[ENVPOOL_MAX_BATCH]
+    cdef int32_t errors[ENVPOOL_MAX_BATCH]
+    cdef int32_t where[ENVPOOL_MAX_BATCH]
+    cdef void* snapshots[ENVPOOL_MAX_BATCH]
+    cdef int64_t sizes[ENVPOOL_MAX_BATCH]
+    cdef uint8_t resets[ENVPOOL_MAX_BATCH]
+    cdef int32_t i, k = 0, failed = -1
+    cdef bytes state
+    for i in range(first, first + n):
+        state = states[i]
+        if not only_checks:
+            restore_core(e, ids[i], core_part(state))
+        if core_part(state).seed_pending:
+            continue
+        some[k] = ids[i]
+        where[k] = i
+        snapshots[k] = <void*>env_part(state)
+        sizes[k] = env_part_bytes(state)
+        resets[k] = core_part(state).reset
+        k += 1
+    if k == 0:
+        return 0
+    memset(errors, 0, k * sizeof(int32_t))
+    begin_snapshots(&call)
+    call.n = k
+    call.ids = some
+    call.bytes = snapshots
+    call.sizes = sizes
+    call.errors = errors
+    call.resets = resets
+    call.only_checks = only_checks
+    if not has_failures(e.env_def.set_state(e.state, &call), errors, k):
+        return 0
+    for i in range(k):
+        if errors[i]:
+            failed = i
+            if not only_checks:
+                give_up(e, some[i])
+    text = text_of(e, some[failed], errors[failed])
+    if only_checks:
+        raise StateError(f"states[{where[failed]}] cannot be restored: {text}; nothing was restored")
+    raise StateError(f"env {some[failed]} could not be restored, and its next step starts an episode: {text}")
+
+
+def restore_states(Pool pool, str task, bytes options, states, env_ids):
+    """Restore idle envs from the results of `save_states`; see ``EnvPool.set_state``.
+
+    Parameters
+    ----------
+    pool, task, options, env_ids
+        See `save_states`.
+    states : sequence of bytes
+        (n,) one state per id.
+    """
+    cdef int visit = enter(pool.guard, NOTHING_ELSE, b"set_state")
+    cdef Engine* e = pool.engine
+    cdef cnp.ndarray ids
+    cdef const int32_t* id
+    cdef list given
+    cdef bytes state, prefix
+    cdef int32_t i, n
+    try:
+        check_supported(e, task)
+        ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
+        prefix = make_prefix(e, task, options)
+        given = list(states)
+        id, n = data_of(ids), <int32_t>ids.shape[0]
+        for i in range(<int32_t>len(given)):
+            if type(given[i]) is not bytes:
+                raise TypeError(f"states[{i}] must be bytes, got {given[i]!r}")
+        if len(given) != n:
+            raise StateError(f"{len(given)} states cannot be restored to {n} envs: pass one state per env")
+        pool.guard.check_open()
+        check_idle(e, id, n, False, "env_ids")
+        for i in range(n):
+            state = given[i]
+            check_state(state, prefix, i)
+            check_core(e, core_part(state), env_part_bytes(state), i)
+        for i in range(n):
+            if not core_part(<bytes>given[i]).seed_pending:
+                seed_target(e, id[i])
+        for i in range(0, n, ENVPOOL_MAX_BATCH):
+            set_some(e, given, id, i, min(n - i, <int32_t>ENVPOOL_MAX_BATCH), True)
+        for i in range(0, n, ENVPOOL_MAX_BATCH):
+            set_some(e, given, id, i, min(n - i, <int32_t>ENVPOOL_MAX_BATCH), False)
+    finally:
+        pool.end_visit(visit)
+
+
+# ---- copying ---------------------------------------------------------------------------------------------------------
+
+cdef int copy_some(Engine* e, const int32_t* sources, const int32_t* targets, int32_t n) except -1:
+    """Copies n <= ENVPOOL_MAX_BATCH envs; those whose source is the target stay as they are."""
+    cdef envpool_copies call
+    cdef int32_t origins[ENVPOOL_MAX_BATCH]
+    cdef int32_t copies[ENVPOOL_MAX_BATCH]
+    cdef int32_t errors[ENVPOOL_MAX_BATCH]
+    cdef CoreState core
+    cdef int32_t i, k = 0, failed = 0
+    cdef bint has_failed = False
+    for i in range(n):
+        origins[k] = sources[i]
+        copies[k] = targets[i]
+        k += sources[i] != targets[i] and not e.seed_pending[sources[i]]
+    if k:
+        memset(errors, 0, k * sizeof(int32_t))
+        call.struct_size = sizeof(envpool_copies)
+        call.n = k
+        call.sources = origins
+        call.targets = copies
+        call.errors = errors
+        has_failed = has_failures(e.env_def.copy_state(e.state, &call), errors, k)
+    for i in range(n):
+        if sources[i] != targets[i]:
+            save_core(e, sources[i], &core)
+            restore_core(e, targets[i], &core)
+    if has_failed:
+        for i in range(k):
+            if errors[i]:
+                failed = i
+                give_up(e, copies[i])
+        raise StateError(
+            f"env {origins[failed]} could not be copied to env {copies[failed]}, whose next step starts an episode: "
+            f"{text_of(e, copies[failed], errors[failed])}"
+        )
+    return 0
+
+
+def copy_states(Pool pool, str task, source_ids, target_ids):
+    """Copy the states of idle envs to other idle envs; see ``EnvPool.copy_state``.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    task : str
+        Name of the task, for messages.
+    source_ids, target_ids : array_like of int
+        (n,) ids.
+    """
+    cdef int visit = enter(pool.guard, NOTHING_ELSE, b"copy_state")
+    cdef Engine* e = pool.engine
+    cdef cnp.ndarray sources, targets
+    cdef const int32_t* source
+    cdef const int32_t* target
+    cdef int32_t i, n
+    try:
+        check_supported(e, task)
+        sources = checked_ids(e, np.empty(0, np.int64) if source_ids is None else as_ids(source_ids, "source_ids"),
+                              "source_ids")
+        targets = checked_ids(e, np.empty(0, np.int64) if target_ids is None else as_ids(target_ids, "target_ids"),
+                              "target_ids")
+        source, target, n = data_of(sources), data_of(targets), <int32_t>targets.shape[0]
+        if sources.shape[0] != n:
+            raise EnvIdError(
+                f"source_ids has {sources.shape[0]} entries and target_ids has {n}: pass one source per target"
+            )
+        pool.guard.check_open()
+        check_idle(e, target, n, False, "target_ids")
+        check_idle(e, source, n, True, "source_ids")
+        check_disjoint(e, source, target, n)
+        for i in range(n):
+            check_not_broken(e, source[i])
+        for i in range(n):
+            if source[i] != target[i] and not e.seed_pending[source[i]]:
+                seed_target(e, target[i])
+        for i in range(0, n, ENVPOOL_MAX_BATCH):
+            copy_some(e, source + i, target + i, min(n - i, <int32_t>ENVPOOL_MAX_BATCH))
+    finally:
+        pool.end_visit(visit)

@@ -1,0 +1,56 @@
+"""The bytes of saved states, written down a second time, and pools to save."""
+
+import struct
+
+import numpy as np
+
+import envpool
+from envpool.states import EnvStates
+
+HEADER = struct.Struct("<8sIIq16sIIII")  # magic, format, prefix, env bytes, options, state version, two lengths, zero
+CORE = struct.Struct("<QiBB2x")  # seed, elapsed steps, reset, pending seed
+MASK = 2**64 - 1
+ODD = 0x9E3779B97F4A7C15
+
+
+def checksum(data):
+    """Return the checksum of a state, as state_format.pyx computes it."""
+    lanes = [1, 2, 3, 4]
+    for i, (word,) in enumerate(struct.iter_unpack("<Q", data)):
+        h = (lanes[i % 4] ^ word) * ODD & MASK
+        lanes[i % 4] = h ^ h >> 29
+    total = len(data)
+    for lane in lanes:
+        total = (total ^ lane) * ODD & MASK
+        total ^= total >> 32
+    return total
+
+
+def sealed(body):
+    """Return a state of these bytes, with the checksum that belongs to them."""
+    return EnvStates([bytes(body) + struct.pack("<Q", checksum(bytes(body)))])
+
+
+def body_of(state):
+    """Return the bytes of one state before its checksum."""
+    return bytearray(bytes(state)[:-8])
+
+
+def core_at(state):
+    """Return the offset of what the core keeps."""
+    return HEADER.unpack_from(bytes(state))[2]
+
+
+def make(task_id="CartPole-v1", num_envs=3, **options):
+    return envpool.make_gymnasium(task_id, num_envs=num_envs, **options)
+
+
+def play(pool, steps=20, seed=0):
+    """Return the observations of random steps of all envs."""
+    rng = np.random.default_rng(seed)
+    space = pool.spec.action_space
+    if hasattr(space, "n"):
+        actions = rng.integers(0, space.n, (steps, pool.num_envs)).astype(space.dtype)
+    else:
+        actions = rng.uniform(space.low, space.high, (steps, pool.num_envs, *space.shape)).astype(space.dtype)
+    return [np.copy(pool.step(a)[0]).tolist() for a in actions]
