@@ -1,0 +1,37 @@
+"""The upstream environments of this family, for ``envpool verify`` and the tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from envpool.verify.gymnasium_oracle import GYMNASIUM, GymnasiumOracle
+
+#: Upstream ids of tasks that Gymnasium has under another version or not natively.
+UPSTREAM_IDS = {
+    "Taxi-v3": "Taxi-v4",
+    "CliffWalking-v0": "CliffWalking-v1",
+    "tabular/CliffWalking-v0": "CliffWalking-v1",
+    "tabular/Blackjack-v0": "Blackjack-v1",
+}
+#: Tasks that Gymnasium does not have.
+WITHOUT_UPSTREAM = ("Catch-v0", "NChain-v0")
+
+
+def float32_prob(env: Any, info: dict[str, Any]) -> np.float32:
+    """Return the probability in info, which upstream gives as int or float."""
+    return np.float32(info["prob"])
+
+
+def upstream_of(task_id: str) -> GymnasiumOracle | None:
+    """Return the upstream environment of a task; None if it has none."""
+    if task_id in WITHOUT_UPSTREAM:
+        return None
+    upstream_id = UPSTREAM_IDS.get(task_id, task_id)
+    if upstream_id == "Blackjack-v1":
+        return GymnasiumOracle(upstream_id, observation=lambda obs: np.array(obs, np.int32), requirements=(GYMNASIUM,))
+    info: dict[str, Any] = {"prob": float32_prob}
+    if upstream_id == "Taxi-v4":
+        info["action_mask"] = "action_mask"
+    return GymnasiumOracle(upstream_id, info=info, requirements=(GYMNASIUM,))

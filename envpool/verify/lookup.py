@@ -1,0 +1,50 @@
+"""Finding the upstream environment of a task."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from envpool.extensions import load_compiled
+from envpool.registry import registry
+from envpool.verify.oracle import Oracle
+
+
+def oracle_of(task_id: str) -> Oracle | None:
+    """Return the upstream environment of a task.
+
+    The module of the environment, or else the nearest module ``upstream`` in the packages that contain it, has a
+    function ``upstream_of(task_id)``, which returns an `Oracle`, or None if the task has no upstream environment.
+
+    Parameters
+    ----------
+    task_id : str
+        The task.
+
+    Returns
+    -------
+    Oracle or None
+        None if the task has no upstream environment.
+
+    Raises
+    ------
+    UnknownTaskError
+        There is no such task.
+    ImportError
+        A package of the upstream environment is missing, or this build of envpool lacks the environment.
+    """
+    entry = registry.find(task_id)
+    function = getattr(load_compiled(entry.import_path), "upstream_of", None) or upstream_function(entry.import_path)
+    oracle: Oracle | None = function(task_id) if function else None
+    return oracle
+
+
+def upstream_function(module: str) -> Any:
+    """Return ``upstream_of`` of the nearest module ``upstream`` in the packages that contain a module, or None."""
+    package = module.rpartition(".")[0]
+    while package:
+        if find_spec(f"{package}.upstream"):
+            return import_module(f"{package}.upstream").upstream_of
+        package = package.rpartition(".")[0]
+    return None
