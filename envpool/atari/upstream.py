@@ -15,18 +15,19 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 
 from envpool.registration import make_spec
-from envpool.verify.gymnasium_oracle import GYMNASIUM, GymnasiumOracle
+from envpool.verify.gymnasium_oracle import GymnasiumOracle
 
 #: Neither sticky actions nor a limit of frames; the wrapper skips frames.
 RAW: dict[str, Any] = {"frameskip": 1, "repeat_action_probability": 0.0, "max_num_frames_per_episode": 0}
 #: Games of which gymnasium's wrapper refuses to draw a number of no-ops, since no-op is not among their actions.
 WITHOUT_NOOP = ("backgammon", "video_checkers")
-REQUIREMENTS = (GYMNASIUM, "ale-py==0.12.1", "opencv-python-headless")
+PACKAGES = ("gymnasium", "ale-py", "opencv-python-headless")
 
 
 def make_preprocessed(game: str, terminal_on_life_loss: bool = False, noop_max: int = 30) -> gymnasium.Env[Any, Any]:
     """Return an environment of ale_py under gymnasium's wrappers."""
     importlib.import_module("cv2")  # Without it, the wrapper raises an error without a package to install.
+    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
     gymnasium.register_envs(ale_py)
     env = gymnasium.make("ALE/Pong-v5", game=game, disable_env_checker=True, **RAW)
     env = AtariPreprocessing(env, noop_max=noop_max, terminal_on_life_loss=terminal_on_life_loss)
@@ -43,16 +44,14 @@ def oracle_of(game: str, **kwargs: Any) -> GymnasiumOracle:
     options: dict[str, Any] = {"use_fire_reset": False}
     if game in WITHOUT_NOOP:
         kwargs["noop_max"] = options["noop_max"] = 0
+    name = "".join(part.capitalize() for part in game.split("_"))
+    make: Any = make_preprocessed
     return GymnasiumOracle(
-        EnvSpec(
-            "ALE/" + "".join(part.capitalize() for part in game.split("_")) + "-v5",
-            entry_point=make_preprocessed,
-            max_episode_steps=27000,
-        ),
+        EnvSpec(f"ALE/{name}-v5", entry_point=make, max_episode_steps=27000),
         {"game": game, **kwargs},
         info={"lives": "lives", "ram": ram},
         options=options,
-        requirements=REQUIREMENTS,
+        packages=PACKAGES,
         note="under AtariPreprocessing",
     )
 

@@ -13,11 +13,13 @@ import numpy as np
 from gymnasium.envs.box2d import car_racing, lunar_lander
 from gymnasium.envs.registration import EnvSpec
 
-from envpool.verify.gymnasium_oracle import GYMNASIUM, GymnasiumOracle
+from envpool.verify.gymnasium_oracle import GymnasiumOracle
 
 #: Second word of the seed of the generator that draws the wind of LunarLander's version 2.
 WIND_STREAM = 0x77696E64
-REQUIREMENTS = (GYMNASIUM, "box2d==2.3.10", "pygame")
+#: What LunarLander makes its world with.
+WORLD = f"{lunar_lander.__name__}.Box2D.b2World"
+PACKAGES = ("gymnasium", "box2d", "pygame")
 
 
 class LunarLanderV2(lunar_lander.LunarLander):
@@ -30,13 +32,13 @@ class LunarLanderV2(lunar_lander.LunarLander):
             self.wind_idx, self.torque_idx = rng.integers(-9999, 9999), rng.integers(-9999, 9999)
             self.has_wind = getattr(self, "has_wind", self.enable_wind)
         world, self.enable_wind = self.world, False  # Otherwise reset() would draw the wind.
-        with patch.object(lunar_lander.Box2D, "b2World", lambda gravity: world):
+        with patch(WORLD, lambda gravity: world):
             return super().reset(seed=seed, options=options)
 
     def step(self, action: Any) -> Any:
         """Step with the wind that reset() kept off."""
         self.enable_wind = self.has_wind
-        return super().step(action)
+        return super().step(action)  # type: ignore[no-untyped-call]
 
 
 class CarRacingV2(car_racing.CarRacing):
@@ -58,7 +60,7 @@ class CarRacingV2(car_racing.CarRacing):
 
 
 #: Environments of version 2 by the name of the task.
-VERSION_2 = {
+VERSION_2: dict[str, tuple[Any, dict[str, Any]]] = {
     "LunarLander-v2": (LunarLanderV2, {}),
     "LunarLanderContinuous-v2": (LunarLanderV2, {"continuous": True}),
     "CarRacing-v2": (CarRacingV2, {}),
@@ -69,8 +71,8 @@ def upstream_of(task_id: str) -> GymnasiumOracle:
     """Return the upstream environment of a task."""
     info = {"lap_finished": "lap_finished"} if task_id.startswith("CarRacing") else {}
     if task_id not in VERSION_2:
-        return GymnasiumOracle(task_id, info=info, requirements=REQUIREMENTS)
+        return GymnasiumOracle(task_id, info=info, packages=PACKAGES)
     env, kwargs = VERSION_2[task_id]
     spec = EnvSpec(task_id, entry_point=env, max_episode_steps=1000)
     note = "(gymnasium 0.29.1), made of version 3"
-    return GymnasiumOracle(spec, kwargs, info=info, requirements=REQUIREMENTS, note=note)
+    return GymnasiumOracle(spec, kwargs, info=info, packages=PACKAGES, note=note)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from envpool.verify.gymnasium_oracle import GYMNASIUM, GymnasiumOracle
+from envpool.verify.gymnasium_oracle import GymnasiumOracle
 
 #: Task id -> id in Gymnasium.
 UPSTREAM_IDS = {
@@ -32,4 +32,4 @@ def acrobot_state(env: Any, info: dict[str, Any]) -> npt.NDArray[np.float32]:
 def upstream_of(task_id: str) -> GymnasiumOracle:
     """Return the upstream environment of a task."""
     info = {"state": acrobot_state} if task_id == "Acrobot-v1" else {}
-    return GymnasiumOracle(UPSTREAM_IDS[task_id], info=info, requirements=(GYMNASIUM,))
+    return GymnasiumOracle(UPSTREAM_IDS[task_id], info=info, packages=("gymnasium",))

@@ -27,6 +27,13 @@ def positive_int(text: str) -> int:
     return int(text)
 
 
+def seed(text: str) -> int:
+    """Parse a seed, an integer from 0 to 2^31 - 1."""
+    if not text.isdecimal() or int(text) >= 2**31:
+        raise argparse.ArgumentTypeError(f"must be an integer from 0 to {2**31 - 1}, got {text!r}")
+    return int(text)
+
+
 def positive_seconds(text: str) -> float:
     """Parse a finite number of seconds above 0."""
     try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from envpool.verify.gymnasium_oracle import GYMNASIUM, GymnasiumOracle
+from envpool.verify.gymnasium_oracle import GymnasiumOracle
 
 #: Upstream ids of tasks that Gymnasium has under another version or not natively.
 UPSTREAM_IDS = {
@@ -30,8 +30,8 @@ def upstream_of(task_id: str) -> GymnasiumOracle | None:
         return None
     upstream_id = UPSTREAM_IDS.get(task_id, task_id)
     if upstream_id == "Blackjack-v1":
-        return GymnasiumOracle(upstream_id, observation=lambda obs: np.array(obs, np.int32), requirements=(GYMNASIUM,))
+        return GymnasiumOracle(upstream_id, observation=lambda obs: np.array(obs, np.int32), packages=("gymnasium",))
     info: dict[str, Any] = {"prob": float32_prob}
     if upstream_id == "Taxi-v4":
         info["action_mask"] = "action_mask"
-    return GymnasiumOracle(upstream_id, info=info, requirements=(GYMNASIUM,))
+    return GymnasiumOracle(upstream_id, info=info, packages=("gymnasium",))

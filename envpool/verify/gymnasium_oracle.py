@@ -14,9 +14,6 @@ from gymnasium.envs.registration import EnvSpec
 from envpool.verify.oracle import Oracle
 from envpool.verify.records import leaves
 
-#: The version of gymnasium whose environments the tasks equal.
-GYMNASIUM = "gymnasium==1.4.0"
-
 
 def unchanged(value: Any) -> Any:
     """Return the argument."""

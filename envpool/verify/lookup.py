@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import gymnasium
+
 from envpool.extensions import load_compiled
 from envpool.registry import registry
 from envpool.verify.oracle import Oracle
+
+INSTALL = "pip install 'envpool[verify]'"
+
+
+class MissingUpstreamError(ImportError):
+    """A package of an upstream environment is missing, or its version does not have the environment."""
+
+
+@contextmanager
+def needs_upstream() -> Iterator[None]:
+    """Turn the errors of missing upstream packages into a MissingUpstreamError, which says what to install."""
+    try:
+        yield
+    except (ImportError, gymnasium.error.Error) as error:
+        text = " ".join(str(error).split()).rstrip(".")
+        raise MissingUpstreamError(f"its upstream package cannot be used ({text}); run: {INSTALL}") from error
 
 
 def oracle_of(task_id: str) -> Oracle | None:
@@ -31,12 +51,16 @@ def oracle_of(task_id: str) -> Oracle | None:
     ------
     UnknownTaskError
         There is no such task.
+    MissingUpstreamError
+        A package of the upstream environment is missing.
     ImportError
-        A package of the upstream environment is missing, or this build of envpool lacks the environment.
+        This build of envpool lacks the environment, or a package is missing that the environment needs.
     """
     entry = registry.find(task_id)
-    function = getattr(load_compiled(entry.import_path), "upstream_of", None) or upstream_function(entry.import_path)
-    oracle: Oracle | None = function(task_id) if function else None
+    module = load_compiled(entry.import_path)
+    with needs_upstream():
+        function = getattr(module, "upstream_of", None) or upstream_function(entry.import_path)
+        oracle: Oracle | None = function(task_id) if function else None
     return oracle
 
 

@@ -39,13 +39,13 @@ class Oracle:
     ----------
     options : mapping
         Options of the pool under which it equals upstream; the others have their defaults.
-    requirements : sequence of str
-        Packages that upstream consists of, as pip names them, in the versions that the task equals, for example
-        ``"gymnasium==1.4.0"``.
+    packages : tuple of str
+        Packages whose versions may change what upstream returns, as pip names them. The versions that the task equals
+        are those of the extra ``verify``.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
-    requirements: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:

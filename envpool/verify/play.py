@@ -14,6 +14,7 @@ from envpool.errors import EnvStepError
 from envpool.registration import make_gymnasium, make_spec
 from envpool.verify.bits import MismatchError, bits_apart
 from envpool.verify.gymnasium_oracle import action_row
+from envpool.verify.lookup import needs_upstream
 from envpool.verify.oracle import Oracle, Player
 from envpool.verify.records import as_reset, batch_record
 
@@ -95,6 +96,13 @@ def play(task_id: str, oracle: Oracle, steps: int, seed: int, num_envs: int) -> 
     -------
     Outcome
         What was compared, and the first difference.
+
+    Raises
+    ------
+    MissingUpstreamError
+        A package of the upstream environment is missing.
+    ImportError
+        A package is missing that the task needs.
     """
     seeds = [seed + i for i in range(num_envs)]
     outcome = Outcome(seed)
@@ -102,7 +110,8 @@ def play(task_id: str, oracle: Oracle, steps: int, seed: int, num_envs: int) -> 
         stack.enter_context(np.errstate(all="ignore"))
         players = []
         for env_seed in seeds:
-            players.append(oracle.start(env_seed))
+            with needs_upstream():
+                players.append(oracle.start(env_seed))
             stack.callback(players[-1].close)
         pool = stack.enter_context(make_gymnasium(task_id, num_envs=num_envs, env_seed=seeds, **oracle.options))
         space = make_spec(task_id, **oracle.options).action_space

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from envpool.mujoco.base import MUJOCO_VERSION
 from envpool.mujoco.base.model import import_with_bindings
 from envpool.mujoco.dmc.registration import MAX_EPISODE_STEPS, camel_case
 from envpool.verify.actions import make_actions
@@ -37,7 +37,12 @@ def suite_tasks() -> dict[str, tuple[str, str]]:
 def load(task_id: str, seed: int, max_episode_steps: int, frame_skip: int | None = None) -> Any:
     """Return dm_control's environment, with a time limit in steps as the pool has it."""
     domain, task = suite_tasks()[task_id]
-    env = load_suite().load(domain, task, task_kwargs={"random": seed})
+    log = logging.getLogger("absl")
+    before, log.disabled = log.disabled, True  # The compiler warns of attributes in models of the suite.
+    try:
+        env = load_suite().load(domain, task, task_kwargs={"random": seed})
+    finally:
+        log.disabled = before
     env._step_limit = max_episode_steps
     if frame_skip is not None:
         env._n_sub_steps = frame_skip
@@ -114,4 +119,4 @@ class SuitePlayer:
 def upstream_of(task_id: str) -> SuiteOracle:
     """Return the upstream environment of a task."""
     load_suite()
-    return SuiteOracle(task_id, requirements=("dm_control==1.0.50", f"mujoco=={MUJOCO_VERSION}"))
+    return SuiteOracle(task_id, packages=("dm_control", "mujoco"))

@@ -12,24 +12,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 from unittest import mock
 
 import gymnasium
-import mujoco
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
-from envpool.mujoco.base import MUJOCO_VERSION
-from envpool.verify.gymnasium_oracle import GYMNASIUM, GymnasiumOracle
+from envpool.mujoco.base.model import import_with_bindings
+from envpool.verify.gymnasium_oracle import GymnasiumOracle
+
+mujoco: Any = import_with_bindings("mujoco")
 
 
 def make_pusher_v4(**kwargs: Any) -> gymnasium.Env[Any, Any]:
     """Make gymnasium's Pusher-v4 under a MuJoCo that it refuses."""
-    from gymnasium.envs.mujoco.pusher_v4 import PusherEnv
-
+    make: Any = import_module("gymnasium.envs.mujoco.pusher_v4").PusherEnv
     with mock.patch.object(mujoco, "__version__", "2.3.7"):
-        return PusherEnv(**kwargs)
+        env: gymnasium.Env[Any, Any] = make(**kwargs)
+    return env
 
 
 PUSHER_V4 = EnvSpec("Pusher-v4", entry_point=make_pusher_v4, max_episode_steps=100)
@@ -66,7 +68,7 @@ def upstream_of(task_id: str, kwargs: Mapping[str, Any] | None = None) -> Gymnas
         PUSHER_V4 if upstream_id == "Pusher-v4" else upstream_id,
         options,
         without_contact_forces if is_old else None,
-        requirements=(GYMNASIUM, f"mujoco=={MUJOCO_VERSION}"),
+        packages=("gymnasium", "mujoco"),
         note="without contact forces" if is_old else "",
     )
     return replace(oracle, info=info_of(task_id, oracle))
