@@ -9,6 +9,7 @@ if a task could not be compared.
 from __future__ import annotations
 
 import argparse
+import logging
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -56,11 +57,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare the tasks, print each result, and return the exit status."""
+    level = logging.root.manager.disable
+    logging.disable(logging.WARNING)  # Upstream packages log warnings about their own models.
+    try:
+        return compare(arguments)
+    finally:
+        logging.disable(level)
+
+
+def compare(arguments: argparse.Namespace) -> int:
+    """Compare the tasks, and print each result; return the exit status."""
+    from envpool.verify.lookup import FailedUpstreamError
+
     results = Results()
     for task_id, oracle in oracles(arguments.tasks, results).items():
         try:
             outcomes = list(played(task_id, oracle, arguments))
-        except ImportError as error:
+        except (ImportError, FailedUpstreamError) as error:
             results.skip(task_id, f"{task_id} cannot be compared: {error}", is_failure=True)
             continue
         print("\n".join(report(task_id, oracle, outcomes, arguments)), flush=True)

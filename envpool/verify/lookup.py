@@ -21,14 +21,21 @@ class MissingUpstreamError(ImportError):
     """A package of an upstream environment is missing, or its version does not have the environment."""
 
 
+class FailedUpstreamError(RuntimeError):
+    """An upstream environment raised an exception."""
+
+
 @contextmanager
 def needs_upstream() -> Iterator[None]:
-    """Turn the errors of missing upstream packages into a MissingUpstreamError, which says what to install."""
+    """Turn exceptions of upstream packages into a MissingUpstreamError or a FailedUpstreamError."""
     try:
         yield
     except (ImportError, gymnasium.error.Error) as error:
         text = " ".join(str(error).split()).rstrip(".")
         raise MissingUpstreamError(f"its upstream package cannot be used ({text}); run: {INSTALL}") from error
+    except Exception as error:
+        text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise FailedUpstreamError(f"its upstream environment failed ({text})") from error
 
 
 def oracle_of(task_id: str) -> Oracle | None:
@@ -53,6 +60,8 @@ def oracle_of(task_id: str) -> Oracle | None:
         There is no such task.
     MissingUpstreamError
         A package of the upstream environment is missing.
+    FailedUpstreamError
+        A package of the upstream environment raised another exception.
     ImportError
         This build of envpool lacks the environment, or a package is missing that the environment needs.
     """

@@ -101,6 +101,8 @@ def play(task_id: str, oracle: Oracle, steps: int, seed: int, num_envs: int) -> 
     ------
     MissingUpstreamError
         A package of the upstream environment is missing.
+    FailedUpstreamError
+        An upstream environment raised an exception.
     ImportError
         A package is missing that the task needs.
     """
@@ -128,6 +130,8 @@ def play(task_id: str, oracle: Oracle, steps: int, seed: int, num_envs: int) -> 
                 result = pool.step(action_batch(actions, at))
             except EnvStepError as error:
                 env, reason = next(iter(error.failures.items()))
+                with needs_upstream():
+                    players[env].record(rows[env])
                 outcome.difference = Difference(t + 1, env, "", reason=f"the environment failed: {reason}")
                 break
             compare_step(outcome, t + 1, players, rows, result)
@@ -145,7 +149,8 @@ def compare_step(
     """Play one step upstream, and compare it with the result of the pool."""
     batch = batch_record(*result)
     for env, (player, action) in enumerate(zip(players, actions, strict=True)):
-        record = player.record(action)
+        with needs_upstream():
+            record = player.record(action)
         outcome.difference = outcome.difference or first_difference(step, env, record, batch)
         outcome.fields += [name for name in record if name not in outcome.fields]
     if not outcome.difference:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from envpool.mujoco.base.model import import_with_bindings
+from envpool.mujoco.base.opengl import load as load_gl
 from envpool.mujoco.dmc.registration import MAX_EPISODE_STEPS, camel_case
 from envpool.verify.actions import make_actions
 from envpool.verify.oracle import Oracle
@@ -22,10 +23,20 @@ UNLIMITED = 1e10
 
 @cache
 def load_suite() -> Any:
-    """Import dm_control's suite and return it."""
+    """Import dm_control's suite and return it.
+
+    Some of its tasks need an OpenGL context. If nothing else is asked for, dm_control chooses GLFW, even without a
+    display, so EGL is chosen here if there is no display and EGL works.
+    """
     with warnings.catch_warnings():  # dm_control warns if it cannot open windows
         warnings.simplefilter("ignore")
-        return import_with_bindings("dm_control.suite")
+        if "MUJOCO_GL" in os.environ or os.environ.get("DISPLAY") or load_gl("egl") is not None:
+            return import_with_bindings("dm_control.suite")
+        os.environ["MUJOCO_GL"] = "egl"
+        try:
+            return import_with_bindings("dm_control.suite")
+        finally:
+            del os.environ["MUJOCO_GL"]
 
 
 def suite_tasks() -> dict[str, tuple[str, str]]:
@@ -37,12 +48,7 @@ def suite_tasks() -> dict[str, tuple[str, str]]:
 def load(task_id: str, seed: int, max_episode_steps: int, frame_skip: int | None = None) -> Any:
     """Return dm_control's environment, with a time limit in steps as the pool has it."""
     domain, task = suite_tasks()[task_id]
-    log = logging.getLogger("absl")
-    before, log.disabled = log.disabled, True  # The compiler warns of attributes in models of the suite.
-    try:
-        env = load_suite().load(domain, task, task_kwargs={"random": seed})
-    finally:
-        log.disabled = before
+    env = load_suite().load(domain, task, task_kwargs={"random": seed})
     env._step_limit = max_episode_steps
     if frame_skip is not None:
         env._n_sub_steps = frame_skip
