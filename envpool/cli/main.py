@@ -9,6 +9,7 @@ from envpool.cli import list as list_command
 from envpool.cli import spec as spec_command
 from envpool.cli import verify as verify_command
 from envpool.cli.bench import command as bench_command
+from envpool.cli.doctor import command as doctor_command
 from envpool.cli.guard import guarded
 from envpool.cli.parsing import Parser
 from envpool.cli.watch import command as watch_command
@@ -21,6 +22,7 @@ COMMANDS = {
     "bench": bench_command,
     "watch": watch_command,
     "verify": verify_command,
+    "doctor": doctor_command,
 }
 
 

@@ -19,7 +19,6 @@ from envpool.cli.list import is_glob, matching
 from envpool.cli.parsing import positive_int, seed
 from envpool.errors import ConfigError
 from envpool.registration import registry
-from envpool.requirements import Requirement, requirements
 
 if TYPE_CHECKING:
     from envpool.verify.oracle import Oracle
@@ -191,8 +190,6 @@ def with_bits(value: Any) -> str:
 def summary(results: Results) -> Iterator[str]:
     """Yield the last lines: the packages, and how many tasks agree."""
     required = {r.name: r for r in [*requirements()[""], *requirements().get("verify", ())]}
-    from envpool.verify.lookup import INSTALL
-
     versions = {name: version for name in results.packages if (version := Requirement(name).installed())}
     if versions:
         yield wrapped("compared with " + ", ".join(f"{name} {version}" for name, version in versions.items()))
