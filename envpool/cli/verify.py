@@ -189,6 +189,9 @@ def with_bits(value: Any) -> str:
 
 def summary(results: Results) -> Iterator[str]:
     """Yield the last lines: the packages, and how many tasks agree."""
+    from envpool.requirements import Requirement, requirements
+    from envpool.verify.lookup import INSTALL
+
     required = {r.name: r for r in [*requirements()[""], *requirements().get("verify", ())]}
     versions = {name: version for name in results.packages if (version := Requirement(name).installed())}
     if versions:
@@ -198,7 +201,7 @@ def summary(results: Results) -> Iterator[str]:
         yield wrapped(f"envpool equals other versions: {', '.join(others)}; to install them, run: {INSTALL}")
     compared = len(results.equal) + len(results.different)
     if results.different:
-        yield wrapped(f"{len(results.different)} of {counted(compared)} DIFFER: {', '.join(results.different)}")
+        yield wrapped(f"different ({len(results.different)} of {counted(compared)}): {', '.join(results.different)}")
     elif results.equal:
         yield f"every bit agrees ({counted(compared)})"
     if results.failed:
