@@ -29,7 +29,9 @@ def acrobot_state(env: Any, info: dict[str, Any]) -> npt.NDArray[np.float32]:
     return np.asarray(env.unwrapped.state[:2], np.float32)
 
 
-def upstream_of(task_id: str) -> GymnasiumOracle:
-    """Return the upstream environment of a task."""
+def upstream_of(task_id: str) -> GymnasiumOracle | None:
+    """Return the upstream environment of a task; None if Gymnasium does not have it."""
+    if task_id not in UPSTREAM_IDS:
+        return None
     info = {"state": acrobot_state} if task_id == "Acrobot-v1" else {}
     return GymnasiumOracle(UPSTREAM_IDS[task_id], info=info, packages=("gymnasium",))

@@ -109,19 +109,19 @@ def oracles(patterns: Iterable[str], results: Results) -> dict[str, Oracle]:
         A pattern matches no task.
     ConfigError
         A task that is named in full has no upstream package, or no task is left.
-    ImportError
-        A package is missing that a task needs that is named in full.
+    ImportError, FailedUpstreamError
+        A task that is named in full needs a package that is missing, or its upstream package fails.
     """
-    from envpool.verify.lookup import oracle_of
+    from envpool.verify.lookup import FailedUpstreamError, oracle_of
 
     found: dict[str, Oracle] = {}
     for pattern in patterns:
         for task_id in matching(pattern) if is_glob(pattern) else [registry.find(pattern).task_id]:
             try:
                 oracle = oracle_of(task_id)
-            except ImportError as error:
+            except (ImportError, FailedUpstreamError) as error:
                 if not is_glob(pattern):
-                    raise ImportError(f"{task_id} cannot be compared: {error}") from error
+                    raise type(error)(f"{task_id} cannot be compared: {error}") from error
                 results.skip(task_id, f"{task_id} cannot be compared: {error}", is_failure=True)
                 continue
             if oracle:
