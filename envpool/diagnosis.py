@@ -15,7 +15,7 @@ from dataclasses import dataclass
 #: States of a finding: it works; it is absent or restricted, which is no failure; it is installed and does not work.
 OK, NOTE, PROBLEM = "ok", "note", "problem"
 #: How long a check in a process of its own may take, in seconds.
-TIMEOUT = 120
+TIMEOUT = 300
 
 
 @dataclass(frozen=True)

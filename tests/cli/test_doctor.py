@@ -1,6 +1,7 @@
 """``envpool doctor``."""
 
 import json
+import subprocess
 import sys
 
 import numpy as np
@@ -16,7 +17,8 @@ from envpool.errors import EnvStepError
 from envpool.mujoco.base import health as gl_health
 from envpool.registration import registry
 from envpool.requirements import Requirement, parse, requirements
-from tests.cli.command import run_command
+from tests.cli.command import COMMAND, ENVIRONMENT
+from tests.support.process import PATIENCE
 
 FAMILIES = {family(entry) for entry in registry.tasks.values() if entry.import_path.startswith("envpool.")}
 
@@ -48,7 +50,13 @@ def install(folder, name, version, module, code=""):
 
 def test_the_installation_of_the_tests_is_well(tmp_path):
     path = tmp_path / "report.json"
-    done = run_command("doctor", "--json", str(path))
+    done = subprocess.run(
+        [*COMMAND, "doctor", "--json", str(path)],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        timeout=10 * PATIENCE,
+    )
     report = json.loads(path.read_text())
     found = {title: {f["name"]: f for f in findings} for title, findings in report["sections"].items()}
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
