@@ -6,7 +6,7 @@ of the literature uses them. The wrappers never press FIRE, so the pool does not
 
 from __future__ import annotations
 
-import importlib
+from importlib.util import find_spec
 from typing import Any
 
 import ale_py
@@ -21,12 +21,15 @@ from envpool.verify.gymnasium_oracle import GymnasiumOracle
 RAW: dict[str, Any] = {"frameskip": 1, "repeat_action_probability": 0.0, "max_num_frames_per_episode": 0}
 #: Games of which gymnasium's wrapper refuses to draw a number of no-ops, since no-op is not among their actions.
 WITHOUT_NOOP = ("backgammon", "video_checkers")
-PACKAGES = ("gymnasium", "ale-py", "opencv-python-headless")
+#: Only one of the two may be installed, so neither is part of an extra.
+INSTALL_OPENCV = "pip install opencv-python (or opencv-python-headless, which has no windows)"
+PACKAGES = ("gymnasium", "ale-py", "opencv-python", "opencv-python-headless")
 
 
 def make_preprocessed(game: str, terminal_on_life_loss: bool = False, noop_max: int = 30) -> gymnasium.Env[Any, Any]:
     """Return an environment of ale_py under gymnasium's wrappers."""
-    importlib.import_module("cv2")  # Without it, the wrapper raises an error without a package to install.
+    if find_spec("cv2") is None:
+        raise ImportError(f"gymnasium's AtariPreprocessing needs OpenCV, which is not installed: {INSTALL_OPENCV}")
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
     gymnasium.register_envs(ale_py)
     env = gymnasium.make("ALE/Pong-v5", game=game, disable_env_checker=True, **RAW)
