@@ -1,1 +1,1 @@
-"""The command-line interface: ``envpool list``, ``envpool spec``, ``envpool bench`` and ``envpool watch``."""
+"""The command-line interface: ``envpool list``, ``spec``, ``bench``, ``watch``, ``verify`` and ``doctor``."""

@@ -11,7 +11,7 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 READER_GONE = 141  # 128 + SIGPIPE
 
 
-def guarded(name: str, call: Callable[[], None]) -> int:
+def guarded(name: str, call: Callable[[], int | None]) -> int:
     """Run a command and return its exit status.
 
     Parameters
@@ -19,16 +19,16 @@ def guarded(name: str, call: Callable[[], None]) -> int:
     name : str
         Name of the command, which starts every message on stderr.
     call : callable
-        Runs the command.
+        Runs the command, and returns its exit status if it is not 0.
 
     Returns
     -------
     int
-        0 on success, 2 after an exception (printed on stderr in one line), 130 after Ctrl-C, 141 if the reader of
-        stdout closed the pipe.
+        That of the command, 0 by default; 2 after an exception (printed on stderr in one line), 130 after Ctrl-C,
+        141 if the reader of stdout closed the pipe.
     """
     try:
-        call()
+        status = call() or 0
         sys.stdout.flush()
     except KeyboardInterrupt:
         print(f"\n{name}: interrupted", file=sys.stderr)
@@ -41,4 +41,4 @@ def guarded(name: str, call: Callable[[], None]) -> int:
         text = " ".join(str(error).split()) or type(error).__name__
         print(f"{name}: error: {text}", file=sys.stderr)
         return FAILED
-    return 0
+    return status

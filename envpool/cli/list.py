@@ -38,7 +38,7 @@ def matching(pattern: str) -> list[str]:
     """Return the matching ids in registration order; if there are none, raise UnknownTaskError naming similar ids."""
     ids = list(registry.tasks)
     wanted = pattern.lower()
-    if any(c in pattern for c in "*?["):
+    if is_glob(pattern):
         found = [i for i in ids if fnmatchcase(i.lower(), wanted)]
     else:
         found = [i for i in ids if wanted in i.lower()]
@@ -47,6 +47,11 @@ def matching(pattern: str) -> list[str]:
         hint = f"did you mean {' or '.join(near)}?" if near else "`envpool list` without a pattern lists all tasks"
         raise UnknownTaskError(f"no task matches {pattern!r}; {hint}")
     return found
+
+
+def is_glob(pattern: str) -> bool:
+    """Return whether a pattern matches whole ids; if not, it matches a part of them."""
+    return any(c in pattern for c in "*?[")
 
 
 def family(task: TaskEntry) -> str:

@@ -7,14 +7,23 @@ from collections.abc import Sequence
 import envpool
 from envpool.cli import list as list_command
 from envpool.cli import spec as spec_command
+from envpool.cli import verify as verify_command
 from envpool.cli.bench import command as bench_command
+from envpool.cli.doctor import command as doctor_command
 from envpool.cli.guard import guarded
 from envpool.cli.parsing import Parser
 from envpool.cli.watch import command as watch_command
 
 #: Commands by name, in the order in which the help lists them. Each module has HELP, add_arguments(parser) and
-#: run(arguments).
-COMMANDS = {"list": list_command, "spec": spec_command, "bench": bench_command, "watch": watch_command}
+#: run(arguments), which returns the exit status, or None for 0.
+COMMANDS = {
+    "list": list_command,
+    "spec": spec_command,
+    "bench": bench_command,
+    "watch": watch_command,
+    "verify": verify_command,
+    "doctor": doctor_command,
+}
 
 
 def make_parser() -> Parser:

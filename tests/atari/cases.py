@@ -9,20 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import ale_py
-import gymnasium
 import numpy as np
-from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 
 import envpool
 from envpool.atari.registration import GAMES
+from envpool.atari.upstream import oracle_of
 from tests.atari.oracle import Game, GameOracle
 from tests.conformance.cases import ExactnessCase, FrameCase, UndisturbedCase, describe
 from tests.support.oracles.frames import Size, resized
 from tests.support.oracles.gymnasium_oracle import Upstream
 from tests.support.oracles.trajectory import Trajectory
-
-gymnasium.register_envs(ale_py)
 
 
 def id_of(game: str) -> str:
@@ -81,20 +77,7 @@ def plain_rules() -> Iterator[ExactnessCase]:
             yield case(task_id, label, 10_000, num_envs=2, seed=2, runs=TWO_THREADS, options=options, is_slow=True)
 
 
-#: Neither sticky actions nor a limit of frames; the wrapper skips frames.
-RAW: dict[str, Any] = {"frameskip": 1, "repeat_action_probability": 0.0, "max_num_frames_per_episode": 0}
-
-
-def make_preprocessed(game: str, terminal_on_life_loss: bool = False) -> gymnasium.Env[Any, Any]:
-    """Return an environment as most of the literature uses it."""
-    env = gymnasium.make("ALE/Pong-v5", game=game, disable_env_checker=True, **RAW)
-    return FrameStackObservation(AtariPreprocessing(env, terminal_on_life_loss=terminal_on_life_loss), 4)
-
-
-gymnasium.register("Preprocessed-v0", make_preprocessed, max_episode_steps=27000)
 RUNS: list[dict[str, Any]] = [*TWO_THREADS, {"num_threads": 2, "batch_size": 1}, {"autoreset_mode": "same_step"}]
-#: Games that gymnasium's wrapper refuses, since no-op is not among their actions.
-WITHOUT_NOOP = ("backgammon", "video_checkers")
 
 
 def assert_no_episode_ended(expected: Trajectory) -> None:
@@ -107,8 +90,8 @@ def gymnasiums_wrappers() -> Iterator[ExactnessCase]:
 
     def case(game: str, label: str, steps: int, **more: Any) -> ExactnessCase:
         life = {"terminal_on_life_loss": True} if "episodic_life" in more.get("options", {}) else {}
-        upstream = Upstream("Preprocessed-v0", {"game": game, **life}, info={"lives": "lives"})
-        options = {"use_fire_reset": False} | more.pop("options", {})
+        upstream = Upstream.of(oracle_of(game, **life))
+        options = upstream.options | more.pop("options", {})
         return ExactnessCase(id_of(game), upstream, f"gymnasium's wrappers{label}", options, steps=steps, **more)
 
     for game in ("pong", "breakout", "ms_pacman", "seaquest", "air_raid"):
@@ -128,8 +111,7 @@ def gymnasiums_wrappers() -> Iterator[ExactnessCase]:
         verify=assert_no_episode_ended,
     )
     for game in GAMES:
-        if game not in WITHOUT_NOOP:
-            yield case(game, "-long", 120, num_envs=1, runs=RUNS[:1], min_episodes=0, seed=4, is_slow=True)
+        yield case(game, "-long", 120, num_envs=1, runs=RUNS[:1], min_episodes=0, seed=4, is_slow=True)
 
 
 EXACTNESS = [*plain_rules(), *gymnasiums_wrappers()]

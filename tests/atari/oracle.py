@@ -11,7 +11,7 @@ import numpy as np
 from ale_py import roms
 
 import envpool
-from tests.support.oracles.oracle import Oracle
+from tests.support.oracles.oracle import CaseOracle
 
 NOOP, FIRE = ale_py.Action.NOOP, ale_py.Action.FIRE
 
@@ -136,7 +136,7 @@ class Game:
         }
 
 
-class GameOracle(Oracle):
+class GameOracle(CaseOracle):
     """Compares pools with games record by record: whole trajectories of screens would take too much memory.
 
     Environment i has the seed ``case.seed + i``. Each action is held for 8 steps on average, so that games advance.

@@ -1,65 +1,24 @@
-"""The environments that this family is compared with, and policies for them.
-
-Version 3 is gymnasium's. Version 2 is what gymnasium 0.29.1 had, made of the version at hand: the differences between
-the two are written down here.
-"""
+"""Environments that this family is compared with besides those of `envpool.box2d.upstream`, and policies for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
-from unittest.mock import patch
 
 import gymnasium
 import numpy as np
 from gymnasium.envs.box2d import car_racing, lunar_lander
 from gymnasium.envs.box2d.bipedal_walker import BipedalWalkerHeuristics
 
+from envpool.box2d.upstream import CarRacingV2, LunarLanderV2
 from tests.support.oracles.gymnasium_oracle import Upstream, reference
 from tests.support.oracles.trajectory import Trajectory
-
-#: Second word of the seed of the generator that draws the wind of LunarLander's version 2.
-WIND_STREAM = 0x77696E64
 
 #: Ids of the upstream environments of this module.
 V2, BLIND = "envpool-test/LunarLanderV2", "envpool-test/BlindCar"
 
 Policy = Callable[[gymnasium.Env[Any, Any], Any], Any]
-
-
-class LunarLanderV2(lunar_lander.LunarLander):
-    """Keeps its world and wind over episodes; upstream draws the wind once, from numpy's global generator."""
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        if seed is not None:
-            rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, WIND_STREAM])))
-            self.wind_idx, self.torque_idx = rng.integers(-9999, 9999), rng.integers(-9999, 9999)
-            self.has_wind = getattr(self, "has_wind", self.enable_wind)
-        world, self.enable_wind = self.world, False  # Otherwise reset() would draw the wind.
-        with patch.object(lunar_lander.Box2D, "b2World", lambda gravity: world):
-            return super().reset(seed=seed, options=options)
-
-    def step(self, action: Any) -> Any:
-        self.enable_wind = self.has_wind
-        return super().step(action)
-
-
-class CarRacingV2(car_racing.CarRacing):
-    """Truncates when the lap is finished, and shows the reward without its fraction."""
-
-    def step(self, action: Any) -> Any:
-        obs, reward, terminated, truncated, info = super().step(action)
-        if info.get("lap_finished"):
-            terminated, truncated = False, True
-        return obs, reward, terminated, truncated, info
-
-    def _render(self, mode: str) -> Any:
-        reward, self.reward = self.reward, float(int(self.reward))
-        try:
-            return super()._render(mode)
-        finally:
-            self.reward = reward
 
 
 class BlindCar(car_racing.CarRacing):
@@ -73,8 +32,8 @@ class BlindCarV2(BlindCar, CarRacingV2):
     pass
 
 
-for name in ("LunarLanderV2", "CarRacingV2", "BlindCar", "BlindCarV2"):
-    gymnasium.register(f"envpool-test/{name}", entry_point=f"{__name__}:{name}", max_episode_steps=1000)
+for env in (LunarLanderV2, CarRacingV2, BlindCar, BlindCarV2):
+    gymnasium.register(f"envpool-test/{env.__name__}", entry_point=env, max_episode_steps=1000)
 
 
 # ---- policies --------------------------------------------------------------------------------------------------------

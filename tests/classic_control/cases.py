@@ -6,31 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import gymnasium
-import numpy as np
 
+from envpool.classic_control import upstream
+from envpool.classic_control.upstream import UPSTREAM_IDS
 from tests.conformance.cases import ExactnessCase, FrameCase, StateCase, UndisturbedCase, describe
 from tests.support.oracles.frames import STEPS, rendered
 from tests.support.oracles.gymnasium_oracle import Upstream
 from tests.support.oracles.trajectory import Trajectory
-
-#: Task id -> id in Gymnasium.
-UPSTREAM_IDS = {
-    "CartPole-v0": "CartPole-v0",
-    "phys2d/CartPole-v0": "CartPole-v0",
-    "CartPole-v1": "CartPole-v1",
-    "phys2d/CartPole-v1": "CartPole-v1",
-    "Pendulum-v0": "Pendulum-v1",
-    "phys2d/Pendulum-v0": "Pendulum-v1",
-    "Pendulum-v1": "Pendulum-v1",
-    "MountainCar-v0": "MountainCar-v0",
-    "MountainCarContinuous-v0": "MountainCarContinuous-v0",
-    "Acrobot-v1": "Acrobot-v1",
-}
-
-
-def acrobot_state(env: Any, info: dict[str, Any]) -> np.ndarray:
-    """Return the entry ``state`` of the pool's info, which upstream does not have."""
-    return np.asarray(env.unwrapped.state[:2], np.float32)
 
 
 def upstream_of(
@@ -43,8 +25,7 @@ def upstream_of(
             assert hasattr(env.unwrapped, name)
             setattr(env.unwrapped, name, value)
 
-    info = {"state": acrobot_state} if task_id == "Acrobot-v1" else {}
-    return Upstream(UPSTREAM_IDS[task_id], kwargs or {}, set_attributes, info=info)
+    return Upstream.of(upstream.upstream_of(task_id), kwargs=kwargs or {}, prepare=set_attributes)
 
 
 # ---- exactness -------------------------------------------------------------------------------------------------------

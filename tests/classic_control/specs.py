@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from envpool.classic_control.upstream import UPSTREAM_IDS
 from envpool.errors import ConfigError
-from tests.classic_control.cases import UPSTREAM_IDS, upstream_of
+from tests.classic_control.cases import upstream_of
 from tests.conformance.cases import BadOption, SpacesCase, SpecCase
 
 DISCRETE, CONTINUOUS = (np.int32, [-1]), (np.float32, [-1, 1])

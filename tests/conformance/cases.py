@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 
 from tests.support.oracles.frames import STEPS, Size, assert_same_frames
-from tests.support.oracles.oracle import Oracle
+from tests.support.oracles.oracle import CaseOracle
 from tests.support.oracles.trajectory import Trajectory
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -43,14 +43,14 @@ class ExactnessCase:
     ----------
     task_id : str
         The pool's task.
-    oracle : Oracle
+    oracle : CaseOracle
         Plays the upstream environments.
     label : str
         Distinguishes the case from others of the same task in test ids.
     options : mapping
         Task options of the pool.
     actions : str
-        A mode of `tests.support.oracles.actions.make_actions`, or a name for what the oracle does itself.
+        A mode of `envpool.verify.actions.make_actions`, or a name for what the oracle does itself.
     num_envs : int
         Environment i has the seed ``1000 * seed + i``.
     steps : int
@@ -60,7 +60,7 @@ class ExactnessCase:
     runs : sequence of mapping
         Pool options (num_threads, batch_size, autoreset_mode); one pool is run for each, upstream only once.
     min_episodes : int
-        Number of episodes that must end, as `Oracle.count_episodes` counts them.
+        Number of episodes that must end, as `CaseOracle.count_episodes` counts them.
     ignored : sequence of str
         Arrays that are not compared.
     verify : callable, optional
@@ -70,7 +70,7 @@ class ExactnessCase:
     """
 
     task_id: str
-    oracle: Oracle
+    oracle: CaseOracle
     label: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     actions: str = "random"

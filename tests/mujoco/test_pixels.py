@@ -7,9 +7,9 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError
+from envpool.verify.actions import make_actions
 from tests.mujoco.dmc.upstream import Suite
 from tests.mujoco.gym.cases import make_rendered
-from tests.support.oracles.actions import make_actions
 
 SEED = 5
 SIZE = {"render_height": 20, "render_width": 24}

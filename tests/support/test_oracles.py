@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from tests.support.oracles.actions import make_actions
+from envpool.verify.actions import make_actions
+from envpool.verify.bits import bits_apart
+from envpool.verify.records import leaves
 from tests.support.oracles.gymnasium_oracle import Upstream, assert_exact, reference
 from tests.support.oracles.pool_runner import run_pool
-from tests.support.oracles.trajectory import Trajectory, bits_apart, compare, leaves
+from tests.support.oracles.trajectory import Trajectory, compare
 
 NAN, INF = np.nan, np.inf
 

@@ -7,31 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from envpool.toy_text import upstream
 from tests.support.oracles.gymnasium_oracle import Upstream
-
-#: Upstream ids of tasks that gymnasium 1.4.0 has under another version or not natively.
-UPSTREAM_IDS = {
-    "Taxi-v3": "Taxi-v4",
-    "CliffWalking-v0": "CliffWalking-v1",
-    "tabular/CliffWalking-v0": "CliffWalking-v1",
-    "tabular/Blackjack-v0": "Blackjack-v1",
-}
-
-
-def float32_prob(env: Any, info: dict[str, Any]) -> np.float32:
-    """Return the probability in info, which upstream gives as int or float."""
-    return np.float32(info["prob"])
 
 
 def upstream_of(task_id: str, kwargs: Mapping[str, Any] | None = None) -> Upstream:
     """Return the oracle of a task, with arguments of ``gymnasium.make``."""
-    upstream_id = UPSTREAM_IDS.get(task_id, task_id)
-    if upstream_id == "Blackjack-v1":
-        return Upstream(upstream_id, kwargs or {}, observation=lambda obs: np.array(obs, np.int32))
-    info: dict[str, Any] = {"prob": float32_prob}
-    if upstream_id == "Taxi-v4":
-        info["action_mask"] = "action_mask"
-    return Upstream(upstream_id, kwargs or {}, info=info)
+    return Upstream.of(upstream.upstream_of(task_id), kwargs=kwargs or {})
 
 
 def best_actions(env: Any) -> Any:

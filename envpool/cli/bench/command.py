@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from envpool.cli.parsing import add_option_argument, positive_int, positive_seconds
+from envpool.cli.parsing import add_option_argument, check_output, positive_int, positive_seconds
 from envpool.cli.spec import make_spec
 from envpool.errors import ConfigError
 
@@ -101,10 +101,8 @@ def check(arguments: argparse.Namespace) -> None:
         if name in POOL_OPTIONS:
             raise ConfigError(f"use --{name.replace('_', '-')} instead of --option {name}=...")
     for path in (arguments.json, arguments.plot):
-        if path is not None and not path.parent.is_dir():
-            raise ConfigError(f"cannot write {path}: the directory {path.parent} does not exist")
-        if path is not None and path.is_dir():
-            raise ConfigError(f"cannot write {path}: it is a directory; give the name of a file")
+        if path is not None:
+            check_output(path)
     if arguments.plot:
         from envpool.cli.bench.plot import check_plot
 

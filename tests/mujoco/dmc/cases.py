@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 import envpool
+from envpool.mujoco.dmc.upstream import UNLIMITED, suite_tasks
 from tests.conformance.cases import ExactnessCase, FrameCase, UndisturbedCase
-from tests.mujoco.dmc.upstream import UNLIMITED, Suite, SuiteOracle, suite_tasks
+from tests.mujoco.dmc.upstream import Suite, SuiteOracle
 from tests.support.oracles.frames import Size
 from tests.support.oracles.trajectory import Trajectory
 

@@ -6,7 +6,8 @@ from dm_control.rl.control import PhysicsError
 
 import envpool
 from envpool.errors import EnvStepError
-from tests.mujoco.dmc.upstream import load, reference
+from envpool.mujoco.dmc.upstream import load
+from tests.mujoco.dmc.upstream import reference
 from tests.support.oracles.pool_runner import assert_pools_equal
 
 TEXT = r"Physics state is invalid\. Warning\(s\) raised: mjWARN_BADCTRL"
@@ -82,5 +83,4 @@ def test_infinite_controls_are_clipped_where_there_are_limits(task_id):
     actions = np.random.default_rng(1).choice([np.inf, -np.inf, 0.5], (30, 1, *space.shape))
     with np.errstate(over="ignore", invalid="ignore"):
         expected = reference(task_id, actions, [9])
-    del expected.arrays["discount"]
     assert_pools_equal(expected, task_id, actions, [9])

@@ -3,7 +3,7 @@
 import pytest
 
 import envpool
-from tests.mujoco.dmc.upstream import suite_tasks
+from envpool.mujoco.dmc.upstream import suite_tasks
 from tests.support.python import output_of
 
 

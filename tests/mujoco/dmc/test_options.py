@@ -8,8 +8,8 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError
-from tests.mujoco.dmc.upstream import load
-from tests.support.oracles.actions import make_actions
+from envpool.mujoco.dmc.upstream import load
+from envpool.verify.actions import make_actions
 
 
 def test_frame_stack():

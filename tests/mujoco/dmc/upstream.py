@@ -8,44 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 import envpool
-from tests.support.oracles.actions import make_actions
+from envpool.mujoco.dmc import upstream
+from envpool.mujoco.dmc.upstream import load
+from tests.support.oracles import gymnasium_oracle
 from tests.support.oracles.frames import Size
-from tests.support.oracles.oracle import Oracle
+from tests.support.oracles.oracle import CaseOracle
 from tests.support.oracles.trajectory import Trajectory
-
-#: Bound of controls without limits. The simulation does not survive such a control; the tests draw up to 1 instead.
-UNLIMITED = 1e10
-
-
-def camel_case(name: str) -> str:
-    """Return a name of the suite as EnvPool spells it in an id."""
-    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
-
-
-@cache
-def suite_tasks() -> dict[str, tuple[str, str]]:
-    """Return domain and task of every task of the suite by id."""
-    from dm_control import suite
-
-    return {f"{camel_case(domain)}{camel_case(task)}-v1": (domain, task) for domain, task in suite.ALL_TASKS}
-
-
-def load(task_id: str, seed: int, max_episode_steps: int, frame_skip: int | None = None) -> Any:
-    """Return dm_control's environment, with a time limit in steps as the pool has it."""
-    from dm_control import suite
-
-    domain, task = suite_tasks()[task_id]
-    env = suite.load(domain, task, task_kwargs={"random": seed})
-    env._step_limit = max_episode_steps
-    if frame_skip is not None:
-        env._n_sub_steps = frame_skip
-    return env
 
 
 def reference(
@@ -63,7 +36,7 @@ def reference(
     task_id : str
         The pool's task.
     actions : numpy.ndarray
-        float64 (records - 1, num_envs, nu), see `tests.support.oracles.actions.make_actions`.
+        float64 (records - 1, num_envs, nu), see `envpool.verify.actions.make_actions`.
     seeds : sequence of int
         One for each env.
     max_episode_steps, frame_skip : int
@@ -75,36 +48,14 @@ def reference(
     Returns
     -------
     Trajectory
-        With "discount" (float32, 1 at a reset) besides the usual arrays.
+        With all info keys of `info`.
     """
-    out = Trajectory(actions.shape[0] + 1, len(seeds))
-    for i, seed in enumerate(seeds):
-        env = load(task_id, seed, max_episode_steps, frame_skip)
-        done, elapsed = True, 0
-        started: dict[str, Any] = {}
-        for t in range(out.records):
-            if done:
-                step = env.reset()
-                elapsed = 0
-                started = {key: np.array(get(env)) for key, get in (info or {}).items()}
-            else:
-                step = env.step(actions[t - 1, i])
-                elapsed += 1
-            done = step.last()
-            for name, value in step.observation.items():
-                out.put(f"obs:{name}", (t, i), np.array(value))
-            out.put("reward", (t, i), np.float32(step.reward or 0))
-            out.put("discount", (t, i), np.float32(1 if step.discount is None else step.discount))
-            out.put("terminated", (t, i), np.bool_(done and step.discount == 0))
-            out.put("truncated", (t, i), np.bool_(done and step.discount == 1))
-            out.put("elapsed_step", (t, i), np.int32(elapsed))
-            for key, value in started.items():
-                out.put(f"info:{key}", (t, i), value)
-    return out
+    oracle = upstream.SuiteOracle(task_id, max_episode_steps, frame_skip, info or {})
+    return gymnasium_oracle.reference(oracle, actions, seeds)
 
 
 @dataclass(frozen=True)
-class SuiteOracle(Oracle):
+class SuiteOracle(CaseOracle):
     """Plays dm_control's environments.
 
     Attributes
@@ -119,13 +70,11 @@ class SuiteOracle(Oracle):
         """Return the actions and seeds of a case, and what upstream returned."""
         options = case.options
         space = envpool.make_spec(case.task_id, **options).action_space
-        actions = make_actions(space, case.actions, case.steps, case.num_envs, case.seed)
-        actions = np.where(space.high == UNLIMITED, actions / UNLIMITED, actions)
+        oracle = upstream.upstream_of(case.task_id)
+        actions = oracle.choose_actions(space, case.actions, case.steps, case.num_envs, case.seed)
         seeds = [1000 * case.seed + i for i in range(case.num_envs)]
         limit = options["max_episode_steps"]
-        with np.errstate(all="ignore"):
-            expected = reference(case.task_id, actions, seeds, limit, options.get("frame_skip"), self.info)
-        del expected.arrays["discount"]
+        expected = reference(case.task_id, actions, seeds, limit, options.get("frame_skip"), self.info)
         return actions, seeds, expected
 
     def count_episodes(self, expected: Trajectory) -> int:

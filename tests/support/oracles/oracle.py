@@ -8,7 +8,7 @@ from tests.support.oracles.pool_runner import run_pool
 from tests.support.oracles.trajectory import Trajectory, compare
 
 
-class Oracle:
+class CaseOracle:
     """Plays upstream environments, which pools are compared with."""
 
     def play(self, case: Any) -> tuple[Any, list[int], Trajectory]:

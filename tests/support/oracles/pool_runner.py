@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import envpool
-from tests.support.oracles.trajectory import Trajectory, compare, leaves
+from envpool.verify.records import as_reset, batch_record, leaves
+from tests.support.oracles.trajectory import Trajectory, compare
 
 
 def run_pool(task_id: str, actions: Any, seeds: Sequence[int], **options: Any) -> Trajectory:
@@ -19,7 +20,7 @@ def run_pool(task_id: str, actions: Any, seeds: Sequence[int], **options: Any) -
     task_id : str
         Task of the pool.
     actions : numpy.ndarray or dict
-        (records - 1, num_envs, ...), see `tests.support.oracles.actions.make_actions`. Record t + 1 of env i uses
+        (records - 1, num_envs, ...), see `envpool.verify.actions.make_actions`. Record t + 1 of env i uses
         actions[t, i]; the entry of a record that is a reset is not used.
     seeds : sequence of int
         One for each env.
@@ -102,12 +103,7 @@ class Recorder:
     def reset_batch(self, env_id: Any) -> tuple[Any, ...]:
         """Reset envs and return their rows in the form of step()."""
         obs, info = self.pool.reset(env_id)
-        return self.as_reset(obs, info)
-
-    def as_reset(self, obs: Any, info: dict[str, Any]) -> tuple[Any, ...]:
-        """Return first rows of episodes in the form of step()."""
-        no = np.zeros(len(info["env_id"]), bool)
-        return obs, np.zeros(len(no), np.float32), no, no, info
+        return as_reset(obs, info)
 
     def store(self, obs: Any, reward: Any, terminated: Any, truncated: Any, info: dict[str, Any]) -> np.ndarray:
         """Store a batch, and the resets that belong to it in modes other than next_step; return the env ids."""
@@ -122,7 +118,7 @@ class Recorder:
             keep = ~(terminated | truncated)
             self.store_rows(*(take(x, keep) for x in (obs, reward, terminated, truncated, info)))
             self.store_rows(*(take(x, done) for x in (info["final_obs"], reward, terminated, truncated, last)))
-            self.store_rows(*self.as_reset(first_obs, first_info))
+            self.store_rows(*as_reset(first_obs, first_info))
         else:
             self.store_rows(obs, reward, terminated, truncated, info)
             self.store_rows(*self.reset_batch(ids[done]))
@@ -131,18 +127,12 @@ class Recorder:
     def store_rows(self, obs: Any, reward: Any, terminated: Any, truncated: Any, info: dict[str, Any]) -> None:
         """Store one record for each row, at its env's next place."""
         ids = info["env_id"]
-        own_info = {k: v for k, v in info.items() if k not in CORE_INFO}
-        rows = {"reward": reward, "terminated": terminated, "truncated": truncated}
-        rows |= {"elapsed_step": info["elapsed_step"]} | dict(leaves(obs, "obs")) | dict(leaves(own_info, "info"))
+        rows = batch_record(obs, reward, terminated, truncated, info)
         wanted = self.next_record[ids] < self.out.records
         at = self.next_record[ids[wanted]], ids[wanted]
         for name, values in rows.items():
             self.out.put(name, at, values[wanted])
         self.next_record[ids] += 1
-
-
-#: Entries of info that every env has.
-CORE_INFO = ("env_id", "players", "elapsed_step", "final_obs", "_final_obs", "final_info", "_final_info")
 
 
 def take(nest: Any, rows: np.ndarray) -> Any:

@@ -7,20 +7,12 @@ style, thread count and batch size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-
-def leaves(nest: Any, prefix: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the arrays of a nested dict by name: ``obs`` for a plain array, else ``obs:a``, ``obs:a.b``."""
-    if not isinstance(nest, Mapping):
-        yield prefix, np.asarray(nest)
-        return
-    for key, value in nest.items():
-        yield from leaves(value, f"{prefix}.{key}" if ":" in prefix else f"{prefix}:{key}")
+from envpool.verify.bits import bits_apart
 
 
 @dataclass
@@ -62,31 +54,6 @@ class Trajectory:
     def num_episodes(self) -> int:
         """Episodes that ended."""
         return int((self.arrays["terminated"] | self.arrays["truncated"]).sum())
-
-
-def bits_apart(expected: np.ndarray, actual: np.ndarray) -> np.ndarray:
-    """Count the differing bits of each element; integers and bools by value, any NaN equals any NaN.
-
-    Returns
-    -------
-    numpy.ndarray
-        int64, shape of the arguments.
-
-    Raises
-    ------
-    AssertionError
-        The shapes differ, or the types: floats must have the same width.
-    """
-    assert expected.shape == actual.shape, f"shapes {expected.shape} and {actual.shape}"
-    if expected.dtype.kind in "biu" and actual.dtype.kind in "biu":
-        bits = expected.astype(np.int64).view(np.uint64) ^ actual.astype(np.int64).view(np.uint64)
-        return np.asarray(np.bitwise_count(bits), np.int64)
-    assert expected.dtype.kind == "f" and expected.dtype == actual.dtype, f"types {expected.dtype} and {actual.dtype}"
-    unsigned = np.dtype(f"u{expected.dtype.itemsize}")
-    bits = np.ascontiguousarray(expected).view(unsigned) ^ np.ascontiguousarray(actual).view(unsigned)
-    count = np.asarray(np.bitwise_count(bits), np.int64)
-    count[np.isnan(expected) & np.isnan(actual)] = 0
-    return count
 
 
 @dataclass

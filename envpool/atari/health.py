@@ -1,0 +1,35 @@
+"""What ``envpool doctor`` says about the ROMs of the games."""
+
+from __future__ import annotations
+
+from envpool.atari.registration import GAMES
+from envpool.atari.roms import read_rom, rom_folder
+from envpool.diagnosis import NOTE, OK, PROBLEM, Finding
+from envpool.errors import ConfigError
+from envpool.extensions import load_compiled
+
+TITLE = "ROMs"
+
+
+def findings() -> list[Finding]:
+    """Return whether the ROM of each game is there and is the one that ALE supports."""
+    try:
+        emulator = load_compiled("envpool.atari.env")
+    except ImportError as error:
+        return [Finding("games", "not available", NOTE, str(error))]
+    try:
+        folder = rom_folder()
+        errors = list(filter(None, (rom_error(game, emulator.find(game)["md5"]) for game in GAMES)))
+    except ImportError as error:
+        return [Finding("games", "no ROMs", PROBLEM, str(error))]
+    text = f"{len(GAMES) - len(errors)} of {len(GAMES)} in {folder}"
+    return [Finding("games", text, PROBLEM if errors else OK, errors[0] if errors else "")]
+
+
+def rom_error(game: str, md5: str) -> str:
+    """Return why the ROM of a game cannot be used; empty if it can."""
+    try:
+        read_rom(game, md5)
+    except ConfigError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,102 @@
+"""Check the installation: versions, machine, extras, and a self-test of the tasks.
+
+A line that starts with "-" names something that is not installed or restricted, and how to get it; this is no failure.
+A line that starts with "!" names something that is installed and does not work, and the way out. The exit status is 0
+if there is no such line, and 1 otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+
+import envpool
+from envpool.cli.parsing import check_output
+from envpool.diagnosis import NOTE, OK, PROBLEM, Finding
+
+HELP = "check the installation, and test the tasks for a few seconds"
+
+FAILED = 1
+WIDTH = 80
+MARKS = {OK: " ", NOTE: "-", PROBLEM: "!"}
+PACKAGE = Path(envpool.__file__).parent
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``envpool doctor``."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the findings to FILE")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the findings, write the file, and return the exit status."""
+    if arguments.json:
+        check_output(arguments.json)
+    found: dict[str, list[Finding]] = {}
+    for name in modules():
+        title, findings = section(name)
+        found[title] = findings
+        print(f"{title}\n" + "\n".join(lines(findings)) + "\n", flush=True)
+    problems = [finding for findings in found.values() for finding in findings if finding.state == PROBLEM]
+    print("\n".join(verdict(problems)))
+    if arguments.json:
+        report = {
+            "envpool": envpool.__version__,
+            "is_well": not problems,
+            "sections": {title: [asdict(f) for f in findings] for title, findings in found.items()},
+        }
+        arguments.json.write_text(json.dumps(report, indent=2) + "\n")
+    return FAILED if problems else 0
+
+
+def modules() -> list[str]:
+    """Return the modules with the sections, those of the families among them; see `envpool.diagnosis`."""
+    of_families = sorted(file.relative_to(PACKAGE).with_suffix("").parts for file in PACKAGE.rglob("*/health.py"))
+    return [
+        *(f"{__package__}.{name}" for name in ("packages", "machine", "extras")),
+        *(".".join(("envpool", *parts)) for parts in of_families),
+        f"{__package__}.self_test",
+    ]
+
+
+def section(name: str) -> tuple[str, list[Finding]]:
+    """Return the heading and the findings of a module; if it fails, the reason is a problem."""
+    try:
+        module = import_module(name)
+        return module.TITLE, module.findings()
+    except Exception as error:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        return name, [Finding("this check", text, PROBLEM, "mend what is named here, and run `envpool doctor` again")]
+
+
+def lines(findings: Iterable[Finding]) -> Iterator[str]:
+    """Yield the lines of a section: mark, name and text in columns, and the remedy below the text."""
+    findings = list(findings)
+    width = max((len(finding.name) for finding in findings), default=0)
+    for finding in findings:
+        first = f"{MARKS[finding.state]} {finding.name:<{width}}  "
+        yield filled(finding.text, first, len(first))
+        if finding.remedy:
+            yield filled(finding.remedy, " " * len(first) + "-> ", len(first) + 3)
+
+
+def filled(text: str, first: str, indent: int) -> str:
+    """Return a text after the beginning of a line, in lines of at most 80 characters with a hanging indent."""
+    gap = " " * indent
+    return textwrap.fill(
+        text, WIDTH, initial_indent=first, subsequent_indent=gap, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def verdict(problems: list[Finding]) -> Iterator[str]:
+    """Yield the last lines: whether all is well, or the problems with their remedies."""
+    if not problems:
+        yield "all that is installed works"
+        return
+    yield f"{len(problems)} {'problem' if len(problems) == 1 else 'problems'}"
+    yield from lines(problems)

@@ -1,0 +1,83 @@
+"""Finding the upstream environment of a task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import gymnasium
+
+from envpool.extensions import load_compiled
+from envpool.registry import registry
+from envpool.verify.oracle import Oracle
+
+INSTALL = "pip install 'envpool[verify]'"
+
+
+class MissingUpstreamError(ImportError):
+    """A package of an upstream environment is missing, or its version does not have the environment."""
+
+
+class FailedUpstreamError(RuntimeError):
+    """An upstream environment raised an exception."""
+
+
+@contextmanager
+def needs_upstream() -> Iterator[None]:
+    """Turn exceptions of upstream packages into a MissingUpstreamError or a FailedUpstreamError."""
+    try:
+        yield
+    except (ImportError, gymnasium.error.Error) as error:
+        text = " ".join(str(error).split()).rstrip(".")
+        raise MissingUpstreamError(f"its upstream package cannot be used ({text}); run: {INSTALL}") from error
+    except Exception as error:
+        text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise FailedUpstreamError(f"its upstream environment failed ({text})") from error
+
+
+def oracle_of(task_id: str) -> Oracle | None:
+    """Return the upstream environment of a task.
+
+    The module of the environment, or else the nearest module ``upstream`` in the packages that contain it, has a
+    function ``upstream_of(task_id)``, which returns an `Oracle`, or None if the task has no upstream environment.
+
+    Parameters
+    ----------
+    task_id : str
+        The task.
+
+    Returns
+    -------
+    Oracle or None
+        None if the task has no upstream environment.
+
+    Raises
+    ------
+    UnknownTaskError
+        There is no such task.
+    MissingUpstreamError
+        A package of the upstream environment is missing.
+    FailedUpstreamError
+        A package of the upstream environment raised another exception.
+    ImportError
+        This build of envpool lacks the environment, or a package is missing that the environment needs.
+    """
+    entry = registry.find(task_id)
+    module = load_compiled(entry.import_path)
+    with needs_upstream():
+        function = getattr(module, "upstream_of", None) or upstream_function(entry.import_path)
+        oracle: Oracle | None = function(task_id) if function else None
+    return oracle
+
+
+def upstream_function(module: str) -> Any:
+    """Return ``upstream_of`` of the nearest module ``upstream`` in the packages that contain a module, or None."""
+    package = module.rpartition(".")[0]
+    while package:
+        if find_spec(f"{package}.upstream"):
+            return import_module(f"{package}.upstream").upstream_of
+        package = package.rpartition(".")[0]
+    return None
