@@ -12,8 +12,9 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_load_rlx32
+from envpool._core.batch_block cimport BatchBlock
 from envpool._core.block_memory cimport BlockMemory
-from envpool._core.blocks cimport BatchBlock, BlockStore
+from envpool._core.blocks cimport BlockStore
 from envpool._core.consumer cimport (
     READY, SLICE, begin_rows, is_ready, note_return, run_if_quick, wait_drained, wait_ready,
 )

@@ -1,27 +1,10 @@
 """Batch blocks and their recycling: see blocks.pyx."""
 
-cimport numpy as cnp
-from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
+from envpool._core.batch_block cimport BatchBlock, Column
 from envpool._core.block_memory cimport BlockMemory
 from envpool._core.structs cimport Block
-
-cdef struct Column:             # an array of a block; its place is the same in all blocks of a store
-    int64_t offset              # bytes from the start of the block
-    int64_t row_bytes
-    PyObject* descr
-    int flags                   # of an array as it was made
-    int ndim
-    cnp.npy_intp dims[8]
-
-cdef class BatchBlock:
-    cdef Block* block           # the block behind the arrays
-    cdef BlockMemory memory     # contains it
-    cdef list arrays            # one ndarray per column with all rows; nothing else in this package refers to them
-    cdef bint is_held(self)
-    cdef bint is_pristine(self, const Column* columns)
-    cdef void show(self, Block* block, BlockMemory memory, const Column* columns)
 
 cdef class BlockStore:
     cdef readonly tuple names   # names of the arrays, in order
@@ -55,7 +38,6 @@ cdef class BlockStore:
 
     cdef int lay_out(self) except -1
     cdef Block* place(self, char* at) noexcept
-    cdef BatchBlock new_arrays(self, Block* block, BlockMemory memory)
     cdef bint has_others(self) noexcept
     cdef BatchBlock choose(self, BatchBlock found)
     cdef BatchBlock find_recent(self)

@@ -4,62 +4,21 @@ A block begins with the struct through which the engine writes; its columns foll
 are nothing but memory: when one is handed out, the arrays of a batch block that nobody holds are pointed at it, and the
 memory that they showed before goes in flight. If few are in flight, each keeps its arrays.
 
-Anyone who holds an array, or a slice, a memoryview or a DLPack view of it, raises the reference count of that array,
-directly or through the base of the view. The memory behind a batch block may therefore be written again when the batch
-block alone references its arrays, no array has a weak reference, and every array has its original layout (nobody has
-reshaped it in place or cleared its writeable flag). The memory belongs to an object that is the base of every array, so
-that it outlives the pool as long as an array does.
-
 Memory is freed when it was not needed for a while: of the batch blocks that nobody holds, the smallest number that
 remained unused at any time during a period of twice as many batches as there are batch blocks is freed, one per batch.
 """
 
 import numpy as np
 
-cimport numpy as cnp
 from cpython.list cimport PyList_GET_SIZE
-from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 from posix.mman cimport MADV_DONTNEED, madvise
 
+from envpool._core.batch_block cimport BatchBlock, Column, batch_block_of
 from envpool._core.block_memory cimport BlockMemory, HUGE, HUGE_PAGE, MAPPED, PAGE, round_up
 from envpool._core.structs cimport DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, REWARD, STEP_TYPE, TERMINATED, TRUNCATED
-
-cnp.import_array()
-
-cdef extern from *:
-    """
-    #define ep_refcount(o) Py_REFCNT(o)
-    #define ep_has_weakref(a) (((PyArrayObject_fields *)(a))->weakreflist != NULL)
-    /* Whether an array is as it was made: its memory, flags, dtype and shape. */
-    static inline int ep_is_pristine(PyObject *array, const char *data, int flags, PyObject *descr, int ndim,
-                                     const npy_intp *dims) {
-      const PyArrayObject_fields *a = (const PyArrayObject_fields *)array;
-      int changed = a->data != data | a->flags != flags | (PyObject *)a->descr != descr | a->nd != ndim;
-      for (int d = 0; !changed && d < ndim; d++) changed = a->dimensions[d] != dims[d];
-      return !changed;
-    }
-    /* Points an array that nobody holds at other memory of the same layout, which `base` keeps alive. */
-    static inline void ep_point_at(PyObject *array, void *data, PyObject *base) {
-      PyArrayObject_fields *a = (PyArrayObject_fields *)array;
-      PyObject *before = a->base;
-      a->data = (char *)data;
-      if (before == base) return;
-      Py_INCREF(base);
-      a->base = base;
-      Py_XDECREF(before);
-    }
-    """
-    Py_ssize_t ep_refcount(PyObject* o)
-    bint ep_has_weakref(PyObject* a)
-    bint ep_is_pristine(PyObject* array, const char* data, int flags, PyObject* descr, int ndim,
-                        const cnp.npy_intp* dims)
-    void ep_point_at(PyObject* array, void* data, PyObject* base)
-
-cdef extern from "Python.h":
-    PyObject* PyList_GET_ITEM(object items, Py_ssize_t i)   # borrowed: the reference is not counted
 
 cdef enum:
     LOOKED_AT = 4       # number of blocks handed out last, and of earlier ones, that are considered for each batch
@@ -73,39 +32,6 @@ CORE_COLUMNS = {
     ELAPSED_STEP: ("elapsed_step", np.int32), ENV_ID: ("env_id", np.int32), DONE: ("done", np.bool_),
     DISCOUNT: ("discount", np.float32), STEP_TYPE: ("step_type", np.int32),
 }
-
-
-cdef class BatchBlock:
-    """The arrays that show a block."""
-
-    cdef bint is_held(self):
-        """Whether anyone but this object can access one of its arrays."""
-        cdef PyObject* a
-        cdef Py_ssize_t i
-        for i in range(PyList_GET_SIZE(self.arrays)):
-            a = PyList_GET_ITEM(self.arrays, i)
-            if ep_refcount(a) != 1 or ep_has_weakref(a):
-                return True
-        return False
-
-    cdef bint is_pristine(self, const Column* columns):
-        """Whether every array has its original memory, shape, dtype and flags."""
-        cdef const Column* c
-        cdef Py_ssize_t i
-        for i in range(PyList_GET_SIZE(self.arrays)):
-            c = &columns[i]
-            if not ep_is_pristine(PyList_GET_ITEM(self.arrays, i), <char*>self.block + c.offset, c.flags, c.descr,
-                                  c.ndim, c.dims):
-                return False
-        return True
-
-    cdef void show(self, Block* block, BlockMemory memory, const Column* columns):
-        """Points the arrays, which nobody may hold, at another block of the same store."""
-        cdef Py_ssize_t i
-        for i in range(PyList_GET_SIZE(self.arrays)):
-            ep_point_at(PyList_GET_ITEM(self.arrays, i), <char*>block + columns[i].offset, <PyObject*>memory)
-        self.block = block
-        self.memory = memory
 
 
 cdef class BlockStore:
@@ -218,7 +144,7 @@ cdef class BlockStore:
     cdef BatchBlock new_batch_block(self):
         """Makes a block and its arrays; raises MemoryError if it does not fit."""
         cdef BlockMemory memory = self.new_memory()
-        return self.new_arrays(<Block*>memory.base, memory)
+        return batch_block_of(<Block*>memory.base, memory, self.columns, self.dtypes)
 
     cdef list new_memories(self, int64_t count, Block** blocks):
         """Makes many blocks and returns the memory that contains each. Small blocks share memory."""
@@ -235,22 +161,6 @@ cdef class BlockStore:
                 memories.append(memory)
         self.allocated += count
         return memories
-
-    cdef BatchBlock new_arrays(self, Block* block, BlockMemory memory):
-        """Makes the arrays that show a block."""
-        cdef BatchBlock b = BatchBlock.__new__(BatchBlock)
-        cdef Column* c
-        cdef cnp.ndarray array
-        cdef Py_ssize_t i
-        b.block, b.memory, b.arrays = block, memory, []
-        for i, dtype in enumerate(self.dtypes):
-            c = &self.columns[i]
-            array = cnp.PyArray_SimpleNewFromData(c.ndim, c.dims, dtype.num, <char*>block + c.offset)
-            cnp.set_array_base(array, memory)
-            c.flags = cnp.PyArray_FLAGS(array)
-            c.descr = <PyObject*>cnp.PyArray_DESCR(array)
-            b.arrays.append(array)
-        return b
 
     # ---- recycling ---------------------------------------------------------------------------------------------------
 
@@ -276,7 +186,7 @@ cdef class BlockStore:
             b = self.new_batch_block()
         else:
             if not b.is_pristine(self.columns):
-                b = self.new_arrays(b.block, b.memory)
+                b = batch_block_of(b.block, b.memory, self.columns, self.dtypes)
             b.block.written = 0
             if self.same_step:
                 self.clean(b.block, b.memory)

@@ -25,9 +25,10 @@ from envpool._core.atomic cimport (
     ep_cas64, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_load_sc64, ep_now, ep_store_rlx64, ep_store_sc32,
     ep_swap_sc64,
 )
+from envpool._core.batch_block cimport BatchBlock
 from envpool._core.batches cimport Batches, check_can_fill
 from envpool._core.block_memory cimport BlockMemory
-from envpool._core.blocks cimport BatchBlock, BlockStore, copy_row
+from envpool._core.blocks cimport BlockStore, copy_row
 from envpool._core.consumer cimport SLICE, enqueue, leave_to_workers, publish, wait_arrivals, written_rows
 from envpool._core.env_ids cimport as_ids, in_flight_ids
 from envpool._core.failures cimport raise_failures

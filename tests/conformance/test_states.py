@@ -15,8 +15,8 @@ import pytest
 
 import envpool
 from envpool.registration import registry
+from envpool.verify.actions import make_actions
 from tests.conformance.cases import StateCase, table
-from tests.support.oracles.actions import make_actions
 from tests.support.playing import Player, first_difference
 
 PLACES = 6  # envs that are played

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tests.support.oracles.trajectory import leaves
+from envpool.verify.records import leaves
 
 #: Entries of info that tell which env a row belongs to, and not what it did.
 PLACES = ("env_id", "players")
