@@ -4,8 +4,8 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
 from envpool._core.atomic cimport (
-    ep_add_sc32, ep_futex_wait, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_load_sc64,
-    ep_now, ep_pause, ep_store_rlx32, ep_store_rlx64, ep_store_sc32, ep_store_sc64,
+    ep_add_sc32, ep_futex_wait, ep_futex_wake, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_load_sc64,
+    ep_now, ep_pause, ep_store_rel64, ep_store_rlx32, ep_store_rlx64, ep_store_sc32, ep_store_sc64,
 )
 from envpool._core.claims cimport expected_cost, help_out
 from envpool._core.queues cimport NEVER, has_work, num_unclaimed, queue_of
@@ -189,13 +189,14 @@ cdef int64_t written_rows(Engine* e) noexcept nogil:
     """Returns the number of rows that have been written to the blocks in flight.
 
     Blocks that were full before are not visited again, and rows are only written to blocks that have allocated rows.
-    `full_until` may be stored by two threads; both values are true, since no position of a block is used twice.
+    `full_until` may be stored by two threads; both values are true, since no position of a block is used twice. Whoever
+    reads it may read the rows of these blocks next, for instance to draw the envs, without having seen their counts.
     """
     cdef int64_t written, rows, k, end, full
     if e.is_sync:
         return ep_load_sc64(&e.blocks[0].written)
     end = (ep_load_sc64(&e.alloc) + e.batch_size - 1) // e.batch_size
-    full = k = max(ep_load_rlx64(&e.full_until), e.next_block)
+    full = k = max(ep_load_acq64(&e.full_until), e.next_block)
     written = (k - e.next_block) * e.batch_size
     while k < end:
         rows = ep_load_sc64(&e.blocks[k % e.num_blocks].written)
@@ -203,7 +204,7 @@ cdef int64_t written_rows(Engine* e) noexcept nogil:
         k += 1
         if full == k - 1 and rows == e.batch_size:
             full = k
-    ep_store_rlx64(&e.full_until, full)
+    ep_store_rel64(&e.full_until, full)
     return written
 
 

@@ -33,6 +33,8 @@ HARMLESS = {"call_close", "call_look", "call_collect", "call_kill", "call_fork"}
 #: A forked child has hung under AddressSanitizer, once. The likely reason is that GCC 12's does not hold the locks of
 #: its allocator during a fork, so that a child may wait for a lock that another thread had taken. Other runs do fork.
 MAY_FORK = "libasan" not in os.environ.get("LD_PRELOAD", "")
+#: Seconds for which a child that hangs may print where it does.
+GRACE = 5
 #: Depth of calls within calls.
 MAX_DEPTH = 3
 #: Seconds for which a call waits for another thread that it has asked to use the pool.
@@ -315,16 +317,23 @@ class Fuzz:
         os._exit(1 if self.problems else 0)
 
     def await_child(self, child):
-        """Wait for a child; a signal handler may fork meanwhile, and so this call may end in another child."""
+        """Wait for a child; a signal handler may fork at any point here, and so this call may end in another child."""
         until = time.monotonic() + PATIENCE
         while os.getpid() == self.pid:
-            found, status = os.waitpid(child, os.WNOHANG)
+            try:
+                found, status = os.waitpid(child, os.WNOHANG)
+            except ChildProcessError:
+                if os.getpid() == self.pid:
+                    raise
+                return
             if found:
                 if status:
                     self.problems.append(f"a child ended with status {os.waitstatus_to_exitcode(status)}")
                 return
-            if time.monotonic() > until:
-                os.kill(child, signal.SIGKILL)  # its status tells that it hung
+            if time.monotonic() > until:  # its status tells that it hung, and faulthandler prints where
+                os.kill(child, signal.SIGABRT)
+                time.sleep(GRACE)
+                os.kill(child, signal.SIGKILL)
             time.sleep(0.0005)
 
     # ---- the whole ---------------------------------------------------------------------------------------------------

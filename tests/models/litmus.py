@@ -27,6 +27,7 @@ Where several threads count on one word, read-modify-writes continue the release
 | the consumer sleeps over an arrival         | arrivals; recv_waiting, awaited  | awaited, recv_waiting; arrivals |
 | a block with more rows than a count expects | expected, head                   | head; written, expected         |
 | rows, actions, blocks, seeds, failures      | data; head or written            | head or written; data           |
+| a block that another thread found full      | data, written; full_until        | full_until; data                |
 | a slot of the ring                          | slot, head                       | claim, head, slot; claim        |
 | a row to move                               | rows, span                       | span; rows                      |
 | the list of arrivals                        | next, arrivals                   | arrivals; next                  |

@@ -47,6 +47,27 @@ def test_rows_of_a_block():
     check(rows, has_race, {"count": RLX, "ready": RLX})
 
 
+def test_blocks_that_are_known_to_be_full():
+    """written_rows(): a thread that skips a block, since another one found it full, may look at its envs next."""
+
+    def program(full=REL, full_read=ACQ, count=SC):
+        def worker():
+            yield write("row", 1, NA)
+            yield add("written", 1, count)
+
+        def first():
+            if (yield read("written", SC)) == 1:
+                yield write("full_until", 1, full)
+
+        def second():
+            if (yield read("full_until", full_read)) == 1:
+                yield read("row", NA)
+
+        return [worker, first, second]
+
+    check(program, has_race, {"full": RLX, "full_read": RLX, "count": RLX})
+
+
 def test_failures_of_a_block():
     """`failures` is relaxed on both sides: it comes with the count of the rows. The same holds for `seeds_pending`."""
 
