@@ -30,9 +30,9 @@ DOCUMENTED = (PoolStateError, EnvIdError, ActionError, RenderError, ConfigError,
 ACTIONS = (0, 1, 2, 3, 50, TRUNCATE, TERMINATE, FAIL)
 #: Calls that a forked child may make.
 HARMLESS = {"call_close", "call_look", "call_collect", "call_kill", "call_fork"}
-#: A forked child has hung under AddressSanitizer, once. The likely reason is that GCC 12's does not hold the locks of
-#: its allocator during a fork, so that a child may wait for a lock that another thread had taken. Other runs do fork.
-MAY_FORK = "libasan" not in os.environ.get("LD_PRELOAD", "")
+#: The address and thread sanitizers of GCC 12 do not hold the locks of their allocators during a fork, so that a child
+#: may wait forever for a lock that another thread had taken in the parent. Other runs do fork.
+MAY_FORK = not any(name in os.environ.get("LD_PRELOAD", "") for name in ("libasan", "libtsan"))
 #: Seconds for which a child that hangs may print where it does.
 GRACE = 5
 #: Depth of calls within calls.
