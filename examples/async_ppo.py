@@ -26,7 +26,7 @@ import envpool
 
 
 @dataclass(frozen=True)
-class Args(ppo.Args):
+class Args(ppo.CommonArgs):
     """Options of the command line."""
 
     batch_size: int = ppo.option(0, "environments that the policy acts in at a time; 0 for half of num_envs")

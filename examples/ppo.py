@@ -2,6 +2,7 @@
 
     python examples/ppo.py --task CartPole-v1 --target 475 --plot ppo.png
     python examples/ppo.py --task Pendulum-v1 --gamma 0.9 --total-timesteps 400000 --target -200
+    python examples/ppo.py --checkpoint run.pt  # again after an interruption: the run continues, with the same results
 
 Actions may be discrete or continuous, and observations may come from any Box. Images (channels, height, width) pass
 through convolutions. A pool of environments needs attention in the following points:
@@ -19,6 +20,7 @@ import time
 from collections import deque
 from dataclasses import dataclass, field, fields
 
+import checkpoint
 import numpy as np
 import torch
 from curves import plot
@@ -35,9 +37,16 @@ def option(default, text, parse=None):
     return field(default=default, metadata={"help": text, "parse": parse or type(default)})
 
 
+def positive(text):
+    """Return a positive integer."""
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive integer")
+    return int(text)
+
+
 @dataclass(frozen=True)
-class Args:
-    """Options of the command line."""
+class CommonArgs:
+    """Options of the command line that other variants of PPO have, too."""
 
     task: str = option("CartPole-v1", "task id, see envpool.list_all_envs()")
     options: str = option("{}", "further options of the task as JSON, e.g. '{\"noop_max\": 10}'")
@@ -61,6 +70,14 @@ class Args:
         None, "mean return of 100 episodes at which to stop; exit with an error if it is never reached", float
     )
     plot: str = option(None, "write the learning curve to this PNG file", str)
+
+
+@dataclass(frozen=True)
+class Args(CommonArgs):
+    """Options of the command line."""
+
+    checkpoint: str = option(None, "write checkpoints to this file; if it exists, continue the run from it", str)
+    checkpoint_every: int = option(10, "number of updates between two checkpoints", positive)
 
 
 def parse_args(argv=None, args_class=Args):
@@ -112,7 +129,7 @@ class Agent(nn.Module):
             inputs = int(np.prod(obs_space.shape))
             self.features = nn.Identity()
             self.actor, self.critic = mlp(inputs, hidden, outputs, 0.01), mlp(inputs, hidden, 1, 1.0)
-            self.scale = RunningScale((inputs,))
+        self.scale = RunningScale(() if self.is_image else (inputs,))  # images are divided by 255 instead
         self.log_std = nn.Parameter(torch.zeros(outputs), requires_grad=not self.is_discrete)
 
     def prepare(self, obs, learn=False):
@@ -276,14 +293,21 @@ def train(args):
         obs, _ = env.reset()
         was_done = np.zeros(args.num_envs, bool)
         data = Rollout(args, agent, obs)
-        per_update = args.num_envs * args.num_steps
-        for step in range(0, args.total_timesteps, per_update):
+        per_update, first = args.num_envs * args.num_steps, 0
+        changing = {"returns": returns, "reward scale": returns.scale, "observation scale": agent.scale}
+        if saved := checkpoint.load(args, env, agent, optimizer, changing):
+            first, obs, was_done = saved["step"], saved["obs"], saved["was_done"]
+            progress.update(first)
+        for step in range(first, args.total_timesteps, per_update):
             optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - step / args.total_timesteps)
             obs, was_done = data.collect(args, env, agent, returns, obs, was_done, step)
             data.estimate_advantages(args.gamma, args.gae_lambda)
             update(args, agent, optimizer, data.transitions())
             progress.set_postfix_str(f"mean return {returns.mean:.1f}", refresh=False)
             progress.update(per_update)
+            following = step + per_update
+            if args.checkpoint and following // per_update % args.checkpoint_every == 0:
+                checkpoint.save(args, env, agent, optimizer, changing, step=following, obs=obs, was_done=was_done)
             if args.target is not None and returns.mean >= args.target:
                 break
     return returns

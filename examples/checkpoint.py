@@ -1,0 +1,80 @@
+"""Checkpoints of a training run, from which the run continues bit for bit, also after it was killed."""
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+
+#: Options that may differ between the run that wrote a checkpoint and the run that continues it.
+MAY_DIFFER = {"checkpoint", "checkpoint_every", "env_threads", "plot", "target"}
+
+
+def save(args, env, agent, optimizer, objects, **progress):
+    """Write the checkpoint `args.checkpoint`.
+
+    The file is written under another name and then renamed, so that a run that is killed meanwhile leaves the previous
+    checkpoint intact.
+
+    Parameters
+    ----------
+    args : dataclass
+        The options of the run.
+    env, agent, optimizer : EnvPool, torch.nn.Module, torch.optim.Optimizer
+        No action may be in flight in the pool.
+    objects : dict of str to object
+        Objects whose attributes change in the run. An attribute that is one of these objects itself is left out.
+    **progress
+        Further values, which `load` returns.
+    """
+    content = {
+        "args": relevant(args),
+        "env": env.get_state(),
+        "agent": agent.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "generator": torch.get_rng_state(),
+        "objects": {name: attributes(value, objects) for name, value in objects.items()},
+        "progress": progress,
+    }
+    path = Path(args.checkpoint)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    with part.open("wb") as file:
+        torch.save(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def load(args, env, agent, optimizer, objects):
+    """Restore everything that was passed to `save`, and torch's generator, and return the further values as a dict.
+
+    Return None if there is no file yet. The file is pickled: only load checkpoints that you trust.
+    """
+    if not args.checkpoint or not Path(args.checkpoint).exists():
+        return None
+    content = torch.load(args.checkpoint, weights_only=False)
+    given = relevant(args)
+    changed = [f"--{n.replace('_', '-')} {v}" for n, v in content["args"].items() if given[n] != v]
+    if changed:
+        raise SystemExit(
+            f"{args.checkpoint} was written with other options: pass {' '.join(changed)} to continue it, or name "
+            "another file to start anew"
+        )
+    env.set_state(content["env"])
+    agent.load_state_dict(content["agent"])
+    optimizer.load_state_dict(content["optimizer"])
+    torch.set_rng_state(content["generator"])
+    for name, value in objects.items():
+        vars(value).update(content["objects"][name])
+    return content["progress"]
+
+
+def relevant(args):
+    """Return the options on which the result of a run depends."""
+    return {name: value for name, value in asdict(args).items() if name not in MAY_DIFFER}
+
+
+def attributes(value, objects):
+    """Return the attributes of an object, except for those that are among `objects`."""
+    return {name: v for name, v in vars(value).items() if all(v is not other for other in objects.values())}
