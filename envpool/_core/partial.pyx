@@ -29,14 +29,14 @@ from envpool._core.batch_block cimport BatchBlock
 from envpool._core.batches cimport Batches, check_can_fill
 from envpool._core.block_memory cimport BlockMemory
 from envpool._core.blocks cimport BlockStore, copy_row
-from envpool._core.consumer cimport SLICE, enqueue, leave_to_workers, publish, wait_arrivals, written_rows
+from envpool._core.consumer cimport enqueue, leave_to_workers, publish, wait_arrivals, written_rows
 from envpool._core.env_ids cimport as_ids, in_flight_ids
-from envpool._core.failures cimport raise_failures
 from envpool._core.guard cimport Guard
 from envpool._core.inputs cimport as_count, as_nanoseconds
 from envpool._core.queues cimport NEVER
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Block, Engine, ENV_ID, Queue, Span
+from envpool._core.watch cimport check_progress, interval
 
 from envpool.errors import EnvIdError, PoolStateError
 
@@ -61,6 +61,7 @@ cdef class PartialBatches:
     def __init__(self, Guard guard, Batches batches):
         self.guard = guard
         self.batches = batches
+        self.failures = batches.failures
 
     cdef bint is_computed(self) noexcept:
         """Whether every env in flight has been stepped and its row written."""
@@ -230,9 +231,11 @@ cdef class PartialBatches:
                 return 0
             leave_to_workers(e)
             with nogil:
-                wait_arrivals(e, max(missing, 1), rows, SLICE if missing else 1000)
+                wait_arrivals(e, max(missing, 1), rows, interval(e) if missing else 1000)
             PyErr_CheckSignals()
             self.guard.check_open()
+            if e.step_timeout:
+                check_progress(e, NULL, 0, e.outstanding)
 
     cdef int drop_in_flight(self) except -1:
         """Waits until every env in flight has been stepped, drops the rows, and makes the envs idle."""
@@ -299,6 +302,9 @@ cdef class PartialBatches:
         self.num_chosen = count
         return count if count >= enough else <int32_t>(count - enough)
 
+    cdef inline const char* chosen_ids(self) noexcept:
+        return <const char*>&self.chosen[0].id
+
     cdef object receive_some(self, ResultTemplate template, object min_ready, object timeout, object env_ids):
         """Returns some of the envs in flight; see Pool.recv()."""
         cdef Engine* e = self.engine
@@ -358,13 +364,16 @@ cdef class PartialBatches:
             rows = written_rows(e)
             self.collect()
             missing = -self.choose(&request)
-            left = SLICE if timeout_ns < 0 else min(deadline - ep_now(), SLICE)
+            left = interval(e) if timeout_ns < 0 else min(deadline - ep_now(), interval(e))
+            if e.step_timeout and missing > 0 and (timeout_ns < 0 or (left <= 0 and self.num_chosen == 0)):
+                check_progress(e, request.ids, request.num_ids, missing + self.num_chosen if timeout_ns < 0 else 1)
             if missing <= 0 or left <= 0:
-                break
+                if ep_load_rlx32(&e.failures) == 0 or not self.failures.note(e, self.chosen_ids(), sizeof(SendOrder),
+                                                                             self.num_chosen):
+                    break
+                continue        # noting failures may run any code as well
             with nogil:
                 wait_arrivals(e, missing, rows, left)
-        if ep_load_rlx32(&e.failures) > 0:
-            raise_failures(e, <const char*>&self.chosen[0].id, sizeof(SendOrder), self.num_chosen)
         self.mode = ENDING if ids is None and need < 0 and timeout_ns < 0 else PARTIAL
         return self.hand_out(template)
 
@@ -391,4 +400,5 @@ cdef class PartialBatches:
                 kept += 1
         self.num_arrived = kept
         e.outstanding -= n
-        return template.build([a[:n] for a in batch.arrays])
+        errors = self.failures.take(self.chosen_ids(), sizeof(SendOrder), n) if self.failures.texts else None
+        return template.build_failed([a[:n] for a in batch.arrays], errors, n)
