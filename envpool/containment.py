@@ -28,6 +28,8 @@ def check_timeout(name: str, value: Any) -> float | None:
         return None
     try:
         seconds = float(None if isinstance(value, (bool, np.bool_, str, bytes)) else value)  # type: ignore[arg-type]
+    except OverflowError:
+        seconds = math.inf
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number of seconds, or None for no timeout, got {value!r}") from None
     if not 0 < seconds <= MOST_SECONDS or math.isnan(seconds):

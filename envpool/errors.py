@@ -66,8 +66,8 @@ class EnvStepError(RuntimeError):
 class EnvTimeoutError(PoolStateError, TimeoutError):
     """A call waits for environments that have been running for longer than the option ``step_timeout``.
 
-    Nothing is lost: the environments stay in flight, and so do the results of the others. The same wait may be repeated
-    with ``recv()``; it lasts for another step_timeout at least, and succeeds once the environments return.
+    Nothing is lost: the environments stay in flight, and the results of the others can be received. ``recv()`` waits
+    again. It returns once the environments have returned, and raises again after another step_timeout.
 
     Attributes
     ----------

@@ -120,13 +120,15 @@ cdef class FrameRenderer:
         """Works and waits until these envs can be drawn."""
         cdef Engine* e = self.engine
         cdef int64_t deadline
+        cdef bint has_waited = False
         while True:
             PyErr_CheckSignals()
             self.guard.check_open()
             if self.is_computed(ids, n):
                 return 0
-            if e.step_timeout:
+            if e.step_timeout and has_waited:
                 check_progress(e, NULL, 0, e.outstanding)
+            has_waited = True
             with nogil:
                 deadline = ep_now() + interval(e)
                 while not ep_load_rlx32(&e.stop) and ep_now() < deadline:

@@ -342,6 +342,7 @@ cdef class PartialBatches:
         cdef RecvRequest request
         cdef int64_t rows, left, deadline = 0
         cdef int32_t missing
+        cdef bint has_waited = False
         request.ids = NULL
         request.num_ids = 0
         if ids is not None:
@@ -365,7 +366,7 @@ cdef class PartialBatches:
             self.collect()
             missing = -self.choose(&request)
             left = interval(e) if timeout_ns < 0 else min(deadline - ep_now(), interval(e))
-            if e.step_timeout and missing > 0 and (timeout_ns < 0 or (left <= 0 and self.num_chosen == 0)):
+            if e.step_timeout and missing > 0 and (has_waited if timeout_ns < 0 else left <= 0 and self.num_chosen == 0):
                 check_progress(e, request.ids, request.num_ids, missing + self.num_chosen if timeout_ns < 0 else 1)
             if missing <= 0 or left <= 0:
                 if ep_load_rlx32(&e.failures) == 0 or not self.failures.note(e, self.chosen_ids(), sizeof(SendOrder),
@@ -374,6 +375,7 @@ cdef class PartialBatches:
                 continue        # noting failures may run any code as well
             with nogil:
                 wait_arrivals(e, missing, rows, left)
+            has_waited = True
         self.mode = ENDING if ids is None and need < 0 and timeout_ns < 0 else PARTIAL
         return self.hand_out(template)
 

@@ -8,7 +8,7 @@ What must hold:
 - With a step timeout, no thread but the workers executes envs: the consumer could get stuck itself, and then nobody
   would notice.
 - A wait raises only if the stuck envs are in its way, so that an async pool goes on without them. The rows that are
-  ready stay where they are, and the same call may be made again: it waits for another step timeout.
+  ready stay where they are, and the wait may be repeated; the user is told again after another step timeout.
 - The stores of a note are ordered: `since` is cleared before the ids of the next chunk are stored, and set after that.
   A reader that finds the same `since` before and after it has read the ids has read those of this chunk.
 """

@@ -30,7 +30,8 @@ class DMStyle(Style):
                 | {"elapsed_step": "final:elapsed_step", "mask": "final:mask"}
             )
         if self.spec.config.on_error == "restart":
-            observation = named("State", state | {"error": ""})._replace(error={})  # a dict in every result
+            observation = named("State", state | {"error": ""})
+            observation = observation._replace(**{observation._fields[-1]: {}})  # a new dict in every result
         else:
             observation = named("State", state)
         step = dm_env.TimeStep("step_type", "reward", "discount", observation)
@@ -39,7 +40,7 @@ class DMStyle(Style):
     def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
         """Add the texts to ``observation.error`` by env id; see `Style.add_errors`."""
         ids = result.observation.env_id
-        result.observation.error.update({int(ids[row]): text for row, text in errors.items()})
+        result.observation[-1].update({int(ids[row]): text for row, text in errors.items()})
 
 
 class DMEnvPool(EnvPool, dm_env.Environment):
