@@ -355,8 +355,8 @@ class EnvPool(Pool):
     def close(self, **kwargs: Any) -> None:
         """Stop and join the threads and free the environments.
 
-        The method may be called again; every other call raises PoolStateError afterwards. A thread that has been running
-        for longer than the option `step_timeout` is left to itself, and what it uses is freed when it returns.
+        The method may be called again; every other call raises PoolStateError afterwards. A thread that has been
+        running for longer than the option `step_timeout` is left behind, and what it uses is freed when it returns.
         """
         super().close()
         self._window.close()

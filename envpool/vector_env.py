@@ -53,9 +53,9 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
     reward float32 (num_envs,), terminated and truncated bool (num_envs,). infos has the keys of the task, each with a
     mask ``_key`` bool (num_envs,). With ``autoreset_mode="same_step"``, the infos of a step that ends episodes also
     have ``final_obs``, an object array (num_envs,) of single observations or None, and ``final_info``. With
-    ``on_error="restart"``, infos of batches in which environments failed have ``error``, an object array (num_envs,) of
-    str or None. The arrays are yours to keep and to write; but `reset` with a mask copies the rows of the other environments from the observations
-    that were returned last.
+    ``on_error="restart"``, the infos of a batch with failed environments have ``error``, an object array (num_envs,) of
+    str or None. The arrays are yours to keep and to write; but `reset` with a mask copies the rows of the other
+    environments from the observations that were returned last.
     """
 
     pool: Any

@@ -40,7 +40,9 @@ def test_no_step_timeout():
     assert envpool.make_spec("CartPole-v1", step_timeout=None).config.step_timeout is None
 
 
-@pytest.mark.parametrize("value", [0, -1, -0.0, math.inf, -math.inf, math.nan, np.nan, 1.0000001e9, pytest.param(10**400, id="huge")])
+@pytest.mark.parametrize(
+    "value", [0, -1, -0.0, math.inf, -math.inf, math.nan, np.nan, 1.0000001e9, pytest.param(10**400, id="huge")]
+)
 def test_timeouts_that_are_not_allowed(value):
     with pytest.raises(ConfigError, match="step_timeout must be greater than 0 and at most 1e") as caught:
         envpool.make_spec("CartPole-v1", step_timeout=value)

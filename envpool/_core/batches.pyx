@@ -125,10 +125,9 @@ cdef class Batches:
             if result == READY and is_ready(e):     # again: a signal handler or another thread may have sent more
                 break                               # a batch that is ready is returned even if the pool was just closed
             self.guard.check_open()
-            if e.step_timeout and not is_ready(e):
+            if not is_ready(e):
                 check_progress(e, NULL, 0, e.outstanding if e.is_sync else e.batch_size)
-        if ep_load_rlx32(&e.failures) > 0:
-            self.failures.note(e, self.next_ids(), sizeof(int32_t), e.outstanding if e.is_sync else e.batch_size)
+        self.failures.note(e, self.next_ids(), sizeof(int32_t), e.outstanding if e.is_sync else e.batch_size)
         return 0
 
     cdef const char* next_ids(self) noexcept:
@@ -186,7 +185,7 @@ cdef class Batches:
             begin_rows(e)
         else:
             e.next_block += 1
-        errors = self.failures.take(<const char*>ids, sizeof(int32_t), n) if self.failures.texts else None
+        errors = self.failures.take(<const char*>ids, sizeof(int32_t), n)
         return template.build_failed(batch.arrays if n == e.batch_size else [a[:n] for a in batch.arrays], errors, n)
 
     cdef object empty(self, ResultTemplate template):
@@ -204,7 +203,7 @@ cdef class Batches:
                 done = wait_drained(e, awaited, interval(e))
             PyErr_CheckSignals()
             self.guard.check_open()
-            if e.step_timeout and not done:
+            if not done:
                 check_progress(e, NULL, 0, e.outstanding)
             done = done and e.outstanding == awaited
         return 0

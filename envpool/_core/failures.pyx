@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t
 
-from envpool._core.atomic cimport ep_add_sc32
+from envpool._core.atomic cimport ep_add_sc32, ep_load_rlx32
 from envpool._core.calls cimport CreateFailure, TEXT_SIZE
 from envpool._core.structs cimport Engine
 
@@ -61,6 +61,8 @@ cdef class FailureReports:
         """
         cdef int64_t i
         cdef int32_t id
+        if ep_load_rlx32(&e.failures) == 0:
+            return False
         failures = {}
         for i in range(n):
             id = (<const int32_t*>(ids + i * stride))[0]
@@ -76,9 +78,11 @@ cdef class FailureReports:
         return len(failures) > 0
 
     cdef dict take(self, const char* ids, size_t stride, int64_t n):
-        """Returns the texts of n envs that are being handed out, by position, and forgets them."""
+        """Returns the texts of n envs that are being handed out, by position, and forgets them; None: no env failed."""
         cdef int64_t i
         cdef int32_t id
+        if not self.texts:
+            return None
         found = {}
         for i in range(n):
             id = (<const int32_t*>(ids + i * stride))[0]

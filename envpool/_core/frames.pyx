@@ -126,7 +126,7 @@ cdef class FrameRenderer:
             self.guard.check_open()
             if self.is_computed(ids, n):
                 return 0
-            if e.step_timeout and has_waited:
+            if has_waited:
                 check_progress(e, NULL, 0, e.outstanding)
             has_waited = True
             with nogil:

@@ -8,7 +8,7 @@ a time may do each; a second one gets an exception instead of a race.
 What must hold:
 - The pool lets go of the engine when the last call leaves, or in close() if no call is inside. Whatever happens during
   a call, also close() by another thread or by a signal handler, the memory of the engine stays valid until the call
-  leaves. Usually the engine is freed at that moment; if threads are stuck in it, they own it from then on (orphans.pyx).
+  leaves. Usually the engine is freed at that moment; threads that are stuck in it own it from then on, see orphans.pyx.
 - After each point at which Python code may have run, a call asks check_open() before it publishes, waits, or joins a
   thread. That code may also have forked: the calls that were inside go on in the child, where no other thread exists,
   so there nothing may wait for one.

@@ -6,7 +6,6 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from envpool._core.batches cimport Batches
 from envpool._core.block_memory cimport BlockMemory
 from envpool._core.blocks cimport BlockStore
-from envpool._core.failures cimport FailureReports
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Engine
@@ -30,7 +29,6 @@ cdef class PartialBatches:
     cdef Engine* engine
     cdef Guard guard
     cdef Batches batches
-    cdef FailureReports failures
     cdef int mode                   # PartialMode
     cdef BlockStore store           # of blocks with a row for each env; None until they are needed
     cdef BlockMemory block_memory   # of the block to which the engine writes; None until it is needed
@@ -64,6 +62,5 @@ cdef class PartialBatches:
     cdef void move_from_blocks(self) noexcept
     cdef int check(self, const RecvRequest* request) except -1
     cdef int32_t choose(self, const RecvRequest* request) noexcept
-    cdef const char* chosen_ids(self) noexcept
     cdef int prepare_block(self) except -1
     cdef object hand_out(self, ResultTemplate template)

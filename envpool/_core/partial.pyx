@@ -22,7 +22,7 @@ from libc.stdlib cimport qsort
 from libc.string cimport memset
 
 from envpool._core.atomic cimport (
-    ep_cas64, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_load_sc64, ep_now, ep_store_rlx64, ep_store_sc32,
+    ep_cas64, ep_load_acq64, ep_load_rlx64, ep_load_sc64, ep_now, ep_store_rlx64, ep_store_sc32,
     ep_swap_sc64,
 )
 from envpool._core.batch_block cimport BatchBlock
@@ -61,7 +61,6 @@ cdef class PartialBatches:
     def __init__(self, Guard guard, Batches batches):
         self.guard = guard
         self.batches = batches
-        self.failures = batches.failures
 
     cdef bint is_computed(self) noexcept:
         """Whether every env in flight has been stepped and its row written."""
@@ -234,8 +233,7 @@ cdef class PartialBatches:
                 wait_arrivals(e, max(missing, 1), rows, interval(e) if missing else 1000)
             PyErr_CheckSignals()
             self.guard.check_open()
-            if e.step_timeout:
-                check_progress(e, NULL, 0, e.outstanding)
+            check_progress(e, NULL, 0, e.outstanding)
 
     cdef int drop_in_flight(self) except -1:
         """Waits until every env in flight has been stepped, drops the rows, and makes the envs idle."""
@@ -302,9 +300,6 @@ cdef class PartialBatches:
         self.num_chosen = count
         return count if count >= enough else <int32_t>(count - enough)
 
-    cdef inline const char* chosen_ids(self) noexcept:
-        return <const char*>&self.chosen[0].id
-
     cdef object receive_some(self, ResultTemplate template, object min_ready, object timeout, object env_ids):
         """Returns some of the envs in flight; see Pool.recv()."""
         cdef Engine* e = self.engine
@@ -342,7 +337,6 @@ cdef class PartialBatches:
         cdef RecvRequest request
         cdef int64_t rows, left, deadline = 0
         cdef int32_t missing
-        cdef bint has_waited = False
         request.ids = NULL
         request.num_ids = 0
         if ids is not None:
@@ -366,16 +360,16 @@ cdef class PartialBatches:
             self.collect()
             missing = -self.choose(&request)
             left = interval(e) if timeout_ns < 0 else min(deadline - ep_now(), interval(e))
-            if e.step_timeout and missing > 0 and (has_waited if timeout_ns < 0 else left <= 0 and self.num_chosen == 0):
-                check_progress(e, request.ids, request.num_ids, missing + self.num_chosen if timeout_ns < 0 else 1)
             if missing <= 0 or left <= 0:
-                if ep_load_rlx32(&e.failures) == 0 or not self.failures.note(e, self.chosen_ids(), sizeof(SendOrder),
-                                                                             self.num_chosen):
-                    break
-                continue        # noting failures may run any code as well
+                if missing > 0 and self.num_chosen == 0:
+                    check_progress(e, request.ids, request.num_ids, 1)
+                if self.batches.failures.note(e, <char*>&self.chosen[0].id, sizeof(SendOrder), self.num_chosen):
+                    continue    # noting failures may run any code as well
+                break
             with nogil:
                 wait_arrivals(e, missing, rows, left)
-            has_waited = True
+            if timeout_ns < 0:
+                check_progress(e, request.ids, request.num_ids, missing + self.num_chosen)
         self.mode = ENDING if ids is None and need < 0 and timeout_ns < 0 else PARTIAL
         return self.hand_out(template)
 
@@ -402,5 +396,5 @@ cdef class PartialBatches:
                 kept += 1
         self.num_arrived = kept
         e.outstanding -= n
-        errors = self.failures.take(self.chosen_ids(), sizeof(SendOrder), n) if self.failures.texts else None
+        errors = self.batches.failures.take(<char*>&self.chosen[0].id, sizeof(SendOrder), n)
         return template.build_failed([a[:n] for a in batch.arrays], errors, n)

@@ -142,7 +142,7 @@ cdef class Pool:
         self.guard.await_closed()
 
     cdef void let_go(self) noexcept:
-        """Frees the engine of a stopped pool that nobody is inside, or leaves it to the threads that are stuck in it."""
+        """Frees the engine of a stopped pool that nobody is inside, or leaves it to threads that are stuck in it."""
         cdef Engine* e = self.engine
         self.guard.state = CLOSED
         self.engine = NULL

@@ -43,12 +43,15 @@ cdef int read_chunk(Engine* e, Worker* w, int64_t now, dict running) except -1:
 cdef int check_progress(Engine* e, const int32_t* ids, int64_t n, int64_t need) except -1:
     """Raises EnvTimeoutError if a wait for `need` envs must wait for stuck ones, and the user was not told just now.
 
-    The wait is for any of n envs in flight with these ids; if `ids` is NULL, for any env in flight.
+    The wait is for any of n envs in flight with these ids; if `ids` is NULL, for any env in flight. Without a step
+    timeout, this does nothing.
     """
     cdef int64_t now = ep_now(), possible = n if ids != NULL else e.outstanding, i
     cdef int32_t k, num_overdue = 0, num_workers = e.started
     cdef bint is_news = False
     cdef Worker* w
+    if e.step_timeout == 0:
+        return 0
     for k in range(num_workers):
         w = &e.workers[k]
         if is_overdue(e, w, now):

@@ -50,8 +50,8 @@ class DMEnvPool(EnvPool, dm_env.Environment):
     -----
     ``reset(env_id=None, *, seed=None)`` and ``step(action, env_id=None)`` return TimeStep(step_type int32 (B,), reward
     float32 (B,), discount float32 (B,), observation). The observation is a named tuple State(env_id int32 (B,),
-    players, the observation arrays, the info arrays of the environment); with ``on_error="restart"`` it ends with error, a
-    dict of the texts of failed environments by env id.
+    players, the observation arrays, the info arrays of the environment). With ``on_error="restart"``, its last entry is
+    error, a dict of the texts of failed environments by env id.
     """
 
     _style = DMStyle

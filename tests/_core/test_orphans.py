@@ -1,5 +1,6 @@
 """close() with threads that hang in an env: it returns, and what the threads use lives until they come back."""
 
+import functools
 import gc
 import os
 import signal
@@ -76,7 +77,7 @@ def test_partial_batches(gate):
     pool = make()
     freed = gate.native.num_destroyed()
     pool.send(np.zeros(1, np.int32), [0])
-    eventually(lambda: pool.recv(min_ready=1))
+    eventually(functools.partial(pool.recv, min_ready=1))
     gate.hang(pool, 3)
     close(pool)
     del pool

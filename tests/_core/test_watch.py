@@ -78,8 +78,8 @@ def test_what_the_error_says(gate):
         error = timed_out(pool.recv)
         assert list(error.running) == [4]
         assert str(error) == (
-            f"1 env(s) have been running for longer than step_timeout=0.05 seconds: env 4: for {error.running[4]:.3g} s. "
-            "recv() waits for them again, and close() does not wait for them"
+            "1 env(s) have been running for longer than step_timeout=0.05 seconds: env 4: for "
+            f"{error.running[4]:.3g} s. recv() waits for them again, and close() does not wait for them"
         )
 
 
@@ -130,7 +130,9 @@ def test_a_reset_of_all_envs(gate, call, batch_size):
         assert list(timed_out(getattr(pool, call)).running) == [3]
         assert pool.num_outstanding == 1
         gate.open()
-        eventually(getattr(pool, call), lambda: pool.recv(reset=True) if pool.num_outstanding > 1 else getattr(pool, call)())
+        eventually(
+            getattr(pool, call), lambda: pool.recv(reset=True) if pool.num_outstanding > 1 else getattr(pool, call)()
+        )
         assert pool.num_outstanding == (6 if call == "async_reset" else 6 - (batch_size or 6))
 
 
@@ -248,7 +250,9 @@ def test_a_long_timeout_reports_nothing(gate):
 @pytest.mark.parametrize("options", [{}, {"fused": True}, {"batch_size": 1}, {"num_threads": 1}, {"num_threads": 20}])
 @pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
 def test_watched_pools_return_what_others_do(num_envs, options, mode):
-    c = CheckedPool(num_envs, autoreset_mode=mode, step_timeout=600, **{"num_threads": 2, "episode_length": 3} | options)
+    c = CheckedPool(
+        num_envs, autoreset_mode=mode, step_timeout=600, **{"num_threads": 2, "episode_length": 3} | options
+    )
     c.start()
     c.assert_works(20)
     c.send(c.steppable(), [1] * len(c.steppable()))

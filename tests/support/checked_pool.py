@@ -287,7 +287,8 @@ class CheckedPool:
         assert info["_error"].any(), "neither key is there if no env has failed"
         assert info["_error"].dtype == np.bool_ and info["error"].dtype == object
         assert [type(text) is str and bool(text) for text in info["error"]] == info["_error"].tolist()
-        assert all(text is None or text.endswith(f"(env {i})") for i, text in zip(info["env_id"], info["error"]))
+        for i, text in zip(info["env_id"], info["error"], strict=True):
+            assert text is None or text.endswith(f"(env {i})")
         return set(info["env_id"][info["_error"]].tolist())
 
     def assert_works(self, rounds=3):
