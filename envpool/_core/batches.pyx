@@ -127,7 +127,8 @@ cdef class Batches:
             self.guard.check_open()
             if not is_ready(e):
                 check_progress(e, NULL, 0, e.outstanding if e.is_sync else e.batch_size)
-        self.failures.note(e, self.next_ids(), sizeof(int32_t), e.outstanding if e.is_sync else e.batch_size)
+        if ep_load_rlx32(&e.failures) > 0:
+            self.failures.note(e, self.next_ids(), sizeof(int32_t), e.outstanding if e.is_sync else e.batch_size)
         return 0
 
     cdef const char* next_ids(self) noexcept:
@@ -139,10 +140,9 @@ cdef class Batches:
         cdef Engine* e = self.engine
         cdef const int32_t* ids = <const int32_t*>self.next_ids()
         cdef int64_t i
-        if ep_load_rlx32(&e.failures) > 0:
-            for i in range(e.outstanding if e.is_sync else e.batch_size):
-                if e.errors[ids[i]]:
-                    return True
+        for i in range(e.outstanding if e.is_sync else e.batch_size):
+            if e.errors[ids[i]]:
+                return True
         return False
 
     cdef object deliver(self, ResultTemplate template, int64_t rows):
@@ -158,7 +158,8 @@ cdef class Batches:
         cdef BlockMemory memory
         cdef const int32_t* ids
         self.store.prepare()
-        if not is_ready(e) or (rows >= 0 and rows != e.outstanding) or self.has_failures():
+        if (not is_ready(e) or (rows >= 0 and rows != e.outstanding)
+                or (ep_load_rlx32(&e.failures) > 0 and self.has_failures())):
             # Preparing a block may run any code, and another thread may have sent more to the ready one.
             return None
         slot = e.next_block % e.num_blocks
@@ -185,8 +186,12 @@ cdef class Batches:
             begin_rows(e)
         else:
             e.next_block += 1
-        errors = self.failures.take(<const char*>ids, sizeof(int32_t), n)
-        return template.build_failed(batch.arrays if n == e.batch_size else [a[:n] for a in batch.arrays], errors, n)
+        if self.failures.is_any_noted:
+            errors = self.failures.take(<const char*>ids, sizeof(int32_t), n)
+            return template.build_failed([a[:n] for a in batch.arrays], errors, n)
+        if n == e.batch_size:
+            return template.build(batch.arrays)
+        return template.build([a[:n] for a in batch.arrays])
 
     cdef object empty(self, ResultTemplate template):
         """Returns a batch without rows."""

@@ -11,6 +11,7 @@ cdef str failure_text(Engine* e, int32_t id, int32_t code)
 
 cdef class FailureReports:
     cdef bint restarts
+    cdef bint is_any_noted  # whether `texts` has entries
     cdef dict texts         # by env id: the failures of rows in flight that were noted and not handed out
 
     cdef bint note(self, Engine* e, const char* ids, size_t stride, int64_t n) except -1

@@ -71,6 +71,7 @@ cdef class FailureReports:
                 failures[id] = failure_text(e, id, code)
                 if self.restarts:
                     self.texts[id] = failures[id]
+                    self.is_any_noted = True
                 e.errors[id] = 0
                 ep_add_sc32(&e.failures, -1)
         if failures and not self.restarts:
@@ -78,18 +79,18 @@ cdef class FailureReports:
         return len(failures) > 0
 
     cdef dict take(self, const char* ids, size_t stride, int64_t n):
-        """Returns the texts of n envs that are being handed out, by position, and forgets them; None: no env failed."""
+        """Returns the texts of n envs that are being handed out, by position, and forgets them."""
         cdef int64_t i
         cdef int32_t id
-        if not self.texts:
-            return None
         found = {}
         for i in range(n):
             id = (<const int32_t*>(ids + i * stride))[0]
             if id in self.texts:
                 found[i] = self.texts.pop(id)
+        self.is_any_noted = len(self.texts) > 0
         return found
 
     cdef void drop_all(self) noexcept:
         """Forgets the failures of rows that are dropped."""
         self.texts.clear()
+        self.is_any_noted = False
