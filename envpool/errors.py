@@ -63,6 +63,29 @@ class EnvStepError(RuntimeError):
         )
 
 
+class EnvTimeoutError(PoolStateError, TimeoutError):
+    """A call waits for environments that have been running for longer than the option ``step_timeout``.
+
+    Nothing is lost: the environments stay in flight, and the results of the others can be received. ``recv()`` waits
+    again. It returns once the environments have returned, and raises again after another step_timeout.
+
+    Attributes
+    ----------
+    running : dict of int to float
+        By env id, the seconds since the call began in which the environment is simulated. A thread simulates several
+        cheap environments in one call, and cannot tell which of them is stuck: all of them are listed.
+    """
+
+    def __init__(self, running: dict[int, float], timeout: float, is_blocked: bool):
+        self.running = running
+        times = {i: f"for {seconds:.3g} s" for i, seconds in running.items()}
+        rest = "; no thread of the pool is left for the other envs" if is_blocked else ""
+        super().__init__(
+            f"{len(running)} env(s) have been running for longer than step_timeout={timeout:g} seconds: {listed(times)}"
+            f"{rest}. recv() waits for them again, and close() does not wait for them"
+        )
+
+
 class RenderError(RuntimeError):
     """Environments could not be rendered. The pool stays usable.
 

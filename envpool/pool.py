@@ -14,6 +14,7 @@ from envpool._core.env_ids import as_ids
 from envpool._core.pool import Pool
 from envpool._core.state import copy_states, restore_states, save_states
 from envpool.autoreset import core_code
+from envpool.containment import nanoseconds
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
 from envpool.machine import cpu_limit, numa_nodes, process_cpus
 from envpool.render_options import RenderOptions, check_camera, render_modes
@@ -76,6 +77,8 @@ class EnvPool(Pool):
             core_code(config.autoreset_mode),
             spec.seeds,
             style,
+            config.on_error == "restart",
+            nanoseconds(config.step_timeout),
         )
         self.all_env_ids = np.arange(config.num_envs, dtype=np.int32)
         self.render_mode = render.mode if render else None
@@ -132,7 +135,9 @@ class EnvPool(Pool):
         PoolStateError
             The pool is closed, or another call is using it.
         EnvStepError
-            Environments failed to start an episode.
+            Environments failed to start an episode, and the option `on_error` is "raise".
+        EnvTimeoutError
+            Environments have been running for longer than the option `step_timeout`.
         ConfigError, TypeError
             Seeds or options are not allowed.
         """
@@ -350,7 +355,8 @@ class EnvPool(Pool):
     def close(self, **kwargs: Any) -> None:
         """Stop and join the threads and free the environments.
 
-        The method may be called again; every other call raises PoolStateError afterwards.
+        The method may be called again; every other call raises PoolStateError afterwards. A thread that has been
+        running for longer than the option `step_timeout` is left behind, and what it uses is freed when it returns.
         """
         super().close()
         self._window.close()

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from envpool import spaces
 from envpool._core.definition import describe, upgrade_capsule
 from envpool.autoreset import canonical_mode
+from envpool.containment import check_on_error, check_timeout
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition
 from envpool.spaces import ArraySpec
@@ -35,6 +36,8 @@ COMMON_OPTIONS: dict[str, Any] = {
     "autoreset_mode": "next_step",
     "max_episode_steps": INT32_MAX,
     "numa": False,
+    "on_error": "raise",
+    "step_timeout": None,
 }
 
 #: Arrays of a batch that the core fills, in the order and under the names of EnvPool's state spec.
@@ -276,6 +279,8 @@ def validate(config: Any) -> Any:
     check_range("max_episode_steps", c["max_episode_steps"], 1)
     c["seed"], c["env_seed"] = check_seed_options(c["seed"], c["env_seed"], c["num_envs"])
     c["autoreset_mode"] = canonical_mode(c["autoreset_mode"])
+    check_on_error(c["on_error"])
+    c["step_timeout"] = check_timeout("step_timeout", c["step_timeout"])
     return type(config)(**c)
 
 

@@ -52,9 +52,10 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
     ``reset`` and ``step`` return arrays with a row for each environment, in their order: obs in ``observation_space``,
     reward float32 (num_envs,), terminated and truncated bool (num_envs,). infos has the keys of the task, each with a
     mask ``_key`` bool (num_envs,). With ``autoreset_mode="same_step"``, the infos of a step that ends episodes also
-    have ``final_obs``, an object array (num_envs,) of single observations or None, and ``final_info``. The arrays are
-    yours to keep and to write; but `reset` with a mask copies the rows of the other environments from the observations
-    that were returned last.
+    have ``final_obs``, an object array (num_envs,) of single observations or None, and ``final_info``. With
+    ``on_error="restart"``, the infos of a batch with failed environments have ``error``, an object array (num_envs,) of
+    str or None. The arrays are yours to keep and to write; but `reset` with a mask copies the rows of the other
+    environments from the observations that were returned last.
     """
 
     pool: Any
@@ -129,7 +130,8 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
             self._obs = obs
             return obs, with_masks(info, np.ones(self.num_envs, np.bool_))
         self._obs = replace_rows(self._obs, mask, obs)
-        return self._obs, with_masks(spread_rows(info, mask), mask.copy())
+        errors = pop_errors(info)
+        return self._obs, with_masks(spread_rows(info, mask), mask.copy()) | spread_errors(errors, mask)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step all environments.
@@ -228,12 +230,26 @@ def without_env_ids(space: Any) -> Any:
 
 
 def with_masks(info: dict[str, Any], mask: Any) -> dict[str, Any]:
-    """Return a nested info that has a mask ``_key`` for every key."""
-    out: dict[str, Any] = {}
+    """Return a nested info that has a mask ``_key`` for every key; the texts of failed environments keep their own."""
+    out = pop_errors(info)
     for k, v in info.items():
         out[k] = with_masks(v, mask) if isinstance(v, dict) else v
         out["_" + k] = mask
     return out
+
+
+def pop_errors(info: dict[str, Any]) -> dict[str, Any]:
+    """Remove the texts of failed environments and their mask from an info, and return them; empty if none failed."""
+    return {k: info.pop(k) for k in ("error", "_error")} if "_error" in info else {}
+
+
+def spread_errors(errors: dict[str, Any], mask: Any) -> dict[str, Any]:
+    """Return a result of `pop_errors` with one entry per environment; its rows belong where the mask is True."""
+    if not errors:
+        return {}
+    texts, has_failed = np.full(len(mask), None, dtype=object), np.zeros(len(mask), np.bool_)
+    texts[mask], has_failed[mask] = errors["error"], errors["_error"]
+    return {"error": texts, "_error": has_failed}
 
 
 def replace_rows(nest: Any, mask: Any, rows: Any) -> Any:

@@ -57,6 +57,8 @@ def test_defaults():
         "autoreset_mode": "next_step",
         "max_episode_steps": 500,
         "numa": False,
+        "on_error": "raise",
+        "step_timeout": None,
         "reward_threshold": 475.0,
         "sutton_barto_reward": False,
     }

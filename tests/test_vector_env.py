@@ -11,8 +11,11 @@ from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 import envpool
-from envpool.errors import ActionError, ConfigError, EnvIdError, PoolStateError, UnknownTaskError
+from envpool.errors import ActionError, ConfigError, EnvIdError, EnvTimeoutError, PoolStateError, UnknownTaskError
 from envpool.vector_env import EnvPoolVectorEnv
+from tests.support.background_call import BackgroundCall
+from tests.support.checked_pool import WAIT
+from tests.support.gate import Gate, eventually
 from tests.support.python import output_of
 from tests.support.results import leaves
 from tests.support.vector_envs import NUM_ENVS, make, same_batches, synthetic, upstream, zero_actions
@@ -268,3 +271,85 @@ def test_bad_masks(mask, error):
     envs.reset()
     with pytest.raises(error, match=r"options\['reset_mask'\] must"):
         envs.reset(options={"reset_mask": mask})
+
+
+# ---- failed envs -----------------------------------------------------------------------------------------------------
+
+FAIL = 97
+
+
+def failing(envs, *ids):
+    """Return actions with which these envs fail."""
+    actions = zero_actions(envs)
+    actions["action"]["move"][list(ids)] = FAIL
+    return actions
+
+
+def assert_texts(info, *ids):
+    """Assert that exactly these envs have a text, in gymnasium's form."""
+    mask = np.isin(np.arange(NUM_ENVS), ids)
+    assert info["_error"].tolist() == mask.tolist()
+    assert info["error"].dtype == object and info["error"].shape == (NUM_ENVS,)
+    assert [type(text) for text in info["error"]] == [str if m else type(None) for m in mask]
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_texts_of_failed_envs(mode):
+    envs = synthetic(autoreset_mode=mode, episode_length=0, on_error="restart")
+    _, info = envs.reset()
+    assert "error" not in info and "_error" not in info
+    *_, truncated, info = envs.step(failing(envs, 1, 2))
+    assert_texts(info, 1, 2)
+    assert truncated.tolist() == [False, True, True, False]
+    assert "_calls" in info and "__error" not in info
+    if mode == AutoresetMode.DISABLED:
+        envs.reset(options={"reset_mask": truncated})
+    *_, info = envs.step(zero_actions(envs))
+    assert "error" not in info and "_error" not in info
+
+
+def test_texts_of_failed_resets():
+    envs = synthetic(autoreset_mode="disabled", on_error="restart", fail_reset=0, fails_again=True)
+    _, info = envs.reset()
+    assert_texts(info, 0, 1, 2, 3)
+    _, info = envs.reset(options={"reset_mask": np.array([False, True, True, False])})
+    assert_texts(info, 1, 2)
+    assert info["_calls"].tolist() == [False, True, True, False]
+    assert "__error" not in info
+
+
+def test_the_form_of_the_texts_is_that_of_gymnasium():
+    """Gymnasium makes such an entry of the infos of single envs."""
+
+    class Failing(gymnasium.Env):
+        observation_space = action_space = gymnasium.spaces.Discrete(2)
+
+        def __init__(self, fails=False):
+            self.fails = fails
+
+        def reset(self, *, seed=None, options=None):
+            return 0, {"error": "broken"} if self.fails else {}
+
+    theirs = gymnasium.vector.SyncVectorEnv([Failing, lambda: Failing(True)]).reset()[1]
+    envs = make("Synthetic-v0", num_envs=2, on_error="restart", fail_seed="odd_envs")
+    mine = envs.reset()[1]
+    for key in ("error", "_error"):
+        assert (mine[key].dtype, mine[key].shape) == (theirs[key].dtype, theirs[key].shape)
+    assert mine["_error"].tolist() == theirs["_error"].tolist()
+    assert mine["error"][0] is theirs["error"][0] is None
+    assert type(mine["error"][1]) is type(theirs["error"][1]) is str
+
+
+def test_after_a_step_that_takes_too_long_reset_waits_for_the_env():
+    gate = Gate()
+    envs = make("Synthetic-v0", step_timeout=0.05, episode_length=0, num_threads=2)
+    eventually(envs.reset)
+    gate.close()
+    try:
+        for call in (lambda: envs.step(np.full(NUM_ENVS, WAIT)), envs.reset):
+            with pytest.raises(EnvTimeoutError):
+                BackgroundCall(call).finish()
+    finally:
+        gate.open()
+    assert eventually(envs.reset)[0][:, 0].tolist() == list(range(NUM_ENVS))
+    envs.close()

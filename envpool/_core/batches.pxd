@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t
 
 from envpool._core.blocks cimport BlockStore
+from envpool._core.failures cimport FailureReports
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Block, Engine
@@ -21,6 +22,7 @@ cdef class Batches:
     cdef Engine* engine
     cdef Guard guard
     cdef BlockStore store
+    cdef FailureReports failures
     cdef bint keeps_arrays          # few blocks are in flight
     cdef list in_flight             # for each of engine.blocks its BatchBlock or, without arrays, its BlockMemory
 
@@ -34,3 +36,6 @@ cdef class Batches:
     cdef void empty_blocks(self) noexcept
     cdef void drop_all(self) noexcept
     cdef void drop_memory(self) noexcept
+
+    cdef const char* next_ids(self) noexcept
+    cdef bint has_failures(self) noexcept

@@ -16,12 +16,13 @@ from envpool._core.batch_block cimport BatchBlock
 from envpool._core.block_memory cimport BlockMemory
 from envpool._core.blocks cimport BlockStore
 from envpool._core.consumer cimport (
-    READY, SLICE, begin_rows, is_ready, note_return, run_if_quick, wait_drained, wait_ready,
+    READY, begin_rows, is_ready, note_return, run_if_quick, wait_drained, wait_ready,
 )
-from envpool._core.failures cimport raise_failures
+from envpool._core.failures cimport FailureReports
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Block, Engine, ENV_ID
+from envpool._core.watch cimport check_progress, interval
 
 from envpool.errors import PoolStateError
 from envpool.machine import memory_limit
@@ -72,11 +73,14 @@ cdef class Batches:
         The guard of the pool.
     store : BlockStore
         Where the blocks come from.
+    failures : FailureReports
+        What becomes of failed envs.
     """
 
-    def __init__(self, Guard guard, BlockStore store):
+    def __init__(self, Guard guard, BlockStore store, FailureReports failures):
         self.guard = guard
         self.store = store
+        self.failures = failures
         self.in_flight = []
 
     cdef int attach(self, Engine* e) except -1:
@@ -114,22 +118,38 @@ cdef class Batches:
             result = READY
             if not run_if_quick(e):
                 with nogil:
-                    result = wait_ready(e, SLICE)
+                    result = wait_ready(e, interval(e))
             # Also when the batch is ready: an exception that Python raises as the call returns would lose the batch.
             PyErr_CheckSignals()
             check_can_fill(e)
             if result == READY and is_ready(e):     # again: a signal handler or another thread may have sent more
                 break                               # a batch that is ready is returned even if the pool was just closed
             self.guard.check_open()
+            if not is_ready(e):
+                check_progress(e, NULL, 0, e.outstanding if e.is_sync else e.batch_size)
         if ep_load_rlx32(&e.failures) > 0:
-            raise_failures(e, <const char*>self.block_at(e.next_block).core[ENV_ID], sizeof(int32_t),
-                           e.outstanding if e.is_sync else e.batch_size)
+            self.failures.note(e, self.next_ids(), sizeof(int32_t), e.outstanding if e.is_sync else e.batch_size)
         return 0
+
+    cdef const char* next_ids(self) noexcept:
+        """Returns the ids of the envs in the next block, which must be ready."""
+        return <const char*>self.block_at(self.engine.next_block).core[ENV_ID]
+
+    cdef bint has_failures(self) noexcept:
+        """Whether the next block, which must be ready, has rows of failed envs that were not noted."""
+        cdef Engine* e = self.engine
+        cdef const int32_t* ids = <const int32_t*>self.next_ids()
+        cdef int64_t i
+        for i in range(e.outstanding if e.is_sync else e.batch_size):
+            if e.errors[ids[i]]:
+                return True
+        return False
 
     cdef object deliver(self, ResultTemplate template, int64_t rows):
         """Hands out the ready batch and puts an unused block in its place.
 
-        None: the batch is no longer ready, or does not have this number of rows, unless `rows` is negative.
+        None: the batch is no longer ready, has failures that were not noted, or does not have this number of rows,
+        unless `rows` is negative.
         """
         cdef Engine* e = self.engine
         cdef int64_t slot, i, n
@@ -138,7 +158,8 @@ cdef class Batches:
         cdef BlockMemory memory
         cdef const int32_t* ids
         self.store.prepare()
-        if not is_ready(e) or (rows >= 0 and rows != e.outstanding):
+        if (not is_ready(e) or (rows >= 0 and rows != e.outstanding)
+                or (ep_load_rlx32(&e.failures) > 0 and self.has_failures())):
             # Preparing a block may run any code, and another thread may have sent more to the ready one.
             return None
         slot = e.next_block % e.num_blocks
@@ -165,6 +186,9 @@ cdef class Batches:
             begin_rows(e)
         else:
             e.next_block += 1
+        if self.failures.is_any_noted:
+            errors = self.failures.take(<const char*>ids, sizeof(int32_t), n)
+            return template.build_failed([a[:n] for a in batch.arrays], errors, n)
         if n == e.batch_size:
             return template.build(batch.arrays)
         return template.build([a[:n] for a in batch.arrays])
@@ -181,9 +205,11 @@ cdef class Batches:
         while e.outstanding and not done:
             awaited = e.outstanding         # anew each time: another thread may be sending
             with nogil:
-                done = wait_drained(e, awaited, SLICE)
+                done = wait_drained(e, awaited, interval(e))
             PyErr_CheckSignals()
             self.guard.check_open()
+            if not done:
+                check_progress(e, NULL, 0, e.outstanding)
             done = done and e.outstanding == awaited
         return 0
 
@@ -207,6 +233,7 @@ cdef class Batches:
         memset(e.busy, 0, e.num_envs)
         memset(e.errors, 0, e.num_envs * sizeof(int32_t))
         e.failures = 0
+        self.failures.drop_all()
         self.empty_blocks()
 
     cdef void drop_memory(self) noexcept:

@@ -3,16 +3,16 @@
 from libc.stdint cimport int32_t, int64_t
 
 from envpool._core.atomic cimport ep_load_rlx64
-from envpool._core.structs cimport Engine
+from envpool._core.structs cimport Engine, Worker
 
 cdef enum:
     MEAN_SHIFT = 12         # the mean cost is that of about the last 2**MEAN_SHIFT steps
 
-cdef bint run_chunk(Engine* e, int32_t home) noexcept nogil
+cdef bint run_chunk(Engine* e, int32_t home, Worker* watched) noexcept nogil
 
 cdef inline bint help_out(Engine* e) noexcept nogil:
     """Claims and executes one chunk in place of the last worker, whose part the consumer takes."""
-    return run_chunk(e, e.num_queues - 1)
+    return run_chunk(e, e.num_queues - 1, NULL)
 
 cdef inline int64_t expected_cost(Engine* e) noexcept nogil:
     """Returns what a step is expected to cost, ns; 0: it is unknown.

@@ -4,17 +4,18 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport llabs
 
 from envpool._core.atomic cimport (
-    ep_cas64, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_now, ep_pause, ep_store_rlx64,
+    ep_cas64, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_now, ep_pause, ep_store_rlx32, ep_store_rlx64,
 )
 from envpool._core.execute cimport execute_async, execute_partial, execute_sync
-from envpool._core.structs cimport Engine, Queue
+from envpool._core.queues cimport MOST_COPIED
+from envpool._core.structs cimport Engine, Queue, Worker
+from envpool._core.watch cimport note_end, note_start
 
 # Work per claim, ns: enough to hide the cost of claiming, little enough to balance threads and to notice Ctrl-C.
 cdef int64_t MIN_CLAIM = 2000
 cdef int64_t MAX_CLAIM = 32000
 
 cdef enum:
-    ASYNC_CLAIM = 256       # ids copied to the stack per claim
     MOST_DOUBLINGS = 4      # of a claim, for threads that keep meeting each other
     MOST_WEIGHT = 256       # of a chunk in the mean
     RARE = 32               # times the mean: the cost of a rare slow step
@@ -90,7 +91,7 @@ cdef inline int64_t claim_size(Engine* e, Queue* q, int64_t available, int64_t c
         lanes = min(lanes, share)
         if awake > 1:
             share = max((share + 1) // 2, lanes)
-        share = min(min(share, max(least, lanes) << doublings), min(e.batch_size, ASYNC_CLAIM))
+        share = min(min(share, max(least, lanes) << doublings), min(e.batch_size, MOST_COPIED))
     return min(share, available)
 
 
@@ -104,13 +105,19 @@ cdef inline int64_t consecutive_rows(Engine* e, Queue* q, int64_t first, int64_t
     return n
 
 
-cdef bint run_from(Engine* e, Queue* q) noexcept nogil:
-    """Claims one chunk of a queue and executes it. False: there was nothing to claim."""
+cdef bint run_from(Engine* e, Queue* q, Worker* watched) noexcept nogil:
+    """Claims one chunk of a queue and executes it. False: there was nothing to claim.
+
+    `watched` is the worker that does so if the pool has a step timeout, else NULL.
+    """
     cdef int64_t first, available, n, i, cost, start = 0, partial_from, row = 0
-    cdef int32_t copied[ASYNC_CLAIM]
+    cdef int32_t on_stack[MOST_COPIED]
+    cdef int32_t* copied = on_stack
     cdef int32_t met = 0, _i
     cdef const int32_t* ids
     cdef bint measure, is_typical
+    if watched != NULL:
+        copied = watched.copied
     while True:
         first = ep_load_acq64(&q.claim)
         available = ep_load_acq64(&q.head) - first
@@ -123,7 +130,7 @@ cdef bint run_from(Engine* e, Queue* q) noexcept nogil:
             # One env at a time, so that a consumer which waits for some envs does not wait for their neighbours.
             n = max(partial_from - first, 1)
         if first >= partial_from:
-            copied[0] = ep_load_rlx32(&q.partial_ring[first & e.mask])
+            ep_store_rlx32(copied, ep_load_rlx32(&q.partial_ring[first & e.mask]))
             ids = copied
         elif e.is_sync:
             ids = q.ring + (first & e.mask)         # cannot be overwritten: the next send follows the delivery
@@ -133,7 +140,7 @@ cdef bint run_from(Engine* e, Queue* q) noexcept nogil:
                 row = ep_load_rlx32(&q.rows[first & e.mask])
         else:
             for i in range(n):
-                copied[i] = ep_load_rlx32(&q.ring[(first + i) & e.mask])
+                ep_store_rlx32(&copied[i], ep_load_rlx32(&q.ring[(first + i) & e.mask]))
             ids = copied
         if ep_cas64(&q.claim, first, first + n):
             break
@@ -143,14 +150,18 @@ cdef bint run_from(Engine* e, Queue* q) noexcept nogil:
     # Two clock reads are expensive beside a step of 50 ns, so only one in sixteen of the smallest chunks is measured.
     measure = cost == 0 or n * cost > 1000 or (first & 15) == 0
     is_typical = ep_load_rlx32(&e.seeds_pending) == 0
-    if measure:
+    if measure or watched != NULL:
         start = ep_now()
+    if watched != NULL:
+        note_start(watched, ids, n, start)
     if first >= partial_from:
         execute_partial(e, ids)
     elif e.is_sync:
         execute_sync(e, ids, n, row)
     else:
         execute_async(e, ids, <int32_t>n)
+    if watched != NULL:
+        note_end(watched)
     if measure:
         cost = (ep_now() - start) // n
         note_cost(e, cost)
@@ -159,12 +170,15 @@ cdef bint run_from(Engine* e, Queue* q) noexcept nogil:
     return True
 
 
-cdef bint run_chunk(Engine* e, int32_t home) noexcept nogil:
-    """Claims and executes one chunk, of queue `home` or, if that is empty, of another one. False: all are empty."""
+cdef bint run_chunk(Engine* e, int32_t home, Worker* watched) noexcept nogil:
+    """Claims and executes one chunk, of queue `home` or, if that is empty, of another one. False: all are empty.
+
+    For `watched` see run_from().
+    """
     cdef int32_t k
-    if run_from(e, &e.queues[home]):
+    if run_from(e, &e.queues[home], watched):
         return True
     for k in range(home + 1, home + e.num_queues):
-        if run_from(e, &e.queues[k % e.num_queues]):
+        if run_from(e, &e.queues[k % e.num_queues], watched):
             return True
     return False

@@ -5,10 +5,6 @@ from libc.stdint cimport int32_t, int64_t
 from envpool._core.atomic cimport ep_load_rlx64, ep_load_sc64
 from envpool._core.structs cimport Engine
 
-# The interval at which a blocking wait checks for Python signals, ns.
-cdef enum:
-    SLICE = 50000000
-
 # Results of wait_ready().
 cdef enum:      # Wait
     READY

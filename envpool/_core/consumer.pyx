@@ -101,7 +101,7 @@ cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept:
     if returns_at_once:
         e.absence -= e.absence >> 2
     e.cheap = cost < (CHEAP_ABOVE if e.cheap else CHEAP_BELOW)
-    helps = (e.is_sync or e.cheap) and e.absence < ABSENT and not is_partial(e)
+    helps = (e.is_sync or e.cheap) and e.absence < ABSENT and not is_partial(e) and e.step_timeout == 0
     if not helps and start_workers(e, e.num_threads) != 0:
         helps = True            # no thread can be started: the consumer keeps doing the work
     if helps != e.helps:        # a store that other threads must see costs more than this comparison
@@ -216,7 +216,7 @@ cdef bint wait_drained(Engine* e, int64_t outstanding, int64_t timeout_ns) noexc
             return True
         if ep_now() > deadline:
             return False
-        if not help_out(e):
+        if e.step_timeout or not help_out(e):
             ep_futex_wait(&e.recv_word, ep_load_sc32(&e.recv_word), 100000)
 
 

@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memset
 
 from envpool._core.calls cimport CreateFailure, create_state
 from envpool._core.layout cimport field_at, row_bytes
-from envpool._core.queues cimport MAX_GROUP, NEVER
+from envpool._core.queues cimport MAX_GROUP, MOST_COPIED, NEVER
 from envpool._core.structs cimport Block, DISABLED, Engine, PENDING, Queue, REFUSED, Span, Worker
 from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_env
 
@@ -24,7 +24,7 @@ cdef void* carve(size_t* used, char* arena, size_t size) noexcept:
 cdef size_t lay_out(Engine* e, char* arena) noexcept:
     cdef size_t used = 0, size, n = e.num_envs
     cdef void* p
-    cdef int32_t a
+    cdef int32_t a, i
     carve(&used, arena, sizeof(Engine))
     e.queues = <Queue*>carve(&used, arena, e.num_queues * sizeof(Queue))
     lay_out_queues(e, arena, &used)
@@ -45,6 +45,11 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
     e.blocks = <Block**>carve(&used, arena, e.num_blocks * sizeof(Block*))
     e.scratch = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
     e.workers = <Worker*>carve(&used, arena, e.num_threads * sizeof(Worker))
+    if e.step_timeout:
+        for i in range(e.num_threads):
+            p = carve(&used, arena, MOST_COPIED * sizeof(int32_t))
+            if arena != NULL:
+                e.workers[i].copied = <int32_t*>p
     for a in range(e.env_def.num_actions):
         size = row_bytes(field_at(e.env_def, e.env_def.actions, a))
         p = carve(&used, arena, n * size)
@@ -90,7 +95,7 @@ cdef int64_t power_of_two(int64_t least) noexcept:
 
 cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t batch_size, int32_t num_threads,
                         int32_t affinity, int32_t num_nodes, int32_t max_episode_steps, int32_t autoreset,
-                        CreateFailure* failure) noexcept:
+                        int64_t step_timeout, CreateFailure* failure) noexcept:
     """Returns an engine with its env state, but without blocks and threads; or NULL, and why, in `failure`."""
     cdef Engine plan
     cdef Engine* e
@@ -104,6 +109,8 @@ cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t ba
     plan.affinity = affinity
     plan.max_episode_steps = max_episode_steps
     plan.autoreset = autoreset
+    plan.step_timeout = step_timeout
+    plan.owners = 1
     plan.is_sync = batch_size == num_envs
     plan.num_blocks = 1 if plan.is_sync else num_envs // batch_size + 2
     plan.expected = 0 if plan.is_sync else batch_size

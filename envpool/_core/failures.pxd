@@ -1,4 +1,4 @@
-"""Turning the error codes of envs into exceptions: see failures.pyx."""
+"""Failed envs: exceptions, or texts in the results; see failures.pyx."""
 
 from libc.stdint cimport int32_t, int64_t
 
@@ -6,5 +6,14 @@ from envpool._core.calls cimport CreateFailure
 from envpool._core.structs cimport Engine
 
 cdef int raise_create_failure(str name, int32_t num_envs, const CreateFailure* failure) except -1
+cdef int raise_start_failure(int failed, int32_t started, int32_t num_threads) except -1
 cdef str failure_text(Engine* e, int32_t id, int32_t code)
-cdef int raise_failures(Engine* e, const char* ids, size_t stride, int64_t n) except -1
+
+cdef class FailureReports:
+    cdef bint restarts
+    cdef bint is_any_noted  # whether `texts` has entries
+    cdef dict texts         # by env id: the failures of rows in flight that were noted and not handed out
+
+    cdef bint note(self, Engine* e, const char* ids, size_t stride, int64_t n) except -1
+    cdef dict take(self, const char* ids, size_t stride, int64_t n)
+    cdef void drop_all(self) noexcept

@@ -1,8 +1,8 @@
-"""Turning the error codes of envs into exceptions."""
+"""Failed envs: turning their error codes into exceptions, or into texts that belong to rows of a result."""
 
 from libc.stdint cimport int32_t, int64_t
 
-from envpool._core.atomic cimport ep_add_sc32
+from envpool._core.atomic cimport ep_add_sc32, ep_load_rlx32
 from envpool._core.calls cimport CreateFailure, TEXT_SIZE
 from envpool._core.structs cimport Engine
 
@@ -18,6 +18,15 @@ cdef int raise_create_failure(str name, int32_t num_envs, const CreateFailure* f
     raise EnvCreateError(name, failure.status, (<bytes>failure.text).decode(errors="replace"))
 
 
+cdef int raise_start_failure(int failed, int32_t started, int32_t num_threads) except -1:
+    """Raises the exception for threads that could not be started; `failed` is an errno."""
+    raise OSError(
+        failed,
+        f"only {started} threads of num_threads={num_threads} could be started: ask for fewer threads, or raise the "
+        "limit (ulimit -u)",
+    )
+
+
 cdef str failure_text(Engine* e, int32_t id, int32_t code):
     """Returns the env's own description of an error code."""
     cdef char text[TEXT_SIZE]
@@ -28,18 +37,60 @@ cdef str failure_text(Engine* e, int32_t id, int32_t code):
     return (<bytes>text).decode(errors="replace") or f"error code {code}"
 
 
-cdef int raise_failures(Engine* e, const char* ids, size_t stride, int64_t n) except -1:
-    """Raises EnvStepError if any of n envs has failed, once per failure. The ids are `stride` bytes apart."""
-    cdef int64_t i
-    cdef int32_t id
-    failures = {}
-    for i in range(n):
-        id = (<const int32_t*>(ids + i * stride))[0]
-        code = e.errors[id]
-        if code:
-            failures[id] = failure_text(e, id, code)
-            e.errors[id] = 0
-    if failures:
-        ep_add_sc32(&e.failures, -<int32_t>len(failures))
-        raise EnvStepError(failures)
-    return 0
+cdef class FailureReports:
+    """What the user of a pool learns of failed envs.
+
+    The code of a failure is turned into a text while the row is still in flight, since only then does nobody step the
+    env. If a failure is not raised, its text stays here until the row is handed out, whatever happens in between.
+
+    Parameters
+    ----------
+    restarts : bool
+        If True, failures become texts in the results, else exceptions.
+    """
+
+    def __init__(self, restarts):
+        self.restarts = restarts
+        self.texts = {}
+
+    cdef bint note(self, Engine* e, const char* ids, size_t stride, int64_t n) except -1:
+        """Notes, once per failure, which of n envs in flight have failed, and returns whether any has.
+
+        Raises EnvStepError instead unless failures become texts. The ids are `stride` bytes apart. Making the texts may
+        start the garbage collector, and so run any code.
+        """
+        cdef int64_t i
+        cdef int32_t id
+        if ep_load_rlx32(&e.failures) == 0:
+            return False
+        failures = {}
+        for i in range(n):
+            id = (<const int32_t*>(ids + i * stride))[0]
+            code = e.errors[id]
+            if code:
+                failures[id] = failure_text(e, id, code)
+                if self.restarts:
+                    self.texts[id] = failures[id]
+                    self.is_any_noted = True
+                e.errors[id] = 0
+                ep_add_sc32(&e.failures, -1)
+        if failures and not self.restarts:
+            raise EnvStepError(failures)
+        return len(failures) > 0
+
+    cdef dict take(self, const char* ids, size_t stride, int64_t n):
+        """Returns the texts of n envs that are being handed out, by position, and forgets them."""
+        cdef int64_t i
+        cdef int32_t id
+        found = {}
+        for i in range(n):
+            id = (<const int32_t*>(ids + i * stride))[0]
+            if id in self.texts:
+                found[i] = self.texts.pop(id)
+        self.is_any_noted = len(self.texts) > 0
+        return found
+
+    cdef void drop_all(self) noexcept:
+        """Forgets the failures of rows that are dropped."""
+        self.texts.clear()
+        self.is_any_noted = False

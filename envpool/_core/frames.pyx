@@ -20,13 +20,13 @@ from posix.unistd cimport usleep
 
 from envpool._core.atomic cimport ep_add_sc64, ep_load_rlx32, ep_load_sc32, ep_now, ep_store_rlx32
 from envpool._core.calls cimport has_failures
-from envpool._core.consumer cimport SLICE
 from envpool._core.claims cimport help_out
 from envpool._core.env_ids cimport as_ids
 from envpool._core.failures cimport failure_text
 from envpool._core.guard cimport Guard
 from envpool._core.partial cimport PartialBatches
 from envpool._core.structs cimport Engine, pthread_t
+from envpool._core.watch cimport SLICE, check_progress, interval
 from envpool._core.workers cimport ep_thread_start, pthread_join
 from envpool.env cimport envpool_frames
 
@@ -120,13 +120,17 @@ cdef class FrameRenderer:
         """Works and waits until these envs can be drawn."""
         cdef Engine* e = self.engine
         cdef int64_t deadline
+        cdef bint has_waited = False
         while True:
             PyErr_CheckSignals()
             self.guard.check_open()
             if self.is_computed(ids, n):
                 return 0
+            if has_waited:
+                check_progress(e, NULL, 0, e.outstanding)
+            has_waited = True
             with nogil:
-                deadline = ep_now() + SLICE
+                deadline = ep_now() + interval(e)
                 while not ep_load_rlx32(&e.stop) and ep_now() < deadline:
                     if not (ep_load_sc32(&e.helps) and help_out(e)):
                         usleep(NAP)

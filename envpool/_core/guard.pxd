@@ -12,8 +12,8 @@ cdef enum:      # PoolState
     NEW             # __init__ has not finished
     OPEN
     CLOSING         # close() has begun: calls that are inside end, and no call may enter
-    STOPPED         # the workers have ended; the last call that leaves frees the engine
-    CLOSED          # the engine is gone
+    STOPPED         # the workers have ended, or are stuck; the last call that leaves lets go of the engine
+    CLOSED          # the pool has no engine any more
 
 cdef enum:
     MAX_VISITS = 64
@@ -41,6 +41,7 @@ cdef class Guard:
 
     cdef bint is_forked(self) noexcept
     cdef str call_of_this_thread(self)
+    cdef int await_closed(self) except -1
     cdef int check_open(self) except -1
     cdef int check_free(self, int activities, const char* call) except -1
     cdef int refuse(self, int activities, const char* call) except -1
@@ -73,7 +74,7 @@ cdef inline int begin(Guard g, int visit, int activities) except -1:
     return 0
 
 cdef inline bint leave(Guard g, int visit) noexcept:
-    """Ends a visit. True: it was the last one in a stopped pool, so the caller must free the engine."""
+    """Ends a visit. True: it was the last one in a stopped pool, so the caller must let go of the engine."""
     g.activities &= ~g.visits[visit].activities
     g.used &= ~(<uint64_t>1 << visit)
     return g.state == STOPPED and g.used == 0

@@ -6,15 +6,18 @@ thread is inside which call. Receiving and rendering wait without the GIL and ke
 a time may do each; a second one gets an exception instead of a race.
 
 What must hold:
-- The engine is freed by the last call that leaves, or by close() if no call is inside. Whatever happens during a call,
-  also close() by another thread or by a signal handler, the memory of the engine stays valid until the call leaves.
+- The pool lets go of the engine when the last call leaves, or in close() if no call is inside. Whatever happens during
+  a call, also close() by another thread or by a signal handler, the memory of the engine stays valid until the call
+  leaves. Usually the engine is freed at that moment; threads that are stuck in it own it from then on, see orphans.pyx.
 - After each point at which Python code may have run, a call asks check_open() before it publishes, waits, or joins a
   thread. That code may also have forked: the calls that were inside go on in the child, where no other thread exists,
   so there nothing may wait for one.
 - The GIL is held whenever a guard is read or written, so no access needs to be atomic.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint64_t
+from posix.unistd cimport usleep
 
 from envpool.errors import PoolStateError
 
@@ -61,6 +64,19 @@ cdef class Guard:
                 return self.visits[ctz(left)].call.decode()
             left &= left - 1
         return ""
+
+    cdef int await_closed(self) except -1:
+        """Waits until the last call has left a pool that is being closed, unless this thread is inside of one."""
+        while self.state != CLOSED:
+            if self.is_forked():        # the engine stays: a call of this thread may be inside, and no other thread
+                self.state = CLOSED
+            elif self.call_of_this_thread():
+                return 0
+            else:
+                with nogil:
+                    usleep(100)
+                PyErr_CheckSignals()    # a handler may fork
+        return 0
 
     cdef int check_open(self) except -1:
         """Raises PoolStateError unless the pool can be used."""

@@ -22,21 +22,21 @@ from libc.stdlib cimport qsort
 from libc.string cimport memset
 
 from envpool._core.atomic cimport (
-    ep_cas64, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_load_sc64, ep_now, ep_store_rlx64, ep_store_sc32,
+    ep_cas64, ep_load_acq64, ep_load_rlx64, ep_load_sc64, ep_now, ep_store_rlx64, ep_store_sc32,
     ep_swap_sc64,
 )
 from envpool._core.batch_block cimport BatchBlock
 from envpool._core.batches cimport Batches, check_can_fill
 from envpool._core.block_memory cimport BlockMemory
 from envpool._core.blocks cimport BlockStore, copy_row
-from envpool._core.consumer cimport SLICE, enqueue, leave_to_workers, publish, wait_arrivals, written_rows
+from envpool._core.consumer cimport enqueue, leave_to_workers, publish, wait_arrivals, written_rows
 from envpool._core.env_ids cimport as_ids, in_flight_ids
-from envpool._core.failures cimport raise_failures
 from envpool._core.guard cimport Guard
 from envpool._core.inputs cimport as_count, as_nanoseconds
 from envpool._core.queues cimport NEVER
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Block, Engine, ENV_ID, Queue, Span
+from envpool._core.watch cimport check_progress, interval
 
 from envpool.errors import EnvIdError, PoolStateError
 
@@ -230,9 +230,10 @@ cdef class PartialBatches:
                 return 0
             leave_to_workers(e)
             with nogil:
-                wait_arrivals(e, max(missing, 1), rows, SLICE if missing else 1000)
+                wait_arrivals(e, max(missing, 1), rows, interval(e) if missing else 1000)
             PyErr_CheckSignals()
             self.guard.check_open()
+            check_progress(e, NULL, 0, e.outstanding)
 
     cdef int drop_in_flight(self) except -1:
         """Waits until every env in flight has been stepped, drops the rows, and makes the envs idle."""
@@ -358,13 +359,17 @@ cdef class PartialBatches:
             rows = written_rows(e)
             self.collect()
             missing = -self.choose(&request)
-            left = SLICE if timeout_ns < 0 else min(deadline - ep_now(), SLICE)
+            left = interval(e) if timeout_ns < 0 else min(deadline - ep_now(), interval(e))
             if missing <= 0 or left <= 0:
+                if missing > 0 and self.num_chosen == 0:
+                    check_progress(e, request.ids, request.num_ids, 1)
+                if self.batches.failures.note(e, <char*>&self.chosen[0].id, sizeof(SendOrder), self.num_chosen):
+                    continue    # noting failures may run any code as well
                 break
             with nogil:
                 wait_arrivals(e, missing, rows, left)
-        if ep_load_rlx32(&e.failures) > 0:
-            raise_failures(e, <const char*>&self.chosen[0].id, sizeof(SendOrder), self.num_chosen)
+            if timeout_ns < 0:
+                check_progress(e, request.ids, request.num_ids, missing + self.num_chosen)
         self.mode = ENDING if ids is None and need < 0 and timeout_ns < 0 else PARTIAL
         return self.hand_out(template)
 
@@ -391,4 +396,5 @@ cdef class PartialBatches:
                 kept += 1
         self.num_arrived = kept
         e.outstanding -= n
-        return template.build([a[:n] for a in batch.arrays])
+        errors = self.batches.failures.take(<char*>&self.chosen[0].id, sizeof(SendOrder), n)
+        return template.build_failed([a[:n] for a in batch.arrays], errors, n)

@@ -6,6 +6,7 @@ from envpool._core.actions cimport ActionTable
 from envpool._core.batches cimport Batches
 from envpool._core.frames cimport FrameRenderer
 from envpool._core.guard cimport Guard
+from envpool._core.orphans cimport Orphan
 from envpool._core.partial cimport PartialBatches
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Engine
@@ -22,6 +23,7 @@ cdef class Pool:
     cdef object step_nest           # the nest of array names behind step_template
     cdef object placement           # behind engine.cpus and engine.node_ends
     cdef object capsule             # keeps the tables of the env alive
+    cdef Orphan orphan              # owns the engine if threads are stuck in it; None without a step timeout
 
     # Parts of calls, for a caller that has entered the guard.
     cdef void end_visit(self, int visit) noexcept
@@ -31,4 +33,4 @@ cdef class Pool:
     cdef int32_t send_resets(self, object env_id, object seeds, int visit, int activities) except -1
     cdef object receive_resets(self, object env_id)
     cdef void launch(self, const int32_t* ids, int32_t n, bint returns_at_once) noexcept
-    cdef void free_engine(self) noexcept
+    cdef void let_go(self) noexcept

@@ -9,6 +9,7 @@ class _Style(Protocol):
     optional: Sequence[str]
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]: ...
+    def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None: ...
 
 @disjoint_base
 class Pool:
@@ -24,6 +25,8 @@ class Pool:
         autoreset: int,
         seeds: Callable[[], npt.NDArray[np.uint64]],
         style: _Style,
+        restarts: bool = False,
+        step_timeout: int = 0,
     ) -> None: ...
     @property
     def is_closed(self) -> bool: ...

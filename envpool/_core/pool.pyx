@@ -12,10 +12,8 @@ What must hold whenever Python code can run:
 
 cimport cython
 cimport numpy as cnp
-from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
-from posix.unistd cimport usleep
 
 from envpool._core.actions cimport ActionTable
 from envpool._core.atomic cimport ep_add_sc32, ep_now
@@ -25,12 +23,13 @@ from envpool._core.consumer cimport enqueue, publish
 from envpool._core.definition cimport env_of
 from envpool._core.engine cimport engine_free, engine_new
 from envpool._core.env_ids cimport as_ids, release, take_idle
-from envpool._core.failures cimport CreateFailure, raise_create_failure
+from envpool._core.failures cimport CreateFailure, FailureReports, raise_create_failure, raise_start_failure
 from envpool._core.frames cimport FrameRenderer
 from envpool._core.guard cimport (
     CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED, begin, enter, is_open, leave,
 )
 from envpool._core.inputs cimport as_seeds
+from envpool._core.orphans cimport Orphan
 from envpool._core.partial cimport PartialBatches, WHOLE
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Engine, PENDING, SAME_STEP
@@ -66,7 +65,11 @@ cdef class Pool:
         Returns the seeds, uint64 (num_envs,). It is not called if the pool does not fit into memory.
     style : object
         The API style: ``optional``, the names of optional arrays that it uses, and ``forms(names)``, which returns the
-        nests of array names that reset() and step() return.
+        nests of array names that reset() and step() return; ``add_errors`` puts texts of failed envs into a result.
+    restarts : bool
+        If True, failures of envs become texts in the results, else exceptions.
+    step_timeout : int
+        Time after which a worker counts as stuck in an env, in nanoseconds; 0: workers are not watched.
 
     Raises
     ------
@@ -79,7 +82,7 @@ cdef class Pool:
 
     def __init__(self, capsule, int32_t num_envs, int32_t batch_size, int32_t num_threads,
                  int32_t thread_affinity_offset, list nodes, int32_t max_episode_steps, int32_t autoreset, seeds,
-                 style):
+                 style, bint restarts=False, int64_t step_timeout=0):
         cdef Engine* e
         cdef cnp.ndarray seed
         cdef CreateFailure failure
@@ -92,15 +95,16 @@ cdef class Pool:
         reset_nest, step_nest = style.forms(store.names)
         seed = as_seeds(seeds(), num_envs)[0]
         self.actions = ActionTable(about.actions)
-        self.batches = Batches(guard, store)
+        self.batches = Batches(guard, store, FailureReports(restarts))
         self.partial = PartialBatches(guard, self.batches)
         self.frames = FrameRenderer(guard, self.partial)
-        self.reset_template = ResultTemplate(reset_nest, store.names)
-        self.step_template = ResultTemplate(step_nest, store.names)
+        self.reset_template = ResultTemplate(reset_nest, store.names, style.add_errors)
+        self.step_template = ResultTemplate(step_nest, store.names, style.add_errors)
         self.step_nest = step_nest
         self.capsule = capsule
+        self.orphan = Orphan(capsule) if step_timeout else None
         e = engine_new(env_of(capsule), num_envs, batch_size, min(num_threads, num_envs), thread_affinity_offset,
-                       <int32_t>len(nodes), max_episode_steps, autoreset, &failure)
+                       <int32_t>len(nodes), max_episode_steps, autoreset, step_timeout, &failure)
         if e == NULL:
             raise_create_failure(about.name, num_envs, &failure)
         self.engine = self.partial.engine = self.frames.engine = e
@@ -109,11 +113,7 @@ cdef class Pool:
         self.batches.attach(e)
         failed = engine_start(e)
         if failed:
-            raise OSError(
-                failed,
-                f"only {e.started} threads of num_threads={num_threads} could be started: ask for fewer threads, or "
-                "raise the limit (ulimit -u)",
-            )
+            raise_start_failure(failed, e.started, num_threads)
         guard.state = OPEN
 
     def __dealloc__(self):
@@ -121,14 +121,14 @@ cdef class Pool:
         if self.engine != NULL and not self.guard.is_forked():
             with nogil:
                 engine_stop(self.engine)
-            engine_free(self.engine)
+            self.let_go()
 
     def close(self):
         """Stop and join the threads and free the envs. Arrays handed out stay valid. It may be called again.
 
         A call that another thread is inside of raises PoolStateError, and close() returns after it. If this thread is
         inside of a call, which a signal handler or a destructor has interrupted, the envs are freed when that call
-        ends.
+        ends. With a step timeout, threads that are stuck in an env are left to themselves, with all that they use.
         """
         if self.engine == NULL or self.guard.state == NEW:
             return
@@ -138,30 +138,25 @@ cdef class Pool:
                 engine_stop(self.engine)
             self.guard.state = STOPPED
             if not self.guard.used:
-                self.free_engine()
-        while self.guard.state != CLOSED:
-            if self.guard.is_forked():      # the engine stays: a call of this thread may be inside, and no other thread
-                self.guard.state = CLOSED
-            elif self.guard.call_of_this_thread():
-                return
-            else:
-                with nogil:
-                    usleep(100)
-                PyErr_CheckSignals()        # a handler may fork
+                self.let_go()
+        self.guard.await_closed()
 
-    cdef void free_engine(self) noexcept:
-        """Frees the engine of a stopped pool that nobody is inside."""
+    cdef void let_go(self) noexcept:
+        """Frees the engine of a stopped pool that nobody is inside, or leaves it to threads that are stuck in it."""
         cdef Engine* e = self.engine
         self.guard.state = CLOSED
         self.engine = NULL
-        engine_free(e)
+        if self.orphan is None:
+            engine_free(e)
+        else:
+            self.orphan.adopt(e, self.batches.in_flight, self.partial.block_memory)
         self.frames.drop_memory()
         self.partial.drop_memory()
 
     cdef void end_visit(self, int visit) noexcept:
-        """Ends what enter() began; the last call that leaves a stopped pool frees its engine."""
+        """Ends what enter() began; the last call that leaves a stopped pool lets go of its engine."""
         if leave(self.guard, visit):
-            self.free_engine()
+            self.let_go()
 
     @property
     def is_closed(self):
@@ -337,6 +332,8 @@ cdef class Pool:
             A bad min_ready or timeout.
         EnvStepError
             Envs failed; the next recv() returns the batch.
+        EnvTimeoutError
+            The call waits for envs that have been running for longer than the step timeout.
         """
         cdef int visit = enter(self.guard, RECEIVING, b"recv")
         cdef ResultTemplate template = self.reset_template if reset else self.step_template

@@ -13,6 +13,7 @@ cdef extern from *:
 
 cdef enum:
     MAX_GROUP = 8           # workers of a queue: few enough that they seldom meet at its `claim`
+    MOST_COPIED = 256       # ids that are copied from a ring with one claim
 
 cdef inline bint has_work(Engine* e) noexcept nogil:
     """Whether an env is published and not claimed. Sequentially consistent, for a thread that is about to sleep."""

@@ -7,6 +7,7 @@ a new nest, since clients write into the dicts; the arrays in it are those of th
 from cpython.dict cimport PyDict_SetItem
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from libc.stdint cimport int64_t
 
 
 cdef class ResultTemplate:
@@ -18,9 +19,12 @@ cdef class ResultTemplate:
         Its leaves are names of arrays.
     names : sequence of str
         Names of the arrays that build() receives, in order.
+    add_errors : callable, optional
+        Adds the texts of failed envs to a result, see ``Style.add_errors``. By default they are dropped.
     """
 
-    def __init__(self, nest, names):
+    def __init__(self, nest, names, add_errors=None):
+        self.add_errors = add_errors
         self.index = -1
         self.children = ()
         if isinstance(nest, str):
@@ -50,3 +54,10 @@ cdef class ResultTemplate:
             Py_INCREF(item)         # the tuple takes over a reference
             PyTuple_SET_ITEM(items, i, item)
         return items if self.container is tuple else tuple.__new__(self.container, items)
+
+    cdef object build_failed(self, list arrays, dict errors, int64_t n):
+        """Returns the nest of a batch with n rows, of which some failed: `errors` has their texts by row."""
+        result = self.build(arrays)
+        if errors and self.add_errors is not None:
+            self.add_errors(result, errors, n)
+        return result

@@ -64,10 +64,17 @@ cdef struct Span:               # rows that one chunk has written
     int64_t first               # 1 + position of the first row; 0 once the consumer has moved the rows
     int64_t rows
 
-cdef struct Worker:
+cdef struct Worker:             # one cache line
     void* engine
-    int32_t index
     pthread_t thread
+    int32_t index
+    int32_t has_left            # nonzero: the thread will not touch the engine again; see orphans.pyx
+    # With a step timeout: the chunk that the worker executes; see watch.pyx.
+    int64_t since               # when the chunk began, ns; 0: the worker executes none
+    const int32_t* ids          # ids of its envs (num_ids)
+    int64_t num_ids
+    int32_t* copied             # memory for the ids of a chunk that are copied from a ring
+    int64_t told                # when the user was last told that the chunk takes too long, ns; of the consumer
 
 cdef struct Queue:
     # Written by the consumer at each send.
@@ -144,6 +151,7 @@ cdef struct Engine:
     int32_t max_episode_steps
     int32_t autoreset
     bint is_sync
+    int64_t step_timeout        # time after which a worker counts as stuck in a chunk, ns; 0: workers are not watched
     Queue* queues
     int32_t num_queues
     int64_t mask                # size of a ring - 1; a power of two, at least twice the number of envs of a queue
@@ -182,3 +190,5 @@ cdef struct Engine:
     # Threads, started by the consumer only.
     Worker* workers
     int32_t started             # workers running
+    int32_t owners              # the pool and the threads that run workers: the last one frees the engine
+    void* orphan                # the Orphan that owns the engine when the pool has let go of it; see orphans.pyx

@@ -7,6 +7,7 @@ from envpool._core.structs cimport Engine, pthread_t
 
 cdef extern from "threads.h" nogil:
     int pthread_join(pthread_t thread, void** result)
+    int pthread_detach(pthread_t thread)
     int ep_thread_start(pthread_t* thread, int index, int k, const int32_t* cpus, int num_cpus,
                         void* (*run)(void*) noexcept nogil, void* arg)
 

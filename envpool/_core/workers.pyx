@@ -20,8 +20,10 @@ from envpool._core.atomic cimport (
     ep_pause, ep_store_rlx32, ep_store_rlx64, ep_store_sc32, ep_swap_sc32,
 )
 from envpool._core.claims cimport expected_cost, run_chunk
+from envpool._core.orphans cimport leave_engine
 from envpool._core.queues cimport has_work, num_unclaimed
 from envpool._core.structs cimport Engine, Queue, Worker
+from envpool._core.watch cimport interval, is_overdue
 
 cnp.import_array()
 
@@ -81,13 +83,14 @@ cdef void* run_worker(void* arg) noexcept nogil:
     """Runs a worker: executes chunks, spins while batches follow each other closely, and parks otherwise."""
     cdef Worker* w = <Worker*>arg
     cdef Engine* e = <Engine*>w.engine
+    cdef Worker* watched = w if e.step_timeout else NULL
     cdef int32_t home = home_of(w)
     # The last worker replaces the consumer: it works only while the consumer does not help.
     cdef bint reserve = w.index == e.num_threads - 1
     cdef int64_t gap = 1000000, idle_since, limit, waited
     cdef int _i
     while not ep_load_rlx32(&e.stop):
-        if may_claim(e, reserve) and run_chunk(e, home):
+        if may_claim(e, reserve) and run_chunk(e, home, watched):
             continue
         idle_since = ep_now()
         limit = 2 * SHORT_GAP if gap < SHORT_GAP else MIN_SPIN
@@ -99,6 +102,7 @@ cdef void* run_worker(void* arg) noexcept nogil:
                 break
         waited = min(ep_now() - idle_since, 1000000)
         gap += (waited - gap) >> 2
+    leave_engine(w)
     return NULL
 
 
@@ -165,24 +169,48 @@ cdef int start_workers(Engine* e, int32_t count) noexcept:
         w.index = e.started
         node = <int32_t>(<int64_t>home_of(w) * e.num_nodes // e.num_queues)
         first = 0 if node == 0 else e.node_ends[node - 1]
+        ep_add_sc32(&e.owners, 1)
         failed = ep_thread_start(&w.thread, w.index, e.affinity + w.index if e.affinity >= 0 else -1,
                                  e.cpus + first, e.node_ends[node] - first, run_worker, w)
         if failed:
+            ep_add_sc32(&e.owners, -1)
             return failed
         e.started += 1
     return 0
 
 
 cdef int engine_start(Engine* e) noexcept:
-    """Starts all workers but the last one, which is started on its first use. Returns 0 or an errno."""
-    ep_store_sc32(&e.active, e.num_threads - 1)
-    ep_store_sc32(&e.helps, 1)
+    """Starts all workers but the last one, which is started on its first use. Returns 0 or an errno.
+
+    With a step timeout, it starts all of them: the consumer never works, since it could get stuck itself.
+    """
+    cdef bint helps = e.step_timeout == 0
+    ep_store_sc32(&e.active, e.num_threads - helps)
+    ep_store_sc32(&e.helps, helps)
     e.cheap = True
-    return start_workers(e, e.num_threads - 1)
+    return start_workers(e, e.num_threads - helps)
+
+
+cdef void await_workers(Engine* e) noexcept nogil:
+    """Waits until every worker that is not stuck has left the engine."""
+    cdef Worker* w
+    cdef int32_t seen, i
+    cdef bint is_leaving = True
+    while is_leaving:
+        is_leaving = False
+        seen = ep_load_sc32(&e.owners)      # before the look at `has_left`, which each worker sets before it counts
+        for i in range(e.started):
+            w = &e.workers[i]
+            is_leaving |= not ep_load_sc32(&w.has_left) and not is_overdue(e, w, ep_now())
+        if is_leaving:
+            ep_futex_wait(&e.owners, seen, interval(e))
 
 
 cdef void engine_stop(Engine* e) noexcept nogil:
-    """Ends and joins the workers. They finish the chunks that they are executing; unclaimed work is dropped."""
+    """Ends and joins the workers. They finish the chunks that they are executing; unclaimed work is dropped.
+
+    With a step timeout, threads that are stuck in a chunk are detached. They remain owners of the engine.
+    """
     cdef int32_t i
     ep_store_sc32(&e.stop, 1)
     for i in range(e.num_queues):
@@ -192,6 +220,11 @@ cdef void engine_stop(Engine* e) noexcept nogil:
     ep_futex_wake(&e.reserve_word, 1)
     ep_add_sc32(&e.recv_word, 1)
     ep_futex_wake(&e.recv_word, 1)
+    if e.step_timeout:
+        await_workers(e)
     for i in range(e.started):
-        pthread_join(e.workers[i].thread, NULL)
+        if e.step_timeout == 0 or ep_load_sc32(&e.workers[i].has_left):
+            pthread_join(e.workers[i].thread, NULL)
+        else:
+            pthread_detach(e.workers[i].thread)
     e.started = 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from envpool.api.gymnasium import GymnasiumEnvPool
 from envpool.errors import ConfigError
 from envpool.pool import EnvPool
@@ -52,7 +54,8 @@ def open_pool(pool: Any, options: dict[str, Any]) -> Any:
         Task id, or a pool made by ``envpool.make_gymnasium`` whose ``batch_size`` is num_envs and whose
         ``autoreset_mode`` is not "same_step".
     options : dict
-        Options of ``envpool.make``, allowed with a task id only. The default of ``autoreset_mode`` is "disabled".
+        Options of ``envpool.make``, allowed with a task id only. The default of ``autoreset_mode`` is "disabled", and
+        "next_step" with ``on_error="restart"``.
 
     Raises
     ------
@@ -62,7 +65,9 @@ def open_pool(pool: Any, options: dict[str, Any]) -> Any:
         The pool has another ``batch_size`` or ``autoreset_mode``.
     """
     if isinstance(pool, str):
-        options = {"autoreset_mode": "disabled"} | options
+        # An env whose reset fails must not end the run: if the pool restarts it, each step tries again.
+        is_restarting = options.get("on_error") == "restart"
+        options = {"autoreset_mode": "next_step" if is_restarting else "disabled"} | options
     pool = pool_of(pool, options, GymnasiumEnvPool, make_gymnasium)
     if pool.is_async:
         raise ConfigError(
@@ -111,8 +116,14 @@ def split(nest: Any, count: int) -> list[Any]:
 
 
 def split_info(info: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the info of each row, without the entries that say which environment the row belongs to."""
-    return split({k: v for k, v in info.items() if k not in ID_KEYS}, len(info["env_id"]))
+    """Return the info of each row, without the entries that say which environment the row belongs to.
+
+    Rows of environments that have failed have an entry ``error``, the text; other rows do not.
+    """
+    rows = split({k: v for k, v in info.items() if k not in (*ID_KEYS, "error", "_error")}, len(info["env_id"]))
+    for i in np.flatnonzero(info.get("_error", ())):
+        rows[i]["error"] = info["error"][i]
+    return rows
 
 
 def take(nest: Any, rows: Any) -> Any:

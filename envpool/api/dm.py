@@ -29,8 +29,18 @@ class DMStyle(Style):
                 | tree.info(names, "final:")
                 | {"elapsed_step": "final:elapsed_step", "mask": "final:mask"}
             )
-        step = dm_env.TimeStep("step_type", "reward", "discount", named("State", state))
+        if self.spec.config.on_error == "restart":
+            observation = named("State", state | {"error": ""})
+            observation = observation._replace(**{observation._fields[-1]: {}})  # a new dict in every result
+        else:
+            observation = named("State", state)
+        step = dm_env.TimeStep("step_type", "reward", "discount", observation)
         return step, step
+
+    def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
+        """Add the texts to ``observation.error`` by env id; see `Style.add_errors`."""
+        ids = result.observation.env_id
+        result.observation[-1].update({int(ids[row]): text for row, text in errors.items()})
 
 
 class DMEnvPool(EnvPool, dm_env.Environment):
@@ -40,7 +50,8 @@ class DMEnvPool(EnvPool, dm_env.Environment):
     -----
     ``reset(env_id=None, *, seed=None)`` and ``step(action, env_id=None)`` return TimeStep(step_type int32 (B,), reward
     float32 (B,), discount float32 (B,), observation). The observation is a named tuple State(env_id int32 (B,),
-    players, the observation arrays, the info arrays of the environment).
+    players, the observation arrays, the info arrays of the environment). With ``on_error="restart"``, its last entry is
+    error, a dict of the texts of failed environments by env id.
     """
 
     _style = DMStyle

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 
 from envpool.api import tree
-from envpool.api.style import Style, set_spaces
+from envpool.api.style import Style, error_info, set_spaces
 from envpool.autoreset import gymnasium_mode
 from envpool.pool import EnvPool
 
@@ -33,6 +33,11 @@ class GymnasiumStyle(Style):
         obs, info = tree.observation(names), self.info(names)
         return (obs, info), (obs, "reward", "terminated", "truncated", info)
 
+    def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
+        """Add ``error`` and its mask to info; see `Style.add_errors`."""
+        if isinstance(result, tuple):  # reset() of old gym may return observations only
+            result[-1].update(error_info(errors, count))
+
     def set_attributes(self, pool: Any) -> None:
         """Set the spaces, and gymnasium's auto-reset mode in the metadata."""
         pool.metadata["autoreset_mode"] = gymnasium_mode(self.spec.config.autoreset_mode)
@@ -51,7 +56,8 @@ class GymnasiumEnvPool(EnvPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # t
     -----
     ``reset(env_id=None, *, seed=None, options=None)`` returns (obs, info); ``step(action, env_id=None)`` returns (obs,
     reward float32 (B,), terminated bool (B,), truncated bool (B,), info). obs is an array (B, ...), or a nested dict of
-    arrays. info has env_id int32 (B,), players.env_id, elapsed_step int32 (B,) and the keys of the environment.
+    arrays. info has env_id int32 (B,), players.env_id, elapsed_step int32 (B,) and the keys of the environment; with
+    ``on_error="restart"``, batches with failed environments also have error and _error.
     """
 
     _style = GymnasiumStyle

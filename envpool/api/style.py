@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from envpool.spec import EnvSpec
 
 
@@ -45,6 +47,20 @@ class Style:
         """
         raise NotImplementedError
 
+    def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
+        """Add the texts of failed environments to a result of reset() or step(), if it has a place for them.
+
+        Parameters
+        ----------
+        result : object
+            The result, which is changed.
+        errors : dict of int to str
+            The texts by row; there is at least one.
+        count : int
+            Number of rows.
+        """
+        raise NotImplementedError
+
     def set_attributes(self, pool: Any) -> None:
         """Set the attributes of a new pool that only pools of this style have, such as its spaces; none by default."""
 
@@ -53,3 +69,25 @@ def set_spaces(pool: Any, observation: Any, action: Any) -> None:
     """Set the spaces of a pool: those of one environment, also under the names that gymnasium uses for batches."""
     pool.observation_space = pool.single_observation_space = observation
     pool.action_space = pool.single_action_space = action
+
+
+def error_info(errors: dict[int, str], count: int) -> dict[str, Any]:
+    """Return the entries of info for failed environments, in the form that gymnasium's vector infos have.
+
+    Parameters
+    ----------
+    errors : dict of int to str
+        The texts by row.
+    count : int
+        Number of rows.
+
+    Returns
+    -------
+    dict
+        ``error``, an object array (count,) of str, None where no environment has failed, and its mask ``_error``.
+    """
+    texts, mask = np.full(count, None, dtype=object), np.zeros(count, np.bool_)
+    for row, text in errors.items():
+        texts[row] = text
+        mask[row] = True
+    return {"error": texts, "_error": mask}

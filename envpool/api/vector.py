@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from envpool.api import tree
-from envpool.api.style import Style
+from envpool.api.style import Style, error_info
 from envpool.pool import EnvPool
 
 
@@ -24,6 +24,10 @@ class VectorStyle(Style):
         if self.is_same_step:
             final = (tree.observation(names, "final:"), tree.info(names, "final:"), "final:mask")
         return (obs, info), (obs, "reward", "terminated", "truncated", info, final)
+
+    def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
+        """Add ``error`` and its mask to info; see `Style.add_errors`."""
+        result[1 if len(result) == 2 else 4].update(error_info(errors, count))
 
 
 class VectorPool(EnvPool):

@@ -38,6 +38,8 @@ def any_options(pick):
         "truncate_after": pick.choice([0, 0, 4]),
         "max_episode_steps": pick.choice([2, 5, 2**31 - 1]),
         "fail_reset": pick.choice([-1, -1, 0, 2]),
+        "on_error": pick.choice(["raise", "restart"]),
+        "step_timeout": pick.choice([None, None, 600]),
         "frame_ns": pick.choice([0, 0, 0, 300000]),
         "seed": pick.randrange(1000),
     }

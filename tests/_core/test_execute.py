@@ -8,6 +8,7 @@ from tests.support import plugin
 from tests.support.checked_pool import FAIL, CheckedPool
 
 MODES = ["next_step", "same_step", "disabled"]
+ON_ERROR = ["raise", "restart"]
 
 
 @pytest.fixture(params=[(0, False), (0, True), (3, False)], ids=["sync", "sync fused", "async"])
@@ -25,9 +26,10 @@ def make(request):
         c.close()
 
 
+@pytest.mark.parametrize("on_error", ON_ERROR)
 @pytest.mark.parametrize("mode", MODES)
-def test_failed_steps(make, mode):
-    c = make(autoreset_mode=mode, episode_length=0)
+def test_failed_steps(make, mode, on_error):
+    c = make(autoreset_mode=mode, episode_length=0, on_error=on_error)
     c.start()
     for k in range(30):
         ids = c.steppable()
@@ -37,11 +39,12 @@ def test_failed_steps(make, mode):
     c.assert_works()
 
 
+@pytest.mark.parametrize("on_error", ON_ERROR)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("episode", [0, 1])
-def test_failed_resets(make, mode, episode):
+def test_failed_resets(make, mode, episode, on_error):
     """The first attempt to start one episode fails in every env."""
-    c = make(autoreset_mode=mode, episode_length=2, fail_reset=episode)
+    c = make(autoreset_mode=mode, episode_length=2, fail_reset=episode, on_error=on_error)
     c.start()
     for k in range(12):
         c.reset_ended()

@@ -10,6 +10,8 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError
+from tests.support import plugin
+from tests.support.checked_pool import FAIL
 
 
 class RLVecEnv(ABC):
@@ -105,3 +107,14 @@ def test_mistakes(adapter):
 def test_without_rlib():
     with pytest.raises(ImportError, match="jhare96/reinforcement-learning"):
         importlib.import_module("envpool.adapters.rlib")
+
+
+def test_the_text_of_a_failed_env_is_in_its_info(adapter):
+    plugin.load()
+    env = adapter.BatchEnv("Synthetic-v0", 3, on_error="restart", episode_length=0)
+    env.reset()
+    *_, dones, infos = env.step([0, FAIL, 0])
+    assert dones.tolist() == [False, True, False]
+    assert infos[1]["error"] == "was asked to fail at step 0 of episode 2 (env 1)"
+    assert all("error" not in infos[i] for i in (0, 2))
+    env.close()

@@ -118,6 +118,7 @@ class CheckedPool:
         known = {"episode_length": 5, "truncate_after": 0, "fail_reset": -1, "max_episode_steps": NO_LIMIT}
         known |= {k: v for k, v in options.items() if k in known}
         self.envs = [EnvModel(i, seed + i, autoreset_mode, known) for i in range(num_envs)]
+        self.restarts = self.pool.config["on_error"] == "restart"
         self.in_flight = {}  # env id -> Row, in the order of sending
 
     @property
@@ -261,6 +262,8 @@ class CheckedPool:
     def deliver(self, call, again=None, wish=None):
         """Make a call that returns a batch, compare, and return it; an EnvStepError must name the failed envs in it.
 
+        If the pool restarts failed envs, their texts must be in the batch instead.
+
         again: returns that batch after an error; by default recv(). wish: see received().
         """
         reported, batch = set(), None
@@ -268,12 +271,25 @@ class CheckedPool:
             try:
                 batch = call()
             except EnvStepError as error:
-                assert error.failures and not reported & set(error.failures)
+                assert error.failures and not reported & set(error.failures) and not self.restarts
                 reported |= set(error.failures)
                 call = again or self.pool.recv
         failed = {i for i in batch[-1]["env_id"].tolist() if self.in_flight[i].failed}
-        assert reported == failed
+        assert (self.texts_of(batch) if self.restarts else reported) == failed
         return self.received(batch, wish=wish)
+
+    def texts_of(self, batch):
+        """Return the ids of the failed envs whose texts are in a batch; compare the form with gymnasium's."""
+        info = batch[-1]
+        assert ("error" in info) == ("_error" in info)
+        if "error" not in info:
+            return set()
+        assert info["_error"].any(), "neither key is there if no env has failed"
+        assert info["_error"].dtype == np.bool_ and info["error"].dtype == object
+        assert [type(text) is str and bool(text) for text in info["error"]] == info["_error"].tolist()
+        for i, text in zip(info["env_id"], info["error"], strict=True):
+            assert text is None or text.endswith(f"(env {i})")
+        return set(info["env_id"][info["_error"]].tolist())
 
     def assert_works(self, rounds=3):
         """Step idle envs a few times: no row may show what happened before."""

@@ -16,10 +16,10 @@ from envpool._core.atomic cimport ep_now
 from envpool._core.calls cimport (
     CreateFailure, TEXT_SIZE, begin_batch, create_state, fill_rows, seed_envs, has_failures,
 )
-from envpool._core.consumer cimport SLICE
 from envpool._core.definition cimport env_of
 from envpool._core.execute cimport find_nonzero
 from envpool._core.failures cimport raise_create_failure
+from envpool._core.watch cimport SLICE
 from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_MAX_FIELDS, envpool_batch, envpool_env, envpool_rows
 
 from envpool._core.definition import describe

@@ -17,6 +17,7 @@ CODE = 6
 DISTRIBUTIONS = ("fixed", "exponential", "heavy_tailed", "stragglers")
 REPORTS = ("both", "status", "errors")
 LAYOUTS = ("flat", "rich")
+WAITS = ("step", "reset", "seed", "write")
 SEED_FAILURES = ("none", "odd_envs", "all_envs", "silent_status")
 
 
@@ -47,6 +48,8 @@ class Synthetic:
             "frame_ns": 0,
             "report": "both",
             "fused": False,
+            "waits_in": "step",
+            "fails_again": False,
         }
     )
 
@@ -56,7 +59,7 @@ class Synthetic:
         if config.items < (CODE if config.layout == "flat" else 1):
             raise ConfigError(f"items is {config.items}, allowed are {CODE} (layout 'rich': 1) and more")
         options = struct.pack(
-            "dq12i0d",  # "0d": as long as the struct in C, which ends at a multiple of its alignment
+            "dq14i0d",  # "0d": as long as the struct in C, which ends at a multiple of its alignment
             config.cost_ns,
             config.items,
             choice("distribution", config.distribution, DISTRIBUTIONS),
@@ -71,6 +74,8 @@ class Synthetic:
             config.frames_wait,
             config.frame_ns,
             choice("report", config.report, REPORTS),
+            choice("waits_in", config.waits_in, WAITS),
+            config.fails_again,
         )
         move = Field("action", np.int32, (-1,), 0, NUM_ACTIONS - 1)
         if config.layout == "flat":

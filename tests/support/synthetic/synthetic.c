@@ -2,7 +2,7 @@
  *
  * What an env reports encodes its identity and history (env id, episode, step, last action, number of calls), so that a
  * lost, doubled, misplaced or overwritten row is noticed. Some actions have a meaning: some end the episode, one fails,
- * one waits until the test opens a gate. A step takes a configurable time. A frame shows the same numbers; after one
+ * one waits until the test opens a gate, and so can resets, seedings and rows. A step takes a configurable time. A frame shows the same numbers; after one
  * action an env has no frame.
  *
  * The module hands out two env definitions: `definition(fused)`, a template whose field table and config the Python side
@@ -23,6 +23,7 @@ enum { ACTION_NO_FRAME = 94, ACTION_TRUNCATE = 95, ACTION_TERMINATE = 96, ACTION
 enum { FIXED = 0, EXPONENTIAL = 1, HEAVY_TAILED = 2, STRAGGLERS = 3 };
 enum { REPORT_BOTH = 0, REPORT_STATUS = 1, REPORT_ERRORS = 2 };
 enum { FLAT = 0, RICH = 1 };
+enum { WAITS_IN_STEP = 0, WAITS_IN_RESET = 1, WAITS_IN_SEED = 2, WAITS_IN_WRITE = 3 };
 enum { SEEDS = 0, ODD_ENVS = 1, ALL_ENVS = 2, SILENT_STATUS = 3 }; /* SILENT_STATUS: odd envs, but 0 is returned */
 enum { FAILED_STEP = 1, FAILED_RESET = 2, STEPPED_TWICE = 3, NOT_RESET = 4, NO_FRAME = 5, NOT_SEEDED = 6 };
 enum { CODE = 6 }; /* numbers that describe an env's history: id, episode, step, action, calls, seed */
@@ -43,6 +44,8 @@ typedef struct config { /* packed by synthetic.py, in this order */
   int32_t frames_wait;    /* 1: a frame waits at the gate                                             */
   int32_t frame_ns;       /* how long a frame sleeps                                                 */
   int32_t report;         /* what tells of failures: the status of step_many, the error codes or both */
+  int32_t waits_in;       /* WAITS_IN_STEP: ACTION_WAIT waits at the gate; else env 0 does, in a reset, its seeding or its row */
+  int32_t fails_again;    /* 1: resets and seedings that fail do so every time, not only the first time */
 } config;
 
 typedef struct env {
@@ -68,7 +71,7 @@ typedef struct envs {
 
 /* Read and written by Python, one value for all pools. */
 static int32_t gate_is_closed, at_gate, violations;
-static int64_t steps;
+static int64_t steps, destroyed;
 static double rounds_per_ns;
 
 static uint64_t next(uint64_t *s) { /* splitmix64 */
@@ -155,11 +158,13 @@ static void destroy(void *state) {
   envs *s = state;
   free(s->env);
   free(s);
+  __atomic_add_fetch(&destroyed, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Whether an env cannot be seeded this time; the next time it can. */
+/* Whether an env cannot be seeded this time; the next time it can, unless it fails again. */
 static int32_t fails_to_seed(const config *c, env *e, int32_t id) {
-  if (c->fail_seed == SEEDS || (c->fail_seed != ALL_ENVS && id % 2 == 0) || e->has_failed_seed) return 0;
+  if (c->fail_seed == SEEDS || (c->fail_seed != ALL_ENVS && id % 2 == 0)) return 0;
+  if (e->has_failed_seed && !c->fails_again) return 0;
   return e->has_failed_seed = 1;
 }
 
@@ -168,6 +173,7 @@ static int seed_many(void *state, const envpool_seeds *b) {
   int failed = 0;
   for (int32_t i = 0; i < b->n; i++) {
     env *e = &s->env[b->ids[i]];
+    if (s->c.waits_in == WAITS_IN_SEED && b->ids[i] == 0) wait_at_gate();
     e->is_seeded = !fails_to_seed(&s->c, e, b->ids[i]);
     if (!e->is_seeded) {
       if (s->c.fail_seed != ALL_ENVS) b->errors[i] = NOT_SEEDED;
@@ -182,14 +188,15 @@ static int seed_many(void *state, const envpool_seeds *b) {
   return failed;
 }
 
-static int32_t start_episode(const config *c, env *e) {
+static int32_t start_episode(const config *c, env *e, int32_t id) {
+  if (c->waits_in == WAITS_IN_RESET && id == 0) wait_at_gate();
   e->needs_reset = 0;
   e->step = 0;
   e->action = -1;
   memset(e->push, 0, sizeof e->push);
   memset(e->mode, 0, sizeof e->mode);
   e->count = 0;
-  if (e->episode == c->fail_reset && !e->has_failed_reset) {
+  if (e->episode == c->fail_reset && (!e->has_failed_reset || c->fails_again)) {
     e->has_failed_reset = 1;
     e->needs_reset = 1;
     return FAILED_RESET;
@@ -210,7 +217,7 @@ static int32_t step(const config *c, env *e, const envpool_batch *b, int32_t i) 
     e->count = ((const int64_t *)b->actions[3])[id];
   }
   next(&e->draws);
-  if (e->action == ACTION_WAIT) wait_at_gate();
+  if (e->action == ACTION_WAIT && c->waits_in == WAITS_IN_STEP) wait_at_gate();
   if (e->action == ACTION_FAIL) {
     e->needs_reset = 1;
     return FAILED_STEP;
@@ -235,7 +242,7 @@ static int step_many(void *state, const envpool_batch *b) {
     }
     if (!e->is_seeded) violate();
     e->calls++;
-    b->errors[i] = b->reset[i] ? start_episode(&s->c, e) : step(&s->c, e, b, i);
+    b->errors[i] = b->reset[i] ? start_episode(&s->c, e, b->ids[i]) : step(&s->c, e, b, i);
     failed |= b->errors[i];
     if (s->c.report == REPORT_STATUS) b->errors[i] = 0;
     spend(&s->c, e);
@@ -272,6 +279,7 @@ static void write_many(void *state, const envpool_rows *rows) {
   for (int32_t i = 0; i < rows->n; i++) {
     const env *e = &s->env[rows->ids[i]];
     if (__atomic_load_n(&e->in_use, __ATOMIC_RELAXED) || !e->is_seeded) violate();
+    if (s->c.waits_in == WAITS_IN_WRITE && rows->ids[i] == 0) wait_at_gate();
     if (s->c.layout == RICH) write_rich(&s->c, e, rows->ids[i], rows->fields, rows->row0 + i);
     else write_flat(&s->c, e, rows->ids[i], rows->fields, rows->row0 + i);
   }
@@ -365,6 +373,10 @@ static PyObject *num_steps(PyObject *self, PyObject *unused) {
   return PyLong_FromLongLong(__atomic_load_n(&steps, __ATOMIC_SEQ_CST));
 }
 
+static PyObject *num_destroyed(PyObject *self, PyObject *unused) {
+  return PyLong_FromLongLong(__atomic_load_n(&destroyed, __ATOMIC_SEQ_CST));
+}
+
 static PyObject *num_violations(PyObject *self, PyObject *unused) {
   return PyLong_FromLong(__atomic_load_n(&violations, __ATOMIC_SEQ_CST));
 }
@@ -372,10 +384,11 @@ static PyObject *num_violations(PyObject *self, PyObject *unused) {
 static PyMethodDef methods[] = {
     {"definition", definition, METH_O, "definition(fused)\n\nThe template: pass it to envpool.native.define with fields, actions and config."},
     {"static_definition", static_definition, METH_NOARGS, "The env definition without options: flat, episodes of five steps, no cost."},
-    {"close_gate", close_gate, METH_NOARGS, "Makes envs that get the action WAIT wait."},
+    {"close_gate", close_gate, METH_NOARGS, "Makes envs wait, as the option `waits_in` says."},
     {"open_gate", open_gate, METH_NOARGS, "Lets them go on."},
     {"num_at_gate", num_at_gate, METH_NOARGS, "How many wait now."},
     {"num_steps", num_steps, METH_NOARGS, "Steps and resets simulated by pools with the option `counted`."},
+    {"num_destroyed", num_destroyed, METH_NOARGS, "How often the envs of a pool were freed."},
     {"num_violations", num_violations, METH_NOARGS, "How often a pool touched an env from two threads at once."},
     {0},
 };
