@@ -83,10 +83,12 @@ def ale_sources(ale: Path, folder: Path) -> list[Path]:
 
     The files of a folder are merged into one, which is written to `folder`.
     """
-    left_out = {Path(name).name for name in APART} | {path.name for path in (HERE / "core").glob("*.cpp")}
+    apart = {Path(name).name for name in APART}
+    replaced = {path.stem for path in (HERE / "core").glob("*.cpp")}
     sources = [ale / name for name in sorted(APART)]
     for part in ("common", "emucore", "environment", "games", "games/supported"):
-        files = sorted(p for p in (ale / part).glob("*.c*") if p.suffix in (".cpp", ".cxx") and p.name not in left_out)
+        files = sorted(p for p in (ale / part).glob("*.c*") if p.suffix in (".cpp", ".cxx"))
+        files = [p for p in files if p.name not in apart and p.stem.lower() not in replaced]
         sources.append(merged(folder / f"{part.replace('/', '-')}.cpp", files))
     return sources
 
