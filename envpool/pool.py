@@ -6,6 +6,7 @@ import atexit
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -342,7 +343,7 @@ class EnvPool(Pool):
         """
         copy_states(self, self._identity[0], source_ids, target_ids)
 
-    @property
+    @cached_property
     def _identity(self) -> tuple[str, bytes]:
         """Task id and digest of the options, by which states of this task are recognised."""
         return self.spec.task_id or "", options_digest(self.spec.config)

@@ -1,5 +1,5 @@
-/* Screens in snapshots. Most rows of a screen equal the row above, and most rows of one screen those of the screen before,
- * so that only the others are stored. */
+/* Images in snapshots. Most rows of an image equal the row above, or can be computed from other images; only the remaining
+ * rows are stored. */
 #ifndef ENVPOOL_ATARI_PACKING_H
 #define ENVPOOL_ATARI_PACKING_H
 
@@ -7,59 +7,79 @@
 #include <cstdint>
 #include <cstring>
 
+#include "image/screen.h"
+
 namespace envpool::atari {
 
-inline constexpr size_t kRow = 160; /* bytes of a row: every screen has 160 columns                                */
+/* How a row is stored: a code of two bits. */
+enum RowCode : unsigned { kAsAbove = 0, kAsExpected = 1, kStored = 2 };
 
-/* Bytes of the bits that tell which of the rows of an image are stored. */
-inline size_t row_bits(size_t rows) { return (rows + 7) / 8; }
+inline constexpr size_t kLongestRow = 160; /* of images with a table: screens have 160 columns                   */
 
-inline bool equal_rows(const uint8_t *a, const uint8_t *b) {
-  uint64_t x[kRow / 8], y[kRow / 8], difference = 0;
-  std::memcpy(x, a, kRow);
-  std::memcpy(y, b, kRow);
-  for (size_t k = 0; k < kRow / 8; k++) difference |= x[k] ^ y[k];
-  return difference == 0;
-}
+/* An image, and what is expected of it. */
+struct Image {
+  uint8_t *pixels;      /* (rows, width)                                                                         */
+  size_t rows, width;
+  const uint8_t *one;   /* null, or the image that it is expected to equal; with a table, a screen               */
+  const uint8_t *two;   /* with a table: the other screen                                                        */
+  const uint8_t *table; /* null, or colours of palette indices: pixels are expected to be the maximum of both    */
 
-/* Returns the row that row r of an image is compared with: that of another image, or without one the row above. */
-inline const uint8_t *reference_row(const uint8_t *image, const uint8_t *other, size_t r) {
-  static constexpr uint8_t kBlack[kRow] = {};
-  return other ? other + r * kRow : r > 0 ? image + (r - 1) * kRow : kBlack;
-}
+  size_t code_bytes() const { return (rows + 3) / 4; }
+  uint8_t *row(size_t r) const { return pixels + r * width; }
 
-/* Writes an image: one bit per row to `bits`, and the stored rows to `stored`. Returns the end of the rows. */
-inline uint8_t *pack(const uint8_t *image, const uint8_t *other, size_t rows, uint8_t *bits, uint8_t *stored) {
-  std::memset(bits, 0, row_bits(rows));
-  for (size_t r = 0; r < rows; r++) {
-    if (equal_rows(image + r * kRow, reference_row(image, other, r))) continue;
-    bits[r / 8] = static_cast<uint8_t>(bits[r / 8] | 1u << r % 8);
-    std::memcpy(stored, image + r * kRow, kRow);
-    stored += kRow;
+  /* Returns the row that is expected, which may be in `scratch`. */
+  const uint8_t *expected_row(size_t r, uint8_t scratch[kLongestRow]) const {
+    if (!table) return one + r * width;
+    look_up_max(one + r * width, two + r * width, table, width, scratch);
+    return scratch;
   }
-  return stored;
-}
 
-/* Reads an image; the arguments are those of pack(). */
-inline const uint8_t *unpack(uint8_t *image, const uint8_t *other, size_t rows, const uint8_t *bits,
-                             const uint8_t *stored) {
-  for (size_t r = 0; r < rows; r++) {
-    if (bits[r / 8] >> r % 8 & 1) {
-      std::memcpy(image + r * kRow, stored, kRow);
-      stored += kRow;
-    } else {
-      std::memcpy(image + r * kRow, reference_row(image, other, r), kRow);
+  /* Writes the codes and the stored rows, and returns the end of the rows. */
+  uint8_t *pack(uint8_t *codes, uint8_t *stored) const {
+    uint8_t scratch[kLongestRow];
+    std::memset(codes, 0, code_bytes());
+    for (size_t r = 0; r < rows; r++) {
+      if (r > 0 && std::memcmp(row(r), row(r - 1), width) == 0) continue;
+      unsigned code = kAsExpected;
+      if (!one || std::memcmp(row(r), expected_row(r, scratch), width) != 0) {
+        code = kStored;
+        std::memcpy(stored, row(r), width);
+        stored += width;
+      }
+      codes[r / 4] = static_cast<uint8_t>(codes[r / 4] | code << 2 * (r % 4));
     }
+    return stored;
   }
-  return stored;
-}
 
-/* Returns the number of stored rows, or more than `rows` if the bits are not those of an image with so many rows. */
-inline size_t count_stored(const uint8_t *bits, size_t rows) {
-  size_t count = rows % 8 && bits[rows / 8] >> rows % 8 ? rows + 1 : 0;
-  for (size_t k = 0; k < row_bits(rows); k++) count += static_cast<size_t>(__builtin_popcount(bits[k]));
-  return count;
-}
+  /* Reads what pack() has written, and returns the end of the rows. */
+  const uint8_t *unpack(const uint8_t *codes, const uint8_t *stored) const {
+    uint8_t scratch[kLongestRow];
+    for (size_t r = 0; r < rows; r++) {
+      const unsigned code = codes[r / 4] >> 2 * (r % 4) & 3;
+      if (code == kAsAbove) {
+        std::memcpy(row(r), row(r - 1), width);
+      } else if (code == kAsExpected) {
+        std::memcpy(row(r), expected_row(r, scratch), width);
+      } else {
+        std::memcpy(row(r), stored, width);
+        stored += width;
+      }
+    }
+    return stored;
+  }
+
+  /* Returns the number of bytes of the stored rows, or -1 if the codes are not those of such an image. */
+  int64_t stored_bytes(const uint8_t *codes) const {
+    int64_t count = 0;
+    if ((codes[0] & 3) == kAsAbove || (rows % 4 && codes[rows / 4] >> 2 * (rows % 4))) return -1;
+    for (size_t k = 0; k < code_bytes(); k++) {
+      const unsigned is_expected = codes[k] & 0x55, is_stored = codes[k] >> 1 & 0x55;
+      if ((is_expected & is_stored) || (is_expected && !one)) return -1;
+      count += __builtin_popcount(is_stored);
+    }
+    return count * static_cast<int64_t>(width);
+  }
+};
 
 }  // namespace envpool::atari
 

@@ -1,7 +1,7 @@
 /* Snapshots of Atari envs: the functions of the ABI that save, restore and copy.
  *
- * A snapshot is an EnvState, the emulator's state, the frames of the observation, the bits of all packed images, and their
- * rows. The images are the emulator's two frame buffers and the planes. */
+ * A snapshot is an EnvState, the emulator's state, the codes of the rows of all images, and the rows that are stored. The
+ * images are the emulator's two frame buffers, the planes, and the frames of the observation. */
 #ifndef ENVPOOL_ATARI_SNAPSHOTS_H
 #define ENVPOOL_ATARI_SNAPSHOTS_H
 
@@ -22,34 +22,42 @@ struct EnvState {
   float reward;
 };
 
-/* The parts of a snapshot, in bytes. */
+inline size_t num_images(const Envs &s) {
+  return 2 + static_cast<size_t>(s.config.num_planes) + static_cast<size_t>(s.config.stack_num);
+}
+
+/* Returns an image of an env. Each is only expected to equal what can be computed from images with lower numbers. */
+inline Image image_of(const Envs &s, const Env &env, size_t number) {
+  const size_t planes = static_cast<size_t>(s.config.num_planes), width = kLongestRow;
+  const uint8_t *const screen = env.emulator->frame_buffer(0), *const earlier = env.emulator->frame_buffer(1);
+  if (number < 2) {
+    uint8_t *const buffer = env.emulator->frame_buffer(static_cast<int>(number));
+    return {buffer, s.pixels / width, width, number == 0 ? nullptr : screen, nullptr, nullptr};
+  }
+  number -= 2;
+  if (number < planes) {
+    const uint8_t *const table = s.tables[planes == 1 ? 0 : 1 + number];
+    return {env.planes + number * s.pixels, s.pixels / width, width, screen, earlier, table};
+  }
+  number -= planes;
+  uint8_t *const frame = env.frames + number * planes * s.plane;
+  const size_t columns = static_cast<size_t>(s.config.width);
+  return {frame, planes * s.plane / columns, columns, number == 0 ? nullptr : frame - planes * s.plane, nullptr, nullptr};
+}
+
+/* Bytes of the parts of a snapshot. */
 struct Layout {
-  size_t frames, rows, images, bits, head; /* of the observation's frames; rows of an image; images; bits of all images;
-                                              everything but rows                                                */
+  size_t codes; /* offset of the codes                                                                          */
+  size_t head;  /* everything but the rows                                                                      */
+  size_t all;   /* the largest snapshot                                                                         */
 
-  explicit Layout(const Envs &s)
-      : frames(s.plane * static_cast<size_t>(s.config.num_planes) * static_cast<size_t>(s.config.stack_num)),
-        rows(s.pixels / kRow),
-        images(2 + static_cast<size_t>(s.config.num_planes)),
-        bits(row_bits(rows)),
-        head(sizeof(EnvState) + Emulator::state_size() + frames + images * bits) {}
-
-  const uint8_t *emulator(const void *snapshot) const {
-    return static_cast<const uint8_t *>(snapshot) + sizeof(EnvState);
+  explicit Layout(const Envs &s) : codes(sizeof(EnvState) + Emulator::state_size()), head(codes), all(codes) {
+    const size_t planes = static_cast<size_t>(s.config.num_planes), stack = static_cast<size_t>(s.config.stack_num);
+    const size_t rows = s.pixels / kLongestRow, frame_rows = planes * static_cast<size_t>(s.config.height);
+    head += (2 + planes) * ((rows + 3) / 4) + stack * ((frame_rows + 3) / 4);
+    all = head + (2 + planes) * s.pixels + stack * planes * s.plane;
   }
 };
-
-/* An image of an env: its pixels, and the image that it is packed with. */
-struct Image {
-  uint8_t *pixels;
-  const uint8_t *other;
-};
-
-inline Image image_of(const Envs &s, Env &env, size_t number) {
-  if (number < 2) return {env.emulator->frame_buffer(static_cast<int>(number)),
-                          number == 0 ? nullptr : env.emulator->frame_buffer(0)};
-  return {env.planes + (number - 2) * s.pixels, nullptr};
-}
 
 inline void save_env(const Env &env, EnvState *state) {
   *state = {env.rng,   env.seed,   env.is_fresh,   env.is_over, env.has_lost_life, env.lives,
@@ -72,7 +80,7 @@ inline void restore_env(Env *env, const EnvState &state) {
 
 /* Whether an env can continue from a snapshot: it has the right size, and every number that is used as an index or as the
  * bound of a loop is in its range. The draws of a generator whose increment is even may not end. */
-inline bool is_valid(const Envs &s, const Env &env, const void *snapshot, int64_t size) {
+inline bool is_valid(const Envs &s, const Env &env, const uint8_t *snapshot, int64_t size) {
   const Layout layout(s);
   if (size < static_cast<int64_t>(layout.head)) return false;
   EnvState state;
@@ -83,20 +91,21 @@ inline bool is_valid(const Envs &s, const Env &env, const void *snapshot, int64_
   if (state.steps < 0 || state.steps > s.config.max_episode_steps) return false;
   if (state.newest < 0 || state.newest >= s.config.stack_num) return false;
   if (state.num_frames < 0 || state.num_frames > s.config.stack_num) return false;
-  const uint8_t *bits = layout.emulator(snapshot) + Emulator::state_size() + layout.frames;
-  size_t stored = 0;
-  for (size_t k = 0; k < layout.images; k++, bits += layout.bits) {
-    const size_t count = count_stored(bits, layout.rows);
-    if (count > layout.rows) return false;
-    stored += count;
+  const uint8_t *codes = snapshot + layout.codes;
+  int64_t expected = static_cast<int64_t>(layout.head);
+  for (size_t k = 0; k < num_images(s); k++) {
+    const Image image = image_of(s, env, k);
+    const int64_t stored = image.stored_bytes(codes);
+    if (stored < 0) return false;
+    expected += stored;
+    codes += image.code_bytes();
   }
-  return size == static_cast<int64_t>(layout.head + stored * kRow) && env.emulator->is_valid(layout.emulator(snapshot));
+  return size == expected && env.emulator->is_valid(snapshot + sizeof(EnvState));
 }
 
 /* envpool_env.state_size */
 inline int64_t state_size(void *state) {
-  const Layout layout(*static_cast<const Envs *>(state));
-  return static_cast<int64_t>(layout.head + layout.images * layout.rows * kRow);
+  return static_cast<int64_t>(Layout(*static_cast<const Envs *>(state)).all);
 }
 
 /* envpool_env.get_state */
@@ -114,11 +123,11 @@ inline int get_state(void *state, const envpool_snapshots *snapshots) {
     EnvState saved;
     save_env(env, &saved);
     std::memcpy(at, &saved, sizeof saved);
-    uint8_t *bits = at + sizeof saved + Emulator::state_size() + layout.frames, *stored = at + layout.head;
-    std::memcpy(bits - layout.frames, env.frames, layout.frames);
-    for (size_t k = 0; k < layout.images; k++, bits += layout.bits) {
+    uint8_t *codes = at + layout.codes, *stored = at + layout.head;
+    for (size_t k = 0; k < num_images(s); k++) {
       const Image image = image_of(s, env, k);
-      stored = pack(image.pixels, image.other, layout.rows, bits, stored);
+      stored = image.pack(codes, stored);
+      codes += image.code_bytes();
     }
     snapshots->sizes[i] = stored - at;
   }
@@ -147,11 +156,11 @@ inline int set_state(void *state, const envpool_snapshots *snapshots) {
         continue;
       }
       restore_env(&env, saved);
-      const uint8_t *bits = at + sizeof saved + Emulator::state_size() + layout.frames, *stored = at + layout.head;
-      std::memcpy(env.frames, bits - layout.frames, layout.frames);
-      for (size_t k = 0; k < layout.images; k++, bits += layout.bits) {
+      const uint8_t *codes = at + layout.codes, *stored = at + layout.head;
+      for (size_t k = 0; k < num_images(s); k++) {
         const Image image = image_of(s, env, k);
-        stored = unpack(image.pixels, image.other, layout.rows, bits, stored);
+        stored = image.unpack(codes, stored);
+        codes += image.code_bytes();
       }
     }
   }
@@ -161,7 +170,6 @@ inline int set_state(void *state, const envpool_snapshots *snapshots) {
 /* envpool_env.copy_state */
 inline int copy_state(void *state, const envpool_copies *copies) {
   Envs &s = *static_cast<Envs *>(state);
-  const Layout layout(s);
   int status = 0;
   uint8_t *const scratch = static_cast<uint8_t *>(std::malloc(Emulator::state_size()));
   if (!scratch) return ENVPOOL_NO_MEMORY;
@@ -176,9 +184,10 @@ inline int copy_state(void *state, const envpool_copies *copies) {
     EnvState saved;
     save_env(from, &saved);
     restore_env(&to, saved);
-    std::memcpy(to.frames, from.frames, layout.frames);
-    for (size_t k = 0; k < layout.images; k++)
-      std::memcpy(image_of(s, to, k).pixels, image_of(s, from, k).pixels, s.pixels);
+    for (size_t k = 0; k < num_images(s); k++) {
+      const Image image = image_of(s, from, k);
+      std::memcpy(image_of(s, to, k).pixels, image.pixels, image.rows * image.width);
+    }
   }
   std::free(scratch);
   return status;

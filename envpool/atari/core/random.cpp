@@ -30,13 +30,16 @@ bool Random::loadState(Deserializer &) { return false; }
 namespace envpool::atari {
 namespace {
 
+/* An explicit instantiation may name private members. */
 template <auto Member>
 struct Handle {
-  friend ep_mt19937 &generator_of(ale::stella::Random &random) { return (random.*Member)->generator; }
+  friend ep_mt19937 &generator_in(ale::stella::Random &random) { return (random.*Member)->generator; }
 };
+template struct Handle<&ale::stella::Random::m_pimpl>;
+ep_mt19937 &generator_in(ale::stella::Random &random);
 
 }  // namespace
 
-template struct Handle<&ale::stella::Random::m_pimpl>;
+ep_mt19937 &generator_of(ale::stella::Random &random) { return generator_in(random); }
 
 }  // namespace envpool::atari
