@@ -7,6 +7,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -372,7 +373,8 @@ class EnvPool(Pool):
     __str__ = __repr__
 
     def __reduce__(self) -> Any:
-        raise TypeError("a pool has threads and cannot be pickled: pickle pool.spec and make a pool from it")
+        # By name, since the module knows the task table and the pool classes, and a pool must not.
+        return import_module("envpool.pickling").reduce_pool(self)
 
 
 @atexit.register

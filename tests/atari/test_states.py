@@ -181,7 +181,7 @@ def test_values_that_are_refused(pong: Any, offset: int, value: bytes) -> None:
     ],
 )
 def test_positions_in_an_unfinished_frame(pong: Any, offset: int, value: int) -> None:
-    """They are ignored if the next step starts a frame; otherwise, the pixels from there on must fit into the buffer."""
+    """If the next step starts a frame, they are ignored; otherwise, the pixels that follow must fit into the buffer."""
     state = pong.get_state(0)
     start = VIDEO + 111  # whether the frame is unfinished
     fits = forged(state, VIDEO + 4, struct.pack("<iii", 0, 228, 0))
@@ -208,8 +208,13 @@ def mutated(state: EnvStates, rng: Any) -> EnvStates:
     body = body_of(state)
     start = core_at(state) + CORE.size
     for _ in range(rng.integers(1, 4)):
-        first, last = [(0, ENV), (CARTRIDGE, ENV + MACHINE), (VIDEO, PROCESSOR), (TIMER + 16, PROCESSOR + 16),
-                       (0, len(body) - start)][rng.choice(5, p=[0.1, 0.4, 0.2, 0.2, 0.1])]
+        first, last = [
+            (0, ENV),
+            (CARTRIDGE, ENV + MACHINE),
+            (VIDEO, PROCESSOR),
+            (TIMER + 16, PROCESSOR + 16),
+            (0, len(body) - start),
+        ][rng.choice(5, p=[0.1, 0.4, 0.2, 0.2, 0.1])]
         at = start + int(rng.integers(first, last - 4))
         kind = rng.integers(5)
         value = [b"\0", b"\xff" * 4, rng.bytes(1), rng.bytes(2), INT.pack(rng.integers(-300, 300))][kind]

@@ -163,6 +163,9 @@ class StateCase:
         Time limit of the episodes, in steps. The last state is saved in the fourth episode of each env or later.
     after : int
         Number of steps that are compared after a restore.
+    outlives_seed : bool
+        Whether something of an env outlives a new seed, as upstream: the state of an env that was never reset, its
+        seed, then starts the same episodes only in an env that was never reset.
     is_slow : bool
         Whether the tests have the mark ``slow``.
     """
@@ -175,6 +178,7 @@ class StateCase:
     modes: Sequence[str] = ("next_step", "same_step", "disabled")
     limit: int = 40
     after: int = 500
+    outlives_seed: bool = False
     is_slow: bool = False
 
     @property
@@ -192,7 +196,12 @@ class StateCase:
         """Steps after which frames are compared."""
         if not self.has_frames:
             return ()
-        return (self.before + 1, self.before + self.limit - 1, self.before + self.limit + 1, self.before + self.after - 1)
+        return (
+            self.before + 1,
+            self.before + self.limit - 1,
+            self.before + self.limit + 1,
+            self.before + self.after - 1,
+        )
 
     def __str__(self) -> str:
         return "-".join(filter(None, [self.task_id, describe(self.options), self.actions, self.label]))

@@ -133,7 +133,7 @@ def test_envs_that_were_never_reset(case: StateCase) -> None:
         states = pool.get_state()
         first = bytes_of(pool.reset()[0])
         expected = Player(pool, actions_of(case)).play(0, min(60, case.after))
-    for was_played in (False, True):
+    for was_played in (False,) if case.outlives_seed else (False, True):
         with make(case, "next_step", num_envs=PLACES, seed=70) as pool:
             if was_played:
                 pool.reset()
@@ -197,7 +197,8 @@ def test_frames_right_after_a_restore(case: StateCase) -> None:
             Player(pool, actions, range(PLACES), frames=[5]).play(0, 9)
             pool.set_state(states, range(1, PLACES + 1))
             assert np.array_equal(pool.render(np.arange(1, PLACES + 1)), expected)
-            assert first_difference(later, Player(pool, actions, range(1, PLACES + 1), [steps + 4]).play(steps, steps + 5)) == ""
+            actual = Player(pool, actions, range(1, PLACES + 1), [steps + 4]).play(steps, steps + 5)
+            assert first_difference(later, actual) == ""
             assert len({frame.tobytes() for frame in expected}) > 1
 
 
