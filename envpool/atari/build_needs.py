@@ -69,7 +69,7 @@ def profiled_core(build: Build, includes: list[str], ale: Path, roms: Path) -> P
         run([str(program.absolute()), *(str(roms / f"{game}.bin") for game in TRAINING_GAMES)])
 
     sources, headers = files_of("core")
-    flags = [*build.flags, "-std=c++17", f"-I{HERE}", *includes]
+    flags = [*build.flags, "-std=c++17", f"-I{HERE}", "-Iinclude", *includes]
     return profiled_library(build, "atari_core", sources, [], flags, headers, train)
 
 
