@@ -147,7 +147,8 @@ INT = struct.Struct("<i")
         (VIDEO, INT.pack(-228)),
         (VIDEO + 28, INT.pack(1)),  # a pixel, although the next step starts a frame
         (VIDEO + 58, struct.pack("<H", 20480)),  # masks
-        (VIDEO + 60, struct.pack("<H", 320 + 161)),
+        (VIDEO + 60, struct.pack("<H", 320 + 164)),
+        (VIDEO + 60, struct.pack("<H", 6)),
         (VIDEO + 62, struct.pack("<H", 40960)),
         (VIDEO + 64, struct.pack("<H", 0xFFFF)),
         (VIDEO + 66, struct.pack("<H", 5120)),

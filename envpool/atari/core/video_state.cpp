@@ -17,8 +17,10 @@ constexpr int kMask = 2 * kColumns;        /* length of a mask; an object's begi
 constexpr int kMaskStarts = kColumns + 1;  /* to the middle                                                   */
 constexpr uint32_t kBuffer = kColumns * 300;  /* bytes of a frame buffer                                      */
 
-/* Whether the offset in a table of masks is one at which an object's mask may begin. */
-bool is_mask(uint16_t offset, size_t size) { return offset < size && offset % kMask < kMaskStarts; }
+/* Whether the offset in a table of masks is one at which an object's mask may begin: TIA reads masks in words. */
+bool is_mask(uint16_t offset, size_t size) {
+  return offset < size && offset % kMask < kMaskStarts && offset % sizeof(uint32_t) == 0;
+}
 
 bool is_column(int position) { return 0 <= position && position < kColumns; }
 
