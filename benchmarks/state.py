@@ -14,7 +14,9 @@ import numpy as np
 import envpool
 
 #: Default number of environments of each task.
-TASKS = {name: 4096 for name in ("CartPole-v1", "Pendulum-v1", "Acrobot-v1", "FrozenLake-v1", "Taxi-v4", "Blackjack-v1")}
+TASKS = {
+    name: 4096 for name in ("CartPole-v1", "Pendulum-v1", "Acrobot-v1", "FrozenLake-v1", "Taxi-v4", "Blackjack-v1")
+}
 TASKS["Pong-v5"] = 64
 
 
