@@ -70,8 +70,8 @@ def reduce_pool(pool: EnvPool) -> tuple[Any, ...]:
         states = pool.get_state()
     except EnvIdError as error:
         raise PoolStateError(
-            f"a pool can be pickled and copied only while it is idle, but {error}: receive all results before, for "
-            "example with recv(min_ready=...)"
+            "a pool can be pickled or copied only while no environment is in flight or being rendered: receive all "
+            f"results first, for example with recv(min_ready=k) for the k environments in flight ({error})"
         ) from error
     return restore_pool, (recipe_of(pool), states)
 

@@ -10,6 +10,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from envpool.classic_control import CartPoleGymnasiumEnvPool
 from envpool.errors import PoolStateError, StateError
 from envpool.pool import _open_pools
 from envpool.registration import registry
+from envpool.vector_env import EnvPoolVectorEnv
 from tests.support import plugin
 
 N = 4
@@ -126,6 +128,16 @@ def test_rendering() -> None:
                 assert np.array_equal(again.render(range(N)), pool.render(range(N)))
 
 
+def test_vector_envs() -> None:
+    """The classes of gymnasium.make_vec own a pool, and are pickled with it."""
+    with closing(EnvPoolVectorEnv("CartPole-v1", N)) as envs:
+        envs.reset(seed=1)
+        actions = np.ones(N, np.int64)
+        envs.step(actions)
+        with closing(pickled(envs)) as again:
+            assert list(leaves(again.step(actions))) == list(leaves(envs.step(actions)))
+
+
 def test_settings_of_the_machine() -> None:
     """They are the options that were passed: a default is chosen anew, a number is kept."""
     for options in ({"num_threads": 0}, {"num_threads": 3}, {"thread_affinity_offset": 0}, {"numa": True}):
@@ -134,11 +146,12 @@ def test_settings_of_the_machine() -> None:
 
 
 def test_pools_that_are_not_idle() -> None:
+    text = r"only while no environment is in flight .*: receive all results first, .* is 1, which is still in flight"
     with make() as pool:
         pool.reset()
         pool.send(np.zeros(2, np.int32), [1, 3])
         for copied in (pickle.dumps, copy.deepcopy):
-            with pytest.raises(PoolStateError, match=r"only while it is idle, but .*in flight.*: receive all results"):
+            with pytest.raises(PoolStateError, match=text):
                 copied(pool)
         pool.recv(min_ready=2)
         with pickled(pool) as again:
