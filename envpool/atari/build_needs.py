@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 from native_build import Build, compiler, fetch_sdist, lock_for, merged, profiled_library, run, static_library
 from setuptools import Extension
 
@@ -69,7 +70,7 @@ def profiled_core(build: Build, includes: list[str], ale: Path, roms: Path) -> P
         run([str(program.absolute()), *(str(roms / f"{game}.bin") for game in TRAINING_GAMES)])
 
     sources, headers = files_of("core")
-    flags = [*build.flags, "-std=c++17", f"-I{HERE}", "-Iinclude", *includes]
+    flags = [*build.flags, "-std=c++17", f"-I{HERE}", "-Iinclude", f"-I{np.get_include()}", *includes]
     return profiled_library(build, "atari_core", sources, [], flags, headers, train)
 
 
