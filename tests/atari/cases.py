@@ -203,7 +203,7 @@ QUIRKS: list[tuple[str, str, dict[str, Any], str]] = [
     ("Pitfall2-v5", "DPC", {"reward_clip": True, **STICKY}, "disabled"),
 ]
 MODES = ("next_step", "same_step", "disabled")
-SHORT: dict[str, Any] = {"limit": 16, "after": 80}
+SHORT: dict[str, Any] = {"limit": 12, "after": 50}
 STATES = [
     *(StateCase(task_id, options, label=label, modes=(mode,), **SHORT) for task_id, label, options, mode in QUIRKS),
     *(
