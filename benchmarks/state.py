@@ -1,6 +1,6 @@
 """Measure saving, restoring and copying the states of environments, which one thread does.
 
-    python benchmarks/state.py [--tasks CartPole-v1 Blackjack-v1] [--num-envs 4096] [--seconds 1]
+    python benchmarks/state.py [--tasks CartPole-v1 Blackjack-v1] [--num-envs N] [--seconds 1]
 
 Printed for each task: the size of a state, and for each call the time per environment and environments per second, the
 best of all repetitions. `copy` copies half of the environments to the other half; `restore` includes all checks.
@@ -13,7 +13,11 @@ import numpy as np
 
 import envpool
 
-TASKS = ["CartPole-v1", "Pendulum-v1", "Acrobot-v1", "FrozenLake-v1", "Taxi-v4", "Blackjack-v1"]
+#: Default number of environments of each task.
+TASKS = {
+    name: 4096 for name in ("CartPole-v1", "Pendulum-v1", "Acrobot-v1", "FrozenLake-v1", "Taxi-v4", "Blackjack-v1")
+}
+TASKS["Pong-v5"] = 64
 
 
 def best_time(call, seconds):
@@ -48,12 +52,12 @@ def measure(task_id, num_envs, seconds):
 def main():
     """Measure every task."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--tasks", nargs="+", default=TASKS)
-    parser.add_argument("--num-envs", type=int, default=4096)
+    parser.add_argument("--tasks", nargs="+", default=list(TASKS))
+    parser.add_argument("--num-envs", type=int, help="default: depends on the task")
     parser.add_argument("--seconds", type=float, default=1.0)
     args = parser.parse_args()
     for task_id in args.tasks:
-        measure(task_id, args.num_envs, args.seconds)
+        measure(task_id, args.num_envs or TASKS.get(task_id, 64), args.seconds)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ import atexit
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -347,7 +349,7 @@ class EnvPool(Pool):
         """
         copy_states(self, self._identity[0], source_ids, target_ids)
 
-    @property
+    @cached_property
     def _identity(self) -> tuple[str, bytes]:
         """Task id and digest of the options, by which states of this task are recognised."""
         return self.spec.task_id or "", options_digest(self.spec.config)
@@ -377,7 +379,8 @@ class EnvPool(Pool):
     __str__ = __repr__
 
     def __reduce__(self) -> Any:
-        raise TypeError("a pool has threads and cannot be pickled: pickle pool.spec and make a pool from it")
+        # By name, since the module knows the task table and the pool classes, and a pool must not.
+        return import_module("envpool.pickling").reduce_pool(self)
 
 
 @atexit.register

@@ -84,3 +84,8 @@ def pool_class(spec_cls: type[EnvSpec], style: str) -> type[EnvPool]:
         base = import_module(f"envpool.api.{style}").pool_base()
         _pool_classes[key] = type(spec_cls.env.__name__ + base._suffix, (base,), {"__doc__": base.__doc__})
     return _pool_classes[key]
+
+
+def style_of(pool_cls: type) -> str | None:
+    """Return the API style of a class that `pool_class` has made; None for every other class."""
+    return next((style for (_, style), made in _pool_classes.items() if made is pool_cls), None)

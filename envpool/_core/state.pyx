@@ -78,21 +78,15 @@ cdef void save_core(const Engine* e, int32_t id, CoreState* core) noexcept:
     core.seed = e.seeds[id] if e.seed_pending[id] else 0
 
 
-cdef bytes save_env(Engine* e, bytes prefix, int32_t id):
-    """Returns the state of an idle env."""
-    cdef int64_t prefix_bytes = PyBytes_GET_SIZE(prefix)
-    cdef int64_t most = 0 if e.seed_pending[id] else e.env_def.state_size(e.state), size = 0
+cdef bytes save_env(Engine* e, bytes prefix, int32_t id, char* scratch):
+    """Returns the state of an idle env. `scratch` has room for its snapshot, whose size is not known before."""
+    cdef int64_t prefix_bytes = PyBytes_GET_SIZE(prefix), size = 0
     cdef bytes state
     cdef char* core
-    cdef void* snapshot
+    cdef void* snapshot = scratch
     cdef envpool_snapshots call
     cdef int32_t error = 0
     check_not_broken(e, id)
-    state = PyBytes_FromStringAndSize(NULL, state_bytes(prefix_bytes, most))
-    core = PyBytes_AS_STRING(state) + prefix_bytes
-    snapshot = core + sizeof(CoreState)
-    memcpy(PyBytes_AS_STRING(state), PyBytes_AS_STRING(prefix), prefix_bytes)
-    save_core(e, id, <CoreState*>core)
     if not e.seed_pending[id]:
         begin_snapshots(&call)
         call.n = 1
@@ -102,10 +96,22 @@ cdef bytes save_env(Engine* e, bytes prefix, int32_t id):
         call.errors = &error
         if has_failures(e.env_def.get_state(e.state, &call), &error, 1):
             raise StateError(f"env {id} could not be saved: {text_of(e, id, error)}")
-    if size < most:
-        state = PyBytes_FromStringAndSize(PyBytes_AS_STRING(state), state_bytes(prefix_bytes, size))
+    state = PyBytes_FromStringAndSize(NULL, state_bytes(prefix_bytes, size))
+    core = PyBytes_AS_STRING(state) + prefix_bytes
+    memcpy(PyBytes_AS_STRING(state), PyBytes_AS_STRING(prefix), prefix_bytes)
+    save_core(e, id, <CoreState*>core)
+    memcpy(core + sizeof(CoreState), scratch, size)
     seal(PyBytes_AS_STRING(state), prefix_bytes, size)
     return state
+
+
+cdef bytes make_scratch(Engine* e, const int32_t* ids, Py_ssize_t n):
+    """Returns memory for the snapshot of any of these envs: none if all of them have never been seeded."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if not e.seed_pending[ids[i]]:
+            return PyBytes_FromStringAndSize(NULL, e.env_def.state_size(e.state) + 1)    # empty bytes would be shared
+    return b""
 
 
 cdef void begin_snapshots(envpool_snapshots* call) noexcept:
@@ -136,6 +142,7 @@ def save_states(Pool pool, str task, bytes options, env_ids):
     cdef Engine* e = pool.engine
     cdef cnp.ndarray ids
     cdef Py_ssize_t i
+    cdef bytes scratch
     try:
         check_supported(e, task)
         ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
@@ -143,8 +150,9 @@ def save_states(Pool pool, str task, bytes options, env_ids):
         states = [None] * ids.shape[0]
         pool.guard.check_open()
         check_idle(e, data_of(ids), ids.shape[0], False, "env_ids")
+        scratch = make_scratch(e, data_of(ids), ids.shape[0])
         for i in range(ids.shape[0]):
-            states[i] = save_env(e, prefix, data_of(ids)[i])
+            states[i] = save_env(e, prefix, data_of(ids)[i], PyBytes_AS_STRING(scratch))
         return tuple(states)
     finally:
         pool.end_visit(visit)

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 from native_build import Build, compiler, fetch_sdist, lock_for, merged, profiled_library, run, static_library
 from setuptools import Extension
 
@@ -69,7 +70,7 @@ def profiled_core(build: Build, includes: list[str], ale: Path, roms: Path) -> P
         run([str(program.absolute()), *(str(roms / f"{game}.bin") for game in TRAINING_GAMES)])
 
     sources, headers = files_of("core")
-    flags = [*build.flags, "-std=c++17", f"-I{HERE}", *includes]
+    flags = [*build.flags, "-std=c++17", f"-I{HERE}", "-Iinclude", f"-I{np.get_include()}", *includes]
     return profiled_library(build, "atari_core", sources, [], flags, headers, train)
 
 
@@ -83,10 +84,12 @@ def ale_sources(ale: Path, folder: Path) -> list[Path]:
 
     The files of a folder are merged into one, which is written to `folder`.
     """
-    left_out = {Path(name).name for name in APART} | {path.name for path in (HERE / "core").glob("*.cpp")}
+    apart = {Path(name).name for name in APART}
+    replaced = {path.stem for path in (HERE / "core").glob("*.cpp")}
     sources = [ale / name for name in sorted(APART)]
     for part in ("common", "emucore", "environment", "games", "games/supported"):
-        files = sorted(p for p in (ale / part).glob("*.c*") if p.suffix in (".cpp", ".cxx") and p.name not in left_out)
+        files = sorted(p for p in (ale / part).glob("*.c*") if p.suffix in (".cpp", ".cxx"))
+        files = [p for p in files if p.name not in apart and p.stem.lower() not in replaced]
         sources.append(merged(folder / f"{part.replace('/', '-')}.cpp", files))
     return sources
 

@@ -84,6 +84,18 @@ class Emulator {
   const uint8_t *screen() const noexcept; /* palette indices (height x width), row by row               */
   const uint8_t *ram() const noexcept;    /* (kRamSize)                                                  */
 
+  /* Save and restore everything on which later frames depend, except for the pixels of the frame buffers. The state has
+   * state_size() bytes and need not be aligned. restore() is only for states that is_valid() accepts, of an emulator with the
+   * same Machine; the functions return false if memory is exhausted. */
+  static size_t state_size() noexcept;
+  bool save(void *state) const noexcept;
+  bool is_valid(const void *state) const noexcept;
+  bool restore(const void *state) noexcept;
+
+  /* The frame buffers (height x width): that of screen() (0), and that which the next frame is drawn to (1), which may keep
+   * some of its pixels. */
+  uint8_t *frame_buffer(int number) noexcept;
+
   /* Return the size of the screen, which depends on the ROM only. */
   int height() const noexcept; /* rows, 210 for most games                                              */
   int width() const noexcept;  /* columns, 160                                                          */

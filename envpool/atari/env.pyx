@@ -16,7 +16,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from envpool.atari.emulator cimport Emulator, GameInfo, Machine, RAM_SIZE, Rom, find_game
-from envpool.atari.envs cimport Config, Env, Envs, create, destroy
+from envpool.atari.envs cimport Config, Env, Envs, create, destroy, with_snapshots
 from envpool.atari.image cimport look_up_max
 from envpool.env cimport (
     ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames, envpool_rows, envpool_seeds,
@@ -256,6 +256,7 @@ ENV_DEF.error_text = error_text
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height = 210     # of most games; `build` determines the size for the game
 ENV_DEF.frame_width = 160
+with_snapshots(&ENV_DEF)
 
 
 def find(str name):

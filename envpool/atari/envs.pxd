@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from envpool.atari.emulator cimport Emulator
 from envpool.atari.image cimport Resizer
-from envpool.env cimport envpool_setup
+from envpool.env cimport envpool_env, envpool_setup
 from envpool.numerics.rng cimport ep_pcg64
 
 cdef extern from "envs.h" namespace "envpool::atari" nogil:
@@ -58,3 +58,6 @@ cdef extern from "envs.h" namespace "envpool::atari" nogil:
 
     int create(const envpool_setup* setup, void** state)
     void destroy(void* state)
+
+cdef extern from "snapshots.h" namespace "envpool::atari" nogil:
+    void with_snapshots(envpool_env* env)

@@ -1,4 +1,4 @@
-"""Cases of Atari for the conformance tests: exactness and frames.
+"""Cases of Atari for the conformance tests: exactness, frames and saved states.
 
 Every game, and every option, returns what plain Python makes of ale_py and OpenCV. Without a fire reset, and with
 defaults otherwise, the family also equals gymnasium's own wrappers on ale_py's environment.
@@ -15,7 +15,7 @@ import envpool
 from envpool.atari.registration import GAMES
 from envpool.atari.upstream import oracle_of
 from tests.atari.oracle import Game, GameOracle
-from tests.conformance.cases import ExactnessCase, FrameCase, UndisturbedCase, describe
+from tests.conformance.cases import ExactnessCase, FrameCase, StateCase, UndisturbedCase, describe
 from tests.support.oracles.frames import Size, resized
 from tests.support.oracles.gymnasium_oracle import Upstream
 from tests.support.oracles.trajectory import Trajectory
@@ -182,4 +182,32 @@ UNDISTURBED = [
         {"episodic_life": True, "repeat_action_probability": 0.1, "max_episode_steps": 27000},
         steps=300,
     )
+]
+
+# ---- saved states ----------------------------------------------------------------------------------------------------
+
+STICKY = {"repeat_action_probability": 0.25}
+#: One game for each kind of cartridge and for each peculiarity of consoles, with options and an auto-reset mode.
+QUIRKS: list[tuple[str, str, dict[str, Any], str]] = [
+    ("Breakout-v5", "2 KB, paddles", {"episodic_life": True, **STICKY}, "next_step"),
+    ("TicTacToe3d-v5", "frames drawn in parts", STICKY, "same_step"),
+    ("MiniatureGolf-v5", "members that ALE saves as flags", {"frame_skip": 7}, "disabled"),
+    ("ChopperCommand-v5", "a member that ALE does not save", {"use_fire_reset": False}, "next_step"),
+    ("Adventure-v5", "4 KB, PAL", {"gray_scale": False, "img_height": 100, "img_width": 77}, "same_step"),
+    ("MsPacman-v5", "F8", {"frame_skip": 1, **STICKY}, "disabled"),
+    ("ElevatorAction-v5", "F8SC", {"stack_num": 1}, "next_step"),
+    ("Solaris-v5", "F6", STICKY, "same_step"),
+    ("Klax-v5", "F6SC, PAL", {"full_action_space": True}, "disabled"),
+    ("MontezumaRevenge-v5", "E0", {"frame_skip": 2, "noop_max": 0, **STICKY}, "next_step"),
+    ("Robotank-v5", "FE", STICKY, "same_step"),
+    ("Pitfall2-v5", "DPC", {"reward_clip": True, **STICKY}, "disabled"),
+]
+MODES = ("next_step", "same_step", "disabled")
+SHORT: dict[str, Any] = {"limit": 12, "after": 50}
+STATES = [
+    *(StateCase(task_id, options, label=label, modes=(mode,), **SHORT) for task_id, label, options, mode in QUIRKS),
+    *(
+        StateCase(task_id, STICKY, label="every game", modes=(MODES[i % 3],), is_slow=True)
+        for i, task_id in enumerate(IDS)
+    ),
 ]

@@ -11,6 +11,7 @@
 #include "ale/emucore/M6532.hxx"
 #include "ale/emucore/System.hxx"
 #include "ale/emucore/TIA.hxx"
+#include "machine_state.h"
 
 namespace envpool::atari {
 
@@ -26,7 +27,15 @@ class Cpu final : public ale::stella::M6502Low {
   /* Executes instructions until the frame ends, at most `number` of them. */
   bool execute(uint32_t number) override;
 
+  /* Save and restore the registers. */
+  void save(ProcessorState *state) const;
+  static bool is_valid(const ProcessorState &state);
+  void restore(const ProcessorState &state);
+
  private:
+  template <typename State, typename Self, typename Visit>
+  static void visit_all(State &state, Self &self, Visit visit);
+
   using Page = ale::stella::System::PageAccess;
 
   explicit Cpu(ale::stella::System &system);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <mutex>
 
@@ -127,6 +128,36 @@ int Emulator::lives() const noexcept { return console_->game->lives(); }
 const uint8_t *Emulator::screen() const noexcept { return console_->player->screen(); }
 
 const uint8_t *Emulator::ram() const noexcept { return console_->player->ram(); }
+
+size_t Emulator::state_size() noexcept { return sizeof(MachineState); }
+
+bool Emulator::save(void *state) const noexcept try {
+  MachineState saved;
+  console_->player->save(&saved);
+  std::memcpy(state, &saved, sizeof saved);
+  return true;
+} catch (const std::exception &) {
+  return false;
+}
+
+bool Emulator::is_valid(const void *state) const noexcept try {
+  MachineState saved;
+  std::memcpy(&saved, state, sizeof saved);
+  return console_->player->is_valid(saved);
+} catch (const std::exception &) {
+  return false;
+}
+
+bool Emulator::restore(const void *state) noexcept try {
+  MachineState saved;
+  std::memcpy(&saved, state, sizeof saved);
+  console_->player->restore(saved);
+  return true;
+} catch (const std::exception &) {
+  return false;
+}
+
+uint8_t *Emulator::frame_buffer(int number) noexcept { return console_->player->frame_buffer(number); }
 
 int Emulator::height() const noexcept { return static_cast<int>(console_->environment->getScreen().height()); }
 

@@ -35,7 +35,9 @@ Player::Player(ale::stella::OSystem &system, ale::RomSettings &game, ale::Stella
       has_paddles_(has_paddles(system.console())),
       needs_all_frames_(std::any_of(std::begin(kSlowGames), std::end(kSlowGames),
                                     [&](const char *name) { return std::string(game.rom()) == name; })),
-      ram_(Cpu::replace(machine_)->ram()) {}
+      cpu_(*Cpu::replace(machine_)),
+      cartridge_(machine_),
+      ram_(cpu_.ram()) {}
 
 void Player::reset() {
   Video::set_drawing(tia_, true);

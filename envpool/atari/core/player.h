@@ -7,8 +7,11 @@
 #include "ale/environment/ale_state.hpp"
 #include "ale/environment/stella_environment.hpp"
 #include "ale/games/RomSettings.hpp"
+#include "machine_state.h"
 
 namespace envpool::atari {
+
+class Cpu;
 
 class Player {
  public:
@@ -26,6 +29,14 @@ class Player {
   const uint8_t *screen() const { return tia_.currentFrameBuffer(); }
   const uint8_t *ram() const { return ram_; }
 
+  /* Save and restore everything but the frame buffers. save() and is_valid() throw std::bad_alloc. */
+  void save(MachineState *state) const;
+  bool is_valid(const MachineState &state) const;
+  void restore(const MachineState &state);
+
+  /* The buffer that screen() returns (0), and the one that the next frame is drawn to (1). */
+  uint8_t *frame_buffer(int number) { return number == 0 ? tia_.currentFrameBuffer() : tia_.previousFrameBuffer(); }
+
  private:
   ale::stella::OSystem &system_;
   ale::stella::System &machine_;
@@ -37,6 +48,8 @@ class Player {
   float repeat_;           /* chance that the held action is repeated                        */
   bool has_paddles_;       /* whether the game uses paddles, which move in every frame       */
   bool needs_all_frames_;  /* whether frames that are not drawn would affect later frames    */
+  Cpu &cpu_;
+  CartridgePort cartridge_;
   const uint8_t *ram_;     /* the RAM of the console (kRamSize)                              */
 };
 

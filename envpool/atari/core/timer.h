@@ -3,32 +3,16 @@
 #define ENVPOOL_ATARI_TIMER_H
 
 #include "ale/emucore/M6532.hxx"
+#include "exposed.h"
 
 namespace envpool::atari {
 namespace {
 
 using ale::stella::M6532;
 
-/* Access to private members of M6532: an explicit instantiation may name them. */
-template <typename Name, typename Name::Type Member>
-struct Exposed {
-  friend constexpr typename Name::Type member(Name) { return Member; }
-};
-struct TimerValue {
-  using Type = uint32_t M6532::*;
-  friend constexpr Type member(TimerValue);
-};
-struct TimerShift {
-  using Type = uint32_t M6532::*;
-  friend constexpr Type member(TimerShift);
-};
-struct TimerStart {
-  using Type = int M6532::*;
-  friend constexpr Type member(TimerStart);
-};
-template struct Exposed<TimerValue, &M6532::myTimer>;
-template struct Exposed<TimerShift, &M6532::myIntervalShift>;
-template struct Exposed<TimerStart, &M6532::myCyclesWhenTimerSet>;
+ENVPOOL_EXPOSE(TimerValue, M6532, uint32_t, myTimer)
+ENVPOOL_EXPOSE(TimerShift, M6532, uint32_t, myIntervalShift)
+ENVPOOL_EXPOSE(TimerStart, M6532, int, myCyclesWhenTimerSet)
 
 /* Whether an address refers to the timer's value or to the flag that the timer has run out, directly or by a mirror. */
 constexpr bool is_timer(uint16_t address) { return (address & 0x1284) == 0x0284; }

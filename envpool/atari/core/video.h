@@ -10,6 +10,7 @@
 
 #include "ale/emucore/System.hxx"
 #include "ale/emucore/TIA.hxx"
+#include "machine_state.h"
 
 namespace ale::stella {
 
@@ -41,7 +42,15 @@ class TIADebug {
   /* Draws the frame up to a clock, which counts pixels. */
   static void advance(TIA &tia, int clock);
 
+  /* Saves and restores the registers and the position in the frame, between two frames. */
+  static void save(const TIA &tia, envpool::atari::VideoState *state);
+  static bool is_valid(const TIA &tia, const envpool::atari::VideoState &state);
+  static void restore(TIA &tia, const envpool::atari::VideoState &state);
+
  private:
+  template <typename State, typename Tia, typename Visit>
+  static void visit_all(State &state, Tia &tia, Visit visit);
+
   /* Return the masks of the objects at their current positions. */
   static const uint8_t *player_mask(int position, uint8_t size) {
     return &TIA::ourPlayerMaskTable[position & 3][0][size & 7][kColumns - (position & 0xfc)];

@@ -1,0 +1,182 @@
+"""Pickling of pools: a pickle contains the recipe of the pool and the states of its environments.
+
+Unpickling makes a new pool, with threads of its own, and restores the states. ``copy.deepcopy`` and the arguments of
+processes that multiprocessing spawns use the same functions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from importlib import import_module
+from pickle import PicklingError
+from typing import TYPE_CHECKING, Any
+
+from envpool.errors import EnvIdError, PoolStateError
+from envpool.registration import pool_class, style_of
+from envpool.registry import registry
+from envpool.render_options import make_render_options
+from envpool.spec import EnvSpec, spec_class
+from envpool.states import EnvStates
+
+if TYPE_CHECKING:
+    from envpool.pool import EnvPool
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to make a pool again; plain values only, so that a class that is missing is reported by name.
+
+    Attributes
+    ----------
+    task_id : str or None
+        The task id.
+    env : (str, str) or None
+        Module and name of the class of the environment, or None if the class is only known through the task id.
+    options : dict
+        The configuration.
+    style : str or None
+        API style; None if `pool` names the class.
+    pool : (str, str) or None
+        Module and name of a pool class that no API style provides.
+    follows_gym : bool
+        See `EnvSpec`.
+    render : dict or None
+        The options of ``make`` that concern rendering; None if the pool has no render mode.
+    """
+
+    task_id: str | None
+    env: tuple[str, str] | None
+    options: dict[str, Any]
+    style: str | None
+    pool: tuple[str, str] | None
+    follows_gym: bool
+    render: dict[str, Any] | None
+
+
+def reduce_pool(pool: EnvPool) -> tuple[Any, ...]:
+    """Return what ``EnvPool.__reduce__`` returns.
+
+    Raises
+    ------
+    PoolStateError
+        The pool is closed or in use, or environments are in flight or being rendered.
+    StateError
+        The task does not support states, or the last step of an environment failed.
+    pickle.PicklingError
+        The class of the environment or of the pool cannot be imported by its name.
+    """
+    try:
+        states = pool.get_state()
+    except EnvIdError as error:
+        raise PoolStateError(
+            "a pool can be pickled or copied only while no environment is in flight or being rendered: receive all "
+            f"results first, for example with recv(min_ready=k) for the k environments in flight ({error})"
+        ) from error
+    return restore_pool, (recipe_of(pool), states)
+
+
+def recipe_of(pool: EnvPool) -> Recipe:
+    """Return the recipe of a pool, or raise PicklingError if one of its classes cannot be found again."""
+    spec, render, cls = pool.spec, pool._render_options, type(pool)
+    env = reference_to(spec.env) if type(spec) is spec_class(spec.env) else None
+    if env is None and not is_registered(spec):
+        raise PicklingError(
+            f"a pool of {spec.env!r} cannot be pickled: {spec.env.__qualname__} is not found in the module "
+            f"{spec.env.__module__}, and no registered task has it; define the class at the top level of a module"
+        )
+    style, pool_reference = style_of(cls), reference_to(cls)
+    if style is None and pool_reference is None:
+        raise PicklingError(
+            f"a pool of the class {cls!r} cannot be pickled: {cls.__qualname__} is not found in the module "
+            f"{cls.__module__}; define the class at the top level of a module"
+        )
+    options = None
+    if render is not None:
+        options = {
+            "render_mode": render.mode,
+            "render_env_id": render.env_id,
+            "render_height": render.height,
+            "render_width": render.width,
+            "render_camera_id": render.camera,
+        }
+    given = spec.config._asdict()
+    return Recipe(spec.task_id, env, given, style, None if style else pool_reference, spec.follows_gym, options)
+
+
+def restore_pool(recipe: Recipe, states: EnvStates) -> EnvPool:
+    """Return a new pool whose environments continue from the states.
+
+    Raises
+    ------
+    ImportError
+        The class of the environment or of the pool cannot be found.
+    ConfigError, TypeError, StateError
+        This version of the task has other options, or cannot restore the states.
+    """
+    cls = find_spec_class(recipe)
+    spec = cls(cls.gen_config(**recipe.options))
+    spec.task_id, spec.follows_gym = recipe.task_id, recipe.follows_gym
+    if recipe.style is not None:
+        spec.style = recipe.style
+        make = pool_class(cls, recipe.style)
+    else:
+        assert recipe.pool is not None
+        make = spec.pool_cls = find_pool_class(recipe.pool)
+    pool = make(spec, None if recipe.render is None else make_render_options(spec, recipe.render))
+    try:
+        pool.set_state(states)
+    except BaseException:
+        pool.close()
+        raise
+    return pool
+
+
+def find_spec_class(recipe: Recipe) -> type[EnvSpec]:
+    """Return the EnvSpec class of a recipe, by the name of its environment or else by its task id."""
+    reason: Exception | None = None
+    if recipe.env is not None:
+        try:
+            return spec_class(look_up(recipe.env))
+        except (ImportError, AttributeError) as error:
+            reason = error
+    if recipe.task_id in registry.tasks:
+        return registry.spec_class(registry.find(str(recipe.task_id)))  # type: ignore[no-any-return]
+    cause = f" and its environment {'.'.join(recipe.env)} cannot be imported ({reason})" if recipe.env else ""
+    raise ImportError(
+        f"a pool of the task {recipe.task_id!r} cannot be unpickled, since no such task is registered{cause}: install "
+        "the package that defines it, or import the module that registers it first"
+    ) from reason
+
+
+def is_registered(spec: EnvSpec) -> bool:
+    """Return whether the task id of a spec is registered with the spec's environment."""
+    if spec.task_id not in registry.tasks:
+        return False
+    return registry.spec_class(registry.find(str(spec.task_id))) is type(spec)
+
+
+def reference_to(cls: type) -> tuple[str, str] | None:
+    """Return the module and the name of a class, or None if the class is not found there."""
+    reference = (cls.__module__, cls.__qualname__)
+    try:
+        return reference if look_up(reference) is cls else None
+    except (ImportError, AttributeError):
+        return None
+
+
+def look_up(reference: tuple[str, str]) -> Any:
+    """Return the class of a reference, or raise what importing it raises."""
+    module, name = reference
+    return reduce(getattr, name.split("."), import_module(module))
+
+
+def find_pool_class(reference: tuple[str, str]) -> type[EnvPool]:
+    """Return the pool class of a reference, or raise an ImportError that names it."""
+    try:
+        return look_up(reference)  # type: ignore[no-any-return]
+    except (ImportError, AttributeError) as error:
+        raise ImportError(
+            f"a pool cannot be unpickled, since its class {'.'.join(reference)} cannot be imported ({error}): install "
+            "the package that defines it, or add its folder to sys.path"
+        ) from error
