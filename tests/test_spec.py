@@ -57,6 +57,7 @@ def test_defaults():
         "autoreset_mode": "next_step",
         "max_episode_steps": 500,
         "numa": False,
+        "episode_statistics": False,
         "reward_threshold": 475.0,
         "sutton_barto_reward": False,
     }

@@ -21,7 +21,8 @@ from envpool._core.consumer cimport (
 from envpool._core.failures cimport raise_failures
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
-from envpool._core.structs cimport Block, Engine, ENV_ID
+from envpool._core.statistics cimport Statistics
+from envpool._core.structs cimport Block, Engine, ENV_ID, EPISODE_MASK
 
 from envpool.errors import PoolStateError
 from envpool.machine import memory_limit
@@ -72,11 +73,14 @@ cdef class Batches:
         The guard of the pool.
     store : BlockStore
         Where the blocks come from.
+    statistics : Statistics
+        The statistics of the pool.
     """
 
-    def __init__(self, Guard guard, BlockStore store):
+    def __init__(self, Guard guard, BlockStore store, Statistics statistics):
         self.guard = guard
         self.store = store
+        self.statistics = statistics
         self.in_flight = []
 
     cdef int attach(self, Engine* e) except -1:
@@ -133,6 +137,7 @@ cdef class Batches:
         """
         cdef Engine* e = self.engine
         cdef int64_t slot, i, n
+        cdef int entries = 0
         cdef BatchBlock batch, unused
         cdef Block* block
         cdef BlockMemory memory
@@ -160,18 +165,20 @@ cdef class Batches:
         else:
             for i in range(n):
                 e.busy[ids[i]] = 0
+        if batch.block.core[EPISODE_MASK] != NULL:
+            entries = self.statistics.record(e, batch.block, n)
         e.outstanding -= n
         if e.is_sync:
             begin_rows(e)
         else:
             e.next_block += 1
         if n == e.batch_size:
-            return template.build(batch.arrays)
-        return template.build([a[:n] for a in batch.arrays])
+            return template.build(batch.arrays, entries)
+        return template.build([a[:n] for a in batch.arrays], entries)
 
     cdef object empty(self, ResultTemplate template):
         """Returns a batch without rows."""
-        return template.build([np.empty((0, *s), d) for s, d in zip(self.store.shapes, self.store.dtypes)])
+        return template.build([np.empty((0, *s), d) for s, d in zip(self.store.shapes, self.store.dtypes)], 0)
 
     cdef int drain(self) except -1:
         """Waits until every row in flight is written. The rows stay in flight."""

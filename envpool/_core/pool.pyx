@@ -33,6 +33,7 @@ from envpool._core.guard cimport (
 from envpool._core.inputs cimport as_seeds
 from envpool._core.partial cimport PartialBatches, WHOLE
 from envpool._core.results cimport ResultTemplate
+from envpool._core.statistics cimport Statistics
 from envpool._core.structs cimport Engine, PENDING, SAME_STEP
 from envpool._core.workers cimport engine_start, engine_stop, place_workers
 
@@ -65,8 +66,8 @@ cdef class Pool:
     seeds : callable
         Returns the seeds, uint64 (num_envs,). It is not called if the pool does not fit into memory.
     style : object
-        The API style: ``optional``, the names of optional arrays that it uses, and ``forms(names)``, which returns the
-        nests of array names that reset() and step() return.
+        The API style: ``optional``, the names of optional arrays that it uses; ``statistics``, where the pool counts;
+        and ``forms(names)``, which returns the nests of array names that reset() and step() return.
 
     Raises
     ------
@@ -92,7 +93,8 @@ cdef class Pool:
         reset_nest, step_nest = style.forms(store.names)
         seed = as_seeds(seeds(), num_envs)[0]
         self.actions = ActionTable(about.actions)
-        self.batches = Batches(guard, store)
+        self.statistics = style.statistics
+        self.batches = Batches(guard, store, self.statistics)
         self.partial = PartialBatches(guard, self.batches)
         self.frames = FrameRenderer(guard, self.partial)
         self.reset_template = ResultTemplate(reset_nest, store.names)
@@ -107,13 +109,8 @@ cdef class Pool:
         self.placement = place_workers(e, nodes)
         memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
         self.batches.attach(e)
-        failed = engine_start(e)
-        if failed:
-            raise OSError(
-                failed,
-                f"only {e.started} threads of num_threads={num_threads} could be started: ask for fewer threads, or "
-                "raise the limit (ulimit -u)",
-            )
+        self.statistics.attach(e)
+        engine_start(e, num_threads)
         guard.state = OPEN
 
     def __dealloc__(self):
@@ -176,7 +173,13 @@ cdef class Pool:
     @property
     def blocks_allocated(self):
         """Number of batches allocated since the pool was made; constant once recycling has settled."""
-        return 0 if self.batches is None else self.batches.store.allocated + self.partial.blocks_allocated()
+        return 0 if self.batches is None else self.partial.block_counts()[0]
+
+    def totals(self):
+        """Return what the pool has counted, also if it is closed: a dict, see ``Statistics.totals``."""
+        if self.engine == NULL and self.guard.state != CLOSED:
+            self.guard.check_open()
+        return self.statistics.totals(self.partial.block_counts())
 
     # ---- sending -----------------------------------------------------------------------------------------------------
 
@@ -205,6 +208,7 @@ cdef class Pool:
                 "more envs at once, or use send() and recv(); nothing was sent"
             )
         begin(self.guard, visit, activities)
+        self.statistics.steps += n
         self.launch(ids, n, activities)
         return n
 
@@ -236,6 +240,7 @@ cdef class Pool:
                 reseeded += not e.seed_pending[ids[i]]
                 e.seed_pending[ids[i]] = 1
         ep_add_sc32(&e.seeds_pending, reseeded)
+        self.statistics.note_resets(e, ids, n, has_seed)
         self.launch(ids, n, activities)
         return n
 
@@ -349,11 +354,6 @@ cdef class Pool:
 
     def step(self, action, env_id=None):
         """Send actions and wait for the next batch: ``send(action, env_id)``, then ``recv()``, with their exceptions.
-
-        Parameters
-        ----------
-        action, env_id
-            See send().
 
         Returns
         -------

@@ -31,7 +31,7 @@ class GymnasiumStyle(Style):
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return the nests of reset() and step(); see `Style.forms`."""
         obs, info = tree.observation(names), self.info(names)
-        return (obs, info), (obs, "reward", "terminated", "truncated", info)
+        return (obs, info), (obs, "reward", "terminated", "truncated", info | self.ended())
 
     def set_attributes(self, pool: Any) -> None:
         """Set the spaces, and gymnasium's auto-reset mode in the metadata."""
