@@ -13,6 +13,8 @@ from envpool.spaces import ArraySpec
 if TYPE_CHECKING:
     from envpool.spec import EnvSpec
 
+#: The entries with statistics of what has ended in a step.
+ENTRIES = ("episode", "game")
 #: The arrays of an entry: return, length in steps, time in seconds, and whether a row has values in the others.
 PARTS: dict[str, ArraySpec] = {
     "r": ArraySpec(np.float64, []),
@@ -77,7 +79,7 @@ def entries_of(spec: EnvSpec) -> tuple[str, ...]:
     """Return the names of the entries that the batches of a task have: "episode", and "game" if episodes are parts."""
     if not spec.config.episode_statistics:
         return ()
-    return ("episode",) if spec.definition.game_fields(spec.config) is None else ("episode", "game")
+    return ENTRIES[:1] if spec.definition.game_fields(spec.config) is None else ENTRIES
 
 
 def entry_arrays(spec: EnvSpec) -> dict[str, ArraySpec]:
