@@ -1,4 +1,4 @@
-"""Statistics of episodes and of pools: their arrays, the option `episode_statistics`, and what `EnvPool.stats` returns."""
+"""Statistics of episodes and pools: the arrays of the option `episode_statistics`, and what `EnvPool.stats` returns."""
 
 from __future__ import annotations
 

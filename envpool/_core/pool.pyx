@@ -33,7 +33,6 @@ from envpool._core.guard cimport (
 from envpool._core.inputs cimport as_seeds
 from envpool._core.partial cimport PartialBatches, WHOLE
 from envpool._core.results cimport ResultTemplate
-from envpool._core.statistics cimport Statistics
 from envpool._core.structs cimport Engine, PENDING, SAME_STEP
 from envpool._core.workers cimport engine_start, engine_stop, place_workers
 

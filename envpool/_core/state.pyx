@@ -157,7 +157,8 @@ def save_states(Pool pool, str task, bytes options, env_ids):
 
 # ---- restoring -------------------------------------------------------------------------------------------------------
 
-cdef int check_core(const Engine* e, const CoreState* core, int64_t env_bytes, const Sums* sums, Py_ssize_t at) except -1:
+cdef int check_core(const Engine* e, const CoreState* core, int64_t env_bytes, const Sums* sums,
+                    Py_ssize_t at) except -1:
     """Raises StateError for values that the core does not produce."""
     cdef uint8_t ended = REFUSED if e.autoreset == DISABLED else PENDING
     cdef bint is_possible = (

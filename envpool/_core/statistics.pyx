@@ -20,7 +20,7 @@ from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_add_sc64, ep_load_rlx64, ep_now, ep_store_rlx64
 from envpool._core.structs cimport (
-    Block, DISABLED, ELAPSED_STEP, Engine, ENV_ID, EPISODE_LENGTH, EPISODE_MASK, EPISODE_RETURN, EPISODE_TIME,
+    Block, ELAPSED_STEP, Engine, ENV_ID, EPISODE_LENGTH, EPISODE_MASK, EPISODE_RETURN, EPISODE_TIME,
     GAME_LENGTH, GAME_MASK, GAME_RETURN, GAME_TIME, NUM_STEP_TIMES, Queue, RUNNING, SAME_STEP, Tally, TERMINATED,
     TRUNCATED,
 )
