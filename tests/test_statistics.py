@@ -10,7 +10,6 @@ import pytest
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 import envpool
-from envpool.adapters.pools import split_info
 from envpool.errors import ConfigError, PoolStateError
 from envpool.native import GameFields
 from envpool.vector_env import EnvPoolVectorEnv
@@ -240,22 +239,6 @@ def test_dm(mode):
                 pool.reset(np.flatnonzero(mask))
                 model.reset(mask)
         assert len(model.ended) > 10
-
-
-def test_split_info_leaves_rows_out_that_have_not_ended():
-    with envpool.make_gymnasium("CartPole-v1", num_envs=5, episode_statistics=True) as pool:
-        pool.reset()
-        seen = 0
-        for _ in range(60):
-            info = pool.step(np.ones(5, int))[4]
-            for i, row in enumerate(split_info(info)):
-                assert ("episode" in row) == ("episode" in info and bool(info["_episode"][i]))
-                assert "_episode" not in row
-                if "episode" in row:
-                    seen += 1
-                    assert row["episode"] == {part: values[i] for part, values in info["episode"].items()}
-                    assert [type(v) for v in row["episode"].values()] == [float, int, float]
-        assert seen > 5
 
 
 # ---- what stats() returns --------------------------------------------------------------------------------------------

@@ -105,3 +105,16 @@ def test_mistakes(adapter):
 def test_without_rlib():
     with pytest.raises(ImportError, match="jhare96/reinforcement-learning"):
         importlib.import_module("envpool.adapters.rlib")
+
+
+def test_statistics_are_in_the_infos_of_ended_episodes(adapter):
+    env = adapter.BatchEnv("CartPole-v1", 3, episode_statistics=True)
+    env.reset()
+    num_ended = 0
+    for _ in range(60):
+        *_, dones, infos = env.step([1, 1, 1])
+        assert [("episode" in info) for info in infos] == dones.tolist()
+        num_ended += dones.sum()
+        assert all(info["episode"]["l"] == info["elapsed_step"] for info in infos if "episode" in info)
+    assert num_ended > 5
+    env.close()
