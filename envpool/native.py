@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from envpool._core.definition import Description, Field, define, describe
 
-__all__ = ["Description", "EnvDefinition", "Field", "define", "describe"]
+__all__ = ["Description", "EnvDefinition", "Field", "GameFields", "define", "describe"]
+
+
+class GameFields(NamedTuple):
+    """The info arrays from which the statistics of whole games are counted, if an episode may be a part of a game.
+
+    Attributes
+    ----------
+    reward : str
+        Name of the array, float32, with the reward before clipping, for instance ``"info:reward"``.
+    over : str
+        Name of the array, int32, that is nonzero if the game is over. A truncated episode ends the game as well.
+    lives : str
+        Name of the array, int32, with the number of lives. If it rises in a reset, the reset has begun another game.
+    resets_continue : bool
+        Whether a reset that does not follow the end of a game continues the game.
+    """
+
+    reward: str
+    over: str
+    lives: str
+    resets_continue: bool
 
 
 class EnvDefinition(Protocol):
@@ -52,6 +73,17 @@ class EnvDefinition(Protocol):
 
         This method is called once for each pool, before the pool creates environments. The default needs nothing.
         """
+
+    @staticmethod
+    def game_fields(config: Any) -> GameFields | None:
+        """Return the arrays from which whole games are counted; the default is None: every episode is a whole game.
+
+        Parameters
+        ----------
+        config : namedtuple
+            The validated options of the task.
+        """
+        return None
 
     @staticmethod
     def render_fps(config: Any) -> int:

@@ -22,6 +22,7 @@ from envpool.machine import cpu_limit, numa_nodes, process_cpus
 from envpool.render_options import RenderOptions, check_camera, render_modes
 from envpool.spec import EnvSpec, check_seed, check_seeds, is_sequence
 from envpool.states import EnvStates, options_digest
+from envpool.statistics import PoolStats
 from envpool.window import Window
 
 #: Pools that are still open. They are closed at exit, before the libraries they use are unloaded.
@@ -353,6 +354,18 @@ class EnvPool(Pool):
     def _identity(self) -> tuple[str, bytes]:
         """Task id and digest of the options, by which states of this task are recognised."""
         return self.spec.task_id or "", options_digest(self.spec.config)
+
+    def stats(self) -> PoolStats:
+        """Return what the pool has counted; any thread may call this at any time.
+
+        A closed pool returns its last values.
+
+        Raises
+        ------
+        PoolStateError
+            The pool was never initialized.
+        """
+        return PoolStats(**self.totals())
 
     def close(self, **kwargs: Any) -> None:
         """Stop and join the threads and free the environments.

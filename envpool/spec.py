@@ -20,6 +20,7 @@ from envpool.containment import check_on_error, check_timeout
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition
 from envpool.spaces import ArraySpec
+from envpool.statistics import entry_arrays, game_numbers
 
 INT32_MAX = 2**31 - 1
 
@@ -38,6 +39,7 @@ COMMON_OPTIONS: dict[str, Any] = {
     "numa": False,
     "on_error": "raise",
     "step_timeout": None,
+    "episode_statistics": False,
 }
 
 #: Arrays of a batch that the core fills, in the order and under the names of EnvPool's state spec.
@@ -127,7 +129,13 @@ class EnvSpec:
     @cached_property
     def state_array_spec(self) -> dict[str, ArraySpec]:
         """All arrays of a batch by name: ``obs...`` and ``info:...`` of the environment, and the arrays of the core."""
-        return CORE_STATE | {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in self._description.fields}
+        fields = {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in self._description.fields}
+        return CORE_STATE | fields | entry_arrays(self)
+
+    @cached_property
+    def game_numbers(self) -> tuple[int, int, int, bool] | None:
+        """What the statistics of whole games need, see `envpool.statistics.game_numbers`."""
+        return game_numbers(self, self._description.fields)
 
     @cached_property
     def action_array_spec(self) -> dict[str, ArraySpec]:

@@ -161,7 +161,7 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
             raise PoolStateError("step() needs a reset() first")
         if self._takes_dict:
             actions = self._cast(actions)
-        self._obs, reward, terminated, truncated, info, final = self.pool.step(actions)
+        self._obs, reward, terminated, truncated, info, final, ended_entries = self.pool.step(actions)
         if info:
             info = with_masks(info, np.ones(self.num_envs, np.bool_))
         if final and final[2].any():
@@ -170,6 +170,7 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
             info["_final_obs"] = ended
             info["final_info"] = with_masks(final_info, ended.copy())
             info["_final_info"] = ended.copy()
+        info |= ended_entries
         return self._obs, reward, terminated, truncated, info
 
     def render(self) -> tuple[npt.NDArray[np.uint8], ...] | None:

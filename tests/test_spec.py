@@ -59,6 +59,7 @@ def test_defaults():
         "numa": False,
         "on_error": "raise",
         "step_timeout": None,
+        "episode_statistics": False,
         "reward_threshold": 475.0,
         "sutton_barto_reward": False,
     }

@@ -7,6 +7,7 @@ from envpool._core.blocks cimport BlockStore
 from envpool._core.failures cimport FailureReports
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
+from envpool._core.statistics cimport Statistics
 from envpool._core.structs cimport Block, Engine
 
 cdef int check_fits(BlockStore store, int64_t num_envs) except -1
@@ -23,6 +24,7 @@ cdef class Batches:
     cdef Guard guard
     cdef BlockStore store
     cdef FailureReports failures
+    cdef Statistics statistics
     cdef bint keeps_arrays          # few blocks are in flight
     cdef list in_flight             # for each of engine.blocks its BatchBlock or, without arrays, its BlockMemory
 

@@ -21,7 +21,8 @@ from envpool._core.consumer cimport (
 from envpool._core.failures cimport FailureReports
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
-from envpool._core.structs cimport Block, Engine, ENV_ID
+from envpool._core.statistics cimport Statistics
+from envpool._core.structs cimport Block, Engine, ENV_ID, EPISODE_MASK
 from envpool._core.watch cimport check_progress, interval
 
 from envpool.errors import PoolStateError
@@ -75,12 +76,15 @@ cdef class Batches:
         Where the blocks come from.
     failures : FailureReports
         What becomes of failed envs.
+    statistics : Statistics
+        The statistics of the pool.
     """
 
-    def __init__(self, Guard guard, BlockStore store, FailureReports failures):
+    def __init__(self, Guard guard, BlockStore store, FailureReports failures, Statistics statistics):
         self.guard = guard
         self.store = store
         self.failures = failures
+        self.statistics = statistics
         self.in_flight = []
 
     cdef int attach(self, Engine* e) except -1:
@@ -153,6 +157,7 @@ cdef class Batches:
         """
         cdef Engine* e = self.engine
         cdef int64_t slot, i, n
+        cdef int entries = 0
         cdef BatchBlock batch, unused
         cdef Block* block
         cdef BlockMemory memory
@@ -181,6 +186,8 @@ cdef class Batches:
         else:
             for i in range(n):
                 e.busy[ids[i]] = 0
+        if batch.block.core[EPISODE_MASK] != NULL:
+            entries = self.statistics.record(e, batch.block, n)
         e.outstanding -= n
         if e.is_sync:
             begin_rows(e)
@@ -188,14 +195,14 @@ cdef class Batches:
             e.next_block += 1
         if self.failures.is_any_noted:
             errors = self.failures.take(<const char*>ids, sizeof(int32_t), n)
-            return template.build_failed([a[:n] for a in batch.arrays], errors, n)
+            return template.build_failed([a[:n] for a in batch.arrays], entries, errors, n)
         if n == e.batch_size:
-            return template.build(batch.arrays)
-        return template.build([a[:n] for a in batch.arrays])
+            return template.build(batch.arrays, entries)
+        return template.build([a[:n] for a in batch.arrays], entries)
 
     cdef object empty(self, ResultTemplate template):
         """Returns a batch without rows."""
-        return template.build([np.empty((0, *s), d) for s, d in zip(self.store.shapes, self.store.dtypes)])
+        return template.build([np.empty((0, *s), d) for s, d in zip(self.store.shapes, self.store.dtypes)], 0)
 
     cdef int drain(self) except -1:
         """Waits until every row in flight is written. The rows stay in flight."""

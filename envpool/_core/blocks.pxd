@@ -27,7 +27,8 @@ cdef class BlockStore:
     cdef Py_ssize_t fewest      # smallest number of spare blocks in the current period
     cdef Py_ssize_t age         # batches since this period began
     cdef Py_ssize_t surplus     # spare blocks to free, one per batch
-    cdef readonly int64_t allocated
+    cdef readonly int64_t allocated         # blocks that were made
+    cdef readonly int64_t reused            # blocks that were recycled
     cdef BlockStore resized(self, int64_t capacity)
     cdef int prepare(self) except -1
     cdef BatchBlock take_ready(self, BatchBlock handed_out)

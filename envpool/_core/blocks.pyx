@@ -18,7 +18,10 @@ from posix.mman cimport MADV_DONTNEED, madvise
 
 from envpool._core.batch_block cimport BatchBlock, Column, batch_block_of
 from envpool._core.block_memory cimport BlockMemory, HUGE, HUGE_PAGE, MAPPED, PAGE, round_up
-from envpool._core.structs cimport DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, REWARD, STEP_TYPE, TERMINATED, TRUNCATED
+from envpool._core.structs cimport (
+    DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, EPISODE_LENGTH, EPISODE_MASK, EPISODE_RETURN, EPISODE_TIME, GAME_LENGTH,
+    GAME_MASK, GAME_RETURN, GAME_TIME, REWARD, STEP_TYPE, TERMINATED, TRUNCATED,
+)
 
 cdef enum:
     LOOKED_AT = 4       # number of blocks handed out last, and of earlier ones, that are considered for each batch
@@ -31,7 +34,13 @@ CORE_COLUMNS = {
     REWARD: ("reward", np.float32), TERMINATED: ("terminated", np.bool_), TRUNCATED: ("truncated", np.bool_),
     ELAPSED_STEP: ("elapsed_step", np.int32), ENV_ID: ("env_id", np.int32), DONE: ("done", np.bool_),
     DISCOUNT: ("discount", np.float32), STEP_TYPE: ("step_type", np.int32),
+    EPISODE_RETURN: ("episode:r", np.float64), EPISODE_LENGTH: ("episode:l", np.int64),
+    EPISODE_TIME: ("episode:t", np.float64), EPISODE_MASK: ("episode:mask", np.bool_),
+    GAME_RETURN: ("game:r", np.float64), GAME_LENGTH: ("game:l", np.int64),
+    GAME_TIME: ("game:t", np.float64), GAME_MASK: ("game:mask", np.bool_),
 }
+# The columns of every block; the others are optional.
+REQUIRED_COLUMNS = (REWARD, TERMINATED, TRUNCATED, ELAPSED_STEP, ENV_ID)
 
 
 cdef class BlockStore:
@@ -44,7 +53,7 @@ cdef class BlockStore:
     capacity : int
         Number of rows of a block.
     optional : sequence of str
-        The columns among "done", "discount" and "step_type" that the API style uses.
+        The columns that the API style uses, besides those of every block.
     same_step : bool
         If True, blocks also have columns for the last step of an episode.
     """
@@ -58,7 +67,7 @@ cdef class BlockStore:
             columns += [("final:" + name, dtype, shape) for name, dtype, shape in columns]
             columns += [("final:elapsed_step", np.int32, ()), ("final:mask", np.bool_, ())]
         self.core_columns = tuple(
-            k for k in sorted(CORE_COLUMNS) if k not in (DONE, DISCOUNT, STEP_TYPE) or CORE_COLUMNS[k][0] in optional
+            k for k in sorted(CORE_COLUMNS) if k in REQUIRED_COLUMNS or CORE_COLUMNS[k][0] in optional
         )
         columns += [(*CORE_COLUMNS[k], ()) for k in self.core_columns]
         self.names = tuple(name for name, _, _ in columns)
@@ -188,6 +197,7 @@ cdef class BlockStore:
             if not b.is_pristine(self.columns):
                 b = batch_block_of(b.block, b.memory, self.columns, self.dtypes)
             b.block.written = 0
+            self.reused += 1
             if self.same_step:
                 self.clean(b.block, b.memory)
         self.ready = b

@@ -55,6 +55,15 @@ cdef inline bint seed_envs(const envpool_env* env, void* state, const int32_t* i
     return has_failures(env.seed_many(state, &call), errors, n)
 
 
+cdef inline bint is_contiguous(const int32_t* ids, int32_t n) noexcept nogil:
+    cdef int32_t i, first = ids[0], off = 0
+    if ids[n - 1] - first != n - 1:
+        return False
+    for i in range(n):
+        off |= ids[i] - first - i
+    return off == 0
+
+
 cdef inline void begin_batch(envpool_batch* batch) noexcept nogil:
     """Sets the members that are the same for every batch of this version."""
     batch.struct_size = sizeof(envpool_batch)

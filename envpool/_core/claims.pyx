@@ -8,6 +8,7 @@ from envpool._core.atomic cimport (
 )
 from envpool._core.execute cimport execute_async, execute_partial, execute_sync
 from envpool._core.queues cimport MOST_COPIED
+from envpool._core.statistics cimport note_claim, note_step_time
 from envpool._core.structs cimport Engine, Queue, Worker
 from envpool._core.watch cimport note_end, note_start
 
@@ -147,6 +148,8 @@ cdef bint run_from(Engine* e, Queue* q, Worker* watched) noexcept nogil:
         for _i in range(1 << met):
             ep_pause()
         met = min(met + 1, MOST_DOUBLINGS)
+    if e.tally != NULL and first <= ep_load_rlx64(&q.probe) < first + n:
+        note_claim(e.tally, q)
     # Two clock reads are expensive beside a step of 50 ns, so only one in sixteen of the smallest chunks is measured.
     measure = cost == 0 or n * cost > 1000 or (first & 15) == 0
     is_typical = ep_load_rlx32(&e.seeds_pending) == 0
@@ -165,6 +168,8 @@ cdef bint run_from(Engine* e, Queue* q, Worker* watched) noexcept nogil:
     if measure:
         cost = (ep_now() - start) // n
         note_cost(e, cost)
+        if e.tally != NULL:
+            note_step_time(e.tally, n, cost)
         if is_typical:
             note_mean(e, first, n, cost)
     return True

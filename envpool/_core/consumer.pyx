@@ -9,6 +9,7 @@ from envpool._core.atomic cimport (
 )
 from envpool._core.claims cimport expected_cost, help_out
 from envpool._core.queues cimport NEVER, has_work, num_unclaimed, queue_of
+from envpool._core.statistics cimport place_probe
 from envpool._core.structs cimport Engine, Queue
 from envpool._core.workers cimport is_any_parked, start_workers, wake
 
@@ -111,6 +112,8 @@ cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept:
     for k in range(e.num_queues):
         q = &e.queues[k]
         if q.head != q.tail:
+            if e.tally != NULL:
+                place_probe(e.tally, q)
             ep_store_sc64(&q.head, q.tail)
     if ep_load_sc32(&e.recv_waiting):       # another thread waits in recv, and may have to act differently now
         ep_add_sc32(&e.recv_word, 1)
@@ -147,7 +150,7 @@ cdef bint run_if_quick(Engine* e) noexcept:
 
 cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
     """Waits until the next block is ready, and works in the meantime if the policy says so."""
-    cdef int64_t deadline = 0, spinning_since, limit
+    cdef int64_t deadline = 0, spinning_since, limit, waited
     cdef int32_t seen
     cdef int _i, woken
     while True:
@@ -180,7 +183,9 @@ cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
                 wake(e, e.num_threads)
             woken = ep_futex_wait(&e.recv_word, seen, timeout_ns)
         ep_store_sc32(&e.recv_waiting, 0)
-        e.usual_wait += (min(ep_now() - spinning_since, 1000000) - e.usual_wait) >> 2
+        waited = ep_now() - spinning_since
+        e.usual_wait += (min(waited, 1000000) - e.usual_wait) >> 2
+        ep_store_rlx64(&e.counters.recv_wait, e.counters.recv_wait + waited)
         if woken != 0 and not is_ready(e):
             return TIMED_OUT
 
@@ -254,4 +259,5 @@ cdef void wait_arrivals(Engine* e, int64_t count, int64_t seen_rows, int64_t tim
         # The consumer works only if no thread could be started.
         if not (ep_load_sc32(&e.helps) and help_out(e)) and timeout_ns > 0:
             ep_futex_wait(&e.recv_word, seen, timeout_ns)
+            ep_store_rlx64(&e.counters.recv_wait, e.counters.recv_wait + ep_now() - began)
     ep_store_sc32(&e.recv_waiting, 0)

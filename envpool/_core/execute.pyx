@@ -10,10 +10,11 @@ from libc.string cimport memcpy, memset
 from envpool._core.atomic cimport (
     ep_add_sc32, ep_add_sc64, ep_cas64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_store_rel64,
 )
-from envpool._core.calls cimport begin_batch, has_failures, fill_rows, seed_envs, write_envs
+from envpool._core.calls cimport begin_batch, has_failures, fill_rows, is_contiguous, seed_envs, write_envs
+from envpool._core.statistics cimport begin_rows_of_episodes, count_rewards
 from envpool._core.structs cimport (
-    Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, Engine, ENV_ID, PENDING, REFUSED, REWARD, RUNNING, Span, STEP_TYPE,
-    TERMINATED, TRUNCATED,
+    Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, Engine, ENV_ID, EPISODE_MASK, PENDING, REFUSED, REWARD, RUNNING,
+    Span, STEP_TYPE, TERMINATED, TRUNCATED,
 )
 from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT, envpool_batch, envpool_rows
 
@@ -27,15 +28,6 @@ cdef struct Outcome:            # results of one step, by position
     uint8_t* truncated
     int32_t* elapsed
     float* discount             # NULL unless the API style asks for it
-
-
-cdef inline bint is_contiguous(const int32_t* ids, int32_t n) noexcept nogil:
-    cdef int32_t i, first = ids[0], off = 0
-    if ids[n - 1] - first != n - 1:
-        return False
-    for i in range(n):
-        off |= ids[i] - first - i
-    return off == 0
 
 
 cdef int32_t find_nonzero(const uint8_t* flags, int32_t n, int32_t* found) noexcept nogil:
@@ -203,6 +195,8 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
         out.elapsed[i] = 0
         out.truncated[i] = errors[i] != 0
         e.reset[ids[i]] = ended if errors[i] else RUNNING
+    if e.tally != NULL:
+        count_rewards(e, ids, n, contiguous, out.reward, resets, num_resets)
 
 
 cdef void clear_row(Engine* e, void** fields, int64_t row, int64_t n) noexcept nogil:
@@ -285,6 +279,8 @@ cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int6
         for i in range(n):
             discount[i] *= truncated[i] | (1 - terminated[i]) if keeps_discount else 1 - (terminated[i] | truncated[i])
             step_type[i] = 2 if terminated[i] | truncated[i] else elapsed[i] > 0
+    if b.core[EPISODE_MASK] != NULL:
+        begin_rows_of_episodes(e, b, ids, n, row)
     if b.final != NULL:
         reset_ended(e, b, ids, n, row)
 

@@ -10,5 +10,6 @@ cdef class Orphan:
     cdef object capsule             # keeps the tables of the env alive
     cdef list blocks                # the blocks in flight, of whole batches
     cdef BlockMemory partial        # the block of partial batches; None if there is none
+    cdef object statistics          # where the threads count
 
-    cdef void adopt(self, Engine* e, list blocks, BlockMemory partial) noexcept
+    cdef void adopt(self, Engine* e, list blocks, BlockMemory partial, object statistics) noexcept

@@ -49,12 +49,13 @@ cdef class Orphan:
     def __init__(self, capsule):
         self.capsule = capsule
 
-    cdef void adopt(self, Engine* e, list blocks, BlockMemory partial) noexcept:
+    cdef void adopt(self, Engine* e, list blocks, BlockMemory partial, object statistics) noexcept:
         """Takes the engine over from a pool that was stopped, and frees it unless threads are stuck in it."""
         global num_orphans
         self.engine = e
         self.blocks = blocks
         self.partial = partial
+        self.statistics = statistics
         e.orphan = <void*>self
         Py_INCREF(self)
         num_orphans += 1
@@ -70,6 +71,7 @@ cdef int free_orphan(void* argument) noexcept:
     orphan.engine = NULL
     orphan.blocks = None
     orphan.partial = None
+    orphan.statistics = None
     num_orphans -= 1
     Py_DECREF(orphan)
     return 0

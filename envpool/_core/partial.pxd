@@ -49,7 +49,7 @@ cdef class PartialBatches:
     cdef object receive_some(self, ResultTemplate template, object min_ready, object timeout, object env_ids)
     cdef object receive(self, ResultTemplate template, cnp.ndarray ids, int64_t need, int64_t timeout_ns)
     cdef int drop_in_flight(self) except -1
-    cdef int64_t blocks_allocated(self)
+    cdef tuple block_counts(self)
     cdef void drop_memory(self) noexcept
 
     cdef int begin(self) except -1

@@ -35,7 +35,7 @@ from envpool._core.guard cimport Guard
 from envpool._core.inputs cimport as_count, as_nanoseconds
 from envpool._core.queues cimport NEVER
 from envpool._core.results cimport ResultTemplate
-from envpool._core.structs cimport Block, Engine, ENV_ID, Queue, Span
+from envpool._core.structs cimport Block, Engine, ENV_ID, EPISODE_MASK, Queue, Span
 from envpool._core.watch cimport check_progress, interval
 
 from envpool.errors import EnvIdError, PoolStateError
@@ -71,9 +71,12 @@ cdef class PartialBatches:
         arrived = self.num_arrived + (ep_load_sc64(&e.arrivals) >> 32)
         return rows == self.rows_in_blocks and arrived + self.rows_to_move == e.outstanding
 
-    cdef int64_t blocks_allocated(self):
-        """Returns the number of blocks that were allocated here, and not by the whole batches."""
-        return 0 if self.store is None or self.store is self.batches.store else self.store.allocated
+    cdef tuple block_counts(self):
+        """Returns how many blocks were made and how many recycled, those of whole batches included."""
+        cdef BlockStore whole = self.batches.store, store = self.store
+        if store is None or store is whole:
+            return whole.allocated, whole.reused
+        return whole.allocated + store.allocated, whole.reused + store.reused
 
     cdef void drop_memory(self) noexcept:
         """Frees the blocks that nobody holds, those of whole batches as well. The engine must be gone."""
@@ -384,6 +387,7 @@ cdef class PartialBatches:
         """Hands out the chosen envs."""
         cdef Engine* e = self.engine
         cdef int32_t i, id, n = self.num_chosen, kept = 0
+        cdef int entries = 0
         cdef BatchBlock batch = self.store.take_ready(None)
         for i in range(n):
             id = self.chosen[i].id
@@ -395,6 +399,8 @@ cdef class PartialBatches:
                 self.arrived[kept] = self.arrived[i]
                 kept += 1
         self.num_arrived = kept
+        if batch.block.core[EPISODE_MASK] != NULL:
+            entries = self.batches.statistics.record(e, batch.block, n)
         e.outstanding -= n
         errors = self.batches.failures.take(<char*>&self.chosen[0].id, sizeof(SendOrder), n)
-        return template.build_failed([a[:n] for a in batch.arrays], errors, n)
+        return template.build_failed([a[:n] for a in batch.arrays], entries, errors, n)

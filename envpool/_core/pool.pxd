@@ -9,6 +9,7 @@ from envpool._core.guard cimport Guard
 from envpool._core.orphans cimport Orphan
 from envpool._core.partial cimport PartialBatches
 from envpool._core.results cimport ResultTemplate
+from envpool._core.statistics cimport Statistics
 from envpool._core.structs cimport Engine
 
 cdef class Pool:
@@ -18,6 +19,7 @@ cdef class Pool:
     cdef Batches batches
     cdef PartialBatches partial
     cdef FrameRenderer frames
+    cdef Statistics statistics
     cdef ResultTemplate reset_template
     cdef ResultTemplate step_template
     cdef object step_nest           # the nest of array names behind step_template

@@ -64,8 +64,9 @@ cdef class Pool:
     seeds : callable
         Returns the seeds, uint64 (num_envs,). It is not called if the pool does not fit into memory.
     style : object
-        The API style: ``optional``, the names of optional arrays that it uses, and ``forms(names)``, which returns the
-        nests of array names that reset() and step() return; ``add_errors`` puts texts of failed envs into a result.
+        The API style: ``optional``, the names of optional arrays that it uses; ``statistics``, where the pool counts;
+        ``forms(names)``, which returns the nests of array names that reset() and step() return; and ``add_errors``,
+        which puts texts of failed envs into a result.
     restarts : bool
         If True, failures of envs become texts in the results, else exceptions.
     step_timeout : int
@@ -95,7 +96,8 @@ cdef class Pool:
         reset_nest, step_nest = style.forms(store.names)
         seed = as_seeds(seeds(), num_envs)[0]
         self.actions = ActionTable(about.actions)
-        self.batches = Batches(guard, store, FailureReports(restarts))
+        self.statistics = style.statistics
+        self.batches = Batches(guard, store, FailureReports(restarts), self.statistics)
         self.partial = PartialBatches(guard, self.batches)
         self.frames = FrameRenderer(guard, self.partial)
         self.reset_template = ResultTemplate(reset_nest, store.names, style.add_errors)
@@ -111,6 +113,7 @@ cdef class Pool:
         self.placement = place_workers(e, nodes)
         memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
         self.batches.attach(e)
+        self.statistics.attach(e)
         failed = engine_start(e)
         if failed:
             raise_start_failure(failed, e.started, num_threads)
@@ -149,7 +152,7 @@ cdef class Pool:
         if self.orphan is None:
             engine_free(e)
         else:
-            self.orphan.adopt(e, self.batches.in_flight, self.partial.block_memory)
+            self.orphan.adopt(e, self.batches.in_flight, self.partial.block_memory, self.statistics)
         self.frames.drop_memory()
         self.partial.drop_memory()
 
@@ -171,7 +174,13 @@ cdef class Pool:
     @property
     def blocks_allocated(self):
         """Number of batches allocated since the pool was made; constant once recycling has settled."""
-        return 0 if self.batches is None else self.batches.store.allocated + self.partial.blocks_allocated()
+        return 0 if self.batches is None else self.partial.block_counts()[0]
+
+    def totals(self):
+        """Return what the pool has counted, also if it is closed: a dict, see ``Statistics.totals``."""
+        if self.engine == NULL and self.guard.state != CLOSED:
+            self.guard.check_open()
+        return self.statistics.totals(self.partial.block_counts())
 
     # ---- sending -----------------------------------------------------------------------------------------------------
 
@@ -200,6 +209,7 @@ cdef class Pool:
                 "more envs at once, or use send() and recv(); nothing was sent"
             )
         begin(self.guard, visit, activities)
+        self.statistics.steps += n
         self.launch(ids, n, activities)
         return n
 
@@ -231,6 +241,7 @@ cdef class Pool:
                 reseeded += not e.seed_pending[ids[i]]
                 e.seed_pending[ids[i]] = 1
         ep_add_sc32(&e.seeds_pending, reseeded)
+        self.statistics.note_resets(e, ids, n, has_seed)
         self.launch(ids, n, activities)
         return n
 
@@ -346,11 +357,6 @@ cdef class Pool:
 
     def step(self, action, env_id=None):
         """Send actions and wait for the next batch: ``send(action, env_id)``, then ``recv()``, with their exceptions.
-
-        Parameters
-        ----------
-        action, env_id
-            See send().
 
         Returns
         -------

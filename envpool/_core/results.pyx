@@ -1,13 +1,16 @@
 """Putting the arrays of a block into the form of an API style.
 
 A style is written down once, as a nest of tuples, named tuples and dicts whose leaves are array names. Every result is
-a new nest, since clients write into the dicts; the arrays in it are those of the block.
+a new nest, since clients write into the dicts; the arrays in it are those of the block. Dicts have entries of ended
+episodes and games only if a row of the batch ended one, as in gymnasium.
 """
 
 from cpython.dict cimport PyDict_SetItem
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport int64_t
+
+from envpool._core.statistics cimport EPISODES, GAMES
 
 
 cdef class ResultTemplate:
@@ -29,6 +32,7 @@ cdef class ResultTemplate:
         self.children = ()
         if isinstance(nest, str):
             self.index = list(names).index(nest)
+            self.needs = EPISODES if nest.startswith("episode:") else GAMES if nest.startswith("game:") else 0
         elif isinstance(nest, dict):
             self.container = dict
             self.keys = tuple(nest)
@@ -36,28 +40,38 @@ cdef class ResultTemplate:
         else:
             self.container = type(nest)
             self.children = tuple(ResultTemplate(v, names) for v in nest)
+        needs = {(<ResultTemplate>child).needs for child in self.children}
+        if len(needs) == 1:     # a nest is left out if each of its arrays is
+            self.needs = needs.pop()
 
-    cdef object build(self, list arrays):
-        """Returns the nest with the arrays in place of their names."""
+    cdef object build(self, list arrays, int entries):
+        """Returns the nest with the arrays in place of their names; `entries` is a result of Statistics.record()."""
+        cdef ResultTemplate child
         cdef object item
         cdef Py_ssize_t i, n = len(self.children)
         if self.index >= 0:
             return arrays[self.index]
         if self.container is dict:
-            entries = {}
+            nest = {}
             for i in range(n):
-                PyDict_SetItem(entries, self.keys[i], (<ResultTemplate>self.children[i]).build(arrays))
-            return entries
+                child = <ResultTemplate>self.children[i]
+                if child.needs & ~entries:
+                    continue
+                if child.index >= 0:
+                    PyDict_SetItem(nest, self.keys[i], arrays[child.index])
+                else:
+                    PyDict_SetItem(nest, self.keys[i], child.build(arrays, entries))
+            return nest
         items = PyTuple_New(n)
         for i in range(n):
-            item = (<ResultTemplate>self.children[i]).build(arrays)
+            item = (<ResultTemplate>self.children[i]).build(arrays, entries)
             Py_INCREF(item)         # the tuple takes over a reference
             PyTuple_SET_ITEM(items, i, item)
         return items if self.container is tuple else tuple.__new__(self.container, items)
 
-    cdef object build_failed(self, list arrays, dict errors, int64_t n):
+    cdef object build_failed(self, list arrays, int entries, dict errors, int64_t n):
         """Returns the nest of a batch with n rows, of which some failed: `errors` has their texts by row."""
-        result = self.build(arrays)
+        result = self.build(arrays, entries)
         if errors and self.add_errors is not None:
             self.add_errors(result, errors, n)
         return result

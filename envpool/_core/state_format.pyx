@@ -1,7 +1,8 @@
 """The bytes of a saved state of one env: a header, what the core keeps of the env, the env's snapshot, a checksum.
 
-A state is a little-endian byte string: a Header and two names, a CoreState, the env's snapshot, zeros up to a multiple
-of eight bytes, and a checksum of everything before it. All states of one pool begin with the same prefix except for
+A state is a little-endian byte string: a Header and two names, a CoreState, the Sums of the env if its pool has the
+option `episode_statistics`, the env's snapshot, zeros up to a multiple of eight bytes, and a checksum of everything
+before it. All states of one pool begin with the same prefix except for
 Header.env_bytes, so comparing the prefix tells whether a state belongs to the same task, options and version.
 
 The checksum finds mistakes, not forgeries: whoever forges a state can compute it. Everything that is read from a state
@@ -12,6 +13,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
+from envpool._core.statistics cimport Sums
 from envpool._core.structs cimport Engine
 
 from envpool.errors import StateError
@@ -102,14 +104,20 @@ cdef const CoreState* core_part(bytes state) noexcept:
     return <const CoreState*>(PyBytes_AS_STRING(state) + header_of(PyBytes_AS_STRING(state)).prefix_bytes)
 
 
+cdef const Sums* sums_part(bytes state) noexcept:
+    """Returns the sums of an env's statistics, of a state that check_state() has accepted; NULL if it has none."""
+    return <const Sums*>(core_part(state) + 1) if core_part(state).has_sums else NULL
+
+
 cdef const char* env_part(bytes state) noexcept:
     """Returns the env's snapshot, of a state that check_state() has accepted."""
-    return <const char*>(core_part(state) + 1)
+    return <const char*>(core_part(state) + 1) + (sizeof(Sums) if core_part(state).has_sums else 0)
 
 
 cdef int64_t env_part_bytes(bytes state) noexcept:
-    """Returns the size of the env's snapshot, of a state that check_state() has accepted."""
-    return header_of(PyBytes_AS_STRING(state)).env_bytes
+    """Returns the size of the env's snapshot, of a state that check_state() has accepted; negative if it is forged."""
+    cdef int64_t sums = sizeof(Sums) if core_part(state).has_sums else 0
+    return header_of(PyBytes_AS_STRING(state)).env_bytes - sums
 
 
 cdef int64_t whole_bytes(const char* state, int64_t left) noexcept:

@@ -37,6 +37,14 @@ cdef enum:      # CoreField
     DONE            # bool, terminated or truncated; NULL unless the API style asks for it
     DISCOUNT        # float32; NULL unless the API style asks for it
     STEP_TYPE       # int32; NULL unless the API style asks for it
+    EPISODE_RETURN  # float64; this and the following: NULL unless statistics of episodes are on, see statistics.pyx
+    EPISODE_LENGTH  # int64
+    EPISODE_TIME    # float64
+    EPISODE_MASK    # bool, terminated or truncated
+    GAME_RETURN     # float64; this and the following: NULL unless an episode may be a part of a game
+    GAME_LENGTH     # int64
+    GAME_TIME       # float64
+    GAME_MASK       # bool
     NUM_CORE
 
 cdef enum:      # AutoReset
@@ -53,7 +61,7 @@ cdef enum:      # Reset
 cdef struct Block:
     int64_t written             # rows finished; the block is ready when all expected rows are
     int64_t pad[7]
-    void* core[8]               # arrays of CoreField (capacity)
+    void* core[16]              # arrays of CoreField (capacity)
     void** fields               # arrays of the env's fields, in the order of its field table (num_fields)
     void** final                # SAME_STEP: arrays of these fields for the last step of an episode; else NULL
     int32_t* final_elapsed      # SAME_STEP: elapsed_step of that last step (capacity)
@@ -63,6 +71,34 @@ cdef struct Block:
 cdef struct Span:               # rows that one chunk has written
     int64_t first               # 1 + position of the first row; 0 once the consumer has moved the rows
     int64_t rows
+
+cdef enum:
+    NUM_STEP_TIMES = 40         # buckets of Tally.step_times
+
+cdef struct Counters:           # what every pool counts; accessed in relaxed order
+    int64_t wakes               # workers that were woken
+    int64_t recv_wait           # time for which calls waited for batches, ns
+
+cdef struct Tally:              # running statistics of episodes, see statistics.pyx
+    # Contended; accessed in relaxed order.
+    int64_t step_times[NUM_STEP_TIMES]      # [k]: steps that took 2**k ns or more, but less than 2**(k+1)
+    int64_t queue_wait          # time for which envs with a probe waited to be claimed, ns
+    int64_t probes              # number of these envs
+    int64_t pad[8]
+    # Constant once the threads run.
+    int32_t reward_field        # fields with the reward before clipping, float32, with whether the game is over, int32,
+    int32_t over_field          # and with the number of lives, int32; negative if an episode is always a whole game
+    int32_t lives_field
+    bint resets_continue_games  # whether an env that the user resets continues its game
+    # Per env, by env id; see Engine.
+    double* returns             # sum of the rewards of the episode
+    int64_t* began              # when the episode began, ns
+    double* game_returns        # sum of the rewards of the game, before clipping
+    int64_t* game_lengths       # steps of the game
+    int64_t* game_began
+    int64_t* game_lives         # lives in the last row
+    int64_t* game_ended         # whether the last row ended the game
+    int64_t sends               # of the consumer
 
 cdef struct Worker:             # one cache line
     void* engine
@@ -96,7 +132,10 @@ cdef struct Queue:
     int32_t* rows               # by ring position: the row of the env (sync pools with several queues; else NULL)
     int32_t* partial_ring       # the ring for positions from partial_from on, since chunks may still read the other one
     int32_t num_threads         # workers of the group
-    int32_t pad3[9]
+    int32_t pad3[5]
+    # With statistics on: an env whose wait in the queue is measured. Written by the consumer, read at each claim.
+    int64_t probe               # its ring position
+    int64_t probed_at           # when it was published, ns
 
 cdef struct Engine:
     # Written by the consumer at each send and delivery.
@@ -187,6 +226,9 @@ cdef struct Engine:
     int64_t absence             # usual time between send and recv, ns
     int64_t usual_wait          # usual time for which the consumer waits when it has nothing left to do, ns
     bint cheap                  # async policy: the mean cost is below the switch (with hysteresis)
+    # Owned by the statistics of the pool.
+    Counters* counters
+    Tally* tally                # NULL unless statistics of episodes are on
     # Threads, started by the consumer only.
     Worker* workers
     int32_t started             # workers running

@@ -16,8 +16,8 @@ cimport numpy as cnp
 from libc.stdint cimport INT32_MAX, int32_t, int64_t
 
 from envpool._core.atomic cimport (
-    ep_add_sc32, ep_futex_wait, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_load_sc64, ep_now,
-    ep_pause, ep_store_rlx32, ep_store_rlx64, ep_store_sc32, ep_swap_sc32,
+    ep_add_sc32, ep_add_sc64, ep_futex_wait, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_load_sc64,
+    ep_now, ep_pause, ep_store_rlx32, ep_store_rlx64, ep_store_sc32, ep_swap_sc32,
 )
 from envpool._core.claims cimport expected_cost, run_chunk
 from envpool._core.orphans cimport leave_engine
@@ -110,10 +110,11 @@ cdef void wake(Engine* e, int64_t count) noexcept nogil:
     """Wakes at most `count` parked workers that may claim."""
     ep_store_rlx64(&e.published_at, ep_now())
     if e.num_queues == 1:
-        wake_group(&e.queues[0], count, False)
+        wake_group(e, &e.queues[0], count, False)
     else:
         wake_groups(e, count)
     if ep_load_sc32(&e.reserve_parked) > 0 and ep_load_sc32(&e.active) == e.num_threads:
+        ep_add_sc64(&e.counters.wakes, 1)
         ep_add_sc32(&e.reserve_word, 1)
         ep_futex_wake(&e.reserve_word, 1)
 
@@ -125,22 +126,23 @@ cdef void wake_groups(Engine* e, int64_t count) noexcept nogil:
         left += is_filled(&e.queues[k])
     for k in range(e.num_queues):
         if left > 0 and is_filled(&e.queues[k]):
-            count -= wake_group(&e.queues[k], (count + left - 1) // left, True)
+            count -= wake_group(e, &e.queues[k], (count + left - 1) // left, True)
             left -= 1
     for k in range(e.num_queues):
         if count > 0 and not is_filled(&e.queues[k]):
-            count -= wake_group(&e.queues[k], count, True)
+            count -= wake_group(e, &e.queues[k], count, True)
 
 
 cdef inline bint is_filled(Queue* q) noexcept nogil:
     return ep_load_sc64(&q.head) > ep_load_sc64(&q.claim)
 
 
-cdef int64_t wake_group(Queue* q, int64_t most, bint in_turn) noexcept nogil:
+cdef int64_t wake_group(Engine* e, Queue* q, int64_t most, bint in_turn) noexcept nogil:
     """Wakes at most `most` workers and returns their number; in_turn: the first one wakes the others."""
     cdef int64_t count = min(most, <int64_t>ep_load_sc32(&q.parked))
     if count <= 0:
         return 0
+    ep_add_sc64(&e.counters.wakes, count)
     if in_turn:
         ep_store_rlx32(&q.to_wake, <int32_t>count - 1)
     ep_add_sc32(&q.wake_word, 1)

@@ -11,6 +11,7 @@ from envpool.api.gymnasium import GymnasiumEnvPool
 from envpool.errors import ConfigError
 from envpool.pool import EnvPool
 from envpool.registration import make_gymnasium
+from envpool.statistics import ENTRIES
 
 #: Entries of info that say which environment a row belongs to; the info of a single environment does not need them.
 ID_KEYS = ("env_id", "players")
@@ -118,9 +119,15 @@ def split(nest: Any, count: int) -> list[Any]:
 def split_info(info: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the info of each row, without the entries that say which environment the row belongs to.
 
-    Rows of environments that have failed have an entry ``error``, the text; other rows do not.
+    Entries of statistics are numbers, and only in the infos of rows that have ended an episode or a game. Rows of
+    environments that have failed have an entry ``error``, the text; other rows do not.
     """
-    rows = split({k: v for k, v in info.items() if k not in (*ID_KEYS, "error", "_error")}, len(info["env_id"]))
+    statistics = [(entry, info[f"_{entry}"]) for entry in ENTRIES if f"_{entry}" in info]
+    apart = {*ID_KEYS, "error", "_error", *(key for entry, _ in statistics for key in (entry, f"_{entry}"))}
+    rows = split({k: v for k, v in info.items() if k not in apart}, len(info["env_id"]))
+    for entry, ended in statistics:
+        for i in np.flatnonzero(ended).tolist():
+            rows[i][entry] = {part: values[i].item() for part, values in info[entry].items()}
     for i in np.flatnonzero(info.get("_error", ())):
         rows[i]["error"] = info["error"][i]
     return rows

@@ -65,8 +65,7 @@ class BatchEnv(RLVecEnv):
         infos = split_info(info)
         last = split_info({"env_id": info["env_id"]} | final_info) if ended.any() else []
         for i in np.flatnonzero(ended):
-            error = {k: v for k, v in infos[i].items() if k == "error"}
-            infos[i] = last[i] | {"final_obs": take(final, i)} | error
+            infos[i] = infos[i] | last[i] | {"final_obs": take(final, i)}
         ends = zip(infos, terminated.tolist(), truncated.tolist(), strict=True)
         return obs, rewards, ended, tuple(self.merge_info(*one) for one in ends)
 

@@ -11,6 +11,7 @@ from envpool.api import tree
 from envpool.api.style import Style
 from envpool.pool import EnvPool
 from envpool.spaces import named
+from envpool.statistics import PARTS
 
 
 class DMStyle(Style):
@@ -29,6 +30,8 @@ class DMStyle(Style):
                 | tree.info(names, "final:")
                 | {"elapsed_step": "final:elapsed_step", "mask": "final:mask"}
             )
+        for entry in self.entries:
+            state[entry] = {part: f"{entry}:{part}" for part in PARTS}
         if self.spec.config.on_error == "restart":
             observation = named("State", state | {"error": ""})
             observation = observation._replace(**{observation._fields[-1]: {}})  # a new dict in every result

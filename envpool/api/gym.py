@@ -19,8 +19,8 @@ class GymStyle(GymnasiumStyle):
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return the nests of reset() and step(); see `Style.forms`."""
-        (obs, info), (_, reward, _, truncated, _) = super().forms(names)
-        step = (obs, reward, "done", info | {"TimeLimit.truncated": truncated})
+        (obs, info), (_, reward, _, truncated, step_info) = super().forms(names)
+        step = (obs, reward, "done", step_info | {"TimeLimit.truncated": truncated})
         return (obs, info) if self.spec.config.gym_reset_return_info else obs, step
 
     def set_attributes(self, pool: Any) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from envpool._core.statistics import Statistics
 from envpool.spec import EnvSpec
+from envpool.statistics import PARTS, entries_of
 
 
 class Style:
@@ -21,9 +23,15 @@ class Style:
     Attributes
     ----------
     optional : tuple of str
-        Arrays of the core that this style returns and others do not; the core fills them only if they are named here.
+        Arrays of the core that not every pool returns; the core fills them only if they are named here.
     is_same_step : bool
         Whether the auto-reset mode is "same_step", which has ``final:...`` arrays.
+    entries : tuple of str
+        Entries with the statistics of what has ended, ``"episode"`` and ``"game"``: their arrays are ``episode:r`` (the
+        return), ``episode:l`` (the length), ``episode:t`` (the time) and ``episode:mask``. Dicts contain them only if a
+        row of the batch has ended an episode or a game.
+    statistics : Statistics
+        What the pool counts.
     """
 
     optional: tuple[str, ...] = ()
@@ -31,6 +39,9 @@ class Style:
     def __init__(self, spec: EnvSpec):
         self.spec = spec
         self.is_same_step = spec.config.autoreset_mode == "same_step"
+        self.entries = entries_of(spec)
+        self.optional = (*self.optional, *(f"{entry}:{part}" for entry in self.entries for part in PARTS))
+        self.statistics = Statistics(spec.config.num_envs, spec.config.episode_statistics, spec.game_numbers)
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return what reset() and step() return, with the names of arrays in place of the arrays.
@@ -46,6 +57,13 @@ class Style:
             Two nests of tuples and dicts: the result of reset(), and the result of step().
         """
         raise NotImplementedError
+
+    def ended(self) -> dict[str, Any]:
+        """Return the entries of info in a step that ends an episode, in the form of gymnasium's statistics."""
+        nest: dict[str, Any] = {}
+        for entry in self.entries:
+            nest |= {entry: {part: f"{entry}:{part}" for part in "rlt"}, f"_{entry}": f"{entry}:mask"}
+        return nest
 
     def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
         """Add the texts of failed environments to a result of reset() or step(), if it has a place for them.

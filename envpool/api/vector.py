@@ -16,14 +16,15 @@ class VectorStyle(Style):
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return the nests of reset(), (obs, info), and step(); see `Style.forms`.
 
-        step() has six items: obs, reward, terminated, truncated, info, and final, which is (obs, info, mask) of the
-        episodes that have ended with auto-reset mode "same_step", and () with other modes.
+        step() has seven items: obs, reward, terminated, truncated, info, final, which is (obs, info, mask) of the
+        episodes that have ended with auto-reset mode "same_step", and () with other modes, and the entries of info with
+        the statistics of what has ended.
         """
         obs, info = tree.observation(names), tree.info(names)
         final: tuple[Any, ...] = ()
         if self.is_same_step:
             final = (tree.observation(names, "final:"), tree.info(names, "final:"), "final:mask")
-        return (obs, info), (obs, "reward", "terminated", "truncated", info, final)
+        return (obs, info), (obs, "reward", "terminated", "truncated", info, final, self.ended())
 
     def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
         """Add ``error`` and its mask to info; see `Style.add_errors`."""

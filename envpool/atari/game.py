@@ -8,7 +8,7 @@ from envpool.atari.registration import GAMES
 from envpool.atari.roms import read_rom
 from envpool.errors import ConfigError
 from envpool.extensions import load_compiled
-from envpool.native import EnvDefinition
+from envpool.native import EnvDefinition, GameFields
 
 #: Smallest and largest value of each option.
 RANGES = {
@@ -98,6 +98,11 @@ class Atari(EnvDefinition):
     def build_for_rendering(config: Any, height: int, width: int) -> Any:
         """Return the capsule of a pool that renders, which also draws emulated frames that no observation shows."""
         return build(config, (height, width))
+
+    @staticmethod
+    def game_fields(config: Any) -> GameFields:
+        """Return the arrays from which whole games are counted, before reward_clip and across episodic_life."""
+        return GameFields("info:reward", "info:terminated", "info:lives", config.episodic_life)
 
     @staticmethod
     def render_fps(config: Any) -> int:

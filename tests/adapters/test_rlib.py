@@ -118,3 +118,16 @@ def test_the_text_of_a_failed_env_is_in_its_info(adapter):
     assert infos[1]["error"] == "was asked to fail at step 0 of episode 2 (env 1)"
     assert all("error" not in infos[i] for i in (0, 2))
     env.close()
+
+
+def test_statistics_are_in_the_infos_of_ended_episodes(adapter):
+    env = adapter.BatchEnv("CartPole-v1", 3, episode_statistics=True)
+    env.reset()
+    num_ended = 0
+    for _ in range(60):
+        *_, dones, infos = env.step([1, 1, 1])
+        assert [("episode" in info) for info in infos] == dones.tolist()
+        num_ended += dones.sum()
+        assert all(info["episode"]["l"] == info["elapsed_step"] for info in infos if "episode" in info)
+    assert num_ended > 5
+    env.close()

@@ -298,3 +298,21 @@ def test_a_call_that_was_made_for_another_number_of_rows():
         with refuses("this call expects a batch of 2 rows, but the next batch has 4"):
             jax.block_until_ready(step(handle, np.zeros(2, int), np.array([2, 3])))
         assert pool.recv()[0][:, 2].tolist() == [1, 1]
+
+
+def test_statistics_are_in_every_batch():
+    """Shapes of compiled code are fixed, so the entries of episodes are there in batches in which none has ended."""
+    inside, outside = (make("gymnasium", num_envs=3, seed=1, episode_statistics=True) for _ in range(2))
+    num_ended = 0
+    with inside, outside:
+        handle, _, _, step = inside.xla()
+        for action in alternating(3, 60) * 0:
+            handle, got = step(handle, action)
+            expected = outside.step(action)
+            mask = expected[2] | expected[3]
+            num_ended += mask.sum()
+            assert got[4]["_episode"].tolist() == mask.tolist()
+            for part in "rl":
+                values = expected[4]["episode"][part] if mask.any() else np.zeros(3)
+                assert got[4]["episode"][part].tolist() == values.tolist()
+    assert num_ended > 5

@@ -1,0 +1,11 @@
+from typing_extensions import disjoint_base
+
+@disjoint_base
+class Statistics:
+    def __init__(
+        self, num_envs: int, counts_episodes: bool, games: tuple[int, int, int, bool] | None = None
+    ) -> None: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def resets(self) -> int: ...
