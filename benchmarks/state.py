@@ -1,6 +1,6 @@
 """Measure saving, restoring and copying the states of environments, which one thread does.
 
-    python benchmarks/state.py [--tasks CartPole-v1 Blackjack-v1] [--num-envs 4096] [--seconds 1]
+    python benchmarks/state.py [--tasks CartPole-v1 Ant-v5] [--num-envs 4096] [--seconds 1]
 
 Printed for each task: the size of a state, and for each call the time per environment and environments per second, the
 best of all repetitions. `copy` copies half of the environments to the other half; `restore` includes all checks.
@@ -13,7 +13,17 @@ import numpy as np
 
 import envpool
 
-TASKS = ["CartPole-v1", "Pendulum-v1", "Acrobot-v1", "FrozenLake-v1", "Taxi-v4", "Blackjack-v1"]
+TASKS = [
+    "CartPole-v1",
+    "Pendulum-v1",
+    "Acrobot-v1",
+    "FrozenLake-v1",
+    "Taxi-v4",
+    "Blackjack-v1",
+    "Ant-v5",
+    "Humanoid-v5",
+]
+TASKS += ["CheetahRun-v1", "QuadrupedEscape-v1"]
 
 
 def best_time(call, seconds):

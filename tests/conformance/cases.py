@@ -143,16 +143,68 @@ class UndisturbedCase:
 
 @dataclass(frozen=True)
 class StateCase:
-    """A task whose envs can be saved, its options, the mode of its actions, and whether it can be rendered."""
+    """A task whose envs can be saved.
+
+    Attributes
+    ----------
+    task_id : str
+        The task.
+    options : mapping
+        Options of the pool.
+    actions : str
+        A mode of `envpool.verify.actions.make_actions`.
+    has_frames : bool
+        Whether the task can be rendered.
+    label : str
+        Distinguishes the case from others of the same task in test ids.
+    modes : sequence of str
+        Auto-reset modes.
+    limit : int
+        Time limit of the episodes, in steps. The last state is saved in the fourth episode of each env or later.
+    after : int
+        Number of steps that are compared after a restore.
+    outlives_seed : bool
+        Whether something of an env outlives a new seed, as upstream: the state of an env that was never reset, its
+        seed, then starts the same episodes only in an env that was never reset.
+    is_slow : bool
+        Whether the tests have the mark ``slow``.
+    """
 
     task_id: str
     options: Mapping[str, Any] = field(default_factory=dict)
     actions: str = "random"
     has_frames: bool = True
+    label: str = ""
+    modes: Sequence[str] = ("next_step", "same_step", "disabled")
+    limit: int = 40
+    after: int = 500
+    outlives_seed: bool = False
     is_slow: bool = False
 
+    @property
+    def before(self) -> int:
+        """Number of steps before the last state is saved."""
+        return 3 * self.limit + 3 * self.limit // 4
+
+    @property
+    def saved(self) -> Sequence[int]:
+        """Steps before which states are saved: in the middle of episodes, and next to the end of one."""
+        return (0, 17 * self.limit // 40, self.limit - 1, self.limit, self.before)
+
+    @property
+    def frames(self) -> Sequence[int]:
+        """Steps after which frames are compared."""
+        if not self.has_frames:
+            return ()
+        return (
+            self.before + 1,
+            self.before + self.limit - 1,
+            self.before + self.limit + 1,
+            self.before + self.after - 1,
+        )
+
     def __str__(self) -> str:
-        return "-".join(filter(None, [self.task_id, describe(self.options), self.actions]))
+        return "-".join(filter(None, [self.task_id, describe(self.options), self.actions, self.label]))
 
 
 #: The dtype of an array and its shape in an array spec, e.g. ``(numpy.float32, [-1, 2])``.

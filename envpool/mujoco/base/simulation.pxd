@@ -32,6 +32,7 @@ cdef struct Sim:
     int32_t newest              # index of the newest entry of the ring
     int64_t episodes            # number of episodes that have begun
     int32_t failed              # nonzero: `data` is unusable and will be replaced before the next reset
+    int32_t is_new              # 1: no step since the last reset, otherwise 0
     GLRenderer* renderer        # of the pool
     LookAt look_at
     char error[400]             # why the env failed
@@ -44,11 +45,20 @@ cdef struct TaskFunctions:
     int (*reset)(Sim* s) noexcept nogil
     int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil
     void (*observe)(const Sim* s, double* out) noexcept nogil                           # must not call MuJoCo
+    # Whether a restored Sim.task_state is safe, so that every later call ends.
+    bint (*is_valid)(const void* task_state) noexcept nogil
+    # NULL: steps and frames read the arrays of mjData that depend on positions and velocities as the last mj_step()
+    # left them, so snapshots contain these arrays. Otherwise it computes these arrays anew, after mj_setState().
+    void (*recompute)(Sim* s) noexcept nogil
 
-# An array of mjModel of which each env has a copy, so that its task may change it. Seeding restores the original.
+# An array of mjModel of which each env has a copy, so that its task may change a part of it. Seeding restores the
+# original.
 cdef struct PrivateArray:
     size_t member               # offset of the array's pointer in mjModel
     size_t size                 # bytes
+    size_t first                # the part that the task changes, in bytes: first, and one past the last
+    size_t last
+    size_t itemsize             # 8: doubles, 4: floats
 
 cdef enum:
     MAX_PRIVATE_ARRAYS = 8
@@ -78,6 +88,14 @@ cdef struct SimConfig:
     int32_t pixel_height        # size of an observed frame; 0: numbers are observed
     int32_t pixel_width
     int32_t pixel_camera
+
+# The envs of a pool. All arrays of all envs are in one block of memory, with a cache line between envs.
+cdef struct SimPool:
+    const SimConfig* config
+    int32_t n
+    Sim* sims                   # (n)
+    char* arrays
+    GLRenderer* renderer
 
 # Sets the error text of an env. Returns -1, which `reset` and `step` must return in turn.
 cdef int fail(Sim* s, const char* text) noexcept nogil
