@@ -11,14 +11,16 @@ from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, fabs, pi, sin, sqrt, tanh
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
+from libcpp cimport bool
 
 from envpool.box2d.lunar_lander_frame cimport (
     Exhaust, LANDER_CHUNKS, LANDER_HEIGHT, LANDER_WIDTH, LanderScene, exhaust_catch_up, exhaust_emit, exhaust_fade,
-    exhaust_release, exhaust_renew, exhaust_restart, exhaust_step, lander_draw,
+    exhaust_has_world, exhaust_release, exhaust_renew, exhaust_restart, exhaust_step, exhaust_transfer,
+    exhaust_transfer_world, lander_draw,
 )
 from envpool.box2d.scene cimport (
-    SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, b2World, scene_body,
-    scene_box, scene_edge, scene_hull, scene_motor, scene_restart,
+    SCENE_FPS, Archive, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, b2World,
+    scene_body, scene_box, scene_edge, scene_hull, scene_motor, scene_restart, transfer_touch,
 )
 from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, WorldOutcome, worlds_init
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
@@ -35,6 +37,7 @@ cdef enum:
     LEG = 0x0020
     WIND_STREAM = 0x77696e64            # second word of the seed for version 2's wind
 
+cdef int64_t MAX_WIND = 1LL << 50       # farther than wind_at and torque_at can get
 cdef double SCALE = 30.0                # pixels of upstream's frame per metre
 cdef double WIDTH = 600 / SCALE
 cdef double HEIGHT = 400 / SCALE
@@ -300,12 +303,54 @@ cdef void release(WorldEnv* env) noexcept nogil:
     exhaust_release(&(<Lander*>env).exhaust)
 
 
+# ---- saved states ----------------------------------------------------------------------------------------------------
+
+cdef void forget(WorldEnv* env) noexcept nogil:
+    (<Lander*>env).moon = NULL
+
+
+cdef void transfer_exhaust(Lander* e, double gravity, Archive* archive) noexcept nogil:
+    """Saves or restores the particles, and their world if frames have been drawn in this episode."""
+    cdef bool has_world
+    exhaust_transfer(&e.exhaust, archive)
+    has_world = exhaust_has_world(&e.exhaust)
+    archive.flag(&has_world)
+    if not archive.is_valid:
+        return
+    if archive.is_loading:
+        e.exhaust.is_world_old = True
+        if not has_world:
+            return
+        archive.require(exhaust_renew(&e.exhaust, gravity) > 0)
+        if not archive.is_valid:
+            return
+        make_moon(e, e.exhaust.world)
+    if has_world:
+        exhaust_transfer_world(&e.exhaust, archive)
+
+
+cdef void transfer(WorldEnv* env, const WorldOptions* options, Archive* archive) noexcept nogil:
+    cdef Lander* e = <Lander*>env
+    cdef int i
+    transfer_touch(&e.hull_touch, archive)
+    for i in range(2):
+        transfer_touch(&e.leg_touch[i], archive)
+    archive.numbers(&e.thrust.main, 1)
+    archive.numbers(&e.thrust.side, 1)
+    archive.numbers(&e.thrust.direction, 1)
+    archive.numbers(&e.shaping, 1)
+    archive.integer(&e.wind_at, -MAX_WIND, MAX_WIND)
+    archive.integer(&e.torque_at, -MAX_WIND, MAX_WIND)
+    archive.bytes(e.obs, sizeof(e.obs))
+    transfer_exhaust(e, options.gravity, archive)
+
+
 # ---- env definition --------------------------------------------------------------------------------------------------
 
 cdef WorldFunctions FUNCTIONS = WorldFunctions(
     env_size=sizeof(Lander), bad_action=NULL, release=release, seed=seed, reset=reset, set_action=set_action,
     apply_forces=apply_forces, observe=observe, write=write, draw=draw, canvas_height=LANDER_HEIGHT,
-    canvas_width=LANDER_WIDTH,
+    canvas_width=LANDER_WIDTH, forget=forget, transfer=transfer, state_size=1 << 20,
 )
 cdef envpool_env ENV_DEF
 worlds_init(&ENV_DEF, "LunarLander")

@@ -7,6 +7,7 @@
 
 #include <new>
 
+#include "archive.h"
 #include "stepper.h"
 
 enum {
@@ -20,6 +21,11 @@ struct Touch {
   bool is_touching; /* whether the last contact event was the beginning of a contact                               */
   bool was_touched; /* whether any contact has begun since the episode began                                       */
 };
+
+static inline void transfer_touch(Touch *touch, Archive *archive) {
+  archive->flag(&touch->is_touching);
+  archive->flag(&touch->was_touched);
+}
 
 /* Updates the Touch of every body that has one. The listener is stateless: one object serves all worlds and threads. */
 class TouchListener : public b2ContactListener {
