@@ -23,134 +23,19 @@ from libc.string cimport memcpy, memset
 from envpool.env cimport ENVPOOL_BAD_SNAPSHOT, ENVPOOL_NO_MEMORY, envpool_copies, envpool_snapshots
 from envpool.mujoco.base.mujoco cimport (
     ep_mj_call, ep_mj_enter, ep_mj_leave, mj_copyData, mj_deleteData, mj_getState, mj_makeData, mj_setState,
-    mj_stateSize, mjData, mjENBL_SLEEP, mjfLogHandler, mjMAXVAL, mjModel, mjSTATE_EQ_ACTIVE, mjSTATE_INTEGRATION,
+    mjENBL_SLEEP, mjfLogHandler, mjMAXVAL, mjModel, mjSTATE_EQ_ACTIVE, mjSTATE_INTEGRATION,
     mjSTATE_MOCAP_POS, mjSTATE_WARMSTART,
 )
-from envpool.mujoco.base.renderer cimport LookAt
 from envpool.mujoco.base.simulation cimport PrivateArray, Sim, SimConfig, SimPool
+from envpool.mujoco.base.snapshot_layout cimport (
+    WRAP_ADR, WRAP_NUM, Head, Layout, aligned, data_array, layout_of, pixels_size, private_part, state_part,
+)
 
 UNSAVABLE_TEXT = b"its model has plug-ins, flexes, delays or sleeping bodies, whose state cannot be saved"
-
-# The first part of a snapshot.
-cdef struct Head:
-    int32_t newest              # Sim.newest
-    int32_t is_new              # Sim.is_new
-    LookAt look_at
-
-# An array of mjData.
-cdef struct DataArray:
-    size_t member               # offset of the array's pointer in mjData
-    size_t size                 # bytes
-
-cdef enum:
-    MAX_ARRAYS = 40
-    WRAP_ADR = 0                # the arrays with indices come first
-    WRAP_NUM = 1
-    WRAP_OBJ = 2
-    WRAP_ARRAYS = 3
-
-# The offset of each part of a snapshot. Parts begin at multiples of 8 bytes.
-cdef struct Layout:
-    size_t state                # mjSTATE_INTEGRATION, doubles
-    size_t arrays               # the arrays of mjData
-    size_t info                 # Sim.info
-    size_t stack                # Sim.stack, if there is one
-    size_t task                 # Sim.task_state
-    size_t private_arrays       # what the task changes in its private arrays
-    size_t pixels               # Sim.pixel_stack, if there is one
-    size_t size                 # of the snapshot
-    int32_t num_arrays
-    DataArray list[MAX_ARRAYS]
-
-
-# ---- layout ----------------------------------------------------------------------------------------------------------
-
-cdef inline size_t aligned(size_t size) noexcept nogil:
-    return (size + 7) & ~<size_t>7
-
-
-cdef inline size_t add(Layout* layout, const void* member, size_t size) noexcept nogil:
-    """Adds an array, given by its pointer in an mjData at address zero; returns the bytes that it takes up."""
-    layout.list[layout.num_arrays] = DataArray(<size_t>member, size)
-    layout.num_arrays += 1
-    return aligned(size)
-
-
-cdef size_t list_arrays(const mjModel* m, bint lagging, Layout* layout) noexcept nogil:
-    """Lists the arrays of mjData in a snapshot; returns their size."""
-    cdef mjData* d = NULL
-    cdef size_t number = sizeof(double), size = 0
-    cdef size_t vector = 3 * number, matrix = 9 * number, spatial = 6 * number
-    layout.num_arrays = 0
-    if lagging:
-        size += add(layout, &d.ten_wrapadr, m.ntendon * sizeof(int))
-        size += add(layout, &d.ten_wrapnum, m.ntendon * sizeof(int))
-        size += add(layout, &d.wrap_obj, 2 * m.nwrap * sizeof(int))
-        size += add(layout, &d.wrap_xpos, m.nwrap * spatial)
-        size += add(layout, &d.ten_length, m.ntendon * number)
-        size += add(layout, &d.ten_velocity, m.ntendon * number)
-        size += add(layout, &d.xpos, m.nbody * vector)
-        size += add(layout, &d.xquat, m.nbody * 4 * number)
-        size += add(layout, &d.xmat, m.nbody * matrix)
-        size += add(layout, &d.xipos, m.nbody * vector)
-        size += add(layout, &d.ximat, m.nbody * matrix)
-        size += add(layout, &d.xanchor, m.njnt * vector)
-        size += add(layout, &d.xaxis, m.njnt * vector)
-        size += add(layout, &d.geom_xpos, m.ngeom * vector)
-        size += add(layout, &d.geom_xmat, m.ngeom * matrix)
-        size += add(layout, &d.site_xpos, m.nsite * vector)
-        size += add(layout, &d.site_xmat, m.nsite * matrix)
-        size += add(layout, &d.cam_xpos, m.ncam * vector)
-        size += add(layout, &d.cam_xmat, m.ncam * matrix)
-        size += add(layout, &d.light_xpos, m.nlight * vector)
-        size += add(layout, &d.light_xdir, m.nlight * vector)
-        size += add(layout, &d.subtree_com, m.nbody * vector)
-        size += add(layout, &d.cinert, m.nbody * 10 * number)
-        size += add(layout, &d.cvel, m.nbody * spatial)
-    size += add(layout, &d.sensordata, m.nsensordata * number)
-    size += add(layout, &d.qfrc_actuator, m.nv * number)
-    size += add(layout, &d.qfrc_constraint, m.nv * number)
-    size += add(layout, &d.cfrc_ext, m.nbody * spatial)
-    return size
-
-
-cdef inline size_t pixels_size(const SimConfig* c) noexcept nogil:
-    return 3 * <size_t>c.pixel_height * c.pixel_width * c.frame_stack
-
-
-cdef Layout layout_of(const Sim* s) noexcept nogil:
-    cdef const SimConfig* c = s.config
-    cdef size_t stack = c.frame_stack * <size_t>c.observation_size * sizeof(double) if s.stack != NULL else 0
-    cdef Layout layout
-    cdef int32_t k
-    layout.state = aligned(sizeof(Head))
-    layout.arrays = layout.state + mj_stateSize(c.model, mjSTATE_INTEGRATION) * sizeof(double)
-    layout.info = layout.arrays + list_arrays(c.model, c.task.recompute == NULL, &layout)
-    layout.stack = layout.info + c.info_size * sizeof(double)
-    layout.task = layout.stack + stack
-    layout.private_arrays = layout.task + aligned(c.task.state_size)
-    layout.pixels = layout.private_arrays
-    for k in range(c.num_private_arrays):
-        layout.pixels += aligned(c.private_arrays[k].last - c.private_arrays[k].first)
-    layout.size = layout.pixels + aligned(pixels_size(c))
-    return layout
 
 
 cdef inline bint is_savable(const mjModel* m) noexcept nogil:
     return m.nplugin == 0 and m.nflex == 0 and m.nhistory == 0 and not m.opt.enableflags & mjENBL_SLEEP
-
-
-cdef inline double* state_part(const Sim* s, const Layout* layout, char* bytes, int component) noexcept nogil:
-    """Returns where a component (mjSTATE_...) of MuJoCo's integration state is in a snapshot."""
-    return <double*>(bytes + layout.state) + mj_stateSize(s.config.model, mjSTATE_INTEGRATION & (component - 1))
-
-
-cdef inline char* data_array(const Sim* s, const DataArray* array) noexcept nogil:
-    return (<char**>(<char*>s.data + array.member))[0]
-
-
-cdef inline char* private_part(const Sim* s, const PrivateArray* array) noexcept nogil:
-    return (<char**>(<char*>s.model + array.member))[0] + array.first
 
 
 # ---- saving ----------------------------------------------------------------------------------------------------------
