@@ -23,7 +23,7 @@ TASKS = [
     "Ant-v5",
     "Humanoid-v5",
 ]
-TASKS += ["CheetahRun-v1", "QuadrupedEscape-v1"]
+TASKS += ["CheetahRun-v1", "QuadrupedEscape-v1", "LunarLander-v3", "BipedalWalkerHardcore-v3", "CarRacing-v3"]
 
 
 def best_time(call, seconds):
