@@ -140,11 +140,11 @@ static inline void exhaust_transfer_particle(Particle *p, int32 *step, Archive *
     p->brightness = 1.0;
     p->step = *step + kind / 4;
   }
-  if (!(kind & BRIGHT)) a->numbers(&p->brightness);
+  if (!(kind & BRIGHT)) a->numbers(&p->brightness, 1, 1e3);
   if (kind / 4 == FAR) a->bytes(&p->step, sizeof(p->step));
   a->require(p->step >= *step);
   *step = p->step;
-  a->numbers(&p->x), a->numbers(&p->y), a->numbers(&p->push_x), a->numbers(&p->push_y);
+  for (float32 *number : {&p->x, &p->y, &p->push_x, &p->push_y}) a->numbers(number, 1, 1e6);
 }
 
 /* Saves or restores the particles, but not their world. */

@@ -46,11 +46,11 @@ struct Archive {
     if (!is_valid && is_loading) *object = static_cast<T>(low);
   }
 
-  /* n finite numbers, none of them absurdly large. */
+  /* n numbers from -limit to limit. */
   template <class T>
-  void numbers(T *object, size_t n = 1) {
+  void numbers(T *object, size_t n = 1, double limit = 1e9) {
     bytes(object, n * sizeof(T));
-    for (size_t i = 0; i < n; i++) require(fabs(static_cast<double>(object[i])) <= 1e15);
+    for (size_t i = 0; i < n; i++) require(fabs(static_cast<double>(object[i])) <= limit);
     if (!is_valid && is_loading) memset(object, 0, n * sizeof(T));
   }
 };

@@ -70,13 +70,12 @@ void WorldImage::transfer_body(b2Body *b) {
   if (a_->is_loading && a_->is_valid) b->m_flags = flags;
   if (b->m_type == b2_staticBody) return;
   b2Sweep *s = &b->m_sweep;
-  a_->numbers(&b->m_sleepTime);
-  a_->numbers(&b->m_xf.p.x), a_->numbers(&b->m_xf.p.y), a_->numbers(&b->m_xf.q.s), a_->numbers(&b->m_xf.q.c);
-  a_->numbers(&s->c0.x), a_->numbers(&s->c0.y), a_->numbers(&s->c.x), a_->numbers(&s->c.y);
-  a_->numbers(&s->a0), a_->numbers(&s->a), a_->numbers(&s->alpha0);
+  number(&b->m_sleepTime);
+  vector(&b->m_xf.p), number(&b->m_xf.q.s, 1.0f), number(&b->m_xf.q.c, 1.0f);
+  vector(&s->c0), vector(&s->c), number(&s->a0), number(&s->a), number(&s->alpha0);
   a_->require(s->alpha0 >= 0.0f && s->alpha0 < 1.0f);
-  a_->numbers(&b->m_linearVelocity.x), a_->numbers(&b->m_linearVelocity.y), a_->numbers(&b->m_angularVelocity);
-  a_->numbers(&b->m_force.x), a_->numbers(&b->m_force.y), a_->numbers(&b->m_torque);
+  vector(&b->m_linearVelocity), number(&b->m_angularVelocity);
+  vector(&b->m_force), number(&b->m_torque);
 }
 
 void WorldImage::transfer_bodies() {
@@ -89,8 +88,8 @@ void WorldImage::transfer_joints() {
     if (!a_->is_valid) return;
     b2RevoluteJoint *j = static_cast<b2RevoluteJoint *>(any);
     int32 limit = j->m_limitState;
-    a_->numbers(&j->m_impulse.x), a_->numbers(&j->m_impulse.y), a_->numbers(&j->m_impulse.z);
-    a_->numbers(&j->m_motorImpulse), a_->numbers(&j->m_motorSpeed), a_->numbers(&j->m_maxMotorTorque);
+    number(&j->m_impulse.x), number(&j->m_impulse.y), number(&j->m_impulse.z);
+    number(&j->m_motorImpulse), number(&j->m_motorSpeed), number(&j->m_maxMotorTorque);
     a_->integer(&limit, e_inactiveLimit, e_equalLimits);
     if (a_->is_loading) j->m_limitState = static_cast<b2LimitState>(limit);
   }
@@ -208,8 +207,7 @@ void WorldImage::transfer_tree() {
   for (int32 i = 0; i < num_fixtures_; i++) /* static fixtures have the boxes with which they were created */
     if (fixtures_[i]->m_body->m_type != b2_staticBody) {
       b2AABB *box = &t->m_nodes[leaves_[i]].aabb;
-      a_->numbers(&box->lowerBound.x), a_->numbers(&box->lowerBound.y);
-      a_->numbers(&box->upperBound.x), a_->numbers(&box->upperBound.y);
+      vector(&box->lowerBound), vector(&box->upperBound);
     }
   a_->integer(&capacity, 1, MAX_NODES);
   a_->integer(&root, -1, capacity - 1);
@@ -278,12 +276,10 @@ void WorldImage::transfer_manifold(b2Manifold *m) {
   if (m->pointCount == 0) return; /* then nothing else has a meaning */
   a_->integer(&type, b2Manifold::e_circles, b2Manifold::e_faceB);
   if (a_->is_loading) m->type = static_cast<b2Manifold::Type>(type);
-  a_->numbers(&m->localNormal.x), a_->numbers(&m->localNormal.y);
-  a_->numbers(&m->localPoint.x), a_->numbers(&m->localPoint.y);
+  vector(&m->localNormal), vector(&m->localPoint);
   for (int32 i = 0; i < m->pointCount; i++) {
     b2ManifoldPoint *p = &m->points[i];
-    a_->numbers(&p->localPoint.x), a_->numbers(&p->localPoint.y);
-    a_->numbers(&p->normalImpulse), a_->numbers(&p->tangentImpulse);
+    vector(&p->localPoint), number(&p->normalImpulse), number(&p->tangentImpulse);
     a_->bytes(&p->id.key, sizeof(p->id.key));
   }
 }

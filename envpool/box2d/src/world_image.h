@@ -19,10 +19,16 @@ class WorldImage {
   static void transfer(b2World *world, Archive *a);
 
  private:
+  /* Far beyond what happens, and small enough that steps neither overflow nor lose all precision: Box2D aborts when a
+   * ray has no length. */
+  static constexpr float32 LIMIT = 1e6f;
+
   explicit WorldImage(b2World *world, Archive *a) : world_(world), a_(a), fixtures_(NULL), leaves_(NULL) {}
   ~WorldImage();
 
   bool list_fixtures();
+  void number(float32 *value, float32 limit = LIMIT) { a_->numbers(value, 1, limit); }
+  void vector(b2Vec2 *value) { number(&value->x), number(&value->y); }
   void transfer_bodies();
   void transfer_body(b2Body *body);
   void transfer_tree();

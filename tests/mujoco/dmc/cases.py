@@ -154,7 +154,7 @@ def short(task_id: str, options: dict[str, Any] | None = None, mode: str = "next
 STATES = [
     *(short(task_id, mode=MODES[k % 3]) for k, task_id in enumerate(KEEPING)),
     short("CartpoleSwingup-v1", {"frame_stack": 3}),
-    short("PointMassHard-v1", {"frame_stack": 2}, has_frames=True),
+    short("PointMassHard-v1", {"frame_stack": 2}),
     StateCase("PendulumSwingup-v1", PIXELS, label="pixels", modes=["same_step"], limit=8, after=12, is_slow=True),
     *(
         StateCase(task_id, TINY, has_frames=task_id in FEW, modes=[MODES[k % 3]], is_slow=True)
