@@ -16,7 +16,7 @@ from libc.string cimport memcpy, memset
 from envpool.box2d.scene cimport (
     SCENE_FPS, Archive, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint,
     b2Vec2, scene_body, scene_box, scene_edge, scene_hull, scene_look, scene_look_at, scene_motor, scene_polygon,
-    transfer_touch,
+    transfer_touches,
 )
 from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, WorldOutcome, worlds_init
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
@@ -346,10 +346,8 @@ cdef void forget(WorldEnv* env) noexcept nogil:
 
 cdef void transfer(WorldEnv* env, const WorldOptions* options, Archive* archive) noexcept nogil:
     cdef Walker* e = <Walker*>env
-    cdef int i
-    transfer_touch(&e.hull_touch, archive)
-    for i in range(2):
-        transfer_touch(&e.foot_touch[i], archive)
+    transfer_touches(&e.hull_touch, 1, archive)
+    transfer_touches(e.foot_touch, 2, archive)
     archive.numbers(&e.shaping, 1)
     archive.integer(&e.lidar_shown, 0, LIDAR_ROUND - 1)
     archive.bytes(e.action, sizeof(e.action))

@@ -20,8 +20,9 @@ from envpool.box2d.lunar_lander_frame cimport (
 )
 from envpool.box2d.scene cimport (
     SCENE_FPS, Archive, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, b2World,
-    scene_body, scene_box, scene_edge, scene_hull, scene_motor, scene_restart, transfer_touch,
+    scene_body, scene_box, scene_edge, scene_hull, scene_motor, scene_restart, transfer_touches,
 )
+from envpool.box2d.thrust cimport Thrust, continuous_thrust, discrete_thrust
 from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, WorldOutcome, worlds_init
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
 from envpool.numerics.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed_words, ep_uniform
@@ -54,11 +55,6 @@ cdef struct Config:
     bint is_world_kept                  # version 2: the world and the wind persist across episodes
     double wind_power
     double turbulence_power
-
-cdef struct Thrust:
-    double main                         # power of the main engine, 0 or 0.5 to 1
-    double side                         # power of the side engines, 0 or 0.5 to 1
-    double direction                    # -1: the left engine, 1: the right engine
 
 cdef struct Lander:
     WorldEnv base
@@ -242,27 +238,6 @@ cdef void reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
     make_lander(e, c)
 
 
-cdef Thrust discrete_thrust(int32_t action) noexcept nogil:
-    cdef Thrust t
-    t.main = 1.0 if action == 2 else 0.0
-    t.side = 1.0 if action == 1 or action == 3 else 0.0
-    t.direction = action - 2
-    return t
-
-
-cdef Thrust continuous_thrust(const float* action) noexcept nogil:
-    """Return the thrust of an action; an engine whose throttle is NaN stays off."""
-    cdef Thrust t
-    cdef double main = action[0], side = action[1]
-    t.main = t.side = t.direction = 0.0
-    if main > 0.0:
-        t.main = ((1.0 if main > 1.0 else main) + 1.0) * 0.5
-    if fabs(side) > 0.5:
-        t.side = 1.0 if fabs(side) > 1.0 else fabs(side)
-        t.direction = 1.0 if side > 0 else -1.0
-    return t
-
-
 cdef int32_t set_action(WorldEnv* env, const WorldOptions* options, const void* actions, int32_t id) noexcept nogil:
     cdef Lander* e = <Lander*>env
     if (<const Config*>options).continuous:
@@ -331,10 +306,8 @@ cdef void transfer_exhaust(Lander* e, double gravity, Archive* archive) noexcept
 
 cdef void transfer(WorldEnv* env, const WorldOptions* options, Archive* archive) noexcept nogil:
     cdef Lander* e = <Lander*>env
-    cdef int i
-    transfer_touch(&e.hull_touch, archive)
-    for i in range(2):
-        transfer_touch(&e.leg_touch[i], archive)
+    transfer_touches(&e.hull_touch, 1, archive)
+    transfer_touches(e.leg_touch, 2, archive)
     archive.numbers(&e.thrust.main, 1)
     archive.numbers(&e.thrust.side, 1)
     archive.numbers(&e.thrust.direction, 1)

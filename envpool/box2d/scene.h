@@ -22,9 +22,12 @@ struct Touch {
   bool was_touched; /* whether any contact has begun since the episode began                                       */
 };
 
-static inline void transfer_touch(Touch *touch, Archive *archive) {
-  archive->flag(&touch->is_touching);
-  archive->flag(&touch->was_touched);
+/* Saves or restores n of them. */
+static inline void transfer_touches(Touch *touches, int n, Archive *archive) {
+  for (int i = 0; i < n; i++) {
+    archive->flag(&touches[i].is_touching);
+    archive->flag(&touches[i].was_touched);
+  }
 }
 
 /* Updates the Touch of every body that has one. The listener is stateless: one object serves all worlds and threads. */

@@ -78,7 +78,7 @@ cdef extern from "envpool/box2d/scene.h" nogil:
         bool is_touching
         bool was_touched
 
-    void transfer_touch(Touch* touch, Archive* archive)
+    void transfer_touches(Touch* touches, int n, Archive* archive)
 
     cdef cppclass TouchListener(b2ContactListener):
         pass
