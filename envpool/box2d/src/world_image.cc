@@ -271,9 +271,9 @@ b2Contact *WorldImage::add_contact(b2Fixture *first, b2Fixture *second) {
 }
 
 void WorldImage::transfer_manifold(b2Manifold *m) {
-  int32 type = m->type;
   a_->integer(&m->pointCount, 0, b2_maxManifoldPoints);
-  if (m->pointCount == 0) return; /* then nothing else has a meaning */
+  if (m->pointCount == 0) return; /* then nothing else has been set */
+  int32 type = a_->is_loading ? 0 : m->type;
   a_->integer(&type, b2Manifold::e_circles, b2Manifold::e_faceB);
   if (a_->is_loading) m->type = static_cast<b2Manifold::Type>(type);
   vector(&m->localNormal), vector(&m->localPoint);
