@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.mujoco cimport mj_stateSize, mjSTATE_INTEGRATION
 from envpool.mujoco.base.renderer cimport LookAt
-from envpool.mujoco.base.simulation cimport PrivateArray, Sim, SimConfig
+from envpool.mujoco.base.structs cimport PrivateArray, Sim, SimConfig
 
 # The first part of a snapshot.
 cdef struct Head:

@@ -4,19 +4,23 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.mujoco cimport mj_stateSize, mjData, mjModel, mjSTATE_INTEGRATION
-from envpool.mujoco.base.simulation cimport Sim, SimConfig
+from envpool.mujoco.base.structs cimport Sim, SimConfig
+
+
+# Offsets of members are taken in this object, which is never used otherwise.
+cdef mjData ORIGIN
 
 
 cdef inline size_t add(Layout* layout, const void* member, size_t size) noexcept nogil:
-    """Adds an array, given by its pointer in an mjData at address zero; returns the bytes that it takes up."""
-    layout.list[layout.num_arrays] = DataArray(<size_t>member, size)
+    """Adds an array, given by its pointer in ORIGIN; returns the bytes that it takes up."""
+    layout.list[layout.num_arrays] = DataArray(<size_t>(<const char*>member - <const char*>&ORIGIN), size)
     layout.num_arrays += 1
     return aligned(size)
 
 
 cdef size_t list_arrays(const mjModel* m, bint lagging, Layout* layout) noexcept nogil:
     """Lists the arrays of mjData in a snapshot; returns their size."""
-    cdef mjData* d = NULL
+    cdef mjData* d = &ORIGIN
     cdef size_t number = sizeof(double), size = 0
     cdef size_t vector = 3 * number, matrix = 9 * number, spatial = 6 * number
     layout.num_arrays = 0

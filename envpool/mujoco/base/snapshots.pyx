@@ -26,7 +26,7 @@ from envpool.mujoco.base.mujoco cimport (
     mjENBL_SLEEP, mjfLogHandler, mjMAXVAL, mjModel, mjSTATE_EQ_ACTIVE, mjSTATE_INTEGRATION,
     mjSTATE_MOCAP_POS, mjSTATE_WARMSTART,
 )
-from envpool.mujoco.base.simulation cimport PrivateArray, Sim, SimConfig, SimPool
+from envpool.mujoco.base.structs cimport PrivateArray, Sim, SimConfig, SimPool
 from envpool.mujoco.base.snapshot_layout cimport (
     WRAP_ADR, WRAP_NUM, Head, Layout, aligned, data_array, layout_of, pixels_size, private_part, state_part,
 )
