@@ -1,6 +1,6 @@
 """Measure saving, restoring and copying the states of environments, which one thread does.
 
-    python benchmarks/state.py [--tasks CartPole-v1 Blackjack-v1] [--num-envs N] [--seconds 1]
+    python benchmarks/state.py [--tasks CartPole-v1 Ant-v5] [--num-envs N] [--seconds 1]
 
 Printed for each task: the size of a state, and for each call the time per environment and environments per second, the
 best of all repetitions. `copy` copies half of the environments to the other half; `restore` includes all checks.
@@ -17,7 +17,8 @@ import envpool
 TASKS = {
     name: 4096 for name in ("CartPole-v1", "Pendulum-v1", "Acrobot-v1", "FrozenLake-v1", "Taxi-v4", "Blackjack-v1")
 }
-TASKS["Pong-v5"] = 64
+TASKS |= {name: 64 for name in ("Pong-v5", "Ant-v5", "Humanoid-v5", "CheetahRun-v1", "QuadrupedEscape-v1")}
+TASKS |= {name: 64 for name in ("LunarLander-v3", "BipedalWalkerHardcore-v3", "CarRacing-v3")}
 
 
 def best_time(call, seconds):

@@ -14,8 +14,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from envpool.box2d.scene cimport (
-    SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint, b2Vec2,
-    scene_body, scene_box, scene_edge, scene_hull, scene_look, scene_look_at, scene_motor, scene_polygon,
+    SCENE_FPS, Archive, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint,
+    b2Vec2, scene_body, scene_box, scene_edge, scene_hull, scene_look, scene_look_at, scene_motor, scene_polygon,
+    transfer_touches,
 )
 from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, WorldOutcome, worlds_init
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
@@ -337,12 +338,29 @@ cdef bint draw(WorldEnv* env, const WorldOptions* options, uint8_t* canvas) noex
     return True
 
 
+# ---- saved states ----------------------------------------------------------------------------------------------------
+
+cdef void forget(WorldEnv* env) noexcept nogil:
+    (<Walker*>env).num_terrain = 0
+
+
+cdef void transfer(WorldEnv* env, const WorldOptions* options, Archive* archive) noexcept nogil:
+    cdef Walker* e = <Walker*>env
+    transfer_touches(&e.hull_touch, 1, archive)
+    transfer_touches(e.foot_touch, 2, archive)
+    archive.numbers(&e.shaping, 1)
+    archive.integer(&e.lidar_shown, 0, LIDAR_ROUND - 1)
+    archive.bytes(e.action, sizeof(e.action))
+    archive.bytes(e.obs, sizeof(e.obs))
+
+
 # ---- env definition --------------------------------------------------------------------------------------------------
 
 cdef WorldFunctions FUNCTIONS = WorldFunctions(
     env_size=sizeof(Walker), bad_action="the action contains NaN; pass numbers, which are clipped to [-1, 1]",
     release=NULL, seed=NULL, reset=reset, set_action=set_action, apply_forces=apply_forces, observe=observe,
-    write=write, draw=draw, canvas_height=WALKER_HEIGHT, canvas_width=WALKER_WIDTH,
+    write=write, draw=draw, canvas_height=WALKER_HEIGHT, canvas_width=WALKER_WIDTH, forget=forget,
+    transfer=transfer, state_size=1 << 17,
 )
 cdef envpool_env ENV_DEF
 worlds_init(&ENV_DEF, "BipedalWalker")

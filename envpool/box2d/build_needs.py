@@ -27,6 +27,9 @@ COUNTERS = r"(?m)^.*\bb2_(gjk|toi)(Max)?(Root)?(Calls|Iters|Time)\b.*\n"
 STEPPED = ("b2World", "b2Body", "Contacts/b2Contact", "Joints/b2Joint", "Joints/b2RevoluteJoint")
 FRIENDS = r"(?s)(\t)(friend class )(.*)"
 
+#: Headers whose classes befriend the class of src/world_image.h, which saves and restores worlds.
+SAVED = (*(f"Dynamics/{name}" for name in (*STEPPED, "b2Fixture")), "Collision/b2BroadPhase")
+
 #: The passes over the contacts of an impact, which src/settle.cc does instead.
 PASSES = (
     r"for \(int32 i = 0; i < subStep\.velocityIterations; \+\+i\)\s*"
@@ -40,6 +43,8 @@ CHANGES = [
     ("Collision/b2Distance.cpp", COUNTERS, "", 4),
     ("Collision/b2TimeOfImpact.cpp", COUNTERS, "", 10),
     *((f"Dynamics/{name}.h", FRIENDS, r"\1\2Stepper;\n\1\2\3", 1) for name in STEPPED),
+    *((f"{name}.h", FRIENDS, r"\1\2WorldImage;\n\1\2\3", 1) for name in SAVED),
+    ("Collision/b2DynamicTree.h", "private:", r"\g<0>\n\tfriend class WorldImage;", 1),
 ]
 
 

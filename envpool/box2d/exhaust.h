@@ -11,6 +11,7 @@
 #define ENVPOOL_BOX2D_EXHAUST_H
 
 #include "envpool/box2d/scene.h"
+#include "world_image.h"
 
 enum { EXHAUST_PARTICLES = 2048 }; /* two per step of an episode of 1000 steps, and some more                         */
 
@@ -116,6 +117,68 @@ static inline void exhaust_fade(Exhaust *e) {
   for (int64_t k = e->first; k < e->num_emitted; k++) e->particles[k % EXHAUST_PARTICLES].brightness -= 0.15;
   while (e->first < e->num_emitted && e->particles[e->first % EXHAUST_PARTICLES].brightness < 0) e->first++;
   exhaust_forget(e);
+}
+
+/* ---- saved states ---- */
+
+/* Whether the particles of this episode have a world. */
+static inline bool exhaust_has_world(const Exhaust *e) { return e->world != NULL && !e->is_world_old; }
+
+/* Saves or restores a particle. Most particles have a brightness of 1 and follow soon after the particle before them,
+ * which was emitted in step *step. */
+static inline void exhaust_transfer_particle(Particle *p, int32 *step, Archive *a) {
+  enum { HEAVY = 1, BRIGHT = 2, FAR = 63 };
+  const float32 heavy = 3.5f, light = static_cast<float32>(0.7);
+  uint8_t kind = 0;
+  if (!a->is_loading) {
+    const int32 after = p->step - *step;
+    kind = (p->density == heavy) * HEAVY + (p->brightness == 1.0) * BRIGHT + 4 * (after < FAR ? after : FAR);
+  }
+  a->bytes(&kind, 1);
+  if (a->is_loading) {
+    p->density = kind & HEAVY ? heavy : light;
+    p->brightness = 1.0;
+    p->step = *step + kind / 4;
+  }
+  if (!(kind & BRIGHT)) a->numbers(&p->brightness, 1, 1e3);
+  if (kind / 4 == FAR) a->bytes(&p->step, sizeof(p->step));
+  a->require(p->step >= *step);
+  *step = p->step;
+  for (float32 *number : {&p->x, &p->y, &p->push_x, &p->push_y}) a->numbers(number, 1, 1e6);
+}
+
+/* Saves or restores the particles, but not their world. */
+static inline void exhaust_transfer(Exhaust *e, Archive *a) {
+  const int64_t most = 1 << 24; /* more particles, and more steps, than any episode has */
+  int32 step = 0;
+  a->integer(&e->step, 0, most);
+  a->integer(&e->num_emitted, 0, most);
+  a->integer(&e->first, 0, e->num_emitted);
+  a->require(e->num_emitted - e->first <= EXHAUST_PARTICLES);
+  for (int64_t k = e->first; k < e->num_emitted && a->is_valid; k++)
+    exhaust_transfer_particle(&e->particles[k % EXHAUST_PARTICLES], &step, a);
+  a->require(e->first == e->num_emitted || step < e->step); /* so that exhaust_catch_up() gives each of them a body */
+  if (!a->is_valid && a->is_loading) exhaust_restart(e);
+}
+
+/* Saves the world of the particles, or restores it into a new world that contains only the ground. */
+static inline void exhaust_transfer_world(Exhaust *e, Archive *a) {
+  if (!a->is_loading) exhaust_forget(e); /* as the next frame would do first */
+  int64_t end = e->world_end;
+  a->integer(&e->world_step, 0, e->step);
+  a->integer(&end, e->first, e->num_emitted);
+  if (a->is_loading) {
+    for (int64_t k = end; k < e->num_emitted; k++)
+      a->require(e->particles[k % EXHAUST_PARTICLES].step >= e->world_step);
+    if (!a->is_valid) {
+      e->is_world_old = true;
+      return;
+    }
+    e->world_first = e->world_end = e->first;
+    while (e->world_end < end) exhaust_add(e);
+  }
+  WorldImage::transfer(e->world, a);
+  if (!a->is_valid && a->is_loading) e->is_world_old = true;
 }
 
 #endif /* ENVPOOL_BOX2D_EXHAUST_H */

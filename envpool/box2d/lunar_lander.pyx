@@ -11,15 +11,18 @@ from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, fabs, pi, sin, sqrt, tanh
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
+from libcpp cimport bool
 
 from envpool.box2d.lunar_lander_frame cimport (
     Exhaust, LANDER_CHUNKS, LANDER_HEIGHT, LANDER_WIDTH, LanderScene, exhaust_catch_up, exhaust_emit, exhaust_fade,
-    exhaust_release, exhaust_renew, exhaust_restart, exhaust_step, lander_draw,
+    exhaust_has_world, exhaust_release, exhaust_renew, exhaust_restart, exhaust_step, exhaust_transfer,
+    exhaust_transfer_world, lander_draw,
 )
 from envpool.box2d.scene cimport (
-    SCENE_FPS, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, b2World, scene_body,
-    scene_box, scene_edge, scene_hull, scene_motor, scene_restart,
+    SCENE_FPS, Archive, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, b2World,
+    scene_body, scene_box, scene_edge, scene_hull, scene_motor, scene_restart, transfer_touches,
 )
+from envpool.box2d.thrust cimport Thrust, continuous_thrust, discrete_thrust
 from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, WorldOutcome, worlds_init
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
 from envpool.numerics.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed_words, ep_uniform
@@ -35,6 +38,7 @@ cdef enum:
     LEG = 0x0020
     WIND_STREAM = 0x77696e64            # second word of the seed for version 2's wind
 
+cdef int64_t MAX_WIND = 1LL << 50       # farther than wind_at and torque_at can get
 cdef double SCALE = 30.0                # pixels of upstream's frame per metre
 cdef double WIDTH = 600 / SCALE
 cdef double HEIGHT = 400 / SCALE
@@ -51,11 +55,6 @@ cdef struct Config:
     bint is_world_kept                  # version 2: the world and the wind persist across episodes
     double wind_power
     double turbulence_power
-
-cdef struct Thrust:
-    double main                         # power of the main engine, 0 or 0.5 to 1
-    double side                         # power of the side engines, 0 or 0.5 to 1
-    double direction                    # -1: the left engine, 1: the right engine
 
 cdef struct Lander:
     WorldEnv base
@@ -239,27 +238,6 @@ cdef void reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
     make_lander(e, c)
 
 
-cdef Thrust discrete_thrust(int32_t action) noexcept nogil:
-    cdef Thrust t
-    t.main = 1.0 if action == 2 else 0.0
-    t.side = 1.0 if action == 1 or action == 3 else 0.0
-    t.direction = action - 2
-    return t
-
-
-cdef Thrust continuous_thrust(const float* action) noexcept nogil:
-    """Return the thrust of an action; an engine whose throttle is NaN stays off."""
-    cdef Thrust t
-    cdef double main = action[0], side = action[1]
-    t.main = t.side = t.direction = 0.0
-    if main > 0.0:
-        t.main = ((1.0 if main > 1.0 else main) + 1.0) * 0.5
-    if fabs(side) > 0.5:
-        t.side = 1.0 if fabs(side) > 1.0 else fabs(side)
-        t.direction = 1.0 if side > 0 else -1.0
-    return t
-
-
 cdef int32_t set_action(WorldEnv* env, const WorldOptions* options, const void* actions, int32_t id) noexcept nogil:
     cdef Lander* e = <Lander*>env
     if (<const Config*>options).continuous:
@@ -300,12 +278,52 @@ cdef void release(WorldEnv* env) noexcept nogil:
     exhaust_release(&(<Lander*>env).exhaust)
 
 
+# ---- saved states ----------------------------------------------------------------------------------------------------
+
+cdef void forget(WorldEnv* env) noexcept nogil:
+    (<Lander*>env).moon = NULL
+
+
+cdef void transfer_exhaust(Lander* e, double gravity, Archive* archive) noexcept nogil:
+    """Saves or restores the particles, and their world if frames have been drawn in this episode."""
+    cdef bool has_world
+    exhaust_transfer(&e.exhaust, archive)
+    has_world = exhaust_has_world(&e.exhaust)
+    archive.flag(&has_world)
+    if not archive.is_valid:
+        return
+    if archive.is_loading:
+        e.exhaust.is_world_old = True
+        if not has_world:
+            return
+        archive.require(exhaust_renew(&e.exhaust, gravity) > 0)
+        if not archive.is_valid:
+            return
+        make_moon(e, e.exhaust.world)
+    if has_world:
+        exhaust_transfer_world(&e.exhaust, archive)
+
+
+cdef void transfer(WorldEnv* env, const WorldOptions* options, Archive* archive) noexcept nogil:
+    cdef Lander* e = <Lander*>env
+    transfer_touches(&e.hull_touch, 1, archive)
+    transfer_touches(e.leg_touch, 2, archive)
+    archive.numbers(&e.thrust.main, 1)
+    archive.numbers(&e.thrust.side, 1)
+    archive.numbers(&e.thrust.direction, 1)
+    archive.numbers(&e.shaping, 1)
+    archive.integer(&e.wind_at, -MAX_WIND, MAX_WIND)
+    archive.integer(&e.torque_at, -MAX_WIND, MAX_WIND)
+    archive.bytes(e.obs, sizeof(e.obs))
+    transfer_exhaust(e, options.gravity, archive)
+
+
 # ---- env definition --------------------------------------------------------------------------------------------------
 
 cdef WorldFunctions FUNCTIONS = WorldFunctions(
     env_size=sizeof(Lander), bad_action=NULL, release=release, seed=seed, reset=reset, set_action=set_action,
     apply_forces=apply_forces, observe=observe, write=write, draw=draw, canvas_height=LANDER_HEIGHT,
-    canvas_width=LANDER_WIDTH,
+    canvas_width=LANDER_WIDTH, forget=forget, transfer=transfer, state_size=1 << 20,
 )
 cdef envpool_env ENV_DEF
 worlds_init(&ENV_DEF, "LunarLander")

@@ -2,11 +2,14 @@
 
 from libc.stdint cimport uint8_t
 
-from envpool.box2d.scene cimport b2Body, b2Vec2, b2World
+from libcpp cimport bool
+
+from envpool.box2d.scene cimport Archive, b2Body, b2Vec2, b2World
 
 cdef extern from "envpool/box2d/exhaust.h" nogil:
     cdef struct Exhaust:
         b2World* world
+        bool is_world_old
 
     void exhaust_restart(Exhaust* e)
     void exhaust_release(Exhaust* e)
@@ -15,6 +18,9 @@ cdef extern from "envpool/box2d/exhaust.h" nogil:
     int exhaust_renew(Exhaust* e, double gravity)
     void exhaust_catch_up(Exhaust* e)
     void exhaust_fade(Exhaust* e)
+    bint exhaust_has_world(const Exhaust* e)
+    void exhaust_transfer(Exhaust* e, Archive* archive)
+    void exhaust_transfer_world(Exhaust* e, Archive* archive)
 
 cdef extern from "envpool/box2d/lunar_lander_frame.h" nogil:
     enum:

@@ -7,6 +7,7 @@
 
 #include <new>
 
+#include "archive.h"
 #include "stepper.h"
 
 enum {
@@ -20,6 +21,14 @@ struct Touch {
   bool is_touching; /* whether the last contact event was the beginning of a contact                               */
   bool was_touched; /* whether any contact has begun since the episode began                                       */
 };
+
+/* Saves or restores n of them. */
+static inline void transfer_touches(Touch *touches, int n, Archive *archive) {
+  for (int i = 0; i < n; i++) {
+    archive->flag(&touches[i].is_touching);
+    archive->flag(&touches[i].was_touched);
+  }
+}
 
 /* Updates the Touch of every body that has one. The listener is stateless: one object serves all worlds and threads. */
 class TouchListener : public b2ContactListener {

@@ -2,6 +2,16 @@
 
 from libcpp cimport bool
 
+cdef extern from "archive.h" nogil:
+    cdef cppclass Archive:
+        bool is_loading
+        bool is_valid
+        void require(bool condition)
+        void bytes(void* object, size_t size)
+        void flag(bool* object)
+        void integer[T](T* object, long low, long high)
+        void numbers[T](T* object, size_t n)
+
 cdef extern from "<Box2D/Box2D.h>" nogil:
     cdef cppclass b2Vec2:
         float x
@@ -67,6 +77,8 @@ cdef extern from "envpool/box2d/scene.h" nogil:
     cdef struct Touch:
         bool is_touching
         bool was_touched
+
+    void transfer_touches(Touch* touches, int n, Archive* archive)
 
     cdef cppclass TouchListener(b2ContactListener):
         pass

@@ -22,14 +22,17 @@
 
 enum {
   WORLDS_FRAME_HEIGHT = 400, /* pixels of upstream's frames, in all tasks                                           */
-  WORLDS_FRAME_WIDTH = 600
+  WORLDS_FRAME_WIDTH = 600,
+  WORLDS_TOO_LARGE = 1000 /* error code: a snapshot needs more than `state_size` bytes                               */
 };
 
 struct WorldFunctions;
+struct Archive;
 
 /* The struct of every env begins with this one. */
 struct WorldEnv {
   ep_pcg64 rng;
+  ep_pcg64 rng_before_reset; /* `rng` as it was before the last call of `reset`                                     */
   b2World *world; /* empty and without a listener before the first call of `reset`                                  */
 };
 
@@ -70,6 +73,12 @@ struct WorldFunctions {
   int (*draw)(WorldEnv *env, const WorldOptions *options, uint8_t *canvas);
   int32_t canvas_height;
   int32_t canvas_width;
+  /* Makes an env whose world is empty as it was before its first reset, apart from its generators. */
+  void (*forget)(WorldEnv *env);
+  /* Saves or restores, see archive.h, what steps, frames and seeds change, apart from the generator and the world. It
+   * must reject values that lead a later call astray. */
+  void (*transfer)(WorldEnv *env, const WorldOptions *options, Archive *archive);
+  int64_t state_size; /* most bytes of a snapshot                                                                   */
 };
 
 /* All envs of a pool. */
@@ -136,6 +145,7 @@ static inline int worlds_step_block(Worlds *s, const envpool_batch *b, int32_t f
   for (int32_t at = first; at < first + n; at++) {
     WorldEnv *env = worlds_env(s, b->ids[at]);
     if (b->reset[at]) {
+      env->rng_before_reset = env->rng;
       functions->reset(env, s->options);
     } else {
       b->errors[at] = functions->set_action(env, s->options, b->actions[0], b->ids[at]);
@@ -206,9 +216,13 @@ static int worlds_render(void *state, const envpool_frames *f) {
 static void worlds_error_text(void *state, int32_t, int32_t code, char *text, size_t size) {
   if (code == ENVPOOL_NO_MEMORY)
     snprintf(text, size, "out of memory while drawing a frame; use a smaller frame size or render fewer envs at once");
+  else if (code == WORLDS_TOO_LARGE)
+    snprintf(text, size, "its world has too many contacts");
   else
     snprintf(text, size, "%s", static_cast<Worlds *>(state)->options->functions->bad_action);
 }
+
+#include "envpool/box2d/world_snapshots.h"
 
 /* Fills in an env definition, and prepares the Box2D copy of the extension. Call it once, while the extension is
  * imported. */
@@ -224,6 +238,10 @@ static inline void worlds_init(envpool_env *definition, const char *name) {
   definition->render_many = worlds_render;
   definition->frame_height = WORLDS_FRAME_HEIGHT;
   definition->frame_width = WORLDS_FRAME_WIDTH;
+  definition->state_size = worlds_state_size;
+  definition->get_state = worlds_get_state;
+  definition->set_state = worlds_set_state;
+  definition->copy_state = worlds_copy_state;
   scene_warm_up();
 }
 

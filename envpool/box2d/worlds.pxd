@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from envpool.box2d.scene cimport b2World
+from envpool.box2d.scene cimport Archive, b2World
 from envpool.env cimport envpool_env
 from envpool.numerics.rng cimport ep_pcg64
 
@@ -30,6 +30,9 @@ cdef extern from "envpool/box2d/worlds.h" nogil:
         bint (*draw)(WorldEnv* env, const WorldOptions* options, uint8_t* canvas) noexcept nogil
         int32_t canvas_height
         int32_t canvas_width
+        void (*forget)(WorldEnv* env) noexcept nogil
+        void (*transfer)(WorldEnv* env, const WorldOptions* options, Archive* archive) noexcept nogil
+        int64_t state_size
 
     cdef struct WorldOptions:
         const WorldFunctions* functions

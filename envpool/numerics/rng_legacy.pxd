@@ -15,6 +15,8 @@ cdef extern from "envpool/rng_legacy.h" nogil:
     void ep_mt19937_seed(ep_mt19937* r, uint32_t seed)
     void ep_mt19937_seed_words(ep_mt19937* r, const uint32_t* words, size_t n)
 
+    int ep_mt19937_is_valid(const ep_mt19937* r)
+
     uint64_t ep_legacy_next64(ep_mt19937* r)
     uint32_t ep_legacy_next32(ep_mt19937* r)
     double ep_legacy_random_sample(ep_mt19937* r)

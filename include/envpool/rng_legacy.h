@@ -64,6 +64,15 @@ static inline void ep_mt19937_seed_words(ep_mt19937 *r, const uint32_t *words, s
   key[0] = UINT32_C(0x80000000); /* so that the state is not all zero, whatever the words are */
 }
 
+/* Whether every draw from a generator that somebody else has filled is safe and ends. A state whose words are all zero,
+ * apart from the 31 bits of the first word that the recurrence ignores, yields nothing but zeros. */
+static inline int ep_mt19937_is_valid(const ep_mt19937 *r) {
+  uint32_t bits = r->key[0] & UINT32_C(0x80000000);
+  for (int i = 1; i < EP_MT19937_WORDS; i++) bits |= r->key[i];
+  return bits != 0 && r->position >= 0 && r->position <= EP_MT19937_WORDS && (r->has_normal == 0 || r->has_normal == 1) &&
+         r->normal > -1e3 && r->normal < 1e3;
+}
+
 /* --- Bits and uniform numbers ----------------------------------------------------------------------------------- */
 
 /* The top bit of one word and the rest of the next, times the matrix of the recurrence. */

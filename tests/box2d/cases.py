@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.box2d.played import DEFAULT, compare_frames, slide
 from tests.box2d.upstream import BLIND, V2, Policy, Walk, constant, follow, land, play, random
-from tests.conformance.cases import ExactnessCase, FrameCase, UndisturbedCase, describe
+from tests.conformance.cases import ExactnessCase, FrameCase, StateCase, UndisturbedCase, describe
 from tests.support.oracles.frames import STEPS, Size
 from tests.support.oracles.gymnasium_oracle import Upstream
 from tests.support.oracles.trajectory import Trajectory
@@ -247,4 +247,34 @@ UNDISTURBED = [
     UndisturbedCase(task_id, {"max_episode_steps": 25}, mode)
     for task_id in (LANDER, LANDER2, HARDCORE, CAR)
     for mode in ("random", "sticky")
+]
+
+# ---- saved states ----------------------------------------------------------------------------------------------------
+
+SAVED = [LANDER, LANDER2, LANDER_C, "LunarLanderContinuous-v2", WALKER, HARDCORE, CAR, CAR2]
+SMALL_FRAMES = {"render_height": 40, "render_width": 60}
+WINDY = {"enable_wind": True, "turbulence_power": 2.0}
+MODES = ("next_step", "same_step", "disabled")
+
+
+def state_case(task_id: str, options: dict[str, Any] | None = None, **more: Any) -> StateCase:
+    """Return a case of a task, of which all but version 3 of LunarLander keep their world across episodes."""
+    keeps_world = not task_id.startswith("LunarLander") or task_id.endswith("v2")
+    return StateCase(task_id, SMALL_FRAMES | (options or {}), outlives_seed=keeps_world, **more)
+
+
+STATES = [
+    # Landers touch the ground after 70 steps or more.
+    state_case(LANDER, label="short", modes=["same_step"], limit=110, after=120),
+    state_case(LANDER2, WINDY, label="short", modes=["next_step"], limit=40, after=50),
+    state_case(WALKER, label="short", modes=["disabled"], limit=30, after=60),
+    state_case(HARDCORE, label="short", modes=["next_step"], limit=16, after=30, actions="sticky"),
+    state_case(CAR, label="short", modes=["same_step"], limit=8, after=12, actions="sticky", has_frames=False),
+    *(state_case(task_id, modes=[MODES[k % 3]], is_slow=True) for k, task_id in enumerate(SAVED)),
+    *(
+        state_case(task_id, label=f"limit={limit}", actions=actions, limit=limit, is_slow=True)
+        for task_id, limit in ((LANDER, 150), (LANDER2, 150), (HARDCORE, 120))
+        for actions in ("random", "sticky")
+    ),
+    state_case(CAR, {"domain_randomize": True}, actions="sticky", limit=120, modes=["next_step"], is_slow=True),
 ]

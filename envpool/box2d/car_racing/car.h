@@ -157,4 +157,29 @@ static inline void car_drive(Car *car, Wheel *w) {
                                      static_cast<float>(aside * side.y + forward * ahead.y)), true);
 }
 
+/* ---- saved states ---- */
+
+static inline void car_transfer_wheel(Car *car, Wheel *w, Archive *a) {
+  a->integer(&w->lap_body.on_tiles, -TRACK_MAX, TRACK_MAX);
+  a->numbers(&w->gas), a->numbers(&w->brake), a->numbers(&w->steer), a->numbers(&w->phase), a->numbers(&w->omega);
+  a->flag(&w->is_sliding);
+  a->flag(&w->is_mark_on_grass);
+  a->integer(&w->mark, 0, car->num_marks);
+  a->integer(&w->mark_length, 0, CAR_RACING_MARK_POINTS);
+}
+
+/* Saves or restores what a car keeps besides its bodies and joints. */
+static inline void car_transfer(Car *car, Archive *a) {
+  a->integer(&car->num_marks, 0, INT64_C(1) << 40);
+  for (int32_t i = 0; i < CAR_WHEELS; i++) car_transfer_wheel(car, &car->wheels[i], a);
+  const int64_t oldest = car->num_marks > CAR_RACING_MARKS ? car->num_marks - CAR_RACING_MARKS : 0;
+  for (int64_t k = oldest; k < car->num_marks && a->is_valid; k++) {
+    car_racing_mark *mark = &car->marks[k % CAR_RACING_MARKS];
+    a->bytes(&mark->colour, sizeof(mark->colour));
+    a->integer(&mark->length, 0, CAR_RACING_MARK_POINTS);
+    if (a->is_valid) a->numbers(&mark->points[0][0], 2 * mark->length);
+  }
+  if (!a->is_valid && a->is_loading) car->num_marks = 0;
+}
+
 #endif /* ENVPOOL_BOX2D_CAR_RACING_CAR_H */

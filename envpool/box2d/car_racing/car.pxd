@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t
 from envpool.box2d.car_racing.frame cimport car_racing_mark
 from envpool.box2d.car_racing.lap cimport Lap
 from envpool.box2d.car_racing.track cimport track_point
-from envpool.box2d.scene cimport b2Body, b2RevoluteJoint, b2World
+from envpool.box2d.scene cimport Archive, b2Body, b2RevoluteJoint, b2World
 
 cdef extern from "envpool/box2d/car_racing/car.h" nogil:
     enum:
@@ -27,3 +27,4 @@ cdef extern from "envpool/box2d/car_racing/car.h" nogil:
     void car_destroy(Car* car, b2World* world)
     void car_control(Car* car, double steer, double gas, double brake)
     void car_drive(Car* car, Wheel* w)
+    void car_transfer(Car* car, Archive* archive)

@@ -12,8 +12,11 @@ from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, fabs, isnan, sin
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
+from libcpp cimport bool
 
-from envpool.box2d.car_racing.car cimport CAR_WHEELS, Car, Wheel, car_control, car_create, car_destroy, car_drive
+from envpool.box2d.car_racing.car cimport (
+    CAR_WHEELS, Car, Wheel, car_control, car_create, car_destroy, car_drive, car_transfer,
+)
 from envpool.box2d.car_racing.frame cimport (
     CANVAS_HEIGHT, CANVAS_WIDTH, OBS_SIZE, car_racing_body, car_racing_brush, car_racing_draw_frame,
     car_racing_draw_obs, car_racing_scene, car_racing_tile, cell_tables_init,
@@ -22,7 +25,7 @@ from envpool.box2d.car_racing.lap cimport Lap, LapBody, LapListener
 from envpool.box2d.car_racing.track cimport (
     CAR_RACING_FIELD, CAR_RACING_SCALE, TRACK_MAX, track, track_at, track_make, track_point, track_sign,
 )
-from envpool.box2d.scene cimport SCENE_FPS, b2_staticBody, b2Body, b2FixtureDef, scene_body, scene_polygon
+from envpool.box2d.scene cimport SCENE_FPS, Archive, b2_staticBody, b2Body, b2FixtureDef, scene_body, scene_polygon
 from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, WorldOutcome, worlds_init
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
 from envpool.numerics.rng cimport ep_integers, ep_uniform
@@ -37,6 +40,7 @@ cdef enum:
     OBS_BYTES = OBS_SIZE * OBS_SIZE * 3
     GLYPHS = 11
 
+cdef double MAX_REWARD = 1e9            # more than any episode yields
 cdef double TRACK_WIDTH = 40 / CAR_RACING_SCALE
 cdef double BORDER_WIDTH = 8 / CAR_RACING_SCALE
 
@@ -273,12 +277,43 @@ cdef bint draw(WorldEnv* env, const WorldOptions* options, uint8_t* canvas) noex
     return True
 
 
+# ---- saved states ----------------------------------------------------------------------------------------------------
+
+cdef void forget(WorldEnv* env) noexcept nogil:
+    (<Racer*>env).lap.num_tiles = 0
+
+
+cdef void transfer(WorldEnv* env, const WorldOptions* options, Archive* archive) noexcept nogil:
+    cdef Racer* e = <Racer*>env
+    cdef LapBody* tile
+    cdef bool is_touched
+    cdef int32_t i
+    archive.numbers(&e.lap.reward, 1)
+    archive.require(fabs(e.lap.reward) <= MAX_REWARD)
+    archive.integer(&e.lap.num_visited, 0, e.lap.num_tiles)
+    archive.flag(&e.lap.is_lap_complete)
+    archive.numbers(&e.last_reward, 1)
+    archive.numbers(&e.shown_reward, 1)
+    archive.require(fabs(e.shown_reward) <= MAX_REWARD)
+    archive.numbers(&e.time, 1)
+    archive.require(e.time >= 0)
+    archive.integer(&e.is_lap_finished, 0, 1)
+    for i in range(e.lap.num_tiles):
+        tile = &e.tile_bodies[i]
+        is_touched = tile.colour[0] == e.lap.road_colour
+        archive.flag(&tile.is_visited)
+        archive.flag(&is_touched)
+        if archive.is_loading and is_touched:
+            tile.colour[0] = e.lap.road_colour
+    car_transfer(&e.car, archive)
+
+
 # ---- env definition --------------------------------------------------------------------------------------------------
 
 cdef WorldFunctions FUNCTIONS = WorldFunctions(
     env_size=sizeof(Racer), bad_action="the action contains NaN; pass numbers", release=NULL, seed=NULL, reset=reset,
     set_action=set_action, apply_forces=apply_forces, observe=observe, write=write, draw=draw,
-    canvas_height=CANVAS_HEIGHT, canvas_width=CANVAS_WIDTH,
+    canvas_height=CANVAS_HEIGHT, canvas_width=CANVAS_WIDTH, forget=forget, transfer=transfer, state_size=1 << 18,
 )
 cdef envpool_env ENV_DEF
 worlds_init(&ENV_DEF, "CarRacing")

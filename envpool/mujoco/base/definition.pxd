@@ -21,6 +21,7 @@ cdef object define_task(str name, const TaskFunctions* task, Model model, object
                         object action_range, bytes options, const CameraView* view, private_arrays=*, object keep=*,
                         uint32_t flags=*)
 
-# Entries of `private_arrays`: an array of n doubles or floats, given by the address of its pointer in model.m.
-cdef tuple private_array(Model model, double** member, size_t n)
-cdef tuple private_float_array(Model model, float** member, size_t n)
+# Entries of `private_arrays`: an array of n doubles or floats, given by the address of its pointer in model.m, of which
+# the task changes at most the elements from `first` to `last - 1`. Saved states contain these elements.
+cdef tuple private_array(Model model, double** member, size_t n, size_t first, size_t last)
+cdef tuple private_float_array(Model model, float** member, size_t n, size_t first, size_t last)

@@ -76,8 +76,8 @@ cdef object define_task(str name, const TaskFunctions* task, Model model, object
     c.task = task
     c.model = model.m
     c.view = view[0]
-    for member, size in private_arrays:
-        c.private_arrays[c.num_private_arrays] = PrivateArray(member, size)
+    for member, size, first, last, itemsize in private_arrays:
+        c.private_arrays[c.num_private_arrays] = PrivateArray(member, size, first, last, itemsize)
         c.num_private_arrays += 1
         c.has_own_terrain |= member == <size_t>(<char*>&model.m.hfield_data - <char*>model.m)
     c.frame_skip = check_count("frame_skip", config.frame_skip)
@@ -95,9 +95,9 @@ cdef object define_task(str name, const TaskFunctions* task, Model model, object
                   frame_size=(c.pixel_height, c.pixel_width) if config.from_pixels else (view.height, view.width))
 
 
-cdef tuple private_array(Model model, double** member, size_t n):
-    return <size_t>(<char*>member - <char*>model.m), n * sizeof(double)
+cdef tuple private_array(Model model, double** member, size_t n, size_t first, size_t last):
+    return <size_t>(<char*>member - <char*>model.m), n * 8, first * 8, last * 8, 8
 
 
-cdef tuple private_float_array(Model model, float** member, size_t n):
-    return <size_t>(<char*>member - <char*>model.m), n * sizeof(float)
+cdef tuple private_float_array(Model model, float** member, size_t n, size_t first, size_t last):
+    return <size_t>(<char*>member - <char*>model.m), n * 4, first * 4, last * 4, 4

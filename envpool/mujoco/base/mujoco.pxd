@@ -17,6 +17,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
         double gravity[3]
         int integrator
         int disableflags
+        int enableflags
 
     ctypedef struct mjModel:
         long nq
@@ -34,6 +35,12 @@ cdef extern from "mujoco/mujoco.h" nogil:
         long nhfield
         long ncam
         long nskin
+        long nwrap
+        long nmocap
+        long neq
+        long nflex
+        long nplugin
+        long nhistory
         mjOption opt
         int vis_offwidth "vis.global.offwidth"
         int vis_offheight "vis.global.offheight"
@@ -76,15 +83,27 @@ cdef extern from "mujoco/mujoco.h" nogil:
         double* qvel
         double* act
         double* ctrl
+        double* qacc_warmstart
         double* xpos
         double* xquat
         double* xmat
         double* xipos
+        double* ximat
         double* xanchor
+        double* xaxis
         double* geom_xpos
         double* geom_xmat
         double* site_xpos
         double* site_xmat
+        double* cam_xpos
+        double* cam_xmat
+        double* light_xpos
+        double* light_xdir
+        double* subtree_com
+        int* ten_wrapadr
+        int* ten_wrapnum
+        int* wrap_obj
+        double* wrap_xpos
         double* cinert
         double* cvel
         double* ten_length
@@ -116,6 +135,11 @@ cdef extern from "mujoco/mujoco.h" nogil:
     int mjINT_RK4
     int mjDSBL_ACTUATION
     int mjDSBL_SENSOR
+    int mjENBL_SLEEP
+    int mjSTATE_WARMSTART
+    int mjSTATE_EQ_ACTIVE
+    int mjSTATE_MOCAP_POS
+    int mjSTATE_INTEGRATION
     enum:
         mjNWARNING
     const double mjMAXVAL
@@ -128,6 +152,10 @@ cdef extern from "mujoco/mujoco.h" nogil:
     mjData* mj_makeData(const mjModel* m)
     void mj_deleteData(mjData* d)
     void mj_resetData(const mjModel* m, mjData* d)
+    mjData* mj_copyData(mjData* to, const mjModel* m, const mjData* source)
+    int mj_stateSize(const mjModel* m, int which)
+    void mj_getState(const mjModel* m, const mjData* d, double* state, int which)
+    void mj_setState(const mjModel* m, mjData* d, const double* state, int which)
     void mj_forward(const mjModel* m, mjData* d)
     void mj_step(const mjModel* m, mjData* d)
     void mj_step1(const mjModel* m, mjData* d)

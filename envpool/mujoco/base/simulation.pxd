@@ -1,83 +1,15 @@
 """The simulations of a pool: the environment ABI (include/envpool/env.h), implemented once for all MuJoCo tasks.
 
-A task supplies `TaskFunctions`, a table of small functions that each work on one env; its env definition passes the
-table to `define_task` (definition.pxd). This module does the rest: it allocates the mjData of each env on the pool's
-threads, turns errors of MuJoCo into failures of one env, stacks observations, renders observed frames, and writes the
-info arrays.
+A task supplies `TaskFunctions` (structs.pxd), a table of small functions that each work on one env; its env definition
+passes the table to `define_task` (definition.pxd). This module does the rest: it allocates the mjData of each env on
+the pool's threads, turns errors of MuJoCo into failures of one env, stacks observations, renders observed frames, and
+writes the info arrays. snapshots.pyx saves and restores envs.
 """
 
-from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-
-from envpool.env cimport ENVPOOL_MAX_FIELDS, envpool_env
-from envpool.mujoco.base.mujoco cimport mjData, mjModel
-from envpool.mujoco.base.renderer cimport CameraView, GLRenderer, LookAt
-
-# The result of a step. The task must set `reward` and `terminated`; `truncated` is zero unless the task sets it.
-cdef struct Outcome:
-    double reward
-    uint8_t terminated
-    uint8_t truncated
-
-# One env.
-cdef struct Sim:
-    const SimConfig* config
-    const void* options         # the struct of options that the task passed to define_task()
-    mjModel* model              # shared by all envs and constant, except for the private arrays (see PrivateArray)
-    mjData* data                # when `reset` is called: as mj_resetData() leaves it
-    void* task_state            # TaskFunctions.state_size bytes for the task, zero at first, 16-byte aligned
-    double* info                # the info arrays, at the offsets passed to define_task(); zero when `reset` is called
-    double* stack               # ring of the last frame_stack observations; NULL if they need not be kept
-    uint8_t* pixel_stack        # ring of the last frame_stack frames if frames are observed, otherwise NULL
-    int32_t newest              # index of the newest entry of the ring
-    int64_t episodes            # number of episodes that have begun
-    int32_t failed              # nonzero: `data` is unusable and will be replaced before the next reset
-    GLRenderer* renderer        # of the pool
-    LookAt look_at
-    char error[400]             # why the env failed
-
-# The functions of a task, which work on one env. They run without the GIL on any thread. `reset` and `step` return 0,
-# or the result of fail(). Where they may call MuJoCo, an error of MuJoCo ends the function and makes the env fail.
-cdef struct TaskFunctions:
-    size_t state_size                                                                   # bytes of Sim.task_state
-    void (*seed)(Sim* s, uint64_t seed) noexcept nogil                                  # must not call MuJoCo
-    int (*reset)(Sim* s) noexcept nogil
-    int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil
-    void (*observe)(const Sim* s, double* out) noexcept nogil                           # must not call MuJoCo
-
-# An array of mjModel of which each env has a copy, so that its task may change it. Seeding restores the original.
-cdef struct PrivateArray:
-    size_t member               # offset of the array's pointer in mjModel
-    size_t size                 # bytes
-
-cdef enum:
-    MAX_PRIVATE_ARRAYS = 8
-
-# The place of a field in an observation, or in Sim.info.
-cdef struct FieldSlice:
-    int32_t offset
-    int32_t size
-
-# The config that create() gets. The task's struct of options follows it in memory.
-cdef struct SimConfig:
-    const TaskFunctions* task
-    mjModel* model
-    PrivateArray private_arrays[MAX_PRIVATE_ARRAYS]
-    int32_t num_private_arrays
-    int32_t frame_skip          # calls of mj_step() in a step
-    int32_t frame_stack
-    int32_t num_actions
-    int32_t num_observations    # fields of the observation, which come before those of info
-    int32_t num_fields
-    int32_t observation_size    # numbers in one observation
-    int32_t info_size           # numbers in Sim.info
-    int32_t initial_state       # offset in Sim.info of the state after the reset; -1: it is not reported
-    FieldSlice fields[ENVPOOL_MAX_FIELDS]
-    CameraView view
-    bint has_own_terrain        # each env has height fields of its own
-    int32_t pixel_height        # size of an observed frame; 0: numbers are observed
-    int32_t pixel_width
-    int32_t pixel_camera
+from envpool.env cimport envpool_env
+from envpool.mujoco.base.structs cimport (
+    FieldSlice, Outcome, PrivateArray, Sim, SimConfig, SimPool, TaskFunctions,
+)
 
 # Sets the error text of an env. Returns -1, which `reset` and `step` must return in turn.
 cdef int fail(Sim* s, const char* text) noexcept nogil

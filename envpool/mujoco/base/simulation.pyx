@@ -12,15 +12,10 @@ from envpool.env cimport (
 from envpool.mujoco.base.mujoco cimport (
     ep_mj_call, ep_mj_enter, ep_mj_leave, mj_deleteData, mj_makeData, mj_resetData, mjfLogHandler, mjModel,
 )
-from envpool.mujoco.base.renderer cimport FrameJob, GLRenderer, free_gl_renderer, new_gl_renderer, render_frame
-
-# The envs of a pool. All arrays of all envs are in one block of memory, with a cache line between envs.
-cdef struct SimPool:
-    const SimConfig* config
-    int32_t n
-    Sim* sims                   # (n)
-    char* arrays
-    GLRenderer* renderer
+from envpool.mujoco.base.renderer cimport FrameJob, free_gl_renderer, new_gl_renderer, render_frame
+from envpool.mujoco.base.snapshots cimport (
+    UNSAVABLE, UNSAVABLE_TEXT, copy_state, get_state, set_state, state_size,
+)
 
 # The argument of the functions that run inside ep_mj_call().
 cdef struct SimCall:
@@ -195,6 +190,7 @@ cdef int reset_one(void* argument) noexcept nogil:
     cdef const SimConfig* c = s.config
     cdef int result = reset_data(argument)
     s.episodes += 1
+    s.is_new = True
     if result == 0:
         memset(s.info, 0, c.info_size * sizeof(double))
         result = c.task.reset(s)
@@ -209,7 +205,9 @@ cdef int reset_one(void* argument) noexcept nogil:
 
 cdef int step_one(void* argument) noexcept nogil:
     cdef SimCall* call = <SimCall*>argument
-    cdef int result = call.sim.config.task.step(call.sim, call.action, &call.out)
+    cdef int result
+    call.sim.is_new = False
+    result = call.sim.config.task.step(call.sim, call.action, &call.out)
     if result == 0 and call.sim.stack != NULL:
         push_observation(call.sim, False)
     return result
@@ -314,10 +312,13 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 
 
 cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
-    snprintf(text, size, b"%s", (<SimPool*>state).sims[id].error)
+    snprintf(text, size, b"%s", UNSAVABLE_TEXT if code == UNSAVABLE else (<SimPool*>state).sims[id].error)
 
 
 envpool_env_init(&ENV_DEF, "MuJoCo")
 ENV_DEF.create, ENV_DEF.destroy, ENV_DEF.error_text = create, destroy, error_text
 ENV_DEF.seed_many, ENV_DEF.step_many, ENV_DEF.write_many = seed_many, step_many, write_many
 ENV_DEF.run_many, ENV_DEF.render_many = run_many, render_many
+ENV_DEF.state_size, ENV_DEF.get_state, ENV_DEF.set_state, ENV_DEF.copy_state = (
+    state_size, get_state, set_state, copy_state
+)

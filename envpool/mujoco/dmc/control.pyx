@@ -21,7 +21,9 @@ from envpool.mujoco.base.mujoco cimport (
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.simulation cimport Outcome
 from envpool.numerics.numpy_exact cimport np_norm
-from envpool.numerics.rng_legacy cimport ep_legacy_random_sample, ep_legacy_standard_normal, ep_mt19937_seed
+from envpool.numerics.rng_legacy cimport (
+    ep_legacy_random_sample, ep_legacy_standard_normal, ep_mt19937_is_valid, ep_mt19937_seed,
+)
 
 from envpool.errors import ConfigError
 
@@ -147,12 +149,25 @@ cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
     return 0
 
 
+cdef bint is_valid(const void* task_state) noexcept nogil:
+    return ep_mt19937_is_valid(&(<const Episode*>task_state).random)
+
+
+cdef void recompute(Sim* s) noexcept nogil:
+    """Repeats the last call of MuJoCo of a reset or of a step, which computed what the next mj_step2 reads."""
+    enable(s)                                   # the env may have failed before
+    if s.is_new:
+        physics_after_reset(s)
+    else:
+        mj_step1(s.model, s.data)
+
+
 cdef SuiteTask suite_task(size_t state_size, int (*initialize)(Sim* s) noexcept nogil,
                           double (*reward)(const Sim* s) noexcept nogil,
                           void (*observe)(const Sim* s, double* out) noexcept nogil) noexcept:
     cdef SuiteTask task
     memset(&task, 0, sizeof(SuiteTask))
-    task.base = TaskFunctions(state_size, seed, reset, step, observe)
+    task.base = TaskFunctions(state_size, seed, reset, step, observe, is_valid, recompute)
     task.initialize = initialize
     task.reward = reward
     return task

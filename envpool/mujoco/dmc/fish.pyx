@@ -127,7 +127,9 @@ class DmcFish(SuiteEnvDefinition):
         if not swims:
             observations["velocity"] = (model.m.nv,)
             return define_suite_task("DmcFish", &UPRIGHT, model, config, observations, &o.head, sizeof(o), {},
-                                     [private_float_array(model, &model.m.geom_rgba, 4 * model.m.ngeom)])
+                                     [private_float_array(model, &model.m.geom_rgba, 4 * model.m.ngeom,
+                                                          4 * o.target + ALPHA, 4 * o.target + ALPHA + 1)])
         observations |= {"target": (3,), "velocity": (model.m.nv,)}
         return define_suite_task("DmcFish", &SWIM, model, config, observations, &o.head, sizeof(o), {"target0": 3},
-                                 [private_array(model, &model.m.geom_pos, 3 * model.m.ngeom)])
+                                 [private_array(model, &model.m.geom_pos, 3 * model.m.ngeom, 3 * o.target,
+                                                3 * o.target + 3)])

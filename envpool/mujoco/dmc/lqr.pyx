@@ -84,6 +84,6 @@ class DmcLqr(SuiteEnvDefinition):
         bodies, actuators = task
         cdef Model model = load_model("lqr", bodies, actuators, np.random.RandomState(0))
         observations = {"position": (model.m.nq,), "velocity": (model.m.nv,)}
-        stiffness = private_array(model, &model.m.jnt_stiffness, model.m.njnt)
+        stiffness = private_array(model, &model.m.jnt_stiffness, model.m.njnt, 0, model.m.njnt)
         return define_suite_task("DmcLqr", &TASK, model, config, observations, &o.head, sizeof(o),
                                  {"stiffness0": bodies}, [stiffness])

@@ -13,6 +13,7 @@ from envpool.mujoco.dmc.planar_arm cimport (
 from envpool.mujoco.dmc.rewards cimport gaussian
 from envpool.numerics.rng_legacy cimport ep_legacy_random_sample
 
+from envpool.errors import ConfigError
 from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
 from envpool.mujoco.dmc.models import load_model
 
@@ -164,6 +165,9 @@ class DmcManipulator(SuiteEnvDefinition):
         o.arm = find_arm(model)
         o.prop, o.target = body_id(model, prop), body_id(model, f"target_{prop}")
         o.receptacle = body_id(model, RECEPTACLES[prop]) if inserted else NONE
+        first, last = o.receptacle if inserted else o.target, o.target + 1
+        if inserted and o.receptacle != o.target - 1:
+            raise ConfigError(f"{model.source} comes from a dm_control that these tasks do not support")
         for k, axis in enumerate("xzy"):
             o.qpos[k], o.qvel[k] = qpos_address(model, f"{prop}_{axis}"), qvel_address(model, f"{prop}_{axis}")
         o.num_pairs = len(PAIRS[prop])
@@ -172,5 +176,6 @@ class DmcManipulator(SuiteEnvDefinition):
                 o.pairs[k][side] = site_id(model, site)
         observations = arm_observations() | {"object_pos": (POSE,), "object_vel": (PROP_JOINTS,), "target_pos": (POSE,)}
         return define_suite_task("DmcManipulator", &TASK, model, config, observations, &o.head, sizeof(o),
-                                 {"target0": POSE}, [private_array(model, &model.m.body_pos, 3 * model.m.nbody),
-                                                     private_array(model, &model.m.body_quat, 4 * model.m.nbody)])
+                                 {"target0": POSE},
+                                 [private_array(model, &model.m.body_pos, 3 * model.m.nbody, 3 * first, 3 * last),
+                                  private_array(model, &model.m.body_quat, 4 * model.m.nbody, 4 * first, 4 * last)])

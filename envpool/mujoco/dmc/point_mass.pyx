@@ -73,6 +73,6 @@ class DmcPointMass(SuiteEnvDefinition):
         o.mass, o.target = geom_id(model, "pointmass"), geom_id(model, "target")
         o.random_gains = random_gains
         observations = {"position": (model.m.nq,), "velocity": (model.m.nv,)}
-        private_arrays = [private_array(model, &model.m.wrap_prm, GAINS)] if random_gains else []
+        private_arrays = [private_array(model, &model.m.wrap_prm, GAINS, 0, GAINS)] if random_gains else []
         return define_suite_task("DmcPointMass", &TASK, model, config, observations, &o.head, sizeof(o),
                                  {"wrap_prm0": GAINS}, private_arrays)

@@ -288,7 +288,8 @@ class DmcQuadruped(SuiteEnvDefinition):
             find_terrain(model, &o)
             observations |= {"origin": (3,), "rangefinder": (RANGEFINDERS,)}
             extras = {"terrain0": RESOLUTION * RESOLUTION}
-            private_arrays = [private_float_array(model, &model.m.hfield_data, RESOLUTION * RESOLUTION)]
+            private_arrays = [private_float_array(model, &model.m.hfield_data, RESOLUTION * RESOLUTION, 0,
+                                                  RESOLUTION * RESOLUTION)]
         else:
             task = &FETCH
             find_ball(model, &o)

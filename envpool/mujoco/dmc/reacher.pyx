@@ -81,5 +81,7 @@ class DmcReacher(SuiteEnvDefinition):
         o.finger, o.target = geom_id(model, "finger"), geom_id(model, "target")
         observations = {"position": (2,), "to_target": (2,), "velocity": (2,)}
         return define_suite_task("DmcReacher", &TASK, model, config, observations, &o.head, sizeof(o), {"target0": 2},
-                                 [private_array(model, &model.m.geom_pos, 3 * model.m.ngeom),
-                                  private_array(model, &model.m.geom_size, 3 * model.m.ngeom)])
+                                 [private_array(model, &model.m.geom_pos, 3 * model.m.ngeom, 3 * o.target,
+                                                3 * o.target + 2),
+                                  private_array(model, &model.m.geom_size, 3 * model.m.ngeom, 3 * o.target,
+                                                3 * o.target + 1)])

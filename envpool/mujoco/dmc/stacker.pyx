@@ -128,4 +128,5 @@ class DmcStacker(SuiteEnvDefinition):
             "box_pos": (num_boxes, POSE), "box_vel": (BOX_JOINTS * num_boxes,), "target_pos": (2,)
         }
         return define_suite_task("DmcStacker", &TASK, model, config, observations, &o.head, sizeof(o), {"target0": 2},
-                                 [private_array(model, &model.m.body_pos, 3 * model.m.nbody)])
+                                 [private_array(model, &model.m.body_pos, 3 * model.m.nbody, 3 * o.target,
+                                                3 * o.target + 3)])

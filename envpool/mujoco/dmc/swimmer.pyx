@@ -106,5 +106,7 @@ class DmcSwimmer(SuiteEnvDefinition):
         o.light = light_id(model, "target_light")
         observations = {"joints": (model.m.nq - ROOT,), "to_target": (2,), "body_velocities": (3 * links,)}
         return define_suite_task("DmcSwimmer", &TASK, model, config, observations, &o.head, sizeof(o), {"target0": 2},
-                                 [private_array(model, &model.m.geom_pos, 3 * model.m.ngeom),
-                                  private_array(model, &model.m.light_pos, 3 * model.m.nlight)])
+                                 [private_array(model, &model.m.geom_pos, 3 * model.m.ngeom, 3 * o.target,
+                                                3 * o.target + 2),
+                                  private_array(model, &model.m.light_pos, 3 * model.m.nlight, 3 * o.light,
+                                                3 * o.light + 2)])

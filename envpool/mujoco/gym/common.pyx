@@ -13,7 +13,7 @@ from envpool.mujoco.base.definition cimport define_task
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.numerics.numpy_exact cimport np_sum
-from envpool.numerics.rng cimport ep_pcg64_seed
+from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_seed
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.model import load_file, register_plugins
@@ -41,10 +41,15 @@ cdef void seed(Sim* s, uint64_t value) noexcept nogil:
     ep_pcg64_seed(rng_of(s), value)
 
 
+cdef bint is_valid(const void* task_state) noexcept nogil:
+    cdef const ep_pcg64* rng = &(<const TaskState*>task_state).rng
+    return rng.step_low % 2 == 1 and rng.has_half <= 1     # draws may not end if the increment is even
+
+
 cdef TaskFunctions gym_task(int (*reset)(Sim* s) noexcept nogil,
                             int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil,
                             void (*observe)(const Sim* s, double* out) noexcept nogil) noexcept:
-    return TaskFunctions(sizeof(TaskState), seed, reset, step, observe)
+    return TaskFunctions(sizeof(TaskState), seed, reset, step, observe, is_valid, NULL)
 
 
 cdef Model load_gym_model(object config, int nq, int nv, int nsite=0):

@@ -10,7 +10,7 @@ import numpy as np
 
 import envpool
 from envpool.mujoco.dmc.upstream import UNLIMITED, suite_tasks
-from tests.conformance.cases import ExactnessCase, FrameCase, UndisturbedCase
+from tests.conformance.cases import ExactnessCase, FrameCase, StateCase, UndisturbedCase
 from tests.mujoco.dmc.upstream import Suite, SuiteOracle
 from tests.support.oracles.frames import Size
 from tests.support.oracles.trajectory import Trajectory
@@ -135,3 +135,30 @@ FRAMES = [
     *(frame_case(task_id, "every task", size, is_slow=True) for task_id in TASKS for size in (None, SMALL)),
 ]
 UNDISTURBED = [UndisturbedCase("QuadrupedEscape-v1", {"render_height": 16, "render_width": 16}, steps=25)]
+
+# ---- saved states ----------------------------------------------------------------------------------------------------
+
+TINY = {"render_height": 16, "render_width": 16}
+PIXELS = {"from_pixels": True, "frame_stack": 2, **TINY}
+MODES = ("next_step", "same_step", "disabled")
+#: Tasks that change their model or their terrain, keep numbers of their own, or have sensors that lag behind.
+KEEPING = ["FingerSpin-v1", "FishSwim-v1", "LqrLqr21-v1", "PointMassHard-v1", "ReacherHard-v1", "SwimmerSwimmer6-v1"]
+
+
+def short(task_id: str, options: dict[str, Any] | None = None, mode: str = "next_step", **more: Any) -> StateCase:
+    """Return a case of few steps and no frames, since each pool that draws creates an OpenGL context first."""
+    more = {"has_frames": False, **more}
+    return StateCase(task_id, TINY | (options or {}), label="short", modes=[mode], limit=8, after=12, **more)
+
+
+STATES = [
+    *(short(task_id, mode=MODES[k % 3]) for k, task_id in enumerate(KEEPING)),
+    short("CartpoleSwingup-v1", {"frame_stack": 3}),
+    short("PointMassHard-v1", {"frame_stack": 2}),
+    StateCase("PendulumSwingup-v1", PIXELS, label="pixels", modes=["same_step"], limit=8, after=12, is_slow=True),
+    *(
+        StateCase(task_id, TINY, has_frames=task_id in FEW, modes=[MODES[k % 3]], is_slow=True)
+        for k, task_id in enumerate(TASKS)
+    ),
+    StateCase("FingerTurnHard-v1", {"frame_stack": 2, "debug_info": True}, has_frames=False, is_slow=True),
+]

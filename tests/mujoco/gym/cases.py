@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.conformance.cases import ExactnessCase, FrameCase, UndisturbedCase, describe
+from tests.conformance.cases import ExactnessCase, FrameCase, StateCase, UndisturbedCase, describe
 from tests.mujoco.gym.upstream import IDS, TaskOracle, upstream_of
 from tests.support.oracles.frames import Size, rendered
 
@@ -187,3 +187,32 @@ FRAMES = [
 ]
 TINY = {"render_height": 16, "render_width": 16}
 UNDISTURBED = [UndisturbedCase(task_id, TINY, steps=25) for task_id in ("InvertedDoublePendulum-v5", "Ant-v5")]
+
+# ---- saved states ----------------------------------------------------------------------------------------------------
+
+#: Tasks whose results read what lags behind: positions of bodies, contact forces, and distances before a step.
+LAGGING = ["Ant-v5", "Humanoid-v4", "Pusher-v4", "InvertedDoublePendulum-v5"]
+PIXELS = {"from_pixels": True, "frame_stack": 2, **TINY}
+MODES = ("next_step", "same_step", "disabled")
+
+
+def short(task_id: str, options: dict[str, Any] | None = None, mode: str = "next_step", **more: Any) -> StateCase:
+    """Return a case of few steps and no frames, since each pool that draws creates an OpenGL context first."""
+    more = {"has_frames": False, **more}
+    return StateCase(task_id, TINY | (options or {}), label="short", modes=[mode], limit=8, after=12, **more)
+
+
+STATES = [
+    *(short(task_id, mode=MODES[k % 3]) for k, task_id in enumerate(LAGGING)),
+    short("Ant-v5", {"frame_stack": 3}, actions="non_finite"),
+    short("InvertedPendulum-v5", PIXELS, "same_step", outlives_seed=True),  # the camera looks where it did before
+    short("Reacher-v5", has_frames=True),
+    *(
+        StateCase(task_id, TINY, has_frames=task_id.endswith("v5"), modes=[MODES[k % 3]], is_slow=True)
+        for k, task_id in enumerate(IDS)
+    ),
+    StateCase("Ant-v4", {"use_contact_forces": True, "main_body": 3}, has_frames=False, is_slow=True),
+    StateCase("Ant-v3", actions="out_of_range", has_frames=False, is_slow=True),
+    StateCase("Humanoid-v4", {"post_constraint": False}, has_frames=False, is_slow=True),
+    StateCase("Reacher-v4", {"frame_stack": 3}, has_frames=False, is_slow=True),
+]

@@ -1,0 +1,121 @@
+/* Saved states of Box2D environments: the four functions of the environment ABI. Included by worlds.h.
+ *
+ * A snapshot consists of the generator, the generator as it was before the episode's reset, what steps have changed in
+ * the world (src/world_image.h), and what the environment keeps itself (`WorldFunctions::transfer`). Restoring begins
+ * with an empty world and repeats the reset: the same generator creates the same terrain and the same robot. */
+#ifndef ENVPOOL_BOX2D_WORLD_SNAPSHOTS_H
+#define ENVPOOL_BOX2D_WORLD_SNAPSHOTS_H
+
+#include "envpool/box2d/worlds.h"
+#include "world_image.h"
+
+static inline void worlds_transfer_rng(Archive *a, ep_pcg64 *rng) {
+  a->bytes(rng, sizeof(*rng));
+  a->require(rng->step_low % 2 == 1 && rng->has_half <= 1); /* otherwise draws may not end */
+}
+
+/* Writes the snapshot of an env. Returns its size, or -1 if it does not fit into `size` bytes. */
+static inline int64_t worlds_save(WorldEnv *env, const WorldOptions *options, char *bytes, int64_t size) {
+  Archive a = {bytes, bytes + size, false, true};
+  worlds_transfer_rng(&a, &env->rng);
+  worlds_transfer_rng(&a, &env->rng_before_reset);
+  WorldImage::transfer(env->world, &a);
+  options->functions->transfer(env, options, &a);
+  return a.is_valid ? a.at - bytes : -1;
+}
+
+/* Restores an env, whatever it was before. Returns whether the snapshot is valid; otherwise the env may only be
+ * restored again, released, or reset after worlds_forget(). */
+static inline bool worlds_load(WorldEnv *env, const WorldOptions *options, const char *bytes, int64_t size) {
+  char *start = const_cast<char *>(bytes);
+  Archive a = {start, start + size, true, true};
+  ep_pcg64 rng, before;
+  worlds_transfer_rng(&a, &rng);
+  worlds_transfer_rng(&a, &before);
+  if (!a.is_valid) return false;
+  scene_restart(env->world, options->gravity);
+  options->functions->forget(env);
+  env->rng = env->rng_before_reset = before;
+  options->functions->reset(env, options);
+  env->rng = rng;
+  WorldImage::transfer(env->world, &a);
+  if (a.is_valid) options->functions->transfer(env, options, &a);
+  return a.is_valid && a.at == a.end;
+}
+
+/* Makes the next reset of an env that could not be restored begin with an empty world. */
+static inline void worlds_forget(WorldEnv *env, const WorldOptions *options) {
+  scene_restart(env->world, options->gravity);
+  options->functions->forget(env);
+}
+
+static inline void worlds_free_env(WorldEnv *env, const WorldOptions *options) {
+  if (env == NULL) return;
+  if (options->functions->release != NULL) options->functions->release(env);
+  delete env->world;
+  free(env);
+}
+
+/* Returns an env in which snapshots can be checked, or NULL if memory is exhausted. */
+static inline WorldEnv *worlds_new_env(const WorldOptions *options) {
+  WorldEnv *env = static_cast<WorldEnv *>(calloc(1, options->functions->env_size));
+  if (env == NULL) return NULL;
+  env->world = scene_create(options->gravity);
+  if (env->world != NULL) return env;
+  free(env);
+  return NULL;
+}
+
+static int64_t worlds_state_size(void *state) { return static_cast<Worlds *>(state)->options->functions->state_size; }
+
+static int worlds_get_state(void *state, const envpool_snapshots *snapshots) {
+  Worlds *s = static_cast<Worlds *>(state);
+  const int64_t size = worlds_state_size(state);
+  int status = 0;
+  for (int32_t i = 0; i < snapshots->n; i++) {
+    WorldEnv *env = worlds_env(s, snapshots->ids[i]);
+    snapshots->sizes[i] = worlds_save(env, s->options, static_cast<char *>(snapshots->bytes[i]), size);
+    if (snapshots->sizes[i] < 0) {
+      snapshots->sizes[i] = 0;
+      status = snapshots->errors[i] = WORLDS_TOO_LARGE;
+    }
+  }
+  return status;
+}
+
+static int worlds_set_state(void *state, const envpool_snapshots *snapshots) {
+  Worlds *s = static_cast<Worlds *>(state);
+  WorldEnv *scratch = snapshots->only_checks ? worlds_new_env(s->options) : NULL;
+  if (snapshots->only_checks && scratch == NULL) return ENVPOOL_NO_MEMORY;
+  int status = 0;
+  for (int32_t i = 0; i < snapshots->n; i++) {
+    WorldEnv *env = scratch ? scratch : worlds_env(s, snapshots->ids[i]);
+    if (worlds_load(env, s->options, static_cast<const char *>(snapshots->bytes[i]), snapshots->sizes[i])) continue;
+    worlds_forget(env, s->options);
+    status = snapshots->errors[i] = scratch ? ENVPOOL_BAD_SNAPSHOT : ENVPOOL_NO_MEMORY; /* it has been checked */
+  }
+  worlds_free_env(scratch, s->options);
+  return status;
+}
+
+static int worlds_copy_state(void *state, const envpool_copies *copies) {
+  Worlds *s = static_cast<Worlds *>(state);
+  const int64_t most = worlds_state_size(state);
+  char *bytes = static_cast<char *>(malloc(most));
+  if (bytes == NULL) return ENVPOOL_NO_MEMORY;
+  int status = 0;
+  for (int32_t i = 0; i < copies->n; i++) {
+    WorldEnv *to = worlds_env(s, copies->to[i]);
+    const int64_t size = worlds_save(worlds_env(s, copies->from[i]), s->options, bytes, most);
+    if (size < 0) {
+      status = copies->errors[i] = WORLDS_TOO_LARGE;
+    } else if (!worlds_load(to, s->options, bytes, size)) {
+      worlds_forget(to, s->options);
+      status = copies->errors[i] = ENVPOOL_NO_MEMORY;
+    }
+  }
+  free(bytes);
+  return status;
+}
+
+#endif /* ENVPOOL_BOX2D_WORLD_SNAPSHOTS_H */
