@@ -184,7 +184,17 @@ def test_a_snapshot_of_another_size_is_refused(pool):
 
 
 @pytest.mark.parametrize(
-    "task_id", ["CartPole-v1", "Acrobot-v1", "Blackjack-v1", "Catch-v0", "Taxi-v3", "FrozenLake-v1"]
+    "task_id",
+    [
+        "CartPole-v1",
+        "Acrobot-v1",
+        "Blackjack-v1",
+        "Catch-v0",
+        "Taxi-v3",
+        "FrozenLake-v1",
+        "MinAtar/Seaquest-v0",
+        "MinAtar/SpaceInvaders-v0",
+    ],
 )
 def test_random_bytes_never_crash(task_id):
     """Random bytes, and random values with the checksum that belongs to them, of which the env can use some."""
