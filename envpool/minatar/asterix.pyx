@@ -7,8 +7,8 @@ from libc.stdint cimport int32_t, uint8_t
 
 from envpool.env cimport envpool_env
 from envpool.minatar.game cimport (
-    DOWN, LAST, LEFT, RIGHT, STAY, UP, Agent, Pace, Rules, can_rise, define_game, is_inside, new_game, put, put_trail,
-    raise_pace,
+    DOWN, LAST, LEFT, RIGHT, SIDE, STAY, UP, Agent, Pace, Rules, can_rise, columns_of, define_game, is_inside, new_game,
+    put, raise_pace, rows_of,
 )
 from envpool.numerics.rng_legacy cimport ep_legacy_randint, ep_legacy_random_sample
 
@@ -63,29 +63,25 @@ cdef void spawn(Field* f) noexcept nogil:
         f.things[i] = Thing(1, 0 if is_rightward else LAST, is_rightward, is_gold)
 
 
-cdef int32_t meet(Field* f, int32_t i) noexcept nogil:
-    """Return the reward for the thing of a row if the player is in its cell: gold is taken, an enemy ends the episode."""
-    cdef Thing* thing = &f.things[i]
-    if not thing.is_there or thing.x != f.x or i + 1 != f.y:
-        return 0
-    if thing.is_gold:
-        thing.is_there = 0
-        return 1
-    f.agent.is_over = 1
-    return 0
+cdef int32_t meet(Field* f) noexcept nogil:
+    """Return the reward for what is in the player's cell: gold is taken, an enemy ends the episode."""
+    cdef Thing* thing = &f.things[f.y - 1]
+    cdef bint is_met = thing.is_there and thing.x == f.x
+    cdef bint is_taken = is_met and thing.is_gold
+    thing.is_there ^= is_taken
+    f.agent.is_over |= is_met and not is_taken
+    return is_taken
 
 
-cdef int32_t move_things(Field* f) noexcept nogil:
+cdef void move_things(Field* f) noexcept nogil:
+    """Move everything, also in rows where nothing is."""
     cdef Thing* thing
-    cdef int32_t i, reward = 0
+    cdef int32_t i, x
     for i in range(NUM_ROWS):
         thing = &f.things[i]
-        thing.x += 1 if thing.is_rightward else -1
-        thing.is_there &= is_inside(thing.x)
-        if not thing.is_there:
-            thing.x = 0         # so that the next moves of an empty row end nowhere else
-        reward += meet(f, i)
-    return reward
+        x = thing.x + (1 if thing.is_rightward else -1)
+        thing.is_there &= is_inside(x)
+        thing.x = x if is_inside(x) else 0
 
 
 cdef void ramp(Field* f) noexcept nogil:
@@ -98,23 +94,17 @@ cdef void ramp(Field* f) noexcept nogil:
 
 cdef int32_t step(void* game, int32_t action, bint is_ramping) noexcept nogil:
     cdef Field* f = <Field*>game
-    cdef int32_t i, reward = 0
+    cdef int32_t reward
     if f.spawn_timer == 0:
         spawn(f)
         f.spawn_timer = f.pace.spawn
-    if action == LEFT:
-        f.x = max(0, f.x - 1)
-    elif action == RIGHT:
-        f.x = min(LAST, f.x + 1)
-    elif action == UP:
-        f.y = max(1, f.y - 1)
-    elif action == DOWN:
-        f.y = min(NUM_ROWS, f.y + 1)
-    for i in range(NUM_ROWS):
-        reward += meet(f, i)
+    f.x = max(0, min(f.x + columns_of(action), LAST))
+    f.y = max(1, min(f.y + rows_of(action), NUM_ROWS))
+    reward = meet(f)
     if f.move_timer == 0:
         f.move_timer = f.pace.move
-        reward += move_things(f)
+        move_things(f)
+        reward += meet(f)
     f.spawn_timer -= 1
     f.move_timer -= 1
     if is_ramping and can_rise(&f.pace, FASTEST_MOVE):
@@ -125,13 +115,15 @@ cdef int32_t step(void* game, int32_t action, bint is_ramping) noexcept nogil:
 cdef void write(const void* game, uint8_t* obs) noexcept nogil:
     cdef const Field* f = <const Field*>game
     cdef const Thing* thing
-    cdef int32_t i
+    cdef uint8_t* row = obs
+    cdef int32_t i, behind
     put(obs, CHANNELS, f.y, f.x, PLAYER)
-    for i in range(NUM_ROWS):
+    for i in range(NUM_ROWS):           # writes zeros where nothing is, which is cheaper than a branch
         thing = &f.things[i]
-        if thing.is_there:
-            put(obs, CHANNELS, i + 1, thing.x, GOLD if thing.is_gold else ENEMY)
-            put_trail(obs, CHANNELS, i + 1, thing.x, thing.is_rightward, TRAIL)
+        row += CHANNELS * SIDE
+        behind = thing.x + (-1 if thing.is_rightward else 1)
+        row[CHANNELS * thing.x + (GOLD if thing.is_gold else ENEMY)] = thing.is_there
+        row[CHANNELS * (behind if is_inside(behind) else 0) + TRAIL] = thing.is_there & is_inside(behind)
 
 
 cdef bint is_valid(const void* game, bint is_over) noexcept nogil:

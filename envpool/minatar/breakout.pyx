@@ -6,7 +6,9 @@
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 
 from envpool.env cimport envpool_env
-from envpool.minatar.game cimport LAST, LEFT, RIGHT, SIDE, STAY, Agent, Rules, define_game, is_inside, new_game, put
+from envpool.minatar.game cimport (
+    LAST, LEFT, RIGHT, SIDE, STAY, Agent, Rules, columns_of, define_game, is_inside, new_game, put,
+)
 from envpool.numerics.rng_legacy cimport ep_legacy_randint
 
 from envpool.minatar.game import Game
@@ -49,10 +51,7 @@ cdef int32_t step(void* game, int32_t action, bint is_ramping) noexcept nogil:
     cdef Wall* w = <Wall*>game
     cdef int32_t x, y, reward = 0
     cdef uint32_t brick
-    if action == LEFT:
-        w.paddle = max(0, w.paddle - 1)
-    elif action == RIGHT:
-        w.paddle = min(LAST, w.paddle + 1)
+    w.paddle = max(0, min(w.paddle + columns_of(action), LAST))
     w.last_x = w.ball_x
     w.last_y = w.ball_y
     x = w.ball_x + w.dx

@@ -61,14 +61,20 @@ cdef void reset(void* game) noexcept nogil:
 
 cdef inline int32_t next_column(int32_t x, bint is_rightward) noexcept nogil:
     """Return the neighbour of a column; the board is a ring."""
-    if is_rightward:
-        return x + 1 if x < LAST else 0
-    return x - 1 if x > 0 else LAST
+    cdef int32_t neighbour = x + (1 if is_rightward else -1)
+    neighbour = LAST if neighbour < 0 else neighbour
+    return 0 if neighbour > LAST else neighbour
+
+
+cdef inline bint is_in_lane(const Road* r) noexcept nogil:
+    """Return whether a car is where the chicken is."""
+    return r.row <= NUM_CARS and r.cars[r.row - 1].x == COLUMN
 
 
 cdef int32_t step(void* game, int32_t action, bint is_ramping) noexcept nogil:
     cdef Road* r = <Road*>game
     cdef Car* car
+    cdef bint is_hit, moves
     cdef int32_t i, reward = 0
     if r.rest_timer == 0 and (action == UP or action == DOWN):
         r.rest_timer = REST
@@ -77,17 +83,14 @@ cdef int32_t step(void* game, int32_t action, bint is_ramping) noexcept nogil:
         reward = 1
         draw_speeds(r)
         r.row = LAST
+    is_hit = is_in_lane(r)
     for i in range(NUM_CARS):
         car = &r.cars[i]
-        if car.x == COLUMN and r.row == i + 1:
-            r.row = LAST
-        if car.timer > 0:
-            car.timer -= 1
-            continue
-        car.timer = car.interval
-        car.x = next_column(car.x, car.is_rightward)
-        if car.x == COLUMN and r.row == i + 1:
-            r.row = LAST
+        moves = car.timer == 0
+        car.timer = car.interval if moves else car.timer - 1
+        car.x = next_column(car.x, car.is_rightward) if moves else car.x
+    if is_hit or is_in_lane(r):
+        r.row = LAST
     r.rest_timer = count_down(r.rest_timer)
     r.time_left -= 1
     r.agent.is_over = r.time_left < 0

@@ -59,6 +59,16 @@ cdef inline void put_trail(uint8_t* obs, int32_t channels, int32_t row, int32_t 
         put(obs, channels, row, column, channel)
 
 
+cdef inline int32_t columns_of(int32_t action) noexcept nogil:
+    """Return what an action adds to the column of a player, without a branch that actions would make unpredictable."""
+    return (action == RIGHT) - (action == LEFT)
+
+
+cdef inline int32_t rows_of(int32_t action) noexcept nogil:
+    """Return what an action adds to the row of a player."""
+    return (action == DOWN) - (action == UP)
+
+
 cdef inline int32_t count_down(int32_t timer) noexcept nogil:
     return timer - (timer > 0)
 

@@ -1,8 +1,8 @@
 """What the games of MinAtar share: their environment definitions, options, seeds, saved states and frames.
 
 Source of the rules: MinAtar 1.0.15 (Young and Tian, MinAtar: An Atari-Inspired Testbed for Thorough and Reproducible
-Reinforcement Learning Experiments, 2019), observed through its interface, gymnasium's ``MinAtar/<Game>-v0`` and ``-v1``.
-The package is under the GNU General Public License: this code has its behaviour, and none of its text.
+Reinforcement Learning Experiments, 2019), gymnasium's ``MinAtar/<Game>-v0`` and ``-v1``. The package is under the GNU
+General Public License: this code behaves as it does, and contains none of its text.
 
 An environment equals a new environment of upstream whose first reset has its seed. Upstream's generator is a
 ``RandomState(seed)``, from which each step draws one number, whether or not actions are sticky, before the game draws.
@@ -11,8 +11,8 @@ The next episodes continue its stream, and they remember the last action of the 
 
 import numpy as np
 
-from libc.stdint cimport int64_t, uint32_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport uint32_t
+from libc.string cimport memset
 
 from envpool.env cimport (
     envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_seeds, envpool_setup, envpool_snapshots,
@@ -27,6 +27,12 @@ from envpool.scaffold cimport (
 from envpool.minatar.palette import PALETTES
 from envpool.native import EnvDefinition, Field, define
 from envpool.spec import check_range
+
+cdef extern from * nogil:
+    void __builtin_prefetch(const void* address)
+
+cdef enum:
+    LINE = 64                   # bytes of a cache line
 
 cdef struct Config:
     const Rules* rules          # a constant of the game's module
@@ -96,10 +102,21 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
         write_board(s, rows.ids[i], board_of(s, rows, i))
 
 
+cdef inline void prefetch(const Agent* far, const Agent* near) noexcept nogil:
+    """Fetch a game, and the words that a nearer one draws next; the processor fetches within pages only."""
+    cdef const char* behind_key = <const char*>&far.rng.position
+    __builtin_prefetch(behind_key)
+    __builtin_prefetch(behind_key + LINE)
+    __builtin_prefetch(behind_key + 2 * LINE)
+    __builtin_prefetch(&near.rng.key[near.rng.position])
+
+
 cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
     cdef envpool_state* s = <envpool_state*>state
     cdef int32_t i
     for i in range(b.n):
+        if i + 4 < b.n:
+            prefetch(agent_of(s, b.ids[i + 4]), agent_of(s, b.ids[i + 2]))
         advance(s, b, i)
         write_board(s, b.ids[i], board_of(s, rows, i))
     return 0
@@ -197,13 +214,13 @@ cdef object define_game(const envpool_env* env_def, const Rules* rules, object c
 class Game(EnvDefinition):
     """The options of all games, and the colours of their frames.
 
-    Observation bool (10, 10, channels), the cells of a board; ``board[y, x, channel]``. Action int32: 0 nothing, 1 left,
-    2 up, 3 right, 4 down, 5 fire; with the minimal action set, the number of an action among those that the game uses.
+    Observation bool (10, 10, channels): ``board[y, x, channel]`` is a cell. Action int32: 0 nothing, 1 left, 2 up,
+    3 right, 4 down, 5 fire; with the minimal action set, the number of an action among those that the game uses.
 
     Options
     -------
     sticky_action_prob : float
-        Probability in [0, 1] that a step repeats the action of the step before, even of the episode before. Default 0.1.
+        Probability in [0, 1] that a step repeats the last action, also that of the episode before. Default 0.1.
     difficulty_ramping : bool
         If True, the game gets harder in the course of an episode. Default True. Breakout and Freeway never do.
     use_minimal_action_set : bool

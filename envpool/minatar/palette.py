@@ -1,9 +1,9 @@
 """The colours of frames.
 
-Upstream's frames have the colours of ``seaborn.color_palette("cubehelix", channels)``: n + 2 evenly spaced colours of
-matplotlib's colour map ``cubehelix`` (Green, A colour scheme for the display of astronomical intensity images, 2011)
-without the first and the last one. These are their numbers times 255, rounded to the nearest integer, for seaborn 0.13.2
-and matplotlib 3.11.2.
+Upstream's frames have the colours of ``seaborn.color_palette("cubehelix", n)`` for n channels: n + 2 evenly spaced
+colours of matplotlib's colour map ``cubehelix`` (Green, A colour scheme for the display of astronomical intensity
+images, 2011) without the first and the last one. The table has these numbers times 255, rounded to the nearest
+integer, for seaborn 0.13.2 and matplotlib 3.11.2.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from libc.stdint cimport int8_t, int32_t, uint8_t
 
 from envpool.env cimport envpool_env
 from envpool.minatar.game cimport (
-    DOWN, FIRE, LAST, LEFT, RIGHT, STAY, UP, Agent, Pace, Rules, can_rise, count_down, define_game, is_inside, new_game,
-    put, put_trail, raise_pace,
+    DOWN, FIRE, LAST, LEFT, RIGHT, STAY, UP, Agent, Pace, Rules, can_rise, columns_of, count_down, define_game,
+    is_inside, new_game, put, put_trail, raise_pace, rows_of,
 )
 from envpool.minatar.swarm cimport GONE, Swarm, Thing, add, find, is_valid_swarm, move, put_swarm, remove, remove_equal
 from envpool.numerics.rng_legacy cimport ep_legacy_randint, ep_legacy_random_sample, ep_mt19937
@@ -101,16 +101,9 @@ cdef void obey(Sea* q, int32_t action) noexcept nogil:
     if action == FIRE and q.cool_down == 0:
         add(&q.bullets, q.x, q.y, q.is_rightward, 0, 0)
         q.cool_down = COOL_DOWN
-    elif action == LEFT:
-        q.x = max(0, q.x - 1)
-        q.is_rightward = 0
-    elif action == RIGHT:
-        q.x = min(LAST, q.x + 1)
-        q.is_rightward = 1
-    elif action == UP:
-        q.y = max(0, q.y - 1)
-    elif action == DOWN:
-        q.y = min(LOWEST_ROW, q.y + 1)
+    q.x = max(0, min(q.x + columns_of(action), LAST))
+    q.y = max(0, min(q.y + rows_of(action), LOWEST_ROW))
+    q.is_rightward = (q.is_rightward and action != LEFT) or action == RIGHT
 
 
 cdef int32_t move_bullets(Sea* q) noexcept nogil:
@@ -226,8 +219,8 @@ cdef int32_t move_fish(Sea* q) noexcept nogil:
 cdef int32_t surface(Sea* q, bint is_ramping) noexcept nogil:
     """Take air and let a diver go, or all six for a reward that is the air in tenths; return the reward.
 
-    Upstream lets one more go after all six have gone: from then on the number of divers is negative until others follow,
-    and the submarine may surface, since only a number of 0 ends the episode.
+    Upstream lets one more go after all six have gone: the number of divers is then negative until others come on
+    board, and the submarine may surface, since only a number of 0 ends the episode.
     """
     cdef int32_t reward = 0
     if q.divers == MAX_DIVERS:
@@ -331,11 +324,11 @@ cdef envpool_env ENV_DEF = new_game("MinAtarSeaquest")
 class MinAtarSeaquest(Game):
     """A submarine that shoots fish and hostile submarines, and brings divers to the surface before its air is used up.
 
-    Channels: 0 the front of the submarine, 1 its back, 2 its bullets, 3 the cell behind an enemy or a diver, 4 torpedoes
-    of hostile submarines, 5 fish, 6 hostile submarines, 7 the air that is left, 8 divers on board, 9 other divers. Reward
-    1 for each enemy that is shot, and 0 to 10 for bringing six divers to the surface, the more air is left the more. An
-    episode ends when something hostile meets the front, without air, or at the surface with no diver on board. With
-    difficulty ramping, enemies appear and move faster each time that the submarine surfaces.
+    Channels: 0 the front of the submarine, 1 its back, 2 its bullets, 3 the cell behind an enemy or diver, 4 torpedoes
+    of hostile submarines, 5 fish, 6 hostile submarines, 7 the air that is left, 8 divers on board, 9 other divers.
+    Reward 1 for each enemy that is shot, and 0 to 10 for bringing six divers to the surface, more if more air is left.
+    An episode ends when something hostile meets the front, when the air is used up, or when the submarine surfaces with
+    no diver on board. With difficulty ramping, enemies appear and move faster each time that it surfaces.
 
     The minimal action set has all six actions. The options are those of ``envpool.minatar.game.Game``.
     """

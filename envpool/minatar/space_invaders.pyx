@@ -7,7 +7,8 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 
 from envpool.env cimport envpool_env
 from envpool.minatar.game cimport (
-    FIRE, LAST, LEFT, RIGHT, SIDE, STAY, Agent, Rules, count_down, define_game, is_inside, new_game, put,
+    FIRE, LAST, LEFT, RIGHT, SIDE, STAY, Agent, Rules, columns_of, count_down, define_game, is_inside,
+    new_game, put,
 )
 
 from envpool.minatar.game import Game
@@ -120,10 +121,7 @@ cdef int32_t step(void* game, int32_t action, bint is_ramping) noexcept nogil:
     if action == FIRE and s.cool_down == 0:
         s.bullets[LAST] |= <uint32_t>1 << s.cannon
         s.cool_down = COOL_DOWN
-    elif action == LEFT:
-        s.cannon = max(0, s.cannon - 1)
-    elif action == RIGHT:
-        s.cannon = min(LAST, s.cannon + 1)
+    s.cannon = max(0, min(s.cannon + columns_of(action), LAST))
     place = <uint32_t>1 << s.cannon
     for y in range(LAST):
         s.bullets[y] = s.bullets[y + 1]
@@ -193,8 +191,8 @@ class MinAtarSpaceInvaders(Game):
 
     Channels: 0 the cannon, 1 aliens, 2 aliens that walk to the left, 3 to the right, 4 bullets of the player, 5 bombs.
     Reward 1 for each alien. The fewer are left, the faster they walk. After the last one, a new wave appears; with
-    difficulty ramping, it is faster. An episode ends when a bomb or an alien meets the cannon, or when aliens in the last
-    row come to a border.
+    difficulty ramping, it is faster. An episode ends when a bomb or an alien meets the cannon, or when the aliens turn
+    while some are in the last row.
 
     The minimal action set is nothing, left, right, fire. The options are those of ``envpool.minatar.game.Game``.
     """

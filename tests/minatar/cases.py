@@ -70,7 +70,13 @@ def exactness() -> Iterator[ExactnessCase]:
         )
         for options in OPTIONS:
             yield ExactnessCase(
-                task_id, upstream_of(task_id, options), describe(options), options, num_envs=8, steps=200, min_episodes=0
+                task_id,
+                upstream_of(task_id, options),
+                describe(options),
+                options,
+                num_envs=8,
+                steps=200,
+                min_episodes=0,
             )
         played = PlayedUpstream.of(upstream)
         if task_id in FAR:

@@ -38,7 +38,9 @@ BAD_OPTIONS = [
         )
         for value in (-0.1, 1.5, float("nan"))
     ),
-    BadOption(TASK, {"sticky_action_prob": "never"}, TypeError, ["sticky_action_prob must be of type float, got 'never'"]),
+    BadOption(
+        TASK, {"sticky_action_prob": "never"}, TypeError, ["sticky_action_prob must be of type float, got 'never'"]
+    ),
     BadOption(TASK, {"difficulty_ramping": 2}, TypeError, ["difficulty_ramping must be of type bool, got 2"]),
     BadOption(TASK, {"use_minimal_action_set": "yes"}, TypeError, ["use_minimal_action_set must be of type bool"]),
     BadOption(TASK, {"ramping": True}, TypeError, ["no option 'ramping'"]),
