@@ -1,5 +1,7 @@
 """Registers the tasks with gymnasium, as ``envpool/<task>``, without importing gymnasium.
 
+Gymnasium allows one slash in an id, so that a slash in the id of a task becomes a hyphen.
+
 Gymnasium 1.x does not discover plug-ins by itself. The ids are therefore registered as soon as both packages have been
 imported: immediately if gymnasium is already imported, otherwise as the last step of its import. Tasks that are
 registered later follow one by one: `install` subscribes to the registry.
@@ -32,8 +34,8 @@ def publish(task_ids: Iterable[str]) -> None:
     if registration is None or not hasattr(sys.modules.get("gymnasium"), "make_vec"):
         return
     for task_id in task_ids:
-        name = f"{NAMESPACE}/{task_id}"
-        if "/" not in task_id and registration.ENV_ID_RE.fullmatch(name):
+        name = f"{NAMESPACE}/{task_id.replace('/', '-')}"
+        if registration.ENV_ID_RE.fullmatch(name):
             registration.registry[name] = registration.EnvSpec(
                 id=name, vector_entry_point=ENTRY_POINT, kwargs={"task_id": task_id}
             )

@@ -5,7 +5,7 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t
 
 from envpool.env cimport (
-    ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup,
+    ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup, envpool_snapshots,
 )
 
 cdef extern from "envpool/scaffold.h" nogil:
@@ -15,6 +15,7 @@ cdef extern from "envpool/scaffold.h" nogil:
     ctypedef struct envpool_state:
         const void* config
         void* records
+        size_t record_size
         int32_t num_envs
         int (*is_valid)(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil
 
@@ -25,6 +26,8 @@ cdef extern from "envpool/scaffold.h" nogil:
     int envpool_seed_records(void* state, const envpool_seeds* seeds)
     void envpool_no_memory_text(void* state, int32_t id, int32_t code, char* text, size_t size)
     void envpool_with_snapshots(envpool_env* env)
+    int envpool_restore_records(void* state, const envpool_snapshots* snapshots,
+                                int (*has_generator)(const void* record) noexcept nogil)
 
     envpool_env envpool_new_env(
         const char* name,

@@ -89,13 +89,13 @@ def to_space(spec: ArraySpec, spaces: Any) -> Any:
     Returns
     -------
     Space
-        Discrete for one integer from a small range, MultiBinary for bool, Box otherwise.
+        Discrete for one integer from a small range, MultiBinary for bool of at most one dimension, Box otherwise.
     """
     discrete = spec.discrete_range()
     if discrete is not None:
         start, n = discrete
         return spaces.Discrete(n, start=start) if start else spaces.Discrete(n)
-    if spec.dtype.kind == "b":
+    if spec.dtype.kind == "b" and len(spec.row_shape) <= 1:
         return spaces.MultiBinary(list(spec.row_shape))
     low, high = (np.broadcast_to(np.asarray(b, spec.dtype), spec.row_shape) for b in (spec.minimum, spec.maximum))
     return spaces.Box(low.copy(), high.copy(), spec.row_shape, spec.dtype.type)

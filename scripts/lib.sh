@@ -81,6 +81,9 @@ install_wanted() {
 enter_test_venv() {
     make_venv .venv-test
     install_requirements .venv-test build run test examples
+    mkdir -p .venv-test/alone
+    python scripts/requirements.py test-alone >.venv-test/alone/wanted.txt
+    install_wanted .venv-test/alone "what pyproject.toml requires for test-alone, without its dependencies" --no-deps
     python -c 'import os, sysconfig; print(os.getcwd(), file=open(sysconfig.get_path("purelib") + "/envpool-tree.pth", "w"))'
 }
 

@@ -9,6 +9,7 @@ groups = {
     "build": project["build-system"]["requires"],
     "run": project["project"]["dependencies"],
     **project["project"]["optional-dependencies"],
+    **project["dependency-groups"],
 }
 for name in sys.argv[1:]:
     if name not in groups:

@@ -163,6 +163,7 @@ def test_nested_specs():
         (ArraySpec(np.int32, []), Box(-(2**31), 2**31 - 1, (), np.int32)),
         (ArraySpec(np.int32, [2], 0, 4), Box(0, 4, (2,), np.int32)),
         (ArraySpec(np.bool_, [3]), MultiBinary([3])),
+        (ArraySpec(np.bool_, [2, 3]), Box(0, 1, (2, 3), np.bool_)),
         (ArraySpec(np.float32, [-1, 2], -1, 1), Box(-1, 1, (2,), np.float32)),
         (ArraySpec(np.float64, []), Box(-np.inf, np.inf, (), np.float64)),
         (ArraySpec(np.uint8, [4, 84, 84]), Box(0, 255, (4, 84, 84), np.uint8)),

@@ -35,9 +35,17 @@ def test_gymnasium_imports_envpool_by_the_id():
 
 
 def test_every_task_whose_id_gymnasium_allows_has_one():
-    ids = {t for t in envpool.list_all_envs() if "/" not in t}
-    assert ids
-    assert {f"envpool/{t}" for t in ids} <= set(gymnasium.registry)
+    ids = envpool.list_all_envs()
+    names = {f"envpool/{t.replace('/', '-')}" for t in ids}
+    assert len(names) == len(ids)
+    assert names <= set(gymnasium.registry)
+
+
+def test_a_slash_becomes_a_hyphen():
+    envs = gymnasium.make_vec("envpool/MinAtar-Breakout-v1", num_envs=2)
+    assert envs.single_observation_space.shape == (10, 10, 4)
+    assert envs.pool.spec.task_id == "MinAtar/Breakout-v1"
+    envs.close()
 
 
 def test_a_task_that_is_registered_later():
@@ -86,7 +94,7 @@ def test_gymnasiums_own_id_pointed_here(monkeypatch):
 BEYOND_BOUNDS = ("LunarLander-v2", "LunarLanderContinuous-v2")
 
 
-@pytest.mark.parametrize("task_id", [t for t in envpool.list_all_envs() if "/" not in t])
+@pytest.mark.parametrize("task_id", [t.replace("/", "-") for t in envpool.list_all_envs()])
 def test_spaces(task_id):
     envs = make(task_id, num_envs=3)
     assert envs.observation_space == gymnasium.vector.utils.batch_space(envs.single_observation_space, 3)

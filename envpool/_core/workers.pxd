@@ -12,7 +12,7 @@ cdef extern from "threads.h" nogil:
                         void* (*run)(void*) noexcept nogil, void* arg)
 
 cdef object place_workers(Engine* e, object nodes)
-cdef int engine_start(Engine* e, int32_t asked) except -1
+cdef int engine_start(Engine* e) noexcept
 cdef void engine_stop(Engine* e) noexcept nogil
 cdef int start_workers(Engine* e, int32_t count) noexcept
 cdef void wake(Engine* e, int64_t count) noexcept nogil

@@ -42,7 +42,7 @@ typedef struct envpool_state {
   int32_t has_failed;  /* 1: an array could not be allocated, see envpool_finish_state()                          */
   void *arrays[ENVPOOL_MAX_ARRAYS]; /* made by envpool_new_array(), each (num_envs)                               */
   size_t item_sizes[ENVPOOL_MAX_ARRAYS]; /* bytes of one item of each array                                       */
-  envpool_is_valid is_valid; /* see envpool_set_records(); NULL: every value is valid                              */
+  envpool_is_valid is_valid; /* see envpool_restore_records(); NULL: every value is valid                          */
 } envpool_state;
 
 /* envpool_env.destroy for a state of envpool_new_state(). */
@@ -104,7 +104,8 @@ static inline int envpool_seed_records(void *state, const envpool_seeds *seeds) 
 
 /* ---- Snapshots: envpool_with_snapshots() adds these functions to a definition whose state consists of the records,
  * which begin with an ep_pcg64, and of the arrays, and contains no pointers. A snapshot is the record of the env,
- * followed by its item of each array. ---- */
+ * followed by its item of each array. A definition whose records begin with another generator replaces set_state by a
+ * function that calls envpool_restore_records(). ---- */
 
 /* envpool_env.state_size */
 static inline int64_t envpool_records_size(void *state) {
@@ -153,9 +154,18 @@ static inline int envpool_get_records(void *state, const envpool_snapshots *snap
   return 0;
 }
 
-/* envpool_env.set_state. An env is restored, looked at, and given its earlier state back if that is not valid or
- * nothing but a check was asked for. The draws of a generator whose increment is even may not end. */
-static inline int envpool_set_records(void *state, const envpool_snapshots *snapshots) {
+/* Whether the ep_pcg64 at the beginning of a record is one that seeding and draws lead to. The draws of a generator
+ * whose increment is even may not end. */
+static inline int envpool_is_pcg64(const void *record) {
+  const ep_pcg64 *rng = (const ep_pcg64 *)record;
+  return rng->step_low % 2 != 0 && rng->has_half <= 1;
+}
+
+/* Restores envs, for records that begin with a generator of any kind: has_generator(record) is 0 if the generator of a
+ * record is not safe to use. An env is restored, looked at, and given its earlier state back if that is not valid or
+ * nothing but a check was asked for. */
+static inline int envpool_restore_records(void *state, const envpool_snapshots *snapshots,
+                                          int (*has_generator)(const void *record)) {
   envpool_state *s = (envpool_state *)state;
   const size_t size = (size_t)envpool_records_size(state);
   int status = 0;
@@ -163,20 +173,24 @@ static inline int envpool_set_records(void *state, const envpool_snapshots *snap
   if (before == NULL) return ENVPOOL_NO_MEMORY;
   for (int32_t i = 0; i < snapshots->n; i++) {
     const int32_t id = snapshots->ids[i];
-    const ep_pcg64 *rng = (const ep_pcg64 *)((const char *)s->records + (size_t)id * s->record_size);
     if (snapshots->sizes[i] != (int64_t)size) {
       status = snapshots->errors[i] = ENVPOOL_BAD_SNAPSHOT;
       continue;
     }
     envpool_get_record(s, id, before);
     envpool_set_record(s, id, (const char *)snapshots->bytes[i]);
-    if (rng->step_low % 2 == 0 || rng->has_half > 1 ||
+    if (!has_generator((const char *)s->records + (size_t)id * s->record_size) ||
         (s->is_valid != NULL && !s->is_valid(s, id, snapshots->resets[i] != 0)))
       status = snapshots->errors[i] = ENVPOOL_BAD_SNAPSHOT;
     if (snapshots->errors[i] || snapshots->only_checks) envpool_set_record(s, id, before);
   }
   free(before);
   return status;
+}
+
+/* envpool_env.set_state */
+static inline int envpool_set_records(void *state, const envpool_snapshots *snapshots) {
+  return envpool_restore_records(state, snapshots, envpool_is_pcg64);
 }
 
 /* Copies the items `from` (n) of an array of items of `size` bytes to the items `to` (n). */

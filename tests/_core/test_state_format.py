@@ -184,6 +184,7 @@ def test_a_snapshot_of_another_size_is_refused(pool):
 
 
 CHEAP = ["CartPole-v1", "Acrobot-v1", "Blackjack-v1", "Catch-v0", "Taxi-v3", "FrozenLake-v1"]
+CHEAP += ["MinAtar/Seaquest-v0", "MinAtar/SpaceInvaders-v0"]
 SIMULATED = ["InvertedDoublePendulum-v5", "FingerTurnEasy-v1", "LqrLqr21-v1"]
 SLOW = ["Ant-v5", "Humanoid-v4", "Pusher-v5", "ManipulatorInsertPeg-v1", "QuadrupedEscape-v1", "DogFetch-v1"]
 #: Steps after which they have contacts with the ground, marks on it, and so on.

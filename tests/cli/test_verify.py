@@ -2,6 +2,8 @@
 
 import re
 import subprocess
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from envpool.classic_control.cartpole import CartPole
 from envpool.cli.main import main
 from envpool.errors import EnvStepError
 from envpool.registration import registry
-from envpool.requirements import requirements
+from envpool.requirements import parse, requirements
 from envpool.verify import lookup, play
 from envpool.verify.gymnasium_oracle import GymnasiumOracle
 from envpool.verify.lookup import oracle_of
@@ -21,6 +23,7 @@ from tests.support.python import environment
 
 __all__ = ["CartPole"]  # This module is a plug-in: the task below names it.
 
+ROOT = Path(__file__).parents[2]
 OWN = [i for i in envpool.list_all_envs() if registry.find(i).import_path.startswith("envpool.")]
 WITHOUT_UPSTREAM = {"Catch-v0", "NChain-v0"}
 TASK = "Altered-v0"
@@ -82,6 +85,7 @@ def with_one_bit(values):
         ("Ant-v3", "gymnasium's Ant-v4 without contact forces"),
         ("Pusher-v4", "gymnasium's Pusher-v4"),
         ("CheetahRun-v1", "dm_control's suite, cheetah run"),
+        ("MinAtar/Breakout-v1", "gymnasium's MinAtar/Breakout-v1"),
         ("Pong-v5", "gymnasium's ALE/Pong-v5 under AtariPreprocessing"),
         ("Backgammon-v5", "gymnasium's ALE/Backgammon-v5 under AtariPreprocessing"),
     ],
@@ -130,9 +134,11 @@ def test_every_task_agrees(task_id):
 
 
 def test_the_versions_are_those_of_the_tests():
-    tested = {r.name: r.versions for r in [*requirements()[""], *requirements()["test"]] if "==" in r.versions}
+    alone = parse(tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["test-alone"])
+    found = [*requirements()[""], *requirements()["test"], *alone[""]]
+    tested = {r.name: r.versions for r in found if "==" in r.versions}
     verified = {r.name: r.versions for r in requirements()["verify"] if "==" in r.versions}
-    assert {"gymnasium", "ale-py", "box2d", "dm_control"} <= verified.keys()
+    assert {"gymnasium", "ale-py", "box2d", "dm_control", "MinAtar"} <= verified.keys()
     assert verified.items() <= tested.items()
 
 

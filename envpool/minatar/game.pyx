@@ -1,0 +1,242 @@
+"""What the games of MinAtar share: their environment definitions, options, seeds, saved states and frames.
+
+Source of the rules: MinAtar 1.0.15 (Young and Tian, MinAtar: An Atari-Inspired Testbed for Thorough and Reproducible
+Reinforcement Learning Experiments, 2019), gymnasium's ``MinAtar/<Game>-v0`` and ``-v1``. The package is under the GNU
+General Public License: this code behaves as it does, and contains none of its text.
+
+An environment equals a new environment of upstream whose first reset has its seed. Upstream's generator is a
+``RandomState(seed)``, from which each step draws one number, whether or not actions are sticky, before the game draws.
+The next episodes continue its stream, and they remember the last action of the episode before. Seeding forgets it.
+"""
+
+import numpy as np
+
+from libc.stdint cimport uint32_t
+from libc.string cimport memset
+
+from envpool.env cimport (
+    envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_seeds, envpool_setup, envpool_snapshots,
+)
+from envpool.numerics.rng_legacy cimport EP_MT19937_WORDS, ep_legacy_random_sample, ep_mt19937_seed
+from envpool.raster.canvas cimport canvas, canvas_colour, canvas_of_frame, canvas_span
+from envpool.scaffold cimport (
+    envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_restore_records,
+    envpool_state, envpool_template, envpool_with_snapshots,
+)
+
+from envpool.minatar.palette import PALETTES
+from envpool.native import EnvDefinition, Field, define
+from envpool.spec import check_range
+
+cdef extern from * nogil:
+    void __builtin_prefetch(const void* address)
+
+cdef enum:
+    LINE = 64                   # bytes of a cache line
+
+cdef struct Config:
+    const Rules* rules          # a constant of the game's module
+    double sticky_action_prob
+    int32_t is_ramping
+    int32_t actions[NUM_ACTIONS]    # upstream's number of each action of the task
+
+
+cdef inline Agent* agent_of(const envpool_state* s, int32_t id) noexcept nogil:
+    return <Agent*>(<char*>s.records + id * s.record_size)
+
+
+cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
+    cdef const Rules* rules = (<const Config*>setup.config).rules
+    cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_state), rules.size)
+    if s != NULL:
+        s.is_valid = is_valid
+    return envpool_finish_state(s, state)
+
+
+cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
+    cdef Agent* agent
+    cdef int32_t i
+    for i in range(seeds.n):
+        agent = agent_of(<envpool_state*>state, seeds.ids[i])
+        ep_mt19937_seed(&agent.rng, <uint32_t>seeds.seeds[i])
+        agent.action = STAY
+    return 0
+
+
+cdef inline void advance(envpool_state* s, const envpool_batch* b, int32_t i) noexcept nogil:
+    """Step or reset environment i of a batch."""
+    cdef const Config* config = <const Config*>s.config
+    cdef Agent* agent = agent_of(s, b.ids[i])
+    if b.reset[i]:
+        agent.is_over = 0
+        config.rules.reset(agent)
+        return
+    if ep_legacy_random_sample(&agent.rng) >= config.sticky_action_prob:
+        agent.action = config.actions[(<const int32_t*>b.actions[0])[b.ids[i]]]
+    b.reward[i] = config.rules.step(agent, agent.action, config.is_ramping)
+    b.terminated[i] = agent.is_over
+
+
+cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
+    cdef int32_t i
+    for i in range(b.n):
+        advance(<envpool_state*>state, b, i)
+    return 0
+
+
+cdef inline void write_board(const envpool_state* s, int32_t id, uint8_t* obs) noexcept nogil:
+    cdef const Rules* rules = (<const Config*>s.config).rules
+    memset(obs, 0, CELLS * rules.channels)
+    rules.write(agent_of(s, id), obs)
+
+
+cdef inline uint8_t* board_of(const envpool_state* s, const envpool_rows* rows, int32_t i) noexcept nogil:
+    """Return the observation of row i."""
+    return <uint8_t*>rows.fields[0] + CELLS * (<const Config*>s.config).rules.channels * (rows.row0 + i)
+
+
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
+    cdef const envpool_state* s = <const envpool_state*>state
+    cdef int32_t i
+    for i in range(rows.n):
+        write_board(s, rows.ids[i], board_of(s, rows, i))
+
+
+cdef inline void prefetch(const Agent* far, const Agent* near) noexcept nogil:
+    """Fetch a game, and the words that a nearer one draws next; the processor fetches within pages only."""
+    cdef const char* behind_key = <const char*>&far.rng.position
+    __builtin_prefetch(behind_key)
+    __builtin_prefetch(behind_key + LINE)
+    __builtin_prefetch(behind_key + 2 * LINE)
+    __builtin_prefetch(&near.rng.key[near.rng.position])
+
+
+cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
+    cdef envpool_state* s = <envpool_state*>state
+    cdef int32_t i
+    for i in range(b.n):
+        if i + 4 < b.n:
+            prefetch(agent_of(s, b.ids[i + 4]), agent_of(s, b.ids[i + 2]))
+        advance(s, b, i)
+        write_board(s, b.ids[i], board_of(s, rows, i))
+    return 0
+
+
+# ---- saved states ----------------------------------------------------------------------------------------------------
+
+
+cdef int has_random_state(const void* record) noexcept nogil:
+    """Every key is a state of the generator; only the position can lead out of it."""
+    cdef const Agent* agent = <const Agent*>record
+    return 0 <= agent.rng.position <= EP_MT19937_WORDS and 0 <= agent.rng.has_normal <= 1
+
+
+cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nogil:
+    return envpool_restore_records(state, snapshots, has_random_state)
+
+
+cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
+    cdef const Agent* agent = agent_of(state, id)
+    if not (0 <= agent.action < NUM_ACTIONS and 0 <= agent.is_over <= (1 if resets else 0)):
+        return 0
+    return (<const Config*>state.config).rules.is_valid(agent, agent.is_over)
+
+
+# ---- frames ----------------------------------------------------------------------------------------------------------
+
+
+cdef void draw(const canvas* c, const uint8_t* obs, int32_t channels, const uint8_t* palette) noexcept nogil:
+    """Draw a board (10, 10, channels): a cell has the colour of its last channel that is set, or is black.
+
+    Cells have the same size if the size of the frame is a multiple of ten, and nearly so otherwise.
+    """
+    cdef uint32_t colours[SIDE]
+    cdef const uint8_t* cell
+    cdef const uint8_t* rgb
+    cdef int32_t y, x, channel, start
+    for y in range(c.height):
+        cell = obs + y * SIDE // c.height * SIDE * channels
+        for x in range(SIDE):
+            colours[x] = canvas_colour(0, 0, 0)
+            for channel in range(channels):
+                if cell[channel]:
+                    rgb = palette + 3 * channel
+                    colours[x] = canvas_colour(rgb[0], rgb[1], rgb[2])
+            cell += channels
+        start = 0
+        for x in range(1, c.width + 1):
+            if x == c.width or x * SIDE // c.width != start * SIDE // c.width:
+                canvas_span(c, y, start, x - 1, colours[start * SIDE // c.width])
+                start = x
+
+
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    cdef const envpool_state* s = <const envpool_state*>state
+    cdef uint8_t obs[CELLS * MAX_CHANNELS]
+    cdef canvas c
+    cdef int32_t i
+    for i in range(f.n):
+        write_board(s, f.ids[i], obs)
+        c = canvas_of_frame(f, i)
+        draw(&c, obs, (<const Config*>s.config).rules.channels, <const uint8_t*>f.assets)
+    return 0
+
+
+# ---- definitions -----------------------------------------------------------------------------------------------------
+
+
+cdef envpool_env new_game(const char* name) noexcept:
+    cdef envpool_env env_def = envpool_new_env(name, create, step_many, write_many)
+    env_def.seed_many = seed_many
+    env_def.run_many = run_many
+    env_def.render_many = render_many
+    env_def.frame_height = env_def.frame_width = SIDE
+    envpool_with_snapshots(&env_def)
+    env_def.set_state = set_state
+    return env_def
+
+
+cdef object define_game(const envpool_env* env_def, const Rules* rules, object config, object minimal):
+    cdef Config c
+    check_range("sticky_action_prob", config.sticky_action_prob, 0, 1)
+    allowed = minimal if config.use_minimal_action_set else range(NUM_ACTIONS)
+    memset(&c, 0, sizeof(c))
+    c.rules = rules
+    c.sticky_action_prob = config.sticky_action_prob
+    c.is_ramping = config.difficulty_ramping
+    for i, action in enumerate(allowed):
+        c.actions[i] = action
+    fields = [Field("obs", np.bool_, (SIDE, SIDE, rules.channels))]
+    actions = [Field("action", np.int32, (-1,), 0, len(allowed) - 1)]
+    return define(envpool_template(env_def), fields, actions, envpool_config_bytes(&c, sizeof(c)))
+
+
+class Game(EnvDefinition):
+    """The options of all games, and the colours of their frames.
+
+    Observation bool (10, 10, channels): ``board[y, x, channel]`` is a cell. Action int32: 0 nothing, 1 left, 2 up,
+    3 right, 4 down, 5 fire; with the minimal action set, the number of an action among those that the game uses.
+
+    Options
+    -------
+    sticky_action_prob : float
+        Probability in [0, 1] that a step repeats the last action, also that of the episode before. Default 0.1.
+    difficulty_ramping : bool
+        If True, the game gets harder in the course of an episode. Default True. Breakout and Freeway never do.
+    use_minimal_action_set : bool
+        If True, the action space has only the actions that have an effect in the game. Default False in version 0 of a
+        task, True in version 1.
+    """
+
+    options = {"sticky_action_prob": 0.1, "difficulty_ramping": True, "use_minimal_action_set": False}
+    channels = ()
+
+    @classmethod
+    def render_assets(cls, config, height, width):
+        """Return the colours of the channels: uint8 (channels, 3)."""
+        return bytes(PALETTES[len(cls.channels)])
+
+    @staticmethod
+    def render_fps(config):
+        """Return the frame rate of upstream's window, which shows each frame for 50 ms."""
+        return 20
