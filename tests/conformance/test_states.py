@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,21 @@ from tests.conformance.cases import StateCase, table
 from tests.support.playing import Player, first_difference
 
 PLACES = 6  # envs that are played
-CASES = table("STATES")
+
+
+def lengths(param: Any) -> list[Any]:
+    """Return a case that is slow twice: with few steps, and with the mark ``sweep`` as it is."""
+    case = param.values[0]
+    if not case.is_slow:
+        return [param]
+    brief = replace(case, limit=min(case.limit, 10), after=min(case.after, 40))
+    return [
+        pytest.param(brief, id=f"{param.id}-brief", marks=pytest.mark.slow),
+        pytest.param(case, id=param.id, marks=pytest.mark.sweep),
+    ]
+
+
+CASES = [case for param in table("STATES") for case in lengths(param)]
 CASES_AND_MODES = [
     pytest.param(param.values[0], mode, id=f"{param.id}-{mode}", marks=param.marks)
     for param in CASES
@@ -157,9 +172,10 @@ def continue_elsewhere(case: StateCase, states: Any) -> str:
         return digest(player.play(case.before, case.before + case.after))
 
 
-@pytest.mark.parametrize("is_slow", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["fast", "slow"])
-def test_envs_continue_in_another_process(tmp_path: Path, is_slow: bool) -> None:
-    cases = [param.values[0] for param in CASES if param.values[0].is_slow == is_slow]
+@pytest.mark.parametrize("mark", ["", pytest.param("slow", marks=pytest.mark.slow)], ids=["fast", "slow"])
+def test_envs_continue_in_another_process(mark: str) -> None:
+    cases = [param.values[0] for param in CASES if [m.name for m in param.marks] == [mark] * bool(mark)]
+    assert len(cases) > 20
     jobs, expected = [], []
     for case in cases:
         recording, states, _ = play_through(case, "next_step", [case.before])
