@@ -128,7 +128,7 @@ def split_info(info: dict[str, Any]) -> list[dict[str, Any]]:
     for entry, ended in statistics:
         for i in np.flatnonzero(ended).tolist():
             rows[i][entry] = {part: values[i].item() for part, values in info[entry].items()}
-    for i in np.flatnonzero(info.get("_error", ())):
+    for i in np.flatnonzero(info.get("_error", ())).tolist():
         rows[i]["error"] = info["error"][i]
     return rows
 
