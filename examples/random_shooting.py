@@ -1,7 +1,7 @@
 """Play a task by looking ahead: random shooting on copies of the running environments.
 
     python examples/random_shooting.py --task CartPole-v1 --target 400 --plot shooting.png
-    python examples/random_shooting.py --task Pong-v5 --games 2 --rollouts 48 --horizon 40 --max-steps 400
+    python examples/random_shooting.py --task Pong-v5 --games 2 --rollouts 48 --horizon 25 --max-steps 200
 
 Before each step of a game, its state is copied to `--rollouts` other environments of the same pool. Each of them plays
 a random sequence of actions, and the game takes the action after which the mean discounted return is highest. The

@@ -1,5 +1,7 @@
 """Looking ahead on copies of the games beats the policy of the rollouts."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,15 @@ def test_beats_the_policy_without_search(shooting, tmp_path, capsys):
     assert returns["random"].mean() < 60
     assert "CartPole-v1, random shooting: mean return " in capsys.readouterr().out
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_beats_the_policy_without_search_at_pong(shooting):
+    options = {"noop_max": 1, "use_fire_reset": False, "img_height": 8, "img_width": 8, "stack_num": 1}
+    sizes = ["--games", "2", "--rollouts", "36", "--horizon", "25", "--max-steps", "120"]
+    returns = shooting.main(["--task", "Pong-v5", "--options", json.dumps(options), *sizes])
+    assert returns["random shooting"].mean() > returns["random"].mean()
+    assert returns["random shooting"].mean() >= 0
 
 
 def test_a_rollout_leaves_the_games_as_they_are(shooting):
