@@ -201,10 +201,10 @@ WORLDS = [
     [
         *((task_id, 1000, 0, 0) for task_id in CHEAP),
         *((task_id, 300, 16, 3) for task_id in SIMULATED),
-        *(pytest.param(task_id, 600, 16, 20, marks=pytest.mark.slow) for task_id in SLOW),
+        *(pytest.param(task_id, 600, 16, 20, marks=pytest.mark.sweep) for task_id in SLOW),
         *((task_id, 300, 40, before) for task_id, before in WORLDS),
         *(
-            pytest.param(task_id, 20000, 40, before, marks=pytest.mark.slow, id=f"{task_id}-many")
+            pytest.param(task_id, 20000, 40, before, marks=pytest.mark.sweep, id=f"{task_id}-many")
             for task_id, before in WORLDS
         ),
     ],

@@ -29,7 +29,7 @@ def lengths(param: Any) -> list[Any]:
     case = param.values[0]
     if not case.is_slow:
         return [param]
-    brief = replace(case, limit=min(case.limit, 10), after=min(case.after, 40))
+    brief = replace(case, limit=min(case.limit, 6), after=min(case.after, 16))
     return [
         pytest.param(brief, id=f"{param.id}-brief", marks=pytest.mark.slow),
         pytest.param(case, id=param.id, marks=pytest.mark.sweep),
