@@ -61,6 +61,15 @@ def any_options(pick):
     }
 
 
+def is_registered():
+    """Whether the threading module knows this thread.
+
+    A destructor may run while a thread is just starting and holds a lock of that module. If it forks, the module takes
+    the same lock in the child and waits forever.
+    """
+    return threading.get_ident() in threading._active
+
+
 class Fuzz:
     """One pool and everything that uses it.
 
@@ -193,7 +202,7 @@ class Fuzz:
 
     def call_fork(self, pick):
         """Fork; the child uses the pool, leaves the calls it is inside of, and exits."""
-        if self.forks_left <= 0 or self.is_forking:
+        if self.forks_left <= 0 or self.is_forking or not is_registered():
             return
         self.forks_left -= 1
         self.is_forking = True  # from now on also in the child

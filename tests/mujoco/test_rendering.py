@@ -57,6 +57,28 @@ def test_pools_on_threads_of_their_own():
     np.testing.assert_array_equal(frames[2], frames[0])
 
 
+#: Draws on three threads at a time, in the contexts of several pools, one after the other.
+DRAWS = """
+import numpy as np
+import envpool
+
+size = {"render_height": 16, "render_width": 16}
+for _ in range(4):
+    with envpool.make_gymnasium("InvertedPendulum-v5", num_envs=12, num_threads=3, from_pixels=True, **size) as pool:
+        pool.reset()
+        for _ in range(40):
+            pool.step(np.zeros((12, 1)))
+print("done")
+"""
+
+
+def test_threads_that_draw_do_not_crash(monkeypatch):
+    """Mesa's llvmpipe reads memory that another thread has freed; glibc overwrites it here, so that this has effect."""
+    monkeypatch.setenv("MALLOC_PERTURB_", "165")
+    done = run_python(DRAWS)
+    assert (done.returncode, done.stdout) == (0, "done\n")
+
+
 def test_context_of_others_stays_current():
     """Gymnasium makes its context current once, and later draws into whichever context is current."""
     env = gymnasium.make("Reacher-v5", render_mode="rgb_array", height=48, width=64)

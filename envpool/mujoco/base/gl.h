@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct ep_gl_context {
   void *handle;
@@ -70,7 +71,8 @@ enum {
   EP_EGL_OPENGL_API = 0x30A2,
   EP_EGL_DRAW = 0x3059,
   EP_EGL_READ = 0x305A,
-  EP_EGL_DEVICES = 32
+  EP_EGL_DEVICES = 32,
+  EP_GL_RENDERER = 0x1F01
 };
 
 static struct {
@@ -155,6 +157,34 @@ static void ep_egl_leave(const ep_gl_before *before) {
   void *display = before->context ? before->display : ep_egl.display;
   ep_egl.make_current(display, before->draw, before->read, before->context);
   ep_egl.bind_api(before->api);
+}
+
+/* ---- Taking turns ------------------------------------------------------------------------------------------------ */
+
+/* Contexts of Mesa's llvmpipe (22.3.6) share data without protection: if two threads are in OpenGL at the same time, the
+ * process crashes now and then. Threads gain nothing there, since llvmpipe draws on threads of its own. So one thread at
+ * a time uses OpenGL, until a context tells that its renderer is another one. */
+static pthread_mutex_t ep_gl_turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static int ep_gl_takes_turns = 1;
+
+/* Begins the use of OpenGL on this thread; the result is the argument of ep_gl_end(). */
+static int ep_gl_begin(void) {
+  const int waits = __atomic_load_n(&ep_gl_takes_turns, __ATOMIC_RELAXED);
+  if (waits) pthread_mutex_lock(&ep_gl_turn);
+  return waits;
+}
+
+static void ep_gl_end(int has_waited) {
+  if (has_waited) pthread_mutex_unlock(&ep_gl_turn);
+}
+
+/* Ends the taking of turns unless the current context belongs to llvmpipe, or may do so. */
+static void ep_gl_look_at_renderer(void) {
+  const char *(*get_string)(unsigned name) = NULL;
+  const char *renderer = NULL;
+  if (ep_egl.display) get_string = (const char *(*)(unsigned))ep_egl.get_proc("glGetString");
+  if (get_string) renderer = get_string(EP_GL_RENDERER);
+  if (renderer && !strstr(renderer, "llvmpipe")) __atomic_store_n(&ep_gl_takes_turns, 0, __ATOMIC_RELAXED);
 }
 
 /* ---- OSMesa ------------------------------------------------------------------------------------------------------ */

@@ -80,6 +80,9 @@ cdef extern from "gl.h" nogil:
         void (*leave)(const ep_gl_before* before) noexcept nogil
 
     const ep_gl_backend* ep_gl
+    bint ep_gl_begin()
+    void ep_gl_end(bint has_waited)
+    void ep_gl_look_at_renderer()
     int ep_gl_load(int kind, const char* library, int device, char* error, size_t size)
 
 cdef extern from *:
@@ -150,12 +153,14 @@ cdef void free_gl_context(GLContext* context) noexcept nogil:
     cdef mjfLogHandler handler = ep_mj_enter()
     cdef ep_gl_before before
     cdef char error[200]
+    cdef bint has_waited = ep_gl_begin()
     if ep_gl.enter(&context.gl, &before, error, sizeof(error)) == 0:
         mjr_freeContext(&context.mjr)
         ep_gl.leave(&before)
     mjv_freeScene(&context.scene)
     ep_mj_leave(handler)
     ep_gl.destroy(&context.gl)
+    ep_gl_end(has_waited)
     free(context.rows)
     free(context.coordinates)
     free(context)
@@ -195,6 +200,7 @@ cdef GLContext* new_gl_context(GLRenderer* renderer, const FrameJob* job, char* 
     if failed:
         snprintf(error, size, b"%s", OUT_OF_MEMORY)
     elif ep_gl.enter(&context.gl, &before, error, size) == 0:
+        ep_gl_look_at_renderer()
         handler = ep_mj_enter()
         pthread_mutex_lock(&ep_creating_context)
         failed = ep_mj_call(create_mujoco_resources, &call, error, size)
@@ -322,17 +328,30 @@ cdef int check_job(const FrameJob* job, char* error, size_t size) noexcept nogil
 
 cdef int render_frame(GLRenderer* renderer, const FrameJob* job, char* error, size_t size) noexcept nogil:
     cdef GLContext* context
-    cdef mjfLogHandler handler
-    cdef ep_gl_before before
-    cdef RenderCall call
+    cdef bint has_waited
     cdef int failed
     if check_job(job, error, size):
         return -1
+    has_waited = ep_gl_begin()
     context = take_free_context(renderer)
     if context == NULL:
         context = new_gl_context(renderer, job, error, size)
-        if context == NULL:
-            return -1
+    failed = context == NULL or render_in_context(renderer, context, job, error, size)
+    ep_gl_end(has_waited)
+    if failed:
+        return -1
+    copy_rows(context, job)
+    return_context(renderer, context)
+    return 0
+
+
+cdef int render_in_context(GLRenderer* renderer, GLContext* context, const FrameJob* job, char* error,
+                           size_t size) noexcept nogil:
+    """Renders a frame into GLContext.rows. A context that fails is freed; one without memory is returned."""
+    cdef mjfLogHandler handler
+    cdef ep_gl_before before
+    cdef RenderCall call = RenderCall(renderer, context, job)
+    cdef int failed
     if ensure_capacity(context, job):
         snprintf(error, size, b"%s", OUT_OF_MEMORY)
         return_context(renderer, context)
@@ -340,17 +359,13 @@ cdef int render_frame(GLRenderer* renderer, const FrameJob* job, char* error, si
     if ep_gl.enter(&context.gl, &before, error, size):
         free_gl_context(context)
         return -1
-    call = RenderCall(renderer, context, job)
     handler = ep_mj_enter()
     failed = ep_mj_call(render_rows, &call, error, size)
     ep_mj_leave(handler)
     ep_gl.leave(&before)
     if failed:
         free_gl_context(context)
-        return -1
-    copy_rows(context, job)
-    return_context(renderer, context)
-    return 0
+    return failed
 
 
 # ---- the OpenGL library ----------------------------------------------------------------------------------------------
