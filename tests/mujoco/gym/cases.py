@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -138,28 +139,42 @@ FEW = ["HalfCheetah-v5", "Humanoid-v4", "InvertedDoublePendulum-v4", "InvertedDo
 
 
 class Rendered:
-    """An environment of gymnasium whose OpenGL context is current when it renders.
+    """An environment of gymnasium whose OpenGL context is current when it uses OpenGL.
 
     Gymnasium makes the context current once, when it is created. Whatever frees another context of the thread after
-    that, the garbage collector included, leaves the thread without one, and the frames are black.
+    that leaves the thread without one. Gymnasium also leaves the resources in the context to the garbage collector,
+    which frees those of the same numbers in whichever context is current by then. Either makes later frames black.
     """
 
     def __init__(self, env: Any):
-        self.reset, self.step, self.close = env.reset, env.step, env.close
+        self.reset, self.step = env.reset, env.step
         self._env = env
 
-    def render(self) -> np.ndarray:
-        """Return a frame."""
+    def _enter(self) -> Any:
+        """Make the context current, if it exists, and return the viewer that it belongs to."""
         viewer = self._env.unwrapped.mujoco_renderer.viewer
         if viewer is not None:
             viewer.make_context_current()
+        return viewer
+
+    def render(self) -> np.ndarray:
+        """Return a frame."""
+        self._enter()
         return self._env.render()
+
+    def close(self) -> None:
+        """Free the resources in the context, then the context."""
+        viewer = self._enter()
+        if viewer is not None:
+            viewer.con.free()
+        self._env.close()
 
 
 def make_rendered(task_id: str, size: Size | None, **kwargs: Any) -> Rendered:
     """Return gymnasium's environment with ``render_mode="rgb_array"``."""
     if size:
         kwargs |= {"height": size[0], "width": size[1]}
+    gc.collect()  # what other tests have left behind, before this environment has a context
     return Rendered(rendered(upstream_of(task_id), **kwargs)(None))
 
 

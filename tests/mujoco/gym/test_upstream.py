@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 
 from tests.mujoco.gym.cases import make_rendered
@@ -17,5 +19,8 @@ def test_frames_after_another_context_was_freed():
     other.reset(seed=5)
     other.render()
     other.close()
+    np.testing.assert_array_equal(env.render(), frame)
+    del other
+    gc.collect()
     np.testing.assert_array_equal(env.render(), frame)
     env.close()
