@@ -6,8 +6,8 @@ import envpool
 from envpool.cli.list import family, matching
 from envpool.cli.main import main
 from envpool.registration import registry
-from tests.support.python import run_python
 from tests.cli.command import run_command
+from tests.support.python import run_python
 
 
 def listed(text):
