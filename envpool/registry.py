@@ -54,7 +54,10 @@ class EnvRegistry:
             added, self._tasks = self._tasks, {}
             root = Path(__file__).parent
             for table in sorted(root.rglob("*/registration.py")):
-                import_module(".".join(("envpool", *table.relative_to(root).with_suffix("").parts)))
+                package = ".".join(("envpool", *table.relative_to(root).parent.parts))
+                # A table that was imported before has already added its tasks.
+                self._tasks |= {i: entry for i, entry in added.items() if entry.import_path.startswith(f"{package}.")}
+                import_module(f"{package}.registration")
             self._tasks |= added
         return self._tasks
 

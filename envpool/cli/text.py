@@ -1,8 +1,11 @@
-"""Plain-text tables and numbers."""
+"""Plain-text tables, numbers and wrapped lines."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
+
+WIDTH = 80
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], align: str, indent: str = "") -> str:
@@ -53,3 +56,25 @@ def short(value: float | None, unit: str = "") -> str:
         return "-"
     digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
     return f"{value:,.{digits}f}{unit}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words, e.g. ``"1 task"`` or ``"2 tasks"``."""
+    return f"{number} {noun}" + ("s" if number != 1 else "")
+
+
+def wrapped(text: str, first: str = "", rest: str = "  ") -> str:
+    """Return a text in lines of at most 80 characters; words are never broken.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    first : str
+        Beginning of the first line.
+    rest : str
+        Beginning of all other lines.
+    """
+    return textwrap.fill(
+        text, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import argparse
 import logging
-import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from envpool.cli.list import is_glob, matching
 from envpool.cli.parsing import positive_int, seed
+from envpool.cli.text import counted, wrapped
 from envpool.errors import ConfigError
 from envpool.registration import registry
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 HELP = "play tasks against their upstream packages and compare every bit"
 
 DIFFERS, INCOMPLETE = 1, 2
-WIDTH = 80
 WITHOUT = "it has no upstream package, since its rules are its own"
 
 
@@ -151,7 +150,7 @@ def report(task_id: str, oracle: Oracle, outcomes: list[Outcome], arguments: arg
     last = outcomes[-1]
     yield wrapped(f"{task_id}: {'DIFFERS from' if last.difference else 'equals'} {oracle.title}")
     if oracle.options:
-        yield wrapped("with " + ", ".join(f"{name}={value!r}" for name, value in oracle.options.items()), "  ")
+        yield wrapped("with " + ", ".join(f"{name}={value!r}" for name, value in oracle.options.items()), "  ", "    ")
     for outcome in outcomes:
         if outcome.difference:
             yield from difference(outcome, outcome.difference)
@@ -160,7 +159,7 @@ def report(task_id: str, oracle: Oracle, outcomes: list[Outcome], arguments: arg
                 f"  seed {outcome.seed}: {arguments.num_envs} envs, {outcome.steps:,} steps each, "
                 f"{outcome.episodes:,} episodes ended"
             )
-    yield wrapped("compared: " + ", ".join(last.fields), "  ")
+    yield wrapped("compared: " + ", ".join(last.fields), "  ", "    ")
 
 
 def difference(outcome: Outcome, found: Difference) -> Iterator[str]:
@@ -171,7 +170,7 @@ def difference(outcome: Outcome, found: Difference) -> Iterator[str]:
     if found.field:
         yield f"    field     {found.field}{index}"
     if found.reason:
-        yield wrapped(f"reason    {found.reason}", "    ")
+        yield wrapped(f"reason    {found.reason}", "    ", "      ")
     else:
         yield f"    upstream  {with_bits(found.upstream)}"
         yield f"    envpool   {with_bits(found.envpool)}"
@@ -201,25 +200,10 @@ def summary(results: Results) -> Iterator[str]:
         yield wrapped(f"envpool equals other versions: {', '.join(others)}; to install them, run: {INSTALL}")
     compared = len(results.equal) + len(results.different)
     if results.different:
-        yield wrapped(f"different ({len(results.different)} of {counted(compared)}): {', '.join(results.different)}")
+        yield wrapped(
+            f"different ({len(results.different)} of {counted(compared, 'task')}): {', '.join(results.different)}"
+        )
     elif results.equal:
-        yield f"every bit agrees ({counted(compared)})"
+        yield f"every bit agrees ({counted(compared, 'task')})"
     if results.failed:
-        yield wrapped(f"{counted(len(results.failed))} could not be compared: {', '.join(results.failed)}")
-
-
-def counted(number: int) -> str:
-    """Return a number of tasks in words."""
-    return f"{number} task" + ("s" if number != 1 else "")
-
-
-def wrapped(text: str, indent: str = "") -> str:
-    """Return a text in lines of at most 80 characters, of which all but the first are indented further."""
-    return textwrap.fill(
-        text,
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=indent + "  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+        yield wrapped(f"{counted(len(results.failed), 'task')} could not be compared: {', '.join(results.failed)}")

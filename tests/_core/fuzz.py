@@ -24,15 +24,13 @@ from envpool.errors import ActionError, ConfigError, EnvIdError, EnvStepError, P
 from tests.support import plugin
 from tests.support.callbacks import CallsBack, ComparesBack, CountsBack, DiesBack, ListsBack
 from tests.support.checked_pool import FAIL, TERMINATE, TRUNCATE
+from tests.support.forking import may_fork
 from tests.support.process import PATIENCE, wait_until, workers
 
 DOCUMENTED = (PoolStateError, EnvIdError, ActionError, RenderError, ConfigError, EnvStepError)
 ACTIONS = (0, 1, 2, 3, 50, TRUNCATE, TERMINATE, FAIL)
 #: Calls that a forked child may make.
 HARMLESS = {"call_close", "call_look", "call_collect", "call_kill", "call_fork"}
-#: The address and thread sanitizers of GCC 12 do not hold the locks of their allocators during a fork, so that a child
-#: may wait forever for a lock that another thread had taken in the parent. Other runs do fork.
-MAY_FORK = not any(name in os.environ.get("LD_PRELOAD", "") for name in ("libasan", "libtsan"))
 #: Seconds for which a child that hangs may print where it does.
 GRACE = 5
 #: Depth of calls within calls.
@@ -61,15 +59,6 @@ def any_options(pick):
     }
 
 
-def is_registered():
-    """Whether the threading module knows this thread.
-
-    A destructor may run while a thread is just starting and holds a lock of that module. If it forks, the module takes
-    the same lock in the child and waits forever.
-    """
-    return threading.get_ident() in threading._active
-
-
 class Fuzz:
     """One pool and everything that uses it.
 
@@ -91,7 +80,7 @@ class Fuzz:
         self.rows = {}  # (env id, number of its step) of each row that was handed out -> the batch
         self.held = []
         self.is_forking = False  # Python's own locks do not allow a handler to fork inside of os.fork()
-        self.forks_left = pick.choice([0, 0, 1, 2]) * MAY_FORK
+        self.forks_left = pick.choice([0, 0, 1, 2])
         self.close_share = pick.choice([0, 0.01, 0.05])
         self.this_thread = threading.local()
         self.requests = queue.SimpleQueue()
@@ -202,12 +191,11 @@ class Fuzz:
 
     def call_fork(self, pick):
         """Fork; the child uses the pool, leaves the calls it is inside of, and exits."""
-        if self.forks_left <= 0 or self.is_forking or not is_registered():
+        if self.forks_left <= 0 or self.is_forking or not may_fork():
             return
         self.forks_left -= 1
         self.is_forking = True  # from now on also in the child
-        child = os.fork()
-        if child:
+        if child := os.fork():
             self.is_forking = False
             self.await_child(child)
             return

@@ -7,6 +7,7 @@ from envpool.cli.list import family, matching
 from envpool.cli.main import main
 from envpool.registration import registry
 from tests.cli.command import run_command
+from tests.support.python import run_python
 
 
 def listed(text):
@@ -14,6 +15,11 @@ def listed(text):
     lines = text.splitlines()
     assert lines[0].split() == ["id", "family", "max_episode_steps"]
     return [line.split() for line in lines[1:]]
+
+
+def test_a_table_that_was_imported_before_keeps_its_place():
+    code = "import envpool.box2d.registration, envpool; print(*envpool.list_all_envs(), sep='\\n')"
+    assert run_python(code).stdout == run_python(code.replace("envpool.box2d.registration, ", "")).stdout
 
 
 def test_lists_every_task_in_order():

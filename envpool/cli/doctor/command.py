@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from importlib import import_module
@@ -17,12 +16,12 @@ from pathlib import Path
 
 import envpool
 from envpool.cli.parsing import check_output
+from envpool.cli.text import counted, wrapped
 from envpool.diagnosis import NOTE, OK, PROBLEM, Finding
 
 HELP = "check the installation, and test the tasks for a few seconds"
 
 FAILED = 1
-WIDTH = 80
 MARKS = {OK: " ", NOTE: "-", PROBLEM: "!"}
 PACKAGE = Path(envpool.__file__).parent
 
@@ -80,17 +79,10 @@ def lines(findings: Iterable[Finding]) -> Iterator[str]:
     width = max((len(finding.name) for finding in findings), default=0)
     for finding in findings:
         first = f"{MARKS[finding.state]} {finding.name:<{width}}  "
-        yield filled(finding.text, first, len(first))
+        gap = " " * len(first)
+        yield wrapped(finding.text, first, gap)
         if finding.remedy:
-            yield filled(finding.remedy, " " * len(first) + "-> ", len(first) + 3)
-
-
-def filled(text: str, first: str, indent: int) -> str:
-    """Return a text after the beginning of a line, in lines of at most 80 characters with a hanging indent."""
-    gap = " " * indent
-    return textwrap.fill(
-        text, WIDTH, initial_indent=first, subsequent_indent=gap, break_long_words=False, break_on_hyphens=False
-    )
+            yield wrapped(finding.remedy, f"{gap}-> ", f"{gap}   ")
 
 
 def verdict(problems: list[Finding]) -> Iterator[str]:
@@ -98,5 +90,5 @@ def verdict(problems: list[Finding]) -> Iterator[str]:
     if not problems:
         yield "all that is installed works"
         return
-    yield f"{len(problems)} {'problem' if len(problems) == 1 else 'problems'}"
+    yield counted(len(problems), "problem")
     yield from lines(problems)
