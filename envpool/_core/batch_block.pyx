@@ -10,6 +10,7 @@ that it outlives the pool as long as an array does.
 cimport numpy as cnp
 from cpython.list cimport PyList_GET_SIZE
 from cpython.ref cimport PyObject
+from libc.stdint cimport uintptr_t
 
 from envpool._core.block_memory cimport BlockMemory
 from envpool._core.structs cimport Block
@@ -20,13 +21,15 @@ cdef extern from *:
     """
     #define ep_refcount(o) Py_REFCNT(o)
     #define ep_has_weakref(a) (((PyArrayObject_fields *)(a))->weakreflist != NULL)
-    /* Whether an array is as it was made: its memory, flags, dtype and shape. */
-    static inline int ep_is_pristine(PyObject *array, const char *data, int flags, PyObject *descr, int ndim,
-                                     const npy_intp *dims) {
+    /* Zero if an array has the memory, flags, dtype and shape with which it was made. */
+    static inline uintptr_t ep_changes(PyObject *array, const char *data, int flags, PyObject *descr, int ndim,
+                                       const npy_intp *dims) {
       const PyArrayObject_fields *a = (const PyArrayObject_fields *)array;
-      int changed = a->data != data | a->flags != flags | (PyObject *)a->descr != descr | a->nd != ndim;
-      for (int d = 0; !changed && d < ndim; d++) changed = a->dimensions[d] != dims[d];
-      return !changed;
+      uintptr_t changes = ((uintptr_t)a->data ^ (uintptr_t)data) | ((uintptr_t)a->descr ^ (uintptr_t)descr) |
+                          (unsigned)(a->flags ^ flags) | (unsigned)(a->nd ^ ndim);
+      if (changes) return changes; /* there may be fewer dimensions now */
+      for (int d = 0; d < ndim; d++) changes |= (uintptr_t)(a->dimensions[d] ^ dims[d]);
+      return changes;
     }
     /* Points an array that nobody holds at other memory of the same layout, which `base` keeps alive. */
     static inline void ep_point_at(PyObject *array, void *data, PyObject *base) {
@@ -41,8 +44,8 @@ cdef extern from *:
     """
     Py_ssize_t ep_refcount(PyObject* o)
     bint ep_has_weakref(PyObject* a)
-    bint ep_is_pristine(PyObject* array, const char* data, int flags, PyObject* descr, int ndim,
-                        const cnp.npy_intp* dims)
+    uintptr_t ep_changes(PyObject* array, const char* data, int flags, PyObject* descr, int ndim,
+                         const cnp.npy_intp* dims)
     void ep_point_at(PyObject* array, void* data, PyObject* base)
 
 cdef extern from "Python.h":
@@ -68,8 +71,8 @@ cdef class BatchBlock:
         cdef Py_ssize_t i
         for i in range(PyList_GET_SIZE(self.arrays)):
             c = &columns[i]
-            if not ep_is_pristine(PyList_GET_ITEM(self.arrays, i), <char*>self.block + c.offset, c.flags, c.descr,
-                                  c.ndim, c.dims):
+            if ep_changes(PyList_GET_ITEM(self.arrays, i), <char*>self.block + c.offset, c.flags, c.descr, c.ndim,
+                          c.dims):
                 return False
         return True
 

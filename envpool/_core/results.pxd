@@ -1,15 +1,25 @@
 """Putting the arrays of a block into the form of an API style: see results.pyx."""
 
+from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
-cdef class ResultTemplate:
-    cdef int index              # leaf: position in the list of arrays; -1 for a container
-    cdef object container       # tuple, dict, or a named tuple class; None for a leaf
-    cdef tuple keys             # keys of a dict
-    cdef tuple children         # the templates of the entries of a container
-    cdef int needs              # what a batch must contain, or dicts leave this entry out; see statistics.pxd
+cdef enum Kind:
+    LEAF, TUPLE, NAMED_TUPLE, DICT
 
+cdef struct Node:               # a node of a nest, followed by those of its children
+    Kind kind
+    int index                   # leaf: position in the list of arrays
+    int needs                   # what a batch must contain, or dicts leave this entry out; see statistics.pxd
+    int children
+    int size                    # number of nodes, including this one and all below it
+    PyObject* key               # in a dict; borrowed from ResultTemplate.objects
+    PyObject* container         # class of a named tuple; likewise
+
+cdef class ResultTemplate:
+    cdef Node* nodes            # the first one is the root
+    cdef list objects           # what the nodes refer to
     cdef object add_errors      # see Style.add_errors; None if results have no place for the texts of failed envs
 
+    cdef int compile(self, int at, nest, list names) except -1
     cdef object build(self, list arrays, int entries)
     cdef object build_failed(self, list arrays, int entries, dict errors, int64_t n)

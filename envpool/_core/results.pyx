@@ -5,12 +5,18 @@ a new nest, since clients write into the dicts; the arrays in it are those of th
 episodes and games only if a row of the batch ended one, as in gymnasium.
 """
 
-from cpython.dict cimport PyDict_SetItem
-from cpython.ref cimport Py_INCREF
-from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int64_t
+from libc.stdlib cimport calloc, free
 
 from envpool._core.statistics cimport EPISODES, GAMES
+
+cdef extern from "Python.h":    # with borrowed references, which Cython need not count
+    int PyDict_SetItem(object nest, PyObject* key, PyObject* value) except -1
+    object PyTuple_New(Py_ssize_t n)
+    void PyTuple_SET_ITEM(object items, Py_ssize_t i, PyObject* item)   # takes over a reference to the item
+    PyObject** PySequence_Fast_ITEMS(object items)
+    void Py_INCREF_BORROWED "Py_INCREF"(PyObject* item)
 
 
 cdef class ResultTemplate:
@@ -28,46 +34,53 @@ cdef class ResultTemplate:
 
     def __init__(self, nest, names, add_errors=None):
         self.add_errors = add_errors
-        self.index = -1
-        self.children = ()
+        self.objects = []
+        self.nodes = <Node*>calloc(count_nodes(nest), sizeof(Node))
+        if self.nodes == NULL:
+            raise MemoryError
+        self.compile(0, nest, list(names))
+
+    def __dealloc__(self):
+        free(self.nodes)
+
+    cdef int compile(self, int at, nest, list names) except -1:
+        """Describes a nest by the nodes from `at` on."""
+        cdef Node* node = &self.nodes[at]
+        cdef int child = at + 1
+        node.size = 1
         if isinstance(nest, str):
-            self.index = list(names).index(nest)
-            self.needs = EPISODES if nest.startswith("episode:") else GAMES if nest.startswith("game:") else 0
-        elif isinstance(nest, dict):
-            self.container = dict
-            self.keys = tuple(nest)
-            self.children = tuple(ResultTemplate(v, names) for v in nest.values())
+            node.kind = LEAF
+            node.index = names.index(nest)
+            node.needs = EPISODES if nest.startswith("episode:") else GAMES if nest.startswith("game:") else 0
+            return 0
+        keys = None
+        if isinstance(nest, dict):
+            node.kind = DICT
+            keys, nest = list(nest), list(nest.values())
+            self.objects.extend(keys)
+        elif type(nest) is tuple:
+            node.kind = TUPLE
         else:
-            self.container = type(nest)
-            self.children = tuple(ResultTemplate(v, names) for v in nest)
-        needs = {(<ResultTemplate>child).needs for child in self.children}
+            node.kind = NAMED_TUPLE
+            container = type(nest)
+            node.container = <PyObject*>container
+            self.objects.append(container)
+        needs = set()
+        for i, part in enumerate(nest):
+            self.compile(child, part, names)
+            if keys is not None:
+                key = keys[i]
+                self.nodes[child].key = <PyObject*>key
+            needs.add(self.nodes[child].needs)
+            child += self.nodes[child].size
+        node.children, node.size = <int>len(nest), child - at
         if len(needs) == 1:     # a nest is left out if each of its arrays is
-            self.needs = needs.pop()
+            node.needs = needs.pop()
+        return 0
 
     cdef object build(self, list arrays, int entries):
         """Returns the nest with the arrays in place of their names; `entries` is a result of Statistics.record()."""
-        cdef ResultTemplate child
-        cdef object item
-        cdef Py_ssize_t i, n = len(self.children)
-        if self.index >= 0:
-            return arrays[self.index]
-        if self.container is dict:
-            nest = {}
-            for i in range(n):
-                child = <ResultTemplate>self.children[i]
-                if child.needs & ~entries:
-                    continue
-                if child.index >= 0:
-                    PyDict_SetItem(nest, self.keys[i], arrays[child.index])
-                else:
-                    PyDict_SetItem(nest, self.keys[i], child.build(arrays, entries))
-            return nest
-        items = PyTuple_New(n)
-        for i in range(n):
-            item = (<ResultTemplate>self.children[i]).build(arrays, entries)
-            Py_INCREF(item)         # the tuple takes over a reference
-            PyTuple_SET_ITEM(items, i, item)
-        return items if self.container is tuple else tuple.__new__(self.container, items)
+        return fill(self.nodes, PySequence_Fast_ITEMS(arrays), entries)
 
     cdef object build_failed(self, list arrays, int entries, dict errors, int64_t n):
         """Returns the nest of a batch with n rows, of which some failed: `errors` has their texts by row."""
@@ -75,3 +88,40 @@ cdef class ResultTemplate:
         if errors and self.add_errors is not None:
             self.add_errors(result, errors, n)
         return result
+
+
+def count_nodes(nest):
+    """Return the number of nodes of a nest."""
+    if isinstance(nest, str):
+        return 1
+    return 1 + sum(map(count_nodes, nest.values() if isinstance(nest, dict) else nest))
+
+
+cdef object fill(const Node* node, PyObject** arrays, int entries):
+    """Returns the nest of a node."""
+    cdef const Node* child = node + 1
+    cdef int i
+    if node.kind == LEAF:
+        return <object>arrays[node.index]
+    if node.kind == DICT:
+        nest = {}
+        for i in range(node.children):
+            if not child.needs & ~entries:
+                if child.kind == LEAF:
+                    PyDict_SetItem(nest, child.key, arrays[child.index])
+                else:
+                    part = fill(child, arrays, entries)
+                    PyDict_SetItem(nest, child.key, <PyObject*>part)
+            child += child.size
+        return nest
+    items = PyTuple_New(node.children)
+    for i in range(node.children):
+        if child.kind == LEAF:
+            Py_INCREF_BORROWED(arrays[child.index])
+            PyTuple_SET_ITEM(items, i, arrays[child.index])
+        else:
+            part = fill(child, arrays, entries)
+            Py_INCREF(part)
+            PyTuple_SET_ITEM(items, i, <PyObject*>part)
+        child += child.size
+    return items if node.kind == TUPLE else tuple.__new__(<object>node.container, items)
