@@ -65,16 +65,19 @@ cdef class BatchBlock:
                 return True
         return False
 
-    cdef bint is_pristine(self, const Column* columns):
-        """Whether every array has its original memory, shape, dtype and flags."""
+    cdef Condition look(self, const Column* columns):
+        """Returns in which condition the arrays are: is_held() and the comparison with what was made, in one pass."""
         cdef const Column* c
+        cdef PyObject* a
         cdef Py_ssize_t i
+        cdef bint is_held = False
+        cdef uintptr_t changes = 0
         for i in range(PyList_GET_SIZE(self.arrays)):
             c = &columns[i]
-            if ep_changes(PyList_GET_ITEM(self.arrays, i), <char*>self.block + c.offset, c.flags, c.descr, c.ndim,
-                          c.dims):
-                return False
-        return True
+            a = PyList_GET_ITEM(self.arrays, i)
+            is_held |= (ep_refcount(a) != 1) | ep_has_weakref(a)
+            changes |= ep_changes(a, <char*>self.block + c.offset, c.flags, c.descr, c.ndim, c.dims)
+        return HELD if is_held else CHANGED if changes else UNUSED
 
     cdef void show(self, Block* block, BlockMemory memory, const Column* columns):
         """Points the arrays, which nobody may hold, at another block of the same store."""

@@ -16,7 +16,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 from posix.mman cimport MADV_DONTNEED, madvise
 
-from envpool._core.batch_block cimport BatchBlock, Column, batch_block_of
+from envpool._core.batch_block cimport BatchBlock, CHANGED, Column, Condition, HELD, batch_block_of
 from envpool._core.block_memory cimport BlockMemory, HUGE, HUGE_PAGE, MAPPED, PAGE, round_up
 from envpool._core.structs cimport (
     DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, EPISODE_LENGTH, EPISODE_MASK, EPISODE_RETURN, EPISODE_TIME, GAME_LENGTH,
@@ -179,22 +179,27 @@ cdef class BlockStore:
         Making objects may start the garbage collector, and so run any code.
         """
         cdef BatchBlock b
+        cdef Condition condition = HELD
         if self.ready is not None:
             return 0
         b = self.last_but_one
         if b is not None:
             self.last_but_one = None
-            if b.is_held():
+            condition = b.look(self.columns)
+            if condition == HELD:
                 self.recent.append(b)
                 b = None
-        if b is None and self.last is not None and not self.last.is_held():
-            b, self.last = self.last, None
+        if b is None and self.last is not None:
+            condition = self.last.look(self.columns)
+            if condition != HELD:
+                b, self.last = self.last, None
         if b is None or self.has_others():
             b = self.choose(b)
-        if b is None:
+            condition = HELD if b is None else b.look(self.columns)     # again: a debugger may have found the arrays
+        if condition == HELD:
             b = self.new_batch_block()
         else:
-            if not b.is_pristine(self.columns):
+            if condition == CHANGED:
                 b = batch_block_of(b.block, b.memory, self.columns, self.dtypes)
             b.block.written = 0
             self.reused += 1

@@ -100,12 +100,12 @@ def count_nodes(nest):
 cdef object fill(const Node* node, PyObject** arrays, int entries):
     """Returns the nest of a node."""
     cdef const Node* child = node + 1
-    cdef int i
+    cdef int i, _i
     if node.kind == LEAF:
         return <object>arrays[node.index]
     if node.kind == DICT:
         nest = {}
-        for i in range(node.children):
+        for _i in range(node.children):
             if not child.needs & ~entries:
                 if child.kind == LEAF:
                     PyDict_SetItem(nest, child.key, arrays[child.index])
