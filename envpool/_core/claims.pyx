@@ -158,11 +158,11 @@ cdef bint run_from(Engine* e, Queue* q, Worker* watched) noexcept nogil:
     if watched != NULL:
         note_start(watched, ids, n, start)
     if first >= partial_from:
-        execute_partial(e, ids)
+        execute_partial(e, ids, start)
     elif e.is_sync:
-        execute_sync(e, ids, n, row)
+        execute_sync(e, ids, n, row, start)
     else:
-        execute_async(e, ids, <int32_t>n)
+        execute_async(e, ids, <int32_t>n, start)
     if watched != NULL:
         note_end(watched)
     if measure:

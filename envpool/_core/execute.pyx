@@ -28,6 +28,7 @@ cdef struct Outcome:            # results of one step, by position
     uint8_t* truncated
     int32_t* elapsed
     float* discount             # NULL unless the API style asks for it
+    int64_t started             # when the execution began, ns; 0 if it was not measured
 
 
 cdef int32_t find_nonzero(const uint8_t* flags, int32_t n, int32_t* found) noexcept nogil:
@@ -105,6 +106,7 @@ cdef void simulate_seeded(Engine* e, const int32_t* ids, int32_t n, const int32_
         one.truncated = out.truncated + i
         one.elapsed = out.elapsed + i
         one.discount = NULL if out.discount == NULL else out.discount + i
+        one.started = out.started
         if errors[i] == 0:
             simulate(e, ids + i, 1, &one, fused, row + i)
             continue
@@ -196,7 +198,7 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
         out.truncated[i] = errors[i] != 0
         e.reset[ids[i]] = ended if errors[i] else RUNNING
     if e.tally != NULL:
-        count_rewards(e, ids, n, contiguous, out.reward, resets, num_resets)
+        count_rewards(e, ids, n, contiguous, out.reward, resets, num_resets, out.started)
 
 
 cdef void clear_row(Engine* e, void** fields, int64_t row, int64_t n) noexcept nogil:
@@ -232,6 +234,7 @@ cdef void reset_ended(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_
     unused.truncated = &truncated
     unused.elapsed = &elapsed
     unused.discount = NULL
+    unused.started = 0
     if b.clears_final:
         clear_row(e, b.final, row, n)
         memset(b.final_mask + row, 0, n)
@@ -323,24 +326,26 @@ cdef void arrive(Engine* e, int32_t id) noexcept nogil:
         wake_consumer(e)
 
 
-cdef void execute_partial(Engine* e, const int32_t* id) noexcept nogil:
+cdef void execute_partial(Engine* e, const int32_t* id, int64_t started) noexcept nogil:
     """Steps one env into its row of the block of partial batches."""
-    execute_in_place(e, e.partial_block, id, 1, id[0])
+    execute_in_place(e, e.partial_block, id, 1, id[0], started)
     arrive(e, id[0])
 
 
-cdef void execute_sync(Engine* e, const int32_t* ids, int64_t n, int64_t row) noexcept nogil:
+cdef void execute_sync(Engine* e, const int32_t* ids, int64_t n, int64_t row, int64_t started) noexcept nogil:
     """Steps envs into the only block in flight, from `row` on."""
-    execute_in_place(e, e.blocks[0], ids, n, row)
+    execute_in_place(e, e.blocks[0], ids, n, row, started)
     rows_written(e, e.blocks[0], e.base + row, n)
 
 
-cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, int64_t row) noexcept nogil:
+cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, int64_t row,
+                           int64_t started) noexcept nogil:
     """Steps envs whose rows are fixed: env ids[i] has the row `row + i` of the block."""
     cdef Outcome out
     cdef int64_t start = 0, r
     cdef int32_t k, i
     cdef void** fused = b.fields if e.env_def.run_many != NULL else NULL
+    out.started = started
     while start < n:
         k = <int32_t>min(n - start, ENVPOOL_MAX_BATCH)
         r = row + start
@@ -360,7 +365,7 @@ cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, i
         start += k
 
 
-cdef void execute_async(Engine* e, const int32_t* ids, int32_t n) noexcept nogil:
+cdef void execute_async(Engine* e, const int32_t* ids, int32_t n, int64_t started) noexcept nogil:
     """Steps n <= ENVPOOL_MAX_BATCH envs, then allocates the next free rows for them, across blocks if need be."""
     cdef float reward[ENVPOOL_MAX_BATCH]
     cdef uint8_t terminated[ENVPOOL_MAX_BATCH]
@@ -376,6 +381,7 @@ cdef void execute_async(Engine* e, const int32_t* ids, int32_t n) noexcept nogil
     out.truncated = truncated
     out.elapsed = elapsed
     out.discount = discount
+    out.started = started
     simulate(e, ids, n, &out, NULL, 0)
     position = ep_add_sc64(&e.alloc, n)
     while start < n:

@@ -45,8 +45,9 @@ cdef enum:
 # ---- threads that simulate -------------------------------------------------------------------------------------------
 
 cdef void count_rewards(Engine* e, const int32_t* ids, int32_t n, bint contiguous, const float* reward,
-                        const int32_t* resets, int32_t num_resets) noexcept nogil:
-    """Adds the rewards of a chunk, and notes when the episodes of its `resets` (num_resets), positions, begin.
+                        const int32_t* resets, int32_t num_resets, int64_t started) noexcept nogil:
+    """Adds the rewards of a chunk, and notes when the episodes of its `resets` (num_resets), positions, begin: when the
+    execution of the chunk `started`, or now if that is 0.
 
     The reward of a reset is zero. With SAME_STEP an episode begins when the row of the last one is handed out.
     """
@@ -60,7 +61,7 @@ cdef void count_rewards(Engine* e, const int32_t* ids, int32_t n, bint contiguou
             tally.returns[ids[i]] += reward[i]
     if num_resets == 0 or e.autoreset == SAME_STEP:
         return
-    now = ep_now()
+    now = started if started else ep_now()
     for k in range(num_resets):
         i = ids[resets[k]]
         tally.began[i] = now
