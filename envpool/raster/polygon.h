@@ -3,8 +3,8 @@
  * A row is filled between pairs of crossings with the edges. Of the crossings in the order of the edges, the first, third
  * and so on are rounded down and the others up. An edge crosses the rows from its upper end to the row before its lower end;
  * in the last row of the polygon, the edges that end there count. Horizontal edges between the first and the last row are
- * drawn as well. Triangles are filled between their longest edge and the two others, rounded towards the upper ends. All
- * arithmetic is in float32.
+ * drawn as well. Triangles are filled between the edge from their first to their last row and the two others; a crossing is
+ * rounded towards the upper end of its edge. Crossings are computed in float32.
  */
 #ifndef ENVPOOL_RASTER_POLYGON_H
 #define ENVPOOL_RASTER_POLYGON_H
@@ -48,7 +48,7 @@ static inline int32_t polygon_whole(float value) {
   return value >= -2147483648.0f && value < 2147483648.0f ? (int32_t)value : INT32_MIN;
 }
 
-/* Adds and multiplies; results that do not fit wrap around. */
+/* Sum, difference and product; results that do not fit wrap around. */
 static inline int32_t polygon_add(int32_t a, int32_t b) { return (int32_t)((uint32_t)a + (uint32_t)b); }
 static inline int32_t polygon_distance(int32_t from, int32_t to) { return (int32_t)((uint32_t)to - (uint32_t)from); }
 static inline int32_t polygon_product(int32_t a, int32_t b) { return (int32_t)((uint32_t)a * (uint32_t)b); }
