@@ -63,6 +63,8 @@ install_requirements() {
     local venv=$1
     shift
     python scripts/requirements.py "$@" >"$venv/wanted.txt"
+    # Two packages own the module pygame: removing one of them takes the files of the other along, unless it comes first.
+    cmp -s "$venv/wanted.txt" "$venv/installed.txt" || python -m pip uninstall -q -y pygame 2>/dev/null
     install_wanted "$venv" "the requirements of pyproject.toml for: $*"
 }
 

@@ -55,7 +55,7 @@ static inline void lander_draw(const LanderScene *s, uint8_t *pixels) {
   for (int32 i = 0; i < 3; i++) {
     const Outline o = outline_of(s->parts[i]);
     outline_fill(&c, o.corners, o.count, 0xe66680);
-    for (int32 k = 0; k < o.count; k++) outline_line(&c, o.corners[k], o.corners[(k + 1) % o.count], 0x804d4d);
+    aaline_draw_through(&c, o.corners, o.count, 1, 0x804d4d);
     lander_draw_flags(&c, s);
   }
 }

@@ -19,7 +19,7 @@ from envpool.verify.gymnasium_oracle import GymnasiumOracle
 WIND_STREAM = 0x77696E64
 #: What LunarLander makes its world with.
 WORLD = f"{lunar_lander.__name__}.Box2D.b2World"
-PACKAGES = ("gymnasium", "box2d", "pygame")
+PACKAGES = ("gymnasium", "box2d", "pygame-ce")
 
 
 class LunarLanderV2(lunar_lander.LunarLander):

@@ -8,7 +8,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t, uint8_t
 
-from envpool.raster.aaline cimport aaline_draw
+from envpool.raster.aaline cimport aaline_draw_through
 from envpool.raster.canvas cimport (
     canvas, canvas_clear, canvas_colour, canvas_flipped, canvas_of_frame_flipped, canvas_set,
 )
@@ -86,12 +86,10 @@ def height_of(position):
 def hill(points, height, width):
     """Return an image of a line through points (n, 2): uint8 (height, width, 3)."""
     cdef uint8_t[:, :, ::1] pixels = np.empty((height, width, 3), np.uint8)
-    cdef float[:, ::1] p = points.astype(np.float32)
+    cdef double[:, ::1] p = points
     cdef canvas c = canvas_flipped(&pixels[0, 0, 0], height, width)
-    cdef Py_ssize_t k
     canvas_clear(&c, canvas_colour(255, 255, 255))
-    for k in range(p.shape[0] - 1):
-        aaline_draw(&c, p[k, 0], p[k, 1], p[k + 1, 0], p[k + 1, 1], 0)
+    aaline_draw_through(&c, <const double (*)[2]>&p[0, 0], <int32_t>p.shape[0], False, 0)
     return np.asarray(pixels)
 
 

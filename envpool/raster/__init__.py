@@ -1,1 +1,1 @@
-"""A software rasteriser that draws the same pixels as pygame, for families whose upstream environments use pygame."""
+"""A software rasteriser that draws the same pixels as pygame-ce, for families whose upstream environments use it."""

@@ -1,4 +1,4 @@
-/* Antialiased lines: the pixels of pygame.draw.aaline, in float32 arithmetic. */
+/* Antialiased lines: the pixels of pygame.draw.aaline and pygame.draw.aalines, in float32 arithmetic. */
 #ifndef ENVPOOL_RASTER_AALINE_H
 #define ENVPOOL_RASTER_AALINE_H
 
@@ -37,6 +37,12 @@ static inline void aaline_end(const aaline_target *t, int32_t along, float acros
   aaline_plot(t, along, whole - 1, (1 - share) * gap);
 }
 
+/* Which ends of a line are not drawn, since it is one of several lines. A shared end is drawn nevertheless if only one of
+ * the two lines is steep. */
+typedef struct aaline_ends {
+  int32_t hides_first, hides_last, is_bend;
+} aaline_ends;
+
 static inline void aaline_swap(float *a, float *b) {
   const float kept = *a;
   *a = *b;
@@ -44,8 +50,9 @@ static inline void aaline_swap(float *a, float *b) {
 }
 
 /* Draws a line, or nothing if a coordinate is not finite. The line is clipped to the canvas plus one pixel on each side, so
- * that pixels at the border get their part of it. */
-static inline void aaline_draw(const canvas *c, float x1, float y1, float x2, float y2, uint32_t colour) {
+ * that pixels at the border get their part of it. The first end is the left one, or the upper one of a steep line. */
+static inline void aaline_draw_part(const canvas *c, float x1, float y1, float x2, float y2, uint32_t colour,
+                                    const aaline_ends *ends) {
   float dx = x2 - x1, dy = y2 - y1;
   if (!isfinite(dx) || !isfinite(dy))
     return;
@@ -97,12 +104,16 @@ static inline void aaline_draw(const canvas *c, float x1, float y1, float x2, fl
   int32_t first = canvas_coordinate(x1);
   const int32_t last = canvas_coordinate(ceil(x2));
   float across = y1 + gradient * ((float)first - x1);
-  if (x2 > 0) {
+  if (x2 > 0 && (!ends->hides_first || ends->is_bend)) {
     aaline_end(&t, first, across, (float)(1 + first) - x1);
     across += gradient;
     first++;
   }
-  if (x1 < right - 1)
+  if (ends->hides_first) {
+    first = canvas_coordinate(ceil(x1));
+    across = y1 + gradient * ((float)first - x1);
+  }
+  if (x1 < right - 1 && (!ends->hides_last || ends->is_bend))
     aaline_end(&t, last, y2 + gradient * ((float)last - x2), (float)(1 - last) + x2);
   for (int32_t along = first; along < last; along++, across += gradient) {
     const int32_t whole = canvas_coordinate(across);
@@ -110,6 +121,34 @@ static inline void aaline_draw(const canvas *c, float x1, float y1, float x2, fl
     aaline_plot(&t, along, whole - 1, near);
     if ((float)whole < across)
       aaline_plot(&t, along, whole, 1 - near);
+  }
+}
+
+static inline void aaline_draw(const canvas *c, float x1, float y1, float x2, float y2, uint32_t colour) {
+  const aaline_ends both = {0, 0, 0};
+  aaline_draw_part(c, x1, y1, x2, y2, colour, &both);
+}
+
+/* Returns whether two points are farther apart in one direction than in the other. */
+static inline int32_t aaline_is_steep(float x1, float y1, float x2, float y2) { return fabsf(x2 - x1) < fabsf(y2 - y1); }
+
+/* Draws lines through points (count, 2), at least three, whose coordinates are rounded to float32; if `is_closed`, also from
+ * the last point to the first. Both ends of a line are hidden unless the coordinates of its second point are whole numbers,
+ * apart from the two ends of the whole. As in pygame, the height of the second line is measured from the start of the first
+ * one where the two are compared. */
+static inline void aaline_draw_through(const canvas *c, const double (*points)[2], int32_t count, int32_t is_closed,
+                                       uint32_t colour) {
+  int32_t was_steep = 0;
+  for (int32_t i = 0; i < count - 1 + is_closed; i++) {
+    const double *next = points[i + 1 < count ? i + 1 : 0];
+    const float x1 = (float)points[i][0], y1 = (float)points[i][1], x2 = (float)next[0], y2 = (float)next[1];
+    const int32_t is_shared = roundf(x2) != x2 || roundf(y2) != y2;
+    const int32_t is_steep = aaline_is_steep(x1, y1, x2, y2);
+    const int32_t is_bend = i > 0 ? is_steep != was_steep
+                                  : is_steep > aaline_is_steep(x2, y1, (float)points[2][0], (float)points[2][1]);
+    const aaline_ends ends = {is_shared && (i > 0 || is_closed), is_shared && (i < count - 2 || is_closed), is_bend};
+    aaline_draw_part(c, x1, y1, x2, y2, colour, &ends);
+    was_steep = is_steep;
   }
 }
 

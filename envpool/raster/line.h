@@ -2,106 +2,70 @@
 #ifndef ENVPOOL_RASTER_LINE_H
 #define ENVPOOL_RASTER_LINE_H
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "canvas.h"
 
-/* A line, clipped. Clipping rounds the ends, so that the pixels may differ from those of the original line. */
+/* The part of a line that is within the rows of a canvas if the line is steep, or else within its columns. It has one pixel
+ * in each of these rows or columns, all of them pixels of the whole line. */
 typedef struct line {
-  int32_t x[2], y[2];
-  int32_t end_x, end_y;  /* last pixel, not clipped                                           */
-  int32_t width, height; /* of the whole line, not clipped                                    */
-  int32_t right, down;   /* directions: 1 or -1                                               */
+  int32_t x, y;           /* first pixel                                                                      */
+  int32_t count;          /* pixels, at least 1                                                               */
+  int32_t right, down;    /* directions: 1 or -1                                                              */
+  int32_t longer, shorter; /* height and width of the whole line, or width and height if it is not steep      */
+  int32_t error;          /* grows by `shorter` with each pixel; at `longer`, the line moves to the side      */
+  int32_t is_steep;       /* whether the line is at least as high as it is wide                               */
   uint32_t colour;
 } line;
 
 /* Colours the pixels of a row between two columns, both included and in order; they may lie outside of the canvas. */
 typedef void line_span(void *target, int32_t y, int32_t from, int32_t to, uint32_t colour);
 
-/* Reduces [*first, *last] to the parameters t for which position + t * step is in [0, size]. */
-static inline void line_clip_side(double position, double step, double size, double *first, double *last) {
-  if (step == 0)
-    return;
-  const double low = -position / step, high = (size - position) / step;
-  *first = fmax(*first, step > 0 ? low : high);
-  *last = fmin(*last, step > 0 ? high : low);
-}
-
-static inline int32_t line_round(double value) { return (int32_t)(value < 0 ? value - 0.5 : value + 0.5); }
-
 /* Prepares a line on a canvas. Fractions of coordinates are discarded. Returns 0 if no part of the line is visible. */
 static inline int32_t line_init(line *l, int32_t width, int32_t height, const double *from, const double *to,
                                 uint32_t colour) {
   const int32_t x = canvas_coordinate(from[0]), y = canvas_coordinate(from[1]);
-  const double far = 1 << 30; /* differences of larger coordinates would overflow */
-  l->end_x = canvas_coordinate(to[0]);
-  l->end_y = canvas_coordinate(to[1]);
-  if (fabs((double)x) > far || fabs((double)y) > far || fabs((double)l->end_x) > far || fabs((double)l->end_y) > far)
+  const int32_t end_x = canvas_coordinate(to[0]), end_y = canvas_coordinate(to[1]);
+  const int32_t far = 1 << 29; /* differences and errors of larger coordinates would overflow */
+  if (x < -far || x > far || y < -far || y > far || end_x < -far || end_x > far || end_y < -far || end_y > far)
     return 0;
-  const int32_t dx = l->end_x - x, dy = l->end_y - y;
-  double first = 0, last = 1;
-  if ((dx == 0 && (x < 0 || x > width)) || (dy == 0 && (y < 0 || y > height)))
-    return 0;
-  line_clip_side(x, dx, width, &first, &last);
-  line_clip_side(y, dy, height, &first, &last);
+  l->right = end_x > x ? 1 : -1;
+  l->down = end_y > y ? 1 : -1;
+  l->is_steep = abs(end_x - x) <= abs(end_y - y);
+  l->longer = l->is_steep ? abs(end_y - y) : abs(end_x - x);
+  l->shorter = l->is_steep ? abs(end_x - x) : abs(end_y - y);
+  l->colour = colour;
+
+  /* The pixels before the canvas are skipped. */
+  const int32_t start = l->is_steep ? y : x, direction = l->is_steep ? l->down : l->right;
+  const int32_t size = l->is_steep ? height : width;
+  const int32_t before = direction > 0 ? -start : start - (size - 1), within = direction > 0 ? size - 1 - start : start;
+  const int32_t first = before > 0 ? before : 0, last = within < l->longer ? within : l->longer;
   if (first > last)
     return 0;
-  l->x[0] = x + line_round(dx * first);
-  l->y[0] = y + line_round(dy * first);
-  l->x[1] = x + line_round(dx * last);
-  l->y[1] = y + line_round(dy * last);
-  l->width = abs(dx);
-  l->height = abs(dy);
-  l->right = dx > 0 ? 1 : -1;
-  l->down = dy > 0 ? 1 : -1;
-  l->colour = colour;
+  l->count = last - first + 1;
+  const int64_t errors = (int64_t)first * l->shorter + l->longer - 1 - l->longer / 2;
+  const int32_t aside = l->longer ? (int32_t)(errors / l->longer) : 0;
+  l->error = l->longer ? (int32_t)(errors % l->longer) : 0;
+  l->x = x + l->right * (l->is_steep ? aside : first);
+  l->y = y + l->down * (l->is_steep ? first : aside);
   return 1;
 }
 
-/* Advances from one pixel of a line to the next. */
-static inline void line_advance(int32_t *x, int32_t *y, int32_t *error, int32_t width, int32_t height, int32_t right,
-                                int32_t down) {
-  const int32_t before = *error;
-  if (before > -width) {
-    *error -= height;
-    *x += right;
-  }
-  if (before < height) {
-    *error += width;
-    *y += down;
-  }
-}
-
-/* Draws a line with a width of one pixel. The clipped line is drawn as if it were an independent line. */
-__attribute__((always_inline)) static inline void line_draw_thin(const line *l, line_span *span, void *target) {
-  const int32_t width = abs(l->x[1] - l->x[0]), height = abs(l->y[1] - l->y[0]);
-  const int32_t right = l->x[0] < l->x[1] ? 1 : -1, down = l->y[0] < l->y[1] ? 1 : -1;
-  int32_t x = l->x[0], y = l->y[0], error = (width > height ? width : -height) / 2;
-  for (; x != l->x[1] || y != l->y[1]; line_advance(&x, &y, &error, width, height, right, down))
-    span(target, y, x, x, l->colour);
-  span(target, y, x, x, l->colour);
-}
-
-/* Draws a line with a width of two pixels: the second pixel is the next one in the row, or in the column if the line is
- * flat. The clipped line continues as the whole line would, also beyond its end while it is on the canvas (in_width,
- * in_height). */
-__attribute__((always_inline)) static inline void line_draw_double(const line *l, int32_t in_width, int32_t in_height,
-                                                                   line_span *span, void *target) {
-  const int32_t is_steep = l->width <= l->height;
-  int32_t x = l->x[0], y = l->y[0], error = (l->width > l->height ? l->width : -l->height) / 2;
-  for (;;) {
-    const int32_t is_before = (x - l->x[1]) * l->right < 0 || (y - l->y[1]) * l->down < 0;
-    const int32_t is_end = is_steep ? y == l->end_y : x == l->end_x;
-    const int32_t has_row = y >= 0 && y < in_height, has_next_row = y + 1 >= 0 && y + 1 < in_height;
-    const int32_t has_column = x >= 0 && x < in_width, has_next_column = x + 1 >= 0 && x + 1 < in_width;
-    span(target, y, x, is_steep ? x + 1 : x, l->colour);
-    if (!is_steep)
+/* Draws a line with a width of one pixel, or of two: the second pixel is the next one in the row, or in the column if the
+ * line is flat. */
+__attribute__((always_inline)) static inline void line_draw_spans(const line *l, int32_t is_double, line_span *span,
+                                                                  void *target) {
+  int32_t x = l->x, y = l->y, error = l->error;
+  for (int32_t k = 0; k < l->count; k++) {
+    span(target, y, x, is_double && l->is_steep ? x + 1 : x, l->colour);
+    if (is_double && !l->is_steep)
       span(target, y + 1, x, x, l->colour);
-    if (!is_before && (is_end || !(is_steep ? has_row && (has_column || has_next_column)
-                                            : has_column && (has_row || has_next_row))))
-      return;
-    line_advance(&x, &y, &error, l->width, l->height, l->right, l->down);
+    error += l->shorter;
+    const int32_t moves = error >= l->longer;
+    error -= moves ? l->longer : 0;
+    x += l->is_steep && !moves ? 0 : l->right;
+    y += l->is_steep || moves ? l->down : 0;
   }
 }
 
@@ -113,7 +77,7 @@ static inline void line_canvas_span(void *target, int32_t y, int32_t from, int32
 static inline void line_draw(const canvas *c, const double *from, const double *to, uint32_t colour) {
   line l;
   if (line_init(&l, c->width, c->height, from, to, colour))
-    line_draw_thin(&l, line_canvas_span, (void *)c);
+    line_draw_spans(&l, 0, line_canvas_span, (void *)c);
 }
 
 /* Draws the sides of a polygon (count, 2) with a width of one pixel. */

@@ -1,8 +1,10 @@
 /* Filled polygons: the pixels of pygame.draw.polygon.
  *
- * A row is filled between pairs of crossings with the edges, which are rounded towards zero. An edge crosses the rows from
- * its upper end to the row before its lower end; in the last row of the polygon, the edges that end there count.
- * Horizontal edges between the first and the last row are drawn as well.
+ * A row is filled between pairs of crossings with the edges. Of the crossings in the order of the edges, the first, third
+ * and so on are rounded down and the others up. An edge crosses the rows from its upper end to the row before its lower end;
+ * in the last row of the polygon, the edges that end there count. Horizontal edges between the first and the last row are
+ * drawn as well. Triangles are filled between the edge from their first to their last row and the two others; a crossing is
+ * rounded towards the upper end of its edge. Crossings are computed in float32.
  */
 #ifndef ENVPOOL_RASTER_POLYGON_H
 #define ENVPOOL_RASTER_POLYGON_H
@@ -41,16 +43,65 @@ typedef struct polygon_crossings {
   uint8_t count[POLYGON_ROWS]; /* even */
 } polygon_crossings;
 
+/* Rounds towards zero, or returns INT32_MIN if the result does not fit. */
+static inline int32_t polygon_whole(float value) {
+  return value >= -2147483648.0f && value < 2147483648.0f ? (int32_t)value : INT32_MIN;
+}
+
+/* Sum, difference and product; results that do not fit wrap around. */
+static inline int32_t polygon_add(int32_t a, int32_t b) { return (int32_t)((uint32_t)a + (uint32_t)b); }
+static inline int32_t polygon_distance(int32_t from, int32_t to) { return (int32_t)((uint32_t)to - (uint32_t)from); }
+static inline int32_t polygon_product(int32_t a, int32_t b) { return (int32_t)((uint32_t)a * (uint32_t)b); }
+
 /* Adds the crossings of the edge that ends at vertex i with rows `begin` to `end`. */
 static inline void polygon_cross(polygon_crossings *c, const polygon *p, int32_t i, int32_t begin, int32_t end) {
   const int32_t before = i ? i - 1 : p->count - 1;
   const int32_t upper = p->y[before] < p->y[i] ? before : i, lower = upper == i ? before : i;
-  const double x1 = p->x[upper], width = (double)p->x[lower] - x1, y1 = p->y[upper], height = (double)p->y[lower] - y1;
-  if (height == 0)
+  const int32_t x1 = p->x[upper], y1 = p->y[upper], width = polygon_distance(x1, p->x[lower]);
+  const float height = (float)polygon_distance(y1, p->y[lower]);
+  if (p->y[lower] == y1)
     return;
   const int32_t bottom = p->y[lower] == p->high ? p->high : p->y[lower] - 1, last = bottom < end ? bottom : end;
-  for (int32_t y = p->y[upper] > begin ? p->y[upper] : begin; y <= last; y++)
-    c->x[y - begin][c->count[y - begin]++] = canvas_coordinate((y - y1) * width / height + x1);
+  for (int32_t y = y1 > begin ? y1 : begin; y <= last; y++) {
+    const float aside = (float)polygon_product(polygon_distance(y1, y), width) / height;
+    const int32_t towards_zero = polygon_whole(aside), count = c->count[y - begin]++;
+    const int32_t correction = count % 2 ? (float)towards_zero < aside : -((float)towards_zero > aside);
+    c->x[y - begin][count] = polygon_add(polygon_add(towards_zero, correction), x1);
+  }
+}
+
+/* Returns the slope of an edge of a triangle; that of a level edge is huge and has no effect. */
+static inline float polygon_slope(const polygon *p, int32_t from, int32_t to) {
+  return (float)(polygon_distance(p->x[from], p->x[to]) / (polygon_distance(p->y[from], p->y[to]) + 1e-17));
+}
+
+static inline void polygon_swap(int32_t *upper, int32_t *lower) {
+  const int32_t kept = *upper;
+  *upper = *lower;
+  *lower = kept;
+}
+
+/* Draws rows `begin` to `end` of a triangle. */
+__attribute__((always_inline)) static inline void polygon_draw_triangle(const polygon *p, int32_t begin, int32_t end,
+                                                                        polygon_span *span, void *target) {
+  int32_t top = 0, middle = 1, bottom = 2;
+  if (p->y[middle] < p->y[top])
+    polygon_swap(&top, &middle);
+  if (p->y[bottom] < p->y[middle]) {
+    polygon_swap(&middle, &bottom);
+    if (p->y[middle] < p->y[top])
+      polygon_swap(&top, &middle);
+  }
+  if (p->low == p->high && p->x[top] == p->x[middle])
+    polygon_swap(&middle, &bottom);
+  const float along = polygon_slope(p, top, bottom), above = polygon_slope(p, top, middle);
+  const float below = polygon_slope(p, middle, bottom);
+  for (int32_t y = begin; y <= end; y++) {
+    const int32_t is_above = y < p->y[middle], corner = is_above ? top : middle;
+    const float from_top = (float)polygon_distance(p->y[top], y), from_corner = (float)polygon_distance(p->y[corner], y);
+    span(target, y, polygon_add(p->x[top], polygon_whole(from_top * along)),
+         polygon_add(p->x[corner], polygon_whole(from_corner * (is_above ? above : below))), p->colour);
+  }
 }
 
 static inline void polygon_sort(int32_t *x, int32_t count) {
@@ -91,6 +142,10 @@ __attribute__((always_inline)) static inline void polygon_draw_spans(const polyg
   const int32_t begin = p->low > low ? p->low : low, end = p->high < high ? p->high : high;
   if (begin > end)
     return;
+  if (p->count == 3) {
+    polygon_draw_triangle(p, begin, end, span, target);
+    return;
+  }
   if (p->low == p->high) {
     int32_t left = p->x[0], right = p->x[0];
     for (int32_t i = 1; i < p->count; i++) {

@@ -1,4 +1,4 @@
-"""Images that native code draws, packed into bytes, and access to upstream's image files through pygame."""
+"""Images that native code draws, packed into bytes, and access to upstream's image files through pygame-ce."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def pygame_for(what: str) -> Any:
     try:
         import pygame
     except ImportError as error:
-        raise ImportError(f"frames of {what} need pygame: pip install 'envpool[render]'") from error
+        raise ImportError(f"frames of {what} need pygame-ce: pip install 'envpool[render]'") from error
     return pygame
 
 

@@ -1,4 +1,4 @@
-/* Scaling of images with the rounding of pygame.transform.smoothscale on x86 (its back end "SSE"): columns first, then rows;
+/* Scaling of images with the rounding of pygame.transform.smoothscale on x86 (its back end "SSE2"): columns first, then rows;
  * by area if the image shrinks, by linear interpolation if it grows.
  *
  * A shrunk pixel is the sum of the pixels that it covers, times 0x10000 / (their number), divided by 0x10000; a pixel on a

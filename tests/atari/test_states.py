@@ -72,6 +72,25 @@ def test_a_state_of_a_pool_that_does_not_render() -> None:
             assert first_difference(expected, Player(restored, actions, frames=frames).play(40, 60)) == ""
 
 
+def test_a_state_after_a_step_that_ended_early() -> None:
+    """A life may be lost in a frame that is not drawn; the state contains its picture nevertheless."""
+    options: dict[str, Any] = {"frame_skip": 9, "episodic_life": True}
+    with make("Breakout-v5", **options) as plain, make("Breakout-v5", render_mode="rgb_array", **options) as pool:
+        actions = actions_of(plain, 300)
+        plain.reset()
+        pool.reset()
+        lost = 0
+        for action in actions:
+            ended = plain.step(action)[2]
+            pool.step(action)
+            for i in np.flatnonzero(ended):
+                lost += 1
+                with make("Breakout-v5", render_mode="rgb_array", **options) as restored:
+                    restored.set_state(plain.get_state(i), i)
+                    assert np.array_equal(restored.render([i]), pool.render([i]))
+        assert lost >= 5
+
+
 @pytest.mark.parametrize("task_id", ["Pong-v5", "MontezumaRevenge-v5", "Adventure-v5"])
 def test_size(task_id: str) -> None:
     with make(task_id) as pool:

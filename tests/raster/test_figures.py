@@ -154,6 +154,20 @@ def test_smooth_lines(hook: Any, rounds: int) -> None:
 
 
 @pytest.mark.parametrize("rounds", ROUNDS)
+def test_smooth_lines_through_points(hook: Any, rounds: int) -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(rounds):
+        sheet, colour = Sheet(rng), rng.integers(0, 256, 3)
+        points = any_points(rng, int(rng.integers(3, 9)))
+        whole = rng.random(points.shape) < rng.choice([0, 0.5, 1])
+        points[whole] = np.round(points[whole])
+        is_closed = bool(rng.integers(2))
+        hook.aalines(*sheet.place, packed(colour), points, is_closed)
+        pygame.draw.aalines(sheet.surface, colour.tolist(), is_closed, points.tolist())
+        sheet.check(points)
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
 def test_images(hook: Any, rounds: int) -> None:
     rng = np.random.default_rng(3)
     for _ in range(rounds):
@@ -187,8 +201,7 @@ def test_every_blend(hook: Any) -> None:
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_scaling(hook: Any, rounds: int) -> None:
     rng = np.random.default_rng(4)
-    backend = pygame.transform.get_smoothscale_backend()
-    pygame.transform.set_smoothscale_backend("SSE")
+    assert pygame.transform.get_smoothscale_backend() == "SSE2"
     for _ in range(rounds):
         # One pixel is not scaled up: pygame reads beyond it.
         old = rng.integers(2, rng.choice([5, 60, 400]), 2)
@@ -204,7 +217,6 @@ def test_scaling(hook: Any, rounds: int) -> None:
         image = pygame.image.frombuffer(pixels.tobytes(), old[::-1].tolist(), form)
         scaled = pygame.image.tobytes(pygame.transform.smoothscale(image, new[::-1].tolist()), form)
         np.testing.assert_array_equal(memory[GUARD:-GUARD], np.frombuffer(scaled, np.uint8), f"{old} to {new}")
-    pygame.transform.set_smoothscale_backend(backend)
 
 
 @pytest.mark.parametrize("rounds", ROUNDS)
@@ -223,6 +235,8 @@ def test_numbers_that_pygame_refuses(hook: Any, rounds: int) -> None:
         hook.disc(*sheet.place, 0, *points[0], int(rng.integers(0, 1000)))
         hook.circle(*sheet.place, 0, *points[0], float(rng.integers(0, 1000)))
         hook.aaline(*sheet.place, 0, *points[:2].ravel())
+        hook.aalines(*sheet.place, 0, points, bool(rng.integers(2)))
+        hook.plain_polygon(*sheet.place, 0, points[:3].copy())
         hook.image(*sheet.place, np.zeros((3, 3, 4), np.uint8), *rng.choice([-(2**31), 2**31 - 1, 0], 2), 0)
         assert (sheet.memory[:GUARD] == FILL).all() and (sheet.memory[-GUARD:] == FILL).all(), points
     for value in (np.nan, np.inf, -np.inf, 9.3e18):

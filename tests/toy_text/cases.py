@@ -309,7 +309,8 @@ def frames() -> Iterator[FrameCase]:
     for rows, columns in ((3, 40), (70, 7), (2, 600)):  # Upstream's frames have 512 pixels a side at most.
         options = {"desc": large_lake(rows, columns)}
         make = rendered(upstream_of("FrozenLake-v1", options))
-        how = {"options": options, "steps": (0, 9), "seeds": (0,)}
+        # In cells narrower than a pixel, upstream leaves the walker of the frame before.
+        how = {"options": options, "steps": (0, 9) if columns <= 512 else (9,), "seeds": (0,)}
         yield FrameCase("FrozenLake-v1", make, f"map of {rows}x{columns}", None, how)
 
 

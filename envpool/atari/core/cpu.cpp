@@ -155,7 +155,7 @@ bool Cpu::execute(uint32_t number) {
   };
 #undef AT
 #undef RARE
-  if (myExecutionStatus & FatalErrorBit) return M6502Low::execute(number);
+  if (is_plain_ || myExecutionStatus & FatalErrorBit) return M6502Low::execute(number);
   myExecutionStatus = 0;
   if (number == 0) return true;
 
@@ -375,7 +375,6 @@ piecemeal:
 undo:
   cycles -= myInstructionSystemCycleTable[at[0]];
 rare:
-  if (!Video::is_blanking(*tia_)) Video::advance(*tia_, static_cast<int>(cycles * 3));
   STORE_REGISTERS;
   M6502Low::execute(1);
   LOAD_REGISTERS;
@@ -383,6 +382,10 @@ rare:
 
 done:
   STORE_REGISTERS;
+  if (!(myExecutionStatus & StopExecutionBit)) {
+    has_left_unfinished_ = true;
+    Video::keep_rest(*tia_);
+  }
   return !(myExecutionStatus & FatalErrorBit) || (myExecutionStatus & StopExecutionBit);
 }
 

@@ -7,6 +7,8 @@
 #ifndef ENVPOOL_ATARI_CPU_H
 #define ENVPOOL_ATARI_CPU_H
 
+#include <utility>
+
 #include "ale/emucore/M6502Low.hxx"
 #include "ale/emucore/M6532.hxx"
 #include "ale/emucore/System.hxx"
@@ -26,6 +28,13 @@ class Cpu final : public ale::stella::M6502Low {
 
   /* Executes instructions until the frame ends, at most `number` of them. */
   bool execute(uint32_t number) override;
+
+  /* Sets whether M6502Low executes all instructions. The television chip is then brought up to date with every access, as
+   * in ALE; otherwise only with those that change the frame, which can be seen in a frame that is left unfinished. */
+  void set_plain(bool on) { is_plain_ = on; }
+
+  /* Returns whether a frame was left unfinished since the last call, other than by M6502Low alone. */
+  bool has_left_unfinished() { return std::exchange(has_left_unfinished_, false); }
 
   /* Save and restore the registers. */
   void save(ProcessorState *state) const;
@@ -62,6 +71,8 @@ class Cpu final : public ale::stella::M6502Low {
   /* Advances the system's clock to `cycles`. */
   void synchronise(uint32_t cycles) { mySystem->incrementCycles(cycles - mySystem->cycles()); }
 
+  bool is_plain_ = false;         /* whether M6502Low executes all instructions                               */
+  bool has_left_unfinished_ = false;
   const Page *pages_;             /* of the system: 128 pages of 64 bytes; cartridges with banks change them  */
   uint8_t *ram_;                  /* the RAM of the console (128)                                             */
   ale::stella::TIA *tia_;         /* the television chip                                                      */

@@ -112,18 +112,23 @@ bool Cpu::is_valid(const ProcessorState &s) {
 
 void Cpu::restore(const ProcessorState &state) { visit_all(state, *this, Restore()); }
 
-void Player::save(MachineState *state) const {
+void Player::save(MachineState *state) {
+  if (num_frames_ > 0) redraw();
   *state = {};
   state->console_random = generator_of(machine_.rng());
   state->action_random = generator_of(environment_.getEnvironmentRNG());
-  cartridge_.save(&state->cartridge);
-  state->cycles = machine_.cycles();
   ale::stella::Serializer words;
   game_.saveState(words);
   const std::string text = words.get_str();
   std::memcpy(state->game, text.data(), std::min(text.size(), sizeof state->game));
   visit_extras(*state, game_, game_.rom(), Save());
   state->held = held_;
+  save_console(state);
+}
+
+void Player::save_console(MachineState *state) const {
+  cartridge_.save(&state->cartridge);
+  state->cycles = machine_.cycles();
   state->left_paddle = state_.*member(LeftPaddle());
   state->right_paddle = state_.*member(RightPaddle());
   visit_all(state->timer, timer_of(machine_), Save());
@@ -154,14 +159,29 @@ bool Player::is_valid(const MachineState &s) const {
   return true;
 }
 
+void Player::save_start() {
+  save_console(&start_);
+  start_buffer_ = tia_.currentFrameBuffer();
+}
+
+void Player::restore_start() {
+  if (tia_.currentFrameBuffer() != start_buffer_) Video::swap_buffers(tia_);
+  restore_console(start_);
+}
+
 void Player::restore(const MachineState &state) {
   generator_of(machine_.rng()) = state.console_random;
   generator_of(environment_.getEnvironmentRNG()) = state.action_random;
-  cartridge_.restore(state.cartridge);
-  machine_.incrementCycles(state.cycles - machine_.cycles());
   load_game(game_, state);
   visit_extras(state, game_, game_.rom(), Restore());
   held_ = static_cast<ale::Action>(state.held);
+  wrong_[0] = wrong_[1] = num_frames_ = 0;
+  restore_console(state);
+}
+
+void Player::restore_console(const MachineState &state) {
+  cartridge_.restore(state.cartridge);
+  machine_.incrementCycles(state.cycles - machine_.cycles());
   state_.*member(LeftPaddle()) = state.left_paddle;
   state_.*member(RightPaddle()) = state.right_paddle;
   visit_all(state.timer, timer_of(machine_), Restore());

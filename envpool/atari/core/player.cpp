@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "ale/emucore/Console.hxx"
 #include "cpu.h"
+#include "generator.h"
 #include "video.h"
 
 namespace envpool::atari {
 
 namespace {
-
-/* Some frames of these games take longer than TIA waits. Such a frame is drawn in several parts, over the previous content
- * of the buffer. */
-constexpr const char *kSlowGames[] = {"tic_tac_toe_3d", "video_checkers"};
 
 bool has_paddles(const ale::stella::Console &console) {
   const auto &properties = console.properties();
@@ -33,15 +31,24 @@ Player::Player(ale::stella::OSystem &system, ale::RomSettings &game, ale::Stella
       held_(ale::PLAYER_A_NOOP),
       repeat_(repeat_action_probability),
       has_paddles_(has_paddles(system.console())),
-      needs_all_frames_(std::any_of(std::begin(kSlowGames), std::end(kSlowGames),
-                                    [&](const char *name) { return std::string(game.rom()) == name; })),
       cpu_(*Cpu::replace(machine_)),
       cartridge_(machine_),
       ram_(cpu_.ram()) {}
 
 void Player::reset() {
   Video::set_drawing(tia_, true);
-  environment_.reset();
+  cpu_.set_plain(false);
+  save_start();
+  start_.console_random = generator_of(machine_.rng());
+  cpu_.has_left_unfinished();
+  environment_.reset(); /* clears the frame buffers */
+  if (cpu_.has_left_unfinished()) {
+    cpu_.set_plain(true);
+    restore_start();
+    generator_of(machine_.rng()) = start_.console_random;
+    environment_.reset();
+  }
+  wrong_[0] = wrong_[1] = num_frames_ = 0;
   state_ = environment_.getState();
   held_ = ale::PLAYER_A_NOOP;
 }
@@ -53,16 +60,44 @@ int Player::act(int action, bool draw) {
   generator.nextDouble();
   if (game_.isTerminal()) return 0;
 
-  Video::set_drawing(tia_, draw || needs_all_frames_);
+  /* The rest of an unfinished frame is drawn in any case, so that only its first part has to be drawn later. So are the
+   * last two frames of a long history, after which it usually ends. */
+  const bool continues = Video::is_unfinished(tia_);
+  const bool is_drawn = draw || continues || num_frames_ >= kLongest - 2;
   const ale::Action done = game_.isLegal(held_) ? held_ : ale::PLAYER_A_NOOP;
-  if (has_paddles_) {
-    state_.applyActionPaddles(system_.event(), done, 1.0f, ale::PLAYER_B_NOOP, 0.0f);
-  } else {
-    state_.applyActionJoysticks(system_.event(), done, ale::PLAYER_B_NOOP);
-  }
-  tia_.update();
+  if (num_frames_ == 0 && !continues) save_start();
+  if (num_frames_ > 0 || !continues) history_[num_frames_++] = static_cast<uint8_t>(done);
+  emulate(done, is_drawn, continues);
+  if ((draw && wrong_[0] > 0) || num_frames_ == kLongest) redraw();
+  if (wrong_[0] == 0 && wrong_[1] == 0) num_frames_ = 0;
   game_.step(machine_);
   return game_.getReward();
+}
+
+void Player::emulate(ale::Action action, bool draw, bool exactly) {
+  if (has_paddles_) {
+    state_.applyActionPaddles(system_.event(), action, 1.0f, ale::PLAYER_B_NOOP, 0.0f);
+  } else {
+    state_.applyActionJoysticks(system_.event(), action, ale::PLAYER_B_NOOP);
+  }
+  Video::set_drawing(tia_, draw);
+  cpu_.set_plain(exactly);
+  const bool is_new = !Video::is_unfinished(tia_);
+  if (is_new) std::swap(wrong_[0], wrong_[1]);
+  tia_.update();
+  if (Video::is_unfinished(tia_)) {
+    if (!exactly) wrong_[0] = Video::pixels(tia_);
+  } else if (!draw) {
+    wrong_[0] = std::max(wrong_[0], Video::pixels_of_cells(tia_));
+  } else if (is_new && Video::pixels_drawn(tia_) >= wrong_[0]) {
+    wrong_[0] = 0;
+  }
+}
+
+void Player::redraw() {
+  restore_start();
+  for (int i = 0; i < num_frames_; i++) emulate(static_cast<ale::Action>(history_[i]), true, true);
+  wrong_[0] = wrong_[1] = num_frames_ = 0;
 }
 
 }  // namespace envpool::atari

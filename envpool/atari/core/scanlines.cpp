@@ -10,7 +10,6 @@ namespace ale::stella {
 namespace {
 
 constexpr int kComb = 8;        /* pixels at the left that a motion strobe blanks                         */
-constexpr int kCell = 4;        /* pixels that a bit of the playfield covers                              */
 constexpr int kLanes = 16;      /* pixels composed at once                                                */
 
 using Lanes = uint8_t __attribute__((vector_size(kLanes)));

@@ -175,26 +175,19 @@ uint32_t TIADebug::write(TIA &tia, System &system, uint16_t address, uint8_t val
         set_enabled(tia, TIA::myBLBit, tia.myVDELBL ? tia.myDENABL : tia.myENABL);
       }
       return cycles;
-    case NUSIZ0: {
-      const uint8_t *player = player_mask(tia.myPOSP0, value);
-      const uint8_t *missile = missile_mask(tia.myPOSM0, value, (value & 0x30) >> 4);
-      if (changes(tia.myNUSIZ0 != value || tia.myCurrentP0Mask != player || tia.myCurrentM0Mask != missile)) {
-        tia.myNUSIZ0 = value;
-        tia.myCurrentP0Mask = player_mask(tia.myPOSP0, value); /* drawing may have moved the missile */
-        tia.myCurrentM0Mask = missile_mask(tia.myPOSM0, value, (value & 0x30) >> 4);
-      }
+    /* These two take effect so late that the next access may be in the same cell, so that the run always ends here. */
+    case NUSIZ0:
+      changes(true);
+      tia.myNUSIZ0 = value;
+      tia.myCurrentP0Mask = player_mask(tia.myPOSP0, value);
+      tia.myCurrentM0Mask = missile_mask(tia.myPOSM0, value, (value & 0x30) >> 4);
       return cycles;
-    }
-    case NUSIZ1: {
-      const uint8_t *player = player_mask(tia.myPOSP1, value);
-      const uint8_t *missile = missile_mask(tia.myPOSM1, value, (value & 0x30) >> 4);
-      if (changes(tia.myNUSIZ1 != value || tia.myCurrentP1Mask != player || tia.myCurrentM1Mask != missile)) {
-        tia.myNUSIZ1 = value;
-        tia.myCurrentP1Mask = player;
-        tia.myCurrentM1Mask = missile;
-      }
+    case NUSIZ1:
+      changes(true);
+      tia.myNUSIZ1 = value;
+      tia.myCurrentP1Mask = player_mask(tia.myPOSP1, value);
+      tia.myCurrentM1Mask = missile_mask(tia.myPOSM1, value, (value & 0x30) >> 4);
       return cycles;
-    }
     case CTRLPF:
       changes(true);
       tia.myCTRLPF = value;

@@ -7,6 +7,7 @@
 #define ENVPOOL_ATARI_VIDEO_H
 
 #include <cstdint>
+#include <utility>
 
 #include "ale/emucore/System.hxx"
 #include "ale/emucore/TIA.hxx"
@@ -18,6 +19,7 @@ constexpr int kLine = 228;      /* clocks per line                              
 constexpr int kBlank = 68;      /* clocks of a line in which nothing is drawn                             */
 constexpr int kColumns = 160;   /* pixels per line                                                        */
 constexpr int kHalf = 80;       /* column at which the score mode changes its colour                      */
+constexpr int kCell = 4;        /* pixels that a bit of the playfield covers                              */
 
 /* Returns a column that may be beyond an end of the line, wrapped around. */
 inline int16_t wrap(int column) {
@@ -28,6 +30,21 @@ class TIADebug {
  public:
   /* Sets whether frames are drawn from now on. Collisions of objects are always detected. */
   static void set_drawing(TIA &tia, bool on) { tia.fastUpdate = !on; }
+
+  /* Returns whether a call of update() ended before the frame did, so that the next call continues the frame. */
+  static bool is_unfinished(const TIA &tia) { return tia.myPartialFrameFlag; }
+
+  /* Return the number of pixels of a frame, of those before the point up to which it is drawn, and of those that are drawn
+   * together with them: whole cells. */
+  static int pixels(const TIA &tia) { return kColumns * static_cast<int>(tia.myHeight); }
+  static int pixels_drawn(const TIA &tia) { return static_cast<int>(tia.myFramePointer - tia.myCurrentFrameBuffer); }
+  static int pixels_of_cells(const TIA &tia) { return (pixels_drawn(tia) + kCell - 1) / kCell * kCell; }
+
+  /* Exchanges the frame buffers. */
+  static void swap_buffers(TIA &tia) { std::swap(tia.myCurrentFrameBuffer, tia.myPreviousFrameBuffer); }
+
+  /* Keeps the rest of an unfinished frame as it is. TIA would grey it otherwise. */
+  static void keep_rest(TIA &tia) { tia.myFrameGreyed = true; }
 
   /* Reads a register at a clock. `bus` is the previous byte on the bus, whose low bits are part of the result. */
   static uint8_t read(TIA &tia, uint16_t address, uint32_t cycles, uint8_t bus);

@@ -1,7 +1,7 @@
-"""The glyphs of CarRacing's displayed reward: pygame's default font at 42 pixels, as numbers.
+"""The glyphs of CarRacing's displayed reward: pygame-ce's default font at 42 pixels, as numbers.
 
-The font is FreeSansBold, rasterised by pygame 2.6.1. With the glyphs stored as numbers, drawing needs no font library,
-and the result does not depend on the library's version.
+The font is FreeSansBold, rasterised by pygame-ce 2.5.8. With the glyphs stored as numbers, drawing needs no font
+library, and the result does not depend on the library's version.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ import zlib
 CHARACTERS = "0123456789-"
 
 #: Size of a glyph in pixels; the right part of a narrower glyph is empty.
-WIDTH, HEIGHT = 23, 42
+WIDTH, HEIGHT = 23, 46
+
+#: Size of the font in pixels.
+SIZE = 42
 
 #: Distance from the start of a glyph to the start of the next one, in pixels.
-ADVANCE = (*[WIDTH] * 10, 14)
+ADVANCE = (*[WIDTH] * 10, 13)
 
 #: By first and second glyph: the distance added between them, in 1 / 1000 of the font's size.
 KERNING = {
@@ -34,40 +37,41 @@ KERNING = {
 
 #: Brightness (glyph, row, column), compressed.
 _PACKED = (
-    "c-rlne^gb)7RNXD$^{e<#83fwWJ+RK8c%ciqcTaWS7e5o(bHFks|DE)(sX5-KkAk5X_1DdA-xQcQqv5zACl`;`qX-&PkInwqJZU(fItu~a8GCU%$"
-    "zeb=d@O<wOqOE?!WeY*4%Su=FH6g&YlbK8|>Pb4%WIG4rL~Yut%Q8ZELte|8!C_?L<Fbw^S3YJc!~vO}00YUgN>STX6w{-$SnhAM*<O>xk>K3H@c"
-    "n|BiU)!|<1p?WAx-_xfUm57_JfO$wgw0Cyo?z%YH{jR14ena1#=Sb7*>6*@OFJQ+)i0SeF=%5Wl<)&T56=PHIrU@4EiTZ?9RC><|=edt8+0mf1x$"
-    "GsUIjHMj_pG&o`$I>={kI{)?csP~{0O+V)!|*LwdIR7!bVe~e2}?@>=Ako*;YYBP3UCiPPci%tK2$O2<TCsjDRhSDUN!N~`XlYrN(zUFn}yY1LY#"
-    "~KB6AqD)&2eB^U-tn#VVVW39*{KChUYnzYb)tA9zZj-<p%KPoY8A28wfbMAnf;ckTXV1Ho&*!pMxOvf_W);t3u*oZO^YaMz?y=*KZ}_{PGLHvY{_"
-    "++Y0czZG|zNKMmh+wH}d5B8dD{wW1zP44dx=T8k5Xvz=9Drrb_aJov`V?T0HI#1b=H)H*NtqLX)1K?G3+g^zEi+cJessKp!8gw7P=Z&PRe2lIX&?"
-    "yE{3e4s4bP>Zdu=FaAz7H`xp38;%(3!|^5|)+&gpME<%J4IYXDVakC_&s$!3${j75W72*$@eKq5ainOSCtQ_}ViPy`7G^`(f$xum_wPBhvVzlz!S"
-    "vr1zeuT4<p|q%%8_o=cQpMrqlV6760~<Kz``*A^l5j8I0WTC><<BXFyDwmn{LkKeb)e;^B=wY{vawdTKB6MRkRJMX+P93{q#aP1U_$@5o+3*_NzA"
-    "BXgAR&?_xmE&yLgZ}OW9~eNjp*CKp!Kkx~u>}sQF#oQ*H=;M4zUBceYy`g228-%;lkTOW7cSyV-3yH;#-{2_Nnvtxenn`lpG-sF#maYxEMsM13(k"
-    "Fc3Da#wYnuReSSuc8i?z19q}jh_Q#s?ql?INZOJJY+@vdq_K1}5+5zkTaorrS)o-5Gp9gatFA-!E3L70Z66#y@z^EZY+#L|=cHh@lL2+}FE<?#Rk"
-    "4d|67hq+>3?4VPK)L3X)XxMwdFBH0tozsp=G}Fm9s^#qlJULD1Ttxb=()#wg!|NxyywUboSQ;I}!!o_1&KAF=+2N5MJM28H+2O~@q_E)LdT{Pcv|"
-    "w^T%L-BPO?vT%5EXYR!H}-vIeKXis5nwT1i0fYnCwL_f{IDIs=BJ!Ri^t%pkfl*w}XnKn>DQ^#)7w+QCY+tHsR>p#l?b!*nRm+346`7xyq+pAum("
-    "~AF#(i+2X#MEk>mqYiS74qpeO0UT6OSztnNQ75_+bVS%%Y&bC$WU0`U%UgV8$pXS11DN`t8mF9g+dAi!{95C}fqTOZ+k)p97U59O^_#nZkjd#=T%"
-    "%^-13BZZEaS@DaK}!Q$Vg80C8DR(%$&AdIY&Y>3xN4hjTe!l067dq=>_JQ!7h@@r2Yi+bqwTKi0x+8PV9UsELBrqH3|$3#)gi%M4&oYQTF->VaEY"
-    "HWa<Bci8L%@?)bc}@d|B0eq2|+tF@MCR*=2HmMQeNQf#;<&TH-N7IdAA`&~%S5vj6YH6TBYjI~3Dt(5Ie_HJ8-)Azn*o?=3FqPmeSEQN5y0J=hH+"
-    "GM)oFf>;#Rv>RAbH<K9oM!SqOsnijam#?Up=7JwpF;)DNAug+;v$=fBBwumrj$iENorx3DxQEP6HpUbDnq{>fCuipzYwTJnWbL!B3+VMA-6xuZXj"
-    "ae&uu+uX53mNEBM#*}zXF{M){7u)=T5$gM)Tf%#{@VPx<=L(J5U6WfY>;>*0TI}K&z3FAWgx;@XNZln>b%EybOPvWQ^4lNdJsKZ6itJV7mU+4+)5"
-    "TyipLz&niRGM6>nIJreDl%-$1NBv9c5<F};6xDFXDe$mK`q7xUIDsz*a-gx_qw%<lq>F1z}hCNp*4VcbjgJcOfeReuz8i>>QR8OUHHa<8}p||6MS"
-    "1Ghx6|Txa1+TCkmUWADv)d%uw&D!DTA@RPs4W=g2|CnXN8?(0SFOBIUWeQ&jbo^2H(=$bRlHcbJ~Iq8RH;fsu^nseqy8-W<|U{Y&(v<qxfL%kkE="
-    "8QgTr3S&8WT3Naov|vb6^iyX;TO&O5UISJ!^#X!gBAb_;I%*1Z2sGU$9M=+2i^ooSCD9iV2NTVu>caPpx@--uM2;>6%tLA+`zka}W{r%d;JF#kM*"
-    "y$9n;yN@1#q}dmRCB5;^7BTKbpuz(lNm9j>%?{$>^>R%ly|cs>dk^{>P{E}~yLwNrV)wr|9p03Bli!sO%Ig9(c7pCZq}q9OFX&mUjLAOC^ixezof"
-    "_rpJNrkCFWOrvr45XxA$lxp9?Q@35S_!qX-fd#f$%7M0-T+ED5>EUY#Rh?@<OeoL+FFQYT}{Hh2wb^fac!+A}yD%0WxWJs|U?e(7zHq2QZLMl9~r"
-    "2Tv4-VR<2_JaBU&la=c&sk3#p-d+DIhC0fYG+c(3M+UL@Q%{wGzW67EJ`qFn&{JkNU57zy86^-uGMRTNZHql70Hf8u2bcs0JxqK2R0*dXD*LSis?"
-    "0NCPh(}jV`)ZT}VmG4ujgN8DThSfNTPL!mWQhOc@WWH(dt9)#`iqOJ&cPP(H@vO%3gcRUVnfZF`PgItoKxj;9&bL&-d^A{X)WJ=sJfg=Y4ABNAIH"
-    "%Jh(qVYvIe=vWlL>JkHC>1vhM3T7G_z62np2A&ny`KC=pg^g7v~5FT(hVu_JAqbcz_0UDD8YJZCVwT~l=gyZloX1K@|Kcc{DmX@0i8vxFFX+Ejc-"
-    "I(eJ$pPX=<FD+!DyQsL{Fv!2hl;gDRSmmEe7n|ws9DGd1kFeJdkoZ!gS-lF32=o0EvAx&5aNv}?<=EyK-nH$ui)iL$yY~F=i@kO!*v|~`W~B"
+    "c-rlnX>?W96~}jYWP*@E=0FhyQwe3TT`G~G3N%##rL+|aip(xVD7Lhzq9~<S)G!-RmpB!QB_Obv3t38-0vSj`Bp5=#keGo?1TwrllG}6kKIgu3&%"
+    "OPY78mR7FK?e;Ufw<D-ZT97-WQ<N%x}c{j1o`H*@TfQjY>A89lh72qZ<sb)eIN(!JCF^*XjGgm#BH=L@_z3ejG1AzcQ9xcyc}Z6FJUCm%8u_`umx"
+    "84|)g1b<XjIyFI{k#PbDSfvraY)}S*?;NM|u5x{<Qx(hrMTM6=tZ3U()?E?6of7Z$YcSL*~0Ebv6aXZB406hG&NMaY_JOCQFdE2mA0C0<cekW;L#"
+    "1{eT_-C=i!H9DJO894$#Nmif0Oat`TN3w1ya(VAI(G^DGi+@Dcn_WX1^z9zUILhn&NP9SVe1iq`_S1Ua4K&!1~V^@drgCp{tCado4bETxA0+3Z=n"
+    "AK$00@Zz%L#XPO|9K4a+<!?k%npTd&aaXzv_6ZqmfAmKmFnQR*%}vtkJN?1yPFmicemmyY-a!vTk_ZPBoQ#K6g$Y7K2|fjXsH8>@fy;X4Aq!EKRm"
+    "g|@0av@+$Ir{>$FxF`kQ_my`|Z8i7rQMKw?s}x&!zw4Hx!6@m2cptSIvrh_%@fD{(CVvO}&5(HVe{P;enF08po3QZ#^R}Zmi>@;O8(GXtM^E+_bx"
+    "k#ME+P&Q7|$;cbFLtkW59E)Lca;rtu!4|4_9e)lpFCND;+~OC(%l0H6bnPtir(eY2?=iTKaI7XkoNUXNbF((p`Ze{}T6lLx4i>&LMbniuwb63W??"
+    "qP-$?kINl>H-Tgb!!$B6>p^mz1{VvQDTHuIc41a3ajo~b3T<(nB&e&(S!5(-c`BH5|VS2*2Krf6w;C(O!6V0Vz4JZC4exN~nlDLQaiRs#qkz7Jve"
+    "Gk5l$bY8;)8x-IqQ8XUmFR7zAAA`b|7Kp28aGfNaNZ0_grW|>MmF<KmvU=ExRaFMR-24?wnn>RM07bsW$gzpF6Fdtm`bmRF_sMlC;TTrM{Jyobi_"
+    "vfj}+V{xM%EVEtbH_wDB0v7^8LmHsaMfrrk7!DYzH8`B@^Ed;r?b!UXOngQgrAu%SJNt-Syrp|g`{#AR%~0`LnO!+YU8g2+U_xi5S2r--}LlMBQ!"
+    "H{lLgq0N(TLMceKo-ir$K#ELMPNTTC%JCJKlvm@a%KCgth;RAcW_#9AnTM7*;<b)Ce$Xu^?03vj_47G--G;;XN?mBf>sdS9rQ;#&dd&~$D%9@;B_"
+    "A|AgSAS-bR1sBT2pLNHi0#c*c9&l%}ggn=@?hZGMgTr#iR2e9Y^qUG}fk`H!|-FyQpT@Gcv@9O?xmN-G<?K>b45@MHD{MZId=jb`d_|j4K>*XTuS"
+    "Xz}%lAOlcv_VYDUK){&KJCeUj<g!$TzxfJ-wMuYgGinHNCyd%F3U;K52`|8Qp`bqpW$LnfDpPS=_;9jZ?=5%|+|I`P005wd8NZO{JtQ346-#1W$d"
+    "0t{a*=9}^X%T;bUg*6nGO47mC$O)CaFfUXM#O9NK|F%kb}M>FRbVyJTNiZPQU1uZ>CB$C{`OXYYV5W=#Xm&+0>CM6a*`=YJPBG@Ec6=U??&)s>{P"
+    "mse530kLe#6tsZ}D?-Oa01yw>m-{oveYOZt11?A6FL6SnN=p&UA+;?G=ds4qIaw6Aadwyq71KU3B0E;_YbO$~S4sw5)1N!s(G`qT=<qX^2jKI2Oi"
+    "uDnaFs?%wtkd1{X=y3(q&t&th>mixV2ly+x<4E6A6@)*1jG+&Rt3SM$TOXM<_>Df0d6uGuX_(G$vJD&KsA~XYca<8|=eJDoCwu`@0TFxTU^0J-7-"
+    "dt%Ib|aA6#%ui6Ss!n6ptB29FszOpBHEG8y$0j8qolxnu^2mLS0Cpy)LRMW<c}@S>QR3PJ|_ak}1+Ym1c+}t14?OHJDHec|;1KIoMM9*eN#_d1F^"
+    "&>s97qhU8n?6MxcRW?@KTrt=!dFH60d9M?Hn%MdA$mKglc{#wFnnUrCrDqU_qp<dfeSU6sNbVHV>6uWElHcx8nTfILdJK|*jLwS2y?*PvBy20R-F"
+    "Po&%ftcgisL?>&%d&$sjC)y=UOS^x@pX;5FynS1K*KL$FJd(sS}7uVtKlizq7Nhlzr5YC7Gw<7ak@w}XuCard5(_X#GG-cjx%Ld*+GBIcaAt8a@>"
+    "EL+vyl9rMWr{#Juee=d6iM{7po>Qpc30TB_r*7<I(>)@iGo-<S_FE1Sx5KAxn``VrpL^JP<Z!rWWx5`I(AsoK*13#GrR>HNq&D$?d26!LNCZ|}w2"
+    "C`yN};}{j|0g}|NL+11<RcGZeR3F^KZUm|4<xTG46*~!h7be5Zs*2n~rkJztDGYB(a&)=MH=my9@5HkFg1ZAEr*qmgK`5oY>KM}=G;hi(1t&>`8?"
+    "f4=e!Y&gc!wnIR=H6;|AQpibCChP7En}Dz>fEk6o1or`cfqKEWpR;$Y=6L842Jk3m$n-`cWh#-sAY*jJKq;z~V%m#1V*30pz12D=gz>afYfBU((a"
+    "@rwHnKfJbQz+jzG1UdoBMdHVREP!2iCd19EapnANb4L-?5JJL56nkW<Ip)0&8@UmG-3b@;x9k~^r>hqsX4)iVG|APh3_#(fysXTdUZ%dWV%q@7<n"
+    "FoaHbIT%;6}&Ch2Y-g9=`<0@=N>1yObPe)Wh8W?*w*wUR=PaAI7+Yb6oxA2|NG3_Y=-cr>b=%RygFsb*k?GlVnpGr#;i{u{=Lxl<_k&wlz#`n2)R"
+    "+>?y`hH+nHSG<K)`eY?fWP?UrFaZH{#V)SdDYKs#FJHx@+(^^X_vG%v!;w=1PoUc}g~0Q&k-yjkAY)>`H%wN%%uqNr3giC(07OKz4^*Cg)$WNtV_"
+    "Bc7>0>j{?kr%b~eTh7+t*iX4VE;hMh`TEpswZ5{%tas4+RmQ3?Hi?#Cx6k4?M5VkjD@6ohv^_@GSx3G>TzzznO1HXXulgVHhHeYh8qx6hw34R!f?"
+    "dyd@U32--BI>m3Iw+S`|M7){{S@NB(e"
 )
 
 
 def brightness() -> bytes:
-    """Return the brightness of the glyphs' pixels: uint8 (11, 42, 23)."""
+    """Return the brightness of the glyphs' pixels: uint8 (11, 46, 23)."""
     return zlib.decompress(base64.b85decode(_PACKED))
 
 
 def kerning() -> list[int]:
     """Return the distance added between two glyphs in 1 / 64 pixel: (11, 11) by first and second glyph, flattened."""
-    return [round(KERNING.get(a, {}).get(b, 0) * HEIGHT * 64 / 1000) for a in CHARACTERS for b in CHARACTERS]
+    return [round(KERNING.get(a, {}).get(b, 0) * SIZE * 64 / 1000) for a in CHARACTERS for b in CHARACTERS]

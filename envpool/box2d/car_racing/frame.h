@@ -25,7 +25,7 @@
 
 #define CAR_RACING_GLYPHS 11 /* the digits and the minus sign */
 #define CAR_RACING_GLYPH_WIDTH 23
-#define CAR_RACING_GLYPH_HEIGHT 42
+#define CAR_RACING_GLYPH_HEIGHT 46
 #define CAR_RACING_TEXT_LENGTH 20 /* largest number of glyphs of a reward */
 
 /* A tile of the road or a piece of its border. */
@@ -190,7 +190,6 @@ static inline void car_racing_add_wheel(car_racing_figures *f, const car_racing_
                                         double phase) {
   const double s1 = sin(phase), s2 = sin(phase + 1.2);
   double c1 = cos(phase), c2 = cos(phase + 1.2);
-  car_racing_part mark = CAR_RACING_WHEEL;
   car_racing_add_part(f, c, b, &CAR_RACING_WHEEL, 0);
   if (s1 > 0 && s2 > 0)
     return;
@@ -198,8 +197,8 @@ static inline void car_racing_add_wheel(car_racing_figures *f, const car_racing_
     c1 = car_racing_sign(c1);
   if (s2 > 0)
     c2 = car_racing_sign(c2);
-  mark.vertices[0][1] = mark.vertices[1][1] = CAR_RACING_WHEEL_RADIUS * c1;
-  mark.vertices[2][1] = mark.vertices[3][1] = CAR_RACING_WHEEL_RADIUS * c2;
+  const double side = CAR_RACING_WHEEL_WIDTH, begin = CAR_RACING_WHEEL_RADIUS * c1, end = CAR_RACING_WHEEL_RADIUS * c2;
+  const car_racing_part mark = {4, {{-side, begin}, {side, begin}, {side, end}, {-side, end}}};
   car_racing_add_part(f, c, b, &mark, 0x4d4d4d);
 }
 
@@ -303,7 +302,7 @@ __attribute__((always_inline)) static inline void car_racing_draw_band(band *b, 
     for (int32_t i = 0; i < f->num_quads; i++)
       gfx_quad_draw(b, &f->quads[i]);
     for (int32_t i = 0; i < f->num_marks; i++)
-      line_draw_double(&f->marks[i], CANVAS_WIDTH, CANVAS_HEIGHT, band_span, b);
+      line_draw_spans(&f->marks[i], 1, band_span, b);
     for (int32_t i = 0; i < f->num_car; i++)
       polygon_draw_spans(&f->car[i], b->low, b->high, band_span, b);
   }

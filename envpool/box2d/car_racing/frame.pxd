@@ -46,7 +46,7 @@ cdef extern from "envpool/box2d/car_racing/frame.h" nogil:
 
     ctypedef struct car_racing_brush:
         cell_tables tables
-        uint8_t glyphs[11][42][23]
+        uint8_t glyphs[11][46][23]
         int32_t advance[11]
         int32_t kerning[11][11]
 

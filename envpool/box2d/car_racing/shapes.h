@@ -7,7 +7,8 @@
 #define CAR_RACING_SCALE 6.0
 #define CAR_RACING_FIELD (2000 / CAR_RACING_SCALE) /* half the width of the field, m */
 
-/* Outlines are in units of CAR_RACING_UNIT metres. */
+/* Outlines are in units of CAR_RACING_UNIT metres. Their vertices have the order into which Box2D brings them, on which the
+ * pixels of a polygon depend. */
 #define CAR_RACING_UNIT 0.02
 #define CAR_RACING_WHEEL_RADIUS 27.0
 #define CAR_RACING_WHEEL_WIDTH 14.0 /* half the width of a wheel */
@@ -19,17 +20,17 @@ typedef struct car_racing_part {
 } car_racing_part;
 
 static const car_racing_part CAR_RACING_HULL[CAR_RACING_HULL_PARTS] = {
-    {4, {{-60, 130}, {60, 130}, {60, 110}, {-60, 110}}},
-    {4, {{-15, 120}, {15, 120}, {20, 20}, {-20, 20}}},
-    {8, {{25, 20}, {50, -10}, {50, -40}, {20, -90}, {-20, -90}, {-50, -40}, {-50, -10}, {-25, 20}}},
-    {4, {{-50, -120}, {50, -120}, {50, -90}, {-50, -90}}},
+    {4, {{60, 110}, {60, 130}, {-60, 130}, {-60, 110}}},
+    {4, {{20, 20}, {15, 120}, {-15, 120}, {-20, 20}}},
+    {8, {{50, -40}, {50, -10}, {25, 20}, {-25, 20}, {-50, -10}, {-50, -40}, {-20, -90}, {20, -90}}},
+    {4, {{50, -120}, {50, -90}, {-50, -90}, {-50, -120}}},
 };
 
 static const car_racing_part CAR_RACING_WHEEL = {
     4,
-    {{-CAR_RACING_WHEEL_WIDTH, CAR_RACING_WHEEL_RADIUS},
+    {{CAR_RACING_WHEEL_WIDTH, -CAR_RACING_WHEEL_RADIUS},
      {CAR_RACING_WHEEL_WIDTH, CAR_RACING_WHEEL_RADIUS},
-     {CAR_RACING_WHEEL_WIDTH, -CAR_RACING_WHEEL_RADIUS},
+     {-CAR_RACING_WHEEL_WIDTH, CAR_RACING_WHEEL_RADIUS},
      {-CAR_RACING_WHEEL_WIDTH, -CAR_RACING_WHEEL_RADIUS}},
 };
 

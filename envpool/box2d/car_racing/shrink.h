@@ -1,5 +1,5 @@
 /* Shrinks a 1000 x 800 canvas to a 96 x 96 observation by area, with the rounding of pygame.transform.smoothscale on x86
- * (its back end "SSE").
+ * (its back end "SSE2").
  *
  * Rows are shrunk first, then columns. A shrunk pixel is the sum of the pixels that it covers, times 0x10000 / (their
  * number), divided by 0x10000; a pixel on a border contributes a part to each side. Every product is rounded down

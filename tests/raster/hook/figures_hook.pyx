@@ -7,7 +7,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 
-from envpool.raster.aaline cimport aaline_draw
+from envpool.raster.aaline cimport aaline_draw, aaline_draw_through
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_flipped, canvas_of, canvas_span
 from envpool.raster.gfx cimport gfx_draw_circle, gfx_draw_polygon
 from envpool.raster.image cimport smooth_image, smooth_scale, sprite, sprite_draw
@@ -30,7 +30,7 @@ cdef extern from "envpool/raster/line.h" nogil:
     static void draw_double_line(const canvas *c, const double *from, const double *to, uint32_t colour) {
       line l;
       if (line_init(&l, c->width, c->height, from, to, colour))
-        line_draw_double(&l, c->width, c->height, line_canvas_span, (void *)c);
+        line_draw_spans(&l, 1, line_canvas_span, (void *)c);
     }
     """
     void line_draw(const canvas* c, const double* start, const double* end, uint32_t colour)
@@ -110,6 +110,12 @@ def aaline(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bi
            float x1, float y1, float x2, float y2):
     cdef canvas c = canvas_in(memory, start, height, width, is_flipped)
     aaline_draw(&c, x1, y1, x2, y2, colour)
+
+
+def aalines(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour,
+            const double[:, ::1] points, bint is_closed):
+    cdef canvas c = canvas_in(memory, start, height, width, is_flipped)
+    aaline_draw_through(&c, <const double (*)[2]>&points[0, 0], <int32_t>points.shape[0], is_closed, colour)
 
 
 def image(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped,

@@ -13,7 +13,7 @@ cdef extern from "canvas.h" nogil:
     ctypedef struct polygon:
         pass
     ctypedef struct car_racing_brush:
-        uint8_t glyphs[11][42][23]
+        uint8_t glyphs[11][46][23]
         int32_t advance[11]
         int32_t kerning[11][11]
     ctypedef struct car_racing_figures:
