@@ -146,4 +146,4 @@ def test_calls_within_calls():
 
 @pytest.mark.slow
 def test_calls_within_calls_at_length():
-    run_state_machine_as_test(NestedMachine, settings=any_settings(200, 60))
+    run_state_machine_as_test(NestedMachine, settings=any_settings(100, 60))

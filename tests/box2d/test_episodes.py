@@ -49,7 +49,7 @@ def test_nan_in_an_action(task_id: str, size: int) -> None:
 @pytest.mark.parametrize("task_id", ["LunarLander-v3", "LunarLander-v2", "BipedalWalkerHardcore-v3", "CarRacing-v3"])
 def test_memory_stays(task_id: str) -> None:
     """Resets after the first tenth take no more memory, except for a world with more to draw than any before."""
-    num_envs, resets = 16, 100_000
+    num_envs, resets = 16, 40_000
     with envpool.make_gymnasium(task_id, num_envs=num_envs, num_threads=2) as pool:
         pool.reset()
         before = 0

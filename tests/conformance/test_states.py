@@ -215,7 +215,7 @@ def test_frames_right_after_a_restore(case: StateCase) -> None:
             assert np.array_equal(pool.render(np.arange(1, PLACES + 1)), expected)
             actual = Player(pool, actions, range(1, PLACES + 1), [steps + 4]).play(steps, steps + 5)
             assert first_difference(later, actual) == ""
-            assert len({frame.tobytes() for frame in expected}) > 1
+            assert len(np.unique(expected)) > 1
 
 
 def test_every_task_of_these_families_has_a_case() -> None:

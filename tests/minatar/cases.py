@@ -64,7 +64,7 @@ def exactness() -> Iterator[ExactnessCase]:
             "200 episodes",
             num_envs=50,
             steps=LONG.get(task_id, 2500),
-            runs=[RUNS[0], RUNS[3]],
+            runs=[RUNS[3]] if is_endless else [RUNS[0], RUNS[3]],
             min_episodes=200,
             is_slow=True,
         )
