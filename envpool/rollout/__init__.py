@@ -1,0 +1,35 @@
+"""Tools for the learner's side of a training loop: what happens to a rollout between the pool and the network.
+
+Every tool works on plain NumPy arrays and can be used alone. Modules are imported on first use.
+"""
+
+from importlib import import_module
+from typing import Any
+
+#: Module of each public name.
+_LAZY = {
+    "Advantages": "envpool.rollout.advantages",
+    "VTrace": "envpool.rollout.advantages",
+    "gae": "envpool.rollout.advantages",
+    "lambda_returns": "envpool.rollout.advantages",
+    "nstep_returns": "envpool.rollout.advantages",
+    "vtrace": "envpool.rollout.advantages",
+}
+__all__ = [
+    "Advantages",
+    "VTrace",
+    "gae",
+    "lambda_returns",
+    "nstep_returns",
+    "vtrace",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'envpool.rollout' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
