@@ -9,6 +9,8 @@ from typing import Any
 #: Module of each public name.
 _LAZY = {
     "Advantages": "envpool.rollout.advantages",
+    "Sample": "envpool.rollout.sampling",
+    "Sampler": "envpool.rollout.sampling",
     "VTrace": "envpool.rollout.advantages",
     "gae": "envpool.rollout.advantages",
     "lambda_returns": "envpool.rollout.advantages",
@@ -17,6 +19,8 @@ _LAZY = {
 }
 __all__ = [
     "Advantages",
+    "Sample",
+    "Sampler",
     "VTrace",
     "gae",
     "lambda_returns",
