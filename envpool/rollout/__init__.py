@@ -11,21 +11,29 @@ _LAZY = {
     "Advantages": "envpool.rollout.advantages",
     "Sample": "envpool.rollout.sampling",
     "Sampler": "envpool.rollout.sampling",
+    "Sequences": "envpool.rollout.minibatches",
     "VTrace": "envpool.rollout.advantages",
     "gae": "envpool.rollout.advantages",
     "lambda_returns": "envpool.rollout.advantages",
     "nstep_returns": "envpool.rollout.advantages",
+    "sequences": "envpool.rollout.minibatches",
+    "shuffled": "envpool.rollout.minibatches",
     "vtrace": "envpool.rollout.advantages",
+    "whole_envs": "envpool.rollout.minibatches",
 }
 __all__ = [
     "Advantages",
     "Sample",
     "Sampler",
+    "Sequences",
     "VTrace",
     "gae",
     "lambda_returns",
     "nstep_returns",
+    "sequences",
+    "shuffled",
     "vtrace",
+    "whole_envs",
 ]
 
 
