@@ -8,9 +8,32 @@ episodes and games only if a row of the batch ended one, as in gymnasium.
 from cpython.dict cimport PyDict_SetItem
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+import numpy as np
+
 from libc.stdint cimport int64_t
 
 from envpool._core.statistics cimport EPISODES, GAMES
+
+
+class RowsOf:
+    """A part of a nest whose arrays have only the rows that a mask selects.
+
+    Dicts that contain it have it only in batches that end an episode, as they have the entries of ended episodes.
+
+    Parameters
+    ----------
+    mask : str
+        Name of the array that selects the rows.
+    nest : tuple, named tuple or dict
+        Its leaves are names of arrays, or `POSITION`, the positions of the rows in the batch, int64.
+    """
+
+    #: Name of the positions of the rows.
+    POSITION = "position"
+
+    def __init__(self, mask, nest):
+        self.mask = mask
+        self.nest = nest
 
 
 cdef class ResultTemplate:
@@ -18,7 +41,7 @@ cdef class ResultTemplate:
 
     Parameters
     ----------
-    nest : str, tuple, named tuple or dict
+    nest : str, tuple, named tuple, dict or RowsOf
         Its leaves are names of arrays.
     names : sequence of str
         Names of the arrays that build() receives, in order.
@@ -28,11 +51,15 @@ cdef class ResultTemplate:
 
     def __init__(self, nest, names, add_errors=None):
         self.add_errors = add_errors
-        self.index = -1
+        self.index = self.mask = -1
         self.children = ()
         if isinstance(nest, str):
             self.index = list(names).index(nest)
             self.needs = EPISODES if nest.startswith("episode:") else GAMES if nest.startswith("game:") else 0
+        elif isinstance(nest, RowsOf):
+            self.mask = list(names).index(nest.mask)
+            self.children = (ResultTemplate(nest.nest, [*names, RowsOf.POSITION]),)
+            self.used = sorted(self.indices() - {len(names)})
         elif isinstance(nest, dict):
             self.container = dict
             self.keys = tuple(nest)
@@ -43,6 +70,24 @@ cdef class ResultTemplate:
         needs = {(<ResultTemplate>child).needs for child in self.children}
         if len(needs) == 1:     # a nest is left out if each of its arrays is
             self.needs = needs.pop()
+        if self.mask >= 0:
+            self.needs = EPISODES
+
+    cdef set indices(self):
+        """Returns the positions of the arrays that build() uses."""
+        found = {self.index} if self.index >= 0 else set()
+        for child in self.children:
+            found |= (<ResultTemplate>child).indices()
+        return found
+
+    cdef object build_rows(self, list arrays):
+        """Returns the nest of a RowsOf."""
+        rows = np.flatnonzero(arrays[self.mask])
+        chosen = [None] * len(arrays)
+        for i in self.used:
+            chosen[i] = arrays[i].take(rows, 0)
+        chosen.append(rows)
+        return (<ResultTemplate>self.children[0]).build(chosen, EPISODES)
 
     cdef object build(self, list arrays, int entries):
         """Returns the nest with the arrays in place of their names; `entries` is a result of Statistics.record()."""
@@ -51,6 +96,8 @@ cdef class ResultTemplate:
         cdef Py_ssize_t i, n = len(self.children)
         if self.index >= 0:
             return arrays[self.index]
+        if self.mask >= 0:
+            return self.build_rows(arrays)
         if self.container is dict:
             nest = {}
             for i in range(n):

@@ -13,8 +13,8 @@ from envpool.pool import EnvPool
 from envpool.registration import make_gymnasium
 from envpool.statistics import ENTRIES
 
-#: Entries of info that say which environment a row belongs to; the info of a single environment does not need them.
-ID_KEYS = ("env_id", "players")
+#: Entries of info that are not about a single row: which environments the rows belong to, and which episodes ended.
+ID_KEYS = ("env_id", "players", "finished")
 
 
 def pool_of(pool: Any, options: dict[str, Any], pool_type: type[EnvPool], make_pool: Callable[..., EnvPool]) -> Any:

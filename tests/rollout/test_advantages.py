@@ -8,7 +8,7 @@ import pytest
 import envpool
 from envpool.errors import ConfigError
 from envpool.rollout import advantages, gae, lambda_returns, nstep_returns, vtrace
-from tests.rollout import reference
+from tests.rollout import formulas
 
 FUNCTIONS = ["gae", "vtrace", "lambda_returns", "nstep_returns"]
 GAMMA = 0.97
@@ -51,7 +51,7 @@ def test_bits_of_the_reference(name, options, dtype, shape):
     required, optional = rollout(*shape, dtype)
     chosen = {key: optional[key] for key in options}
     results = call(advantages, name, required, **chosen)
-    expected = call(reference, name, required, **chosen)
+    expected = call(formulas, name, required, **chosen)
     for result, other in zip(results, expected, strict=True):
         assert result.dtype == other.dtype == dtype
         assert result.tobytes() == other.tobytes()
