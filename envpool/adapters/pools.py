@@ -10,7 +10,8 @@ import numpy as np
 from envpool.api.gymnasium import GymnasiumEnvPool
 from envpool.errors import ConfigError
 from envpool.pool import EnvPool
-from envpool.registration import make_gymnasium
+from envpool.registration import make_gymnasium, pool_class
+from envpool.registry import registry
 from envpool.statistics import ENTRIES
 
 #: Entries of info that are not about a single row: which environments the rows belong to, and which episodes ended.
@@ -90,8 +91,10 @@ def open_pool(pool: Any, options: dict[str, Any], *, knows_same_step: bool = Fal
     return pool
 
 
-def open_same_step_pool(task_id: str, num_envs: int, options: dict[str, Any], client: str) -> Any:
-    """Return a pool in the gymnasium style that resets an environment in the step that ends its episode.
+def open_same_step_pool(
+    task_id: str, num_envs: int, options: dict[str, Any], client: str, style: str = "gymnasium"
+) -> Any:
+    """Return a pool that resets an environment in the step that ends its episode.
 
     Parameters
     ----------
@@ -103,6 +106,8 @@ def open_same_step_pool(task_id: str, num_envs: int, options: dict[str, Any], cl
         Further options of ``envpool.make``.
     client : str
         Name of the library that expects this auto-reset mode, for the error text.
+    style : str
+        API style of the pool, the name of a module in ``envpool.api``.
 
     Raises
     ------
@@ -111,7 +116,11 @@ def open_same_step_pool(task_id: str, num_envs: int, options: dict[str, Any], cl
     """
     if "autoreset_mode" in options:
         raise ConfigError(f"autoreset_mode is always 'same_step' for {client}: leave it out")
-    return make_gymnasium(task_id, num_envs=num_envs, autoreset_mode="same_step", **options)
+    options = options | {"num_envs": num_envs, "autoreset_mode": "same_step"}
+    if style == "gymnasium":
+        return make_gymnasium(task_id, **options)
+    spec, render = registry.resolve(task_id, "gymnasium", options)
+    return pool_class(type(spec), style)(spec, render)
 
 
 def split(nest: Any, count: int) -> list[Any]:
