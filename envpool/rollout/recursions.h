@@ -40,6 +40,10 @@ typedef struct ep_rollout {
   int *is_bad;               /* becomes 1 if a result is not finite */
 } ep_rollout;
 
+/* Without this option, operations whose result is not selected might trap, so that selections become branches. It changes
+ * no result. */
+#pragma GCC push_options
+#pragma GCC optimize("no-trapping-math")
 #define REAL float
 #define NAMED(name) name##_32
 #include "recursions_of.h"
@@ -50,6 +54,7 @@ typedef struct ep_rollout {
 #include "recursions_of.h"
 #undef REAL
 #undef NAMED
+#pragma GCC pop_options
 
 static inline void ep_recur(const ep_rollout *r, int is_double, int threads) {
   ep_split(r->columns, threads, is_double ? ep_columns_64 : ep_columns_32, r);
