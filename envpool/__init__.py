@@ -44,6 +44,8 @@ def get_include() -> str:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "rollout":  # so that `import envpool` is enough to use it
+        return import_module("envpool.rollout")
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'envpool' has no attribute {name!r}")

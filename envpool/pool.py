@@ -19,6 +19,7 @@ from envpool.autoreset import core_code
 from envpool.containment import nanoseconds
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
 from envpool.machine import cpu_limit, numa_nodes, process_cpus
+from envpool.random_actions import SamplesActions
 from envpool.render_options import RenderOptions, check_camera, render_modes
 from envpool.spec import EnvSpec, check_seed, check_seeds, is_sequence
 from envpool.states import EnvStates, options_digest
@@ -29,7 +30,7 @@ from envpool.window import Window
 _open_pools: weakref.WeakSet[EnvPool] = weakref.WeakSet()
 
 
-class EnvPool(Pool):
+class EnvPool(SamplesActions, Pool):
     """Many environments of one task, stepped by native threads.
 
     ``envpool.make`` makes an instance of one of its subclasses. If ``batch_size == num_envs``, the pool is sync:

@@ -76,7 +76,7 @@ def pool_class(spec_cls: type[EnvSpec], style: str) -> type[EnvPool]:
     ----------
     spec_cls : type
         The EnvSpec class of the environment. Each class is made once: equal arguments return the same class.
-    style : {"gymnasium", "gym", "dm", "vector"}
+    style : {"gymnasium", "gym", "dm", "vector", "arrays"}
         Name of a module in ``envpool.api``.
     """
     key = (spec_cls, style)

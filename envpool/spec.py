@@ -20,7 +20,7 @@ from envpool.containment import check_on_error, check_timeout
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition
 from envpool.spaces import ArraySpec
-from envpool.statistics import entry_arrays, game_numbers
+from envpool.statistics import check_statistics, entry_arrays, game_numbers
 
 INT32_MAX = 2**31 - 1
 
@@ -40,6 +40,7 @@ COMMON_OPTIONS: dict[str, Any] = {
     "on_error": "raise",
     "step_timeout": None,
     "episode_statistics": False,
+    "finished_episodes": False,
 }
 
 #: Arrays of a batch that the core fills, in the order and under the names of EnvPool's state spec.
@@ -288,6 +289,7 @@ def validate(config: Any) -> Any:
     c["seed"], c["env_seed"] = check_seed_options(c["seed"], c["env_seed"], c["num_envs"])
     c["autoreset_mode"] = canonical_mode(c["autoreset_mode"])
     check_on_error(c["on_error"])
+    check_statistics(c["episode_statistics"], c["finished_episodes"])
     c["step_timeout"] = check_timeout("step_timeout", c["step_timeout"])
     return type(config)(**c)
 

@@ -75,6 +75,14 @@ class PoolStats:
     step_times: tuple[int, ...] | None = None
 
 
+def check_statistics(episode_statistics: bool, finished_episodes: bool) -> None:
+    """Raise ConfigError if the options of statistics do not fit together."""
+    if finished_episodes and not episode_statistics:
+        raise ConfigError(
+            "finished_episodes=True needs the returns and lengths of episodes: set episode_statistics=True"
+        )
+
+
 def entries_of(spec: EnvSpec) -> tuple[str, ...]:
     """Return the names of the entries that the batches of a task have: "episode", and "game" if episodes are parts."""
     if not spec.config.episode_statistics:

@@ -69,6 +69,11 @@ class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
                 f"batch_size is {config.batch_size}, but a VectorEnv steps all of its {config.num_envs} envs: leave "
                 "batch_size out, or use envpool.make for an async pool"
             )
+        if config.finished_episodes:
+            raise ConfigError(
+                "finished_episodes=True adds arrays with one row per episode, but arrays in the infos of a VectorEnv "
+                "have one row per env: leave it out, or use envpool.make_gymnasium"
+            )
         self.task_id = task_id
         self.num_envs = config.num_envs
         self.single_observation_space = spec.observation_space

@@ -60,6 +60,7 @@ def test_defaults():
         "on_error": "raise",
         "step_timeout": None,
         "episode_statistics": False,
+        "finished_episodes": False,
         "reward_threshold": 475.0,
         "sutton_barto_reward": False,
     }

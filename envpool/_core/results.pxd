@@ -4,22 +4,33 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
 cdef enum Kind:
-    LEAF, TUPLE, NAMED_TUPLE, DICT
+    LEAF, TUPLE, NAMED_TUPLE, DICT, ROWS_OF
 
 cdef struct Node:               # a node of a nest, followed by those of its children
     Kind kind
-    int index                   # leaf: position in the list of arrays
+    int index                   # leaf: position in the list of arrays; RowsOf: that of the mask
     int needs                   # what a batch must contain, or dicts leave this entry out; see statistics.pxd
     int children
     int size                    # number of nodes, including this one and all below it
     PyObject* key               # in a dict; borrowed from ResultTemplate.objects
-    PyObject* container         # class of a named tuple; likewise
+    PyObject* container         # named tuple: its class; RowsOf: its RowsTemplate; likewise
+
+cdef class ResultTemplate
+
+cdef class RowsTemplate:
+    cdef ResultTemplate template
+    cdef list used              # positions of the arrays that occur in the template
+    cdef int names              # number of arrays of a batch
+
+    cdef object build(self, PyObject** arrays, int mask)
 
 cdef class ResultTemplate:
+    cdef readonly object nest
     cdef Node* nodes            # the first one is the root
     cdef list objects           # what the nodes refer to
     cdef object add_errors      # see Style.add_errors; None if results have no place for the texts of failed envs
 
     cdef int compile(self, int at, nest, list names) except -1
+    cdef set indices(self)
     cdef object build(self, list arrays, int entries)
     cdef object build_failed(self, list arrays, int entries, dict errors, int64_t n)

@@ -5,6 +5,8 @@ a new nest, since clients write into the dicts; the arrays in it are those of th
 episodes and games only if a row of the batch ended one, as in gymnasium.
 """
 
+import numpy as np
+
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
@@ -19,12 +21,57 @@ cdef extern from "Python.h":    # with borrowed references, which Cython need no
     void Py_INCREF_BORROWED "Py_INCREF"(PyObject* item)
 
 
+class RowsOf:
+    """A part of a nest whose arrays have only the rows that a mask selects.
+
+    Dicts that contain it have it only in batches that end an episode, as they have the entries of ended episodes.
+
+    Parameters
+    ----------
+    mask : str
+        Name of the array that selects the rows.
+    nest : tuple, named tuple or dict
+        Its leaves are names of arrays, or `POSITION`, the positions of the rows in the batch, int64.
+    """
+
+    #: Name of the positions of the rows.
+    POSITION = "position"
+
+    def __init__(self, mask, nest):
+        self.mask = mask
+        self.nest = nest
+
+
+cdef class RowsTemplate:
+    """The compiled nest of a RowsOf.
+
+    Parameters
+    ----------
+    nest, names
+        See `ResultTemplate`.
+    """
+
+    def __init__(self, nest, list names):
+        self.template = ResultTemplate(nest, [*names, RowsOf.POSITION])
+        self.used = sorted(self.template.indices() - {len(names)})
+        self.names = len(names)
+
+    cdef object build(self, PyObject** arrays, int mask):
+        """Returns the nest with the rows that the array `mask` selects."""
+        rows = np.flatnonzero(<object>arrays[mask])
+        chosen = [None] * self.names
+        for i in self.used:
+            chosen[i] = (<object>arrays[<int>i]).take(rows, 0)
+        chosen.append(rows)
+        return self.template.build(chosen, EPISODES)
+
+
 cdef class ResultTemplate:
     """A nest of array names, compiled so that build() is fast.
 
     Parameters
     ----------
-    nest : str, tuple, named tuple or dict
+    nest : str, tuple, named tuple, dict or RowsOf
         Its leaves are names of arrays.
     names : sequence of str
         Names of the arrays that build() receives, in order.
@@ -33,7 +80,7 @@ cdef class ResultTemplate:
     """
 
     def __init__(self, nest, names, add_errors=None):
-        self.add_errors = add_errors
+        self.nest, self.add_errors = nest, add_errors
         self.objects = []
         self.nodes = <Node*>calloc(count_nodes(nest), sizeof(Node))
         if self.nodes == NULL:
@@ -52,6 +99,14 @@ cdef class ResultTemplate:
             node.kind = LEAF
             node.index = names.index(nest)
             node.needs = EPISODES if nest.startswith("episode:") else GAMES if nest.startswith("game:") else 0
+            return 0
+        if isinstance(nest, RowsOf):
+            node.kind = ROWS_OF
+            node.index = names.index(nest.mask)
+            node.needs = EPISODES
+            rows = RowsTemplate(nest.nest, names)
+            node.container = <PyObject*>rows
+            self.objects.append(rows)
             return 0
         keys = None
         if isinstance(nest, dict):
@@ -78,6 +133,10 @@ cdef class ResultTemplate:
             node.needs = needs.pop()
         return 0
 
+    cdef set indices(self):
+        """Returns the positions of the arrays that are leaves."""
+        return {self.nodes[i].index for i in range(self.nodes[0].size) if self.nodes[i].kind == LEAF}
+
     cdef object build(self, list arrays, int entries):
         """Returns the nest with the arrays in place of their names; `entries` is a result of Statistics.record()."""
         return fill(self.nodes, PySequence_Fast_ITEMS(arrays), entries)
@@ -92,7 +151,7 @@ cdef class ResultTemplate:
 
 def count_nodes(nest):
     """Return the number of nodes of a nest."""
-    if isinstance(nest, str):
+    if isinstance(nest, (str, RowsOf)):
         return 1
     return 1 + sum(map(count_nodes, nest.values() if isinstance(nest, dict) else nest))
 
@@ -103,6 +162,8 @@ cdef object fill(const Node* node, PyObject** arrays, int entries):
     cdef int i, _i
     if node.kind == LEAF:
         return <object>arrays[node.index]
+    if node.kind == ROWS_OF:
+        return (<RowsTemplate>node.container).build(arrays, node.index)
     if node.kind == DICT:
         nest = {}
         for _i in range(node.children):

@@ -10,11 +10,12 @@ import numpy as np
 from envpool.api.gymnasium import GymnasiumEnvPool
 from envpool.errors import ConfigError
 from envpool.pool import EnvPool
-from envpool.registration import make_gymnasium
+from envpool.registration import make_gymnasium, pool_class
+from envpool.registry import registry
 from envpool.statistics import ENTRIES
 
-#: Entries of info that say which environment a row belongs to; the info of a single environment does not need them.
-ID_KEYS = ("env_id", "players")
+#: Entries of info that are not about a single row: which environments the rows belong to, and which episodes ended.
+ID_KEYS = ("env_id", "players", "finished")
 
 
 def pool_of(pool: Any, options: dict[str, Any], pool_type: type[EnvPool], make_pool: Callable[..., EnvPool]) -> Any:
@@ -46,7 +47,7 @@ def pool_of(pool: Any, options: dict[str, Any], pool_type: type[EnvPool], make_p
     return pool
 
 
-def open_pool(pool: Any, options: dict[str, Any]) -> Any:
+def open_pool(pool: Any, options: dict[str, Any], *, knows_same_step: bool = False) -> Any:
     """Return a pool for an adapter whose user resets the environments.
 
     Parameters
@@ -57,6 +58,10 @@ def open_pool(pool: Any, options: dict[str, Any]) -> Any:
     options : dict
         Options of ``envpool.make``, allowed with a task id only. The default of ``autoreset_mode`` is "disabled", and
         "next_step" with ``on_error="restart"``.
+    knows_same_step : bool
+        If True, the adapter also works on pools that reset environments in the step that ends their episode, which is
+        faster than a reset of some environments: then the default of ``autoreset_mode`` is "same_step", except with
+        ``on_error="restart"``.
 
     Raises
     ------
@@ -68,14 +73,17 @@ def open_pool(pool: Any, options: dict[str, Any]) -> Any:
     if isinstance(pool, str):
         # An env whose reset fails must not end the run: if the pool restarts it, each step tries again.
         is_restarting = options.get("on_error") == "restart"
-        options = {"autoreset_mode": "next_step" if is_restarting else "disabled"} | options
+        resets = "same_step" if knows_same_step and "autoreset_mode" not in options else None
+        options = {"autoreset_mode": "next_step" if is_restarting else resets or "disabled"} | options
+    else:
+        resets = None
     pool = pool_of(pool, options, GymnasiumEnvPool, make_gymnasium)
     if pool.is_async:
         raise ConfigError(
             f"batch_size is {pool.config['batch_size']}, but an adapter steps all of its {pool.num_envs} envs: leave "
             "batch_size out"
         )
-    if pool.config["autoreset_mode"] == "same_step":
+    if pool.config["autoreset_mode"] == "same_step" and resets is None:
         raise ConfigError(
             "autoreset_mode is 'same_step', but the user of this adapter resets environments whose episode has ended: "
             "use 'disabled' or 'next_step'"
@@ -83,8 +91,10 @@ def open_pool(pool: Any, options: dict[str, Any]) -> Any:
     return pool
 
 
-def open_same_step_pool(task_id: str, num_envs: int, options: dict[str, Any], client: str) -> Any:
-    """Return a pool in the gymnasium style that resets an environment in the step that ends its episode.
+def open_same_step_pool(
+    task_id: str, num_envs: int, options: dict[str, Any], client: str, style: str = "gymnasium"
+) -> Any:
+    """Return a pool that resets an environment in the step that ends its episode.
 
     Parameters
     ----------
@@ -96,6 +106,8 @@ def open_same_step_pool(task_id: str, num_envs: int, options: dict[str, Any], cl
         Further options of ``envpool.make``.
     client : str
         Name of the library that expects this auto-reset mode, for the error text.
+    style : str
+        API style of the pool, the name of a module in ``envpool.api``.
 
     Raises
     ------
@@ -104,7 +116,11 @@ def open_same_step_pool(task_id: str, num_envs: int, options: dict[str, Any], cl
     """
     if "autoreset_mode" in options:
         raise ConfigError(f"autoreset_mode is always 'same_step' for {client}: leave it out")
-    return make_gymnasium(task_id, num_envs=num_envs, autoreset_mode="same_step", **options)
+    options = options | {"num_envs": num_envs, "autoreset_mode": "same_step"}
+    if style == "gymnasium":
+        return make_gymnasium(task_id, **options)
+    spec, render = registry.resolve(task_id, "gymnasium", options)
+    return pool_class(type(spec), style)(spec, render)
 
 
 def split(nest: Any, count: int) -> list[Any]:
@@ -116,21 +132,59 @@ def split(nest: Any, count: int) -> list[Any]:
     return [dict(zip(nest, row, strict=True)) for row in zip(*(split(v, count) for v in nest.values()), strict=True)]
 
 
-def split_info(info: dict[str, Any]) -> list[dict[str, Any]]:
+def columns_of(info: dict[str, Any]) -> dict[str, Any]:
+    """Return the entries of an info that every row has."""
+    some = [entry for entry in ENTRIES if f"_{entry}" in info]
+    apart = {*ID_KEYS, "error", "_error", *some, *(f"_{entry}" for entry in some)}
+    return {k: v for k, v in info.items() if k not in apart}
+
+
+def split_info(info: dict[str, Any], extra: dict[str, list[Any]] | None = None) -> list[dict[str, Any]]:
     """Return the info of each row, without the entries that say which environment the row belongs to.
 
     Entries of statistics are numbers, and only in the infos of rows that have ended an episode or a game. Rows of
     environments that have failed have an entry ``error``, the text; other rows do not.
+
+    Parameters
+    ----------
+    info : dict
+        The info of a batch.
+    extra : dict of list, optional
+        Further entries, a value for each row.
     """
     statistics = [(entry, info[f"_{entry}"]) for entry in ENTRIES if f"_{entry}" in info]
-    apart = {*ID_KEYS, "error", "_error", *(key for entry, _ in statistics for key in (entry, f"_{entry}"))}
-    rows = split({k: v for k, v in info.items() if k not in apart}, len(info["env_id"]))
+    rows = split(columns_of(info) | (extra or {}), len(info["env_id"]))
     for entry, ended in statistics:
         for i in np.flatnonzero(ended).tolist():
             rows[i][entry] = {part: values[i].item() for part, values in info[entry].items()}
     for i in np.flatnonzero(info.get("_error", ())).tolist():
         rows[i]["error"] = info["error"][i]
     return rows
+
+
+def row_info(info: dict[str, Any], i: int) -> dict[str, Any]:
+    """Return ``split_info(info)[i]`` without the other rows."""
+    row: dict[str, Any] = take(columns_of(info), i)
+    for entry in ENTRIES:
+        if f"_{entry}" in info and info[f"_{entry}"][i]:
+            row[entry] = {part: values[i].item() for part, values in info[entry].items()}
+    if "_error" in info and info["_error"][i]:
+        row["error"] = info["error"][i]
+    return row
+
+
+def pop_final(info: dict[str, Any]) -> tuple[Any, dict[str, Any], Any]:
+    """Remove the entries of ended episodes from the info of a pool with ``autoreset_mode="same_step"``.
+
+    Returns
+    -------
+    final_obs, final_info : dict or numpy.ndarray, dict
+        Last observations and infos; rows of other environments are zero.
+    ended : numpy.ndarray
+        bool: which rows ended an episode.
+    """
+    del info["_final_info"]
+    return info.pop("final_obs"), info.pop("final_info"), info.pop("_final_obs")
 
 
 def take(nest: Any, rows: Any) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium
-import numpy as np
 
 from envpool.adapters import needs
+from envpool.adapters.buffers import StepBuffers
 from envpool.adapters.pools import open_same_step_pool
 from envpool.errors import ConfigError
 from envpool.spec import INT32_MAX
@@ -36,8 +36,9 @@ class PufferEnv(pufferlib.PufferEnv):
 
     Attributes
     ----------
-    pool : GymnasiumEnvPool
-        The pool that steps the environments. Do not call its methods while this object is in use.
+    pool : EnvPool
+        The pool that steps the environments, with the API style "arrays" of this package. Do not call its methods while
+        this object is in use.
 
     Raises
     ------
@@ -54,7 +55,7 @@ class PufferEnv(pufferlib.PufferEnv):
     """
 
     def __init__(self, task_id: str, num_envs: int = 1, *, buf: Any = None, seed: int | None = None, **options: Any):
-        self.pool = open_same_step_pool(task_id, num_envs, options, "PufferLib")
+        self.pool = open_same_step_pool(task_id, num_envs, options, "PufferLib", "arrays")
         self.single_observation_space = self.pool.single_observation_space
         self.single_action_space = self.pool.single_action_space
         if not isinstance(self.single_observation_space, gymnasium.spaces.Box):
@@ -72,30 +73,23 @@ class PufferEnv(pufferlib.PufferEnv):
             )
         self.num_agents = self.pool.num_envs
         self._seed = seed
-        self._returns = np.zeros(self.num_agents)
+        self._store = StepBuffers(self.num_agents)
         super().__init__(buf)
 
     def reset(self, seed: int | None = None) -> tuple[Any, list[dict[str, Any]]]:
         """Start new episodes in all environments; a seed reseeds their generators first."""
         seed, self._seed = self._seed if seed is None else seed, None
         first = None if seed is None else int(seed) * self.num_agents % (INT32_MAX - self.num_agents)
-        self.observations[:], _ = self.pool.reset(seed=first)
+        (self.observations[:],) = self.pool.reset(seed=first)
         self.rewards[:] = 0
         self.terminals[:] = self.truncations[:] = False
-        self._returns[:] = 0
+        self._store.reset()
         return self.observations, []
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, list[dict[str, Any]]]:
         """Step all environments."""
-        observations, rewards, terminated, truncated, info = self.pool.step(actions)
-        self.observations[:], self.rewards[:] = observations, rewards
-        self.terminals[:], self.truncations[:] = terminated, truncated
-        self._returns += rewards
-        ended = np.flatnonzero(terminated | truncated)
-        lengths = info["final_info"]["elapsed_step"]
-        infos = [{"episode_return": float(self._returns[i]), "episode_length": int(lengths[i])} for i in ended]
-        self._returns[ended] = 0
-        return self.observations, self.rewards, self.terminals, self.truncations, infos
+        to = self.observations, self.rewards, self.terminals, self.truncations
+        return *to, self._store.store(self.pool.step(actions), *to)
 
     def notify(self) -> None:
         """Do nothing; PufferLib calls this method to notify environments that have something to do then."""

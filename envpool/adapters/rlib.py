@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from envpool.adapters.pools import open_same_step_pool, split_info, take
+from envpool.adapters.pools import open_same_step_pool, pop_final, split_info, take
 
 try:
     from rlib.envs.base import RLVecEnv
@@ -59,9 +59,7 @@ class BatchEnv(RLVecEnv):
     def step(self, actions: Any) -> tuple[Any, Any, Any, tuple[dict[str, Any], ...]]:
         """Step all environments."""
         obs, rewards, terminated, truncated, info = self.pool.step(np.asarray(actions))
-        final, final_info = info.pop("final_obs"), info.pop("final_info")
-        ended = info.pop("_final_obs")
-        del info["_final_info"]
+        final, final_info, ended = pop_final(info)
         infos = split_info(info)
         last = split_info({"env_id": info["env_id"]} | final_info) if ended.any() else []
         for i in np.flatnonzero(ended):

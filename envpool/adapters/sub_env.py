@@ -7,7 +7,7 @@ from typing import Any
 
 import gymnasium
 
-from envpool.adapters.pools import split, split_info
+from envpool.adapters.pools import pop_final, split, split_info
 from envpool.errors import ConfigError
 
 
@@ -44,11 +44,17 @@ class SubEnv(gymnasium.Env[Any, Any]):
         """Start an episode; return its first observation and the info."""
         check_no_options(options)
         obs, info = self.pool.reset([self.env_id], seed=None if seed is None else [seed])
+        if "_final_obs" in info:
+            pop_final(info)
         return split(obs, 1)[0], split_info(info)[0]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take one step; return (obs, reward, terminated, truncated, info)."""
         obs, reward, terminated, truncated, info = self.pool.step([action], [self.env_id])
+        if "_final_obs" in info:
+            final_obs, final_info, ended = pop_final(info)
+            if ended[0]:
+                obs, info = final_obs, info | final_info
         return split(obs, 1)[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), split_info(info)[0]
 
     def render(self) -> Any:

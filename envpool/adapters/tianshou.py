@@ -186,10 +186,8 @@ class VectorEnv(BaseVectorEnv):
         if self.is_async:
             self.waiting_id = [i for i in self.waiting_id if i not in ids]
             self.ready_id.extend(ids)
-        infos = split_info(info)
-        for one, i in zip(infos, ids, strict=True):
-            one["env_id"] = i
-        return as_array(obs, len(ids)), reward, terminated, truncated, objects(infos)
+        infos = objects(split_info(info, {"env_id": ids}))
+        return as_array(obs, len(ids)), reward, terminated, truncated, infos
 
 
 def as_array(obs: Any, count: int) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import dm_env
 
+from envpool._core.results import RowsOf
 from envpool.api import tree
 from envpool.api.style import Style
 from envpool.pool import EnvPool
@@ -32,6 +33,8 @@ class DMStyle(Style):
             )
         for entry in self.entries:
             state[entry] = {part: f"{entry}:{part}" for part in PARTS}
+        for name, rows in self.finished(tree.observation(names, "final:" if self.is_same_step else "")).items():
+            state[name] = RowsOf(rows.mask, named(name, rows.nest))
         if self.spec.config.on_error == "restart":
             observation = named("State", state | {"error": ""})
             observation = observation._replace(**{observation._fields[-1]: {}})  # a new dict in every result

@@ -31,7 +31,8 @@ class GymnasiumStyle(Style):
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return the nests of reset() and step(); see `Style.forms`."""
         obs, info = tree.observation(names), self.info(names)
-        return (obs, info), (obs, "reward", "terminated", "truncated", info | self.ended())
+        finished = self.finished(tree.observation(names, "final:") if self.is_same_step else obs)
+        return (obs, info), (obs, "reward", "terminated", "truncated", info | self.ended() | finished)
 
     def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
         """Add ``error`` and its mask to info; see `Style.add_errors`."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from envpool._core.results import RowsOf
 from envpool._core.statistics import Statistics
 from envpool.spec import EnvSpec
 from envpool.statistics import PARTS, entries_of
@@ -64,6 +65,20 @@ class Style:
         for entry in self.entries:
             nest |= {entry: {part: f"{entry}:{part}" for part in "rlt"}, f"_{entry}": f"{entry}:mask"}
         return nest
+
+    def finished(self, final_obs: Any) -> dict[str, Any]:
+        """Return the entry for episodes that have ended, with the option `finished_episodes`; else an empty dict.
+
+        Parameters
+        ----------
+        final_obs : str, dict or named tuple
+            The nest of the last observations of episodes.
+        """
+        if not self.spec.config.finished_episodes:
+            return {}
+        nest = {"env_id": "env_id", "row": RowsOf.POSITION, "terminated": "terminated"}
+        nest |= {part: f"episode:{part}" for part in "rlt"}
+        return {"finished": RowsOf("episode:mask", nest | {"final_obs": final_obs})}
 
     def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
         """Add the texts of failed environments to a result of reset() or step(), if it has a place for them.

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from envpool.errors import ConfigError
 from envpool.extensions import load_compiled
 
 bridge: Any = load_compiled(
@@ -32,6 +33,11 @@ HANDLE = Struct((8,), np.uint8)
 
 def make_functions(pool: Any) -> tuple[Any, Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
     """Return (handle, recv, send, step) of an ``EnvPool``; see ``EnvPool.xla``."""
+    if pool.spec.config.finished_episodes:
+        raise ConfigError(
+            "finished_episodes=True adds arrays whose number of rows changes, but the shapes of XLA are fixed: make "
+            "the pool without the option; the entries of episode_statistics=True stay"
+        )
     handle, nest, arrays = bridge.connect(pool)
     batch_size = int(pool.config["batch_size"])
 

@@ -1,5 +1,7 @@
 """The VecEnv of Stable-Baselines3: its contract, its wrappers, and the same values as its own DummyVecEnv."""
 
+import pickle
+
 import gymnasium
 import numpy as np
 import pytest
@@ -293,3 +295,58 @@ def test_close_twice(make):
     env = make()
     env.close()
     env.close()
+
+
+@pytest.mark.parametrize("task", ["CartPole-v1", "CheetahRun-v1", "Pong-v5", "HalfCheetah-v5"])
+@pytest.mark.parametrize("statistics", [False, True])
+def test_infos_are_the_same_however_they_are_read(make, task, statistics):
+    """And those of a pool that the user resets."""
+    options = {"max_episode_steps": 7, "episode_statistics": statistics}
+    lazy, whole, reset = make(task, **options), make(task, **options), make(task, **options, autoreset_mode="disabled")
+    rng = np.random.default_rng(0)
+    for env in (lazy, whole, reset):
+        env.reset()
+    for _ in range(20):
+        actions = [lazy.action_space.sample() for _ in range(N)]
+        one, other, third = (env.step(np.stack(actions))[3] for env in (lazy, whole, reset))
+        for i in rng.permutation(N)[:2]:
+            one[i]["TimeLimit.truncated"]  # the others are made together
+        assert are_same(list(one), list(other)) and are_same(list(one), third)
+        assert are_same(lazy.reset_infos, whole.reset_infos) and are_same(lazy.reset_infos, reset.reset_infos)
+
+
+def are_same(a, b):
+    """Compare nests of arrays; times of episodes differ."""
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(k == "t" or are_same(a[k], b[k]) for k in a)
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(are_same, a, b))
+    return type(a) is type(b) and np.array_equal(a, b)
+
+
+def test_infos_can_be_changed_and_pickled(make):
+    """VecNormalize writes into the infos of ended episodes, VecMonitor replaces them."""
+    env = make(max_episode_steps=2)
+    env.reset()
+    env.step(sample(env))
+    *_, infos = env.step(sample(env))
+    infos[0]["terminal_observation"] = "other"
+    assert infos[0]["terminal_observation"] == "other"
+    assert [info["TimeLimit.truncated"] for info in infos] == [True] * N
+    copied = pickle.loads(pickle.dumps(infos))
+    assert type(copied) is list and copied[0]["terminal_observation"] == "other"
+
+
+def test_envs_stepped_alone(make):
+    """env_method("step") returns the last observation of an episode, as a gymnasium.Env does."""
+    env = make(max_episode_steps=3)
+    env.reset()
+    single = gymnasium.make("CartPole-v1", max_episode_steps=3)
+    single.reset(seed=43)
+    for _ in range(3):
+        [(obs, *ends, info)] = env.env_method("step", 1, indices=[1])
+        expected = single.step(1)
+        assert np.array_equal(obs, expected[0]) and ends == list(expected[1:4])
+    assert ends[2] and info == {"elapsed_step": 3}
+    obs, info = env.env_method("reset", indices=[1])[0]
+    assert info == {"elapsed_step": 0} and not np.array_equal(obs, expected[0])

@@ -1,0 +1,237 @@
+"""Measure what a learner does with steps and rollouts: this package against the usual way, piece by piece.
+
+    python benchmarks/learner.py [--turns 15] [--seconds 0.05] [--pieces gae sampling ...]
+
+Each row has the CPU time of one call, in microseconds, the usual way and with this package, and the ratio of the two.
+Both are measured in turns; times are medians over the turns, and so are the ratios of each turn. The rows `sb3` and
+`pufferlib` compare an adapter with the pool that it steps; they need the library.
+"""
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+
+import gymnasium
+import numpy as np
+import torch
+
+import envpool
+from envpool.cli.bench.machine import describe_machine
+from envpool.rollout import Sampler, gae
+
+PIECES = {}
+
+
+def piece(function):
+    """Register a piece: a generator of (case, usual call, base of it, own call, base of it), bases may be None."""
+    PIECES[function.__name__] = function
+    return function
+
+
+class Replay(gymnasium.vector.VectorEnv):
+    """Steps that were recorded, which cost nothing."""
+
+    def __init__(self, steps, num_envs):
+        self.steps, self.num_envs, self.at = steps, num_envs, 0
+        self.metadata = {"autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP}
+
+    def reset(self, **kwargs):
+        """Return the observations of the first step."""
+        return self.steps[0][0], {}
+
+    def step(self, actions):
+        """Return the next step, with a dict of its own."""
+        self.at = (self.at + 1) % len(self.steps)
+        *arrays, _ = self.steps[self.at]
+        return (*arrays, {})
+
+
+def pool_of(num_envs, **options):
+    """Return a CartPole pool on one thread that has been stepped for a while, and a call that steps it."""
+    pool = envpool.make_gymnasium("CartPole-v1", num_envs=num_envs, num_threads=1, **options)
+    pool.reset()
+    actions = [pool.sample_actions() for _ in range(64)]
+    for one in actions:
+        pool.step(one)
+    return pool, cycle(pool.step, actions)
+
+
+def cycle(function, arguments):
+    """Return a call that calls a function with the next argument each time."""
+    state = [0]
+
+    def call():
+        state[0] = (state[0] + 1) % len(arguments)
+        return function(arguments[state[0]])
+
+    return call
+
+
+def recorded(num_envs):
+    """Return 64 steps of a pool."""
+    _, step = pool_of(num_envs)
+    return [step() for _ in range(64)]
+
+
+@piece
+def episode_statistics():
+    """Measure gymnasium's RecordEpisodeStatistics, and the option episode_statistics."""
+    for n in (16, 256, 4096):
+        steps = recorded(n)
+        replay, plain = Replay(steps, n), Replay(steps, n)
+        wrapped = gymnasium.wrappers.vector.RecordEpisodeStatistics(replay)
+        wrapped.reset()
+        with_option, without = pool_of(n, episode_statistics=True)[1], pool_of(n)[1]
+        yield f"{n} envs", lambda w=wrapped: w.step(None), lambda p=plain: p.step(None), with_option, without
+
+
+@piece
+def finished_episodes():
+    """Measure CleanRL's loop over next_done, and the option finished_episodes."""
+    for n in (64, 4096):
+        steps = recorded(n)
+
+        def loop(step):
+            found = []
+            for i, done in enumerate(step[2] | step[3]):
+                if done:
+                    found.append((step[1][i], step[4]["elapsed_step"][i]))
+
+        own = pool_of(n, episode_statistics=True, finished_episodes=True)[1]
+        yield f"{n} envs", cycle(loop, steps), None, own, pool_of(n, episode_statistics=True)[1]
+
+
+@piece
+def advantages():
+    """Measure CleanRL's GAE in torch, and gae()."""
+    rng, steps = np.random.default_rng(0), 128
+    for n in (8, 64, 4096):
+        rewards, values = (rng.normal(size=(steps, n)).astype(np.float32) for _ in range(2))
+        last, done = values[0].copy(), rng.random((steps, n)) < 0.02
+        never, out = np.zeros_like(done), (np.empty_like(values), np.empty_like(values))
+        tensors = [torch.from_numpy(a) for a in (rewards, values, done.astype(np.float32), last)]
+
+        def usual(r, v, d, next_value):
+            advantages, carry = torch.zeros_like(r), 0
+            for t in reversed(range(len(r))):
+                following = next_value if t == len(r) - 1 else v[t + 1]
+                delta = r[t] + 0.99 * following * (1 - d[t]) - v[t]
+                advantages[t] = carry = delta + 0.99 * 0.95 * (1 - d[t]) * carry
+            return advantages, advantages + v
+
+        own = (rewards, values, last, done, never)
+        yield (
+            f"{steps} x {n}",
+            lambda a=tensors, f=usual: f(*a),
+            None,
+            lambda a=own, o=out: gae(*a, out=o, num_threads=1),
+            None,
+        )
+
+
+@piece
+def sampling():
+    """Measure torch's Categorical with log-probability and entropy, and Sampler.categorical."""
+    sampler = Sampler(0)
+
+    def usual(logits):
+        distribution = torch.distributions.Categorical(logits=logits)
+        actions = distribution.sample()
+        return actions, distribution.log_prob(actions), distribution.entropy()
+
+    for n, count in ((64, 6), (4096, 2)):
+        logits = np.random.default_rng(0).normal(size=(n, count)).astype(np.float32)
+
+        tensor = torch.from_numpy(logits)
+        yield f"{n} x {count}", lambda t=tensor: usual(t), None, lambda a=logits: sampler.categorical(a), None
+
+
+@piece
+def random_actions():
+    """Measure sample() of gymnasium's batched action space, and pool.sample_actions()."""
+    for task, n in (("CartPole-v1", 4096), ("HalfCheetah-v5", 64)):
+        pool = envpool.make_gymnasium(task, num_envs=n)
+        space = gymnasium.vector.utils.batch_space(pool.single_action_space, n)
+        yield f"{task} {n}", space.sample, None, pool.sample_actions, None
+
+
+@piece
+def sb3():
+    """Measure a step of the pool, and a step of the SB3 adapter whose infos nobody reads."""
+    from envpool.adapters.sb3 import VecEnv
+
+    yield from adapters(VecEnv)
+
+
+@piece
+def pufferlib():
+    """Measure a step of the pool, and a step of the PufferLib adapter."""
+    os.chdir(tempfile.mkdtemp())  # PufferLib makes a link in the folder in which it is imported
+    from envpool.adapters.pufferlib import PufferEnv
+
+    yield from adapters(PufferEnv)
+
+
+def adapters(adapter):
+    """Yield the cases of an adapter: the default pool, and one with the auto-reset mode of the adapter."""
+    for mode in ("next_step", "same_step"):
+        for n in (64, 256, 4096):
+            env = adapter("CartPole-v1", num_envs=n, num_threads=1)
+            env.reset()
+            pool, step = pool_of(n, autoreset_mode=mode)
+            yield f"{n} envs, {mode}", step, None, cycle(env.step, [pool.sample_actions() for _ in range(64)]), None
+
+
+def cpu_time(call, count):
+    """Return the CPU time of a call in microseconds, the mean of `count` calls."""
+    start = time.process_time()
+    for _ in range(count):
+        call()
+    return (time.process_time() - start) / count * 1e6
+
+
+def calls_within(call, seconds):
+    """Return how many calls take some seconds of CPU time."""
+    return max(int(seconds * 1e6 / max(cpu_time(call, 3), 0.1)), 3)
+
+
+def measure(calls, turns, seconds):
+    """Return the median times of both ways without their bases, and the median of their ratios."""
+    counts = [calls_within(call, seconds) if call else 0 for call in calls]
+    rows = []
+    for _ in range(turns + 1):
+        usual, base, own, own_base = (
+            cpu_time(call, count) if call else 0.0 for call, count in zip(calls, counts, strict=True)
+        )
+        rows.append((usual - base, own - own_base))
+    rows = rows[1:]
+    times = [statistics.median(row[k] for row in rows) for k in range(2)]
+    # Differences of two times may be about 0: the ratio of the medians is defined if that of a turn is not.
+    ratios = [a / b for a, b in rows if b > 0]
+    return *times, statistics.median(ratios) if len(ratios) == len(rows) else times[0] / max(times[1], 1e-9)
+
+
+def main():
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--pieces", nargs="+", choices=PIECES, default=list(PIECES))
+    parser.add_argument("--turns", type=int, default=15)
+    parser.add_argument("--seconds", type=float, default=0.05, help="CPU time of each call in a turn")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    machine = describe_machine()
+    print(f"{machine['cores_available']} cores ({machine['cpu']}), NumPy {machine['numpy']}, torch {torch.__version__}")
+    print("\n| piece | case | usual, us | envpool, us | ratio |\n| --- | --- | --- | --- | --- |")
+    for name in args.pieces:
+        try:
+            for case, *calls in PIECES[name]():
+                usual, own, ratio = measure(calls, args.turns, args.seconds)
+                print(f"| {name} | {case} | {usual:.2f} | {own:.2f} | {ratio:.2f} |", flush=True)
+        except ImportError as error:
+            print(f"| {name} | not measured: {error} | | | |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from typing_extensions import disjoint_base
+
+class RowsOf:
+    POSITION: ClassVar[str]
+    mask: str
+    nest: Any
+    def __init__(self, mask: str, nest: Any) -> None: ...
+
+@disjoint_base
+class ResultTemplate:
+    def __init__(
+        self, nest: Any, names: Sequence[str], add_errors: Callable[[Any, dict[int, str], int], None] | None = None
+    ) -> None: ...

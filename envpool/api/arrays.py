@@ -1,0 +1,42 @@
+"""The style of pools inside adapters that copy results elsewhere: flat tuples of the arrays that they need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from envpool.api import tree
+from envpool.api.style import Style, set_spaces
+from envpool.pool import EnvPool
+
+
+class ArraysStyle(Style):
+    """Returns some arrays of a batch as a flat tuple; for ``autoreset_mode="same_step"`` only."""
+
+    def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
+        """Return the nests of reset(), (obs,), and step(); see `Style.forms`.
+
+        step() has six items: obs, reward, terminated, truncated, which rows ended an episode, and its length.
+        """
+        obs = tree.observation(names)
+        return (obs,), (obs, "reward", "terminated", "truncated", "final:mask", "final:elapsed_step")
+
+    def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
+        """Do nothing, since the results have no place for texts; see `Style.add_errors`."""
+
+    def set_attributes(self, pool: Any) -> None:
+        """Set the spaces, those of gymnasium."""
+        set_spaces(pool, self.spec.gymnasium_observation_space, self.spec.gymnasium_action_space)
+
+
+class ArraysPool(EnvPool):
+    """A pool of this style; `ArraysStyle` describes what it returns."""
+
+    _style = ArraysStyle
+    _suffix = "ArraysPool"
+    closed = False
+
+
+def pool_base() -> type[EnvPool]:
+    """Return the base class of the pools of this style."""
+    return ArraysPool

@@ -1,0 +1,47 @@
+"""Tools for the learner's side of a training loop: what happens to a rollout between the pool and the network.
+
+Every tool works on plain NumPy arrays and can be used alone. Modules are imported on first use.
+"""
+
+from importlib import import_module
+from typing import Any
+
+#: Module of each public name.
+_LAZY = {
+    "Advantages": "envpool.rollout.advantages",
+    "Sample": "envpool.rollout.sampling",
+    "Sampler": "envpool.rollout.sampling",
+    "Sequences": "envpool.rollout.minibatches",
+    "VTrace": "envpool.rollout.advantages",
+    "gae": "envpool.rollout.advantages",
+    "lambda_returns": "envpool.rollout.advantages",
+    "nstep_returns": "envpool.rollout.advantages",
+    "sequences": "envpool.rollout.minibatches",
+    "shuffled": "envpool.rollout.minibatches",
+    "vtrace": "envpool.rollout.advantages",
+    "whole_envs": "envpool.rollout.minibatches",
+}
+__all__ = [
+    "Advantages",
+    "Sample",
+    "Sampler",
+    "Sequences",
+    "VTrace",
+    "gae",
+    "lambda_returns",
+    "nstep_returns",
+    "sequences",
+    "shuffled",
+    "vtrace",
+    "whole_envs",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'envpool.rollout' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

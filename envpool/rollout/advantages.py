@@ -1,0 +1,334 @@
+"""Advantages and returns of rollouts: GAE, V-trace, n-step and lambda returns.
+
+All functions take a rollout of T steps in N environments and compute it natively, on several threads if that pays off.
+docs/rollout.md has the formulas with their order of operations, which the results have bit for bit.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from envpool.errors import ConfigError
+from envpool.machine import cpu_limit
+from envpool.rollout.arrays import FLOATS, checked, count, number, outputs
+from envpool.rollout.recursions import GAE, LAMBDA, NSTEP, VTRACE, recur
+
+#: Elements of an array for which another thread pays off; starting one takes as long as some ten thousand elements.
+PER_THREAD = 2**17
+
+
+class Advantages(NamedTuple):
+    """What `gae` returns; arrays (T, N) of the dtype of the rewards."""
+
+    advantages: npt.NDArray[Any]
+    returns: npt.NDArray[Any]
+
+
+class VTrace(NamedTuple):
+    """What `vtrace` returns; arrays (T, N) of the dtype of the rewards."""
+
+    targets: npt.NDArray[Any]
+    advantages: npt.NDArray[Any]
+
+
+def gae(
+    rewards: Any,
+    values: Any,
+    last_values: Any,
+    terminated: Any,
+    truncated: Any,
+    *,
+    gamma: float = 0.99,
+    lam: float = 0.95,
+    final_values: Any = None,
+    mask: Any = None,
+    lengths: Any = None,
+    out: Any = None,
+    num_threads: int = 0,
+) -> Advantages:
+    """Return the generalized advantage estimates of a rollout (Schulman et al., 2016), and the returns.
+
+    Parameters
+    ----------
+    rewards : array_like
+        float32 or float64 (T, N): reward of each step. All other arrays of floats must have this dtype.
+    values : array_like
+        (T, N): value of the observation before each step.
+    last_values : array_like
+        (N,): value of the observation after the last step.
+    terminated, truncated : array_like
+        bool (T, N): what ended an episode in each step. Where both are True, `terminated` counts.
+    gamma : float
+        Discount, from 0 to 1.
+    lam : float
+        The lambda of GAE, from 0 to 1.
+    final_values : array_like, optional
+        (T, N): value of the last observation of an episode that was truncated, read in rows that are truncated and not
+        terminated. By default the value in the next row, which is right with ``autoreset_mode="next_step"`` only.
+    mask : array_like, optional
+        bool (T, N): which rows are transitions, by default all. With ``autoreset_mode="next_step"``, the rows of resets
+        are none. Nothing propagates through such a row; the row before it uses its value.
+    lengths : array_like of int, optional
+        (N,): number of rows of each environment, by default T. Rows from there on are never read.
+    out : tuple of numpy.ndarray, optional
+        Arrays for the advantages and the returns, (T, N), which must not overlap the arguments. By default fresh ones.
+    num_threads : int
+        Largest number of threads; 0: the number of CPUs that the process may use. Small rollouts use one.
+
+    Returns
+    -------
+    Advantages
+        ``advantages`` and ``returns = advantages + values``. Both are 0 in rows that are no transitions.
+
+    Raises
+    ------
+    ConfigError
+        A shape, a dtype, a memory layout or a number is not allowed, or a result is not finite; the text names the
+        element.
+    TypeError
+        An argument has a wrong type.
+    """
+    rollout = Rollout(rewards, values, last_values, terminated, truncated, final_values, mask, lengths)
+    gamma, lam = number("gamma", gamma, 0, 1), number("lam", lam, 0, 1)
+    return Advantages(*rollout.compute(GAE, ("advantages", "returns"), out, num_threads, gamma, lam))
+
+
+def vtrace(
+    log_ratios: Any,
+    rewards: Any,
+    values: Any,
+    last_values: Any,
+    terminated: Any,
+    truncated: Any,
+    *,
+    gamma: float = 0.99,
+    lam: float = 1.0,
+    clip_rho: float = 1.0,
+    clip_c: float = 1.0,
+    clip_pg_rho: float = 1.0,
+    final_values: Any = None,
+    mask: Any = None,
+    lengths: Any = None,
+    out: Any = None,
+    num_threads: int = 0,
+) -> VTrace:
+    """Return the V-trace targets of a rollout (Espeholt et al., 2018), and the advantages of the policy gradient.
+
+    Parameters
+    ----------
+    log_ratios : array_like
+        (T, N): logarithm of the probability of each action under the policy that is trained, minus that under the
+        policy that took it.
+    rewards, values, last_values, terminated, truncated, final_values, mask, lengths, num_threads
+        See `gae`.
+    gamma : float
+        Discount, from 0 to 1.
+    lam : float
+        Factor of the traces, from 0 to 1.
+    clip_rho, clip_c, clip_pg_rho : float
+        Upper bounds of the ratios of probabilities in the temporal differences, in the traces and in the advantages;
+        0 or more, ``math.inf`` for no bound.
+    out : tuple of numpy.ndarray, optional
+        Arrays for the targets and the advantages, see `gae`.
+
+    Returns
+    -------
+    VTrace
+        ``targets``, the values vs, and ``advantages``. Both are 0 in rows that are no transitions.
+
+    Raises
+    ------
+    ConfigError, TypeError
+        See `gae`.
+    """
+    rollout = Rollout(rewards, values, last_values, terminated, truncated, final_values, mask, lengths)
+    bounds = {"clip_rho": clip_rho, "clip_c": clip_c, "clip_pg_rho": clip_pg_rho}
+    clips = tuple(number(name, bound, 0, np.inf) for name, bound in bounds.items())
+    gamma, lam = number("gamma", gamma, 0, 1), number("lam", lam, 0, 1)
+    rollout.add_ratios(log_ratios)
+    return VTrace(*rollout.compute(VTRACE, ("targets", "advantages"), out, num_threads, gamma, lam, clips))
+
+
+def lambda_returns(
+    rewards: Any,
+    values: Any,
+    last_values: Any,
+    terminated: Any,
+    truncated: Any,
+    *,
+    gamma: float = 0.99,
+    lam: float = 0.95,
+    final_values: Any = None,
+    mask: Any = None,
+    lengths: Any = None,
+    out: Any = None,
+    num_threads: int = 0,
+) -> npt.NDArray[Any]:
+    """Return the lambda returns of a rollout, (T, N).
+
+    Parameters
+    ----------
+    rewards, values, last_values, terminated, truncated, gamma, final_values, mask, lengths, num_threads
+        See `gae`.
+    lam : float
+        Lambda, from 0, the reward plus the discounted next value, to 1, the discounted rewards up to the end.
+    out : numpy.ndarray, optional
+        Array for the result, see `gae`.
+
+    Raises
+    ------
+    ConfigError, TypeError
+        See `gae`.
+    """
+    rollout = Rollout(rewards, values, last_values, terminated, truncated, final_values, mask, lengths)
+    gamma, lam = number("gamma", gamma, 0, 1), number("lam", lam, 0, 1)
+    return rollout.compute(LAMBDA, ("returns",), None if out is None else (out,), num_threads, gamma, lam)[0]
+
+
+def nstep_returns(
+    rewards: Any,
+    values: Any,
+    last_values: Any,
+    terminated: Any,
+    truncated: Any,
+    n: int,
+    *,
+    gamma: float = 0.99,
+    final_values: Any = None,
+    mask: Any = None,
+    lengths: Any = None,
+    out: Any = None,
+    num_threads: int = 0,
+) -> npt.NDArray[Any]:
+    """Return the n-step returns of a rollout, (T, N): n discounted rewards and the value that follows them.
+
+    Fewer rewards are added where the episode or the rollout ends before.
+
+    Parameters
+    ----------
+    rewards, values, last_values, terminated, truncated, gamma, final_values, mask, lengths, num_threads
+        See `gae`.
+    n : int
+        Number of rewards, at least 1.
+    out : numpy.ndarray, optional
+        Array for the result, see `gae`.
+
+    Raises
+    ------
+    ConfigError, TypeError
+        See `gae`.
+    """
+    rollout = Rollout(rewards, values, last_values, terminated, truncated, final_values, mask, lengths)
+    gamma, horizon = number("gamma", gamma, 0, 1), count("n", n, 1)
+    outs = None if out is None else (out,)
+    return rollout.compute(NSTEP, ("returns",), outs, num_threads, gamma, 0.0, horizon=horizon)[0]
+
+
+class Rollout:
+    """The checked arguments of the functions above, see `gae`."""
+
+    def __init__(
+        self,
+        rewards: Any,
+        values: Any,
+        last_values: Any,
+        terminated: Any,
+        truncated: Any,
+        final_values: Any,
+        mask: Any,
+        lengths: Any,
+    ):
+        first = checked("rewards", rewards, FLOATS, ("T", "N"))
+        self.shape: tuple[int, int] = first.shape
+        self.dtype = first.dtype
+        if self.shape[0] > 2**31 - 2:
+            raise ConfigError(f"rewards has {self.shape[0]} rows, allowed are up to {2**31 - 2}")
+        columns = self.shape[1]
+        self.arrays: dict[str, Any] = {
+            "rewards": first,
+            "values": checked("values", values, [self.dtype], self.shape),
+            "last_values": checked("last_values", last_values, [self.dtype], (columns,)),
+            "terminated": checked("terminated", terminated, [np.bool_], self.shape),
+            "truncated": checked("truncated", truncated, [np.bool_], self.shape),
+            "final_values": None,
+            "ratios": None,
+            "mask": np.ones((1, columns), np.bool_),
+            "lengths": np.full(columns, self.shape[0], np.int32),
+        }
+        if final_values is not None:
+            self.arrays["final_values"] = checked("final_values", final_values, [self.dtype], self.shape)
+        if mask is not None:
+            self.arrays["mask"] = checked("mask", mask, [np.bool_], self.shape)
+        if lengths is not None:
+            self.arrays["lengths"] = self.checked_lengths(lengths)
+
+    def checked_lengths(self, lengths: Any) -> npt.NDArray[np.int32]:
+        """Return the argument `lengths` as int32."""
+        array = checked("lengths", lengths, [np.int64, np.int32], self.shape[1:])
+        for column in np.flatnonzero((array < 0) | (array > self.shape[0]))[:1]:
+            raise ConfigError(f"lengths[{column}] is {array[column]}, allowed are integers from 0 to {self.shape[0]}")
+        return array.astype(np.int32)
+
+    def add_ratios(self, log_ratios: Any) -> None:
+        """Set the ratios of V-trace."""
+        with np.errstate(over="ignore"):  # infinity is a ratio that is clipped
+            self.arrays["ratios"] = np.exp(checked("log_ratios", log_ratios, [self.dtype], self.shape))
+        self.arrays["log_ratios"] = np.asarray(log_ratios)
+
+    def compute(
+        self,
+        recursion: int,
+        names: tuple[str, ...],
+        out: Any,
+        num_threads: int,
+        gamma: float,
+        lam: float,
+        clips: tuple[float, ...] = (1.0, 1.0, 1.0),
+        horizon: int = 1,
+    ) -> list[npt.NDArray[Any]]:
+        """Return the results of a recursion, which have these names."""
+        inputs = [array for array in self.arrays.values() if array is not None]
+        results = outputs(names, out, [self.dtype] * len(names), [self.shape] * len(names), inputs)
+        self.arrays["out"], self.arrays["out_2"] = (*results, None)[:2]
+        threads = self.threads(count("num_threads", num_threads, 0))
+        if not recur(recursion, self.arrays, gamma, lam, clips, horizon, threads):  # type: ignore[arg-type]
+            self.refuse_results(names, results)
+        return results
+
+    def threads(self, num_threads: int) -> int:
+        """Return the number of threads that pay off."""
+        wanted = self.shape[0] * self.shape[1] // PER_THREAD
+        return max(min(wanted, num_threads or (cpus() if wanted > 1 else 1)), 1)
+
+    def refuse_results(self, names: tuple[str, ...], results: list[npt.NDArray[Any]]) -> None:
+        """Raise for results that are not finite, and name an argument that is the reason if there is one."""
+        arrays = self.arrays
+        rows = np.arange(self.shape[0])[:, None] < arrays["lengths"]
+        steps = rows & arrays["mask"]
+        read = {
+            "rewards": steps,
+            "values": rows,
+            "log_ratios": steps,
+            "final_values": steps & arrays["truncated"] & ~arrays["terminated"],
+            "last_values": np.ones(self.shape[1], np.bool_),
+        }
+        for name, where in read.items():
+            if arrays.get(name) is None:
+                continue
+            for at in np.argwhere(~np.isfinite(arrays[name]) & where)[:1].tolist():
+                raise ConfigError(
+                    f"{name}{at} is {arrays[name][tuple(at)]}, and the results depend on it: pass finite numbers"
+                )
+        for name, result in zip(names, results, strict=True):
+            for at in np.argwhere(~np.isfinite(result))[:1].tolist():
+                raise ConfigError(f"{name}{at} would be {result[tuple(at)]}: pass smaller numbers, or float64")
+
+
+@cache
+def cpus() -> int:
+    """Return the number of CPUs that the process could use when this function was first called."""
+    return cpu_limit()
