@@ -86,6 +86,7 @@ def with_one_bit(values):
         ("Pusher-v4", "gymnasium's Pusher-v4"),
         ("CheetahRun-v1", "dm_control's suite, cheetah run"),
         ("MinAtar/Breakout-v1", "gymnasium's MinAtar/Breakout-v1"),
+        ("MiniGrid-DoorKey-8x8-v0", "gymnasium's MiniGrid-DoorKey-8x8-v0"),
         ("Pong-v5", "gymnasium's ALE/Pong-v5 under AtariPreprocessing"),
         ("Backgammon-v5", "gymnasium's ALE/Backgammon-v5 under AtariPreprocessing"),
     ],
@@ -138,7 +139,7 @@ def test_the_versions_are_those_of_the_tests():
     found = [*requirements()[""], *requirements()["test"], *alone[""]]
     tested = {r.name: r.versions for r in found if "==" in r.versions}
     verified = {r.name: r.versions for r in requirements()["verify"] if "==" in r.versions}
-    assert {"gymnasium", "ale-py", "box2d", "dm_control", "MinAtar"} <= verified.keys()
+    assert {"gymnasium", "ale-py", "box2d", "dm_control", "MinAtar", "minigrid"} <= verified.keys()
     assert verified.items() <= tested.items()
 
 
