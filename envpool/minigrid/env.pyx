@@ -12,17 +12,18 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdio cimport snprintf
 from libc.string cimport memcpy, memset
 
-from envpool.env cimport envpool_batch, envpool_env, envpool_rows, envpool_setup
+from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
+from envpool.minigrid.observation cimport FLAT, WorldCopy, settled, write_image
+from envpool.minigrid.painter cimport Atlas, Picture, paint, paint_scaled, picture_view, picture_world
 from envpool.minigrid.params cimport fill_params
 from envpool.minigrid.structs cimport (
-    BOX, DONE, DOOR, DROP, EMPTY, ENDLESS, FORWARD, GOAL, IMPOSSIBLE, KEY, LAVA, MAX_OBJECTS, MAX_SIDE, NOWHERE,
-    NUM_COLOURS, NUM_KINDS, OPEN, LOCKED, PICK_UP, REJECTED, SUCCESS, TOGGLE, TOO_MANY_OBJECTS, TURN_LEFT, TURN_RIGHT,
-    Level, Outcome, Params, World,
+    BOX, CLOSED, DONE, DOOR, DROP, EMPTY, ENDLESS, FORWARD, GOAL, IMPOSSIBLE, KEY, LAVA, LOCKED, MAX_OBJECTS, MAX_SIDE,
+    NOWHERE, NUM_COLOURS, NUM_KINDS, OPEN, PICK_UP, SUCCESS, TOGGLE, TOO_MANY_OBJECTS, TURN_LEFT, TURN_RIGHT, Level,
+    Outcome, Params, World,
 )
-from envpool.minigrid.view cimport View, look
 from envpool.minigrid.world cimport (
-    EMPTY_CELL, begin, can_overlap, can_pick_up, cells_of, clear, colour_of, dx_of, dy_of, fail, get, kind_of, number_of,
-    put, reward_now, set_agent, state_of, with_state,
+    EMPTY_CELL, begin, can_overlap, can_pick_up, cells_of, clear, colour_of, dx_of, dy_of, fail, get, kind_of,
+    number_of, put, reward_now, set_agent, state_of, with_state,
 )
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
@@ -30,7 +31,9 @@ from envpool.scaffold cimport (
 )
 
 from envpool.errors import ConfigError
-from envpool.native import EnvDefinition, Field, define
+from envpool.minigrid.observation import FORMS, LARGEST_TILE, form_of, image_field, tiles_of
+from envpool.minigrid.tiles import atlas as tiles_of_size
+from envpool.native import EnvDefinition, Field, define, describe
 from envpool.spec import check_range
 
 
@@ -80,7 +83,7 @@ cdef void toggle(World* w, int32_t x, int32_t y, uint32_t cell) noexcept nogil:
             if kind_of(key) == KEY and colour_of(key) == colour_of(cell):
                 put(w, x, y, with_state(cell, OPEN))
         else:
-            put(w, x, y, with_state(cell, OPEN if state_of(cell) != OPEN else 1))
+            put(w, x, y, with_state(cell, OPEN if state_of(cell) != OPEN else CLOSED))
 
 
 cdef inline void act(World* w, int32_t action, Outcome* outcome) noexcept nogil:
@@ -147,33 +150,23 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return status
 
 
-cdef inline void write_image(const World* w, const Params* p, uint8_t* image) noexcept nogil:
-    """Write kind, colour and state of each cell that the agent sees, and zeros for the others."""
-    cdef View view
-    cdef int32_t size = p.agent_view_size, i, j
-    cdef uint32_t cell
-    look(w, p, &view)
-    for i in range(size):
-        for j in range(size):
-            cell = view.cells[i * size + j] & -((view.visible[j] >> i) & 1)
-            image[0] = cell & 0xff
-            image[1] = (cell >> 8) & 0xff
-            image[2] = (cell >> 16) & 0xff
-            image += 3
-
-
 cdef inline void write_row(const envpool_state* s, const envpool_rows* rows, int32_t i) noexcept nogil:
-    """Write row i: direction, image, mission, agent_pos, mission_id."""
+    """Write row i: direction, image, mission, agent_pos, mission_id. A flat observation replaces the first three."""
     cdef const Params* p = <const Params*>s.config
     cdef const World* w = world_of(s, rows.ids[i])
     cdef int64_t row = rows.row0 + i
-    cdef int32_t* position = <int32_t*>rows.fields[3] + 2 * row
-    (<int32_t*>rows.fields[0])[row] = w.direction
-    write_image(w, p, <uint8_t*>rows.fields[1] + 3 * p.agent_view_size * p.agent_view_size * row)
-    memcpy(<uint8_t*>rows.fields[2] + p.mission_bytes * row, w.mission, p.mission_bytes)
-    position[0] = w.x
-    position[1] = w.y
-    (<int32_t*>rows.fields[4])[row] = w.mission_id
+    cdef int32_t field = 0
+    if p.form != FLAT:
+        (<int32_t*>rows.fields[0])[row] = w.direction
+        if p.is_mission_id:
+            (<int32_t*>rows.fields[2])[row] = w.mission_id
+        else:
+            memcpy(<uint8_t*>rows.fields[2] + p.mission_bytes * row, w.mission, p.mission_bytes)
+        field = 2
+    write_image(w, p, rows.fields[1 if field else 0], row)
+    (<int32_t*>rows.fields[field + 1])[2 * row] = w.x
+    (<int32_t*>rows.fields[field + 1])[2 * row + 1] = w.y
+    (<int32_t*>rows.fields[field + 2])[row] = w.mission_id
 
 
 cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
@@ -200,6 +193,35 @@ cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t s
     elif code == TOO_MANY_OBJECTS:
         reason = b"its level has more than 127 objects"
     snprintf(text, size, b"%s: choose a larger grid, or fewer objects or rooms", reason)
+
+
+# ---- frames ----------------------------------------------------------------------------------------------------------
+
+
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    """The assets are tiles, behind their size."""
+    cdef const envpool_state* s = <const envpool_state*>state
+    cdef const Params* p = <const Params*>s.config
+    cdef const World* w
+    cdef WorldCopy copy
+    cdef Atlas atlas
+    cdef Picture picture
+    cdef uint8_t* pixels = f.pixels
+    cdef int32_t i
+    atlas.size = (<const int32_t*>f.assets)[0]
+    atlas.tiles = <const uint8_t*>f.assets + sizeof(int32_t)
+    for i in range(f.n):
+        w = settled(world_of(s, f.ids[i]), p, &copy)
+        if p.agent_pov:
+            picture_view(w, p, &atlas, &picture)
+        else:
+            picture_world(w, p, &atlas, &picture)
+        if f.height == picture.rows * atlas.size and f.width == picture.columns * atlas.size:
+            paint(&picture, atlas.size, pixels)
+        else:
+            paint_scaled(&picture, atlas.size, f.height, f.width, pixels)
+        pixels += 3 * <size_t>f.height * f.width
+    return 0
 
 
 # ---- saved states ----------------------------------------------------------------------------------------------------
@@ -235,6 +257,8 @@ cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexce
 
 cdef envpool_env ENV_DEF = envpool_new_env("MiniGrid", create, step_many, write_many)
 ENV_DEF.run_many = run_many
+ENV_DEF.render_many = render_many
+ENV_DEF.frame_height = ENV_DEF.frame_width = 32     # of a tile; `build` determines the size for the grid
 ENV_DEF.error_text = error_text
 envpool_with_snapshots(&ENV_DEF)
 
@@ -251,16 +275,26 @@ cdef object define_level(const Level* level, object config, int width, int heigh
     p.width = width
     p.height = height
     p.max_steps = config.max_steps or max_steps
-    view = config.agent_view_size
+    p.form = list(FORMS).index(form_of(config))
+    image, p.image_size = image_field(config, width, height)
+    check_range("tile_size", config.tile_size, 1, LARGEST_TILE)
     fields = [
-        Field("obs:direction", np.int32, (-1,), 0, 3),
-        Field("obs:image", np.uint8, (view, view, 3), 0, 255),
-        Field("obs:mission", np.uint8, (config.mission_bytes,), 0, 255),
+        image,
         Field("info:agent_pos", np.int32, (2,), 0, max(25, width - 1, height - 1)),
         Field("info:mission_id", np.int32, (-1,), -1, 1024),
     ]
+    if p.form != FLAT:
+        if p.is_mission_id:
+            mission = Field("obs:mission", np.int32, (-1,), -1, 1024)
+        else:
+            mission = Field("obs:mission", np.uint8, (config.mission_bytes,), 0, 255)
+        fields = [Field("obs:direction", np.int32, (-1,), 0, 3), image, mission, *fields[1:]]
     actions = [Field("action", np.int32, (-1,), 0, last_action)]
-    return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&p, sizeof(p)))
+    size = (config.agent_view_size,) * 2 if config.agent_pov else (height, width)
+    return define(
+        envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&p, sizeof(p)) + tiles_of(config),
+        frame_size=tuple(length * config.tile_size for length in size),
+    )
 
 
 class MiniGrid(EnvDefinition):
@@ -279,16 +313,54 @@ class MiniGrid(EnvDefinition):
         Steps after which the environment itself truncates an episode, which the reward depends on. Default 0: the
         number of steps that upstream gives the level.
     agent_view_size : int
-        Rows and columns of the image, odd, 3 to 31. Default 7.
+        Rows and columns of the agent's view, odd, 3 to 31. Default 7.
     see_through_walls : bool
         If True, the agent sees every cell of its view. The default is that of the level.
+    mission : str
+        ``"bytes"``, or ``"id"`` for the number of the mission, int32, in place of its text. Default ``"bytes"``.
     mission_bytes : int
         Length of the array ``mission``, 1 to 512; longer missions are cut. Default 96, in BabyAI 512.
+    observation : str
+        What observations are, in the manner of upstream's wrappers: ``"partial"``, ``"full"``, ``"rgb_partial"``,
+        ``"rgb_full"``, ``"one_hot"``, ``"flat"`` or ``"symbolic"``; docs/minigrid.md describes them. Default
+        ``"partial"``.
+    obs_tile_size : int
+        Height and width of a cell in an RGB observation, in pixels, 1 to 64. Default 8.
+    from_pixels : bool
+        If True, observations are ``"rgb_partial"`` unless `observation` is ``"rgb_full"``. Default False.
+    tile_size : int
+        Height and width of a cell in a frame of the default size, in pixels, 1 to 64. Default 32.
+    highlight : bool
+        If True, frames and ``"rgb_full"`` observations show the cells that the agent sees lighter. Default True.
+    agent_pov : bool
+        If True, frames show only what the agent sees. Default False.
     """
 
-    options = {"max_steps": 0, "agent_view_size": 7, "see_through_walls": False, "mission_bytes": 96}
+    options = {
+        "max_steps": 0,
+        "agent_view_size": 7,
+        "see_through_walls": False,
+        "mission": "bytes",
+        "mission_bytes": 96,
+        "observation": "partial",
+        "obs_tile_size": 8,
+        "from_pixels": False,
+        "tile_size": 32,
+        "highlight": True,
+        "agent_pov": False,
+    }
 
     @staticmethod
     def render_fps(config):
         """Return the frame rate of upstream's window."""
         return 10
+
+    @classmethod
+    def render_assets(cls, config, height, width):
+        """Return the tiles of frames, uint8, behind their size, int32; frames of no whole tiles are scaled."""
+        rows, columns = describe(cls.build(config)).frame_size
+        rows, columns = rows // config.tile_size, columns // config.tile_size
+        size = height // rows
+        if size > LARGEST_TILE or (height, width) != (size * rows, size * columns) or size < 1:
+            size = config.tile_size
+        return np.int32(size).tobytes() + tiles_of_size(size)

@@ -11,7 +11,7 @@ from envpool.minigrid.structs cimport (
 )
 from envpool.minigrid.world cimport (
     EMPTY_CELL, FOREVER, GOAL_CELL, LAVA_CELL, dx_of, dy_of, fail, find_place, get, horizontal, kind_of, new_door,
-    new_object, place, place_agent, place_agent_in, put, rand_colour, rand_int, say, say_colour, set_agent, vertical,
+    new_object, place_anywhere, place_agent, place_agent_in, put, rand_int, say, say_colour, set_agent, vertical,
     wall_cell, wall_rect,
 )
 from envpool.numerics.rng cimport ep_choice, ep_shuffle
@@ -153,7 +153,7 @@ cdef void four_rooms(World* w, const Params* p) noexcept nogil:
         put(w, p.agent_x, p.agent_y, EMPTY_CELL)
         set_agent(w, p.agent_x, p.agent_y, rand_int(w, 0, 4))
     if p.goal_x == NOWHERE:
-        place(w, GOAL_CELL)
+        place_anywhere(w, GOAL_CELL)
     else:
         put(w, p.goal_x, p.goal_y, GOAL_CELL)
     say(w, b"reach the goal")
@@ -217,11 +217,11 @@ cdef void choose_colours(World* w, int32_t* colours) noexcept nogil:
 
 cdef void dynamic_obstacles(World* w, const Params* p) noexcept nogil:
     """The obstacles are the objects 1 to n_obstacles."""
-    cdef int32_t i
+    cdef int32_t _
     wall_rect(w, 0, 0, w.width, w.height)
     put(w, w.width - 2, w.height - 2, GOAL_CELL)
     start_agent(w, p)
-    for i in range(p.n_obstacles):
+    for _ in range(p.n_obstacles):
         if find_place(w, new_object(w, BALL, BLUE), 0, 0, w.width, w.height, 100, NULL) == NOWHERE:
             fail(w, IMPOSSIBLE)
     say(w, b"get to the green goal square")
@@ -272,8 +272,8 @@ def check_start(config, name, width, height):
         is_allowed = False
     if not is_allowed:
         raise ConfigError(
-            f"{name} must be None, for a random place, or a pair (column, row) from (1, 1) to {(width - 2, height - 2)}, "
-            f"got {value!r}"
+            f"{name} must be None, for a random place, or a pair (column, row) from (1, 1) to "
+            f"{(width - 2, height - 2)}, got {value!r}"
         )
 
 

@@ -40,7 +40,7 @@ cdef bint add_rooms(World* w, const Params* p, Chain* chain, int32_t num_left, i
     Returns whether the first of them was added. Walls are numbered as directions.
     """
     cdef ChainRoom room
-    cdef int32_t i, wall, x, y
+    cdef int32_t i, _, wall, x, y
     room.width = rand_int(w, MIN_ROOM_SIZE, p.max_room_size + 1)
     room.height = rand_int(w, MIN_ROOM_SIZE, p.max_room_size + 1)
     room.door_x, room.door_y = room.x, room.y = door_x, door_y
@@ -62,7 +62,7 @@ cdef bint add_rooms(World* w, const Params* p, Chain* chain, int32_t num_left, i
     chain.count += 1
     if num_left == 1:
         return True
-    for i in range(8):
+    for _ in range(8):
         wall = rand_int(w, 0, 3)
         wall += wall >= entry_wall
         if wall == RIGHTWARD or wall == LEFTWARD:

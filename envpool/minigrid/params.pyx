@@ -16,6 +16,7 @@ OBSTACLES = {"lava": LAVA_CELL, "wall": wall_cell()}
 OBJECTS = {"key": KEY, "ball": BALL, "box": BOX}
 VERBS = {"goto": GO_TO, "pickup": PICK_UP_OBJECT, "open": OPEN_DOOR, "putnext": PUT_NEXT}
 FORMS = {"action": 0, "and": 1, "seq": 2}
+MISSIONS = {"bytes": 0, "id": 1}
 SELECTIONS = {"": 0, "color": 1, "loc": 2}
 
 
@@ -61,6 +62,10 @@ cdef int fill_params(Params* p, dict options) except -1:
     p.agent_view_size = options["agent_view_size"]
     p.see_through_walls = options["see_through_walls"]
     p.mission_bytes = options["mission_bytes"]
+    p.is_mission_id = one_of(options, "mission", MISSIONS)
+    p.obs_tile_size = options["obs_tile_size"]
+    p.highlight = options["highlight"]
+    p.agent_pov = options["agent_pov"]
     for prefix in ("agent_start_", "agent_"):
         if f"{prefix}pos" in options:
             p.agent_x, p.agent_y = pair_of(options, f"{prefix}pos")

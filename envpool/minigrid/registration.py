@@ -88,7 +88,7 @@ minigrid(
 minigrid("goal_levels", "LavaGap", {f"LavaGapS{size}-v0": {"size": size} for size in (5, 6, 7)})
 minigrid("goal_levels", "LockedRoom", {"LockedRoom-v0": {}})
 minigrid(
-    "object_levels",
+    "door_levels",
     "Memory",
     {
         "MemoryS17Random-v0": {"size": 17, "random_length": True},
@@ -143,12 +143,12 @@ minigrid(
         "ObstructedMaze-Full-v1": {},
     },
 )
-minigrid("object_levels", "Playground", {"Playground-v0": {}})
+minigrid("door_levels", "Playground", {"Playground-v0": {}})
 minigrid(
     "object_levels",
     "PutNear",
     {"PutNear-6x6-N2-v0": {}, "PutNear-8x8-N3-v0": {"size": 8, "num_objs": 3}},
 )
-minigrid("object_levels", "RedBlueDoors", {"RedBlueDoors-6x6-v0": {"size": 6}, "RedBlueDoors-8x8-v0": {}})
+minigrid("door_levels", "RedBlueDoors", {"RedBlueDoors-6x6-v0": {"size": 6}, "RedBlueDoors-8x8-v0": {}})
 minigrid("room_levels", "Unlock", {"Unlock-v0": {}})
 minigrid("room_levels", "UnlockPickup", {"UnlockPickup-v0": {}})

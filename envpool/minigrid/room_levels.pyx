@@ -5,13 +5,12 @@
 
 from libc.stdint cimport int32_t, uint32_t
 
-from envpool.minigrid.env cimport define_level
 from envpool.minigrid.rooms cimport (
-    RANDOM, add_distractors, add_door, add_object, build_rooms, connect_all, define_rooms,
-    place_agent_in_room, place_in_room, remove_wall, room_at,
+    RANDOM, add_door, add_object, build_rooms, connect_all, define_rooms, place_agent_in_room, place_in_room,
+    remove_wall, room_at,
 )
 from envpool.minigrid.structs cimport (
-    BALL, BLUE, BOX, GREEN, GREY, KEY, MAX_ROOMS, OPEN, PICK_UP, TOGGLE, Level, Outcome, Params, Rooms, World,
+    BALL, BLUE, BOX, GREEN, GREY, KEY, OPEN, PICK_UP, TOGGLE, Level, Outcome, Params, Rooms, World,
 )
 from envpool.minigrid.world cimport (
     cells_of, colour_of, dx_of, dy_of, kind_of, new_object, number_of, put, rand_colour, rand_int, rand_subset,

@@ -98,7 +98,7 @@ cdef struct World:
     int32_t mission_length
     char mission[MAX_MISSION]   # zeros behind it
     int16_t where[MAX_OBJECTS]      # by number: index of the cell, or NOWHERE
-    int16_t tracked[MAX_OBJECTS]    # `where` as it was at the beginning or after the last DROP, as BabyAI's tasks know it
+    int16_t tracked[MAX_OBJECTS]    # `where` at the beginning or after the last DROP, as BabyAI's tasks know it
     uint32_t contents[MAX_OBJECTS]  # by number: cell of what a box contains, or 0
     Instruction instruction
 
@@ -137,7 +137,7 @@ cdef struct Outcome:
 
 cdef struct Level
 
-# The options of a task, which are the config of its definition.
+# The options of a task, which are the beginning of the config of its definition.
 cdef struct Params:
     const Level* level          # a constant of the level's module
     int32_t width, height
@@ -145,6 +145,11 @@ cdef struct Params:
     int32_t agent_view_size
     int32_t see_through_walls
     int32_t mission_bytes
+    int32_t is_mission_id       # whether observations have the number of the mission instead of its text
+    int32_t form                # of observations
+    int32_t image_size          # bytes of an image, or of a whole observation that is flat
+    int32_t obs_tile_size       # if observations are painted, the tiles follow the options
+    int32_t highlight, agent_pov    # of frames: whether what is seen is lighter; whether there is nothing else
     int32_t agent_x, agent_y, agent_dir     # where the agent starts; agent_x is NOWHERE for a random place
     int32_t goal_x, goal_y      # goal_x is NOWHERE for a random place
     uint32_t obstacle           # a cell

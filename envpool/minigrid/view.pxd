@@ -20,7 +20,7 @@ cdef inline void clip(int32_t start, int32_t step, int32_t length, int32_t size,
 
 
 cdef inline uint32_t spread_up(uint32_t seen, uint32_t clear) noexcept nogil:
-    """Return the clear cells of a row that are seen, or that light going to higher columns through clear cells reaches."""
+    """Return the clear cells of a row that are seen, or reached from there through clear cells of higher columns."""
     cdef uint32_t lit = seen & clear, path = clear
     cdef int32_t shift = 1
     while shift < MAX_VIEW:

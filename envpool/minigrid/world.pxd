@@ -84,8 +84,8 @@ cdef void put(World* w, int32_t x, int32_t y, uint32_t cell) noexcept nogil
 cdef uint32_t new_object(World* w, int32_t kind, int32_t colour) noexcept nogil
 cdef uint32_t new_door(World* w, int32_t colour, bint is_locked) noexcept nogil
 
-# Generator.integers(low, high). After a failure, and for an empty range, which is a failure, it is `low` without a draw:
-# so a level need not check for failures, except in loops that wait for a certain number.
+# Generator.integers(low, high). After a failure, and for an empty range, which is a failure, the result is `low`
+# without a draw. So a level need not check for failures, except in loops that wait for a certain number.
 cdef int32_t rand_int(World* w, int32_t low, int32_t high) noexcept nogil
 cdef bint rand_bool(World* w) noexcept nogil
 cdef int32_t rand_colour(World* w) noexcept nogil
@@ -104,10 +104,11 @@ ctypedef bint (*Reject)(const World* w, int32_t x, int32_t y) noexcept nogil
 # Returns the index of the cell, or NOWHERE: after more than max_tries failed tries, or if generation has failed.
 cdef int32_t find_place(World* w, uint32_t cell, int32_t x, int32_t y, int32_t width, int32_t height, int32_t max_tries,
                         Reject reject) noexcept nogil
-# find_place in the whole grid, for ever; in a failed generation the index is 0.
-cdef int32_t place(World* w, uint32_t cell) noexcept nogil
+# Does the same in the whole grid, with any number of tries. If generation has failed, the index is 0.
+cdef int32_t place_anywhere(World* w, uint32_t cell) noexcept nogil
 # Places the agent in a rectangle, with a random direction. Returns whether it found a place.
-cdef bint place_agent_in(World* w, int32_t x, int32_t y, int32_t width, int32_t height, int32_t max_tries) noexcept nogil
+cdef bint place_agent_in(World* w, int32_t x, int32_t y, int32_t width, int32_t height,
+                         int32_t max_tries) noexcept nogil
 cdef void place_agent(World* w) noexcept nogil
 cdef void set_agent(World* w, int32_t x, int32_t y, int32_t direction) noexcept nogil
 

@@ -4,7 +4,7 @@ from libc.stdint cimport int16_t, int32_t, uint32_t
 from libc.string cimport memmove, memset, strlen
 
 from envpool.minigrid.structs cimport (
-    BALL, BOX, CLOSED, COLOUR_SHIFT, DOOR, ENDLESS, GREY, IMPOSSIBLE, KEY, LOCKED, MAX_MISSION, MAX_OBJECTS, NOWHERE,
+    BALL, BOX, CLOSED, COLOUR_SHIFT, DOOR, ENDLESS, IMPOSSIBLE, KEY, LOCKED, MAX_MISSION, MAX_OBJECTS, NOWHERE,
     NUMBER_SHIFT, SUCCESS, TOO_MANY_OBJECTS, World,
 )
 from envpool.numerics.rng cimport ep_bounded
@@ -121,11 +121,12 @@ cdef int32_t find_place(World* w, uint32_t cell, int32_t x, int32_t y, int32_t w
     return NOWHERE
 
 
-cdef int32_t place(World* w, uint32_t cell) noexcept nogil:
+cdef int32_t place_anywhere(World* w, uint32_t cell) noexcept nogil:
     return max(0, find_place(w, cell, 0, 0, w.width, w.height, FOREVER, NULL))
 
 
-cdef bint place_agent_in(World* w, int32_t x, int32_t y, int32_t width, int32_t height, int32_t max_tries) noexcept nogil:
+cdef bint place_agent_in(World* w, int32_t x, int32_t y, int32_t width, int32_t height,
+                         int32_t max_tries) noexcept nogil:
     cdef int32_t index
     w.x = w.y = -1
     index = find_place(w, EMPTY_CELL, x, y, width, height, max_tries, NULL)

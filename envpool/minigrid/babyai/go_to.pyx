@@ -3,12 +3,8 @@
 from libc.stdint cimport int32_t, uint32_t
 
 from envpool.minigrid.babyai.language cimport ask, like, task_of
-from envpool.minigrid.babyai.level cimport (
-    all_reachable, check_reachable, choose, define_baby, level_of, place_agent_outside,
-)
-from envpool.minigrid.rooms cimport (
-    RANDOM, add_distractors, add_door, add_object, connect_all, place_agent_in_room, room_at,
-)
+from envpool.minigrid.babyai.level cimport check_reachable, choose, define_baby, level_of, place_agent_outside
+from envpool.minigrid.rooms cimport RANDOM, add_distractors, add_door, add_object, connect_all, place_agent_in_room
 from envpool.minigrid.structs cimport (
     BALL, BLUE, COLOUR_SHIFT, DOOR, GO_TO, GREY, KEY, MAX_OBJECTS, OPEN, RED, REJECTED, Level, Params, Rooms, World,
 )

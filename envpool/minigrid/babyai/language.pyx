@@ -4,7 +4,7 @@ Objects are known by their numbers. A description keeps the objects that it fitt
 they look like later is irrelevant. Where they are is noted after each DROP.
 """
 
-from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, uint32_t, uint64_t
 from libc.stdlib cimport abs
 from libc.string cimport memset
 

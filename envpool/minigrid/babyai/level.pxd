@@ -21,7 +21,7 @@ cdef uint32_t choose(World* w, const uint32_t* objects, int32_t count) noexcept 
 # Places the agent in any room but one, by its number.
 cdef void place_agent_outside(Rooms* g, int32_t room) noexcept nogil
 
-# The capsule of a level. Without an option max_steps, and with max_steps 0, episodes have upstream's number of steps for
+# The capsule of a level. If the option max_steps and max_steps are 0, episodes have upstream's number of steps for
 # their instruction.
 cdef object define_baby(const Level* level, object config, int room_size, int rows, int columns, int max_steps=*,
                         dict fixed=*)

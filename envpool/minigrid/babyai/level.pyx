@@ -10,10 +10,11 @@ from libc.string cimport memcpy, memset
 from envpool.minigrid.babyai.language cimport FAILS, SUCCEEDS, Status, count_walks, is_sensible, say_instruction, verify
 from envpool.minigrid.rooms cimport RANDOM, build_rooms, define_rooms, place_agent_in_room, room_of
 from envpool.minigrid.structs cimport (
-    DOOR, DROP, EMPTY, ENDLESS, MAX_CELLS, MAX_OBJECTS, REJECTED, SUCCESS, WALL, Level, Outcome, Params, Rooms, World,
+    DOOR, DROP, EMPTY, ENDLESS, MAX_CELLS, REJECTED, SUCCESS, WALL, Level, Outcome, Params, Rooms, World,
 )
 from envpool.minigrid.world cimport MAX_DRAWS, cells_of, clear, fail, kind_of, rand_int, reward_now
 
+from envpool.errors import ConfigError
 from envpool.minigrid.env import MiniGrid
 from envpool.spec import check_range
 
@@ -110,6 +111,8 @@ cdef object define_baby(const Level* level, object config, int room_size, int ro
     for name, lowest, highest in (("num_dists", 0, 100), ("num_objs", 2, 18), ("objs_per_room", 1, 9)):
         if name in config._fields:
             check_range(name, getattr(config, name), lowest, highest)
+    if config.mission == "id":
+        raise ConfigError("mission must be 'bytes' for BabyAI, whose missions have no numbers, got 'id'")
     return define_rooms(level, config, room_size, rows, columns, max_steps, fixed)
 
 

@@ -3,10 +3,10 @@
 from libc.stdint cimport int32_t, uint32_t
 
 from envpool.minigrid.babyai.language cimport ask, ask_both, clause_of, describe, like, task_of
-from envpool.minigrid.babyai.level cimport check_reachable, choose, define_baby, level_of
+from envpool.minigrid.babyai.level cimport check_reachable, define_baby, level_of
 from envpool.minigrid.rooms cimport RANDOM, add_distractors, add_door, connect_all, place_agent_in_room, room_at
 from envpool.minigrid.structs cimport (
-    ANY, ANYWHERE, DOOR, MAX_ROOMS, OPEN_DOOR, RED, Description, Level, Params, Rooms, Task, World,
+    ANY, DOOR, MAX_ROOMS, OPEN_DOOR, RED, Description, Level, Params, Rooms, Task, World,
 )
 from envpool.minigrid.world cimport cells_of, rand_int, rand_subset, sorted_colour
 

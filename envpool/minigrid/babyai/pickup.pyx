@@ -7,9 +7,7 @@ from envpool.minigrid.babyai.level cimport all_reachable, check_reachable, choos
 from envpool.minigrid.rooms cimport (
     RANDOM, add_distractors, add_door, add_object, connect_all, place_agent_in_room, remove_wall,
 )
-from envpool.minigrid.structs cimport (
-    ANY, BALL, KEY, MAX_OBJECTS, PICK_UP_OBJECT, REJECTED, Description, Level, Params, Rooms, World,
-)
+from envpool.minigrid.structs cimport ANY, BALL, KEY, PICK_UP_OBJECT, REJECTED, Description, Level, Params, Rooms, World
 from envpool.minigrid.world cimport colour_of, fail, rand_int
 
 from envpool.minigrid.babyai.level import BabyAI, ROOMS

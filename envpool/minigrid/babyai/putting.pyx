@@ -18,7 +18,8 @@ cdef Task put_one_next_to(uint32_t moved, uint32_t fixed) noexcept nogil:
     return put_next(like(moved), like(fixed))
 
 
-cdef void choose_two(World* w, const uint32_t* objects, int32_t count, uint32_t* first, uint32_t* second) noexcept nogil:
+cdef void choose_two(World* w, const uint32_t* objects, int32_t count, uint32_t* first,
+                     uint32_t* second) noexcept nogil:
     """Choose two different objects."""
     cdef int32_t a = rand_int(w, 0, count), b = rand_int(w, 0, count - 1)
     first[0] = objects[a]

@@ -15,16 +15,27 @@ def babyai(module: str, env: str, tasks: dict[str, dict[str, Any]]) -> None:
 
 babyai("go_to", "GoToRedBallGrey", {"GoToRedBallGrey-v0": {}})
 babyai("go_to", "GoToRedBall", {"GoToRedBall-v0": {}, "GoToRedBallNoDists-v0": {"num_dists": 0}})
-babyai(
-    "go_to", "GoToObj", {"GoToObj-v0": {}, "GoToObjS4-v0": {"room_size": 4}, "GoToObjS6-v1": {"room_size": 6}}
-)
+babyai("go_to", "GoToObj", {"GoToObj-v0": {}, "GoToObjS4-v0": {"room_size": 4}, "GoToObjS6-v1": {"room_size": 6}})
 babyai(
     "go_to",
     "GoToLocal",
     {"GoToLocal-v0": {}}
     | {
         f"GoToLocalS{size}N{count}-v0": {"room_size": size, "num_dists": count}
-        for size, count in ((5, 2), (6, 2), (6, 3), (6, 4), (7, 4), (7, 5), (8, 2), (8, 3), (8, 4), (8, 5), (8, 6), (8, 7))
+        for size, count in (
+            (5, 2),
+            (6, 2),
+            (6, 3),
+            (6, 4),
+            (7, 4),
+            (7, 5),
+            (8, 2),
+            (8, 3),
+            (8, 4),
+            (8, 5),
+            (8, 6),
+            (8, 7),
+        )
     },
 )
 babyai(

@@ -6,14 +6,12 @@ from envpool.minigrid.babyai.language cimport (
     ask_both, ask_clause, both, clause_of, describe, find_objects, put_next, task_of,
 )
 from envpool.minigrid.babyai.level cimport check_reachable, define_baby, level_of, place_agent_outside
-from envpool.minigrid.rooms cimport (
-    RANDOM, add_distractors, add_door, add_object, connect_all, has_neighbour, place_agent_in_room,
-)
+from envpool.minigrid.rooms cimport RANDOM, add_distractors, add_door, add_object, connect_all, has_neighbour
 from envpool.minigrid.structs cimport (
-    ANY, ANYWHERE, BOX, DOOR, GO_TO, KEY, NOWHERE, OPEN_DOOR, PICK_UP_OBJECT, PUT_NEXT, REJECTED, SUCCESS, Clause,
-    Description, Level, Params, Room, Rooms, Task, World,
+    ANY, ANYWHERE, BOX, DOOR, GO_TO, KEY, NOWHERE, OPEN_DOOR, PUT_NEXT, REJECTED, Clause, Description, Level, Params,
+    Room, Rooms, Task, World,
 )
-from envpool.minigrid.world cimport colour_of, fail, rand_bool, rand_colour, rand_int, sorted_colour
+from envpool.minigrid.world cimport colour_of, fail, rand_bool, rand_int, sorted_colour
 from envpool.numerics.rng cimport ep_uniform
 
 from envpool.minigrid.babyai.level import BabyAI, ROOMS
@@ -64,8 +62,8 @@ cdef Description describe_object(Rooms* g, const Params* p, int32_t first_kind, 
     """Describe an object that there is. Kinds go downwards from first_kind: box, ball, key, door."""
     cdef World* w = g.world
     cdef Description what = describe(ANY, ANY, ANYWHERE)
-    cdef int32_t i, colour, kind
-    for i in range(TRIES + 1):
+    cdef int32_t _, colour, kind
+    for _ in range(TRIES + 1):
         colour = rand_int(w, 0, 7)
         colour = sorted_colour(colour - 1) if colour else ANY
         kind = first_kind - rand_int(w, 0, num_kinds)
