@@ -17,9 +17,9 @@ from envpool.minigrid.observation cimport FLAT, WorldCopy, settled, write_image
 from envpool.minigrid.painter cimport Atlas, Picture, paint, paint_scaled, picture_view, picture_world
 from envpool.minigrid.params cimport fill_params
 from envpool.minigrid.structs cimport (
-    BOX, CLOSED, DONE, DOOR, DROP, EMPTY, ENDLESS, FORWARD, GOAL, IMPOSSIBLE, KEY, LAVA, LOCKED, MAX_OBJECTS, MAX_SIDE,
-    NOWHERE, NUM_COLOURS, NUM_KINDS, OPEN, PICK_UP, SUCCESS, TOGGLE, TOO_MANY_OBJECTS, TURN_LEFT, TURN_RIGHT, Level,
-    Outcome, Params, World,
+    BOX, CLOSED, DONE, DOOR, DROP, EMPTY, ENDLESS, FORWARD, GOAL, IMPOSSIBLE, KEY, LAVA, LOCKED, MAX_MISSION,
+    MAX_OBJECTS, MAX_SIDE, NOWHERE, NUM_COLOURS, NUM_KINDS, OPEN, PICK_UP, SUCCESS, TOGGLE, TOO_MANY_OBJECTS,
+    TURN_LEFT, TURN_RIGHT, Instruction, Level, Outcome, Params, World,
 )
 from envpool.minigrid.world cimport (
     EMPTY_CELL, begin, can_overlap, can_pick_up, cells_of, clear, colour_of, dx_of, dy_of, fail, get, kind_of,
@@ -35,6 +35,10 @@ from envpool.minigrid.observation import FORMS, LARGEST_TILE, form_of, image_fie
 from envpool.minigrid.tiles import atlas as tiles_of_size
 from envpool.native import EnvDefinition, Field, define, describe
 from envpool.spec import check_range
+
+
+cdef enum:
+    LAST_MISSION = 1024         # EnvPool's bound of mission_id
 
 
 cdef inline World* world_of(const envpool_state* s, int32_t id) noexcept nogil:
@@ -231,6 +235,25 @@ cdef inline bint is_cell(uint32_t cell) noexcept nogil:
     return 1 <= kind_of(cell) < NUM_KINDS and colour_of(cell) < NUM_COLOURS and state_of(cell) <= LOCKED
 
 
+cdef bint is_mission(const World* w) noexcept nogil:
+    """Return whether all letters of the mission are lower-case, blanks or commas."""
+    cdef int32_t i
+    if not (0 <= w.mission_length < MAX_MISSION and -1 <= w.mission_id <= LAST_MISSION):
+        return False
+    for i in range(w.mission_length):
+        if not (c'a' <= w.mission[i] <= c'z' or w.mission[i] == c' ' or w.mission[i] == c','):
+            return False
+    return True
+
+
+cdef bint is_instruction(const Instruction* instruction) noexcept nogil:
+    cdef int32_t i
+    for i in range(4):
+        if not 0 <= instruction.clauses[i // 2].tasks[i % 2].carried < MAX_OBJECTS:
+            return False
+    return 0 <= instruction.first <= 1
+
+
 cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
     cdef const Params* p = <const Params*>state.config
     cdef const World* w = world_of(state, id)
@@ -238,7 +261,7 @@ cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexce
     if not (
         w.width == p.width and w.height == p.height and 0 <= w.x < w.width and 0 <= w.y < w.height
         and 0 <= w.direction <= 3 and is_cell(w.carrying) and 0 <= w.step_count <= w.max_steps and w.max_steps > 0
-        and 0 <= w.num_objects < MAX_OBJECTS
+        and 0 <= w.num_objects < MAX_OBJECTS and is_mission(w) and is_instruction(&w.instruction)
     ):
         return 0
     for i in range(count):
@@ -281,11 +304,11 @@ cdef object define_level(const Level* level, object config, int width, int heigh
     fields = [
         image,
         Field("info:agent_pos", np.int32, (2,), 0, max(25, width - 1, height - 1)),
-        Field("info:mission_id", np.int32, (-1,), -1, 1024),
+        Field("info:mission_id", np.int32, (-1,), -1, LAST_MISSION),
     ]
     if p.form != FLAT:
         if p.is_mission_id:
-            mission = Field("obs:mission", np.int32, (-1,), -1, 1024)
+            mission = Field("obs:mission", np.int32, (-1,), -1, LAST_MISSION)
         else:
             mission = Field("obs:mission", np.uint8, (config.mission_bytes,), 0, 255)
         fields = [Field("obs:direction", np.int32, (-1,), 0, 3), image, mission, *fields[1:]]

@@ -60,13 +60,13 @@ cdef void put_across(Rooms* g, const Params* p) noexcept nogil:
 
 cdef int32_t start_carrying(World* w, const Params* p, int32_t action) noexcept nogil:
     """Give the agent the object, if it begins with it: upstream does after the first observation."""
-    cdef int32_t place
-    if p.start_carrying and w.step_count == 0:
-        place = w.where[w.targets[0]]
+    cdef int32_t moved = w.targets[0], place
+    if p.start_carrying and w.step_count == 0 and 0 < moved < MAX_OBJECTS:
+        place = w.where[moved]
         if place != NOWHERE:
             w.carrying = cells_of(w)[place]
             cells_of(w)[place] = EMPTY_CELL
-            w.where[w.targets[0]] = NOWHERE
+            w.where[moved] = NOWHERE
     return action
 
 
