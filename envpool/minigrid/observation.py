@@ -43,22 +43,22 @@ def image_field(config: Any, width: int, height: int) -> tuple[Field, int]:
     """Return the field of the image, or of the whole observation if it is flat, and its bytes per row."""
     check_range("obs_tile_size", config.obs_tile_size, 1, LARGEST_TILE)
     form, view, tile = form_of(config), config.agent_view_size, config.obs_tile_size
-    name, dtype, low, high = "obs:image", np.uint8, 0, 255
-    if form == "flat":
-        name, shape = "obs", (3 * view**2 + LETTERS * config.mission_bytes,)
-    elif form == "symbolic":
-        shape, dtype = (width, height, 3), np.int64
-        low = np.broadcast_to([0, 0, -1], shape)
-        high = np.broadcast_to([width - 1, height - 1, 10], shape)
-    else:
-        shape = {
-            "partial": (view, view, 3),
-            "one_hot": (view, view, 20),
-            "full": (width, height, 3),
-            "rgb_partial": (view * tile, view * tile, 3),
-            "rgb_full": (height * tile, width * tile, 3),
-        }[form]
-    return Field(name, dtype, shape, low, high), int(np.prod(shape)) * np.dtype(dtype).itemsize
+    shapes: dict[str, tuple[int, ...]] = {
+        "partial": (view, view, 3),
+        "full": (width, height, 3),
+        "rgb_partial": (view * tile, view * tile, 3),
+        "rgb_full": (height * tile, width * tile, 3),
+        "one_hot": (view, view, 20),
+        "flat": (3 * view**2 + LETTERS * config.mission_bytes,),
+        "symbolic": (width, height, 3),
+    }
+    shape = shapes[form]
+    name, dtype = "obs" if form == "flat" else "obs:image", np.dtype(np.int64 if form == "symbolic" else np.uint8)
+    low: Any = 0
+    high: Any = 255
+    if form == "symbolic":
+        low, high = np.broadcast_to([0, 0, -1], shape), np.broadcast_to([width - 1, height - 1, 10], shape)
+    return Field(name, dtype, shape, low, high), int(np.prod(shape)) * dtype.itemsize
 
 
 def tiles_of(config: Any) -> bytes:
