@@ -11,8 +11,8 @@ from tests.minigrid.cases import TASKS
 from tests.minigrid.upstream import upstream_of
 
 EPISODES = 1000
-#: Steps of 10 envs that are played at once, and the most rounds of them.
-STEPS, ROUNDS = 400, 400
+#: Steps of 10 envs that are played at once, longer than any episode, and the most rounds of them.
+STEPS, ROUNDS = 5000, 110
 
 
 @pytest.mark.sweep
