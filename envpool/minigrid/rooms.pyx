@@ -22,6 +22,7 @@ cdef extern from * nogil:
 cdef enum:
     TRIES = 1000                # to place something in a room
     CONNECTIONS = 5000          # tries to connect all rooms
+    PATIENCE = 100              # tries to place the agent, after which it is checked whether there is a place
 
 
 cdef void build_rooms(Rooms* g, World* w, const Params* p) noexcept nogil:
@@ -199,9 +200,26 @@ cdef inline int32_t colour_without(int32_t excluded, int32_t index) noexcept nog
 # ---- the agent -------------------------------------------------------------------------------------------------------
 
 
+cdef inline bint has_view(const World* w, int32_t x, int32_t y, int32_t direction) noexcept nogil:
+    """Return whether nothing or a wall is before an agent."""
+    cdef int32_t kind = kind_of(get(w, x + dx_of(direction), y + dy_of(direction)))
+    return kind == EMPTY or kind == WALL
+
+
+cdef bint has_place_for_agent(const Rooms* g, const Room* room) noexcept nogil:
+    cdef const World* w = g.world
+    cdef int32_t x, y, direction
+    for y in range(room.y, room.y + g.size):
+        for x in range(room.x, room.x + g.size):
+            for direction in range(4):
+                if kind_of(get(w, x, y)) == EMPTY and has_view(w, x, y, direction):
+                    return True
+    return False
+
+
 cdef void place_agent_in_room(Rooms* g, int32_t column, int32_t row) noexcept nogil:
     cdef World* w = g.world
-    cdef int32_t kind
+    cdef int32_t tries = 0
     cdef Room* room
     if column == RANDOM:
         column = rand_int(w, 0, g.columns)
@@ -211,10 +229,11 @@ cdef void place_agent_in_room(Rooms* g, int32_t column, int32_t row) noexcept no
     while not w.failure:
         if not place_agent_in(w, room.x, room.y, g.size, g.size, TRIES):
             fail(w, REJECTED)
+        elif has_view(w, w.x, w.y, w.direction):
             return
-        kind = kind_of(get(w, w.x + dx_of(w.direction), w.y + dy_of(w.direction)))
-        if kind == EMPTY or kind == WALL:
-            return
+        tries += 1
+        if tries == PATIENCE and not has_place_for_agent(g, room):
+            fail(w, REJECTED)       # upstream would go on forever
 
 
 # ---- definitions -----------------------------------------------------------------------------------------------------
