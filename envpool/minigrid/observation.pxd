@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from envpool.minigrid.painter cimport Atlas, Picture, paint, picture_view, picture_world
-from envpool.minigrid.structs cimport AGENT, EMPTY, MAX_CELLS, NUM_COLOURS, Params, World
+from envpool.minigrid.structs cimport AGENT, EMPTY, MAX_CELLS, Params, World
 from envpool.minigrid.view cimport View, look
 from envpool.minigrid.world cimport cells_of, kind_of
 

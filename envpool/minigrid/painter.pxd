@@ -3,9 +3,7 @@
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
-from envpool.minigrid.structs cimport (
-    BALL, BOX, DOOR, FLOOR, GOAL, KEY, LAVA, MAX_CELLS, MAX_VIEW, UPWARD, WALL, Params, World,
-)
+from envpool.minigrid.structs cimport DOOR, FLOOR, GOAL, KEY, LAVA, MAX_CELLS, UPWARD, WALL, Params, World
 from envpool.minigrid.view cimport View, look
 from envpool.minigrid.world cimport EMPTY_CELL, cells_of, colour_of, dx_of, dy_of, is_inside, kind_of, state_of
 

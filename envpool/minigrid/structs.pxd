@@ -1,6 +1,6 @@
 """The data of a level: cells, the world of one environment, the options of a level, and the functions of a level."""
 
-from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, uint32_t, uint64_t
 
 from envpool.numerics.rng cimport ep_pcg64
 

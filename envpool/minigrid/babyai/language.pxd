@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, uint32_t
 
-from envpool.minigrid.structs cimport Clause, Description, Level, Params, Rooms, Task, World
+from envpool.minigrid.structs cimport Clause, Description, Rooms, Task, World
 
 cdef enum Status:
     GOES_ON, SUCCEEDS, FAILS
