@@ -101,7 +101,7 @@ def exactness() -> Iterator[ExactnessCase]:
             yield ExactnessCase(task_id, upstream, num_envs=4, steps=60, runs=RUNS, min_episodes=0)
             yield ExactnessCase(task_id, upstream, actions=player, num_envs=2, steps=80, min_episodes=0)
         yield ExactnessCase(task_id, upstream, "long", num_envs=4, runs=RUNS[::3], min_episodes=0, is_slow=True)
-        yield ExactnessCase(task_id, upstream, "long", actions=player, num_envs=4, min_episodes=0, is_slow=True)
+        yield ExactnessCase(task_id, upstream, "long", actions=player, num_envs=2, min_episodes=0, is_slow=True)
     for task_id, options, kwargs in OPTIONS:
         upstream = upstream_of(task_id, kwargs)
         yield ExactnessCase(task_id, upstream, describe(options), options, num_envs=4, steps=60, min_episodes=0)
