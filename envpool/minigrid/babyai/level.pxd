@@ -1,0 +1,27 @@
+"""What BabyAI's levels share: their generation with rejected samples, and checks and choices of objects."""
+
+from libc.stdint cimport int32_t, uint32_t
+
+from envpool.minigrid.structs cimport Level, Outcome, Params, Rooms, World
+
+# Functions of a Level: generates a level by its `plan`, from the beginning whenever a sample is rejected; and judges by
+# the instruction.
+cdef void generate(World* w, const Params* p) noexcept nogil
+cdef void judge(World* w, const Params* p, int32_t action, Outcome* outcome) noexcept nogil
+
+ctypedef void (*Plan)(Rooms* g, const Params* p) noexcept nogil
+cdef Level level_of(Plan plan) noexcept nogil
+
+# Whether the agent can get to everything through doors, whether or not they are locked; objects are in its way.
+cdef bint all_reachable(Rooms* g) noexcept nogil
+# Rejects the sample if not.
+cdef void check_reachable(Rooms* g) noexcept nogil
+
+cdef uint32_t choose(World* w, const uint32_t* objects, int32_t count) noexcept nogil
+# Places the agent in any room but one, by its number.
+cdef void place_agent_outside(Rooms* g, int32_t room) noexcept nogil
+
+# The capsule of a level. If the option max_steps and max_steps are 0, episodes have upstream's number of steps for
+# their instruction.
+cdef object define_baby(const Level* level, object config, int room_size, int rows, int columns, int max_steps=*,
+                        dict fixed=*)

@@ -1,0 +1,389 @@
+"""Environment definitions of levels: seeds, steps, observations, saved states and frames.
+
+Source of the rules: minigrid 3.2.0 (Chevalier-Boisvert et al., Minigrid & Miniworld, 2023; BabyAI, 2019).
+
+An environment equals a new environment of upstream whose first reset has its seed: all random numbers come from
+``Generator(PCG64(seed))``, and the next episodes continue its stream.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdio cimport snprintf
+from libc.string cimport memcpy, memset
+
+from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
+from envpool.minigrid.observation cimport FLAT, WorldCopy, settled, write_image
+from envpool.minigrid.painter cimport Atlas, Picture, paint, paint_scaled, picture_view, picture_world
+from envpool.minigrid.params cimport fill_params
+from envpool.minigrid.structs cimport (
+    BOX, CLOSED, DONE, DOOR, DROP, EMPTY, ENDLESS, FORWARD, GOAL, IMPOSSIBLE, KEY, LAVA, LOCKED, MAX_MISSION,
+    MAX_OBJECTS, MAX_SIDE, NOWHERE, NUM_COLOURS, NUM_KINDS, OPEN, PICK_UP, SUCCESS, TOGGLE, TOO_MANY_OBJECTS,
+    TURN_LEFT, TURN_RIGHT, Instruction, Level, Outcome, Params, World,
+)
+from envpool.minigrid.world cimport (
+    EMPTY_CELL, begin, can_overlap, can_pick_up, cells_of, clear, colour_of, dx_of, dy_of, fail, get, kind_of,
+    number_of, put, reward_now, set_agent, state_of, with_state,
+)
+from envpool.scaffold cimport (
+    envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
+    envpool_with_snapshots,
+)
+
+from envpool.errors import ConfigError
+from envpool.minigrid.observation import FORMS, LARGEST_TILE, form_of, image_field, tiles_of
+from envpool.minigrid.tiles import atlas as tiles_of_size
+from envpool.native import EnvDefinition, Field, define, describe
+from envpool.spec import check_range
+
+
+cdef enum:
+    LAST_MISSION = 1024         # EnvPool's bound of mission_id
+
+
+cdef inline World* world_of(const envpool_state* s, int32_t id) noexcept nogil:
+    return <World*>(<char*>s.records + id * s.record_size)
+
+
+cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
+    cdef const Params* p = <const Params*>setup.config
+    cdef size_t size = sizeof(World) + p.width * p.height * sizeof(uint32_t)
+    cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_state), (size + 7) // 8 * 8)
+    if s != NULL:
+        s.is_valid = is_valid
+    return envpool_finish_state(s, state)
+
+
+# ---- steps -----------------------------------------------------------------------------------------------------------
+
+
+cdef void reset(World* w, const Params* p) noexcept nogil:
+    w.width, w.height = p.width, p.height
+    w.failure = SUCCESS
+    w.draws = 0
+    w.max_steps = max(1, p.max_steps)
+    w.step_count = 0
+    w.carrying = EMPTY_CELL
+    memset(w.where, 0xff, sizeof(w.where))
+    clear(w)
+    begin(w)
+    set_agent(w, -1, -1, 0)
+    p.level.generate(w, p)
+    if w.failure == SUCCESS and not can_overlap(get(w, w.x, w.y)):
+        fail(w, IMPOSSIBLE)
+    if w.failure != SUCCESS:
+        clear(w)                # a world that everything else can work with
+        set_agent(w, 1, 1, 0)
+
+
+cdef void toggle(World* w, int32_t x, int32_t y, uint32_t cell) noexcept nogil:
+    cdef uint32_t key
+    if kind_of(cell) == BOX:
+        w.where[number_of(cell)] = NOWHERE
+        put(w, x, y, w.contents[number_of(cell)] or EMPTY_CELL)
+    elif kind_of(cell) == DOOR:
+        if state_of(cell) == LOCKED:
+            key = w.carrying
+            if kind_of(key) == KEY and colour_of(key) == colour_of(cell):
+                put(w, x, y, with_state(cell, OPEN))
+        else:
+            put(w, x, y, with_state(cell, OPEN if state_of(cell) != OPEN else CLOSED))
+
+
+cdef inline void act(World* w, int32_t action, Outcome* outcome) noexcept nogil:
+    """Take an action, before the rules of the level."""
+    cdef int32_t x = w.x + dx_of(w.direction), y = w.y + dy_of(w.direction), kind
+    cdef uint32_t cell = get(w, x, y)
+    outcome.reward = 0
+    outcome.is_terminated = 0
+    outcome.carried = w.carrying
+    w.step_count += 1
+    if action == TURN_LEFT:
+        w.direction = (w.direction + 3) & 3
+    elif action == TURN_RIGHT:
+        w.direction = (w.direction + 1) & 3
+    elif action == FORWARD:
+        kind = kind_of(cell)
+        if can_overlap(cell):
+            w.x = x
+            w.y = y
+        if kind == GOAL:
+            outcome.reward = reward_now(w)
+        outcome.is_terminated = kind == GOAL or kind == LAVA
+    elif action == PICK_UP:
+        if can_pick_up(cell) and kind_of(w.carrying) == EMPTY:
+            w.carrying = cell
+            w.where[number_of(cell)] = NOWHERE
+            put(w, x, y, EMPTY_CELL)
+    elif action == DROP:
+        if kind_of(cell) == EMPTY and kind_of(w.carrying) != EMPTY:
+            put(w, x, y, w.carrying)
+            w.carrying = EMPTY_CELL
+    elif action == TOGGLE:
+        toggle(w, x, y, cell)
+
+
+cdef inline void advance(envpool_state* s, const envpool_batch* b, int32_t i, int* status) noexcept nogil:
+    """Step or reset environment i of a batch."""
+    cdef const Params* p = <const Params*>s.config
+    cdef World* w = world_of(s, b.ids[i])
+    cdef int32_t action
+    cdef Outcome outcome
+    if b.reset[i]:
+        reset(w, p)
+        if w.failure != SUCCESS:
+            b.errors[i] = w.failure
+            status[0] = w.failure
+        return
+    action = (<const int32_t*>b.actions[0])[b.ids[i]]
+    if p.level.prepare != NULL:
+        action = p.level.prepare(w, p, action)
+    act(w, action, &outcome)
+    if p.level.judge != NULL:
+        p.level.judge(w, p, action, &outcome)
+    b.reward[i] = <float>outcome.reward
+    b.terminated[i] = outcome.is_terminated != 0
+    b.truncated[i] = w.step_count >= w.max_steps
+
+
+cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
+    cdef int32_t i
+    cdef int status = 0
+    for i in range(b.n):
+        advance(<envpool_state*>state, b, i, &status)
+    return status
+
+
+cdef inline void write_row(const envpool_state* s, const envpool_rows* rows, int32_t i) noexcept nogil:
+    """Write row i: direction, image, mission, agent_pos, mission_id. A flat observation replaces the first three."""
+    cdef const Params* p = <const Params*>s.config
+    cdef const World* w = world_of(s, rows.ids[i])
+    cdef int64_t row = rows.row0 + i
+    cdef int32_t field = 0
+    if p.form != FLAT:
+        (<int32_t*>rows.fields[0])[row] = w.direction
+        if p.is_mission_id:
+            (<int32_t*>rows.fields[2])[row] = w.mission_id
+        else:
+            memcpy(<uint8_t*>rows.fields[2] + p.mission_bytes * row, w.mission, p.mission_bytes)
+        field = 2
+    write_image(w, p, rows.fields[1 if field else 0], row)
+    (<int32_t*>rows.fields[field + 1])[2 * row] = w.x
+    (<int32_t*>rows.fields[field + 1])[2 * row + 1] = w.y
+    (<int32_t*>rows.fields[field + 2])[row] = w.mission_id
+
+
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
+    cdef int32_t i
+    for i in range(rows.n):
+        write_row(<const envpool_state*>state, rows, i)
+
+
+cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
+    cdef int32_t i
+    cdef int status = 0
+    for i in range(b.n):
+        advance(<envpool_state*>state, b, i, &status)
+        write_row(<const envpool_state*>state, rows, i)
+    return status
+
+
+cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
+    cdef const char* reason = b"the sampling of its level was rejected"
+    if code == IMPOSSIBLE:
+        reason = b"its level does not fit into the grid"
+    elif code == ENDLESS:
+        reason = b"its level was not complete after 4 million random draws"
+    elif code == TOO_MANY_OBJECTS:
+        reason = b"its level has more than 127 objects"
+    snprintf(text, size, b"%s: choose a larger grid, or fewer objects or rooms", reason)
+
+
+# ---- frames ----------------------------------------------------------------------------------------------------------
+
+
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    """The assets are tiles, behind their size."""
+    cdef const envpool_state* s = <const envpool_state*>state
+    cdef const Params* p = <const Params*>s.config
+    cdef const World* w
+    cdef WorldCopy copy
+    cdef Atlas atlas
+    cdef Picture picture
+    cdef uint8_t* pixels = f.pixels
+    cdef int32_t i
+    atlas.size = (<const int32_t*>f.assets)[0]
+    atlas.tiles = <const uint8_t*>f.assets + sizeof(int32_t)
+    for i in range(f.n):
+        w = settled(world_of(s, f.ids[i]), p, &copy)
+        if p.agent_pov:
+            picture_view(w, p, &atlas, &picture)
+        else:
+            picture_world(w, p, &atlas, &picture)
+        if f.height == picture.rows * atlas.size and f.width == picture.columns * atlas.size:
+            paint(&picture, atlas.size, pixels)
+        else:
+            paint_scaled(&picture, atlas.size, f.height, f.width, pixels)
+        pixels += 3 * <size_t>f.height * f.width
+    return 0
+
+
+# ---- saved states ----------------------------------------------------------------------------------------------------
+
+
+cdef inline bint is_cell(uint32_t cell) noexcept nogil:
+    return 1 <= kind_of(cell) < NUM_KINDS and colour_of(cell) < NUM_COLOURS and state_of(cell) <= LOCKED
+
+
+cdef bint is_mission(const World* w) noexcept nogil:
+    """Return whether all letters of the mission are lower-case, blanks or commas."""
+    cdef int32_t i
+    if not (0 <= w.mission_length < MAX_MISSION and -1 <= w.mission_id <= LAST_MISSION):
+        return False
+    for i in range(w.mission_length):
+        if not (c'a' <= w.mission[i] <= c'z' or w.mission[i] == c' ' or w.mission[i] == c','):
+            return False
+    return True
+
+
+cdef bint is_instruction(const Instruction* instruction) noexcept nogil:
+    cdef int32_t i
+    for i in range(4):
+        if not 0 <= instruction.clauses[i // 2].tasks[i % 2].carried < MAX_OBJECTS:
+            return False
+    return 0 <= instruction.first <= 1
+
+
+cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
+    cdef const Params* p = <const Params*>state.config
+    cdef const World* w = world_of(state, id)
+    cdef int32_t i, count = p.width * p.height
+    if not (
+        w.width == p.width and w.height == p.height and 0 <= w.x < w.width and 0 <= w.y < w.height
+        and 0 <= w.direction <= 3 and is_cell(w.carrying) and 0 <= w.step_count <= w.max_steps and w.max_steps > 0
+        and 0 <= w.num_objects < MAX_OBJECTS and is_mission(w) and is_instruction(&w.instruction)
+    ):
+        return 0
+    for i in range(count):
+        if not is_cell(cells_of(<World*>w)[i]):
+            return 0
+    for i in range(MAX_OBJECTS):
+        if not (NOWHERE <= w.where[i] < count and (w.contents[i] == 0 or is_cell(w.contents[i]))):
+            return 0
+    for i in range(6):
+        if not NOWHERE <= w.targets[i] < count:
+            return 0
+    return 1
+
+
+# ---- definitions -----------------------------------------------------------------------------------------------------
+
+cdef envpool_env ENV_DEF = envpool_new_env("MiniGrid", create, step_many, write_many)
+ENV_DEF.run_many = run_many
+ENV_DEF.render_many = render_many
+ENV_DEF.frame_height = ENV_DEF.frame_width = 32     # of a tile; `build` determines the size for the grid
+ENV_DEF.error_text = error_text
+envpool_with_snapshots(&ENV_DEF)
+
+
+cdef object define_level(const Level* level, object config, int width, int height, int max_steps,
+                         int last_action=DONE, dict fixed=None):
+    cdef Params p
+    check_range("max_steps", config.max_steps, 0)
+    for name, length in (("width", width), ("height", height)):
+        if length > MAX_SIDE:
+            raise ConfigError(f"the {name} of the grid must be at most {MAX_SIDE}, it is {length} with these options")
+    fill_params(&p, config._asdict() | (fixed or {}))
+    p.level = level
+    p.width = width
+    p.height = height
+    p.max_steps = config.max_steps or max_steps
+    p.form = list(FORMS).index(form_of(config))
+    image, p.image_size = image_field(config, width, height)
+    check_range("tile_size", config.tile_size, 1, LARGEST_TILE)
+    fields = [
+        image,
+        Field("info:agent_pos", np.int32, (2,), 0, max(25, width - 1, height - 1)),
+        Field("info:mission_id", np.int32, (-1,), -1, LAST_MISSION),
+    ]
+    if p.form != FLAT:
+        if p.is_mission_id:
+            mission = Field("obs:mission", np.int32, (-1,), -1, LAST_MISSION)
+        else:
+            mission = Field("obs:mission", np.uint8, (config.mission_bytes,), 0, 255)
+        fields = [Field("obs:direction", np.int32, (-1,), 0, 3), image, mission, *fields[1:]]
+    actions = [Field("action", np.int32, (-1,), 0, last_action)]
+    size = (config.agent_view_size,) * 2 if config.agent_pov else (height, width)
+    return define(
+        envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&p, sizeof(p)) + tiles_of(config),
+        frame_size=tuple(length * config.tile_size for length in size),
+    )
+
+
+class MiniGrid(EnvDefinition):
+    """The options that all levels have.
+
+    Observation: ``direction`` int32, 0 right, 1 down, 2 left, 3 up; ``image`` uint8 (view, view, 3), kind, colour and
+    state of the cells in front of the agent, 0 where it does not see them; ``mission`` uint8 (mission_bytes,), ASCII
+    padded with zeros, see ``envpool.minigrid.decode_mission``. Info: ``agent_pos`` int32 (2,), column and row;
+    ``mission_id`` int32, the number of the mission among those of the level, or -1 if they are too many.
+
+    Action int32: 0 turn left, 1 turn right, 2 forward, 3 pick up, 4 drop, 5 toggle, 6 done.
+
+    Options
+    -------
+    max_steps : int
+        Steps after which the environment itself truncates an episode, which the reward depends on. Default 0: the
+        number of steps that upstream gives the level.
+    agent_view_size : int
+        Rows and columns of the agent's view, odd, 3 to 31. Default 7.
+    see_through_walls : bool
+        If True, the agent sees every cell of its view. The default is that of the level.
+    mission : str
+        ``"bytes"``, or ``"id"`` for the number of the mission, int32, in place of its text. Default ``"bytes"``.
+    mission_bytes : int
+        Length of the array ``mission``, 1 to 512; longer missions are cut. Default 96, in BabyAI 512.
+    observation : str
+        What observations are, in the manner of upstream's wrappers: ``"partial"``, ``"full"``, ``"rgb_partial"``,
+        ``"rgb_full"``, ``"one_hot"``, ``"flat"`` or ``"symbolic"``; docs/minigrid.md describes them. Default
+        ``"partial"``.
+    obs_tile_size : int
+        Height and width of a cell in an RGB observation, in pixels, 1 to 64. Default 8.
+    from_pixels : bool
+        If True, observations are ``"rgb_partial"`` unless `observation` is ``"rgb_full"``. Default False.
+    tile_size : int
+        Height and width of a cell in a frame of the default size, in pixels, 1 to 64. Default 32.
+    highlight : bool
+        If True, frames and ``"rgb_full"`` observations show the cells that the agent sees lighter. Default True.
+    agent_pov : bool
+        If True, frames show only what the agent sees. Default False.
+    """
+
+    options = {
+        "max_steps": 0,
+        "agent_view_size": 7,
+        "see_through_walls": False,
+        "mission": "bytes",
+        "mission_bytes": 96,
+        "observation": "partial",
+        "obs_tile_size": 8,
+        "from_pixels": False,
+        "tile_size": 32,
+        "highlight": True,
+        "agent_pov": False,
+    }
+
+    @staticmethod
+    def render_fps(config):
+        """Return the frame rate of upstream's window."""
+        return 10
+
+    @classmethod
+    def render_assets(cls, config, height, width):
+        """Return the tiles of frames, uint8, behind their size, int32; frames of no whole tiles are scaled."""
+        rows, columns = describe(cls.build(config)).frame_size
+        rows, columns = rows // config.tile_size, columns // config.tile_size
+        size = height // rows
+        if size > LARGEST_TILE or (height, width) != (size * rows, size * columns) or size < 1:
+            size = config.tile_size
+        return np.int32(size).tobytes() + tiles_of_size(size)

@@ -1,0 +1,38 @@
+"""Levels that cannot be generated, and those that upstream never completes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import envpool
+from envpool.errors import EnvStepError
+
+#: Seeds with which upstream's first reset never returns.
+ENDLESS = [1741, 2678, 3586, 4033]
+
+
+def test_samples_that_upstream_never_completes() -> None:
+    with envpool.make_gymnasium("BabyAI-SynthS5R2-v0", num_envs=len(ENDLESS), seed=ENDLESS) as pool:
+        obs, _ = pool.reset()
+        assert (obs["image"] != 0).any(axis=(1, 2, 3)).all()
+        pool.step(np.zeros(len(ENDLESS), np.int32))
+
+
+@pytest.mark.parametrize(
+    ("task_id", "options", "reason"),
+    [
+        ("MiniGrid-PutNear-6x6-N2-v0", {"num_objs": 12}, "was not complete after 4 million random draws"),
+        ("MiniGrid-MultiRoom-N6-v0", {"min_num_rooms": 60, "max_num_rooms": 60}, "was not complete after 4 million random draws"),
+        ("BabyAI-GoToLocal-v0", {"room_size": 4, "num_dists": 9}, "was not complete after 4 million random draws"),
+        ("BabyAI-PutNextLocal-v0", {"room_size": 3}, "was not complete after 4 million random draws"),
+        ("BabyAI-OneRoomS8-v0", {"room_size": 3}, "was not complete after 4 million random draws"),
+    ],
+)
+def test_levels_that_do_not_fit(task_id: str, options: dict[str, Any], reason: str) -> None:
+    with envpool.make_gymnasium(task_id, seed=3, **options) as pool:
+        for _ in range(2):
+            with pytest.raises(EnvStepError, match=reason):
+                pool.reset()
