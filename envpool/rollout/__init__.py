@@ -1,0 +1,1 @@
+"""The learner's side: rollouts of pools."""
