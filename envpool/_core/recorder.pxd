@@ -4,8 +4,10 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from envpool._core.batch_block cimport BatchBlock
+from envpool._core.blocks cimport BlockStore
 from envpool._core.pool cimport Pool
 from envpool._core.results cimport ResultTemplate
+from envpool._core.rollout_frames cimport FrameStore
 from envpool._core.rollout_layout cimport RolloutLayout, RolloutMemory
 from envpool._core.rollout_rows cimport Marks, Progress
 
@@ -20,6 +22,7 @@ cdef class Recorder:
     cdef readonly RolloutMemory memory      # of this rollout; None before the first reset
     cdef bint is_sync
     cdef bint places                        # the workers write in place
+    cdef FrameStore frames                  # None unless each frame of stacked observations is stored once
     cdef int autoreset
     cdef int64_t num_envs
     cdef int64_t num_steps
@@ -41,6 +44,7 @@ cdef class Recorder:
     cdef int num_actions
     cdef int first_extra
 
+    cdef list frame_arrays(self, BlockStore store, int64_t depth)
     cdef void find_arrays(self)
     cdef int64_t sent_by_pool(self) noexcept
     cdef int enter_rollout(self) except -1

@@ -14,6 +14,7 @@ class Recorder:
         num_slots: int,
         extras: list[tuple[str, Any, tuple[int, ...]]],
         pins: bool = False,
+        depth: int = 0,
     ) -> None: ...
     @property
     def layout(self) -> RolloutLayout: ...

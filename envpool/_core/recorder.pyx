@@ -22,10 +22,12 @@ from libc.string cimport memcpy, memmove, memset
 
 from envpool._core.actions cimport ActionField
 from envpool._core.batch_block cimport BatchBlock
+from envpool._core.blocks cimport BlockStore
 from envpool._core.env_ids cimport release
 from envpool._core.partial cimport ENDING, WHOLE
 from envpool._core.pool cimport Pool
 from envpool._core.results cimport ResultTemplate
+from envpool._core.rollout_frames cimport FrameStore
 from envpool._core.rollout_layout cimport Lane, RolloutLayout, RolloutMemory, row_of, slot_of
 from envpool._core.rollout_rows cimport copy_columns, mark_rows, mark_slot
 from envpool._core.structs cimport DISABLED, Engine, NEXT_STEP
@@ -63,9 +65,12 @@ cdef class Recorder:
         What the learner adds to each step: name, dtype, shape of one row.
     pins : bool
         If True, the memory of rollouts is page-locked; two rollouts are made at once, which take turns.
+    depth : int
+        Frames of a stack, if the observation is an array of stacked frames that are stored once; 0 if it is not.
     """
 
-    def __init__(self, Pool pool, int64_t num_steps, int64_t num_slots, list extras, bint pins=False):
+    def __init__(self, Pool pool, int64_t num_steps, int64_t num_slots, list extras, bint pins=False,
+                 int64_t depth=0):
         cdef int64_t n
         pool.guard.check_open()
         store = pool.batches.store
@@ -82,7 +87,12 @@ cdef class Recorder:
             for k in range(store.num_fields):
                 own.append(("final:" + store.names[k], store.dtypes[k], store.shapes[k], 0))
             own += [("final:elapsed_step", np.int32, (), 0), ("final:mask", np.bool_, (), 0)]
-        self.layout = RolloutLayout(store, own, n, num_slots, [], pins)
+        if depth:
+            own += self.frame_arrays(store, depth)
+        self.layout = RolloutLayout(store, own, n, num_slots, ["obs"] if depth else [], pins)
+        if depth:
+            self.frames = FrameStore(self.layout, self.layout.find("obs"), depth)
+            self.places = False
         self.find_arrays()
         self.first_action, self.num_actions = self.marks.done + 1, <int>len(fields)
         self.first_extra = self.first_action + self.num_actions
@@ -96,6 +106,17 @@ cdef class Recorder:
         self.envs.target = self.envs.lengths + n
         self.envs.has_observation = <uint8_t*>(self.envs.target + n)
         self.envs.is_sent = self.envs.has_observation + n
+
+    cdef list frame_arrays(self, BlockStore store, int64_t depth):
+        """Returns the arrays in which stacks of `depth` frames are stored; see rollout_frames.pyx."""
+        rows, *rest = store.shapes[store.names.index("obs")]
+        most = depth * (2 if self.autoreset == DISABLED else 1)     # a reset takes the place of another stack
+        if most * self.num_envs * (self.num_slots + 1) >= 1 << 31:
+            raise MemoryError(f"a rollout of {self.num_slots} steps and {self.num_envs} envs has too many frames")
+        dtype = store.dtypes[store.names.index("obs")]
+        return [
+            ("rollout:numbers", np.int32, (depth,), 1), ("rollout:frames", dtype, (most, rows // depth, *rest), 1)
+        ]
 
     cdef void find_arrays(self):
         """Notes the numbers of the arrays that this object fills."""
@@ -172,7 +193,7 @@ cdef class Recorder:
 
     cdef int begin_next(self) except -1:
         """Begins the next rollout with the last observations of this one."""
-        cdef RolloutMemory target = self.take_memory(False)
+        cdef RolloutMemory target = self.take_memory(self.frames is not None)   # frames cannot be moved in place
         self.carry(self.memory, target)
         self.memory = target
         memset(self.envs.lengths, 0, self.num_envs * sizeof(int64_t))
@@ -185,9 +206,13 @@ cdef class Recorder:
         cdef Lane* lane
         cdef int64_t i
         cdef int k
+        if self.frames is not None:
+            self.frames.carry(source, target, self.envs.lengths)
         for k in range(len(self.layout.names)):
             lane = &self.layout.lanes[k]
             if lane.offset < 0 or lane.shift == 0:
+                continue
+            if self.frames is not None and (lane == self.frames.frames or lane == self.frames.numbers):
                 continue
             if self.is_sync:
                 memmove(slot_of(lane, target, 0), slot_of(lane, source, self.longest), lane.slot_bytes)
@@ -308,6 +333,7 @@ cdef class Recorder:
         cdef tuple arrays = <tuple>pair[1]
         cdef cnp.ndarray env_ids = <cnp.ndarray>arrays[self.env_id]
         cdef const int32_t* ids = <const int32_t*>cnp.PyArray_DATA(env_ids)
+        cdef const char* stacks
         cdef int64_t n = cnp.PyArray_DIMS(env_ids)[0], i, k, steps
         cdef bint has_reset_steps = self.autoreset == NEXT_STEP
         for i in range(n):
@@ -329,6 +355,9 @@ cdef class Recorder:
             for i in range(n):
                 self.envs.target[i] = self.envs.lengths[ids[i]] + self.envs.is_sent[ids[i]]
             copy_columns(self.layout, self.memory, arrays, ids, &self.envs, n)
+            if self.frames is not None:
+                stacks = <const char*>cnp.PyArray_DATA(<cnp.ndarray>arrays[self.frames.column])
+                self.frames.store_rows(self.memory, stacks, ids, &self.envs, n)
             steps = mark_rows(self.layout, self.memory, &self.marks, &self.envs, ids, n, has_reset_steps)
         self.recorded += steps
         if steps:

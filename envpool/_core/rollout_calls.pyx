@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 from envpool._core.env_ids cimport checked_ids
 from envpool._core.guard cimport enter, NOTHING_ELSE, RECEIVING
 from envpool._core.recorder cimport Recorder
-from envpool._core.rollout_layout cimport Lane, RolloutMemory, slot_of
+from envpool._core.rollout_layout cimport Lane, RolloutMemory, row_of, slot_of
 from envpool._core.rollout_rows cimport as_extras, end_lanes, keep_final
 from envpool._core.structs cimport DISABLED, Engine, REFUSED
 
@@ -129,6 +129,8 @@ cdef class RolloutCalls(Recorder):
         self.recorded = self.longest = self.in_flight = 0
         self.is_finished = False
         self.failed.clear()
+        if self.frames is not None:
+            self.frames.count = 0
 
     def reset_envs(self, env_id, seeds):
         """Reset envs and record their observations; see ``Rollout.reset``."""
@@ -167,9 +169,20 @@ cdef class RolloutCalls(Recorder):
         self.known = self.sent_by_pool()
         self.in_flight += n
         keep_final(self.layout, self.memory, &self.envs, id, n)
+        if self.frames is not None:
+            self.keep_final_stacks(id, n)
         for i in range(n):
             self.envs.has_observation[id[i]] = 0
         return self.store(self.pool.receive_resets(ids, self.reset_template))
+
+    cdef void keep_final_stacks(self, const int32_t* ids, int64_t n) noexcept:
+        """Does for stacks of frames what keep_final() does for other observations."""
+        cdef Lane* lane = &self.layout.lanes[self.layout.find("final:obs")]
+        cdef int64_t i, slot
+        for i in range(n):
+            slot = self.envs.lengths[ids[i]]
+            if slot:
+                self.frames.load(self.memory, slot, ids[i], row_of(lane, self.memory, slot - 1, ids[i]))
 
     cdef cnp.ndarray check_ended(self, object env_id):
         """Returns ids of envs that may be reset alone: their episodes have ended and nobody else resets them."""
@@ -202,6 +215,9 @@ cdef class RolloutCalls(Recorder):
         cdef RolloutMemory memory
         cdef Lane* lane
         cdef cnp.ndarray a
+        cdef cnp.ndarray stacks = None
+        cdef const char* data
+        cdef int64_t i
         cdef int visit, k
         self.enter_rollout()
         try:
@@ -215,7 +231,10 @@ cdef class RolloutCalls(Recorder):
                     a = np.ascontiguousarray(value, self.layout.dtypes[k])
                     if (<object>a).shape != shape:
                         raise ConfigError(f"{name} has shape {(<object>a).shape}, expected {shape}")
-                    memcpy(slot_of(lane, memory, 0), cnp.PyArray_DATA(a), lane.slot_bytes)
+                    if lane.offset >= 0:
+                        memcpy(slot_of(lane, memory, 0), cnp.PyArray_DATA(a), lane.slot_bytes)
+                    else:
+                        stacks = a
                 self.pool.guard.check_open()
                 if self.pool.engine.outstanding:
                     raise PoolStateError(
@@ -223,6 +242,9 @@ cdef class RolloutCalls(Recorder):
                         "them first"
                     )
                 self.start_over(memory)
+                for i in range(self.num_envs if stacks is not None else 0):
+                    data = <const char*>cnp.PyArray_DATA(stacks)
+                    self.frames.store(memory, 0, i, data + i * self.frames.stacks.row_bytes)
                 memset(self.envs.has_observation, 1, self.num_envs)
                 self.known = self.sent_by_pool()
             finally:

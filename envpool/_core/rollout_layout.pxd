@@ -36,6 +36,7 @@ cdef class RolloutLayout:
     cdef readonly int64_t num_slots
     cdef readonly int64_t num_bytes
     cdef int64_t final_from     # where the final arrays begin, bytes from the start; they come last
+    cdef int64_t needed         # bytes that rollouts are expected to touch, final arrays apart; these are locked
 
     cdef int lay_out(self, list shapes, list shifts, list left_out) except -1
     cdef bint pins              # new memory is page-locked

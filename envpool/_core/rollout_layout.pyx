@@ -62,7 +62,7 @@ cdef class RolloutLayout:
     left_out : list of str
         Columns of the pool that are not stored.
     pins : bool
-        If True, memory is page-locked, except for the final arrays, which are mostly untouched.
+        If True, memory is page-locked, except for the parts that are mostly untouched.
     """
 
     def __init__(self, BlockStore store, list own, num_envs, num_slots, list left_out, bint pins=False):
@@ -113,10 +113,18 @@ cdef class RolloutLayout:
                 lane.offset = at
                 at = (at + lane.slot_bytes * slots + LINE - 1) // LINE * LINE
         self.num_bytes = at
+        self.needed = self.final_from
+        k = self.find("rollout:frames")
+        if k >= 0:      # they come last but for the final arrays; usually an env has a new frame in each step
+            lane = &self.lanes[k]
+            frame_bytes = lane.row_bytes // lane.dims[1]
+            depth = self.lanes[self.find("rollout:numbers")].dims[1]
+            self.needed = lane.offset + self.num_envs * (self.num_slots + depth) * frame_bytes
+            self.needed = min(self.needed, self.final_from)
         limit, source = memory_limit()
-        if self.final_from > 0.9 * limit:
+        if self.needed > 0.9 * limit:
             raise MemoryError(
-                f"a rollout of {self.num_slots} steps and {self.num_envs} envs needs {self.final_from / 2**30:.1f} "
+                f"a rollout of {self.num_slots} steps and {self.num_envs} envs needs {self.needed / 2**30:.1f} "
                 f"GiB, but this process has {limit / 2**30:.1f} GiB ({source}): ask for fewer steps"
             )
         return 0
@@ -139,7 +147,7 @@ cdef class RolloutLayout:
                 "arrays of earlier rollouts"
             ) from None
         if self.pins:
-            memory.unlock = pin(memory.base, self.final_from)
+            memory.unlock = pin(memory.base, self.needed)
             memory.fork_generation = fork_generation()
         return memory
 

@@ -124,7 +124,8 @@ cdef void keep_final(RolloutLayout layout, RolloutMemory memory, const Progress*
         for k in range(layout.num_fields + 1):      # elapsed_step is the last one
             to = &layout.lanes[first + k]
             source = &layout.lanes[k if k < layout.num_fields else layout.find("elapsed_step")]
-            memcpy(row_of(to, memory, slot - 1, ids[i]), row_of(source, memory, slot, ids[i]), to.row_bytes)
+            if source.offset >= 0:      # else the observations are stored as frames
+                memcpy(row_of(to, memory, slot - 1, ids[i]), row_of(source, memory, slot, ids[i]), to.row_bytes)
         row_of(&layout.lanes[first + layout.num_fields + 1], memory, slot - 1, ids[i])[0] = 1
 
 

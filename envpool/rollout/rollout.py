@@ -44,6 +44,11 @@ class Rollout(RolloutCalls):
         If True, the memory is page-locked with the CUDA runtime, so that copies to a GPU are fast and run while the
         next rollout fills. Two rollouts are locked at once and take turns: keep the data of one until its copy has
         finished. The arrays of the last observations of episodes are not locked.
+    frames_once : bool or int
+        If True, each frame of stacked observations is stored once, which takes a quarter of the memory for stacks of
+        four. The number of frames is the option `stack_num` or `frame_stack` of the task; an int gives it for other
+        tasks. The observation must be one array whose first axis has the frames, the oldest first. The results of
+        `step` are copied then.
 
     Attributes
     ----------
@@ -86,6 +91,7 @@ class Rollout(RolloutCalls):
         *,
         max_steps: int | None = None,
         pin: bool = False,
+        frames_once: bool | int = False,
     ):
         if not isinstance(pool, EnvPool):
             raise TypeError(
@@ -101,7 +107,9 @@ class Rollout(RolloutCalls):
                 "has num_steps steps of each env: leave max_steps out"
             )
         declared = check_extras(extras or {})
-        super().__init__(pool, self.num_steps, self.max_steps, declared, bool(convert("pin", pin, False)))
+        self._depth = stack_depth(pool, frames_once)
+        pin = bool(convert("pin", pin, False))
+        super().__init__(pool, self.num_steps, self.max_steps, declared, pin, self._depth)
         self.pool = pool
         self.extras = tuple(name for name, _, _ in declared)
 
@@ -191,7 +199,7 @@ class Rollout(RolloutCalls):
             Extras are unknown, or have a wrong dtype or shape.
         """
         memory, lengths = self.take_finished(last_extras)
-        return RolloutData(self.layout, memory, lengths)
+        return RolloutData(self.layout, memory, lengths, self._depth)
 
     def __repr__(self) -> str:
         return f"Rollout({self.num_steps} steps, extras={list(self.extras)}, {self.recorded} env steps recorded)"
@@ -203,6 +211,24 @@ def positive(name: str, value: Any) -> int:
     if number < 1:
         raise ConfigError(f"{name} is {value}, allowed are 1 and more")
     return number
+
+
+def stack_depth(pool: EnvPool, frames_once: Any) -> int:
+    """Return the number of frames in a stack; 0 if they are not stored once. Raise ConfigError or TypeError."""
+    if frames_once is False:
+        return 0
+    config = pool.spec.config
+    depth = getattr(config, "stack_num", getattr(config, "frame_stack", 0)) if frames_once is True else frames_once
+    depth = int(convert("frames_once", depth, 0))
+    fields = {name: field for name, field in pool.spec.state_array_spec.items() if name.startswith("obs")}
+    shape = next(iter(fields.values())).shape
+    if list(fields) != ["obs"] or not shape or depth < 1 or shape[0] % depth:
+        raise ConfigError(
+            f"frames_once={frames_once} needs one array of observations whose first axis has stacked frames, got "
+            f"{ {name: tuple(field.shape) for name, field in fields.items()} } and {depth} frames: pass the number of "
+            "frames, or leave frames_once out"
+        )
+    return depth
 
 
 def check_extras(extras: Mapping[str, Any]) -> list[tuple[str, np.dtype[Any], tuple[int, ...]]]:
