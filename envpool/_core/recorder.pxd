@@ -33,6 +33,7 @@ cdef class Recorder:
     cdef int64_t longest                    # largest entry of `lengths`
     cdef int64_t in_flight                  # envs that were sent and not received
     cdef int64_t known                      # actions and resets that the pool had been sent after the last call
+    cdef readonly object received           # async: env ids of the last batch, int32; None before the first one
     cdef set failed                         # ids of envs in flight whose step failed
     cdef cnp.ndarray words                  # behind the arrays below, by env
     cdef Progress envs

@@ -1,5 +1,7 @@
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from typing_extensions import disjoint_base
 
 from envpool._core.pool import Pool
@@ -20,6 +22,8 @@ class Recorder:
     def layout(self) -> RolloutLayout: ...
     @property
     def memory(self) -> RolloutMemory | None: ...
+    @property
+    def received(self) -> npt.NDArray[np.int32] | None: ...
     @property
     def recorded(self) -> int: ...
     @property

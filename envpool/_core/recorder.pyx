@@ -342,6 +342,8 @@ cdef class Recorder:
                     f"env {ids[i]} was stepped without the rollout, whose observations are outdated: begin again with "
                     "reset() or begin()"
                 )
+        if not self.is_sync:
+            self.received = (<object>env_ids).copy()
         self.in_flight -= n
         failed = self.take_failed(ids, n) if self.failed else None
         if (self.places and self.longest < self.num_slots

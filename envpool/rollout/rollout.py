@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -177,6 +177,55 @@ class Rollout(RolloutCalls):
         if sorted(arrays) != sorted(names):
             raise ConfigError(f"obs must have the arrays {names}, got {list(arrays)}")
         self.begin_with(arrays if first is None else arrays | {"rollout:first": np.asarray(first, np.bool_)})
+
+    def collect(
+        self, act: Callable[[Any], tuple[Any, Mapping[str, Any]]], result: Any = None
+    ) -> tuple[RolloutData, Any]:
+        """Fill the rollout and return its arrays.
+
+        In an async pool, some environments are simulated while the policy acts in others: with a batch_size of half of
+        num_envs this is double buffering. All environments are in flight when the method returns, so they are
+        simulated while the learner works, too.
+
+        Parameters
+        ----------
+        act : callable
+            ``act(result) -> (action, extras)``: the policy. It gets a result of ``reset`` or ``step`` and returns one
+            action for each of its rows, and the extras as a dict. A sync pool calls it once more for the last
+            observations, of which the rollout keeps the extras only.
+        result : tuple or TimeStep
+            The result of ``reset``; after that, what this method returned.
+
+        Returns
+        -------
+        data : RolloutData
+            The arrays.
+        result : tuple or TimeStep or None
+            What the next call needs: the last result of a sync pool, or None.
+
+        Raises
+        ------
+        ConfigError
+            The auto-reset mode is "disabled", in which the caller resets environments; or a sync pool got no result.
+        PoolStateError, EnvStepError, ...
+            As for `step`. The steps so far are recorded.
+        """
+        if self.pool.spec.config.autoreset_mode == "disabled":
+            raise ConfigError("collect() needs a pool that resets its environments: not autoreset_mode='disabled'")
+        if self.pool.is_async:
+            while True:
+                if result is not None:
+                    action, extras = act(result)
+                    self.send(action, self.received, **extras)
+                if self.is_full:
+                    return self.finish(), None
+                result = self.recv()
+        if result is None:
+            raise ConfigError("collect() of a sync pool needs the last result: pass that of reset() or collect()")
+        for _ in range(self.num_steps):
+            action, extras = act(result)
+            result = self.step(action, **extras)
+        return self.finish(**act(result)[1]), result
 
     def finish(self, **last_extras: Any) -> RolloutData:
         """End the rollout and return its arrays. The next call begins the next one with the last observations.
