@@ -17,6 +17,7 @@ __all__ = [
     "EnvPool",
     "EnvSpec",
     "GymnasiumEnvPool",
+    "Rollout",
     "get_include",
     "list_all_envs",
     "make",
@@ -33,6 +34,7 @@ _LAZY = {
     "EnvPool": "envpool.pool",
     "GymnasiumEnvPool": "envpool.api.gymnasium",
     "DMEnvPool": "envpool.api.dm",
+    "Rollout": "envpool.rollout.rollout",
 }
 
 

@@ -10,6 +10,7 @@ through convolutions. A pool of environments needs attention in the following po
 - ``env.step(actions)`` steps all environments at once and returns NumPy arrays with one row per environment.
 - The step after the last one of an episode ignores its action and returns the first observation of the next episode
   (autoreset_mode "next_step"). That row is not a transition of the task, so it is left out of the loss.
+- ``envpool.Rollout`` records the steps: the pool writes them in place, and marks the rows that are transitions.
 - The row of the last step contains the true last observation. A truncated episode (time limit) is bootstrapped from the
   value of this observation; a terminated one is not.
 """
@@ -216,39 +217,44 @@ class Returns:
 
 
 class Rollout:
-    """The data of `num_steps` steps of all environments: arrays (num_steps, num_envs, ...)."""
-
-    def __init__(self, args, agent, obs):
-        shape = (args.num_steps, args.num_envs)
-        inputs = agent.prepare(obs)
-        actions = agent(inputs)[0].sample()
-        self.inputs = torch.zeros(*shape, *inputs.shape[1:], dtype=inputs.dtype)
-        self.actions = torch.zeros(*shape, *actions.shape[1:], dtype=actions.dtype)
-        self.log_probs, self.rewards, self.advantages = torch.zeros(shape), torch.zeros(shape), torch.zeros(shape)
-        self.values = torch.zeros(args.num_steps + 1, args.num_envs)
-        self.terminated, self.done = torch.zeros(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool)
-        self.is_transition = torch.zeros(shape, dtype=torch.bool)
+    """The data of `num_steps` steps of all environments: tensors (num_steps, num_envs, ...)."""
 
     @torch.no_grad()
-    def collect(self, args, env, agent, returns, obs, was_done, step):
-        """Fill the arrays, starting from `obs`; return the next observation and which episodes have just ended."""
+    def __init__(self, args, env, agent, obs):
+        self.agent = agent
+        example = self.act(agent.prepare(obs))
+        self.steps = envpool.Rollout(
+            env, args.num_steps, {k: (x.numpy().dtype, x.shape[1:]) for k, x in example.items()}
+        )
+        self.steps.begin(obs)
+
+    def act(self, inputs):
+        """Return what is recorded besides the steps: samples of the policy, and what the networks say."""
+        policy, value = self.agent(inputs)
+        sample = policy.sample()
+        found = {"sample": sample, "log_prob": policy.log_prob(sample), "value": value}
+        return found if self.agent.is_image else found | {"inputs": inputs}  # images are recorded as observations
+
+    @torch.no_grad()
+    def collect(self, args, returns, obs, step):
+        """Do the steps, starting from `obs`, the last observation; return the next one."""
+        scales = np.zeros((args.num_steps, 1))
         for t in range(args.num_steps):
-            self.inputs[t] = agent.prepare(obs, learn=True)
-            policy, self.values[t] = agent(self.inputs[t])
-            self.actions[t] = policy.sample()
-            self.log_probs[t] = policy.log_prob(self.actions[t])
-            self.is_transition[t] = torch.from_numpy(~was_done)  # a step after `was_done` only starts an episode
-            obs, reward, terminated, truncated, _ = env.step(agent.to_env(self.actions[t]))
-            was_done = terminated | truncated
-            returns.add(reward, was_done, step + (t + 1) * args.num_envs)
-            self.rewards[t] = torch.from_numpy((reward / returns.scale.std).astype(np.float32))
-            self.terminated[t] = torch.from_numpy(terminated)
-            self.done[t] = torch.from_numpy(was_done)
-        self.values[-1] = agent(agent.prepare(obs))[1]
-        return obs, was_done
+            extras = self.act(self.agent.prepare(obs, learn=True))
+            obs, reward, terminated, truncated, _ = self.steps.step(self.agent.to_env(extras["sample"]), **extras)
+            returns.add(reward, terminated | truncated, step + (t + 1) * args.num_envs)
+            scales[t] = returns.scale.std
+        data = self.steps.finish(value=self.agent(self.agent.prepare(obs))[1])
+        self.inputs = torch.from_numpy(data.obs if self.agent.is_image else data.inputs)
+        arrays = data.sample, data.log_prob, data.terminated, data.done, data.valid
+        self.actions, self.log_probs, self.terminated, self.done, self.is_transition = map(torch.from_numpy, arrays)
+        self.values = torch.from_numpy(np.concatenate([data.value, data.last("value")[None]]))
+        self.rewards = torch.from_numpy((data.reward / scales).astype(np.float32))
+        return obs
 
     def estimate_advantages(self, gamma, gae_lambda):
         """Estimate advantages (GAE). If an episode ended at t, values[t + 1] is that of its last observation."""
+        self.advantages = torch.zeros_like(self.rewards)
         following = torch.zeros_like(self.advantages[0])
         for t in reversed(range(len(self.advantages))):
             target = self.rewards[t] + gamma * self.values[t + 1] * ~self.terminated[t]
@@ -291,23 +297,23 @@ def train(args):
         agent = Agent(env, args.hidden)
         optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
         obs, _ = env.reset()
-        was_done = np.zeros(args.num_envs, bool)
-        data = Rollout(args, agent, obs)
+        data = Rollout(args, env, agent, obs)
         per_update, first = args.num_envs * args.num_steps, 0
         changing = {"returns": returns, "reward scale": returns.scale, "observation scale": agent.scale}
         if saved := checkpoint.load(args, env, agent, optimizer, changing):
-            first, obs, was_done = saved["step"], saved["obs"], saved["was_done"]
+            first, obs = saved["step"], saved["obs"]
+            data.steps.begin(obs)
             progress.update(first)
         for step in range(first, args.total_timesteps, per_update):
             optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - step / args.total_timesteps)
-            obs, was_done = data.collect(args, env, agent, returns, obs, was_done, step)
+            obs = data.collect(args, returns, obs, step)
             data.estimate_advantages(args.gamma, args.gae_lambda)
             update(args, agent, optimizer, data.transitions())
             progress.set_postfix_str(f"mean return {returns.mean:.1f}", refresh=False)
             progress.update(per_update)
             following = step + per_update
             if args.checkpoint and following // per_update % args.checkpoint_every == 0:
-                checkpoint.save(args, env, agent, optimizer, changing, step=following, obs=obs, was_done=was_done)
+                checkpoint.save(args, env, agent, optimizer, changing, step=following, obs=obs)
             if args.target is not None and returns.mean >= args.target:
                 break
     return returns

@@ -3,6 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 
+from envpool._core.batch_block cimport BatchBlock
 from envpool._core.blocks cimport BlockStore
 from envpool._core.failures cimport FailureReports
 from envpool._core.guard cimport Guard
@@ -27,12 +28,14 @@ cdef class Batches:
     cdef Statistics statistics
     cdef bint keeps_arrays          # few blocks are in flight
     cdef list in_flight             # for each of engine.blocks its BatchBlock or, without arrays, its BlockMemory
+    cdef BatchBlock displaced       # the block whose place a placed one has taken, see place(); usually None
 
     cdef int attach(self, Engine* e) except -1
     cdef Block* block_at(self, int64_t position) noexcept
     cdef object receive(self, ResultTemplate template)
     cdef int wait(self) except -1
     cdef object deliver(self, ResultTemplate template, int64_t rows)
+    cdef void place(self, BatchBlock block) noexcept
     cdef object empty(self, ResultTemplate template)
     cdef int drain(self) except -1
     cdef void empty_blocks(self) noexcept

@@ -170,7 +170,10 @@ cdef class Batches:
         slot = e.next_block % e.num_blocks
         if self.keeps_arrays:
             batch = <BatchBlock>self.in_flight[slot]
-            unused = self.store.take_ready(batch)
+            unused = self.displaced
+            if unused is None:
+                unused = self.store.take_ready(batch)
+            self.displaced = None
             e.blocks[slot] = unused.block
             self.in_flight[slot] = unused
         else:
@@ -199,6 +202,17 @@ cdef class Batches:
         if n == e.batch_size:
             return template.build(batch.arrays, entries)
         return template.build([a[:n] for a in batch.arrays], entries)
+
+    cdef void place(self, BatchBlock block) noexcept:
+        """Sync pools: lets the envs that are sent next write to `block`, which belongs to the caller, a rollout.
+
+        Nothing may be in flight, and partial batches must be off. When the batch is handed out or dropped, the block
+        that was in this place returns; the store never sees `block`, whose columns may lie anywhere.
+        """
+        if self.displaced is None:
+            self.displaced = <BatchBlock>self.in_flight[0]
+        self.in_flight[0] = block
+        self.engine.blocks[0] = block.block
 
     cdef object empty(self, ResultTemplate template):
         """Returns a batch without rows."""
@@ -242,8 +256,13 @@ cdef class Batches:
         e.failures = 0
         self.failures.drop_all()
         self.empty_blocks()
+        if self.displaced is not None:
+            self.in_flight[0] = self.displaced
+            e.blocks[0] = self.displaced.block
+            self.displaced = None
 
     cdef void drop_memory(self) noexcept:
         """Frees the blocks that nobody holds. The engine must be gone."""
         self.in_flight = []
+        self.displaced = None
         self.store.drop_all()

@@ -196,6 +196,14 @@ cdef class Pool:
 
     cdef int32_t send_actions(self, object action, object env_id, int visit, int activities) except -1:
         """Sends actions and returns the number of rows. With RECEIVING, the visit receives from then on."""
+        cdef const int32_t* ids = NULL
+        cdef int32_t n = self.load_actions(action, env_id, visit, activities, &ids)
+        self.launch(ids, n, activities)
+        return n
+
+    cdef int32_t load_actions(self, object action, object env_id, int visit, int activities,
+                              const int32_t** loaded) except -1:
+        """Does all of send_actions() except for the launch of `loaded`, before which no Python code may run."""
         cdef Engine* e = self.engine
         cdef const int32_t* ids = NULL
         cdef int32_t n = self.actions.load(e, action, env_id, &ids)
@@ -210,7 +218,7 @@ cdef class Pool:
             )
         begin(self.guard, visit, activities)
         self.statistics.steps += n
-        self.launch(ids, n, activities)
+        loaded[0] = ids
         return n
 
     cdef int32_t send_resets(self, object env_id, object seeds, int visit, int activities) except -1:
@@ -290,16 +298,16 @@ cdef class Pool:
 
     # ---- receiving ---------------------------------------------------------------------------------------------------
 
-    cdef object receive_resets(self, object env_id):
+    cdef object receive_resets(self, object env_id, ResultTemplate template):
         """Returns the rows of envs that reset, and of no others; without env_id, the next batch."""
         if env_id is None:
-            return self.receive(self.reset_template, False)
+            return self.receive(template, False)
         while self.engine.is_sync and self.engine.outstanding == env_id.shape[0] > 0 and self.partial.mode == WHOLE:
             self.batches.wait()
-            batch = self.batches.deliver(self.reset_template, env_id.shape[0])
+            batch = self.batches.deliver(template, env_id.shape[0])
             if batch is not None:       # else another thread has added rows to the block
                 return batch
-        return self.partial.receive_some(self.reset_template, None, None, env_id)
+        return self.partial.receive_some(template, None, None, env_id)
 
     cdef object receive(self, ResultTemplate template, bint may_be_empty):
         """Returns the next batch. may_be_empty: an empty batch if nothing is in flight."""
@@ -377,7 +385,7 @@ cdef class Pool:
         try:
             env_id = as_ids(env_id)
             self.send_resets(env_id, seeds, visit, RECEIVING)
-            return self.receive_resets(env_id)
+            return self.receive_resets(env_id, self.reset_template)
         finally:
             self.end_visit(visit)
 

@@ -21,11 +21,10 @@ def collect(ppo, *options):
     with envpool.make_gymnasium(args.task, num_envs=args.num_envs, seed=args.seed) as env:
         agent = ppo.Agent(env, args.hidden)
         obs, _ = env.reset()
-        was_done = np.zeros(args.num_envs, bool)
         returns = ppo.Returns(args.num_envs, args.gamma)
         for _ in range(4):
-            data = ppo.Rollout(args, agent, obs)
-            obs, was_done = data.collect(args, env, agent, returns, obs, was_done, 0)
+            data = ppo.Rollout(args, env, agent, obs)
+            obs = data.collect(args, returns, obs, 0)
             data.estimate_advantages(args.gamma, args.gae_lambda)
             rollouts.append(data)
     return args, rollouts

@@ -1,0 +1,3 @@
+NAMES: tuple[str, ...]
+
+def candidates() -> list[str]: ...

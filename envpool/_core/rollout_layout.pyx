@@ -1,0 +1,220 @@
+"""The memory of a rollout: each array is contiguous over its time slots, and the workers of a pool write into it.
+
+A block is a struct of pointers to its columns. A *placed* block points into the memory of a rollout: its columns are
+one slot of the arrays (slots, num_envs, ...) there, so that a step of the pool fills slot t and nothing is copied. The
+workers write rows of a placed block exactly as those of any other.
+
+What an action at step t leads to, such as the reward, has slot t. What belongs to an observation has slot t + 1 then,
+since the observation before step t has slot t: these arrays have one slot more. The struct of the placed block lies at
+the start of the memory and is used again for each step. The memory is the base of every array that shows it, so that
+the number of references to it tells whether anybody can still see it.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+from posix.mman cimport MADV_DONTNEED, madvise
+
+from envpool._core.batch_block cimport BatchBlock
+from envpool._core.block_memory cimport BlockMemory, MAPPED, PAGE, round_up
+from envpool._core.blocks cimport BlockStore
+from envpool._core.guard cimport fork_generation
+from envpool._core.pinning cimport pin
+from envpool._core.structs cimport Block
+
+from envpool.errors import ConfigError
+from envpool.machine import memory_limit
+
+cnp.import_array()
+
+cdef enum:
+    LINE = 64                       # every array begins at a multiple, which JAX asks for
+    GIVEN_BACK = 256 << 10          # least size of final arrays whose pages are given back
+
+# Arrays of the core that belong to an observation.
+WITH_OBSERVATION = ("elapsed_step", "env_id", "step_type")
+
+
+cdef class RolloutMemory(BlockMemory):
+    """The memory of one rollout."""
+
+    def __dealloc__(self):
+        # The base class frees the memory after this. A forked child has no part in the locks of its parent.
+        if self.unlock != NULL and self.fork_generation == fork_generation():
+            with nogil:
+                self.unlock(self.base)
+
+
+cdef class RolloutLayout:
+    """Where the arrays of the rollouts of one pool lie.
+
+    Parameters
+    ----------
+    store : BlockStore
+        The blocks of the pool: each of their columns becomes an array.
+    own : list of tuple
+        Further arrays: name, dtype, shape of one row, and shift.
+    num_envs, num_slots : int
+        Rows of a slot, and steps of a rollout.
+    left_out : list of str
+        Columns of the pool that are not stored.
+    pins : bool
+        If True, memory is page-locked, except for the parts that are mostly untouched.
+    """
+
+    def __init__(self, BlockStore store, list own, num_envs, num_slots, list left_out, bint pins=False):
+        columns = list(zip(store.names, store.dtypes, store.shapes))
+        shifts = [int(name.startswith(("obs", "info")) or name in WITH_OBSERVATION) for name in store.names]
+        self.names = (*store.names, *(name for name, _, _, _ in own))
+        self.dtypes = (*store.dtypes, *(np.dtype(dtype) for _, dtype, _, _ in own))
+        self.index = {name: k for k, name in enumerate(self.names)}
+        self.num_columns = len(columns)
+        self.core_columns, self.num_fields, self.same_step = store.core_columns, store.num_fields, store.same_step
+        self.first_core = self.num_columns - len(self.core_columns)
+        self.num_envs, self.num_slots, self.pins = num_envs, num_slots, pins
+        self.lay_out([*store.shapes, *(shape for _, _, shape, _ in own)], shifts + [shift for _, _, _, shift in own],
+                     left_out)
+
+    def __dealloc__(self):
+        free(self.lanes)
+
+    cdef int lay_out(self, list shapes, list shifts, list left_out) except -1:
+        """Decides where each array lies. The final arrays come last, on pages of their own."""
+        cdef int k, d, n = len(self.names)
+        cdef Lane* lane
+        self.lanes = <Lane*>calloc(n, sizeof(Lane))
+        if self.lanes == NULL:
+            raise MemoryError
+        at = round_up(sizeof(Block), LINE) + round_up(2 * self.num_fields * sizeof(void*), LINE)
+        for is_final in (False, True):
+            if is_final:
+                at = (at + PAGE - 1) // PAGE * PAGE
+                self.final_from = at
+            for k in range(n):
+                if self.names[k].startswith("final:") != is_final:
+                    continue
+                lane = &self.lanes[k]
+                row = self.dtypes[k].itemsize * int(np.prod(shapes[k], dtype=object))
+                slots = self.num_slots + shifts[k]
+                if at + row * self.num_envs * slots >= 1 << 62:
+                    raise MemoryError(f"a rollout of {self.num_slots} steps and {self.num_envs} envs is too large")
+                lane.row_bytes, lane.slot_bytes, lane.num_slots = row, row * self.num_envs, slots
+                lane.shift = shifts[k]
+                lane.ndim = 1 + len(shapes[k])
+                lane.dims[0] = self.num_envs
+                for d in range(len(shapes[k])):
+                    lane.dims[1 + d] = shapes[k][d]
+                if self.names[k] in left_out:
+                    lane.offset = -1
+                    continue
+                lane.offset = at
+                at = (at + lane.slot_bytes * slots + LINE - 1) // LINE * LINE
+        self.num_bytes = at
+        self.needed = self.final_from
+        k = self.find("rollout:frames")
+        if k >= 0:      # they come last but for the final arrays; usually an env has a new frame in each step
+            lane = &self.lanes[k]
+            frame_bytes = lane.row_bytes // lane.dims[1]
+            depth = self.lanes[self.find("rollout:numbers")].dims[1]
+            self.needed = lane.offset + self.num_envs * (self.num_slots + depth) * frame_bytes
+            self.needed = min(self.needed, self.final_from)
+        limit, source = memory_limit()
+        if self.needed > 0.9 * limit:
+            raise MemoryError(
+                f"a rollout of {self.num_slots} steps and {self.num_envs} envs needs {self.needed / 2**30:.1f} "
+                f"GiB, but this process has {limit / 2**30:.1f} GiB ({source}): ask for fewer steps"
+            )
+        return 0
+
+    cdef int find(self, str name) except -2:
+        """Returns the number of an array; -1 if the rollout has none of this name."""
+        return self.index.get(name, -1)
+
+    cdef RolloutMemory new_memory(self):
+        """Makes zeroed memory; pages that are never written take no physical memory unless they are locked.
+
+        Locked memory is a mapping of its own: two locks must not share a page.
+        """
+        cdef RolloutMemory memory
+        try:
+            memory = RolloutMemory(max(self.num_bytes, MAPPED) if self.pins else self.num_bytes)
+        except MemoryError:
+            raise MemoryError(
+                f"no memory for a rollout of {self.num_bytes} bytes: ask for fewer steps or envs, or release the "
+                "arrays of earlier rollouts"
+            ) from None
+        if self.pins:
+            memory.unlock = pin(memory.base, self.needed)
+            memory.fork_generation = fork_generation()
+        return memory
+
+    cdef void clean(self, RolloutMemory memory) noexcept:
+        """Makes the final arrays of memory that was used before ready: they must be zero where no episode ends."""
+        cdef int64_t size = self.num_bytes - self.final_from
+        memory.clears_final = False
+        if size == 0:
+            return
+        if (memory.is_mapped and size >= GIVEN_BACK
+                and madvise(memory.base + self.final_from, memory.size - self.final_from, MADV_DONTNEED) == 0):
+            return
+        if self.same_step:
+            memory.clears_final = True
+        else:
+            memset(memory.base + self.final_from, 0, size)
+
+    cdef BatchBlock place(self, RolloutMemory memory, int64_t step):
+        """Returns a block whose columns are those of a step, with the arrays that show it."""
+        cdef BatchBlock batch = BatchBlock.__new__(BatchBlock)
+        cdef Block* b = <Block*>memory.base
+        cdef Lane* lane
+        cdef cnp.ndarray array
+        cdef void* data
+        cdef int k, n = self.num_fields
+        arrays = []
+        b.written = 0
+        b.clears_final = memory.clears_final
+        b.fields = <void**>(memory.base + round_up(sizeof(Block), LINE))
+        if self.same_step:
+            b.final = b.fields + n
+        for k in range(self.num_columns):
+            lane = &self.lanes[k]
+            data = slot_of(lane, memory, step + lane.shift)
+            array = cnp.PyArray_SimpleNewFromData(lane.ndim, lane.dims, (<cnp.dtype>self.dtypes[k]).num, data)
+            cnp.set_array_base(array, memory)
+            arrays.append(array)
+            if k < n:
+                b.fields[k] = data
+            elif k >= self.first_core:
+                b.core[<int>self.core_columns[k - self.first_core]] = data
+            elif k < 2 * n:
+                b.final[k - n] = data
+            elif k == 2 * n:
+                b.final_elapsed = <int32_t*>data
+            else:
+                b.final_mask = <uint8_t*>data
+        batch.block, batch.memory, batch.arrays = b, memory, arrays
+        return batch
+
+    def array(self, RolloutMemory memory, str name, first=0, count=None):
+        """Return the slots `first` to ``first + count - 1`` of an array, by default all: (count, num_envs, ...)."""
+        cdef int k = self.find(name), d
+        cdef Lane* lane
+        cdef cnp.npy_intp dims[9]
+        cdef int64_t start = first, slots
+        if k < 0 or self.lanes[k].offset < 0:
+            raise ConfigError(f"the rollout has no array {name!r}; its arrays are {', '.join(self.names)}")
+        lane = &self.lanes[k]
+        slots = lane.num_slots - start if count is None else count
+        if start < 0 or slots < 0 or start + slots > lane.num_slots:
+            raise ConfigError(f"array {name!r} has slots 0 to {lane.num_slots - 1}, got {start} to {start + slots - 1}")
+        dims[0] = slots
+        for d in range(lane.ndim):
+            dims[1 + d] = lane.dims[d]
+        array = cnp.PyArray_SimpleNewFromData(
+            1 + lane.ndim, dims, (<cnp.dtype>self.dtypes[k]).num, slot_of(lane, memory, start)
+        )
+        cnp.set_array_base(array, memory)
+        return array

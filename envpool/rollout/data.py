@@ -1,0 +1,278 @@
+"""RolloutData: the arrays of a finished rollout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from envpool._core.rollout_frames import gather
+from envpool._core.rollout_layout import RolloutLayout, RolloutMemory
+from envpool.api import tree
+from envpool.errors import ConfigError
+from envpool.machine import cpu_limit
+from envpool.spaces import nested
+
+Array = npt.NDArray[Any]
+
+#: Bytes of a minibatch for which another thread pays off.
+BYTES_PER_THREAD = 1 << 20
+
+
+def map_leaves(nest: Any, leaf: Callable[[str], Any]) -> Any:
+    """Return a nested dict of array names with the result of `leaf` for each name."""
+    if isinstance(nest, dict):
+        return {k: map_leaves(v, leaf) for k, v in nest.items()}
+    return leaf(nest)
+
+
+def checked_rows(ids: Any, count: int) -> npt.NDArray[np.int64]:
+    """Return ids of rows as int64, or raise ConfigError or TypeError."""
+    rows = np.asarray(ids)
+    if rows.dtype.kind not in "iu" or rows.ndim != 1:
+        raise TypeError(f"ids must be a one-dimensional array of integers, got {rows.dtype} {rows.shape}")
+    bad = np.flatnonzero((rows < 0) | (rows >= count))
+    if bad.size:
+        raise ConfigError(f"ids[{bad[0]}] is {rows[bad[0]]}, allowed are 0 to {count - 1}, step * N + env")
+    return np.ascontiguousarray(rows, np.int64)
+
+
+class RolloutData:
+    """The arrays of a finished rollout: T steps of N environments.
+
+    The arrays show the memory that the workers wrote; nothing is copied. Stacked frames that are stored once are the
+    exception: `obs` and the other observations are then copies, and `minibatch` is what a learner should use.
+
+    The arrays are yours to keep and to write: memory of which somebody holds an array, or a tensor that shares it, is
+    never used for another rollout. Every attribute makes a new array object. An extra that was declared is an attribute
+    as well, for instance ``data.value`` (T, N).
+
+    Attributes
+    ----------
+    num_steps : int
+        T. In an async pool, the largest number of steps of an environment.
+    lengths : numpy.ndarray
+        int64 (N,), the number of steps of each environment. In a sync pool, every entry is T.
+    """
+
+    def __init__(self, layout: RolloutLayout, memory: RolloutMemory, lengths: npt.NDArray[np.int64], depth: int = 0):
+        self.lengths = lengths
+        self._depth = depth
+        self.num_steps = int(lengths.max())
+        self._layout, self._memory = layout, memory
+
+    def array(self, name: str, shift: int = 0) -> Array:
+        """Return an array of the pool by its name, (T, N, ...); `names` lists them.
+
+        Parameters
+        ----------
+        name : str
+            For instance "obs:a.b", "info:lives", "discount" or "rollout:valid". Arrays that belong to an observation
+            begin with the one before the first step.
+        shift : int
+            With 1, these arrays begin with the observation after the first step.
+        """
+        if self._depth and name == "obs":
+            envs = len(self.lengths)
+            slots = np.arange(shift * envs, (shift + self.num_steps) * envs)
+            stacks: Array = self._rows(name, slots).reshape(self.num_steps, envs, *self._shape)
+            return stacks
+        return self._layout.array(self._memory, name, shift, self.num_steps)
+
+    def minibatch(self, ids: Any, out: Array | None = None, scale: float | None = None, num_threads: int = 0) -> Any:
+        """Copy rows of the observations, on threads, and convert them to float32 if that is asked for.
+
+        Parameters
+        ----------
+        ids : array_like of int
+            (B,), ``step * N + env`` of each row, as for ``obs.reshape(T * N, ...)[ids]``.
+        out : numpy.ndarray, optional
+            (B, ...), C-contiguous, of the dtype of the observations; or float32, for uint8 observations. It may be the
+            memory of a torch tensor, ``tensor.numpy()``. By default the result is a new array. If the task has several
+            arrays of observations, there is no `out`.
+        scale : float, optional
+            Factor of the values, for instance ``1 / 255``: each result is the float32 product of the value and the
+            float32 factor. It needs uint8 observations. By default, the values are kept.
+        num_threads : int
+            Threads to use; by default as many as pay off, at most the number of available CPUs.
+
+        Returns
+        -------
+        numpy.ndarray or dict
+            `out`, or (B, ...) new arrays in the form of the observations.
+
+        Raises
+        ------
+        ConfigError, TypeError
+            Ids are out of range, `out` has a wrong dtype or shape, or the observations cannot be scaled.
+        """
+        rows = checked_rows(ids, self.num_steps * len(self.lengths))
+        if isinstance(self._obs_names, dict):
+            if out is not None:
+                raise ConfigError("out is only available for tasks with one array of observations: leave it out")
+            return map_leaves(self._obs_names, lambda name: self._rows(name, rows, None, scale, num_threads))
+        return self._rows(self._obs_names, rows, out, scale, num_threads)
+
+    def _rows(
+        self,
+        name: str,
+        rows: npt.NDArray[np.int64],
+        out: Array | None = None,
+        scale: float | None = None,
+        num_threads: int = 0,
+    ) -> Array:
+        """Return rows of an array that belongs to an observation; `rows` may contain those of the last slot."""
+        dtype = self._layout.dtypes[self.names.index(name)]
+        shape = (len(rows), *(self._shape if self._depth else self._layout.array(self._memory, name, 0, 0).shape[2:]))
+        if scale is not None and (dtype != np.uint8 or not np.isfinite(scale)):
+            raise ConfigError(
+                f"scale is {scale} for {name} of dtype {dtype}: it must be finite, for uint8 observations"
+            )
+        if out is None:
+            out = np.empty(shape, dtype if scale is None else np.float32)
+        allowed = (
+            [np.dtype(np.float32)] if scale is not None else [dtype] + [np.dtype(np.float32)] * (dtype == np.uint8)
+        )
+        if not isinstance(out, np.ndarray) or out.dtype not in allowed or out.shape != shape:
+            got = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+            raise ConfigError(f"out must be an array {' or '.join(map(str, allowed))} {shape}, got {got}")
+        if not (out.flags.c_contiguous and out.flags.writeable and out.flags.aligned and out.dtype.isnative):
+            raise ConfigError("out must be C-contiguous, aligned and writeable: pass a new array")
+        threads = num_threads or max(1, min(cpu_limit(), out.nbytes // BYTES_PER_THREAD))
+        gather(self._layout, self._memory, name, self._depth, rows, out, scale, threads)
+        return out
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        """Shape of a stack of frames."""
+        _, _, *frame = self._layout.array(self._memory, "rollout:frames", 0, 0).shape[1:]
+        return (self._depth * frame[0], *frame[1:])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all arrays."""
+        return self._layout.names
+
+    def last(self, name: str) -> Array:
+        """Return what an array that belongs to an observation, or an extra, has for the last observations: (N, ...).
+
+        The extras are those that were passed to ``finish``; in an async pool, those that came with the action.
+        """
+        name = name if name in self.names else f"extra:{name}"
+        if self._depth and name == "obs":
+            envs = np.arange(len(self.lengths))
+            return self._rows(name, self.lengths * len(envs) + envs)
+        slots: Array = self._layout.array(self._memory, name, 0, self.num_steps + 1)
+        if (self.lengths == self.num_steps).all():
+            last: Array = slots[self.num_steps]
+        else:
+            last = slots[self.lengths, np.arange(len(self.lengths))]
+        return last
+
+    def last_of_episodes(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Any]:
+        """Return the last observations of the episodes that ended, in every auto-reset mode.
+
+        Returns
+        -------
+        steps, envs : numpy.ndarray
+            int64 (E,): the steps that ended an episode.
+        obs : numpy.ndarray or dict
+            (E, ...), copies of the observations that these steps led to, for instance to bootstrap from their value
+            where ``truncated[steps, envs]``.
+        """
+        steps, envs = np.nonzero(self.done & self.valid)
+        is_final = self.array("final:mask")[steps, envs] if "final:mask" in self.names else None
+
+        def rows(name: str) -> Array:
+            found = self._rows(name, (steps + 1) * len(self.lengths) + envs)
+            if is_final is not None:
+                found[is_final] = self.array("final:" + name)[steps[is_final], envs[is_final]]
+            return found
+
+        return steps, envs, map_leaves(self._obs_names, rows)
+
+    @property
+    def _obs_names(self) -> Any:
+        return tree.observation(self.names)
+
+    @property
+    def obs(self) -> Any:
+        """Observations before each step, which the actions answer: (T, N, ...), or a nested dict of such arrays."""
+        return map_leaves(self._obs_names, self.array)
+
+    @property
+    def next_obs(self) -> Any:
+        """Observations that each step returned, (T, N, ...): `obs` one step later.
+
+        Where an episode ended, this is its last observation with the auto-reset mode "next_step", and the first one of
+        the next episode with "same_step"; see `last_of_episodes`.
+        """
+        return map_leaves(self._obs_names, lambda name: self.array(name, 1))
+
+    @property
+    def last_obs(self) -> Any:
+        """Observations after the last step of each environment, with which the next rollout begins: (N, ...)."""
+        return map_leaves(self._obs_names, self.last)
+
+    @property
+    def action(self) -> Any:
+        """Actions as the environments got them: (T, N, ...), or a nested dict of such arrays."""
+        if "action" in self.names:
+            return self.array("action")
+        names = {n.removeprefix("action."): n for n in self.names if n.startswith("action.")}
+        return map_leaves(nested(names), self.array)
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Arrays of the environment's info as each step returned them: (T, N, ...)."""
+        nest: dict[str, Any] = map_leaves(tree.info(self.names), lambda name: self.array(name, 1))
+        return nest
+
+    @property
+    def reward(self) -> Array:
+        """Rewards, float32 (T, N)."""
+        return self.array("reward")
+
+    @property
+    def terminated(self) -> Array:
+        """Whether the step ended an episode in a terminal state, bool (T, N)."""
+        return self.array("terminated")
+
+    @property
+    def truncated(self) -> Array:
+        """Whether the step ended an episode otherwise, bool (T, N)."""
+        return self.array("truncated")
+
+    @property
+    def done(self) -> Array:
+        """Whether the step ended an episode, bool (T, N): terminated or truncated."""
+        return self.array("rollout:done")
+
+    @property
+    def first(self) -> Array:
+        """Whether `obs` is the first observation of an episode, bool (T, N)."""
+        return self.array("rollout:first")
+
+    @property
+    def last_first(self) -> Array:
+        """Whether `last_obs` is the first observation of an episode, bool (N,)."""
+        return self.last("rollout:first")
+
+    @property
+    def valid(self) -> Array:
+        """Whether the step is a transition, bool (T, N).
+
+        It is not if it only reset the environment (auto-reset mode "next_step"), if the environment failed, or behind
+        the last step of an environment in an async pool.
+        """
+        return self.array("rollout:valid")
+
+    def __getattr__(self, name: str) -> Array:
+        if not name.startswith("_") and f"extra:{name}" in self.names:
+            return self.array(f"extra:{name}")
+        raise AttributeError(f"the rollout has no array {name!r}; declare what the learner adds in Rollout(extras=...)")
+
+    def __repr__(self) -> str:
+        return f"RolloutData({self.num_steps} steps of {len(self.lengths)} envs: {', '.join(self.names)})"

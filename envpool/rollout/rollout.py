@@ -1,0 +1,310 @@
+"""Rollout: the steps of a pool as arrays over time that the workers write in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from envpool._core.rollout_calls import RolloutCalls
+from envpool.errors import ConfigError
+from envpool.pool import EnvPool
+from envpool.rollout.data import RolloutData
+from envpool.spec import convert
+
+#: Names that an extra cannot have: they are arguments of `Rollout.step`, or attributes of RolloutData.
+TAKEN = {"action", "env_id", *(name for name in dir(RolloutData) if not name.startswith("_")), "lengths", "num_steps"}
+
+
+class Rollout(RolloutCalls):
+    """Records the steps of a pool as arrays (T, N, ...), and what the learner adds to each step.
+
+    In a sync pool, the workers write each step in place: the arrays that `step` returns are slots of the rollout, and
+    nothing is copied. In an async pool, the rows of a batch are copied to the time slots of their environments.
+
+    ``finish`` returns the arrays of a full rollout. The next rollout begins with its last observations, so no step is
+    lost. Memory of a rollout is used again only if nobody holds any of its arrays, or anything that shares them, such
+    as a torch tensor. A loop that keeps the last rollout while the next one fills uses memory for two.
+
+    Parameters
+    ----------
+    pool : EnvPool
+        A pool of ``envpool.make``, of any API style. Step it through the rollout only.
+    num_steps : int
+        T: steps of each environment in a rollout. In an async pool, the rollout is full after ``num_steps * num_envs``
+        steps of all environments, or as soon as one environment has `max_steps`.
+    extras : mapping of str to dtype or (dtype, shape), optional
+        What the learner adds to each step, by name: the dtype, and the shape of one environment's row, () by default.
+        For instance ``{"logprob": np.float32, "value": np.float32, "hidden": (np.float32, (64,))}``.
+    max_steps : int, optional
+        Async pools: the largest number of steps of one environment in a rollout, ``2 * num_steps`` by default. Time
+        slots that are not reached take no physical memory.
+    pin : bool
+        If True, the memory is page-locked with the CUDA runtime, so that copies to a GPU are fast and run while the
+        next rollout fills. Two rollouts are locked at once and take turns: keep the data of one until its copy has
+        finished. The arrays of the last observations of episodes are not locked.
+    frames_once : bool or int
+        If True, each frame of stacked observations is stored once, which takes a quarter of the memory for stacks of
+        four. The number of frames is the option `stack_num` or `frame_stack` of the task; an int gives it for other
+        tasks. The observation must be one array whose first axis has the frames, the oldest first. The results of
+        `step` are copied then.
+
+    Attributes
+    ----------
+    pool : EnvPool
+        The pool.
+    num_steps, max_steps : int
+        As passed; ``max_steps`` of a sync pool is ``num_steps``.
+    extras : tuple of str
+        Names of the extras.
+    recorded : int
+        Steps of environments in the present rollout.
+    is_full : bool
+        Whether the rollout takes no further results: call ``finish``.
+    num_in_flight : int
+        Environments that were sent to and not received.
+
+    Raises
+    ------
+    ConfigError, TypeError
+        Arguments that are not allowed.
+    MemoryError
+        The rollout does not fit into the memory of the process.
+    PoolStateError
+        The pool is closed or was forked.
+    RuntimeError
+        ``pin=True``, but there is no CUDA runtime, or it cannot lock the memory.
+
+    Notes
+    -----
+    Masks and slots, for each auto-reset mode, are explained in docs/rollout.md.
+    """
+
+    pool: EnvPool
+
+    def __init__(
+        self,
+        pool: EnvPool,
+        num_steps: int,
+        extras: Mapping[str, Any] | None = None,
+        *,
+        max_steps: int | None = None,
+        pin: bool = False,
+        frames_once: bool | int = False,
+    ):
+        if not isinstance(pool, EnvPool):
+            raise TypeError(
+                f"pool must be a pool of envpool.make, got {type(pool).__name__}: pass the pool itself, not a wrapper"
+            )
+        self.num_steps = positive("num_steps", num_steps)
+        self.max_steps = self.num_steps if max_steps is None else positive("max_steps", max_steps)
+        if pool.is_async and max_steps is None:
+            self.max_steps = 2 * self.num_steps
+        if self.max_steps < self.num_steps or (not pool.is_async and self.max_steps != self.num_steps):
+            raise ConfigError(
+                f"max_steps is {max_steps}, allowed are num_steps={num_steps} or more in an async pool; a sync pool "
+                "has num_steps steps of each env: leave max_steps out"
+            )
+        declared = check_extras(extras or {})
+        self._depth = stack_depth(pool, frames_once)
+        pin = bool(convert("pin", pin, False))
+        super().__init__(pool, self.num_steps, self.max_steps, declared, pin, self._depth)
+        self.pool = pool
+        self.extras = tuple(name for name, _, _ in declared)
+
+    def reset(
+        self,
+        env_id: Any = None,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> Any:
+        """Reset environments and record their observations.
+
+        Without env_id, all environments are reset, results in flight are dropped, and so are the steps of a rollout
+        that was not finished. An async pool returns the next batch_size rows, as ``reset`` of the pool does.
+
+        With env_id, which needs the auto-reset mode "disabled", environments whose episodes have ended begin new ones.
+        Their observations take the place of the last ones of the ended episodes, also in the arrays that ``step`` has
+        returned; the last ones are kept for `RolloutData.last_of_episodes`.
+
+        Parameters
+        ----------
+        env_id, seed, options
+            As for ``reset`` of the pool.
+
+        Returns
+        -------
+        tuple or TimeStep
+            What ``reset`` of the pool returns.
+
+        Raises
+        ------
+        EnvIdError
+            The episode of an environment has not ended.
+        ConfigError, PoolStateError, EnvStepError, EnvTimeoutError
+            As for ``reset`` of the pool.
+        """
+        ids = self.pool._masked_ids(env_id, options)
+        ids = None if ids is None else np.atleast_1d(np.asarray(ids))
+        return self.reset_envs(ids, self.pool._reset_seeds(ids, seed))
+
+    def begin(self, obs: Any, first: Any = None) -> None:
+        """Begin with observations that the pool has returned to somebody else, for instance before a checkpoint.
+
+        The steps of a rollout that was not finished are dropped. The arrays of info have zeros for these observations.
+
+        Parameters
+        ----------
+        obs : array_like or dict
+            (N, ...), the last observations of all environments, in the form in which the pool returns them. Nothing may
+            be in flight.
+        first : array_like of bool, optional
+            (N,), whether they are the first ones of episodes; False by default.
+
+        Raises
+        ------
+        ConfigError
+            Arrays are missing or unknown, or have a wrong shape.
+        PoolStateError
+            Environments are in flight, or the pool is closed or forked.
+        """
+        arrays = {"obs" if not name else f"obs:{name}": value for name, value in flattened(obs).items()}
+        names = [name for name in self.layout.names if name == "obs" or name.startswith("obs:")]
+        if len(names) == 1 and len(arrays) == 1:
+            arrays = {names[0]: next(iter(arrays.values()))}
+        if sorted(arrays) != sorted(names):
+            raise ConfigError(f"obs must have the arrays {names}, got {list(arrays)}")
+        self.begin_with(arrays if first is None else arrays | {"rollout:first": np.asarray(first, np.bool_)})
+
+    def collect(
+        self, act: Callable[[Any], tuple[Any, Mapping[str, Any]]], result: Any = None
+    ) -> tuple[RolloutData, Any]:
+        """Fill the rollout and return its arrays.
+
+        In an async pool, some environments are simulated while the policy acts in others: with a batch_size of half of
+        num_envs this is double buffering. All environments are in flight when the method returns, so they are
+        simulated while the learner works, too.
+
+        Parameters
+        ----------
+        act : callable
+            ``act(result) -> (action, extras)``: the policy. It gets a result of ``reset`` or ``step`` and returns one
+            action for each of its rows, and the extras as a dict. A sync pool calls it once more for the last
+            observations, of which the rollout keeps the extras only.
+        result : tuple or TimeStep
+            The result of ``reset``; after that, what this method returned.
+
+        Returns
+        -------
+        data : RolloutData
+            The arrays.
+        result : tuple or TimeStep or None
+            What the next call needs: the last result of a sync pool, or None.
+
+        Raises
+        ------
+        ConfigError
+            The auto-reset mode is "disabled", in which the caller resets environments; or a sync pool got no result.
+        PoolStateError, EnvStepError, ...
+            As for `step`. The steps so far are recorded.
+        """
+        if self.pool.spec.config.autoreset_mode == "disabled":
+            raise ConfigError("collect() needs a pool that resets its environments: not autoreset_mode='disabled'")
+        if self.pool.is_async:
+            while True:
+                if result is not None:
+                    action, extras = act(result)
+                    self.send(action, self.received, **extras)
+                if self.is_full:
+                    return self.finish(), None
+                result = self.recv()
+        if result is None:
+            raise ConfigError("collect() of a sync pool needs the last result: pass that of reset() or collect()")
+        for _ in range(self.num_steps):
+            action, extras = act(result)
+            result = self.step(action, **extras)
+        return self.finish(**act(result)[1]), result
+
+    def finish(self, **last_extras: Any) -> RolloutData:
+        """End the rollout and return its arrays. The next call begins the next one with the last observations.
+
+        A sync pool must have done ``num_steps`` steps. In an async pool, every environment that was received must have
+        been sent an action, so that the extras of its last observation are known; environments stay in flight, and
+        their results belong to the next rollout. The rollout need not be full.
+
+        Parameters
+        ----------
+        **last_extras
+            Sync pools: extras of the last observations, (N, ...), usually ``value`` for bootstrapping; zeros, or those
+            of an earlier rollout, where they are missing. They are ``data.last(name)``.
+
+        Raises
+        ------
+        PoolStateError
+            Steps or actions are missing, or the rollout was finished already.
+        ConfigError
+            Extras are unknown, or have a wrong dtype or shape.
+        """
+        memory, lengths = self.take_finished(last_extras)
+        return RolloutData(self.layout, memory, lengths, self._depth)
+
+    def __repr__(self) -> str:
+        return f"Rollout({self.num_steps} steps, extras={list(self.extras)}, {self.recorded} env steps recorded)"
+
+
+def positive(name: str, value: Any) -> int:
+    """Return a positive integer, or raise ConfigError or TypeError."""
+    number = int(convert(name, value, 0))
+    if number < 1:
+        raise ConfigError(f"{name} is {value}, allowed are 1 and more")
+    return number
+
+
+def stack_depth(pool: EnvPool, frames_once: Any) -> int:
+    """Return the number of frames in a stack; 0 if they are not stored once. Raise ConfigError or TypeError."""
+    if frames_once is False:
+        return 0
+    config = pool.spec.config
+    depth = getattr(config, "stack_num", getattr(config, "frame_stack", 0)) if frames_once is True else frames_once
+    depth = int(convert("frames_once", depth, 0))
+    fields = {name: field for name, field in pool.spec.state_array_spec.items() if name.startswith("obs")}
+    shape = next(iter(fields.values())).shape
+    if list(fields) != ["obs"] or not shape or depth < 1 or shape[0] % depth:
+        raise ConfigError(
+            f"frames_once={frames_once} needs one array of observations whose first axis has stacked frames, got "
+            f"{ {name: tuple(field.shape) for name, field in fields.items()} } and {depth} frames: pass the number of "
+            "frames, or leave frames_once out"
+        )
+    return depth
+
+
+def check_extras(extras: Mapping[str, Any]) -> list[tuple[str, np.dtype[Any], tuple[int, ...]]]:
+    """Return name, dtype and shape of each extra, or raise ConfigError or TypeError."""
+    checked = []
+    for name, value in dict(extras).items():
+        if not isinstance(name, str) or not name.isidentifier() or name.startswith("_") or name in TAKEN:
+            raise ConfigError(
+                f"extras has the name {name!r}, allowed are identifiers that begin with a letter, other than "
+                f"{', '.join(sorted(TAKEN))}"
+            )
+        dtype, shape = value if isinstance(value, tuple) else (value, ())
+        try:
+            dtype, shape = np.dtype(dtype), tuple(positive(f"shape of {name!r}", s) for s in shape)
+        except TypeError as error:
+            raise TypeError(f"extras[{name!r}] must be a dtype or (dtype, shape), got {value!r}: {error}") from error
+        if dtype.kind not in "biuf" or dtype.itemsize > 8 or len(shape) > 6:
+            raise ConfigError(
+                f"extras[{name!r}] has dtype {dtype} and shape {shape}, allowed are booleans, integers and floats of "
+                "at most 8 bytes, and at most 6 dimensions"
+            )
+        checked.append((name, dtype, shape))
+    return checked
+
+
+def flattened(nest: Any) -> dict[str, Any]:
+    """Return the leaves of a nested dict by their keys, joined with dots; a leaf itself has the key ""."""
+    if not isinstance(nest, Mapping):
+        return {"": nest}
+    return {f"{k}.{j}" if j else str(k): v for k, inner in nest.items() for j, v in flattened(inner).items()}

@@ -1,0 +1,325 @@
+"""What a rollout refuses, and what it survives: nothing is lost or recorded twice."""
+
+import re
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import envpool
+from envpool.errors import ActionError, ConfigError, EnvStepError, PoolStateError
+from tests.support import plugin
+
+N, T = 4, 3
+
+
+@pytest.fixture
+def pool():
+    with plugin.make(num_envs=N, num_threads=2) as pool:
+        yield pool
+
+
+@pytest.fixture
+def rollout(pool):
+    rollout = envpool.Rollout(pool, T, {"value": np.float32, "hidden": (np.float32, (2,))})
+    rollout.reset()
+    return rollout
+
+
+EXTRAS = {"value": np.zeros(N, np.float32), "hidden": np.zeros((N, 2), np.float32)}
+
+
+def step(rollout, move=1, **changes):
+    return rollout.step(np.full(N, move), **EXTRAS | changes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"num_steps": 0}, ConfigError, "num_steps is 0, allowed are 1 and more"),
+        ({"num_steps": 2.5}, TypeError, "num_steps must be of type int, got 2.5"),
+        ({"num_steps": 3, "max_steps": 4}, ConfigError, "a sync pool has num_steps steps"),
+        ({"num_steps": 3, "extras": {"obs": np.float32}}, ConfigError, "extras has the name 'obs'"),
+        ({"num_steps": 3, "extras": {"a b": np.float32}}, ConfigError, "extras has the name 'a b'"),
+        ({"num_steps": 3, "extras": {"_x": np.float32}}, ConfigError, "extras has the name '_x'"),
+        ({"num_steps": 3, "extras": {"a": "nothing"}}, TypeError, r"extras\['a'\] must be a dtype"),
+        ({"num_steps": 3, "extras": {"a": object}}, ConfigError, r"extras\['a'\] has dtype object"),
+        ({"num_steps": 3, "extras": {"a": (np.float32, (0,))}}, ConfigError, "shape of 'a' is 0"),
+        ({"num_steps": 2**40}, MemoryError, "a rollout of"),
+        ({"num_steps": 2**62}, MemoryError, "a rollout of"),
+    ],
+)
+def test_arguments(pool, arguments, error, text):
+    with pytest.raises(error, match=text):
+        envpool.Rollout(pool, **arguments)
+
+
+def test_a_wrapper_is_no_pool():
+    with pytest.raises(TypeError, match=r"pool must be a pool of envpool\.make, got list"):
+        envpool.Rollout([], 3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"value": np.zeros(N + 1)}, "value has 5 rows, but there are 4 actions"),
+        ({"value": np.zeros((N, 1))}, re.escape("value has shape (4, 1), expected ('B',)")),
+        ({"hidden": np.zeros((N, 3))}, re.escape("hidden has shape (4, 3), expected ('B', 2)")),
+        ({"value": np.zeros(N, complex)}, "value has dtype complex128, which does not cast to float32"),
+        ({"value": [[1], [1, 2]]}, "value must convert to a NumPy array"),
+        ({"other": np.zeros(N)}, re.escape("missing are [], unknown are ['other']")),
+    ],
+)
+def test_extras(rollout, changes, text):
+    with pytest.raises(ConfigError, match=text):
+        step(rollout, **changes)
+    assert rollout.num_in_flight == rollout.recorded == 0
+    for _ in range(T):
+        step(rollout)
+    assert rollout.finish().num_steps == T
+
+
+def test_missing_extras(rollout):
+    with pytest.raises(ConfigError, match=re.escape("missing are ['hidden']")):
+        rollout.step(np.ones(N), value=np.zeros(N))
+
+
+def test_tensors_with_a_graph(rollout):
+    torch = pytest.importorskip("torch")
+    with pytest.raises(ConfigError, match="value must convert to a NumPy array, got Tensor"):
+        step(rollout, value=torch.zeros(N, requires_grad=True))
+    step(rollout, value=torch.arange(N))
+    step(rollout)
+    step(rollout)
+    np.testing.assert_array_equal(rollout.finish().value[0], np.arange(N))
+
+
+def test_bad_actions_change_nothing(rollout):
+    for bad in (np.zeros(N + 1), np.full(N, 1000), {"action": np.zeros(N, np.int32), "x": 1}):
+        with pytest.raises(ActionError):
+            rollout.step(bad, **EXTRAS)
+    with pytest.raises(PoolStateError, match="steps all 4 envs at once and in order"):
+        rollout.step(np.ones(2), env_id=[0, 1], **{k: v[:2] for k, v in EXTRAS.items()})
+    with pytest.raises(PoolStateError, match="steps all 4 envs at once and in order"):
+        rollout.step(np.ones(N), env_id=[0, 1, 3, 2], **EXTRAS)
+    assert rollout.pool.num_outstanding == 0
+    for k in range(T):
+        assert (step(rollout)[0][:, 2] == k + 1).all()
+    assert (rollout.finish().action == 1).all()
+    assert rollout.pool.stats().steps == T * N
+
+
+def test_before_the_first_reset(pool):
+    rollout = envpool.Rollout(pool, T)
+    for call in (lambda: rollout.step(np.ones(N)), rollout.recv, rollout.finish):
+        with pytest.raises(PoolStateError, match=r"call its reset\(\) or begin\(\) first"):
+            call()
+
+
+def test_a_wrong_number_of_steps(rollout):
+    step(rollout)
+    with pytest.raises(PoolStateError, match="the rollout has 1 of 3 steps: record the others before finish"):
+        rollout.finish()
+    step(rollout)
+    step(rollout)
+    with pytest.raises(PoolStateError, match=r"the rollout is full.*call finish\(\)"):
+        step(rollout)
+    data = rollout.finish()
+    with pytest.raises(PoolStateError, match="this rollout was finished already"):
+        rollout.finish()
+    assert (data.action == 1).all()
+
+
+@pytest.mark.parametrize("call", ["step", "reset"])
+def test_a_pool_that_somebody_else_steps(pool, rollout, call):
+    step(rollout)
+    obs = pool.step(np.ones(N))[0] if call == "step" else pool.reset()[0]
+    with pytest.raises(PoolStateError, match="the pool was stepped or reset without the rollout"):
+        step(rollout)
+    assert pool.num_outstanding == 0
+    rollout.begin(obs)
+    for _ in range(T):
+        step(rollout)
+    np.testing.assert_array_equal(rollout.finish().obs[0], obs)
+
+
+def test_two_rollouts_of_a_pool(pool, rollout):
+    other = envpool.Rollout(pool, 1)
+    other.reset()
+    other.step(np.ones(N))
+    with pytest.raises(PoolStateError, match="without the rollout"):
+        step(rollout)
+    assert other.finish().num_steps == 1
+
+
+def test_a_closed_pool(pool, rollout):
+    for _ in range(T):
+        step(rollout)
+    pool.close()
+    data = rollout.finish()
+    assert (data.action == 1).all()
+    for call in (lambda: step(rollout), rollout.recv, rollout.reset, lambda: rollout.begin(np.zeros((N, 6)))):
+        with pytest.raises(PoolStateError, match="the pool is closed"):
+            call()
+    with pytest.raises(PoolStateError, match="the pool is closed"):
+        envpool.Rollout(pool, T)
+
+
+def test_a_step_that_fails_is_received_again(pool, rollout):
+    with pytest.raises(EnvStepError):
+        rollout.step(np.array([1, 97, 1, 1]), **EXTRAS)
+    with pytest.raises(PoolStateError, match="a step of the rollout is in flight"):
+        step(rollout)
+    with pytest.raises(PoolStateError, match="a step of a rollout is in flight"):
+        pool.recv(timeout=1)
+    obs = rollout.recv()[0]
+    with pytest.raises(PoolStateError, match="nothing of the rollout is in flight"):
+        rollout.recv()
+    assert (rollout.recorded, pool.num_outstanding) == (N, 0)
+    step(rollout)
+    step(rollout)
+    data = rollout.finish()
+    np.testing.assert_array_equal(data.valid, [[True, False, True, True]] * 2 + [[True] * N])
+    assert np.shares_memory(data.next_obs[0], obs)
+
+
+def test_send_and_recv(rollout):
+    rollout.send(np.ones(N), **EXTRAS)
+    assert rollout.num_in_flight == N
+    with pytest.raises(PoolStateError, match="and one in flight"):
+        rollout.finish()
+    obs = rollout.recv()[0]
+    step(rollout)
+    step(rollout)
+    assert np.shares_memory(rollout.finish().next_obs[0], obs)
+
+
+def test_a_reset_drops_a_step_in_flight(pool, rollout):
+    rollout.send(np.ones(N), **EXTRAS)
+    obs = pool.reset()[0]
+    copy = obs.copy()
+    with pytest.raises(PoolStateError):
+        rollout.recv()
+    rollout.reset()
+    for _ in range(T):
+        step(rollout, 2)
+    np.testing.assert_array_equal(obs, copy)
+    assert (rollout.finish().action == 2).all()
+
+
+def test_results_received_by_somebody_else(pool, rollout):
+    rollout.send(np.ones(N), **EXTRAS)
+    obs = pool.recv()[0]
+    copy = obs.copy()
+    with pytest.raises(PoolStateError):
+        rollout.recv()
+    with pytest.raises(PoolStateError):
+        step(rollout)
+    rollout.reset()
+    for _ in range(2 * T):
+        if rollout.is_full:
+            rollout.finish()
+        step(rollout)
+    np.testing.assert_array_equal(obs, copy)
+
+
+def test_partial_batches_before_and_after(pool, rollout):
+    pool.send(np.ones(N))
+    pool.recv(env_ids=[2])
+    pool.recv(env_ids=[1, 3, 0])
+    obs = pool.reset()[0]
+    rollout.begin(obs, np.ones(N))
+    for k in range(T):
+        assert (step(rollout)[0][:, 2] == k + 1).all()
+    data = rollout.finish()
+    np.testing.assert_array_equal(data.obs[0], obs)
+    np.testing.assert_array_equal(data.next_obs[:, :, 2], np.arange(T)[:, None] + np.ones(N) * 1)
+
+
+def test_a_signal_leaves_the_step_in_flight():
+    pool = plugin.make(num_envs=N, num_threads=2, cost_ns=3e8, sleeps=True)
+    rollout = envpool.Rollout(pool, 2)
+    rollout.reset()
+    timer = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        rollout.step(np.ones(N))
+    timer.join()
+    assert rollout.num_in_flight == N
+    assert (rollout.recv()[0][:, 2] == 1).all()
+    rollout.step(np.ones(N))
+    assert rollout.finish().valid.all()
+
+
+def test_one_call_at_a_time(pool):
+    rollout = envpool.Rollout(pool, T)
+    rollout.reset()
+
+    class Caller:
+        """Calls the rollout while it becomes an array."""
+
+        def __array__(self, *args, **kwargs):
+            rollout.step(np.ones(N))
+
+    with pytest.raises(PoolStateError, match="another call is inside this rollout"):
+        rollout.step(Caller())
+    rollout.step(np.ones(N))
+    assert rollout.recorded == N
+
+
+def test_code_of_the_user_cannot_step_the_pool_meanwhile(pool):
+    rollout = envpool.Rollout(pool, T)
+    rollout.reset()
+
+    class Caller:
+        """Steps the pool while it becomes an array."""
+
+        def __array__(self, *args, **kwargs):
+            self.obs = pool.step(np.full(N, 5))[0]
+            return np.ones(N, np.int32)
+
+    caller = Caller()
+    with pytest.raises(PoolStateError, match="without the rollout"):
+        rollout.step(caller)
+    copy = caller.obs.copy()
+    rollout.reset()
+    rollout.step(np.ones(N))
+    np.testing.assert_array_equal(caller.obs, copy)
+    assert pool.num_outstanding == 0
+
+
+@pytest.mark.parametrize("obs", [np.zeros((N, 5)), np.zeros((N - 1, 6))])
+def test_begin_with_wrong_shapes(rollout, obs):
+    with pytest.raises(ConfigError, match=re.escape(f"obs has shape {obs.shape}, expected (4, 6)")):
+        rollout.begin(obs)
+
+
+def test_begin_with_other_arrays():
+    pool = plugin.make(num_envs=N, layout="rich")
+    rollout = envpool.Rollout(pool, T)
+    with pytest.raises(ConfigError, match="obs must have the arrays"):
+        rollout.begin({"a": np.zeros((N, 6))})
+
+
+def test_begin_with_envs_in_flight(pool, rollout):
+    pool.send(np.ones(N))
+    with pytest.raises(PoolStateError, match=r"begin\(\) needs an idle pool, but 4 envs are in flight"):
+        rollout.begin(np.zeros((N, 6)))
+
+
+def test_a_reset_of_some_envs_needs_disabled(rollout):
+    with pytest.raises(ConfigError, match="needs autoreset_mode='disabled'"):
+        rollout.reset([1])
+
+
+def test_unknown_arrays(rollout):
+    for _ in range(T):
+        step(rollout)
+    data = rollout.finish()
+    with pytest.raises(AttributeError, match="the rollout has no array 'logprob'"):
+        data.logprob  # noqa: B018
+    with pytest.raises(ConfigError, match="the rollout has no array 'nothing'"):
+        data.array("nothing")
+    with pytest.raises(ConfigError, match="array 'reward' has slots 0 to 2"):
+        data.array("reward", 1)
