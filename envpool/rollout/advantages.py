@@ -92,9 +92,9 @@ def gae(
     TypeError
         An argument has a wrong type.
     """
-    rollout = Rollout(rewards, values, last_values, terminated, truncated, final_values, mask, lengths)
+    inputs = Inputs(rewards, values, last_values, terminated, truncated, final_values, mask, lengths)
     gamma, lam = number("gamma", gamma, 0, 1), number("lam", lam, 0, 1)
-    return Advantages(*rollout.compute(GAE, ("advantages", "returns"), out, num_threads, gamma, lam))
+    return Advantages(*inputs.compute(GAE, ("advantages", "returns"), out, num_threads, gamma, lam))
 
 
 def vtrace(
@@ -145,12 +145,12 @@ def vtrace(
     ConfigError, TypeError
         See `gae`.
     """
-    rollout = Rollout(rewards, values, last_values, terminated, truncated, final_values, mask, lengths)
+    inputs = Inputs(rewards, values, last_values, terminated, truncated, final_values, mask, lengths)
     bounds = {"clip_rho": clip_rho, "clip_c": clip_c, "clip_pg_rho": clip_pg_rho}
     clips = tuple(number(name, bound, 0, np.inf) for name, bound in bounds.items())
     gamma, lam = number("gamma", gamma, 0, 1), number("lam", lam, 0, 1)
-    rollout.add_ratios(log_ratios)
-    return VTrace(*rollout.compute(VTRACE, ("targets", "advantages"), out, num_threads, gamma, lam, clips))
+    inputs.add_ratios(log_ratios)
+    return VTrace(*inputs.compute(VTRACE, ("targets", "advantages"), out, num_threads, gamma, lam, clips))
 
 
 def lambda_returns(
@@ -184,9 +184,9 @@ def lambda_returns(
     ConfigError, TypeError
         See `gae`.
     """
-    rollout = Rollout(rewards, values, last_values, terminated, truncated, final_values, mask, lengths)
+    inputs = Inputs(rewards, values, last_values, terminated, truncated, final_values, mask, lengths)
     gamma, lam = number("gamma", gamma, 0, 1), number("lam", lam, 0, 1)
-    return rollout.compute(LAMBDA, ("returns",), None if out is None else (out,), num_threads, gamma, lam)[0]
+    return inputs.compute(LAMBDA, ("returns",), None if out is None else (out,), num_threads, gamma, lam)[0]
 
 
 def nstep_returns(
@@ -222,13 +222,13 @@ def nstep_returns(
     ConfigError, TypeError
         See `gae`.
     """
-    rollout = Rollout(rewards, values, last_values, terminated, truncated, final_values, mask, lengths)
+    inputs = Inputs(rewards, values, last_values, terminated, truncated, final_values, mask, lengths)
     gamma, horizon = number("gamma", gamma, 0, 1), count("n", n, 1)
     outs = None if out is None else (out,)
-    return rollout.compute(NSTEP, ("returns",), outs, num_threads, gamma, 0.0, horizon=horizon)[0]
+    return inputs.compute(NSTEP, ("returns",), outs, num_threads, gamma, 0.0, horizon=horizon)[0]
 
 
-class Rollout:
+class Inputs:
     """The checked arguments of the functions above, see `gae`."""
 
     def __init__(

@@ -70,7 +70,7 @@ def test_threads_change_no_bit(name, monkeypatch):
 
 def test_number_of_threads(monkeypatch):
     monkeypatch.setattr(advantages, "cpus", lambda: 8)
-    small, large = (advantages.Rollout(*rollout(t, 2048, np.float32)[0], None, None, None) for t in (64, 512))
+    small, large = (advantages.Inputs(*rollout(t, 2048, np.float32)[0], None, None, None) for t in (64, 512))
     assert (small.threads(0), small.threads(4)) == (1, 1)
     assert (large.threads(0), large.threads(4), large.threads(1)) == (8, 4, 1)
 
