@@ -12,6 +12,7 @@ from envpool.errors import EnvStepError
 
 #: Seeds with which upstream's first reset never returns.
 ENDLESS = [1741, 2678, 3586, 4033]
+ENDED = "was not complete after 4 million random draws"
 
 
 def test_samples_that_upstream_never_completes() -> None:
@@ -22,17 +23,17 @@ def test_samples_that_upstream_never_completes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task_id", "options", "reason"),
+    ("task_id", "options"),
     [
-        ("MiniGrid-PutNear-6x6-N2-v0", {"num_objs": 12}, "was not complete after 4 million random draws"),
-        ("MiniGrid-MultiRoom-N6-v0", {"min_num_rooms": 60, "max_num_rooms": 60}, "was not complete after 4 million random draws"),
-        ("BabyAI-GoToLocal-v0", {"room_size": 4, "num_dists": 9}, "was not complete after 4 million random draws"),
-        ("BabyAI-PutNextLocal-v0", {"room_size": 3}, "was not complete after 4 million random draws"),
-        ("BabyAI-OneRoomS8-v0", {"room_size": 3}, "was not complete after 4 million random draws"),
+        ("MiniGrid-PutNear-6x6-N2-v0", {"num_objs": 12}),
+        ("MiniGrid-MultiRoom-N6-v0", {"min_num_rooms": 60, "max_num_rooms": 60}),
+        ("BabyAI-GoToLocal-v0", {"room_size": 4, "num_dists": 9}),
+        ("BabyAI-PutNextLocal-v0", {"room_size": 3}),
+        ("BabyAI-OneRoomS8-v0", {"room_size": 3}),
     ],
 )
-def test_levels_that_do_not_fit(task_id: str, options: dict[str, Any], reason: str) -> None:
+def test_levels_that_do_not_fit(task_id: str, options: dict[str, Any]) -> None:
     with envpool.make_gymnasium(task_id, seed=3, **options) as pool:
         for _ in range(2):
-            with pytest.raises(EnvStepError, match=reason):
+            with pytest.raises(EnvStepError, match=ENDED):
                 pool.reset()
