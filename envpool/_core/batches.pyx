@@ -170,10 +170,10 @@ cdef class Batches:
         slot = e.next_block % e.num_blocks
         if self.keeps_arrays:
             batch = <BatchBlock>self.in_flight[slot]
-            unused = self.displaced
-            if unused is None:
+            if self.displaced is None:
                 unused = self.store.take_ready(batch)
-            self.displaced = None
+            else:       # a rollout's block goes out, and the pool's own one returns
+                unused, self.displaced = self.displaced, None
             e.blocks[slot] = unused.block
             self.in_flight[slot] = unused
         else:

@@ -30,8 +30,6 @@ cdef class Pool:
     # Parts of calls, for a caller that has entered the guard.
     cdef void end_visit(self, int visit) noexcept
     cdef int32_t send_actions(self, object action, object env_id, int visit, int activities) except -1
-    cdef int32_t load_actions(self, object action, object env_id, int visit, int activities,
-                              const int32_t** loaded) except -1
     cdef void launch(self, const int32_t* ids, int32_t n, bint returns_at_once) noexcept
     cdef object receive(self, ResultTemplate template, bint may_be_empty)
 

@@ -196,14 +196,6 @@ cdef class Pool:
 
     cdef int32_t send_actions(self, object action, object env_id, int visit, int activities) except -1:
         """Sends actions and returns the number of rows. With RECEIVING, the visit receives from then on."""
-        cdef const int32_t* ids = NULL
-        cdef int32_t n = self.load_actions(action, env_id, visit, activities, &ids)
-        self.launch(ids, n, activities)
-        return n
-
-    cdef int32_t load_actions(self, object action, object env_id, int visit, int activities,
-                              const int32_t** loaded) except -1:
-        """Does all of send_actions() except for the launch of `loaded`, before which no Python code may run."""
         cdef Engine* e = self.engine
         cdef const int32_t* ids = NULL
         cdef int32_t n = self.actions.load(e, action, env_id, &ids)
@@ -218,7 +210,7 @@ cdef class Pool:
             )
         begin(self.guard, visit, activities)
         self.statistics.steps += n
-        loaded[0] = ids
+        self.launch(ids, n, activities)
         return n
 
     cdef int32_t send_resets(self, object env_id, object seeds, int visit, int activities) except -1:

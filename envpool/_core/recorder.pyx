@@ -24,6 +24,7 @@ from envpool._core.actions cimport ActionField
 from envpool._core.batch_block cimport BatchBlock
 from envpool._core.blocks cimport BlockStore
 from envpool._core.env_ids cimport release
+from envpool._core.guard cimport begin
 from envpool._core.partial cimport ENDING, WHOLE
 from envpool._core.pool cimport Pool
 from envpool._core.results cimport ResultTemplate
@@ -232,14 +233,16 @@ cdef class Recorder:
             self.begin_next()
         if self.places and self.longest < self.num_slots:
             placed = self.layout.place(self.memory, self.longest)
-        n = pool.load_actions(action, env_id, visit, activities, &ids)
-        # No Python code runs from here to the launch.
+        n = pool.actions.load(e, action, env_id, &ids)
+        # No Python code runs from here to the launch, unless an exception is raised.
         try:
-            self.check_send(ids, n, values)
+            pool.guard.check_open()
+            self.check_send(ids, n, values, activities)
+            begin(pool.guard, visit, activities)
         except BaseException:
-            pool.statistics.steps -= n
             release(e, ids, n)
             raise
+        pool.statistics.steps += n
         self.store_sent(ids, n, values)
         if placed is not None and e.outstanding == 0:
             if pool.partial.mode == ENDING:
@@ -250,11 +253,11 @@ cdef class Recorder:
         self.known = self.sent_by_pool()
         return n
 
-    cdef int check_send(self, const int32_t* ids, int32_t n, tuple values) except -1:
+    cdef int check_send(self, const int32_t* ids, int32_t n, tuple values, bint receives) except -1:
         """Raises for a send that the rollout cannot record."""
         cdef int32_t i
         cdef cnp.ndarray a
-        if self.sent_by_pool() - n != self.known:
+        if self.sent_by_pool() != self.known:
             raise PoolStateError(
                 "the pool was stepped or reset without the rollout, whose observations are outdated: begin again with "
                 "reset() or begin(); nothing was sent"
@@ -269,6 +272,11 @@ cdef class Recorder:
                     "nothing was sent"
                 )
         else:
+            if receives and n and n + self.pool.engine.outstanding < self.pool.engine.batch_size:
+                raise PoolStateError(
+                    f"step() with {n} envs and {self.pool.engine.outstanding} in flight cannot return a batch of "
+                    f"{self.pool.engine.batch_size}: step more envs at once, or use send() and recv(); nothing was sent"
+                )
             for i in range(n):
                 if not self.envs.has_observation[ids[i]] or self.envs.is_sent[ids[i]]:
                     raise PoolStateError(
