@@ -102,6 +102,9 @@ def exactness() -> Iterator[ExactnessCase]:
             yield ExactnessCase(task_id, upstream, actions=player, num_envs=2, steps=80, min_episodes=0)
         yield ExactnessCase(task_id, upstream, "long", num_envs=4, runs=RUNS[::3], min_episodes=0, is_slow=True)
         yield ExactnessCase(task_id, upstream, "long", actions=player, num_envs=2, min_episodes=0, is_slow=True)
+        options: dict[str, Any] = {"max_steps": 12}
+        short = upstream_of(task_id, options)
+        yield ExactnessCase(task_id, short, "short", options, num_envs=3, steps=78, min_episodes=18, is_slow=True)
     for task_id, options, kwargs in OPTIONS:
         upstream = upstream_of(task_id, kwargs)
         yield ExactnessCase(task_id, upstream, describe(options), options, num_envs=4, steps=60, min_episodes=0)
