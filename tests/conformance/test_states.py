@@ -22,6 +22,8 @@ from tests.conformance.cases import StateCase, table
 from tests.support.playing import Player, first_difference
 
 PLACES = 6  # envs that are played
+#: Games whose screen stays black for the first steps.
+BLACK_AT_FIRST = ("ElevatorAction-v5",)
 
 
 def lengths(param: Any) -> list[Any]:
@@ -215,7 +217,7 @@ def test_frames_right_after_a_restore(case: StateCase) -> None:
             assert np.array_equal(pool.render(np.arange(1, PLACES + 1)), expected)
             actual = Player(pool, actions, range(1, PLACES + 1), [steps + 4]).play(steps, steps + 5)
             assert first_difference(later, actual) == ""
-            assert len(np.unique(expected)) > 1
+            assert len(np.unique(expected)) > 1 or case.task_id in BLACK_AT_FIRST
 
 
 def test_every_task_of_these_families_has_a_case() -> None:
