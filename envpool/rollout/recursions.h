@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "envpool/simd.h"
-#include "split.h"
+#include "envpool/split.h"
 
 enum { EP_COLUMNS = 1024 }; /* columns that are processed together, so that what is carried stays in the first cache */
 
@@ -57,7 +57,8 @@ typedef struct ep_rollout {
 #pragma GCC pop_options
 
 static inline void ep_recur(const ep_rollout *r, int is_double, int threads) {
-  ep_split(r->columns, threads, is_double ? ep_columns_64 : ep_columns_32, r);
+  const int64_t line = 64; /* columns whose float32 results fill whole cache lines */
+  ep_split(r->columns, line, threads, is_double ? ep_columns_64 : ep_columns_32, r);
 }
 
 #endif /* ENVPOOL_ROLLOUT_RECURSIONS_H */
