@@ -13,12 +13,14 @@ from envpool._core.rollout_layout import RolloutLayout, RolloutMemory
 from envpool.api import tree
 from envpool.errors import ConfigError
 from envpool.machine import cpu_limit
+from envpool.rollout.arrays import checked, count, number
 from envpool.spaces import nested
 
 Array = npt.NDArray[Any]
 
 #: Bytes of a minibatch for which another thread pays off.
 BYTES_PER_THREAD = 1 << 20
+FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
 def map_leaves(nest: Any, leaf: Callable[[str], Any]) -> Any:
@@ -126,20 +128,17 @@ class RolloutData:
         """Return rows of an array that belongs to an observation; `rows` may contain those of the last slot."""
         dtype = self._layout.dtypes[self.names.index(name)]
         shape = (len(rows), *(self._shape if self._depth else self._layout.array(self._memory, name, 0, 0).shape[2:]))
-        if scale is not None and (dtype != np.uint8 or not np.isfinite(scale)):
-            raise ConfigError(
-                f"scale is {scale} for {name} of dtype {dtype}: it must be finite, for uint8 observations"
-            )
+        num_threads = count("num_threads", num_threads, 0)
+        if scale is not None:
+            scale = number("scale", scale, -FLOAT32_MAX, FLOAT32_MAX)
+            if dtype != np.uint8:
+                raise ConfigError(f"scale is only available for uint8 observations; {name} has dtype {dtype}")
         if out is None:
             out = np.empty(shape, dtype if scale is None else np.float32)
         allowed = (
             [np.dtype(np.float32)] if scale is not None else [dtype] + [np.dtype(np.float32)] * (dtype == np.uint8)
         )
-        if not isinstance(out, np.ndarray) or out.dtype not in allowed or out.shape != shape:
-            got = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
-            raise ConfigError(f"out must be an array {' or '.join(map(str, allowed))} {shape}, got {got}")
-        if not (out.flags.c_contiguous and out.flags.writeable and out.flags.aligned and out.dtype.isnative):
-            raise ConfigError("out must be C-contiguous, aligned and writeable: pass a new array")
+        out = checked("out", out, allowed, shape, is_output=True)
         threads = num_threads or max(1, min(cpu_limit(), out.nbytes // BYTES_PER_THREAD))
         gather(self._layout, self._memory, name, self._depth, rows, out, scale, threads)
         return out

@@ -180,14 +180,22 @@ def test_rows_of_nested_observations():
         ({"ids": [0.5]}, TypeError, "ids must be a one-dimensional array of integers"),
         ({"ids": [[1]]}, TypeError, "ids must be a one-dimensional array of integers"),
         ({"ids": [1], "scale": np.nan}, ConfigError, "scale is nan"),
-        ({"ids": [1], "out": np.zeros((2, 4, 84, 84))}, ConfigError, "out must be an array uint8 or float32"),
+        ({"ids": [1], "scale": 1e39}, ConfigError, "scale is 1e+39, allowed are numbers"),
+        ({"ids": [1], "scale": "2"}, TypeError, "scale must be a number, got str"),
+        ({"ids": [1], "num_threads": -1}, ConfigError, "num_threads is -1"),
+        ({"ids": [1], "num_threads": 10**12}, ConfigError, "num_threads is 1000000000000"),
+        ({"ids": [1], "out": [0]}, TypeError, "out is written in place"),
+        (
+            {"ids": [1], "out": np.zeros((2, 4, 84, 84))},
+            ConfigError,
+            "out has dtype float64, expected uint8 or float32",
+        ),
         (
             {"ids": [1], "out": np.zeros((1, 4, 84, 84), np.uint8), "scale": 2.0},
             ConfigError,
-            "must be an array float32",
+            "out has dtype uint8, expected float32",
         ),
-        ({"ids": [1], "out": np.zeros((1, 4, 84, 168), np.uint8)[..., ::2]}, ConfigError, "out must be C-contiguous"),
-        ({"ids": [1], "out": [1]}, ConfigError, "got list"),
+        ({"ids": [1], "out": np.zeros((1, 4, 84, 168), np.uint8)[..., ::2]}, ConfigError, "out is not C-contiguous"),
     ],
 )
 def test_bad_minibatches(data, arguments, error, text):
