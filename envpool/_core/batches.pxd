@@ -1,7 +1,7 @@
 """The whole batches of a pool: see batches.pyx."""
 
 cimport numpy as cnp
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 
 from envpool._core.batch_block cimport BatchBlock
 from envpool._core.blocks cimport BlockStore
@@ -13,6 +13,8 @@ from envpool._core.structs cimport Block, Engine
 
 cdef int check_fits(BlockStore store, int64_t num_envs) except -1
 cdef int refuse_wait(Engine* e) except -1
+cdef int check_fills(const Engine* e, int32_t n) except -1
+
 
 cdef inline int check_can_fill(Engine* e) except -1:
     """Raises PoolStateError if the envs in flight can never fill a batch."""

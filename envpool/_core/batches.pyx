@@ -65,6 +65,16 @@ cdef int refuse_wait(Engine* e) except -1:
     )
 
 
+cdef int check_fills(const Engine* e, int32_t n) except -1:
+    """Raises PoolStateError if a step of n envs of an async pool cannot return a batch."""
+    if not e.is_sync and n and n + e.outstanding < e.batch_size:
+        raise PoolStateError(
+            f"step() with {n} envs and {e.outstanding} in flight cannot return a batch of {e.batch_size}: step more "
+            "envs at once, or use send() and recv(); nothing was sent"
+        )
+    return 0
+
+
 cdef class Batches:
     """The blocks that are being filled.
 

@@ -62,5 +62,4 @@ cdef class PartialBatches:
     cdef void move_from_blocks(self) noexcept
     cdef int check(self, const RecvRequest* request) except -1
     cdef int32_t choose(self, const RecvRequest* request) noexcept
-    cdef int prepare_block(self) except -1
     cdef object hand_out(self, ResultTemplate template)

@@ -22,8 +22,7 @@ from libc.stdlib cimport qsort
 from libc.string cimport memset
 
 from envpool._core.atomic cimport (
-    ep_cas64, ep_load_acq64, ep_load_rlx64, ep_load_sc64, ep_now, ep_store_rlx64, ep_store_sc32,
-    ep_swap_sc64,
+    ep_cas64, ep_load_acq64, ep_load_rlx64, ep_load_sc64, ep_now, ep_store_rlx64, ep_store_sc32, ep_swap_sc64,
 )
 from envpool._core.batch_block cimport BatchBlock
 from envpool._core.batches cimport Batches, check_can_fill
@@ -342,11 +341,8 @@ cdef class PartialBatches:
         cdef RecvRequest request
         cdef int64_t rows, left, deadline = 0
         cdef int32_t missing
-        request.ids = NULL
-        request.num_ids = 0
-        if ids is not None:
-            request.ids = <const int32_t*>cnp.PyArray_DATA(ids)
-            request.num_ids = ids.shape[0]
+        request.ids = NULL if ids is None else <const int32_t*>cnp.PyArray_DATA(ids)
+        request.num_ids = 0 if ids is None else ids.shape[0]
         request.need = need
         request.timeout_ns = timeout_ns
         if timeout_ns >= 0:
@@ -358,7 +354,9 @@ cdef class PartialBatches:
             self.guard.check_open()
             self.check(&request)
             if self.mode == WHOLE or self.store.ready is None:
-                self.prepare_block()
+                if self.mode == WHOLE:
+                    self.begin()
+                self.store.prepare()
                 continue        # allocating may start the garbage collector, and so run any code
             leave_to_workers(e)
             rows = written_rows(e)
@@ -377,13 +375,6 @@ cdef class PartialBatches:
                 check_progress(e, request.ids, request.num_ids, missing + self.num_chosen)
         self.mode = ENDING if ids is None and need < 0 and timeout_ns < 0 else PARTIAL
         return self.hand_out(template)
-
-    cdef int prepare_block(self) except -1:
-        """Enters the mode, and provides a block to hand out that nobody holds."""
-        if self.mode == WHOLE:
-            self.begin()
-        self.store.prepare()
-        return 0
 
     cdef object hand_out(self, ResultTemplate template):
         """Hands out the chosen envs."""

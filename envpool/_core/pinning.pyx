@@ -1,4 +1,4 @@
-"""Page-locking memory, so that a GPU copies from it at full speed and while the processor goes on.
+"""Locking pages in memory, so that a GPU can copy from them at full speed while the CPU continues.
 
 The CUDA runtime is loaded when memory is first locked. If another library has loaded it already, for instance torch,
 the loader returns the same one. There may be several copies of it in a process; all share the state of the driver.

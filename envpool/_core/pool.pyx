@@ -17,7 +17,7 @@ from libc.string cimport memcpy
 
 from envpool._core.actions cimport ActionTable
 from envpool._core.atomic cimport ep_add_sc32, ep_now
-from envpool._core.batches cimport Batches, check_can_fill, check_fits
+from envpool._core.batches cimport Batches, check_can_fill, check_fills, check_fits
 from envpool._core.blocks cimport BlockStore
 from envpool._core.consumer cimport enqueue, publish
 from envpool._core.definition cimport env_of
@@ -204,10 +204,7 @@ cdef class Pool:
             release(e, ids, n)
             self.guard.check_open()
             begin(self.guard, visit, activities)
-            raise PoolStateError(
-                f"step() with {n} envs and {e.outstanding} in flight cannot return a batch of {e.batch_size}: step "
-                "more envs at once, or use send() and recv(); nothing was sent"
-            )
+            check_fills(e, n)
         begin(self.guard, visit, activities)
         self.statistics.steps += n
         self.launch(ids, n, activities)

@@ -22,6 +22,7 @@ from libc.string cimport memcpy, memmove, memset
 
 from envpool._core.actions cimport ActionField
 from envpool._core.batch_block cimport BatchBlock
+from envpool._core.batches cimport check_fills
 from envpool._core.blocks cimport BlockStore
 from envpool._core.env_ids cimport release
 from envpool._core.guard cimport begin
@@ -272,11 +273,8 @@ cdef class Recorder:
                     "nothing was sent"
                 )
         else:
-            if receives and n and n + self.pool.engine.outstanding < self.pool.engine.batch_size:
-                raise PoolStateError(
-                    f"step() with {n} envs and {self.pool.engine.outstanding} in flight cannot return a batch of "
-                    f"{self.pool.engine.batch_size}: step more envs at once, or use send() and recv(); nothing was sent"
-                )
+            if receives:
+                check_fills(self.pool.engine, n)
             for i in range(n):
                 if not self.envs.has_observation[ids[i]] or self.envs.is_sent[ids[i]]:
                     raise PoolStateError(

@@ -1,9 +1,8 @@
 /* A native environment outside the package, in plain C: it tests the ABI, and exposes every mistake of a scheduler.
  *
- * What an env reports encodes its identity and history (env id, episode, step, last action, number of calls), so that a
- * lost, doubled, misplaced or overwritten row is noticed. Some actions have a meaning: some end the episode, one fails,
- * one waits until the test opens a gate, and so can resets, seedings and rows. A step takes a configurable time. A frame shows the same numbers; after one
- * action an env has no frame.
+ * What an env reports, and what its frames show, encodes its identity and history (env id, episode, step, last action,
+ * number of calls), so that a lost, doubled, misplaced or overwritten row is noticed. Some actions have a meaning, see
+ * below. Resets, seedings and rows can wait at a gate as well. A step takes a configurable time.
  *
  * The module hands out two env definitions: `definition(fused)`, a template whose field table and config the Python side
  * fills in, and `static_definition()`, a const table as a plug-in without options would have it. */
