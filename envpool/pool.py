@@ -5,17 +5,19 @@ from __future__ import annotations
 import atexit
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from envpool._core.env_ids import as_ids
+from envpool._core.params import get_params, set_params
 from envpool._core.pool import Pool
 from envpool._core.state import copy_states, restore_states, save_states
 from envpool.autoreset import core_code
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
 from envpool.machine import cpu_limit, numa_nodes, process_cpus
+from envpool.params import check_values
 from envpool.render_options import RenderOptions, check_camera, render_modes
 from envpool.spec import EnvSpec, check_seed, check_seeds, is_sequence
 from envpool.states import EnvStates, options_digest
@@ -83,6 +85,9 @@ class EnvPool(Pool):
             "render_modes": render_modes(spec),
             "render_fps": int(spec.definition.render_fps(config)),
         }
+        own = {name: value for name in spec.param_spec if np.ndim(value := getattr(config, name)) > np.ndim(spec.param_spec[name].default)}
+        if own:
+            self.set_params(own)
         self._render_options = render
         self._window = Window(f"{spec.task_id} (env pool {id(self):x})")
         style.set_attributes(self)
@@ -342,10 +347,59 @@ class EnvPool(Pool):
         """
         copy_states(self, self._identity[0], source_ids, target_ids)
 
+    def set_params(self, params: Mapping[str, Any], env_ids: Any = None) -> None:
+        """Change parameters of environments, such as physical constants, from their next reset on.
+
+        Parameters
+        ----------
+        params : mapping of str to array_like
+            New values, by the names of `EnvSpec.param_spec`: one value for all environments of the call, or an array
+            (B, ...) with one value per environment. Parameters that are not named keep their values.
+        env_ids : int or array_like of int, optional
+            (B,) ids, each once; by default all environments.
+
+        Raises
+        ------
+        ConfigError
+            A parameter does not exist, or a value or a shape is not allowed.
+        TypeError
+            A value is not numeric.
+        EnvIdError
+            Ids are out of range, repeated, or of environments that are in flight or being rendered.
+        PoolStateError
+            The pool is closed or was forked.
+        """
+        ids = as_ids(env_ids, "env_ids")
+        count = self.num_envs if ids is None else len(ids)
+        values = check_values(self.spec.param_spec, params, count, self.spec.task_id or type(self.spec).__name__)
+        set_params(self, list(values), ids)
+
+    def get_params(self, env_ids: Any = None, *, in_force: bool = False) -> dict[str, Any]:
+        """Return the parameters that the next episodes of environments will have.
+
+        Parameters
+        ----------
+        env_ids : int or array_like of int, optional
+            (B,) ids, each once; by default all environments.
+        in_force : bool
+            If True, the parameters of the current episodes instead. Default False.
+
+        Returns
+        -------
+        dict of str to numpy.ndarray
+            One array (B, ...) per parameter; empty if the task has none.
+
+        Raises
+        ------
+        EnvIdError, PoolStateError
+            As for `set_params`.
+        """
+        return dict(zip(self.spec.param_spec, get_params(self, env_ids, in_force), strict=True))
+
     @property
     def _identity(self) -> tuple[str, bytes]:
         """Task id and digest of the options, by which states of this task are recognised."""
-        return self.spec.task_id or "", options_digest(self.spec.config)
+        return self.spec.task_id or "", options_digest(self.spec.config, self.spec.param_spec)
 
     def close(self, **kwargs: Any) -> None:
         """Stop and join the threads and free the environments.

@@ -25,6 +25,8 @@ cdef extern from "envpool/scaffold.h" nogil:
     int envpool_seed_records(void* state, const envpool_seeds* seeds)
     void envpool_no_memory_text(void* state, int32_t id, int32_t code, char* text, size_t size)
     void envpool_with_snapshots(envpool_env* env)
+    void envpool_new_params(void* state, double** params, const double* initial, int32_t count)
+    void envpool_with_params(envpool_env* env)
 
     envpool_env envpool_new_env(
         const char* name,

@@ -18,6 +18,7 @@ from envpool._core.definition import describe, upgrade_capsule
 from envpool.autoreset import canonical_mode
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition
+from envpool.params import Param, check_value
 from envpool.spaces import ArraySpec
 
 INT32_MAX = 2**31 - 1
@@ -101,8 +102,8 @@ class EnvSpec:
     pool_cls: Any = None
 
     def __init__(self, config: Any):
-        self.config = validate(config)
-        self.capsule = upgrade_capsule(self.definition.build(self.config))
+        self.config, common = validate(config, self.definition.params)
+        self.capsule = upgrade_capsule(self.definition.build(common))
         self._description = describe(self.capsule)
         self._made_spaces: dict[str, tuple[Any, Any]] = {}
 
@@ -130,6 +131,11 @@ class EnvSpec:
     def action_array_spec(self) -> dict[str, ArraySpec]:
         """All arrays of an action by name."""
         return CORE_ACTION | {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in self._description.actions}
+
+    @property
+    def param_spec(self) -> dict[str, Param]:
+        """The parameters that each environment may have a value of its own for, by name."""
+        return dict(self.definition.params)
 
     def observation_spec(self) -> Any:
         """Return the dm_env specs of env_id, players, observation and info arrays, as a named tuple State."""
@@ -235,7 +241,8 @@ def spec_class(env: type) -> type[EnvSpec]:
     """
     if env not in _classes:
         definition: Any = env if EnvDefinition in env.__mro__ else type(env.__name__, (env, EnvDefinition), {})
-        options = COMMON_OPTIONS | dict(definition.options)
+        params = {name: param.default for name, param in definition.params.items()}
+        options = COMMON_OPTIONS | dict(definition.options) | params
         config = namedtuple("Config", options, defaults=list(options.values()))  # type: ignore[misc]
         members = {"env": env, "definition": definition, "gen_config": config}
         _classes[env] = type(f"{env.__name__}EnvSpec", (EnvSpec,), members)
@@ -251,12 +258,16 @@ def check_names(options: Mapping[str, Any], known: Sequence[str], what: str) -> 
             raise TypeError(f"{what} has no option {name!r}; {hint}")
 
 
-def validate(config: Any) -> Any:
-    """Return a configuration whose values have the right types, or raise ConfigError or TypeError."""
+def validate(config: Any, params: Mapping[str, Param]) -> tuple[Any, Any]:
+    """Return a configuration whose values have the right types, or raise ConfigError or TypeError.
+
+    The second result is the configuration for environments that have no values of their own: a parameter with one value
+    per environment is replaced by the largest of them.
+    """
     c = config._asdict()
     defaults = config._field_defaults
     for name, value in c.items():
-        if name not in ("seed", "env_seed", "autoreset_mode"):
+        if name not in ("seed", "env_seed", "autoreset_mode", *params):
             c[name] = convert(name, value, defaults[name])
     check_range("num_envs", c["num_envs"], 1)
     if not 0 <= c["batch_size"] <= c["num_envs"]:
@@ -276,7 +287,18 @@ def validate(config: Any) -> Any:
     check_range("max_episode_steps", c["max_episode_steps"], 1)
     c["seed"], c["env_seed"] = check_seed_options(c["seed"], c["env_seed"], c["num_envs"])
     c["autoreset_mode"] = canonical_mode(c["autoreset_mode"])
-    return type(config)(**c)
+    largest = {}
+    for name, param in params.items():
+        array = check_value(name, param, c[name], c["num_envs"])
+        has_rows = np.ndim(c[name]) == array.ndim
+        largest[name] = to_tuple(array.max(axis=0).tolist())
+        c[name] = to_tuple((array if has_rows else array[0]).tolist())
+    return type(config)(**c), type(config)(**c | largest)
+
+
+def to_tuple(nest: Any) -> Any:
+    """Return nested lists as nested tuples."""
+    return tuple(map(to_tuple, nest)) if isinstance(nest, list) else nest
 
 
 def convert(name: str, value: Any, default: Any) -> Any:

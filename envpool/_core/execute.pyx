@@ -11,6 +11,7 @@ from envpool._core.atomic cimport (
     ep_add_sc32, ep_add_sc64, ep_cas64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_store_rel64,
 )
 from envpool._core.calls cimport begin_batch, has_failures, fill_rows, seed_envs, write_envs
+from envpool._core.params cimport apply_params
 from envpool._core.structs cimport (
     Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, Engine, ENV_ID, PENDING, REFUSED, REWARD, RUNNING, Span, STEP_TYPE,
     TERMINATED, TRUNCATED,
@@ -136,8 +137,10 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
     cdef int32_t* elapsed
     cdef int32_t resets[ENVPOOL_MAX_BATCH]
     cdef uint8_t ended = REFUSED if e.autoreset == DISABLED else PENDING
+    cdef int32_t refusals[ENVPOOL_MAX_BATCH]
     cdef int32_t i, k, num_resets, limit = e.max_episode_steps
     cdef int status
+    cdef bint has_refusals = False
     cdef bint contiguous = is_contiguous(ids, n)
     if ep_load_rlx32(&e.seeds_pending) > 0 and seed_pending(e, ids, n, errors):
         simulate_seeded(e, ids, n, errors, out, fused, row)
@@ -148,6 +151,8 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
         for i in range(n):
             reset[i] = e.reset[ids[i]]
     num_resets = find_nonzero(reset, n, resets)
+    if num_resets and ep_load_rlx32(&e.params_pending) > 0:
+        has_refusals = apply_params(e, ids, n, resets, num_resets, refusals)
     memset(out.truncated, 0, n)
     memset(errors, 0, n * sizeof(int32_t))
     begin_batch(&batch)
@@ -177,6 +182,9 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
         out.truncated[resets[k]] = 0
         if out.discount != NULL:
             out.discount[resets[k]] = 1
+    if has_refusals:
+        for i in range(n):
+            errors[i] = errors[i] or refusals[i]
     if has_failures(status, errors, n):
         record_failures(e, ids, n, errors, out)
     # The loops over contiguous ids are separate and branch-free, so that the compiler vectorises them.

@@ -9,14 +9,15 @@ What must hold:
   made before.
 - A state is checked completely, also by the env, before any env changes.
 - An env's own functions are called only for envs that have been seeded. A state of an env that was never seeded
-  consists of its seed; a target that was never seeded is seeded before it is restored.
+  consists of its seed and the parameters of its first episode; a target that was never seeded is seeded before it is
+  restored.
 """
 
 import numpy as np
 
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from envpool._core.atomic cimport ep_add_sc32
@@ -24,6 +25,7 @@ from envpool._core.calls cimport has_failures, seed_envs
 from envpool._core.env_ids cimport as_ids, check_disjoint, check_idle, checked_ids
 from envpool._core.failures cimport failure_text
 from envpool._core.guard cimport NOTHING_ELSE, enter
+from envpool._core.params cimport are_allowed, copy_params, params_size, restore_params, save_params
 from envpool._core.pool cimport Pool
 from envpool._core.state_format cimport (
     CoreState, check_state, core_part, env_part, env_part_bytes, make_prefix, seal, state_bytes,
@@ -76,23 +78,31 @@ cdef void save_core(const Engine* e, int32_t id, CoreState* core) noexcept:
     core.reset = e.reset[id]
     core.seed_pending = e.seed_pending[id]
     core.seed = e.seeds[id] if e.seed_pending[id] else 0
+    # Without a snapshot, which has the parameters in force, those of the next episode would be lost.
+    core.param_bytes = <uint32_t>(params_size(e) if e.param_pending[id] or e.seed_pending[id] else 0)
 
 
 cdef bytes save_env(Engine* e, bytes prefix, int32_t id):
     """Returns the state of an idle env."""
-    cdef int64_t prefix_bytes = PyBytes_GET_SIZE(prefix)
+    cdef int64_t prefix_bytes = PyBytes_GET_SIZE(prefix), param_bytes
     cdef int64_t most = 0 if e.seed_pending[id] else e.env_def.state_size(e.state), size = 0
+    cdef CoreState core
     cdef bytes state
-    cdef char* core
+    cdef char* at
     cdef void* snapshot
     cdef envpool_snapshots call
     cdef int32_t error = 0
     check_not_broken(e, id)
-    state = PyBytes_FromStringAndSize(NULL, state_bytes(prefix_bytes, most))
-    core = PyBytes_AS_STRING(state) + prefix_bytes
-    snapshot = core + sizeof(CoreState)
-    memcpy(PyBytes_AS_STRING(state), PyBytes_AS_STRING(prefix), prefix_bytes)
-    save_core(e, id, <CoreState*>core)
+    save_core(e, id, &core)
+    param_bytes = core.param_bytes
+    state = PyBytes_FromStringAndSize(NULL, state_bytes(prefix_bytes, param_bytes + most))
+    at = PyBytes_AS_STRING(state)
+    memcpy(at, PyBytes_AS_STRING(prefix), prefix_bytes)
+    memcpy(at + prefix_bytes, &core, sizeof(CoreState))
+    at += prefix_bytes + <int64_t>sizeof(CoreState)
+    if param_bytes:
+        save_params(e, id, at)
+    snapshot = at + param_bytes
     if not e.seed_pending[id]:
         begin_snapshots(&call)
         call.n = 1
@@ -103,8 +113,8 @@ cdef bytes save_env(Engine* e, bytes prefix, int32_t id):
         if has_failures(e.env_def.get_state(e.state, &call), &error, 1):
             raise StateError(f"env {id} could not be saved: {text_of(e, id, error)}")
     if size < most:
-        state = PyBytes_FromStringAndSize(PyBytes_AS_STRING(state), state_bytes(prefix_bytes, size))
-    seal(PyBytes_AS_STRING(state), prefix_bytes, size)
+        state = PyBytes_FromStringAndSize(PyBytes_AS_STRING(state), state_bytes(prefix_bytes, param_bytes + size))
+    seal(PyBytes_AS_STRING(state), prefix_bytes, param_bytes + size)
     return state
 
 
@@ -152,21 +162,27 @@ def save_states(Pool pool, str task, bytes options, env_ids):
 
 # ---- restoring -------------------------------------------------------------------------------------------------------
 
-cdef int check_core(const Engine* e, const CoreState* core, int64_t env_bytes, Py_ssize_t at) except -1:
-    """Raises StateError for values that the core does not produce."""
+cdef int check_core(const Engine* e, bytes state, Py_ssize_t at) except -1:
+    """Raises StateError for values that the core does not produce, of a state that check_state() has accepted."""
+    cdef const CoreState* core = core_part(state)
+    cdef int64_t env_bytes = env_part_bytes(state), param_bytes = core.param_bytes
     cdef uint8_t ended = REFUSED if e.autoreset == DISABLED else PENDING
     cdef bint is_possible = (
         0 <= core.elapsed <= e.max_episode_steps
         and (core.reset == ended or (core.reset == RUNNING and core.elapsed < e.max_episode_steps))
         and core.seed_pending <= 1
-        and (not core.seed_pending or (core.reset == ended and env_bytes == 0))
+        and (param_bytes == params_size(e) or (param_bytes == 0 and not core.seed_pending))
+        and param_bytes <= env_bytes
+        and (not core.seed_pending or (core.reset == ended and env_bytes == param_bytes))
+        and (param_bytes == 0 or are_allowed(e, env_part(state)))
     )
     if not is_possible:
         raise StateError(f"states[{at}] has values that get_state() does not return; nothing was restored")
     return 0
 
 
-cdef void restore_core(Engine* e, int32_t id, const CoreState* core) noexcept:
+cdef void restore_core(Engine* e, int32_t id, const CoreState* core, const char* params) noexcept:
+    """Restores what the core keeps of an env; `params` are its pending parameters, if core.param_bytes is not 0."""
     if core.seed_pending:
         e.seeds[id] = core.seed
     if core.seed_pending != e.seed_pending[id]:
@@ -175,6 +191,7 @@ cdef void restore_core(Engine* e, int32_t id, const CoreState* core) noexcept:
     e.elapsed[id] = core.elapsed
     e.reset[id] = core.reset
     e.broken[id] = 0
+    restore_params(e, id, params if core.param_bytes else NULL)
 
 
 cdef void give_up(Engine* e, int32_t id) noexcept:
@@ -207,13 +224,13 @@ cdef int set_some(Engine* e, list states, const int32_t* ids, int32_t first, int
     for i in range(first, first + n):
         state = states[i]
         if not only_checks:
-            restore_core(e, ids[i], core_part(state))
+            restore_core(e, ids[i], core_part(state), env_part(state))
         if core_part(state).seed_pending:
             continue
         some[k] = ids[i]
         where[k] = i
-        snapshots[k] = <void*>env_part(state)
-        sizes[k] = env_part_bytes(state)
+        snapshots[k] = <void*>(env_part(state) + core_part(state).param_bytes)
+        sizes[k] = env_part_bytes(state) - core_part(state).param_bytes
         resets[k] = core_part(state).reset
         k += 1
     if k == 0:
@@ -273,7 +290,7 @@ def restore_states(Pool pool, str task, bytes options, states, env_ids):
         for i in range(n):
             state = given[i]
             check_state(state, prefix, i)
-            check_core(e, core_part(state), env_part_bytes(state), i)
+            check_core(e, state, i)
         for i in range(n):
             if not core_part(<bytes>given[i]).seed_pending:
                 seed_target(e, id[i])
@@ -311,7 +328,9 @@ cdef int copy_some(Engine* e, const int32_t* sources, const int32_t* targets, in
     for i in range(n):
         if sources[i] != targets[i]:
             save_core(e, sources[i], &core)
-            restore_core(e, targets[i], &core)
+            restore_core(e, targets[i], &core, NULL)
+            if core.param_bytes:
+                copy_params(e, sources[i], targets[i])
     if has_failed:
         for i in range(k):
             if errors[i]:

@@ -8,7 +8,7 @@ cdef struct Header:             # the first bytes of a state; the name of the ta
     char magic[8]               # MAGIC
     uint32_t format
     uint32_t prefix_bytes       # of the header and the names, filled up with zeros to a multiple of 16
-    int64_t env_bytes           # of the env's own snapshot
+    int64_t env_bytes           # of the env's part: pending parameters, and the env's own snapshot
     uint8_t options[16]         # digest of the options on which the dynamics and the snapshot depend
     uint32_t state_version      # of the env definition
     uint32_t task_bytes
@@ -21,6 +21,8 @@ cdef struct CoreState:          # what the core keeps of an env, between the pre
     uint8_t reset               # Reset
     uint8_t seed_pending        # 1: the env is not seeded yet, and has no snapshot
     uint8_t zeros[2]
+    uint32_t param_bytes        # bytes of pending parameters, with which the env's part begins: all of them, or 0
+    uint32_t zero
 
 cdef bytes make_prefix(Engine* e, str task, bytes options)
 cdef int64_t state_bytes(int64_t prefix_bytes, int64_t env_bytes) noexcept

@@ -1,0 +1,13 @@
+"""Parameters of envs: see params.pyx."""
+
+from libc.stdint cimport int32_t, int64_t
+
+from envpool._core.structs cimport Engine
+
+cdef bint apply_params(Engine* e, const int32_t* ids, int32_t n, const int32_t* resets, int32_t num_resets,
+                       int32_t* errors) noexcept nogil
+cdef int64_t params_size(const Engine* e) noexcept
+cdef int save_params(Engine* e, int32_t id, char* saved) except -1
+cdef bint are_allowed(const Engine* e, const char* saved) noexcept
+cdef void restore_params(Engine* e, int32_t id, const char* saved) noexcept
+cdef int copy_params(Engine* e, int32_t source, int32_t target) except -1
