@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from envpool._core.definition import Description, Field, define, describe
+from envpool.params import Param, param_fields
 
-__all__ = ["Description", "EnvDefinition", "Field", "GameFields", "define", "describe"]
+__all__ = ["Description", "EnvDefinition", "Field", "GameFields", "Param", "define", "describe", "param_fields"]
 
 
 class GameFields(NamedTuple):
@@ -42,9 +43,13 @@ class EnvDefinition(Protocol):
     options : mapping of str to object
         Options of this environment and their defaults, in addition to the options that every task has. A value must be
         of the type of its default; an option whose default is None accepts any value.
+    params : mapping of str to Param
+        Parameters that each environment may have a value of its own for, in the order of the table that `build` passes
+        to `define`. They are options as well: an option with one value per environment sets each environment's own.
     """
 
     options: ClassVar[Mapping[str, Any]] = {}
+    params: ClassVar[Mapping[str, Param]] = {}
 
     @staticmethod
     def build(config: Any) -> Any:
@@ -53,7 +58,8 @@ class EnvDefinition(Protocol):
         Parameters
         ----------
         config : namedtuple
-            The validated options of the task.
+            The validated options of the task. A parameter with one value per environment is replaced by the largest of
+            them.
 
         Returns
         -------

@@ -6,22 +6,19 @@ import atexit
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 
 from envpool._core.env_ids import as_ids
-from envpool._core.pool import Pool
-from envpool._core.state import copy_states, restore_states, save_states
 from envpool.autoreset import core_code
 from envpool.containment import nanoseconds
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
 from envpool.machine import cpu_limit, numa_nodes, process_cpus
 from envpool.render_options import RenderOptions, check_camera, render_modes
 from envpool.spec import EnvSpec, check_seed, check_seeds, is_sequence
-from envpool.states import EnvStates, options_digest
+from envpool.stateful import StatefulPool
 from envpool.statistics import PoolStats
 from envpool.window import Window
 
@@ -29,7 +26,7 @@ from envpool.window import Window
 _open_pools: weakref.WeakSet[EnvPool] = weakref.WeakSet()
 
 
-class EnvPool(Pool):
+class EnvPool(StatefulPool):
     """Many environments of one task, stepped by native threads.
 
     ``envpool.make`` makes an instance of one of its subclasses. If ``batch_size == num_envs``, the pool is sync:
@@ -89,6 +86,9 @@ class EnvPool(Pool):
             "render_modes": render_modes(spec),
             "render_fps": int(spec.definition.render_fps(config)),
         }
+        own = {name: value for name in spec.param_spec if np.ndim(value := getattr(config, name)) > np.ndim(spec.param_spec[name].default)}
+        if own:
+            self.set_params(own)
         self._render_options = render
         self._window = Window(f"{spec.task_id} (env pool {id(self):x})")
         style.set_attributes(self)
@@ -268,92 +268,6 @@ class EnvPool(Pool):
             return frames
         self._window.show(frames[0])
         return None
-
-    def get_state(self, env_ids: Any = None) -> EnvStates:
-        """Return the states of environments, from which `set_state` continues them exactly.
-
-        A state contains everything on which later results depend: the simulation, the random generator or the seed that
-        is pending, the elapsed steps, and whether the next step starts an episode. The environments do not change.
-
-        Parameters
-        ----------
-        env_ids : int or array_like of int, optional
-            Environments to save, (B,), each once; none of them may be in flight. By default all environments.
-
-        Returns
-        -------
-        EnvStates
-            One state per id, in that order. It holds no memory of the pool and can be pickled.
-
-        Raises
-        ------
-        StateError
-            The task does not support states, or the last step of an environment failed.
-        EnvIdError
-            Ids are out of range, repeated, or of environments that are in flight or being rendered.
-        PoolStateError
-            The pool is closed or was forked.
-        """
-        return EnvStates(save_states(self, *self._identity, env_ids))
-
-    def set_state(self, states: EnvStates, env_ids: Any = None) -> None:
-        """Restore environments; each continues exactly as the environment whose state was saved.
-
-        Observations are not returned: the next step returns what it would have returned without the restore.
-
-        Parameters
-        ----------
-        states : EnvStates
-            (B,) states of a pool of the same task and options, in any process. The numbers of environments and threads,
-            ``batch_size``, the seeds and the API style may differ.
-        env_ids : int or array_like of int, optional
-            Environments to restore, (B,), each once; none of them may be in flight. By default all environments.
-
-        Raises
-        ------
-        StateError
-            A state is truncated, corrupt, or of another task, other options or another version; the numbers of states
-            and ids differ; or the task does not support states. No environment has changed.
-        EnvIdError
-            Ids are out of range, repeated, or of environments that are in flight or being rendered.
-        PoolStateError
-            The pool is closed or was forked.
-        TypeError
-            `states` is not an EnvStates.
-        """
-        if not isinstance(states, EnvStates):
-            raise TypeError(
-                f"states must be an EnvStates, got {type(states).__name__}: pass the result of get_state() or of "
-                "EnvStates.from_bytes()"
-            )
-        restore_states(self, *self._identity, tuple(states.states), env_ids)
-
-    def copy_state(self, source_ids: Any, target_ids: Any) -> None:
-        """Copy states between environments of this pool, as ``set_state(get_state(source_ids), target_ids)``.
-
-        Parameters
-        ----------
-        source_ids : int or array_like of int
-            (B,) ids; an id may appear several times.
-        target_ids : int or array_like of int
-            (B,) ids, each once. Environment ``target_ids[i]`` becomes a copy of ``source_ids[i]``, including its random
-            generator. A target must not be the source of another target.
-
-        Raises
-        ------
-        StateError
-            The task does not support states, or the last step of a source failed.
-        EnvIdError
-            Ids are out of range, of environments that are in flight or being rendered, or not allowed together.
-        PoolStateError
-            The pool is closed or was forked.
-        """
-        copy_states(self, self._identity[0], source_ids, target_ids)
-
-    @cached_property
-    def _identity(self) -> tuple[str, bytes]:
-        """Task id and digest of the options, by which states of this task are recognised."""
-        return self.spec.task_id or "", options_digest(self.spec.config)
 
     def stats(self) -> PoolStats:
         """Return what the pool has counted; any thread may call this at any time.

@@ -28,6 +28,8 @@ cdef extern from "envpool/scaffold.h" nogil:
     void envpool_with_snapshots(envpool_env* env)
     int envpool_restore_records(void* state, const envpool_snapshots* snapshots,
                                 int (*has_generator)(const void* record) noexcept nogil)
+    void envpool_new_params(void* state, double** params, const double* initial, int32_t count)
+    void envpool_with_params(envpool_env* env)
 
     envpool_env envpool_new_env(
         const char* name,

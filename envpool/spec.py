@@ -19,6 +19,7 @@ from envpool.autoreset import canonical_mode
 from envpool.containment import check_on_error, check_timeout
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition
+from envpool.params import Param, check_value
 from envpool.spaces import ArraySpec
 from envpool.statistics import entry_arrays, game_numbers
 
@@ -106,8 +107,8 @@ class EnvSpec:
     pool_cls: Any = None
 
     def __init__(self, config: Any):
-        self.config = validate(config)
-        self.capsule = upgrade_capsule(self.definition.build(self.config))
+        self.config, common = validate(config, self.definition.params)
+        self.capsule = upgrade_capsule(self.definition.build(common))
         self._description = describe(self.capsule)
         self._made_spaces: dict[str, tuple[Any, Any]] = {}
 
@@ -141,6 +142,11 @@ class EnvSpec:
     def action_array_spec(self) -> dict[str, ArraySpec]:
         """All arrays of an action by name."""
         return CORE_ACTION | {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in self._description.actions}
+
+    @property
+    def param_spec(self) -> dict[str, Param]:
+        """The parameters that each environment may have a value of its own for, by name."""
+        return dict(self.definition.params)
 
     def observation_spec(self) -> Any:
         """Return the dm_env specs of env_id, players, observation and info arrays, as a named tuple State."""
@@ -246,7 +252,8 @@ def spec_class(env: type) -> type[EnvSpec]:
     """
     if env not in _classes:
         definition: Any = env if EnvDefinition in env.__mro__ else type(env.__name__, (env, EnvDefinition), {})
-        options = COMMON_OPTIONS | dict(definition.options)
+        params = {name: param.default for name, param in definition.params.items()}
+        options = COMMON_OPTIONS | dict(definition.options) | params
         config = namedtuple("Config", options, defaults=list(options.values()))  # type: ignore[misc]
         members = {"env": env, "definition": definition, "gen_config": config}
         _classes[env] = type(f"{env.__name__}EnvSpec", (EnvSpec,), members)
@@ -262,12 +269,16 @@ def check_names(options: Mapping[str, Any], known: Sequence[str], what: str) -> 
             raise TypeError(f"{what} has no option {name!r}; {hint}")
 
 
-def validate(config: Any) -> Any:
-    """Return a configuration whose values have the right types, or raise ConfigError or TypeError."""
+def validate(config: Any, params: Mapping[str, Param]) -> tuple[Any, Any]:
+    """Return a configuration whose values have the right types, or raise ConfigError or TypeError.
+
+    The second result is the configuration for environments that have no values of their own: a parameter with one value
+    per environment is replaced by the largest of them.
+    """
     c = config._asdict()
     defaults = config._field_defaults
     for name, value in c.items():
-        if name not in ("seed", "env_seed", "autoreset_mode"):
+        if name not in ("seed", "env_seed", "autoreset_mode", *params):
             c[name] = convert(name, value, defaults[name])
     check_range("num_envs", c["num_envs"], 1)
     if not 0 <= c["batch_size"] <= c["num_envs"]:
@@ -289,7 +300,18 @@ def validate(config: Any) -> Any:
     c["autoreset_mode"] = canonical_mode(c["autoreset_mode"])
     check_on_error(c["on_error"])
     c["step_timeout"] = check_timeout("step_timeout", c["step_timeout"])
-    return type(config)(**c)
+    largest = {}
+    for name, param in params.items():
+        array = check_value(name, param, c[name], c["num_envs"])
+        has_rows = np.ndim(c[name]) == array.ndim
+        largest[name] = to_tuple(array.max(axis=0).tolist())
+        c[name] = to_tuple((array if has_rows else array[0]).tolist())
+    return type(config)(**c), type(config)(**c | largest)
+
+
+def to_tuple(nest: Any) -> Any:
+    """Return nested lists as nested tuples."""
+    return tuple(map(to_tuple, nest)) if isinstance(nest, list) else nest
 
 
 def convert(name: str, value: Any, default: Any) -> Any:

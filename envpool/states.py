@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -106,11 +106,14 @@ def plain(value: Any) -> Any:
     return value
 
 
-def options_digest(config: Any) -> bytes:
-    """Return a digest, 16 bytes, of the options of a task on which its dynamics and snapshots depend."""
+def options_digest(config: Any, params: Collection[str]) -> bytes:
+    """Return a digest, 16 bytes, of the options of a task on which its dynamics and snapshots depend.
+
+    The parameters of single environments, whose names are `params`, are part of a state, so they may differ.
+    """
     relevant = [
         (name, plain(value))
         for name, value in config._asdict().items()
-        if name not in COMMON_OPTIONS or name in RELEVANT_COMMON_OPTIONS
+        if name in RELEVANT_COMMON_OPTIONS or (name not in COMMON_OPTIONS and name not in params)
     ]
     return hashlib.blake2b(repr(relevant).encode(), digest_size=16).digest()

@@ -43,6 +43,8 @@ typedef struct envpool_state {
   void *arrays[ENVPOOL_MAX_ARRAYS]; /* made by envpool_new_array(), each (num_envs)                               */
   size_t item_sizes[ENVPOOL_MAX_ARRAYS]; /* bytes of one item of each array                                       */
   envpool_is_valid is_valid; /* see envpool_restore_records(); NULL: every value is valid                          */
+  double **params;           /* made by envpool_new_params(), (num_params) arrays (num_envs)                       */
+  int32_t num_params;
 } envpool_state;
 
 /* envpool_env.destroy for a state of envpool_new_state(). */
@@ -80,6 +82,19 @@ static inline void *envpool_new_array(void *state, size_t itemsize) {
     s->arrays[s->num_arrays++] = array;
   }
   return array;
+}
+
+/* Allocates `count` parameters of type double: arrays (num_envs), which belong to the state, filled with initial values
+ * (count). `params` (count) gets the arrays, in the order of the table of parameters; see envpool_with_params(). If there
+ * is not enough memory, envpool_finish_state() will fail. Call it once. */
+static inline void envpool_new_params(void *state, double **params, const double *initial, int32_t count) {
+  envpool_state *s = (envpool_state *)state;
+  s->params = params;
+  s->num_params = count;
+  for (int32_t k = 0; k < count; k++) {
+    params[k] = (double *)envpool_new_array(state, sizeof(double));
+    for (int32_t i = 0; params[k] != NULL && i < s->num_envs; i++) params[k][i] = initial[k];
+  }
 }
 
 /* The last call of create(), which returns the result: stores a state in *state if all its arrays were allocated;
@@ -215,6 +230,31 @@ static inline void envpool_with_snapshots(envpool_env *env) {
   env->get_state = envpool_get_records;
   env->set_state = envpool_set_records;
   env->copy_state = envpool_copy_records;
+}
+
+/* ---- Parameters: envpool_with_params() adds these functions to a definition whose parameters are all of type double
+ * and made by envpool_new_params(). ---- */
+
+/* envpool_env.get_params */
+static inline int envpool_get_doubles(void *state, const envpool_params *call) {
+  const envpool_state *s = (const envpool_state *)state;
+  for (int32_t k = 0; k < s->num_params; k++)
+    for (int32_t i = 0; i < call->n; i++) ((double *)call->values[k])[call->ids[i]] = s->params[k][call->ids[i]];
+  return 0;
+}
+
+/* envpool_env.set_params */
+static inline int envpool_set_doubles(void *state, const envpool_params *call) {
+  const envpool_state *s = (const envpool_state *)state;
+  for (int32_t k = 0; k < s->num_params; k++)
+    for (int32_t i = 0; i < call->n; i++) s->params[k][call->ids[i]] = ((const double *)call->values[k])[call->ids[i]];
+  return 0;
+}
+
+/* Adds parameters to a definition. */
+static inline void envpool_with_params(envpool_env *env) {
+  env->get_params = envpool_get_doubles;
+  env->set_params = envpool_set_doubles;
 }
 
 /* envpool_env.error_text for an environment that can only fail while it draws, with ENVPOOL_NO_MEMORY. */

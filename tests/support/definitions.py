@@ -60,7 +60,7 @@ class CEnv(ctypes.Structure):
         ("frame_height", ctypes.c_int32),
         ("frame_width", ctypes.c_int32),
         ("lanes", ctypes.c_int32),
-        ("reserved", ctypes.c_int32),
+        ("num_params", ctypes.c_int32),
         ("state_size", ctypes.c_void_p),
         ("get_state", ctypes.c_void_p),
         ("set_state", ctypes.c_void_p),
