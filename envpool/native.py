@@ -35,8 +35,8 @@ class GameFields(NamedTuple):
 class EnvDefinition(Protocol):
     """The Python class of a native environment, which the task table names.
 
-    Subclass it, implement `build`, and override the other methods where their defaults do not fit. All methods are
-    static: they are called on the class, and the class is never instantiated.
+    Subclass it, implement `build`, and override the other methods where their defaults do not fit. They are called on
+    the class, which is never instantiated.
 
     Attributes
     ----------
@@ -45,7 +45,8 @@ class EnvDefinition(Protocol):
         of the type of its default; an option whose default is None accepts any value.
     params : mapping of str to Param
         Parameters that each environment may have a value of its own for, in the order of the table that `build` passes
-        to `define`. They are options as well: an option with one value per environment sets each environment's own.
+        to `define`. They are options as well: an option with one value per environment sets each environment's own. A
+        default of None stands for the one that `resolve_params` fills in.
     """
 
     options: ClassVar[Mapping[str, Any]] = {}
@@ -72,6 +73,17 @@ class EnvDefinition(Protocol):
             A value, or a combination of values, is not allowed.
         """
         raise NotImplementedError("an environment definition must implement build(config)")
+
+    @classmethod
+    def resolve_params(cls, config: Any) -> Mapping[str, Param]:
+        """Return `params` with the defaults, shapes and bounds that depend on the other options.
+
+        Parameters
+        ----------
+        config : namedtuple
+            The options of the task, validated except for the parameters.
+        """
+        return cls.params
 
     @staticmethod
     def check_requirements(config: Any) -> None:

@@ -86,9 +86,9 @@ class EnvPool(StatefulPool):
             "render_modes": render_modes(spec),
             "render_fps": int(spec.definition.render_fps(config)),
         }
-        own = {name: value for name in spec.param_spec if np.ndim(value := getattr(config, name)) > np.ndim(spec.param_spec[name].default)}
-        if own:
-            self.set_params(own)
+        values = {name: getattr(config, name) for name in spec.param_spec}
+        own = {name: value for name, value in values.items() if np.ndim(value) > len(spec.param_spec[name].shape)}
+        self.set_params(own)
         self._render_options = render
         self._window = Window(f"{spec.task_id} (env pool {id(self):x})")
         style.set_attributes(self)

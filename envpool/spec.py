@@ -6,7 +6,7 @@ import difflib
 import operator
 import sys
 from collections import namedtuple
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -107,7 +107,9 @@ class EnvSpec:
     pool_cls: Any = None
 
     def __init__(self, config: Any):
-        self.config, common = validate(config, self.definition.params)
+        self.config = validate(config, self.definition.params)
+        self._params = dict(self.definition.resolve_params(self.config))
+        self.config, common = validate_params(self.config, self._params)
         self.capsule = upgrade_capsule(self.definition.build(common))
         self._description = describe(self.capsule)
         self._made_spaces: dict[str, tuple[Any, Any]] = {}
@@ -146,7 +148,7 @@ class EnvSpec:
     @property
     def param_spec(self) -> dict[str, Param]:
         """The parameters that each environment may have a value of its own for, by name."""
-        return dict(self.definition.params)
+        return dict(self._params)
 
     def observation_spec(self) -> Any:
         """Return the dm_env specs of env_id, players, observation and info arrays, as a named tuple State."""
@@ -269,12 +271,8 @@ def check_names(options: Mapping[str, Any], known: Sequence[str], what: str) -> 
             raise TypeError(f"{what} has no option {name!r}; {hint}")
 
 
-def validate(config: Any, params: Mapping[str, Param]) -> tuple[Any, Any]:
-    """Return a configuration whose values have the right types, or raise ConfigError or TypeError.
-
-    The second result is the configuration for environments that have no values of their own: a parameter with one value
-    per environment is replaced by the largest of them.
-    """
+def validate(config: Any, params: Collection[str]) -> Any:
+    """Return a configuration whose values have the right types, except for `params`; or raise an error."""
     c = config._asdict()
     defaults = config._field_defaults
     for name, value in c.items():
@@ -300,13 +298,24 @@ def validate(config: Any, params: Mapping[str, Param]) -> tuple[Any, Any]:
     c["autoreset_mode"] = canonical_mode(c["autoreset_mode"])
     check_on_error(c["on_error"])
     c["step_timeout"] = check_timeout("step_timeout", c["step_timeout"])
-    largest = {}
+    return type(config)(**c)
+
+
+def validate_params(config: Any, params: Mapping[str, Param]) -> tuple[Any, Any]:
+    """Return a configuration with checked parameters, or raise ConfigError or TypeError.
+
+    The second result is the configuration for environments that have no values of their own: a parameter with one value
+    per environment is replaced by the largest of them.
+    """
+    values, largest = {}, {}
     for name, param in params.items():
-        array = check_value(name, param, c[name], c["num_envs"])
-        has_rows = np.ndim(c[name]) == array.ndim
+        given = getattr(config, name)
+        given = param.default if given is None else given
+        array = check_value(name, param, given, config.num_envs)
+        has_rows = np.ndim(given) == array.ndim
         largest[name] = to_tuple(array.max(axis=0).tolist())
-        c[name] = to_tuple((array if has_rows else array[0]).tolist())
-    return type(config)(**c), type(config)(**c | largest)
+        values[name] = to_tuple((array if has_rows else array[0]).tolist())
+    return config._replace(**values), config._replace(**largest)
 
 
 def to_tuple(nest: Any) -> Any:

@@ -86,7 +86,8 @@ def test_immutable(states):
 
 
 def digest(task_id="FrozenLake-v1", **options):
-    return options_digest(envpool.make_spec(task_id, **options).config)
+    spec = envpool.make_spec(task_id, **options)
+    return options_digest(spec.config, spec.param_spec)
 
 
 def test_the_digest_depends_on_relevant_options_only():

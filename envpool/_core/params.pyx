@@ -33,11 +33,13 @@ cnp.import_array()
 # ---- reading and setting ---------------------------------------------------------------------------------------------
 
 cdef int read_in_force(Engine* e, const int32_t* ids, int64_t n, void** values) except -1:
-    """Writes the parameters in force of idle envs to arrays by env id."""
+    """Writes the parameters in force of idle envs to arrays by env id; none, if the env definition has none."""
     cdef envpool_params call
     cdef int32_t errors[ENVPOOL_MAX_BATCH]
     cdef int64_t start
     cdef int32_t i, k
+    if e.env_def.num_params == 0:
+        return 0
     for start in range(0, n, ENVPOOL_MAX_BATCH):
         k = <int32_t>min(n - start, <int64_t>ENVPOOL_MAX_BATCH)
         memset(errors, 0, k * sizeof(int32_t))
@@ -97,6 +99,8 @@ def set_params(Pool pool, values, env_ids):
                 )
         pool.guard.check_open()
         check_idle(e, id, n, False, "env_ids")
+        if not given:
+            return
         complete_rows(e, id, n)
         for k, array in given:
             row = e.param_bytes[k]
@@ -162,17 +166,19 @@ cdef void overlay_pending(const Engine* e, const int32_t* ids, int64_t n, void**
 # ---- saved states ----------------------------------------------------------------------------------------------------
 
 cdef int64_t params_size(const Engine* e) noexcept:
-    """Returns the bytes of all parameters of one env."""
+    """Returns the bytes that a state needs for all parameters of one env: a multiple of 16, so that what follows is
+    aligned."""
     cdef int64_t size = 0
     cdef int32_t k
     for k in range(e.env_def.num_params):
         size += e.param_bytes[k]
-    return size
+    return (size + 15) & ~<int64_t>15
 
 
 cdef int save_params(Engine* e, int32_t id, char* saved) except -1:
-    """Writes the parameters that the next episode of an idle env will have, one after the other."""
+    """Writes the parameters that the next episode of an idle env will have, params_size() bytes."""
     cdef int32_t k
+    memset(saved, 0, params_size(e))
     complete_rows(e, &id, 1)
     for k in range(e.env_def.num_params):
         memcpy(saved, <const char*>e.param_values[k] + id * e.param_bytes[k], e.param_bytes[k])

@@ -23,8 +23,8 @@ cdef struct CoreState:          # what the core keeps of an env, between the pre
     uint8_t seed_pending        # 1: the env is not seeded yet, and has no snapshot
     uint8_t has_sums            # 1: the Sums of its statistics follow
     uint8_t zero
-    uint32_t param_bytes        # bytes of pending parameters, which follow: those of all parameters, or 0
-    uint32_t zeros
+    uint32_t param_bytes        # size of the pending parameters, which follow: all parameters, or 0
+    uint32_t zeros[3]
 
 cdef bytes make_prefix(Engine* e, str task, bytes options)
 cdef int64_t state_bytes(int64_t prefix_bytes, int64_t env_bytes) noexcept

@@ -111,7 +111,7 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
 
 
 cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
-    """No value can make a step unsafe, and frames of carts that are far away are empty."""
+    """No value makes a step unsafe, or is out of reach of carts with unusual parameters."""
     return True
 
 

@@ -67,6 +67,9 @@ class CEnv(ctypes.Structure):
         ("copy_state", ctypes.c_void_p),
         ("state_version", ctypes.c_uint32),
         ("reserved_state", ctypes.c_uint32),
+        ("params", ctypes.POINTER(CField)),
+        ("get_params", ctypes.c_void_p),
+        ("set_params", ctypes.c_void_p),
     ]
 
 
