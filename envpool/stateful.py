@@ -22,9 +22,12 @@ class StatefulPool(Pool):
     ----------
     spec : EnvSpec
         Task and configuration.
+    num_envs : int
+        Number of environments.
     """
 
     spec: EnvSpec
+    num_envs: int
 
     def get_state(self, env_ids: Any = None) -> EnvStates:
         """Return the states of environments, from which `set_state` continues them exactly.

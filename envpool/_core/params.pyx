@@ -47,9 +47,8 @@ cdef int read_in_force(Engine* e, const int32_t* ids, int64_t n, void** values) 
         if has_failures(e.env_def.get_params(e.state, &call), errors, k):
             for i in range(k):
                 if errors[i]:
-                    raise RuntimeError(
-                        f"env {ids[start + i]} did not give its parameters: {failure_text(e, ids[start + i], errors[i])}"
-                    )
+                    text = failure_text(e, ids[start + i], errors[i])
+                    raise RuntimeError(f"the parameters of env {ids[start + i]} could not be read: {text}")
     return 0
 
 
@@ -92,7 +91,7 @@ def set_params(Pool pool, values, env_ids):
         ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
         id, n = <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0]
         given = list(values)
-        for k, array in given:
+        for _, array in given:
             if array.shape[0] not in (1, n):
                 raise ConfigError(
                     f"{array.shape[0]} values were given for {n} envs: pass one value, or one value per env"

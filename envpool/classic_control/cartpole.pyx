@@ -40,7 +40,7 @@ cdef extern from * nogil:
     } physics;
 
     /* Steps the n carts from `id` on. Updates x, x_dot, theta and theta_dot, each (n), and sets fell (n) to 1 where a
-     * cart is outside the limits. `sines` and `cosines` are those of theta (n); an action (n) of 1 pushes to the right. */
+     * cart is outside the limits. `sines` and `cosines` are those of theta (n); an action of 1 pushes to the right. */
     ENVPOOL_SIMD
     static void advance_carts(const physics *p, int32_t id, double *restrict x, double *restrict x_dot,
                               double *restrict theta, double *restrict theta_dot, const double *restrict sines,
@@ -229,7 +229,7 @@ class CartPole(EnvDefinition):
         "length": Param(0.5, 1e-6, 1e6, "m", "half of the length of the pole"),
         "force_mag": Param(10.0, unit="N", text="force of a push"),
         "tau": Param(0.02, 1e-9, 1e3, "s", "duration of a step"),
-        "theta_threshold_radians": Param(12 * 2 * np.pi / 360, 0, np.inf, "rad", "angle beyond which the pole has fallen"),
+        "theta_threshold_radians": Param(12 * 2 * np.pi / 360, 0, np.inf, "rad", "angle of a fallen pole"),
         "x_threshold": Param(2.4, 1e-6, 1e6, "m", "distance from the centre beyond which the cart has left the track"),
     }
 
