@@ -6,9 +6,20 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from envpool._core.definition import Description, Field, define, describe
-from envpool.params import Param, param_fields
+from envpool.params import Param, above, below, param_fields
 
-__all__ = ["Description", "EnvDefinition", "Field", "GameFields", "Param", "define", "describe", "param_fields"]
+__all__ = [
+    "Description",
+    "EnvDefinition",
+    "Field",
+    "GameFields",
+    "Param",
+    "above",
+    "below",
+    "define",
+    "describe",
+    "param_fields",
+]
 
 
 class GameFields(NamedTuple):

@@ -24,10 +24,14 @@ class Param:
         The value of the upstream environment, which sets dtype and shape: a float is a float64, an int an int64.
     low, high : float
         Smallest and largest allowed value of each element; infinite for no bound. Values must be finite in any case.
+        ``above(x)`` and ``below(x)`` are the bounds of values that must differ from x.
     unit : str
         Unit of the value; empty if it has none.
     text : str
         One line about the meaning.
+    choices : tuple of int
+        The allowed values between the bounds, if not all are allowed. Saved states may contain others: the environment
+        must refuse them.
     """
 
     default: Any
@@ -35,6 +39,7 @@ class Param:
     high: float = np.inf
     unit: str = ""
     text: str = ""
+    choices: tuple[int, ...] = ()
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -54,13 +59,31 @@ class Param:
 
     def allowed(self) -> str:
         """Return a text that says which values are allowed."""
+        if self.choices:
+            return f"the integers {', '.join(map(str, self.choices))}"
         kind = "integers" if self.dtype.kind in "iu" else "finite numbers"
-        bounds = [
-            f"{word} {value:g}"
-            for word, value in (("at least", self.low), ("at most", self.high))
-            if np.isfinite(value)
-        ]
-        return f"{kind} of {' and '.join(bounds)}" if bounds else kind
+        bounds = [text for text in (self._bound(self.low, -np.inf), self._bound(self.high, np.inf)) if text]
+        link = "of " if bounds and bounds[0].startswith("at") else ""
+        return f"{kind} {link}{' and '.join(bounds)}" if bounds else kind
+
+    def _bound(self, value: float, outside: float) -> str:
+        """Return the text about a bound, given the infinity on its outer side; no text if there is no bound."""
+        if not np.isfinite(value):
+            return ""
+        limit = float(np.nextafter(value, outside))
+        if self.dtype.kind == "f" and len(repr(limit)) < len(repr(float(value))):  # a result of above() or below()
+            return f"{'greater' if outside < 0 else 'less'} than {limit + 0.0:g}"
+        return f"at {'least' if outside < 0 else 'most'} {value:g}"
+
+
+def above(value: float) -> float:
+    """Return the smallest float that is greater, for `Param.low`."""
+    return float(np.nextafter(value, np.inf))
+
+
+def below(value: float) -> float:
+    """Return the largest float that is less, for `Param.high`."""
+    return float(np.nextafter(value, -np.inf))
 
 
 def param_fields(params: Mapping[str, Param]) -> list[Field]:
@@ -108,6 +131,8 @@ def check_value(name: str, param: Param, value: Any, count: int) -> npt.NDArray[
         )
     array = np.array(given.reshape(-1, *param.shape), param.dtype, order="C")
     is_allowed = np.isfinite(array) & (array >= param.low) & (array <= param.high)
+    if param.choices:
+        is_allowed &= np.isin(array, param.choices)
     if not is_allowed.all():
         at = np.argwhere(~is_allowed)[0]
         where = "" if given.shape == () else str(list(at[array.ndim - given.ndim :]))
