@@ -13,6 +13,7 @@ from libc.math cimport cos, fabs, fabsf, isnan, sin
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
+from envpool.box2d.parameters cimport fill_params
 from envpool.box2d.scene cimport (
     SCENE_FPS, Archive, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2RevoluteJoint,
     b2Vec2, scene_body, scene_box, scene_edge, scene_hull, scene_look, scene_look_at, scene_motor, scene_polygon,
@@ -213,7 +214,7 @@ cdef void make_leg(Walker* e, int i, double x, double y) noexcept nogil:
 
 cdef void make_walker(Walker* e) noexcept nogil:
     cdef double x = STEP * START_LENGTH / 2, y = GROUND_HEIGHT + 2 * LEG_HEIGHT
-    e.hull = scene_hull(e.base.world, x, y, HULL_CORNERS, 5, SCALE, WALKER, GROUND, &e.hull_touch)
+    e.hull = scene_hull(e.base.world, x, y, HULL_CORNERS, 5, SCALE, 5.0, 0.1, WALKER, GROUND, &e.hull_touch)
     e.hull.ApplyForceToCenter(b2Vec2(<float>ep_uniform(&e.base.rng, -5, 5), 0), True)
     make_leg(e, 0, x, y)
     make_leg(e, 1, x, y)
@@ -230,10 +231,11 @@ cdef void clear(Walker* e) noexcept nogil:
         e.base.world.DestroyBody(e.legs[i])
 
 
-cdef void reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
+cdef int reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
     cdef Walker* e = <Walker*>env
     if e.num_terrain:
         clear(e)
+    e.base.world.SetGravity(b2Vec2(0, -10))
     e.base.world.SetContactListener(&LISTENER)
     memset(&e.hull_touch, 0, sizeof(e.hull_touch))
     memset(e.foot_touch, 0, sizeof(e.foot_touch))
@@ -242,6 +244,7 @@ cdef void reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
     make_terrain(e, (<const Config*>options).hardcore)
     make_clouds(e)
     make_walker(e)
+    return True
 
 
 cdef inline float effort(float action) noexcept nogil:
@@ -358,7 +361,7 @@ cdef void transfer(WorldEnv* env, const WorldOptions* options, Archive* archive)
 
 cdef WorldFunctions FUNCTIONS = WorldFunctions(
     env_size=sizeof(Walker), bad_action="the action contains NaN; pass numbers, which are clipped to [-1, 1]",
-    release=NULL, seed=NULL, reset=reset, set_action=set_action, apply_forces=apply_forces, observe=observe,
+    bad_reset=NULL, release=NULL, seed=NULL, reset=reset, set_action=set_action, apply_forces=apply_forces, observe=observe,
     write=write, draw=draw, canvas_height=WALKER_HEIGHT, canvas_width=WALKER_WIDTH, forget=forget,
     transfer=transfer, state_size=1 << 17,
 )
@@ -388,7 +391,8 @@ class BipedalWalker(Box2DDefinition):
     def build(config):
         """Return the capsule of BipedalWalker under a configuration."""
         cdef Config c
-        c.base = WorldOptions(&FUNCTIONS, -10)
+        c.base.functions = &FUNCTIONS
+        fill_params(&c.base.params, {}, config, 0)
         c.hardcore = config.hardcore
         leg = [np.pi, 5, np.pi, 5]
         high = np.array([np.pi, 5, 5, 5, *leg, 5, *leg, 5, *[1] * RAYS], np.float32)

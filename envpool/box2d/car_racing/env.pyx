@@ -25,6 +25,7 @@ from envpool.box2d.car_racing.lap cimport Lap, LapBody, LapListener
 from envpool.box2d.car_racing.track cimport (
     CAR_RACING_FIELD, CAR_RACING_SCALE, TRACK_MAX, track, track_at, track_make, track_point, track_sign,
 )
+from envpool.box2d.parameters cimport fill_params
 from envpool.box2d.scene cimport SCENE_FPS, Archive, b2_staticBody, b2Body, b2FixtureDef, scene_body, scene_polygon
 from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, WorldOutcome, worlds_init
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
@@ -148,7 +149,7 @@ cdef void make_road(Racer* e, const track* t) noexcept nogil:
 
 # ---- dynamics --------------------------------------------------------------------------------------------------------
 
-cdef void reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
+cdef int reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
     cdef Racer* e = <Racer*>env
     cdef const Config* c = <const Config*>options
     cdef track t
@@ -166,6 +167,7 @@ cdef void reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
     track_make(&t, &e.base.rng)
     make_road(e, &t)
     car_create(&e.car, e.base.world, &e.lap, track_at(&t, 0))
+    return True
 
 
 cdef int32_t set_action(WorldEnv* env, const WorldOptions* options, const void* actions, int32_t id) noexcept nogil:
@@ -311,7 +313,7 @@ cdef void transfer(WorldEnv* env, const WorldOptions* options, Archive* archive)
 # ---- env definition --------------------------------------------------------------------------------------------------
 
 cdef WorldFunctions FUNCTIONS = WorldFunctions(
-    env_size=sizeof(Racer), bad_action="the action contains NaN; pass numbers", release=NULL, seed=NULL, reset=reset,
+    env_size=sizeof(Racer), bad_action="the action contains NaN; pass numbers", bad_reset=NULL, release=NULL, seed=NULL, reset=reset,
     set_action=set_action, apply_forces=apply_forces, observe=observe, write=write, draw=draw,
     canvas_height=CANVAS_HEIGHT, canvas_width=CANVAS_WIDTH, forget=forget, transfer=transfer, state_size=1 << 18,
 )
@@ -353,7 +355,8 @@ class CarRacing(Box2DDefinition):
     def build(config):
         """Return the capsule of CarRacing under a configuration."""
         cdef Config c
-        c.base = WorldOptions(&FUNCTIONS, 0)
+        c.base.functions = &FUNCTIONS
+        fill_params(&c.base.params, {}, config, 0)
         if config.version not in (2, 3):
             raise ConfigError(f"version must be 2 or 3, got {config.version}")
         if not 0 <= config.lap_complete_percent <= 1:
