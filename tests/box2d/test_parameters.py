@@ -197,7 +197,7 @@ def test_simulations_that_diverge() -> None:
             if "error" in info and info["error"][0]:
                 assert truncated and "its simulation has diverged" in info["error"][0]
                 diverged += 1
-        assert diverged > 3
+        assert diverged >= 2
         pool.set_state(genuine)
         expected = play(pool, 5)
     with envpool.make_gymnasium("LunarLander-v3", seed=2) as pool:
