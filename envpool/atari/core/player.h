@@ -23,6 +23,9 @@ class Player {
   /* Resets the game through the environment, and holds no action. */
   void reset();
 
+  /* Changes the difficulty and the chance that an action is repeated, for the next frame. */
+  void configure(ale::difficulty_t difficulty, float repeat_action_probability);
+
   /* See Emulator::act(). */
   int act(int action, bool draw);
 
