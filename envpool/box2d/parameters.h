@@ -39,4 +39,19 @@ struct LanderParams {
   double moon_friction;
 };
 
+struct WalkerParams {
+  double gravity;
+  double motors_torque, speed_hip, speed_knee;
+  double initial_random;
+  double lidar_range;
+  double hull_density, leg_density;
+  double hull_friction, friction;
+  double leg_down, leg_w, leg_h;
+  double terrain_step, terrain_length, terrain_height, terrain_grass, terrain_startpad;
+  double terrain_roughness;
+  double stump_min, stump_max;
+  double pit_min, pit_max, pit_depth;
+  double stair_width_min, stair_width_max, stair_steps_min, stair_steps_max;
+};
+
 #endif /* ENVPOOL_BOX2D_PARAMETERS_H */

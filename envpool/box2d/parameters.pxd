@@ -32,6 +32,36 @@ cdef extern from "envpool/box2d/parameters.h" nogil:
         double leg_density
         double moon_friction
 
+    cdef struct WalkerParams:
+        double gravity
+        double motors_torque
+        double speed_hip
+        double speed_knee
+        double initial_random
+        double lidar_range
+        double hull_density
+        double leg_density
+        double hull_friction
+        double friction
+        double leg_down
+        double leg_w
+        double leg_h
+        double terrain_step
+        double terrain_length
+        double terrain_height
+        double terrain_grass
+        double terrain_startpad
+        double terrain_roughness
+        double stump_min
+        double stump_max
+        double pit_min
+        double pit_max
+        double pit_depth
+        double stair_width_min
+        double stair_width_max
+        double stair_steps_min
+        double stair_steps_max
+
 
 # Fills in the table of `params` (a dict of Param), whose initial values are those of a configuration. `size` is the size
 # of the struct that gives the values names.

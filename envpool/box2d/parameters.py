@@ -27,3 +27,36 @@ LANDER = {
     "leg_density": Param(1.0, 0.2, 20, "kg/m^2", "density of the legs"),
     "moon_friction": Param(0.1, 0, 10, "", "friction coefficient of the ground"),
 }
+
+WALKER = {
+    "gravity": Param(-10.0, -50, 0, "m/s^2", "gravity; upwards"),
+    "motors_torque": Param(80.0, 0, 1000, "N m", "largest torque of the motors"),
+    "speed_hip": Param(4.0, 0.01, 100, "rad/s", "speed of the hip motors"),
+    "speed_knee": Param(6.0, 0.01, 100, "rad/s", "speed of the knee motors"),
+    "initial_random": Param(5.0, 0, 1000, "N", "largest random force at the start"),
+    "lidar_range": Param(160 / 30, 0.1, 100, "m", "range of the lidar"),
+    "hull_density": Param(5.0, 0.5, 50, "kg/m^2", "density of the hull"),
+    "leg_density": Param(1.0, 0.2, 20, "kg/m^2", "density of the legs"),
+    "hull_friction": Param(0.1, 0, 10, "", "friction coefficient of the hull"),
+    "friction": Param(2.5, 0, 10, "", "friction coefficient of the ground"),
+    "leg_down": Param(-8 / 30, -2, 2, "m", "height of the hips above the centre of the hull"),
+    "leg_w": Param(8 / 30, 0.1, 2, "m", "width of a leg"),
+    "leg_h": Param(34 / 30, 0.2, 4, "m", "height of a segment of a leg"),
+    "terrain_step": Param(14 / 30, 0.1, 5, "m", "distance from one corner of the ground to the next"),
+    "terrain_length": Param(200, 20, 400, "steps", "length of the terrain"),
+    "terrain_height": Param(400 / 30 / 4, 0, 20, "m", "mean height of the ground"),
+    "terrain_grass": Param(
+        10, 1, 400, "steps", "bound of the length of a stretch of grass, which is at least half of it"
+    ),
+    "terrain_startpad": Param(20, 1, 400, "steps", "length of the flat ground at the start"),
+    "terrain_roughness": Param(1.0, 0, 100, "m/30", "largest random change of the slope, per step"),
+    "stump_min": Param(1, 1, 10, "steps", "smallest width and height of a stump"),
+    "stump_max": Param(2, 1, 10, "steps", "largest width and height of a stump; at least stump_min"),
+    "pit_min": Param(3, 1, 20, "steps", "smallest width of a pit"),
+    "pit_max": Param(4, 1, 20, "steps", "largest width of a pit; at least pit_min"),
+    "pit_depth": Param(4.0, 0.5, 20, "steps", "depth of a pit"),
+    "stair_width_min": Param(4, 1, 20, "steps", "smallest width of a stair"),
+    "stair_width_max": Param(4, 1, 20, "steps", "largest width of a stair; at least stair_width_min"),
+    "stair_steps_min": Param(3, 1, 20, "", "smallest number of stairs"),
+    "stair_steps_max": Param(4, 1, 20, "", "largest number of stairs; at least stair_steps_min"),
+}

@@ -80,14 +80,6 @@ def test_size(task_id: str) -> None:
         assert max(sizes) < LIMIT
 
 
-def test_modes_are_options() -> None:
-    """A state of another mode is refused: the mode is set when a game starts, and no snapshot contains it."""
-    with make("Pong-v5", mode=1) as pool, make("Pong-v5") as other:
-        pool.reset()
-        with pytest.raises(StateError, match="with other options"):
-            other.set_state(pool.get_state())
-
-
 # ---- forged states ---------------------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,8 @@ TASKS: list[tuple[str, dict[str, Any]]] = [
     ("LunarLander-v3", {"enable_wind": True}),
     ("LunarLander-v2", {"enable_wind": True}),
     ("LunarLanderContinuous-v3", {}),
+    ("BipedalWalker-v3", {}),
+    ("BipedalWalkerHardcore-v3", {}),
 ]
 NUM_ENVS = 16
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.envs.box2d import lunar_lander
+from gymnasium.envs.box2d import bipedal_walker, lunar_lander
 from gymnasium.wrappers import TimeLimit
 
 import envpool
@@ -63,14 +65,14 @@ def row(values: Mapping[str, Sequence[Any]], i: int) -> dict[str, Any]:
 
 
 @contextmanager
-def landers(values: Mapping[str, Sequence[float]], task_id: str, limit: int, **options: Any) -> Iterator[Compared]:
-    """Yield a pool of landers, and upstream environments with the same values."""
+def several(
+    values: Mapping[str, Sequence[Any]], task_id: str, make: Callable[[dict[str, Any]], Any], limit: int, **options: Any
+) -> Iterator[Compared]:
+    """Yield a pool of three environments, and upstream environments that `make` returns for their values."""
     with ExitStack() as stack:
         upstreams: list[gymnasium.Env[Any, Any]] = []
         for i in range(len(SEEDS)):
-            given = row(values, i)
-            kwargs = {k: v for k, v in given.items() if k in LANDER_OPTIONS} | options
-            env = lander_variant(given).LunarLander(render_mode="rgb_array", **kwargs)
+            env = make(row(values, i))
             upstreams.append(TimeLimit(env, limit))
             stack.callback(env.close)
         pool = envpool.make_gymnasium(
@@ -78,6 +80,16 @@ def landers(values: Mapping[str, Sequence[float]], task_id: str, limit: int, **o
         )
         stack.callback(pool.close)
         yield Compared(pool, upstreams)
+
+
+def landers(values: Mapping[str, Sequence[float]], task_id: str, limit: int, **options: Any) -> Any:
+    """Return the context of landers."""
+
+    def make(given: dict[str, Any]) -> Any:
+        kwargs = {k: v for k, v in given.items() if k in LANDER_OPTIONS} | options
+        return lander_variant(given).LunarLander(render_mode="rgb_array", **kwargs)
+
+    return several(values, task_id, make, limit, **options)
 
 
 @pytest.mark.parametrize("continuous", [False, True])
@@ -102,9 +114,6 @@ def test_each_parameter_of_landers(name: str) -> None:
 
 def test_every_parameter_of_landers_has_an_effect() -> None:
     """No parameter is read from the wrong member."""
-    spec = envpool.make_spec("LunarLander-v3").param_spec
-    assert set(spec) == set(LANDERS)
-    assert all(spec[name].default == values[0] for name, values in LANDERS.items())
     trajectories = set()
     for given in ({}, *({name: values[2]} for name, values in LANDERS.items())):
         with envpool.make_gymnasium("LunarLander-v3", seed=5, enable_wind=True, **given) as pool:
@@ -112,6 +121,113 @@ def test_every_parameter_of_landers_has_an_effect() -> None:
             actions = np.random.default_rng(1).integers(0, 4, (120, 1)).astype(np.int32)
             trajectories.add(b"".join(pool.step(a)[0].tobytes() for a in actions))
     assert len(trajectories) == 1 + len(LANDERS)
+
+
+# ---- BipedalWalker ---------------------------------------------------------------------------------------------------
+
+#: Pieces of upstream's source, what replaces them, and the parameters in it.
+WALKER_TEXTS = [
+    ("self.world = Box2D.b2World()", "self.world = Box2D.b2World(gravity=(0, {gravity}))"),
+    ("density=5.0", "density={hull_density}"),
+    ("density=1.0", "density={leg_density}"),
+    ("friction=0.1", "friction={hull_friction}"),
+    ("uniform(-1, 1) / SCALE", "uniform(-{terrain_roughness}, {terrain_roughness}) / SCALE"),
+    ("self.np_random.integers(1, 3)", "self.np_random.integers({stump_min}, {stump_max} + 1)"),
+    ("counter = self.np_random.integers(3, 5)", "counter = self.np_random.integers({pit_min}, {pit_max} + 1)"),
+    ("self.np_random.integers(4, 5)", "self.np_random.integers({stair_width_min}, {stair_width_max} + 1)"),
+    (
+        "stair_steps = self.np_random.integers(3, 5)",
+        "stair_steps = self.np_random.integers({stair_steps_min}, {stair_steps_max} + 1)",
+    ),
+    ("4 * TERRAIN_STEP", "{pit_depth} * TERRAIN_STEP"),
+]
+WALKERS: dict[str, list[Any]] = {
+    "gravity": [-10.0, -3.5, -20],
+    "motors_torque": [80.0, 33.3, 200],
+    "speed_hip": [4.0, 4.3, 9],
+    "speed_knee": [6.0, 2.7, 11],
+    "initial_random": [5.0, 50.5, 0],
+    "lidar_range": [160 / 30, 2.3, 11],
+    "hull_density": [5.0, 3.3, 9],
+    "leg_density": [1.0, 2.2, 0.6],
+    "hull_friction": [0.1, 0, 1.3],
+    "friction": [2.5, 0.4, 5],
+    "leg_down": [-8 / 30, 0.1, -0.5],
+    "leg_w": [8 / 30, 0.35, 0.15],
+    "leg_h": [34 / 30, 0.9, 1.4],
+    "terrain_step": [14 / 30, 0.7, 0.3],
+    "terrain_length": [200, 121, 377],
+    "terrain_height": [400 / 30 / 4, 2.5, 5],
+    "terrain_grass": [10, 4, 25],
+    "terrain_startpad": [20, 11, 30],
+    "terrain_roughness": [1.0, 2.5, 0.2],
+    "stump_min": [1, 2, 1],
+    "stump_max": [2, 3, 1],
+    "pit_min": [3, 2, 5],
+    "pit_max": [4, 2, 9],
+    "pit_depth": [4.0, 2.5, 6],
+    "stair_width_min": [4, 3, 2],
+    "stair_width_max": [4, 5, 2],
+    "stair_steps_min": [3, 2, 5],
+    "stair_steps_max": [4, 2, 8],
+}
+
+
+def make_walker(given: dict[str, Any], **options: Any) -> Any:
+    """Return an upstream environment with other values."""
+    whole = {name: values[0] for name, values in WALKERS.items()} | given
+    texts = {old: new.format(**whole) for old, new in WALKER_TEXTS}
+    in_texts = set(re.findall("{(.*?)}", " ".join(new for _, new in WALKER_TEXTS)))
+    names = {k.upper(): v for k, v in given.items() if k not in in_texts}
+    module = variant(bipedal_walker, names, texts)
+    return module.BipedalWalker(render_mode="rgb_array", **options)
+
+
+@pytest.mark.parametrize("hardcore", [False, True])
+def test_all_parameters_of_walkers(hardcore: bool) -> None:
+    make = partial(make_walker, hardcore=hardcore)
+    with several(WALKERS, "BipedalWalker-v3", make, 70, hardcore=hardcore) as compared:
+        compared.reset(SEEDS)
+        compared.step(160, shown=(5, 100))
+        assert compared.episodes >= 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(WALKERS))
+def test_each_parameter_of_walkers(name: str) -> None:
+    make = partial(make_walker, hardcore=True)
+    with several({name: WALKERS[name]}, "BipedalWalkerHardcore-v3", make, 60) as compared:
+        compared.reset(SEEDS)
+        compared.step(130, shown=range(0, 130, 40))
+
+
+def test_walkers_change_at_the_next_reset() -> None:
+    """The world stays, with another gravity and another terrain."""
+    changed = {"gravity": -6.5, "terrain_length": 150, "terrain_grass": 6, "motors_torque": 120.0}
+    make = partial(make_walker, hardcore=True)
+    with several({"friction": [2.5] * 3}, "BipedalWalkerHardcore-v3", make, 40) as compared:
+
+        def change(i: int) -> None:
+            env: Any = compared.upstreams[i].unwrapped
+            env.world.gravity = (0, changed["gravity"])
+            env.reset.__globals__.update({k.upper(): v for k, v in changed.items() if k != "gravity"})
+
+        compared.reset(SEEDS)
+        compared.step(20)
+        compared.pool.set_params(changed)
+        compared.before_reset = change
+        compared.step(120, shown=(100,))
+
+
+def test_every_parameter_has_its_default() -> None:
+    """The tables of the tests are complete, and begin with upstream's values."""
+    for task_id, values in (("LunarLander-v3", LANDERS), ("BipedalWalker-v3", WALKERS)):
+        spec = envpool.make_spec(task_id).param_spec
+        assert set(spec) == set(values)
+        assert all(spec[name].default == column[0] for name, column in values.items())
+
+
+# ---- changes and bad values ------------------------------------------------------------------------------------------
 
 
 def test_parameters_change_at_the_next_reset() -> None:
