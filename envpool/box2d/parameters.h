@@ -54,4 +54,14 @@ struct WalkerParams {
   double stair_width_min, stair_width_max, stair_steps_min, stair_steps_max;
 };
 
+struct RacerParams {
+  double size;
+  double engine_power, wheel_moment_of_inertia, friction_limit;
+  double grass_friction, brake_force;
+  double track_rad, track_detail_step, track_turn_rate;
+  double track_width, border, border_min_count;
+  double playfield;
+  double lap_complete_percent;
+};
+
 #endif /* ENVPOOL_BOX2D_PARAMETERS_H */

@@ -62,6 +62,22 @@ cdef extern from "envpool/box2d/parameters.h" nogil:
         double stair_steps_min
         double stair_steps_max
 
+    cdef struct RacerParams:
+        double size
+        double engine_power
+        double wheel_moment_of_inertia
+        double friction_limit
+        double grass_friction
+        double brake_force
+        double track_rad
+        double track_detail_step
+        double track_turn_rate
+        double track_width
+        double border
+        double border_min_count
+        double playfield
+        double lap_complete_percent
+
 
 # Fills in the table of `params` (a dict of Param), whose initial values are those of a configuration. `size` is the size
 # of the struct that gives the values names.

@@ -60,3 +60,23 @@ WALKER = {
     "stair_steps_min": Param(3, 1, 20, "", "smallest number of stairs"),
     "stair_steps_max": Param(4, 1, 20, "", "largest number of stairs; at least stair_steps_min"),
 }
+
+_SIZE = 0.02
+CAR = {
+    "size": Param(
+        _SIZE, 0.005, 0.1, "m", "unit of the outlines of the car; sets its mass, but not the constants below"
+    ),
+    "engine_power": Param(100000000 * _SIZE * _SIZE, 0, 1e6, "W", "power of the engine"),
+    "wheel_moment_of_inertia": Param(4000 * _SIZE * _SIZE, 0.1, 100, "kg m^2", "moment of inertia of a wheel"),
+    "friction_limit": Param(1000000 * _SIZE * _SIZE, 1, 1e5, "N", "force beyond which a wheel slides on the road"),
+    "grass_friction": Param(0.6, 0, 10, "", "friction of the grass, as a multiple of that of the road"),
+    "brake_force": Param(15.0, 0, 1000, "rad/s", "change of the speed of a wheel per step of full braking"),
+    "track_rad": Param(900 / 6, 40, 300, "m", "radius of the circle around which the track winds"),
+    "track_detail_step": Param(21 / 6, 1, 20, "m", "length of a tile"),
+    "track_turn_rate": Param(0.31, 0.01, 1.5, "rad", "largest turn from one tile to the next"),
+    "track_width": Param(40 / 6, 1, 30, "m", "half of the width of the road"),
+    "border": Param(8 / 6, 0, 10, "m", "width of the borders of sharp turns"),
+    "border_min_count": Param(4, 1, 20, "tiles", "length of a turn that gets a border"),
+    "playfield": Param(2000 / 6, 50, 600, "m", "half of the width of the field"),
+    "lap_complete_percent": Param(0.95, 0, 1, "", "fraction of the tiles that the car must visit to finish a lap"),
+}

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.wrappers import TimeLimit
+
+import envpool
+
+SEEDS = [3, 14, 15]
 
 
 def same_bits(expected: Any, got: Any, what: str) -> None:
@@ -79,3 +85,26 @@ class Compared:
             if t in shown:
                 for i, frame in enumerate(self.pool.render()):
                     same_bits(self.upstreams[i].render(), frame, f"frame of env {i} after step {self.records}")
+
+
+def row(values: Mapping[str, Sequence[Any]], i: int) -> dict[str, Any]:
+    """Return the values of one environment."""
+    return {name: column[i] for name, column in values.items()}
+
+
+@contextmanager
+def several(
+    values: Mapping[str, Sequence[Any]], task_id: str, make: Callable[[dict[str, Any]], Any], limit: int, **options: Any
+) -> Iterator[Compared]:
+    """Yield a pool of three environments, and upstream environments that `make` returns for their values."""
+    with ExitStack() as stack:
+        upstreams: list[gymnasium.Env[Any, Any]] = []
+        for i in range(len(SEEDS)):
+            env = make(row(values, i))
+            upstreams.append(TimeLimit(env, limit))
+            stack.callback(env.close)
+        pool = envpool.make_gymnasium(
+            task_id, num_envs=3, seed=SEEDS, max_episode_steps=limit, render_mode="rgb_array", **values, **options
+        )
+        stack.callback(pool.close)
+        yield Compared(pool, upstreams)

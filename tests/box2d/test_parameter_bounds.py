@@ -15,6 +15,7 @@ TASKS: list[tuple[str, dict[str, Any]]] = [
     ("LunarLanderContinuous-v3", {}),
     ("BipedalWalker-v3", {}),
     ("BipedalWalkerHardcore-v3", {}),
+    ("CarRacing-v3", {}),
 ]
 NUM_ENVS = 16
 
@@ -58,11 +59,13 @@ def survive(task_id: str, options: dict[str, Any], seed: int, steps: int) -> Non
             if t % 100 == 0:
                 pool.set_params(drawn(rng, pool.spec.param_spec, NUM_ENVS))
                 pool.reset()
-            obs, reward, *_ = pool.step(actions_of(rng, pool))
+            obs, reward, _, _, info = pool.step(actions_of(rng, pool))
             assert np.isfinite(obs).all() and np.isfinite(reward).all()
             if t % 25 == 7:
-                pool.set_state(pool.get_state())
-                pool.render()
+                errors = info.get("error", np.full(NUM_ENVS, None))
+                sound = [i for i in range(NUM_ENVS) if not errors[i]]
+                pool.set_state(pool.get_state(sound), sound)
+                pool.render(sound)
 
 
 @pytest.mark.parametrize(("task_id", "options"), TASKS)

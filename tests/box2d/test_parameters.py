@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 from gymnasium.envs.box2d import bipedal_walker, lunar_lander
@@ -17,11 +15,10 @@ from gymnasium.wrappers import TimeLimit
 import envpool
 from envpool.box2d.upstream import LunarLanderV2
 from envpool.errors import ConfigError, StateError
-from tests.box2d.compared import Compared
+from tests.box2d.car_racing.test_parameters import CARS
+from tests.box2d.compared import SEEDS, Compared, several
 from tests.box2d.variants import variant
 from tests.support.saved import CORE, body_of, core_at, play, sealed
-
-SEEDS = [3, 14, 15]
 
 #: What a parameter of LunarLander is called upstream: a piece of the source for those that have no name.
 LANDER_TEXTS = {
@@ -57,29 +54,6 @@ def lander_variant(values: Mapping[str, float]) -> Any:
     texts = {LANDER_TEXTS[k][0]: LANDER_TEXTS[k][1].format(v) for k, v in values.items() if k in LANDER_TEXTS}
     names = {k.upper(): v for k, v in values.items() if k not in LANDER_TEXTS and k not in LANDER_OPTIONS}
     return variant(lunar_lander, names, texts)
-
-
-def row(values: Mapping[str, Sequence[Any]], i: int) -> dict[str, Any]:
-    """Return the values of one environment."""
-    return {name: column[i] for name, column in values.items()}
-
-
-@contextmanager
-def several(
-    values: Mapping[str, Sequence[Any]], task_id: str, make: Callable[[dict[str, Any]], Any], limit: int, **options: Any
-) -> Iterator[Compared]:
-    """Yield a pool of three environments, and upstream environments that `make` returns for their values."""
-    with ExitStack() as stack:
-        upstreams: list[gymnasium.Env[Any, Any]] = []
-        for i in range(len(SEEDS)):
-            env = make(row(values, i))
-            upstreams.append(TimeLimit(env, limit))
-            stack.callback(env.close)
-        pool = envpool.make_gymnasium(
-            task_id, num_envs=3, seed=SEEDS, max_episode_steps=limit, render_mode="rgb_array", **values, **options
-        )
-        stack.callback(pool.close)
-        yield Compared(pool, upstreams)
 
 
 def landers(values: Mapping[str, Sequence[float]], task_id: str, limit: int, **options: Any) -> Any:
@@ -221,13 +195,10 @@ def test_walkers_change_at_the_next_reset() -> None:
 
 def test_every_parameter_has_its_default() -> None:
     """The tables of the tests are complete, and begin with upstream's values."""
-    for task_id, values in (("LunarLander-v3", LANDERS), ("BipedalWalker-v3", WALKERS)):
+    for task_id, values in (("LunarLander-v3", LANDERS), ("BipedalWalker-v3", WALKERS), ("CarRacing-v3", CARS)):
         spec = envpool.make_spec(task_id).param_spec
         assert set(spec) == set(values)
         assert all(spec[name].default == column[0] for name, column in values.items())
-
-
-# ---- changes and bad values ------------------------------------------------------------------------------------------
 
 
 def test_parameters_change_at_the_next_reset() -> None:

@@ -5,10 +5,8 @@
 #include <stdint.h>
 
 #define CAR_RACING_SCALE 6.0
-#define CAR_RACING_FIELD (2000 / CAR_RACING_SCALE) /* half the width of the field, m */
 
-/* Outlines are in units of CAR_RACING_UNIT metres. */
-#define CAR_RACING_UNIT 0.02
+/* Outlines are in units of the parameter `size`. */
 #define CAR_RACING_WHEEL_RADIUS 27.0
 #define CAR_RACING_WHEEL_WIDTH 14.0 /* half the width of a wheel */
 #define CAR_RACING_HULL_PARTS 4
