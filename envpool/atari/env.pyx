@@ -284,8 +284,8 @@ def screen_size(bytes rom):
 
 
 def build(config, game, bytes rom, params, render_size=None):
-    """Return the capsule of a task with checked options, the result of `find` for its game, the game's ROM, and the table
-    of its parameters.
+    """Return the capsule of a task with checked options, the result of `find` for its game, the game's ROM, and the
+    table of its parameters.
 
     `render_size`, the height and the width of rendered frames (0: those of the screen), makes a capsule that renders.
     """

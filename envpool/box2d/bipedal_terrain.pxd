@@ -1,4 +1,4 @@
-"""The terrain of BipedalWalker: the ground with its obstacles, and clouds. The draws are upstream's, in the same order."""
+"""The terrain of BipedalWalker: the ground with its obstacles, and clouds, from random numbers in upstream's order."""
 
 from libc.math cimport cos, sin
 from libc.stdint cimport int32_t, int64_t
@@ -33,8 +33,8 @@ cdef extern from "envpool/box2d/bipedal_walker_frame.h" nogil:
 
 cdef enum:
     GROUND = 0x0001                     # category bit
-    # Edges, and the polygons of obstacles: an obstacle of n polygons has at least n steps, and the last one may go beyond
-    # the end of the terrain.
+    # Edges, and the polygons of obstacles: an obstacle of n polygons has at least n steps, and the last one may go
+    # beyond the end of the terrain.
     MAX_TERRAIN = 2 * WALKER_LENGTH + 20
 
 cdef enum Spot:
@@ -79,7 +79,8 @@ cdef inline void make_terrain(Terrain* t, b2World* world, const WalkerParams* p,
                               bint hardcore) noexcept nogil:
     cdef double step = p.terrain_step, mean = p.terrain_height, depth = p.pit_depth * p.terrain_step
     cdef double velocity = 0, y = mean, x, below, stair_y = 0
-    cdef int64_t counter = <int64_t>p.terrain_startpad, spot = GRASS, stair_steps = 0, stair_width = 1, stair_height = 0, s
+    cdef int64_t counter = <int64_t>p.terrain_startpad, spot = GRASS, s
+    cdef int64_t stair_steps = 0, stair_width = 1, stair_height = 0
     cdef bint is_first = False          # whether this is the first step of a spot
     cdef b2FixtureDef edge
     cdef int64_t grass = <int64_t>p.terrain_grass

@@ -257,7 +257,8 @@ cdef void transfer(WorldEnv* env, const WorldOptions* options, Archive* archive)
 
 cdef WorldFunctions FUNCTIONS = WorldFunctions(
     env_size=sizeof(Walker), bad_action="the action contains NaN; pass numbers, which are clipped to [-1, 1]",
-    bad_reset=NULL, release=NULL, seed=NULL, reset=reset, set_action=set_action, apply_forces=apply_forces, observe=observe,
+    bad_reset=NULL, release=NULL, seed=NULL, reset=reset, set_action=set_action, apply_forces=apply_forces,
+    observe=observe,
     write=write, draw=draw, canvas_height=WALKER_HEIGHT, canvas_width=WALKER_WIDTH, forget=forget,
     transfer=transfer, state_size=1 << 17,
 )

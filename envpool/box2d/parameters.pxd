@@ -79,8 +79,8 @@ cdef extern from "envpool/box2d/parameters.h" nogil:
         double lap_complete_percent
 
 
-# Fills in the table of `params` (a dict of Param), whose initial values are those of a configuration. `size` is the size
-# of the struct that gives the values names.
+# Fills in the table of `params` (a dict of Param), whose initial values are those of a configuration. `size` is the
+# size of the struct that gives the values names.
 cdef inline int fill_params(WorldParams* table, dict params, config, size_t size) except -1:
     if len(params) > WORLD_MAX_PARAMS or size != len(params) * sizeof(double):
         raise AssertionError(f"{len(params)} parameters do not fit a struct of {size} bytes")
