@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,10 @@ class Param:
         Unit of the value; empty if it has none.
     text : str
         One line about the meaning.
+    common : {"max", "min"}
+        Which of the values of a pool's environments `EnvDefinition.build` sees, for instance as the bound of a space.
+    convert : callable, optional
+        Returns a value that the user has passed as numbers, or raises ConfigError; by default values are numbers.
     """
 
     default: Any
@@ -35,6 +39,8 @@ class Param:
     high: float = np.inf
     unit: str = ""
     text: str = ""
+    common: Literal["max", "min"] = "max"
+    convert: Callable[[Any], Any] | None = None
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -94,6 +100,7 @@ def check_value(name: str, param: Param, value: Any, count: int) -> npt.NDArray[
     ConfigError
         The shape, or an element, is not allowed.
     """
+    value = value if param.convert is None else param.convert(value)
     try:
         given = np.array(value)
     except ValueError as error:

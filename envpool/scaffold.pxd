@@ -5,7 +5,8 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t
 
 from envpool.env cimport (
-    ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup, envpool_snapshots,
+    ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_params, envpool_rows, envpool_seeds, envpool_setup,
+    envpool_snapshots,
 )
 
 cdef extern from "envpool/scaffold.h" nogil:
@@ -30,6 +31,11 @@ cdef extern from "envpool/scaffold.h" nogil:
                                 int (*has_generator)(const void* record) noexcept nogil)
     void envpool_new_params(void* state, double** params, const double* initial, int32_t count)
     void envpool_with_params(envpool_env* env)
+    int envpool_set_doubles(void* state, const envpool_params* call)
+    const double* envpool_common_params(const envpool_state* s)
+    int32_t envpool_params_vary(const envpool_state* s)
+    void envpool_note_params_vary(envpool_state* s)
+    int envpool_set_records(void* state, const envpool_snapshots* snapshots)
 
     envpool_env envpool_new_env(
         const char* name,

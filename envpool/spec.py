@@ -305,17 +305,17 @@ def validate_params(config: Any, params: Mapping[str, Param]) -> tuple[Any, Any]
     """Return a configuration with checked parameters, or raise ConfigError or TypeError.
 
     The second result is the configuration for environments that have no values of their own: a parameter with one value
-    per environment is replaced by the largest of them.
+    per environment is replaced by the largest of them or the smallest, see `Param.common`.
     """
-    values, largest = {}, {}
+    values, common = {}, {}
     for name, param in params.items():
         given = getattr(config, name)
         given = param.default if given is None else given
         array = check_value(name, param, given, config.num_envs)
         has_rows = np.ndim(given) == array.ndim
-        largest[name] = to_tuple(array.max(axis=0).tolist())
+        common[name] = to_tuple(getattr(array, param.common)(axis=0).tolist())
         values[name] = to_tuple((array if has_rows else array[0]).tolist())
-    return config._replace(**values), config._replace(**largest)
+    return config._replace(**values), config._replace(**common)
 
 
 def to_tuple(nest: Any) -> Any:

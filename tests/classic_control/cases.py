@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import FunctionType, MethodType
 from typing import Any
 
 import gymnasium
@@ -15,15 +16,37 @@ from tests.support.oracles.gymnasium_oracle import Upstream
 from tests.support.oracles.trajectory import Trajectory
 
 
+#: Constants that upstream has in the code of a method: env, name of the parameter -> method, value.
+LITERALS: dict[tuple[str, str], tuple[str, float]] = {
+    ("Continuous_MountainCarEnv", "gravity"): ("step", 0.0025),
+    ("AcrobotEnv", "gravity"): ("_dsdt", 9.8),
+}
+
+
+def change(env: Any, attributes: Mapping[str, Any]) -> None:
+    """Set attributes of an upstream environment, and those that it derives from them when it is made."""
+    for name, value in attributes.items():
+        if (type(env).__name__, name) in LITERALS:
+            method, literal = LITERALS[type(env).__name__, name]
+            code = getattr(type(env), method).__code__
+            assert code.co_consts.count(literal) == 1
+            changed = code.replace(co_consts=tuple(value if c == literal else c for c in code.co_consts))
+            setattr(env, method, MethodType(FunctionType(changed, getattr(type(env), method).__globals__), env))
+        else:
+            assert hasattr(env, name)
+            setattr(env, name, value)
+    if type(env).__name__ == "CartPoleEnv":
+        env.total_mass = env.masspole + env.masscart
+        env.polemass_length = env.masspole * env.length
+
+
 def upstream_of(
     task_id: str, kwargs: Mapping[str, Any] | None = None, attributes: Mapping[str, Any] | None = None
 ) -> Upstream:
     """Return the oracle of a task, with arguments of ``gymnasium.make`` and attributes that are set afterwards."""
 
     def set_attributes(env: gymnasium.Env[Any, Any]) -> None:
-        for name, value in (attributes or {}).items():
-            assert hasattr(env.unwrapped, name)
-            setattr(env.unwrapped, name, value)
+        change(env.unwrapped, attributes or {})
 
     return Upstream.of(upstream.upstream_of(task_id), kwargs=kwargs or {}, prepare=set_attributes)
 
@@ -58,6 +81,31 @@ OPTIONS: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str, ...]]] = [
     ("Acrobot-v1", {}, {"book_or_nips": "nips", "torque_noise_max": 1000.0}, DISCRETE),
 ]
 
+#: Task, parameters, modes of actions. Each parameter of each task is in one of them with a value that is not exact in
+#: float32.
+PARAMS: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
+    ("CartPole-v1", {"gravity": 3.7, "masscart": 2.3, "masspole": 0.35}, DISCRETE),
+    ("CartPole-v1", {"length": 1.3, "force_mag": 7.1, "tau": 0.013}, DISCRETE),
+    ("CartPole-v1", {"theta_threshold_radians": 0.77, "x_threshold": 0.9, "gravity": -1.1}, DISCRETE),
+    (PENDULUM, {"m": 0.7, "l": 1.9, "g": 3.3}, CONTINUOUS),
+    (PENDULUM, {"dt": 0.013, "max_speed": 3.1, "max_torque": 5.7}, CONTINUOUS),
+    (PENDULUM, {"max_speed": 0.0, "max_torque": 0.1}, DISCRETE),
+    (CAR, {"force": 0.0031, "gravity": 0.0017, "max_speed": 0.051}, DISCRETE),
+    (CAR, {"min_position": -0.71, "max_position": 0.33, "goal_position": 0.21, "goal_velocity": 0.003}, DISCRETE),
+    (CAR, {"min_position": -0.5, "max_position": -0.45, "goal_position": -0.47, "goal_velocity": -0.01}, DISCRETE),
+    (FORCE, {"power": 0.0041, "gravity": 0.0019, "max_speed": 0.043}, CONTINUOUS),
+    (FORCE, {"min_position": -0.71, "max_position": 0.33, "goal_position": 0.21, "goal_velocity": 0.003}, CONTINUOUS),
+    (FORCE, {"min_position": -0.5, "max_position": -0.45, "goal_position": -0.47, "goal_velocity": -0.01}, CONTINUOUS),
+    (FORCE, {"min_action": -0.3, "max_action": 0.7, "power": 0.0123, "goal_velocity": -0.04}, CONTINUOUS),
+    (FORCE, {"min_position": -0.71, "goal_position": -0.71, "goal_velocity": -0.02}, CONTINUOUS),
+    (FORCE, {"max_position": 0.1, "goal_position": 0.1, "power": 0.01}, CONTINUOUS),
+    (FORCE, {"max_position": 0.1, "goal_position": 0.1000000001, "power": 0.01}, CONTINUOUS),
+    ("Acrobot-v1", {"dt": 0.07, "LINK_LENGTH_1": 1.3, "LINK_LENGTH_2": 0.6, "LINK_MASS_1": 0.7}, DISCRETE),
+    ("Acrobot-v1", {"LINK_MASS_2": 1.9, "LINK_COM_POS_1": 0.31, "LINK_COM_POS_2": 0.83, "LINK_MOI": 0.57}, DISCRETE),
+    ("Acrobot-v1", {"MAX_VEL_1": 1.7, "MAX_VEL_2": 3.1, "gravity": 4.3, "torque_noise_max": 0.3}, DISCRETE),
+    ("Acrobot-v1", {"AVAIL_TORQUE": (-2.7, 0.3, 3.9), "book_or_nips": "nips", "LINK_LENGTH_1": 0.8}, DISCRETE),
+]
+
 
 def assert_both_ends_at_once(expected: Trajectory) -> None:
     """Assert that a step both terminated and truncated an episode."""
@@ -88,6 +136,19 @@ def exactness() -> Iterator[ExactnessCase]:
                     options | attributes,
                     actions=mode,
                     steps=steps,
+                    min_episodes=0,
+                    is_slow=is_slow,
+                )
+        for task_id, params, modes in PARAMS:
+            for mode in modes:
+                yield ExactnessCase(
+                    task_id,
+                    upstream_of(task_id, {}, params),
+                    f"{describe(params)}-{length}",
+                    params,
+                    actions=mode,
+                    steps=steps,
+                    runs=[{"num_threads": 2}, {"num_threads": 2, "batch_size": 5}],
                     min_episodes=0,
                     is_slow=is_slow,
                 )
@@ -175,6 +236,14 @@ def frames() -> Iterator[FrameCase]:
         if task_id in (FORCE, PENDULUM):
             options = {"seeds": (0, 1, 2), "mode": "out_of_range", "steps": (1, 2, 3, 4, 60)}
             yield FrameCase(task_id, make, "out_of_range", None, options)
+    for task_id, params, _ in PARAMS:
+        yield FrameCase(
+            task_id,
+            rendered(upstream_of(task_id, {}, params)),
+            describe(params),
+            None,
+            {"seeds": (0, 1, 2), "mode": "sticky", "steps": (0, 1, 2, 9, 60, 130, 180), "options": params},
+        )
 
 
 FRAMES = list(frames())
