@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType
 from typing import Any
 
 import gymnasium
+import numpy as np
 
+import envpool
 from envpool.classic_control import upstream
 from envpool.classic_control.upstream import UPSTREAM_IDS
+from envpool.verify.gymnasium_oracle import GymnasiumPlayer
 from tests.conformance.cases import ExactnessCase, FrameCase, StateCase, UndisturbedCase, describe
 from tests.support.oracles.frames import STEPS, rendered
 from tests.support.oracles.gymnasium_oracle import Upstream
@@ -107,6 +111,37 @@ PARAMS: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
 ]
 
 
+@dataclass(frozen=True)
+class OwnValues(Upstream):
+    """Upstream environments of which environment i has row i of each parameter.
+
+    Attributes
+    ----------
+    rows : mapping of str to array_like
+        Values by the names of the parameters, one row for each environment.
+    """
+
+    rows: Mapping[str, Any] = field(default_factory=dict)
+
+    def start(self, seed: int) -> GymnasiumPlayer:
+        player = super().start(seed)
+        values = {name: rows[seed % 1000] for name, rows in self.rows.items()}
+        change(player.env.unwrapped, values)
+        return player
+
+    def play(self, case: Any) -> tuple[Any, list[int], Trajectory]:
+        return super().play(replace(case, options={}))
+
+
+def own_values(task_id: str, num_envs: int) -> dict[str, Any]:
+    """Return one value for each environment of each parameter of a task, near its default."""
+    rng = np.random.default_rng(5)
+    spec = envpool.make_spec(task_id).param_spec
+    defaults = {name: np.asarray(param.default) for name, param in spec.items()}
+    factors = {name: rng.uniform(0.7, 1.4, (num_envs, *value.shape)) for name, value in defaults.items()}
+    return {name: (factors[name] * value).tolist() for name, value in defaults.items()}
+
+
 def assert_both_ends_at_once(expected: Trajectory) -> None:
     """Assert that a step both terminated and truncated an episode."""
     assert (expected.arrays["terminated"] & expected.arrays["truncated"]).any()
@@ -162,6 +197,11 @@ def exactness() -> Iterator[ExactnessCase]:
             actions="sticky",
             steps=130,
             runs=SYNC + ASYNC,
+        )
+        rows = own_values(task_id, 16)
+        upstream_rows = OwnValues.of(upstream_of(task_id, limit), rows=rows)
+        yield ExactnessCase(
+            task_id, upstream_rows, "own parameters", limit | rows, actions="sticky", steps=130, runs=SYNC + ASYNC
         )
         # Loops over spans of any length: shorter than a vector register, and longer than the envs of one call.
         for num_envs in (1, 3, 37, 1100):
@@ -256,4 +296,5 @@ STATES = [
     StateCase(PENDULUM, actions="non_finite"),
     StateCase(FORCE, actions="non_finite"),
     StateCase("Acrobot-v1", {"torque_noise_max": 2.0}),
+    *(StateCase(task_id, params) for task_id, params, _ in PARAMS[::3]),
 ]
