@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ class Param:
 
     Attributes
     ----------
-    default : float, int or nested tuple
+    default : float, int, bool, nested tuple or numpy.ndarray
         The value of the upstream environment, which sets dtype and shape: a float is a float64, an int an int64.
     low, high : float
         Smallest and largest allowed value of each element; infinite for no bound. Values must be finite in any case.
@@ -58,20 +58,44 @@ class Param:
         high = None if np.isposinf(self.high) else self.high
         return Field(name, self.dtype, self.shape, low, high)
 
+    def converted(self, value: Any) -> Any:
+        """Return a value that the user has passed as numbers."""
+        return value if self.convert is None else self.convert(value)
+
+    def is_allowed(self, given: npt.NDArray[Any], array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Return which elements of `array`, which was converted from `given`, are allowed."""
+        if self.dtype.kind == "b":
+            return array == given
+        fits = array == given if self.dtype.kind in "iu" else np.isfinite(array)
+        return fits & (array >= self.low) & (array <= self.high)
+
     def allowed(self) -> str:
         """Return a text that says which values are allowed."""
+        if self.dtype.kind == "b":
+            return "booleans"
         kind = "integers" if self.dtype.kind in "iu" else "finite numbers"
-        bounds = [
-            f"{word} {value:g}"
-            for word, value in (("at least", self.low), ("at most", self.high))
-            if np.isfinite(value)
-        ]
+        low, high = self.low, self.high
+        if self.dtype.kind in "iu" and self.dtype != np.int64:
+            low, high = max(low, np.iinfo(self.dtype).min), min(high, np.iinfo(self.dtype).max)
+        bounds = [f"{word} {value:g}" for word, value in (("at least", low), ("at most", high)) if np.isfinite(value)]
         return f"{kind} of {' and '.join(bounds)}" if bounds else kind
 
 
 def param_fields(params: Mapping[str, Param]) -> list[Field]:
     """Return the parameter table of an environment definition, for ``define(params=)``."""
     return [param.field(name) for name, param in params.items()]
+
+
+def check_table(env: str, params: Mapping[str, Param], table: Sequence[Field]) -> None:
+    """Raise ValueError unless the parameters of a class are those in the table of its environment definition."""
+    declared = [(name, param.dtype, param.shape) for name, param in params.items()]
+    built = [(field.name, field.dtype, field.shape) for field in table]
+    if declared != built:
+        different = [row for row in (*declared, *built) if row not in declared or row not in built] or built
+        raise ValueError(
+            f"env {env}: the parameters of its class and those of its env definition must have the same names, dtypes, "
+            f"shapes and order, but they differ in {different[0]}: pass define(params=param_fields(...))"
+        )
 
 
 def check_value(name: str, param: Param, value: Any, count: int) -> npt.NDArray[Any]:
@@ -100,25 +124,26 @@ def check_value(name: str, param: Param, value: Any, count: int) -> npt.NDArray[
     ConfigError
         The shape, or an element, is not allowed.
     """
-    value = value if param.convert is None else param.convert(value)
+    value = param.converted(value)
     try:
         given = np.array(value)
     except ValueError as error:
         raise TypeError(f"{name} must be numbers, got {value!r}: {error}") from error
-    is_integer = param.dtype.kind in "iu"
-    if given.dtype.kind not in ("iu" if is_integer else "iuf"):
+    if given.dtype.kind not in {"b": "biu", "f": "iuf"}.get(param.dtype.kind, "iu"):
         raise TypeError(f"{name} must be {param.allowed()}, got {value!r}")
     shapes = (param.shape, (count, *param.shape))
     if given.shape not in shapes:
         raise ConfigError(
             f"{name} must have the shape {shapes[0]}, or {shapes[1]} for one value per environment, got {given.shape}"
         )
-    array = np.array(given.reshape(-1, *param.shape), param.dtype, order="C")
-    is_allowed = np.isfinite(array) & (array >= param.low) & (array <= param.high)
+    given_rows = given.reshape(-1, *param.shape)
+    with np.errstate(over="ignore"):
+        array = np.array(given_rows, param.dtype, order="C")
+    is_allowed = param.is_allowed(given_rows, array)
     if not is_allowed.all():
         at = np.argwhere(~is_allowed)[0]
-        where = "" if given.shape == () else str(list(at[array.ndim - given.ndim :]))
-        raise ConfigError(f"{name}{where} is {array[tuple(at)]}, allowed are {param.allowed()}")
+        where = "" if given.shape == () else str(at[array.ndim - given.ndim :].tolist())
+        raise ConfigError(f"{name}{where} is {given_rows[tuple(at)]}, allowed are {param.allowed()}")
     return array
 
 

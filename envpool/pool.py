@@ -301,7 +301,7 @@ class EnvPool(StatefulPool):
         self.close()
 
     def __repr__(self) -> str:
-        return type(self).__name__ + repr(self.spec.config)[len("Config") :]
+        return type(self).__name__ + self.spec.text()
 
     __str__ = __repr__
 

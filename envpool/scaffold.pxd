@@ -18,6 +18,7 @@ cdef extern from "envpool/scaffold.h" nogil:
         void* records
         size_t record_size
         int32_t num_envs
+        int32_t has_failed
         int (*is_valid)(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil
 
     void* envpool_new_state(const envpool_setup* setup, size_t state_size, size_t record_size)
