@@ -87,6 +87,9 @@ class EnvSpec:
     ----------
     config : namedtuple
         The validated configuration; a ``batch_size`` of 0 is replaced by ``num_envs``.
+    common_config : namedtuple
+        The configuration that the methods of the environment definition get: a parameter with one value per environment
+        is replaced by the largest or the smallest of them, see `envpool.params.Param`.
     env : type
         Class of the environment that the task table names.
     definition : type
@@ -122,8 +125,8 @@ class EnvSpec:
     def __init__(self, config: Any):
         self.config = validate(config, self.definition.params)
         self._params = dict(self.definition.resolve_params(self.config))
-        self.config, common = validate_params(self.config, self._params)
-        self.capsule = upgrade_capsule(self.definition.build(common))
+        self.config, self.common_config = validate_params(self.config, self._params)
+        self.capsule = upgrade_capsule(self.definition.build(self.common_config))
         self._description = describe(self.capsule)
         check_table(self._description.name, self._params, self._description.params)
         self._made_spaces: dict[str, tuple[Any, Any]] = {}

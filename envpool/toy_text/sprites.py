@@ -82,7 +82,7 @@ def lake(rows: Sequence[str], height: int, width: int) -> bytes:
     for letter, crack in TILES:
         one = surface_of(pygame, max(cell[1], 1), max(cell[0], 1))
         draw(one, 0, 0, letter, crack)
-        tiles.append(rgba(pygame, one))
+        tiles.append(np.dstack([rgb(pygame, one), np.full((*one.get_size()[::-1], 1), 255, np.uint8)]))
     inside = int((cell[0] - walker.get_width()) / 2), int((cell[1] - walker.get_height()) / 2)
     return pack([rgb(pygame, ground), rgba(pygame, walker), *tiles], [*places, cell, inside])
 
