@@ -2,11 +2,13 @@
 
 import copy
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import envpool
+from envpool.cli.spec import value_text
 from envpool.errors import ConfigError, StateError
 from envpool.native import Param
 from tests.support.results import assert_same
@@ -223,3 +225,35 @@ def test_forged_map_without_a_start():
         pool.recv()
         pool.set_params({"desc": ["FS", "FG"]})
         assert pool.reset()[0].tolist() == [1]
+
+
+# ---- docs/parameters.md ----------------------------------------------------------------------------------------------
+
+#: Heading in docs/parameters.md -> a task that has the parameters of its table.
+DOCUMENTED = {
+    "CartPole": "CartPole-v1",
+    "Pendulum": "Pendulum-v1",
+    "MountainCar": "MountainCar-v0",
+    "MountainCarContinuous": "MountainCarContinuous-v0",
+    "Acrobot": "Acrobot-v1",
+    "FrozenLake": "FrozenLake-v1",
+    "Taxi": "Taxi-v4",
+    "NChain": "NChain-v0",
+}
+
+
+def documented_rows(task_id):
+    """Return the rows of the table of a task in docs/parameters.md."""
+    for name, param in envpool.make_spec(task_id).param_spec.items():
+        default = "the map of `map_name`" if np.size(param.default) > 8 else f"{value_text(param.default)}"
+        unit = f" {param.unit}" if param.unit else ""
+        low, high = (value_text(x) if np.isfinite(x) else "" for x in (param.low, param.high))
+        allowed = f"{low} to {high}" if low and high else f"at least {low}" if low else "any"
+        yield f"| `{name}` | {default}{unit} | {allowed} | {param.text} |"
+
+
+@pytest.mark.parametrize("heading", DOCUMENTED)
+def test_documented_parameters(heading):
+    text = (Path(envpool.__file__).parents[1] / "docs" / "parameters.md").read_text()
+    section = text.split(f"\n### {heading}\n")[1].split("\n### ")[0]
+    assert [line for line in section.splitlines() if line.startswith("| `")] == list(documented_rows(DOCUMENTED[heading]))

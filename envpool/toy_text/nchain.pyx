@@ -49,25 +49,24 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef const Config* config = <const Config*>s.head.config
     cdef ep_pcg64* rng = <ep_pcg64*>s.head.records
     cdef const double* common = envpool_common_params(&s.head)
-    cdef const double* slip = s.params[0]
-    cdef const double* small = s.params[1]
-    cdef const double* large = s.params[2]
-    cdef int32_t last = config.last, each = 1
+    cdef int32_t last = config.last
     cdef int32_t i, id, link
     cdef int32_t forwards
+    cdef double slip = 0
     cdef float[3] rewards       # for going back, for going forwards, for going forwards on the last link
-    if common != NULL:
-        each, slip, small, large = 0, common, common + 1, common + 2
     rewards[1] = 0
+    if common != NULL:
+        slip, rewards[0], rewards[2] = common[0], <float>common[1], <float>common[2]
     for i in range(b.n):
         id = b.ids[i]
         b.terminated[i] = 0
         if b.reset[i]:
             s.link[id] = 0
             continue
-        forwards = (actions[id] == 0) ^ (ep_next_double(&rng[id]) < slip[each * id])
+        if common == NULL:
+            slip, rewards[0], rewards[2] = s.params[0][id], <float>s.params[1][id], <float>s.params[2][id]
+        forwards = (actions[id] == 0) ^ (ep_next_double(&rng[id]) < slip)
         link = s.link[id]
-        rewards[0], rewards[2] = <float>small[each * id], <float>large[each * id]
         b.reward[i] = rewards[forwards + (forwards & (link == last))]
         s.link[id] = (link + (link < last)) * forwards
     return 0

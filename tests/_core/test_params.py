@@ -388,16 +388,3 @@ def test_envs_that_were_never_reset():
         other.set_state(pool.get_state())
         other.reset()
         assert other.parameters.in_force[6].tolist() == [1, 2, 3]
-
-
-def test_parameters_that_the_env_refuses_at_a_reset_stay_in_its_state():
-    with with_snapshots() as pool:
-        pool.reset()
-        pool.set_params({"gravity": 2})
-        pool.parameters.fails = {"set": {1: 3}}
-        with pytest.raises(EnvStepError):
-            pool.reset()
-        pool.recv()
-        pool.parameters.fails = {}
-        pool.reset()
-        assert pool.parameters.in_force[6].tolist() == [2, 2, 2]
