@@ -65,9 +65,9 @@ class Param:
     def is_allowed(self, given: npt.NDArray[Any], array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Return which elements of `array`, which was converted from `given`, are allowed."""
         if self.dtype.kind == "b":
-            return array == given
-        fits = array == given if self.dtype.kind in "iu" else np.isfinite(array)
-        return fits & (array >= self.low) & (array <= self.high)
+            return np.equal(array, given)
+        fits = np.equal(array, given) if self.dtype.kind in "iu" else np.isfinite(array)
+        return np.logical_and.reduce([fits, array >= self.low, array <= self.high])
 
     def allowed(self) -> str:
         """Return a text that says which values are allowed."""

@@ -18,7 +18,11 @@ from tests.support.saved import body_of, core_at, make, play, sealed
 OWN = {
     "CartPole-v1": {"gravity": [9.8, 3.0, -1.0], "length": [0.5, 1.5, 0.2], "x_threshold": [2.4, 1.0, 0.3]},
     "Pendulum-v1": {"m": [0.5, 1, 2], "l": [1, 0.5, 2], "max_torque": [1, 2, 1.5]},
-    "MountainCar-v0": {"min_position": [-1.2, -0.7, -1.0], "max_position": [0.6, 0.3, 0.5], "force": [0.001, 0.003, 0.01]},
+    "MountainCar-v0": {
+        "min_position": [-1.2, -0.7, -1.0],
+        "max_position": [0.6, 0.3, 0.5],
+        "force": [0.001, 0.003, 0.01],
+    },
     "MountainCarContinuous-v0": {"min_position": [-1.2, -0.7, -1.0], "power": [0.001, 0.003, 0.01]},
     "Acrobot-v1": {"LINK_LENGTH_1": [1, 2, 0.5], "AVAIL_TORQUE": [[-1, 0, 1], [-3, 0, 3], [0, 0, 0]]},
     "NChain-v0": {"slip": [0.0, 0.5, 1.0], "small": [1.0, 2.0, -3.0], "large": [10.0, 0.1, 1e30]},
@@ -92,7 +96,10 @@ def test_names():
         with pytest.raises(ConfigError, match="no parameter 'x'; its parameters are gravity, masscart"):
             pool.set_params({"masscart": 2, "x": 1})
         assert pool.get_params()["masscart"].tolist() == [1, 1, 1]
-    with make("Blackjack-v1") as pool, pytest.raises(ConfigError, match="Blackjack-v1 has no parameters, but 'natural'"):
+    with (
+        make("Blackjack-v1") as pool,
+        pytest.raises(ConfigError, match="Blackjack-v1 has no parameters, but 'natural'"),
+    ):
         pool.set_params({"natural": 1})
 
 
@@ -256,4 +263,6 @@ def documented_rows(task_id):
 def test_documented_parameters(heading):
     text = (Path(envpool.__file__).parents[1] / "docs" / "parameters.md").read_text()
     section = text.split(f"\n### {heading}\n")[1].split("\n### ")[0]
-    assert [line for line in section.splitlines() if line.startswith("| `")] == list(documented_rows(DOCUMENTED[heading]))
+    assert [line for line in section.splitlines() if line.startswith("| `")] == list(
+        documented_rows(DOCUMENTED[heading])
+    )

@@ -93,7 +93,14 @@ def digest(task_id="FrozenLake-v1", **options):
 def test_the_digest_depends_on_relevant_options_only():
     plain = digest()
     assert len(plain) == 16
-    for options in ({"num_envs": 3}, {"seed": 1}, {"num_threads": 2}, {"env_seed": [4]}, {"numa": True}, {"success_rate": 0.3}):
+    for options in (
+        {"num_envs": 3},
+        {"seed": 1},
+        {"num_threads": 2},
+        {"env_seed": [4]},
+        {"numa": True},
+        {"success_rate": 0.3},
+    ):
         assert digest(**options) == plain
     others = [{"is_slippery": False}, {"max_episode_steps": 9}, {"autoreset_mode": "same_step"}, {"size": 8}]
     assert len({plain, *(digest(**options) for options in others)}) == 5

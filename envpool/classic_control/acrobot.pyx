@@ -350,8 +350,9 @@ class Acrobot(EnvDefinition):
     """Two links hanging from a pivot, with a motor in the joint between them.
 
     Observation float32 (6,): cosine and sine of the first angle (0 points down), cosine and sine of the second angle
-    (relative to the first link), both angular velocities (rad/s). Action int32: an index of `AVAIL_TORQUE`. Reward -1 for each step and 0 for the one that ends the episode, in which the tip rises more than one link
-    above the pivot. ``info["state"]`` float32 (2,): both angles (rad).
+    (relative to the first link), both angular velocities (rad/s). Action int32: an index of `AVAIL_TORQUE`.
+    Reward -1 for each step and 0 for the one that ends the episode, in which the tip rises more than 1 above the pivot,
+    with links of length 1. ``info["state"]`` float32 (2,): both angles (rad).
 
     Options
     -------

@@ -14,7 +14,8 @@ from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
 from envpool.scaffold cimport (
-    envpool_common_params, envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_params,
+    envpool_common_params, envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env,
+    envpool_new_params,
     envpool_new_state, envpool_state, envpool_template, envpool_with_params,
     envpool_with_snapshots,
 )
@@ -77,7 +78,8 @@ cdef extern from * nogil:
                               const double *restrict sines, const double *restrict cosines,
                               const int32_t *restrict actions, uint8_t *restrict fell, int32_t n) {
       if (common != NULL) {
-        const physics shared = {common, common + 1, common + 2, common + 3, common + 4, common + 5, common + 6, common + 7};
+        const physics shared = {common,     common + 1, common + 2, common + 3,
+                                common + 4, common + 5, common + 6, common + 7};
         advance_each(&shared, 0, x, x_dot, theta, theta_dot, sines, cosines, actions, fell, n);
         return;
       }

@@ -59,9 +59,9 @@ cdef extern from * nogil:
         arrived[i] = (position[i] >= goal[k * i]) & (velocity[i] >= goal_velocity[k * i]);
     }
 
-    /* Steps the n cars from `id` on. Updates position and velocity, each (n), and sets arrived (n) to 1 where a car is at
-     * the goal and fast enough. `cosines` (n) are those of three times the position; an action (n) is 0, 1 or 2. `common`
-     * is the physics of all cars, in the order of the members of `physics`; NULL if cars have their own. */
+    /* Steps the n cars from `id` on. Updates position and velocity, each (n), and sets arrived (n) to 1 where a car is
+     * at the goal and fast enough. `cosines` (n) are those of three times the position; an action (n) is 0, 1 or 2.
+     * `common` is the physics of all cars, in the order of the members of `physics`; NULL if cars have their own. */
     ENVPOOL_SIMD
     static void advance_cars(const physics *p, const double *common, int32_t id, double *restrict position,
                              double *restrict velocity, const double *restrict cosines,

@@ -104,8 +104,8 @@ cdef extern from * nogil:
       }
     }
 
-    /* Steps the n cars from `id` on, see advance_each(). `common` is the physics of all cars, in the order of the members
-     * of `physics`; NULL if cars have their own. */
+    /* Steps the n cars from `id` on, see advance_each(). `common` is the physics of all cars, in the order of the
+     * members of `physics`; NULL if cars have their own. */
     ENVPOOL_SIMD
     static void advance_cars(const physics *p, const double *common, int32_t id, float *restrict position,
                              float *restrict velocity, const double *restrict cosines, const float *restrict actions,

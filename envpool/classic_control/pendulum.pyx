@@ -107,8 +107,8 @@ cdef extern from * nogil:
       }
     }
 
-    /* Steps the n pendulums from `id` on. Updates theta and theta_dot, each (n). `sines` (n) are those of theta. `common`
-     * is the physics of all pendulums; NULL if they have their own. */
+    /* Steps the n pendulums from `id` on. Updates theta and theta_dot, each (n). `sines` (n) are those of theta.
+     * `common` is the physics of all pendulums; NULL if they have their own. */
     ENVPOOL_SIMD
     static void advance_pendulums(const physics *p, const physics *common, int32_t id, double *restrict theta,
                                   double *restrict theta_dot, const double *restrict sines,
@@ -348,8 +348,8 @@ class Pendulum(EnvDefinition):
     """Pendulum on a motor.
 
     Observation float32 (3,): cosine and sine of the angle (0 is upright), angular velocity (rad/s). Action float32
-    (1,): torque (N m), clipped to [-`max_torque`, `max_torque`]. Reward: minus (angle**2 + 0.1 velocity**2 + 0.001 torque**2), with the angle
-    in [-pi, pi). An episode ends only at the time limit.
+    (1,): torque (N m), clipped to [-`max_torque`, `max_torque`]. Reward: minus (angle**2 + 0.1 velocity**2 +
+    0.001 torque**2), with the angle in [-pi, pi). An episode ends only at the time limit.
 
     Options
     -------

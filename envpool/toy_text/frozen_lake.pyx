@@ -250,9 +250,9 @@ class FrozenLake(EnvDefinition):
 
     Notes
     -----
-    The parameter `desc` is a custom map: one string per row, of the letters S (start), F (frozen), H (hole) and G (goal).
-    If there are several S, one is drawn for each episode. Upstream treats any other letter as F; here it is an error. If
-    both `map_name` and `desc` are None, upstream draws a random map, whereas here `size` chooses one;
+    The parameter `desc` is a custom map: one string per row, of the letters S (start), F (frozen), H (hole) and G
+    (goal). If there are several S, one is drawn for each episode. Upstream treats any other letter as F; here it is an
+    error. If both `map_name` and `desc` are None, upstream draws a random map, whereas here `size` chooses one;
     ``gymnasium.envs.toy_text.frozen_lake.generate_random_map`` returns random maps to pass as `desc`. A list of maps of
     the same shape gives each environment its own. ``get_params()["desc"].view("S1")`` has the letters.
     """

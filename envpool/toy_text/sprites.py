@@ -29,7 +29,7 @@ def surface_of(pygame: Any, height: int, width: int) -> Any:
 # ---- FrozenLake ------------------------------------------------------------------------------------------------------
 
 
-#: Letter of a FrozenLake map, and number of the crack in the ice, which has none from 2 on; the order of frozen_lake.pyx.
+#: Letter of a FrozenLake map, and number of the crack in the ice, 2 for none; in the order of frozen_lake.pyx.
 TILES = (("F", 2), ("H", 2), ("G", 2), ("S", 2), ("F", 0), ("F", 1))
 
 

@@ -15,7 +15,6 @@ import time
 import numpy as np
 
 import envpool
-
 from envpool.errors import ActionError, EnvIdError, EnvStepError, PoolStateError, RenderError
 from tests.support import plugin
 from tests.support.background_call import BackgroundCall

@@ -13,7 +13,6 @@ from tests.support.callbacks import CallsBack
 from tests.support.checked_pool import TERMINATE
 from tests.support.definitions import Definition, pool_of
 from tests.support.parameters import ALL_DTYPES, Parameters, pool_with_params
-from tests.support.snapshots import Snapshots
 
 G = {"gravity": Param(9.8, -50, 50)}
 
@@ -56,7 +55,11 @@ def test_every_dtype():
     [
         ("tiny", 101, "tiny is 101, allowed are integers of at least -100 and at most 100"),
         ("tiny", [1, 300], r"tiny\[1\] is 300, allowed are integers of at least -100"),
-        ("bytes", [[1, 2, 3], [4, 5, 256]], r"bytes\[1, 2\] is 256, allowed are integers of at least 0 and at most 255"),
+        (
+            "bytes",
+            [[1, 2, 3], [4, 5, 256]],
+            r"bytes\[1, 2\] is 256, allowed are integers of at least 0 and at most 255",
+        ),
         ("bytes", np.full((2, 2, 3), -1), r"bytes\[0, 0, 0\] is -1"),
         ("count", 2**31, "count is 2147483648, allowed are integers of at least 0 and at most 2"),
         ("big", np.full(2, 2**63, np.uint64), r"big\[0\] is 9223372036854775808, allowed are integers"),
@@ -64,8 +67,16 @@ def test_every_dtype():
         ("single", float("nan"), "single is nan, allowed are finite numbers"),
         ("gravity", [0, float("inf")], r"gravity\[1\] is inf, allowed are finite numbers of at least -50"),
         ("flag", 2, "flag is 2, allowed are booleans"),
-        ("matrix", np.ones((3, 2, 2)), r"matrix must have the shape \(2, 2\), or \(2, 2, 2\) for one .*, got \(3, 2, 2\)"),
-        ("gravity", [1, 2, 3], r"gravity must have the shape \(\), or \(2,\) for one value per environment, got \(3,\)"),
+        (
+            "matrix",
+            np.ones((3, 2, 2)),
+            r"matrix must have the shape \(2, 2\), or \(2, 2, 2\) for one .*, got \(3, 2, 2\)",
+        ),
+        (
+            "gravity",
+            [1, 2, 3],
+            r"gravity must have the shape \(\), or \(2,\) for one value per environment, got \(3,\)",
+        ),
     ],
 )
 def test_values_that_are_refused(name, value, text):
@@ -311,7 +322,13 @@ def test_the_class_has_the_parameters_of_the_definition():
     definition = Definition()
     parameters = Parameters(G, 1)
     parameters.install(definition)
-    for declared in ({}, {"g": G["gravity"]}, {"gravity": Param(9)}, {"gravity": Param((9.8,))}, G | {"more": Param(1)}):
+    for declared in (
+        {},
+        {"g": G["gravity"]},
+        {"gravity": Param(9)},
+        {"gravity": Param((9.8,))},
+        G | {"more": Param(1)},
+    ):
         with pytest.raises(ValueError, match=re.escape("define(params=param_fields(...))")):
             pool_of(definition.capsule(), parameters=declared)
     pool_of(definition.capsule(), parameters=G).close()
@@ -340,51 +357,3 @@ def test_a_pool_without_parameters():
         pool.set_params({})
         with pytest.raises(ConfigError, match="has no parameters, but 'gravity' was given"):
             pool.set_params({"gravity": 1})
-
-
-# ---- saved states ----------------------------------------------------------------------------------------------------
-
-
-def with_snapshots(**options):
-    """Return a pool whose snapshots mean nothing: only what the core keeps of parameters is restored."""
-    return pool_with_params(num_envs=3, prepare=Snapshots().install, **options)
-
-
-def test_pending_parameters_are_part_of_a_state():
-    with with_snapshots() as pool, with_snapshots() as other:
-        pool.reset()
-        other.reset()
-        plain = pool.get_state()
-        pool.set_params({"gravity": [1, 2, 3], "tiny": -5, "matrix": np.ones((2, 2))})
-        states = pool.get_state()
-        row = sum(p.dtype.itemsize * int(np.prod(p.shape)) for p in ALL_DTYPES.values())
-        assert len(bytes(states[0])) - len(bytes(plain[0])) == -(-row // 16) * 16
-        other.set_state(states[[2, 0]], [0, 1])
-        assert other.get_params()["gravity"].tolist() == [3, 1, 9.8]
-        other.reset()
-        assert other.parameters.in_force[6].tolist() == [3, 1, 9.8]
-        assert other.parameters.in_force[1].tolist() == [-5, -5, -3]
-        assert other.parameters.in_force[7][0].tolist() == [[1, 1], [1, 1]]
-        pool.set_state(plain)
-        assert pool.get_params()["gravity"].tolist() == [9.8] * 3
-        calls = len(pool.parameters.calls)
-        pool.reset()
-        assert len(pool.parameters.calls) == calls
-
-
-def test_copies_have_the_pending_parameters_of_their_source():
-    with with_snapshots() as pool:
-        pool.reset()
-        pool.set_params({"gravity": 4}, 0)
-        pool.set_params({"gravity": 5}, 2)
-        pool.copy_state(0, 1)
-        assert pool.get_params()["gravity"].tolist() == [4, 4, 5]
-        pool.reset()
-        assert pool.parameters.in_force[6].tolist() == [4, 4, 5]
-
-
-def test_envs_that_were_never_reset():
-    with with_snapshots(gravity=[1, 2, 3]) as pool, with_snapshots() as other:
-        other.set_state(pool.get_state())
-        other.reset()
-        assert other.parameters.in_force[6].tolist() == [1, 2, 3]

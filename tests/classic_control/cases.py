@@ -19,7 +19,6 @@ from tests.support.oracles.frames import STEPS, rendered
 from tests.support.oracles.gymnasium_oracle import Upstream
 from tests.support.oracles.trajectory import Trajectory
 
-
 #: Constants that upstream has in the code of a method: env, name of the parameter -> method, value.
 LITERALS: dict[tuple[str, str], tuple[str, float]] = {
     ("Continuous_MountainCarEnv", "gravity"): ("step", 0.0025),

@@ -92,7 +92,9 @@ BAD_OPTIONS = [
     BadOption("Pendulum-v1", {"version": 2}, ConfigError, ["version must be 0 or 1, .* got 2"]),
     BadOption("Pendulum-v1", {"g": "strong"}, TypeError, ["g must be finite numbers, got 'strong'"]),
     BadOption("Pendulum-v1", {"reward_threshold": 0.0}, TypeError, ["no option 'reward_threshold'"]),
-    BadOption("MountainCar-v0", {"goal_velocity": "fast"}, TypeError, ["goal_velocity must be finite numbers, got 'fast'"]),
+    BadOption(
+        "MountainCar-v0", {"goal_velocity": "fast"}, TypeError, ["goal_velocity must be finite numbers, got 'fast'"]
+    ),
     BadOption(
         "Acrobot-v1", {"book_or_nips": "paper"}, ConfigError, ["book_or_nips must be 'book' or 'nips', got 'paper'"]
     ),

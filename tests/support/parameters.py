@@ -1,4 +1,4 @@
-"""Parameters of the synthetic env as callbacks: they keep the values, record how they are called, and fail on demand."""
+"""Parameters of the synthetic env as callbacks, which keep the values, record their calls, and fail on demand."""
 
 import ctypes
 import threading

@@ -184,7 +184,9 @@ class OwnArguments(Upstream):
 
 
 NUM_OWN = 12
-OWN_MAPS = [generate_random_map(size=5, p=0.75, seed=i) for i in range(NUM_OWN - 1)] + [["SFSFF", "FFFHF"] + ["GFFFS"] * 3]
+OWN_MAPS = [generate_random_map(size=5, p=0.75, seed=i) for i in range(NUM_OWN - 1)] + [
+    ["SFSFF", "FFFHF"] + ["GFFFS"] * 3
+]
 SHARES = [float(p) for p in np.linspace(0, 1, NUM_OWN)]
 #: Task, options of all environments, arguments of which each environment has its own.
 OWN: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
