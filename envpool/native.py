@@ -70,8 +70,8 @@ class EnvDefinition(Protocol):
         Parameters
         ----------
         config : namedtuple
-            The validated options of the task. A parameter with one value per environment is replaced by the largest of
-            them.
+            The validated options of the task. A parameter with one value per environment is replaced by the largest or
+            the smallest of them, see `Param.common`.
 
         Returns
         -------

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ class Param:
 
     Attributes
     ----------
-    default : float, int or nested tuple
+    default : float, int, bool, nested tuple or numpy.ndarray
         The value of the upstream environment, which sets dtype and shape: a float is a float64, an int an int64.
     low, high : float
         Smallest and largest allowed value of each element; infinite for no bound. Values must be finite in any case.
@@ -29,6 +29,10 @@ class Param:
         Unit of the value; empty if it has none.
     text : str
         One line about the meaning.
+    common : {"max", "min"}
+        Which of the values of a pool's environments `EnvDefinition.build` sees, for instance as the bound of a space.
+    convert : callable, optional
+        Returns a value that the user has passed as numbers, or raises ConfigError; by default values are numbers.
     choices : tuple of int
         The allowed values between the bounds, if not all are allowed. Saved states may contain others: the environment
         must refuse them.
@@ -39,6 +43,8 @@ class Param:
     high: float = np.inf
     unit: str = ""
     text: str = ""
+    common: Literal["max", "min"] = "max"
+    convert: Callable[[Any], Any] | None = None
     choices: tuple[int, ...] = ()
 
     @property
@@ -57,12 +63,30 @@ class Param:
         high = None if np.isposinf(self.high) else self.high
         return Field(name, self.dtype, self.shape, low, high)
 
+    def converted(self, value: Any) -> Any:
+        """Return a value that the user has passed as numbers."""
+        return value if self.convert is None else self.convert(value)
+
+    def is_allowed(self, given: npt.NDArray[Any], array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Return which elements of `array`, which was converted from `given`, are allowed."""
+        if self.dtype.kind == "b":
+            return np.equal(array, given)
+        fits = np.equal(array, given) if self.dtype.kind in "iu" else np.isfinite(array)
+        if self.choices:
+            fits = np.logical_and(fits, np.isin(array, self.choices))
+        return np.logical_and.reduce([fits, array >= self.low, array <= self.high])
+
     def allowed(self) -> str:
         """Return a text that says which values are allowed."""
         if self.choices:
             return f"the integers {', '.join(map(str, self.choices))}"
+        if self.dtype.kind == "b":
+            return "booleans"
         kind = "integers" if self.dtype.kind in "iu" else "finite numbers"
-        bounds = [text for text in (self._bound(self.low, -np.inf), self._bound(self.high, np.inf)) if text]
+        low, high = self.low, self.high
+        if self.dtype.kind in "iu" and self.dtype != np.int64:
+            low, high = max(low, np.iinfo(self.dtype).min), min(high, np.iinfo(self.dtype).max)
+        bounds = [text for text in (self._bound(low, -np.inf), self._bound(high, np.inf)) if text]
         link = "of " if bounds and bounds[0].startswith("at") else ""
         return f"{kind} {link}{' and '.join(bounds)}" if bounds else kind
 
@@ -91,6 +115,18 @@ def param_fields(params: Mapping[str, Param]) -> list[Field]:
     return [param.field(name) for name, param in params.items()]
 
 
+def check_table(env: str, params: Mapping[str, Param], table: Sequence[Field]) -> None:
+    """Raise ValueError unless the parameters of a class are those in the table of its environment definition."""
+    declared = [(name, param.dtype, param.shape) for name, param in params.items()]
+    built = [(field.name, field.dtype, field.shape) for field in table]
+    if declared != built:
+        different = [row for row in (*declared, *built) if row not in declared or row not in built] or built
+        raise ValueError(
+            f"env {env}: the parameters of its class and those of its env definition must have the same names, dtypes, "
+            f"shapes and order, but they differ in {different[0]}: pass define(params=param_fields(...))"
+        )
+
+
 def check_value(name: str, param: Param, value: Any, count: int) -> npt.NDArray[Any]:
     """Return a value, or one value for each environment, as an array of the dtype of the parameter.
 
@@ -117,26 +153,26 @@ def check_value(name: str, param: Param, value: Any, count: int) -> npt.NDArray[
     ConfigError
         The shape, or an element, is not allowed.
     """
+    value = param.converted(value)
     try:
         given = np.array(value)
     except ValueError as error:
         raise TypeError(f"{name} must be numbers, got {value!r}: {error}") from error
-    is_integer = param.dtype.kind in "iu"
-    if given.dtype.kind not in ("iu" if is_integer else "iuf"):
+    if given.dtype.kind not in {"b": "biu", "f": "iuf"}.get(param.dtype.kind, "iu"):
         raise TypeError(f"{name} must be {param.allowed()}, got {value!r}")
     shapes = (param.shape, (count, *param.shape))
     if given.shape not in shapes:
         raise ConfigError(
             f"{name} must have the shape {shapes[0]}, or {shapes[1]} for one value per environment, got {given.shape}"
         )
-    array = np.array(given.reshape(-1, *param.shape), param.dtype, order="C")
-    is_allowed = np.isfinite(array) & (array >= param.low) & (array <= param.high)
-    if param.choices:
-        is_allowed &= np.isin(array, param.choices)
+    given_rows = given.reshape(-1, *param.shape)
+    with np.errstate(over="ignore"):
+        array = np.array(given_rows, param.dtype, order="C")
+    is_allowed = param.is_allowed(given_rows, array)
     if not is_allowed.all():
         at = np.argwhere(~is_allowed)[0]
-        where = "" if given.shape == () else str(list(at[array.ndim - given.ndim :]))
-        raise ConfigError(f"{name}{where} is {array[tuple(at)]}, allowed are {param.allowed()}")
+        where = "" if given.shape == () else str(at[array.ndim - given.ndim :].tolist())
+        raise ConfigError(f"{name}{where} is {given_rows[tuple(at)]}, allowed are {param.allowed()}")
     return array
 
 

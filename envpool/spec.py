@@ -8,7 +8,7 @@ import sys
 from collections import namedtuple
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from envpool.autoreset import canonical_mode
 from envpool.containment import check_on_error, check_timeout
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition
-from envpool.params import Param, check_value
+from envpool.params import Param, check_table, check_value
 from envpool.spaces import ArraySpec
 from envpool.statistics import entry_arrays, game_numbers
 
@@ -60,6 +60,19 @@ CORE_ACTION: dict[str, ArraySpec] = {
 }
 
 
+#: A parameter with more elements is abbreviated in the representation of specs and pools.
+SHOWN_VALUES = 8
+
+
+class Abbreviation(NamedTuple):
+    """Stands for the values of a parameter in a text."""
+
+    shape: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return f"<values of shape {self.shape}>"
+
+
 class EnvSpec:
     """Configuration and specs of a pool.
 
@@ -74,6 +87,9 @@ class EnvSpec:
     ----------
     config : namedtuple
         The validated configuration; a ``batch_size`` of 0 is replaced by ``num_envs``.
+    common_config : namedtuple
+        The configuration that the methods of the environment definition get: a parameter with one value per environment
+        is replaced by the largest or the smallest of them, see `envpool.params.Param`.
     env : type
         Class of the environment that the task table names.
     definition : type
@@ -109,9 +125,10 @@ class EnvSpec:
     def __init__(self, config: Any):
         self.config = validate(config, self.definition.params)
         self._params = dict(self.definition.resolve_params(self.config))
-        self.config, common = validate_params(self.config, self._params)
-        self.capsule = upgrade_capsule(self.definition.build(common))
+        self.config, self.common_config = validate_params(self.config, self._params)
+        self.capsule = upgrade_capsule(self.definition.build(self.common_config))
         self._description = describe(self.capsule)
+        check_table(self._description.name, self._params, self._description.params)
         self._made_spaces: dict[str, tuple[Any, Any]] = {}
 
     @property
@@ -220,7 +237,17 @@ class EnvSpec:
         return np.arange(config.seed, config.seed + config.num_envs, dtype=np.uint64)
 
     def __repr__(self) -> str:
-        return type(self).__name__ + repr(self.config)[len("Config") :]
+        return type(self).__name__ + self.text()
+
+    def text(self) -> str:
+        """Return the options in parentheses, without parameters that have their defaults."""
+        values = dict(self.config._asdict())
+        for name, param in self._params.items():
+            if values[name] == to_tuple(np.asarray(param.default).tolist()):
+                del values[name]
+            elif np.size(values[name]) > SHOWN_VALUES:
+                values[name] = Abbreviation(np.shape(values[name]))
+        return f"({', '.join(f'{name}={value!r}' for name, value in values.items())})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, EnvSpec) and type(self) is type(other) and self.config == other.config
@@ -305,17 +332,17 @@ def validate_params(config: Any, params: Mapping[str, Param]) -> tuple[Any, Any]
     """Return a configuration with checked parameters, or raise ConfigError or TypeError.
 
     The second result is the configuration for environments that have no values of their own: a parameter with one value
-    per environment is replaced by the largest of them.
+    per environment is replaced by the largest of them or the smallest, see `Param.common`.
     """
-    values, largest = {}, {}
+    values, common = {}, {}
     for name, param in params.items():
         given = getattr(config, name)
-        given = param.default if given is None else given
+        given = param.converted(param.default if given is None else given)
         array = check_value(name, param, given, config.num_envs)
         has_rows = np.ndim(given) == array.ndim
-        largest[name] = to_tuple(array.max(axis=0).tolist())
+        common[name] = to_tuple(getattr(array, param.common)(axis=0).tolist())
         values[name] = to_tuple((array if has_rows else array[0]).tolist())
-    return config._replace(**values), config._replace(**largest)
+    return config._replace(**values), config._replace(**common)
 
 
 def to_tuple(nest: Any) -> Any:

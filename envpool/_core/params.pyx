@@ -246,4 +246,6 @@ cdef double element(const char* data, int32_t dtype, int64_t i) noexcept:
     if dtype == ENVPOOL_INT32:
         memcpy(&int32, data + i * 4, 4)
         return int32
-    return (<const int8_t*>data)[i] if dtype == ENVPOOL_INT8 else (<const uint8_t*>data)[i]
+    if dtype == ENVPOOL_INT8:
+        return (<const int8_t*>data)[i]
+    return (<const uint8_t*>data)[i]

@@ -14,8 +14,10 @@ from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
 from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_params,
-    envpool_new_state, envpool_state, envpool_template, envpool_with_params, envpool_with_snapshots,
+    envpool_common_params, envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env,
+    envpool_new_params,
+    envpool_new_state, envpool_state, envpool_template, envpool_with_params,
+    envpool_with_snapshots,
 )
 
 from envpool.native import EnvDefinition, Field, Param, define, param_fields
@@ -29,57 +31,76 @@ cdef extern from * nogil:
 
     /* The physics of each cart: arrays (num_envs), in SI units. */
     typedef struct physics {
-      double *gravity;
-      double *cart_mass;
-      double *pole_mass;
-      double *half_length; /* of the pole */
-      double *force;
-      double *step; /* duration of a step */
-      double *theta_limit;
-      double *x_limit;
+      const double *gravity;
+      const double *cart_mass;
+      const double *pole_mass;
+      const double *half_length; /* of the pole */
+      const double *force;
+      const double *step; /* duration of a step */
+      const double *theta_limit;
+      const double *x_limit;
     } physics;
 
-    /* Steps the n carts from `id` on. Updates x, x_dot, theta and theta_dot, each (n), and sets fell (n) to 1 where a
-     * cart is outside the limits. `sines` and `cosines` are those of theta (n); an action of 1 pushes to the right. */
-    ENVPOOL_SIMD
-    static void advance_carts(const physics *p, int32_t id, double *restrict x, double *restrict x_dot,
-                              double *restrict theta, double *restrict theta_dot, const double *restrict sines,
-                              const double *restrict cosines, const int32_t *restrict actions, uint8_t *restrict fell,
-                              int32_t n) {
-      const double *restrict gravity = p->gravity + id, *restrict cart_mass = p->cart_mass + id;
-      const double *restrict pole_mass = p->pole_mass + id, *restrict half_length = p->half_length + id;
-      const double *restrict push = p->force + id, *restrict step = p->step + id;
-      const double *restrict x_limit = p->x_limit + id, *restrict theta_limit = p->theta_limit + id;
+    /* Steps n carts. The physics of cart i is at `k * i`, so that a constant k of 0 makes it one for all carts. */
+    static inline __attribute__((always_inline)) void advance_each(
+        const physics *p, const int32_t k, double *restrict x, double *restrict x_dot, double *restrict theta,
+        double *restrict theta_dot, const double *restrict sines, const double *restrict cosines,
+        const int32_t *restrict actions, uint8_t *restrict fell, int32_t n) {
+      const double *restrict gravity = p->gravity, *restrict cart_mass = p->cart_mass;
+      const double *restrict pole_mass = p->pole_mass, *restrict half_length = p->half_length;
+      const double *restrict push = p->force, *restrict step = p->step;
+      const double *restrict x_limit = p->x_limit, *restrict theta_limit = p->theta_limit;
       for (int32_t i = 0; i < n; i++) {
-        double force = actions[i] == 1 ? push[i] : -push[i];
+        const double m = pole_mass[k * i], length = half_length[k * i], tau = step[k * i];
+        const double total_mass = m + cart_mass[k * i], mass_length = m * length;
+        double force = actions[i] == 1 ? push[k * i] : -push[k * i];
         double speed = theta_dot[i];
-        double total_mass = pole_mass[i] + cart_mass[i], mass_length = pole_mass[i] * half_length[i];
         double temp = (force + mass_length * (speed * speed) * sines[i]) / total_mass;
-        double theta_acc = (gravity[i] * sines[i] - cosines[i] * temp) /
-                           (half_length[i] * (4.0 / 3.0 - pole_mass[i] * (cosines[i] * cosines[i]) / total_mass));
+        double theta_acc = (gravity[k * i] * sines[i] - cosines[i] * temp) /
+                           (length * (4.0 / 3.0 - m * (cosines[i] * cosines[i]) / total_mass));
         double x_acc = temp - mass_length * theta_acc * cosines[i] / total_mass;
-        x[i] = x[i] + step[i] * x_dot[i];
-        x_dot[i] = x_dot[i] + step[i] * x_acc;
-        theta[i] = theta[i] + step[i] * speed;
-        theta_dot[i] = speed + step[i] * theta_acc;
+        x[i] = x[i] + tau * x_dot[i];
+        x_dot[i] = x_dot[i] + tau * x_acc;
+        theta[i] = theta[i] + tau * speed;
+        theta_dot[i] = speed + tau * theta_acc;
       }
       for (int32_t i = 0; i < n; i++)
-        fell[i] = (x[i] < -x_limit[i]) | (x[i] > x_limit[i]) | (theta[i] < -theta_limit[i]) |
-                  (theta[i] > theta_limit[i]);
+        fell[i] = (x[i] < -x_limit[k * i]) | (x[i] > x_limit[k * i]) | (theta[i] < -theta_limit[k * i]) |
+                  (theta[i] > theta_limit[k * i]);
+    }
+
+    /* Steps the n carts from `id` on. Updates x, x_dot, theta and theta_dot, each (n), and sets fell (n) to 1 where a
+     * cart is outside the limits. `sines` and `cosines` are those of theta (n); an action of 1 pushes to the right.
+     * `common` is the physics of all carts, in the order of the members of `physics`; NULL if carts have their own. */
+    ENVPOOL_SIMD
+    static void advance_carts(const physics *p, const double *common, int32_t id, double *restrict x,
+                              double *restrict x_dot, double *restrict theta, double *restrict theta_dot,
+                              const double *restrict sines, const double *restrict cosines,
+                              const int32_t *restrict actions, uint8_t *restrict fell, int32_t n) {
+      if (common != NULL) {
+        const physics shared = {common,     common + 1, common + 2, common + 3,
+                                common + 4, common + 5, common + 6, common + 7};
+        advance_each(&shared, 0, x, x_dot, theta, theta_dot, sines, cosines, actions, fell, n);
+        return;
+      }
+      const physics own = {p->gravity + id, p->cart_mass + id, p->pole_mass + id,   p->half_length + id,
+                           p->force + id,   p->step + id,      p->theta_limit + id, p->x_limit + id};
+      advance_each(&own, 1, x, x_dot, theta, theta_dot, sines, cosines, actions, fell, n);
     }
     """
     ctypedef struct physics:
-        double* gravity
-        double* cart_mass
-        double* pole_mass
-        double* half_length
-        double* force
-        double* step
-        double* theta_limit
-        double* x_limit
+        const double* gravity
+        const double* cart_mass
+        const double* pole_mass
+        const double* half_length
+        const double* force
+        const double* step
+        const double* theta_limit
+        const double* x_limit
 
-    void advance_carts(const physics* p, int32_t id, double* x, double* x_dot, double* theta, double* theta_dot,
-                       const double* sines, const double* cosines, const int32_t* actions, uint8_t* fell, int32_t n)
+    void advance_carts(const physics* p, const double* common, int32_t id, double* x, double* x_dot, double* theta,
+                       double* theta_dot, const double* sines, const double* cosines, const int32_t* actions,
+                       uint8_t* fell, int32_t n)
 
 cdef enum:
     NUM_PARAMS = 8
@@ -131,9 +152,8 @@ cdef void advance(Carts* s, int32_t id, const int32_t* actions, uint8_t* fell, i
     for i in range(n):
         sines[i] = sin(s.theta[id + i])
         cosines[i] = cos(s.theta[id + i])
-    advance_carts(
-        &s.params, id, s.x + id, s.x_dot + id, s.theta + id, s.theta_dot + id, sines, cosines, actions + id, fell, n
-    )
+    advance_carts(&s.params, envpool_common_params(&s.head), id, s.x + id, s.x_dot + id, s.theta + id,
+                  s.theta_dot + id, sines, cosines, actions + id, fell, n)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:

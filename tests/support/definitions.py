@@ -91,13 +91,14 @@ class Definition:
         return new_capsule(ctypes.addressof(self.env), name)
 
 
-def pool_of(capsule, style="gymnasium", **options):
-    """Make a pool of an env definition without registering it."""
+def pool_of(capsule, style="gymnasium", parameters=None, **options):
+    """Make a pool of an env definition without registering it; `parameters` has a Param for each name."""
     from envpool.registration import pool_class
     from envpool.spec import spec_class
 
     class Some:
         options = {}
+        params = parameters or {}
 
         @staticmethod
         def build(config):
