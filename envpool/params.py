@@ -70,11 +70,11 @@ class Param:
     def is_allowed(self, given: npt.NDArray[Any], array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Return which elements of `array`, which was converted from `given`, are allowed."""
         if self.dtype.kind == "b":
-            return np.equal(array, given)
+            return np.asarray(array == given, np.bool_)
         fits = np.equal(array, given) if self.dtype.kind in "iu" else np.isfinite(array)
         if self.choices:
             fits = np.logical_and(fits, np.isin(array, self.choices))
-        return np.logical_and.reduce([fits, array >= self.low, array <= self.high])
+        return np.asarray(fits & (array >= self.low) & (array <= self.high), np.bool_)
 
     def allowed(self) -> str:
         """Return a text that says which values are allowed."""
