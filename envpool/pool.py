@@ -6,15 +6,12 @@ import atexit
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 
 from envpool._core.env_ids import as_ids
-from envpool._core.pool import Pool
-from envpool._core.state import copy_states, restore_states, save_states
 from envpool.autoreset import core_code
 from envpool.containment import nanoseconds
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
@@ -22,7 +19,7 @@ from envpool.machine import cpu_limit, numa_nodes, process_cpus
 from envpool.random_actions import SamplesActions
 from envpool.render_options import RenderOptions, check_camera, render_modes
 from envpool.spec import EnvSpec, check_seed, check_seeds, is_sequence
-from envpool.states import EnvStates, options_digest
+from envpool.stateful import StatefulPool
 from envpool.statistics import PoolStats
 from envpool.window import Window
 
@@ -30,7 +27,7 @@ from envpool.window import Window
 _open_pools: weakref.WeakSet[EnvPool] = weakref.WeakSet()
 
 
-class EnvPool(SamplesActions, Pool):
+class EnvPool(SamplesActions, StatefulPool):
     """Many environments of one task, stepped by native threads.
 
     ``envpool.make`` makes an instance of one of its subclasses. If ``batch_size == num_envs``, the pool is sync:
@@ -68,7 +65,7 @@ class EnvPool(SamplesActions, Pool):
         self.spec = spec
         config = spec.config
         self.num_envs = config.num_envs
-        spec.definition.check_requirements(config)
+        spec.definition.check_requirements(spec.common_config)
         style = self._style(spec)
         super().__init__(
             render.capsule if render else spec.capsule,
@@ -88,8 +85,11 @@ class EnvPool(SamplesActions, Pool):
         self.render_mode = render.mode if render else None
         self.metadata: dict[str, Any] = {
             "render_modes": render_modes(spec),
-            "render_fps": int(spec.definition.render_fps(config)),
+            "render_fps": int(spec.definition.render_fps(spec.common_config)),
         }
+        values = {name: getattr(config, name) for name in spec.param_spec}
+        own = {name: value for name, value in values.items() if np.ndim(value) > len(spec.param_spec[name].shape)}
+        self.set_params(own)
         self._render_options = render
         self._window = Window(f"{spec.task_id} (env pool {id(self):x})")
         style.set_attributes(self)
@@ -270,92 +270,6 @@ class EnvPool(SamplesActions, Pool):
         self._window.show(frames[0])
         return None
 
-    def get_state(self, env_ids: Any = None) -> EnvStates:
-        """Return the states of environments, from which `set_state` continues them exactly.
-
-        A state contains everything on which later results depend: the simulation, the random generator or the seed that
-        is pending, the elapsed steps, and whether the next step starts an episode. The environments do not change.
-
-        Parameters
-        ----------
-        env_ids : int or array_like of int, optional
-            Environments to save, (B,), each once; none of them may be in flight. By default all environments.
-
-        Returns
-        -------
-        EnvStates
-            One state per id, in that order. It holds no memory of the pool and can be pickled.
-
-        Raises
-        ------
-        StateError
-            The task does not support states, or the last step of an environment failed.
-        EnvIdError
-            Ids are out of range, repeated, or of environments that are in flight or being rendered.
-        PoolStateError
-            The pool is closed or was forked.
-        """
-        return EnvStates(save_states(self, *self._identity, env_ids))
-
-    def set_state(self, states: EnvStates, env_ids: Any = None) -> None:
-        """Restore environments; each continues exactly as the environment whose state was saved.
-
-        Observations are not returned: the next step returns what it would have returned without the restore.
-
-        Parameters
-        ----------
-        states : EnvStates
-            (B,) states of a pool of the same task and options, in any process. The numbers of environments and threads,
-            ``batch_size``, the seeds and the API style may differ.
-        env_ids : int or array_like of int, optional
-            Environments to restore, (B,), each once; none of them may be in flight. By default all environments.
-
-        Raises
-        ------
-        StateError
-            A state is truncated, corrupt, or of another task, other options or another version; the numbers of states
-            and ids differ; or the task does not support states. No environment has changed.
-        EnvIdError
-            Ids are out of range, repeated, or of environments that are in flight or being rendered.
-        PoolStateError
-            The pool is closed or was forked.
-        TypeError
-            `states` is not an EnvStates.
-        """
-        if not isinstance(states, EnvStates):
-            raise TypeError(
-                f"states must be an EnvStates, got {type(states).__name__}: pass the result of get_state() or of "
-                "EnvStates.from_bytes()"
-            )
-        restore_states(self, *self._identity, tuple(states.states), env_ids)
-
-    def copy_state(self, source_ids: Any, target_ids: Any) -> None:
-        """Copy states between environments of this pool, as ``set_state(get_state(source_ids), target_ids)``.
-
-        Parameters
-        ----------
-        source_ids : int or array_like of int
-            (B,) ids; an id may appear several times.
-        target_ids : int or array_like of int
-            (B,) ids, each once. Environment ``target_ids[i]`` becomes a copy of ``source_ids[i]``, including its random
-            generator. A target must not be the source of another target.
-
-        Raises
-        ------
-        StateError
-            The task does not support states, or the last step of a source failed.
-        EnvIdError
-            Ids are out of range, of environments that are in flight or being rendered, or not allowed together.
-        PoolStateError
-            The pool is closed or was forked.
-        """
-        copy_states(self, self._identity[0], source_ids, target_ids)
-
-    @cached_property
-    def _identity(self) -> tuple[str, bytes]:
-        """Task id and digest of the options, by which states of this task are recognised."""
-        return self.spec.task_id or "", options_digest(self.spec.config)
-
     def stats(self) -> PoolStats:
         """Return what the pool has counted; any thread may call this at any time.
 
@@ -388,7 +302,7 @@ class EnvPool(SamplesActions, Pool):
         self.close()
 
     def __repr__(self) -> str:
-        return type(self).__name__ + repr(self.spec.config)[len("Config") :]
+        return type(self).__name__ + self.spec.text()
 
     __str__ = __repr__
 

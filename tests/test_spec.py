@@ -1,5 +1,7 @@
 """EnvSpec and ArraySpec: configuration, array specs, spaces, dm specs."""
 
+import math
+
 import gymnasium
 import numpy as np
 import pytest
@@ -63,6 +65,14 @@ def test_defaults():
         "finished_episodes": False,
         "reward_threshold": 475.0,
         "sutton_barto_reward": False,
+        "gravity": 9.8,
+        "masscart": 1.0,
+        "masspole": 0.1,
+        "length": 0.5,
+        "force_mag": 10.0,
+        "tau": 0.02,
+        "theta_threshold_radians": 12 * 2 * math.pi / 360,
+        "x_threshold": 2.4,
     }
 
 

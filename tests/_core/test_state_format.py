@@ -147,8 +147,6 @@ RNG = 40  # bytes of a generator
     [
         ("CartPole-v1", 24, struct.pack("<Q", 2)),  # an even increment of the generator
         ("CartPole-v1", 36, struct.pack("<I", 2)),
-        ("CartPole-v1", RNG, struct.pack("<d", float("nan"))),
-        ("CartPole-v1", RNG, struct.pack("<d", 1e300)),
         ("Pendulum-v1", RNG, struct.pack("<d", float("inf"))),
         ("Pendulum-v1", RNG + 8, struct.pack("<d", 8.5)),
         ("MountainCar-v0", RNG, struct.pack("<d", 0.7)),
@@ -179,7 +177,7 @@ def test_forged_values_of_envs(task_id, offset, value):
 
 def test_a_snapshot_of_another_size_is_refused(pool):
     body = body_of(pool.get_state(1))
-    struct.pack_into("<q", body, 16, 64)
+    struct.pack_into("<q", body, 16, 128)
     refused(pool, sealed(body[:-8]), "it has values that get_state")
 
 
