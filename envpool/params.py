@@ -64,10 +64,10 @@ class Param:
 
     def is_allowed(self, given: npt.NDArray[Any], array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Return which elements of `array`, which was converted from `given`, are allowed."""
-        if self.dtype.kind == "b":
-            return np.equal(array, given)
-        fits = np.equal(array, given) if self.dtype.kind in "iu" else np.isfinite(array)
-        return np.logical_and.reduce([fits, array >= self.low, array <= self.high])
+        fits: npt.NDArray[np.bool_] = np.isfinite(array) if self.dtype.kind == "f" else array == given
+        if self.dtype.kind != "b":
+            fits = fits & (array >= self.low) & (array <= self.high)
+        return fits
 
     def allowed(self) -> str:
         """Return a text that says which values are allowed."""
