@@ -87,10 +87,13 @@ def param_fields(params: Mapping[str, Param]) -> list[Field]:
 
 
 def check_table(env: str, params: Mapping[str, Param], table: Sequence[Field]) -> None:
-    """Raise ValueError unless the parameters of a class are those in the table of its environment definition."""
+    """Raise ValueError unless the parameters of a class are those in the table of its environment definition.
+
+    A class without parameters does not offer those in the table.
+    """
     declared = [(name, param.dtype, param.shape) for name, param in params.items()]
     built = [(field.name, field.dtype, field.shape) for field in table]
-    if declared != built:
+    if declared and declared != built:
         different = [row for row in (*declared, *built) if row not in declared or row not in built] or built
         raise ValueError(
             f"env {env}: the parameters of its class and those of its env definition must have the same names, dtypes, "
