@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -116,10 +116,13 @@ def param_fields(params: Mapping[str, Param]) -> list[Field]:
 
 
 def check_table(env: str, params: Mapping[str, Param], table: Sequence[Field]) -> None:
-    """Raise ValueError unless the parameters of a class are those in the table of its environment definition."""
+    """Raise ValueError unless the parameters of a class are those in the table of its environment definition.
+
+    A class without parameters does not offer those in the table.
+    """
     declared = [(name, param.dtype, param.shape) for name, param in params.items()]
     built = [(field.name, field.dtype, field.shape) for field in table]
-    if declared != built:
+    if declared and declared != built:
         different = [row for row in (*declared, *built) if row not in declared or row not in built] or built
         raise ValueError(
             f"env {env}: the parameters of its class and those of its env definition must have the same names, dtypes, "
@@ -189,3 +192,49 @@ def check_values(
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"its parameters are {', '.join(names)}"
             raise ConfigError(f"{task} has no parameter {name!r}; {hint}")
         yield names.index(name), check_value(name, params[name], value, count)
+
+
+def validate_params(config: Any, params: Mapping[str, Param]) -> tuple[Any, Any]:
+    """Return a configuration with checked parameters, or raise ConfigError or TypeError.
+
+    The second result is the configuration for environments that have no values of their own: a parameter with one value
+    per environment is replaced by the largest of them or the smallest, see `Param.common`.
+    """
+    values, common = {}, {}
+    for name, param in params.items():
+        given = getattr(config, name)
+        given = param.converted(param.default if given is None else given)
+        array = check_value(name, param, given, config.num_envs)
+        has_rows = np.ndim(given) == array.ndim
+        common[name] = to_tuple(getattr(array, param.common)(axis=0).tolist())
+        values[name] = to_tuple((array if has_rows else array[0]).tolist())
+    return config._replace(**values), config._replace(**common)
+
+
+def to_tuple(nest: Any) -> Any:
+    """Return nested lists as nested tuples."""
+    return tuple(map(to_tuple, nest)) if isinstance(nest, list) else nest
+
+
+#: A parameter with more elements is abbreviated in the representation of specs and pools.
+SHOWN_VALUES = 8
+
+
+class Abbreviation(NamedTuple):
+    """Stands for the values of a parameter in a text."""
+
+    shape: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return f"<values of shape {self.shape}>"
+
+
+def shown_options(config: Any, params: Mapping[str, Param]) -> dict[str, Any]:
+    """Return the options of a configuration to show, without parameters that have their defaults."""
+    values = dict(config._asdict())
+    for name, param in params.items():
+        if values[name] == to_tuple(np.asarray(param.default).tolist()):
+            del values[name]
+        elif np.size(values[name]) > SHOWN_VALUES:
+            values[name] = Abbreviation(np.shape(values[name]))
+    return values

@@ -8,7 +8,7 @@ import sys
 from collections import namedtuple
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from envpool.autoreset import canonical_mode
 from envpool.containment import check_on_error, check_timeout
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition
-from envpool.params import Param, check_table, check_value
+from envpool.params import Param, check_table, shown_options, validate_params
 from envpool.spaces import ArraySpec
 from envpool.statistics import check_statistics, entry_arrays, game_numbers
 
@@ -59,19 +59,6 @@ CORE_ACTION: dict[str, ArraySpec] = {
     "env_id": ArraySpec(np.int32, []),
     "players.env_id": ArraySpec(np.int32, [-1]),
 }
-
-
-#: A parameter with more elements is abbreviated in the representation of specs and pools.
-SHOWN_VALUES = 8
-
-
-class Abbreviation(NamedTuple):
-    """Stands for the values of a parameter in a text."""
-
-    shape: tuple[int, ...]
-
-    def __repr__(self) -> str:
-        return f"<values of shape {self.shape}>"
 
 
 class EnvSpec:
@@ -242,12 +229,7 @@ class EnvSpec:
 
     def text(self) -> str:
         """Return the options in parentheses, without parameters that have their defaults."""
-        values = dict(self.config._asdict())
-        for name, param in self._params.items():
-            if values[name] == to_tuple(np.asarray(param.default).tolist()):
-                del values[name]
-            elif np.size(values[name]) > SHOWN_VALUES:
-                values[name] = Abbreviation(np.shape(values[name]))
+        values = shown_options(self.config, self._params)
         return f"({', '.join(f'{name}={value!r}' for name, value in values.items())})"
 
     def __eq__(self, other: object) -> bool:
@@ -328,28 +310,6 @@ def validate(config: Any, params: Collection[str]) -> Any:
     check_statistics(c["episode_statistics"], c["finished_episodes"])
     c["step_timeout"] = check_timeout("step_timeout", c["step_timeout"])
     return type(config)(**c)
-
-
-def validate_params(config: Any, params: Mapping[str, Param]) -> tuple[Any, Any]:
-    """Return a configuration with checked parameters, or raise ConfigError or TypeError.
-
-    The second result is the configuration for environments that have no values of their own: a parameter with one value
-    per environment is replaced by the largest of them or the smallest, see `Param.common`.
-    """
-    values, common = {}, {}
-    for name, param in params.items():
-        given = getattr(config, name)
-        given = param.converted(param.default if given is None else given)
-        array = check_value(name, param, given, config.num_envs)
-        has_rows = np.ndim(given) == array.ndim
-        common[name] = to_tuple(getattr(array, param.common)(axis=0).tolist())
-        values[name] = to_tuple((array if has_rows else array[0]).tolist())
-    return config._replace(**values), config._replace(**common)
-
-
-def to_tuple(nest: Any) -> Any:
-    """Return nested lists as nested tuples."""
-    return tuple(map(to_tuple, nest)) if isinstance(nest, list) else nest
 
 
 def convert(name: str, value: Any, default: Any) -> Any:

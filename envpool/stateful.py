@@ -157,7 +157,8 @@ class StatefulPool(Pool):
         EnvIdError, PoolStateError
             As for `set_params`.
         """
-        return dict(zip(self.spec.param_spec, get_params(self, env_ids, in_force), strict=True))
+        values = get_params(self, env_ids, in_force)
+        return dict(zip(self.spec.param_spec, values, strict=True)) if self.spec.param_spec else {}
 
     @cached_property
     def _identity(self) -> tuple[str, bytes]:

@@ -46,8 +46,6 @@ cdef enum:
     TORQUES = NUM_SCALARS
     NUM_PARAMS
     NUM_TORQUES = 3
-
-cdef enum:
     TOO_FAST = 1                        # error code of an env
 
 cdef struct Values:                     # of all parameters
@@ -120,8 +118,7 @@ cdef Factors factors_of(const Values* values) noexcept nogil:
     f.twice_pull = 2 * p[MASS_2] * p[LENGTH_1] * p[COM_2]
     f.push = p[MASS_2] * p[LENGTH_1] * p[COM_2]
     f.inertia2 = p[MASS_2] * pow(p[COM_2], 2.0) + p[MOI]
-    f.mass2 = p[MASS_2]
-    f.moment = p[MOI]
+    f.mass2, f.moment = p[MASS_2], p[MOI]
     return f
 
 
@@ -385,10 +382,7 @@ class Acrobot(EnvDefinition):
             raise ConfigError(f"book_or_nips must be 'book' or 'nips', got {config.book_or_nips!r}")
         c.is_nips = config.book_or_nips == "nips"
         *scalars, torques = (getattr(config, name) for name in Acrobot.params)
-        for i, value in enumerate(scalars):
-            c.initial.scalars[i] = value
-        for i, value in enumerate(torques):
-            c.initial.torques[i] = value
+        c.initial.scalars, c.initial.torques = scalars, torques
         high = np.array([1.0, 1.0, 1.0, 1.0, config.MAX_VEL_1, config.MAX_VEL_2], np.float32)
         fields = [Field("obs", np.float32, (6,), -high, high), Field("info:state", np.float32, (2,))]
         actions = [Field("action", np.int32, (-1,), 0, 2)]

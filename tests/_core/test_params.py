@@ -323,7 +323,6 @@ def test_the_class_has_the_parameters_of_the_definition():
     parameters = Parameters(G, 1)
     parameters.install(definition)
     for declared in (
-        {},
         {"g": G["gravity"]},
         {"gravity": Param(9)},
         {"gravity": Param((9.8,))},
@@ -332,6 +331,17 @@ def test_the_class_has_the_parameters_of_the_definition():
         with pytest.raises(ValueError, match=re.escape("define(params=param_fields(...))")):
             pool_of(definition.capsule(), parameters=declared)
     pool_of(definition.capsule(), parameters=G).close()
+
+
+def test_a_class_may_offer_no_parameters():
+    definition = Definition()
+    parameters = Parameters(G, 1)
+    parameters.install(definition)
+    with pool_of(definition.capsule()) as pool:
+        pool.reset()
+        assert pool.get_params() == {}
+        with pytest.raises(ConfigError, match="has no parameters"):
+            pool.set_params({"gravity": 1})
 
 
 def test_a_table_that_is_not_allowed():
