@@ -28,6 +28,9 @@ class Param:
         Unit of the value; empty if it has none.
     text : str
         One line about the meaning.
+    names : tuple of str
+        What each entry along the first axis belongs to, for example a body, so that `index` finds it; entries of
+        one object have the same name, and those of an object without a name an empty one. Empty if nothing has names.
     """
 
     default: Any
@@ -35,6 +38,26 @@ class Param:
     high: float = np.inf
     unit: str = ""
     text: str = ""
+    names: tuple[str, ...] = ()
+
+    def index(self, name: str) -> int | slice:
+        """Return the index of a name along the first axis of a value; of several entries in a row, a slice.
+
+        Parameters
+        ----------
+        name : str
+            One of `names`.
+
+        Raises
+        ------
+        ConfigError
+            There is no entry of this name.
+        """
+        if not name or name not in self.names:
+            known = list(dict.fromkeys(filter(None, self.names)))
+            raise ConfigError(f"there is no entry {name!r}; {suggestion(str(name), known, 'the names are')}")
+        first, count = self.names.index(name), self.names.count(name)
+        return first if count == 1 else slice(first, first + count)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -61,6 +84,12 @@ class Param:
             if np.isfinite(value)
         ]
         return f"{kind} of {' and '.join(bounds)}" if bounds else kind
+
+
+def suggestion(name: str, names: list[str], introduction: str) -> str:
+    """Return the end of an error text that offers the names most similar to an unknown one, or else all names."""
+    near = difflib.get_close_matches(name, names, n=3)
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else f"{introduction} {', '.join(names) or 'empty'}"
 
 
 def param_fields(params: Mapping[str, Param]) -> list[Field]:
@@ -122,9 +151,7 @@ def check_values(
     names = list(params)
     for name, value in values.items():
         if name not in params:
-            near = difflib.get_close_matches(str(name), names, n=3)
             if not names:
                 raise ConfigError(f"{task} has no parameters, but {name!r} was given")
-            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"its parameters are {', '.join(names)}"
-            raise ConfigError(f"{task} has no parameter {name!r}; {hint}")
+            raise ConfigError(f"{task} has no parameter {name!r}; {suggestion(str(name), names, 'its parameters are')}")
         yield names.index(name), check_value(name, params[name], value, count)

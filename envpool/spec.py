@@ -304,8 +304,9 @@ def validate(config: Any, params: Collection[str]) -> Any:
 def validate_params(config: Any, params: Mapping[str, Param]) -> tuple[Any, Any]:
     """Return a configuration with checked parameters, or raise ConfigError or TypeError.
 
-    The second result is the configuration for environments that have no values of their own: a parameter with one value
-    per environment is replaced by the largest of them.
+    A parameter that is None remains None in the first result, and has its default in the second. The second result is
+    the configuration for environments that have no values of their own: a parameter with one value per environment is
+    replaced by the largest of them.
     """
     values, largest = {}, {}
     for name, param in params.items():
@@ -314,7 +315,8 @@ def validate_params(config: Any, params: Mapping[str, Param]) -> tuple[Any, Any]
         array = check_value(name, param, given, config.num_envs)
         has_rows = np.ndim(given) == array.ndim
         largest[name] = to_tuple(array.max(axis=0).tolist())
-        values[name] = to_tuple((array if has_rows else array[0]).tolist())
+        if getattr(config, name) is not None:  # None remains: the default that the other options lead to
+            values[name] = to_tuple((array if has_rows else array[0]).tolist())
     return config._replace(**values), config._replace(**largest)
 
 
