@@ -53,9 +53,10 @@ class Param:
         ConfigError
             There is no entry of this name.
         """
-        if not name or name not in self.names:
-            known = list(dict.fromkeys(filter(None, self.names)))
-            raise ConfigError(f"there is no entry {name!r}; {suggestion(str(name), known, 'the names are')}")
+        known = list(dict.fromkeys(filter(None, self.names)))
+        if name not in known:
+            hint = suggestion(str(name), known, "the names are") if known else "the entries have no names"
+            raise ConfigError(f"there is no entry {name!r}; {hint}")
         first, count = self.names.index(name), self.names.count(name)
         return first if count == 1 else slice(first, first + count)
 
@@ -89,7 +90,7 @@ class Param:
 def suggestion(name: str, names: list[str], introduction: str) -> str:
     """Return the end of an error text that offers the names most similar to an unknown one, or else all names."""
     near = difflib.get_close_matches(name, names, n=3)
-    return f"did you mean {' or '.join(map(repr, near))}?" if near else f"{introduction} {', '.join(names) or 'empty'}"
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else f"{introduction} {', '.join(names)}"
 
 
 def param_fields(params: Mapping[str, Param]) -> list[Field]:
@@ -139,7 +140,7 @@ def check_value(name: str, param: Param, value: Any, count: int) -> npt.NDArray[
     is_allowed = np.isfinite(array) & (array >= param.low) & (array <= param.high)
     if not is_allowed.all():
         at = np.argwhere(~is_allowed)[0]
-        where = "" if given.shape == () else str(list(at[array.ndim - given.ndim :]))
+        where = "" if given.shape == () else str(at[array.ndim - given.ndim :].tolist())
         raise ConfigError(f"{name}{where} is {array[tuple(at)]}, allowed are {param.allowed()}")
     return array
 
