@@ -3,9 +3,6 @@ from typing import Any
 
 from envpool.params import Param
 
-AXES: tuple[str, ...]
 PARAMS: dict[str, Param]
 
-def amount(unit: str, text: str) -> Param: ...
-def signed(unit: str, text: str) -> Param: ...
 def resolve_params(build: Callable[[Any], Any], config: Any, names: Collection[str]) -> dict[str, Param]: ...

@@ -103,7 +103,8 @@ cdef struct SimConfig:
     int32_t pixel_width
     int32_t pixel_camera
 
-# The envs of a pool. All arrays of all envs are in one block of memory, with a cache line between envs.
+# The envs of a pool. The arrays of all envs are in one block of memory, with a cache line between envs. Sim.own is in
+# it if the task has private arrays.
 cdef struct SimPool:
     const SimConfig* config
     int32_t n

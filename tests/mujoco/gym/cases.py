@@ -134,9 +134,10 @@ def exactness() -> Iterator[ExactnessCase]:
         oracle = TaskOracle(task_id, kwargs | limit)
         yield ExactnessCase(task_id, oracle, describe(options), options | limit, num_envs=2, steps=90, min_episodes=2)
     for task_id in IDS:
-        yield params_case(task_id, is_slow=not task_id.endswith("v5"))
+        if task_id.endswith("v5") or task_id in ("Ant-v3", "Humanoid-v4"):  # the other versions share their code
+            yield params_case(task_id, is_slow=not task_id.endswith("v5"))
     for group in GROUPS:
-        yield params_case("Ant-v5", group, steps=300)
+        yield params_case("HalfCheetah-v5", group, steps=300)
     # Contact forces stay zero with post_constraint=False, as in versions before v4.
     for task_id in ("Ant-v5", "Humanoid-v5", "HumanoidStandup-v5"):
         oracle = TaskOracle(task_id, has_contact_forces=False)
