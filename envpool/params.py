@@ -36,6 +36,9 @@ class Param:
     choices : tuple of int
         The allowed values between the bounds, if not all are allowed. Saved states may contain others: the environment
         must refuse them.
+    names : tuple of str
+        What each entry along the first axis belongs to, for example a body, so that `index` finds it; entries of
+        one object have the same name, and those of an object without a name an empty one. Empty if nothing has names.
     """
 
     default: Any
@@ -46,6 +49,27 @@ class Param:
     common: Literal["max", "min"] = "max"
     convert: Callable[[Any], Any] | None = None
     choices: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def index(self, name: str) -> int | slice:
+        """Return the index of a name along the first axis of a value; of several entries in a row, a slice.
+
+        Parameters
+        ----------
+        name : str
+            One of `names`.
+
+        Raises
+        ------
+        ConfigError
+            There is no entry of this name.
+        """
+        known = list(dict.fromkeys(filter(None, self.names)))
+        if name not in known:
+            hint = suggestion(str(name), known, "the names are") if known else "the entries have no names"
+            raise ConfigError(f"there is no entry {name!r}; {hint}")
+        first, count = self.names.index(name), self.names.count(name)
+        return first if count == 1 else slice(first, first + count)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -108,6 +132,12 @@ def above(value: float) -> float:
 def below(value: float) -> float:
     """Return the largest float that is less, for `Param.high`."""
     return float(np.nextafter(value, -np.inf))
+
+
+def suggestion(name: str, names: list[str], introduction: str) -> str:
+    """Return the end of an error text that offers the names most similar to an unknown one, or else all names."""
+    near = difflib.get_close_matches(name, names, n=3)
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else f"{introduction} {', '.join(names)}"
 
 
 def param_fields(params: Mapping[str, Param]) -> list[Field]:
@@ -186,19 +216,18 @@ def check_values(
     names = list(params)
     for name, value in values.items():
         if name not in params:
-            near = difflib.get_close_matches(str(name), names, n=3)
             if not names:
                 raise ConfigError(f"{task} has no parameters, but {name!r} was given")
-            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"its parameters are {', '.join(names)}"
-            raise ConfigError(f"{task} has no parameter {name!r}; {hint}")
+            raise ConfigError(f"{task} has no parameter {name!r}; {suggestion(str(name), names, 'its parameters are')}")
         yield names.index(name), check_value(name, params[name], value, count)
 
 
 def validate_params(config: Any, params: Mapping[str, Param]) -> tuple[Any, Any]:
     """Return a configuration with checked parameters, or raise ConfigError or TypeError.
 
-    The second result is the configuration for environments that have no values of their own: a parameter with one value
-    per environment is replaced by the largest of them or the smallest, see `Param.common`.
+    A parameter that is None remains None in the first result, and has its default in the second. The second result is
+    the configuration for environments that have no values of their own: a parameter with one value per environment is
+    replaced by the largest of them or the smallest, see `Param.common`.
     """
     values, common = {}, {}
     for name, param in params.items():
@@ -207,7 +236,8 @@ def validate_params(config: Any, params: Mapping[str, Param]) -> tuple[Any, Any]
         array = check_value(name, param, given, config.num_envs)
         has_rows = np.ndim(given) == array.ndim
         common[name] = to_tuple(getattr(array, param.common)(axis=0).tolist())
-        values[name] = to_tuple((array if has_rows else array[0]).tolist())
+        if getattr(config, name) is not None:  # None remains: the default that the other options lead to
+            values[name] = to_tuple((array if has_rows else array[0]).tolist())
     return config._replace(**values), config._replace(**common)
 
 
@@ -233,7 +263,7 @@ def shown_options(config: Any, params: Mapping[str, Param]) -> dict[str, Any]:
     """Return the options of a configuration to show, without parameters that have their defaults."""
     values = dict(config._asdict())
     for name, param in params.items():
-        if values[name] == to_tuple(np.asarray(param.default).tolist()):
+        if values[name] is None or values[name] == to_tuple(np.asarray(param.default).tolist()):
             del values[name]
         elif np.size(values[name]) > SHOWN_VALUES:
             values[name] = Abbreviation(np.shape(values[name]))

@@ -45,6 +45,13 @@ def test_config(spec):
     assert type(spec.config) is spec.gen_config
 
 
+def test_parameter_without_a_value():
+    """The configuration says what was given; the environments have the default."""
+    with envpool.make_gymnasium("CartPole-v1", gravity=None, masspole=0.2) as pool:
+        assert (pool.spec.config.gravity, pool.spec.config.masspole) == (None, 0.2)
+        assert pool.get_params(in_force=True)["gravity"].tolist() == [9.8]
+
+
 def test_defaults():
     config = envpool.make_spec("CartPole-v1").config
     assert config._asdict() == {
