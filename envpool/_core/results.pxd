@@ -25,7 +25,7 @@ cdef class RowsTemplate:
     cdef object build(self, PyObject** arrays, int mask)
 
 cdef class ResultTemplate:
-    cdef readonly object nest
+    cdef object nest            # as it was passed
     cdef Node* nodes            # the first one is the root
     cdef list objects           # what the nodes refer to
     cdef object add_errors      # see Style.add_errors; None if results have no place for the texts of failed envs

@@ -10,6 +10,10 @@ class RowsOf:
     def __init__(self, mask: str, nest: Any) -> None: ...
 
 @disjoint_base
+class RowsTemplate:
+    def __init__(self, nest: Any, names: list[str]) -> None: ...
+
+@disjoint_base
 class ResultTemplate:
     def __init__(
         self, nest: Any, names: Sequence[str], add_errors: Callable[[Any, dict[int, str], int], None] | None = None

@@ -149,11 +149,13 @@ cdef class ResultTemplate:
         return result
 
 
-def count_nodes(nest):
-    """Return the number of nodes of a nest."""
-    if isinstance(nest, (str, RowsOf)):
-        return 1
-    return 1 + sum(map(count_nodes, nest.values() if isinstance(nest, dict) else nest))
+cdef int count_nodes(nest) except -1:
+    """Returns the number of nodes of a nest."""
+    cdef int count = 1
+    if not isinstance(nest, (str, RowsOf)):
+        for part in nest.values() if isinstance(nest, dict) else nest:
+            count += count_nodes(part)
+    return count
 
 
 cdef object fill(const Node* node, PyObject** arrays, int entries):

@@ -47,7 +47,7 @@ cdef int check_progress(Engine* e, const int32_t* ids, int64_t n, int64_t need) 
     timeout, this does nothing.
     """
     cdef int64_t now = ep_now(), possible = n if ids != NULL else e.outstanding, i
-    cdef int32_t k, num_overdue = 0, num_workers = e.started
+    cdef int32_t k, num_overdue = 0, num_workers = ep_load_rlx32(&e.started)     # close() may be changing it
     cdef bint is_news = False
     cdef Worker* w
     if e.step_timeout == 0:

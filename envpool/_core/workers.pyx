@@ -229,4 +229,4 @@ cdef void engine_stop(Engine* e) noexcept nogil:
             pthread_join(e.workers[i].thread, NULL)
         else:
             pthread_detach(e.workers[i].thread)
-    e.started = 0
+    ep_store_rlx32(&e.started, 0)       # the consumer may be reading it

@@ -1,3 +1,0 @@
-NAMES: tuple[str, ...]
-
-def candidates() -> list[str]: ...
