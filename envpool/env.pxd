@@ -105,6 +105,13 @@ cdef extern from "envpool/env.h" nogil:
         const int32_t* targets "to"
         int32_t* errors
 
+    ctypedef struct envpool_params:
+        uint32_t struct_size
+        int32_t n
+        const int32_t* ids
+        void* const* values
+        int32_t* errors
+
     ctypedef struct envpool_env:
         uint32_t abi_version
         uint32_t struct_size
@@ -129,12 +136,15 @@ cdef extern from "envpool/env.h" nogil:
         int32_t frame_height
         int32_t frame_width
         int32_t lanes
-        int32_t reserved
+        int32_t num_params
         int64_t (*state_size)(void* state) noexcept nogil
         int (*get_state)(void* state, const envpool_snapshots* snapshots) noexcept nogil
         int (*set_state)(void* state, const envpool_snapshots* snapshots) noexcept nogil
         int (*copy_state)(void* state, const envpool_copies* copies) noexcept nogil
         uint32_t state_version
         uint32_t reserved_state
+        const envpool_field* params
+        int (*get_params)(void* state, const envpool_params* params) noexcept nogil
+        int (*set_params)(void* state, const envpool_params* params) noexcept nogil
 
     void envpool_env_init(envpool_env* env, const char* name)

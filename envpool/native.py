@@ -6,8 +6,20 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from envpool._core.definition import Description, Field, define, describe
+from envpool.params import Param, above, below, param_fields
 
-__all__ = ["Description", "EnvDefinition", "Field", "GameFields", "define", "describe"]
+__all__ = [
+    "Description",
+    "EnvDefinition",
+    "Field",
+    "GameFields",
+    "Param",
+    "above",
+    "below",
+    "define",
+    "describe",
+    "param_fields",
+]
 
 
 class GameFields(NamedTuple):
@@ -34,17 +46,22 @@ class GameFields(NamedTuple):
 class EnvDefinition(Protocol):
     """The Python class of a native environment, which the task table names.
 
-    Subclass it, implement `build`, and override the other methods where their defaults do not fit. All methods are
-    static: they are called on the class, and the class is never instantiated.
+    Subclass it, implement `build`, and override the other methods where their defaults do not fit. They are called on
+    the class, which is never instantiated.
 
     Attributes
     ----------
     options : mapping of str to object
         Options of this environment and their defaults, in addition to the options that every task has. A value must be
         of the type of its default; an option whose default is None accepts any value.
+    params : mapping of str to Param
+        Parameters that each environment may have a value of its own for, in the order of the table that `build` passes
+        to `define`. They are options as well: an option with one value per environment sets each environment's own. A
+        default of None stands for the one that `resolve_params` fills in.
     """
 
     options: ClassVar[Mapping[str, Any]] = {}
+    params: ClassVar[Mapping[str, Param]] = {}
 
     @staticmethod
     def build(config: Any) -> Any:
@@ -53,7 +70,8 @@ class EnvDefinition(Protocol):
         Parameters
         ----------
         config : namedtuple
-            The validated options of the task.
+            The validated options of the task. A parameter with one value per environment is replaced by the largest or
+            the smallest of them, see `Param.common`.
 
         Returns
         -------
@@ -66,6 +84,17 @@ class EnvDefinition(Protocol):
             A value, or a combination of values, is not allowed.
         """
         raise NotImplementedError("an environment definition must implement build(config)")
+
+    @classmethod
+    def resolve_params(cls, config: Any) -> Mapping[str, Param]:
+        """Return `params` with the defaults, shapes and bounds that depend on the other options.
+
+        Parameters
+        ----------
+        config : namedtuple
+            The options of the task, validated except for the parameters.
+        """
+        return cls.params
 
     @staticmethod
     def check_requirements(config: Any) -> None:

@@ -65,7 +65,7 @@ class EnvPool(SamplesActions, StatefulPool):
         self.spec = spec
         config = spec.config
         self.num_envs = config.num_envs
-        spec.definition.check_requirements(config)
+        spec.definition.check_requirements(spec.common_config)
         style = self._style(spec)
         super().__init__(
             render.capsule if render else spec.capsule,
@@ -85,8 +85,11 @@ class EnvPool(SamplesActions, StatefulPool):
         self.render_mode = render.mode if render else None
         self.metadata: dict[str, Any] = {
             "render_modes": render_modes(spec),
-            "render_fps": int(spec.definition.render_fps(config)),
+            "render_fps": int(spec.definition.render_fps(spec.common_config)),
         }
+        values = {name: getattr(config, name) for name in spec.param_spec}
+        own = {name: value for name, value in values.items() if np.ndim(value) > len(spec.param_spec[name].shape)}
+        self.set_params(own)
         self._render_options = render
         self._window = Window(f"{spec.task_id} (env pool {id(self):x})")
         style.set_attributes(self)
@@ -299,7 +302,7 @@ class EnvPool(SamplesActions, StatefulPool):
         self.close()
 
     def __repr__(self) -> str:
-        return type(self).__name__ + repr(self.spec.config)[len("Config") :]
+        return type(self).__name__ + self.spec.text()
 
     __str__ = __repr__
 

@@ -112,12 +112,12 @@ def make_render_options(spec: EnvSpec, options: Mapping[str, Any]) -> RenderOpti
     if mode == "human":
         check_windows()
     height, width, capsule, size = values["render_height"], values["render_width"], spec.capsule, spec.frame_size
-    built = spec.definition.build_for_rendering(spec.config, height, width)
+    built = spec.definition.build_for_rendering(spec.common_config, height, width)
     if built is not None:
         capsule = upgrade_capsule(built)
         size = describe(capsule).frame_size or size
     height, width = height or size[0], width or size[1]
-    assets = spec.definition.render_assets(spec.config, height, width)
+    assets = spec.definition.render_assets(spec.common_config, height, width)
     return RenderOptions(mode, values["render_env_id"], height, width, values["render_camera_id"], assets, capsule)
 
 

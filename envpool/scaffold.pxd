@@ -5,7 +5,8 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t
 
 from envpool.env cimport (
-    ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup, envpool_snapshots,
+    ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_params, envpool_rows, envpool_seeds, envpool_setup,
+    envpool_snapshots,
 )
 
 cdef extern from "envpool/scaffold.h" nogil:
@@ -17,6 +18,7 @@ cdef extern from "envpool/scaffold.h" nogil:
         void* records
         size_t record_size
         int32_t num_envs
+        int32_t has_failed
         int (*is_valid)(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil
 
     void* envpool_new_state(const envpool_setup* setup, size_t state_size, size_t record_size)
@@ -28,6 +30,13 @@ cdef extern from "envpool/scaffold.h" nogil:
     void envpool_with_snapshots(envpool_env* env)
     int envpool_restore_records(void* state, const envpool_snapshots* snapshots,
                                 int (*has_generator)(const void* record) noexcept nogil)
+    void envpool_new_params(void* state, double** params, const double* initial, int32_t count)
+    void envpool_with_params(envpool_env* env)
+    int envpool_set_doubles(void* state, const envpool_params* call)
+    const double* envpool_common_params(const envpool_state* s)
+    int32_t envpool_params_vary(const envpool_state* s)
+    void envpool_note_params_vary(envpool_state* s)
+    int envpool_set_records(void* state, const envpool_snapshots* snapshots)
 
     envpool_env envpool_new_env(
         const char* name,

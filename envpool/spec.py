@@ -6,7 +6,7 @@ import difflib
 import operator
 import sys
 from collections import namedtuple
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ from envpool.autoreset import canonical_mode
 from envpool.containment import check_on_error, check_timeout
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition
+from envpool.params import Param, check_table, shown_options, validate_params
 from envpool.spaces import ArraySpec
 from envpool.statistics import check_statistics, entry_arrays, game_numbers
 
@@ -74,6 +75,9 @@ class EnvSpec:
     ----------
     config : namedtuple
         The validated configuration; a ``batch_size`` of 0 is replaced by ``num_envs``.
+    common_config : namedtuple
+        The configuration that the methods of the environment definition get: a parameter with one value per environment
+        is replaced by the largest or the smallest of them, see `envpool.params.Param`.
     env : type
         Class of the environment that the task table names.
     definition : type
@@ -107,9 +111,12 @@ class EnvSpec:
     pool_cls: Any = None
 
     def __init__(self, config: Any):
-        self.config = validate(config)
-        self.capsule = upgrade_capsule(self.definition.build(self.config))
+        self.config = validate(config, self.definition.params)
+        self._params = dict(self.definition.resolve_params(self.config))
+        self.config, self.common_config = validate_params(self.config, self._params)
+        self.capsule = upgrade_capsule(self.definition.build(self.common_config))
         self._description = describe(self.capsule)
+        check_table(self._description.name, self._params, self._description.params)
         self._made_spaces: dict[str, tuple[Any, Any]] = {}
 
     @property
@@ -142,6 +149,11 @@ class EnvSpec:
     def action_array_spec(self) -> dict[str, ArraySpec]:
         """All arrays of an action by name."""
         return CORE_ACTION | {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in self._description.actions}
+
+    @property
+    def param_spec(self) -> dict[str, Param]:
+        """The parameters that each environment may have a value of its own for, by name."""
+        return dict(self._params)
 
     def observation_spec(self) -> Any:
         """Return the dm_env specs of env_id, players, observation and info arrays, as a named tuple State."""
@@ -213,7 +225,12 @@ class EnvSpec:
         return np.arange(config.seed, config.seed + config.num_envs, dtype=np.uint64)
 
     def __repr__(self) -> str:
-        return type(self).__name__ + repr(self.config)[len("Config") :]
+        return type(self).__name__ + self.text()
+
+    def text(self) -> str:
+        """Return the options in parentheses, without parameters that have their defaults."""
+        values = shown_options(self.config, self._params)
+        return f"({', '.join(f'{name}={value!r}' for name, value in values.items())})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, EnvSpec) and type(self) is type(other) and self.config == other.config
@@ -247,7 +264,8 @@ def spec_class(env: type) -> type[EnvSpec]:
     """
     if env not in _classes:
         definition: Any = env if EnvDefinition in env.__mro__ else type(env.__name__, (env, EnvDefinition), {})
-        options = COMMON_OPTIONS | dict(definition.options)
+        params = {name: param.default for name, param in definition.params.items()}
+        options = COMMON_OPTIONS | dict(definition.options) | params
         config = namedtuple("Config", options, defaults=list(options.values()))  # type: ignore[misc]
         members = {"env": env, "definition": definition, "gen_config": config}
         _classes[env] = type(f"{env.__name__}EnvSpec", (EnvSpec,), members)
@@ -263,12 +281,12 @@ def check_names(options: Mapping[str, Any], known: Sequence[str], what: str) -> 
             raise TypeError(f"{what} has no option {name!r}; {hint}")
 
 
-def validate(config: Any) -> Any:
-    """Return a configuration whose values have the right types, or raise ConfigError or TypeError."""
+def validate(config: Any, params: Collection[str]) -> Any:
+    """Return a configuration whose values have the right types, except for `params`; or raise an error."""
     c = config._asdict()
     defaults = config._field_defaults
     for name, value in c.items():
-        if name not in ("seed", "env_seed", "autoreset_mode"):
+        if name not in ("seed", "env_seed", "autoreset_mode", *params):
             c[name] = convert(name, value, defaults[name])
     check_range("num_envs", c["num_envs"], 1)
     if not 0 <= c["batch_size"] <= c["num_envs"]:

@@ -1,26 +1,33 @@
-"""The methods of pools that save, restore and copy their environments."""
+"""The methods of pools that save, restore, copy and change their environments."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from envpool._core.env_ids import as_ids
+from envpool._core.params import get_params, set_params
 from envpool._core.pool import Pool
 from envpool._core.state import copy_states, restore_states, save_states
+from envpool.params import check_values
 from envpool.spec import EnvSpec
 from envpool.states import EnvStates, options_digest
 
 
 class StatefulPool(Pool):
-    """A pool whose environments have states; see `envpool.pool.EnvPool`.
+    """A pool whose environments have states and parameters; see `envpool.pool.EnvPool`.
 
     Attributes
     ----------
     spec : EnvSpec
         Task and configuration.
+    num_envs : int
+        Number of environments.
     """
 
     spec: EnvSpec
+    num_envs: int
 
     def get_state(self, env_ids: Any = None) -> EnvStates:
         """Return the states of environments, from which `set_state` continues them exactly.
@@ -103,7 +110,57 @@ class StatefulPool(Pool):
         """
         copy_states(self, self._identity[0], source_ids, target_ids)
 
+    def set_params(self, params: Mapping[str, Any], env_ids: Any = None) -> None:
+        """Change parameters of environments, such as physical constants, from their next reset on.
+
+        Parameters
+        ----------
+        params : mapping of str to array_like
+            New values, by the names of `EnvSpec.param_spec`: one value for all environments of the call, or an array
+            (B, ...) with one value per environment. Parameters that are not named keep their values.
+        env_ids : int or array_like of int, optional
+            (B,) ids, each once; by default all environments.
+
+        Raises
+        ------
+        ConfigError
+            A parameter does not exist, or a value or a shape is not allowed.
+        TypeError
+            A value is not numeric.
+        EnvIdError
+            Ids are out of range, repeated, or of environments that are in flight or being rendered.
+        PoolStateError
+            The pool is closed or was forked.
+        """
+        ids = as_ids(env_ids, "env_ids")
+        count = self.num_envs if ids is None else len(ids)
+        values = check_values(self.spec.param_spec, params, count, self.spec.task_id or type(self.spec).__name__)
+        set_params(self, list(values), ids)
+
+    def get_params(self, env_ids: Any = None, *, in_force: bool = False) -> dict[str, Any]:
+        """Return the parameters that the next episodes of environments will have.
+
+        Parameters
+        ----------
+        env_ids : int or array_like of int, optional
+            (B,) ids, each once; by default all environments.
+        in_force : bool
+            If True, the parameters of the current episodes instead. Default False.
+
+        Returns
+        -------
+        dict of str to numpy.ndarray
+            One array (B, ...) per parameter; empty if the task has none.
+
+        Raises
+        ------
+        EnvIdError, PoolStateError
+            As for `set_params`.
+        """
+        values = get_params(self, env_ids, in_force)
+        return dict(zip(self.spec.param_spec, values, strict=True)) if self.spec.param_spec else {}
+
     @cached_property
     def _identity(self) -> tuple[str, bytes]:
         """Task id and digest of the options, by which states of this task are recognised."""
-        return self.spec.task_id or "", options_digest(self.spec.config)
+        return self.spec.task_id or "", options_digest(self.spec.config, self.spec.param_spec)

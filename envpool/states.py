@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from envpool._core.state_format import split_states
+from envpool.params import Param
 from envpool.spec import COMMON_OPTIONS
 
 #: Options that every task has and on which the results of an environment depend.
@@ -106,11 +107,15 @@ def plain(value: Any) -> Any:
     return value
 
 
-def options_digest(config: Any) -> bytes:
-    """Return a digest, 16 bytes, of the options of a task on which its dynamics and snapshots depend."""
+def options_digest(config: Any, params: Mapping[str, Param]) -> bytes:
+    """Return a digest, 16 bytes, of the options of a task on which its dynamics and snapshots depend.
+
+    The values of the parameters of single environments are part of a state, so they may differ; their shapes may not.
+    """
     relevant = [
         (name, plain(value))
         for name, value in config._asdict().items()
-        if name not in COMMON_OPTIONS or name in RELEVANT_COMMON_OPTIONS
+        if name in RELEVANT_COMMON_OPTIONS or (name not in COMMON_OPTIONS and name not in params)
     ]
+    relevant += [(name, param.shape) for name, param in params.items() if param.shape]
     return hashlib.blake2b(repr(relevant).encode(), digest_size=16).digest()

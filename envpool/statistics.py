@@ -87,7 +87,7 @@ def entries_of(spec: EnvSpec) -> tuple[str, ...]:
     """Return the names of the entries that the batches of a task have: "episode", and "game" if episodes are parts."""
     if not spec.config.episode_statistics:
         return ()
-    return ENTRIES[:1] if spec.definition.game_fields(spec.config) is None else ENTRIES
+    return ENTRIES[:1] if spec.definition.game_fields(spec.common_config) is None else ENTRIES
 
 
 def entry_arrays(spec: EnvSpec) -> dict[str, ArraySpec]:
@@ -110,7 +110,7 @@ def game_numbers(spec: EnvSpec, fields: Any) -> tuple[int, int, int, bool] | Non
     ConfigError
         ``game_fields`` of the environment definition names a field that does not exist or has another dtype or shape.
     """
-    games = spec.definition.game_fields(spec.config)
+    games = spec.definition.game_fields(spec.common_config)
     if games is None:
         return None
     numbers = []

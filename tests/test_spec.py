@@ -1,5 +1,7 @@
 """EnvSpec and ArraySpec: configuration, array specs, spaces, dm specs."""
 
+import math
+
 import gymnasium
 import numpy as np
 import pytest
@@ -43,6 +45,13 @@ def test_config(spec):
     assert type(spec.config) is spec.gen_config
 
 
+def test_parameter_without_a_value():
+    """The configuration says what was given; the environments have the default."""
+    with envpool.make_gymnasium("CartPole-v1", gravity=None, masspole=0.2) as pool:
+        assert (pool.spec.config.gravity, pool.spec.config.masspole) == (None, 0.2)
+        assert pool.get_params(in_force=True)["gravity"].tolist() == [9.8]
+
+
 def test_defaults():
     config = envpool.make_spec("CartPole-v1").config
     assert config._asdict() == {
@@ -63,6 +72,14 @@ def test_defaults():
         "finished_episodes": False,
         "reward_threshold": 475.0,
         "sutton_barto_reward": False,
+        "gravity": 9.8,
+        "masscart": 1.0,
+        "masspole": 0.1,
+        "length": 0.5,
+        "force_mag": 10.0,
+        "tau": 0.02,
+        "theta_threshold_radians": 12 * 2 * math.pi / 360,
+        "x_threshold": 2.4,
     }
 
 

@@ -86,15 +86,23 @@ def test_immutable(states):
 
 
 def digest(task_id="FrozenLake-v1", **options):
-    return options_digest(envpool.make_spec(task_id, **options).config)
+    spec = envpool.make_spec(task_id, **options)
+    return options_digest(spec.config, spec.param_spec)
 
 
 def test_the_digest_depends_on_relevant_options_only():
     plain = digest()
     assert len(plain) == 16
-    for options in ({"num_envs": 3}, {"seed": 1}, {"num_threads": 2}, {"env_seed": [4]}, {"numa": True}):
+    for options in (
+        {"num_envs": 3},
+        {"seed": 1},
+        {"num_threads": 2},
+        {"env_seed": [4]},
+        {"numa": True},
+        {"success_rate": 0.3},
+    ):
         assert digest(**options) == plain
-    others = [{"is_slippery": False}, {"max_episode_steps": 9}, {"autoreset_mode": "same_step"}, {"success_rate": 0.3}]
+    others = [{"is_slippery": False}, {"max_episode_steps": 9}, {"autoreset_mode": "same_step"}, {"size": 8}]
     assert len({plain, *(digest(**options) for options in others)}) == 5
 
 
@@ -103,4 +111,5 @@ def test_equal_options_have_equal_digests():
     for same in (tuple(rows), [np.str_(row) for row in rows]):
         assert digest(desc=same) == digest(desc=rows)
     assert digest(reward_schedule=(1, 0, 0)) == digest(reward_schedule=[np.int64(1), 0, 0]) == digest()
-    assert digest(desc=rows) != digest(desc=rows[::-1])
+    assert digest(desc=rows) == digest(desc=rows[::-1])  # the values of parameters are part of a state
+    assert digest(desc=rows) != digest(desc=["SF", "FH", "FG"])

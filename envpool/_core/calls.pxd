@@ -3,7 +3,8 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from envpool.env cimport (
-    ENVPOOL_ABI_VERSION, ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup,
+    ENVPOOL_ABI_VERSION, ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_params, envpool_rows, envpool_seeds,
+    envpool_setup,
 )
 
 cdef enum:
@@ -89,3 +90,12 @@ cdef inline void write_envs(const envpool_env* env, void* state, const int32_t* 
     cdef envpool_rows rows
     fill_rows(&rows, ids, n, fields, row0)
     env.write_many(state, &rows)
+
+
+cdef inline void begin_params(envpool_params* call, const int32_t* ids, int32_t n, void** values,
+                              int32_t* errors) noexcept nogil:
+    call.struct_size = sizeof(envpool_params)
+    call.n = n
+    call.ids = ids
+    call.values = values
+    call.errors = errors

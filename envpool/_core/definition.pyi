@@ -20,6 +20,7 @@ class Description(NamedTuple):
     fields: tuple[Field, ...]
     actions: tuple[Field, ...]
     frame_size: tuple[int, int] | None
+    params: tuple[Field, ...]
 
 @disjoint_base
 class DefinitionMemory:
@@ -33,6 +34,7 @@ def define(
     actions: Sequence[Field],
     config: bytes = b"",
     *,
+    params: Sequence[Field] = (),
     name: str | None = None,
     keep: object = None,
     flags: int = 0,

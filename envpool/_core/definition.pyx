@@ -55,7 +55,7 @@ class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defau
     __slots__ = ()
 
 
-Description = namedtuple("Description", ["name", "fields", "actions", "frame_size"])
+Description = namedtuple("Description", ["name", "fields", "actions", "frame_size", "params"])
 
 
 cdef const envpool_env* env_header(object capsule, size_t size) except NULL:
@@ -118,6 +118,15 @@ cdef const envpool_env* env_of(object capsule) except NULL:
             f"env {name}: num_fields and num_actions must be between 1 and {ENVPOOL_MAX_FIELDS}, got {env.num_fields} "
             f"and {env.num_actions}"
         )
+    if not 0 <= env.num_params <= ENVPOOL_MAX_FIELDS:
+        raise ValueError(
+            f"env {name}: num_params must be between 0 and {ENVPOOL_MAX_FIELDS}, got {env.num_params}"
+        )
+    if env.num_params and (env.params == NULL or env.get_params == NULL or env.set_params == NULL):
+        raise ValueError(
+            f"env {name}: with num_params={env.num_params}, params, get_params and set_params are required, but at "
+            "least one is NULL"
+        )
     return env
 
 
@@ -161,7 +170,7 @@ def describe(capsule):
     -------
     Description
         Named tuple (name: str, fields: tuple of Field, actions: tuple of Field, frame_size: (height, width) of a frame
-        in pixels, or None if the definition has no renderer).
+        in pixels, or None if the definition has no renderer, params: tuple of Field).
 
     Raises
     ------
@@ -180,10 +189,14 @@ def describe(capsule):
     for f in fields:
         if not (f.name == "obs" or f.name.startswith(("obs:", "info:"))):
             raise ValueError(f"env {name}: field {f.name!r} must be named 'obs', 'obs:...' or 'info:...'")
-    if len({f.name for f in fields}) != len(fields) or len({f.name for f in actions}) != len(actions):
+    params = tuple(read_field(name, field_at(env, env.params, i)) for i in range(env.num_params))
+    if any(len({f.name for f in table}) != len(table) for table in (fields, actions, params)):
         raise ValueError(f"env {name}: two fields have the same name: rename one of them")
+    for f in params:
+        if -1 in f.shape:
+            raise ValueError(f"env {name}: the shape of parameter {f.name!r} must not have a player dimension")
     frame_size = (env.frame_height, env.frame_width) if env.render_many != NULL else None
-    return Description(name, fields, actions, frame_size)
+    return Description(name, fields, actions, frame_size, params)
 
 
 # ---- making a capsule ------------------------------------------------------------------------------------------------
@@ -222,7 +235,8 @@ cdef void free_capsule(object capsule) noexcept:
         Py_DECREF(<object>keep)
 
 
-def define(template, fields, actions, config=b"", *, name=None, keep=None, uint32_t flags=0, frame_size=None):
+def define(template, fields, actions, config=b"", *, params=(), name=None, keep=None, uint32_t flags=0,
+           frame_size=None):
     """Return an environment definition with the functions of a template and field tables and a config of its own.
 
     Parameters
@@ -233,6 +247,8 @@ def define(template, fields, actions, config=b"", *, name=None, keep=None, uint3
         The field tables.
     config : bytes
         The config, which is copied; ``create`` gets a pointer to the copy, aligned to 16 bytes. Empty by default.
+    params : sequence of Field
+        The table of parameters; empty by default, even if the template has ``get_params`` and ``set_params``.
     name : str, optional
         Name of the new definition; by default the template's.
     keep : object, optional
@@ -255,7 +271,7 @@ def define(template, fields, actions, config=b"", *, name=None, keep=None, uint3
         The ABI does not allow the dtype or the shape of a field.
     """
     cdef const envpool_env* source = env_header(template, EP_REQUIRED_SIZE)
-    cdef size_t num_entries = len(fields) + len(actions)
+    cdef size_t num_entries = len(fields) + len(actions) + len(params)
     cdef size_t table_size = sizeof(envpool_env) + num_entries * sizeof(envpool_field)
     cdef DefinitionMemory memory = DefinitionMemory(table_size, len(config))
     cdef envpool_env* env = <envpool_env*>memory.tables
@@ -264,7 +280,7 @@ def define(template, fields, actions, config=b"", *, name=None, keep=None, uint3
     owned = [memory, template, keep]
     copy_known(env, source)
     memcpy(memory.config, PyBytes_AS_STRING(config), len(config))
-    for i, f in enumerate((*fields, *actions)):
+    for i, f in enumerate((*fields, *actions, *params)):
         fill_field(&entries[i], f, owned)
     if name is not None:
         encoded = name.encode()
@@ -275,6 +291,8 @@ def define(template, fields, actions, config=b"", *, name=None, keep=None, uint3
     env.num_fields = <int32_t>len(fields)
     env.actions = entries + len(fields)
     env.num_actions = <int32_t>len(actions)
+    env.params = env.actions + len(actions)
+    env.num_params = <int32_t>len(params)
     env.config = memory.config
     env.flags |= flags
     env.required_flags |= flags

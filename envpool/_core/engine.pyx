@@ -42,6 +42,9 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
     e.drawn = <uint8_t*>carve(&used, arena, n)
     e.seeds = <uint64_t*>carve(&used, arena, n * sizeof(uint64_t))
     e.seed_pending = <uint8_t*>carve(&used, arena, n)
+    e.param_pending = <uint8_t*>carve(&used, arena, n)
+    e.param_values = <void**>carve(&used, arena, e.env_def.num_params * sizeof(void*))
+    e.param_bytes = <int64_t*>carve(&used, arena, e.env_def.num_params * sizeof(int64_t))
     e.blocks = <Block**>carve(&used, arena, e.num_blocks * sizeof(Block*))
     e.scratch = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
     e.workers = <Worker*>carve(&used, arena, e.num_threads * sizeof(Worker))
@@ -56,6 +59,12 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
         if arena != NULL:
             e.action_bytes[a] = size
             e.actions[a] = p
+    for a in range(e.env_def.num_params):
+        size = row_bytes(field_at(e.env_def, e.env_def.params, a))
+        p = carve(&used, arena, n * size)
+        if arena != NULL:
+            e.param_bytes[a] = size
+            e.param_values[a] = p
     return used
 
 

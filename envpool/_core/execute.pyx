@@ -10,7 +10,8 @@ from libc.string cimport memcpy, memset
 from envpool._core.atomic cimport (
     ep_add_sc32, ep_add_sc64, ep_cas64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_store_rel64,
 )
-from envpool._core.calls cimport begin_batch, has_failures, fill_rows, is_contiguous, seed_envs, write_envs
+from envpool._core.calls cimport begin_batch, has_failures, fill_rows, is_contiguous, write_envs
+from envpool._core.pending cimport apply_params, apply_seeds
 from envpool._core.statistics cimport begin_rows_of_episodes, count_rewards
 from envpool._core.structs cimport (
     Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, Engine, ENV_ID, EPISODE_MASK, PENDING, REFUSED, REWARD, RUNNING,
@@ -48,35 +49,6 @@ cdef int32_t find_nonzero(const uint8_t* flags, int32_t n, int32_t* found) noexc
             k += 1
         i += 1
     return k
-
-
-cdef bint seed_pending(Engine* e, const int32_t* ids, int32_t n, int32_t* errors) noexcept nogil:
-    """Seeds the envs that wait for it. Returns whether any could not be seeded: it waits on, and `errors` (n) has the
-    code of each env."""
-    cdef int32_t todo[ENVPOOL_MAX_BATCH]
-    cdef int32_t where[ENVPOOL_MAX_BATCH]
-    cdef int32_t codes[ENVPOOL_MAX_BATCH]
-    cdef uint64_t seeds[ENVPOOL_MAX_BATCH]
-    cdef int32_t i, k = 0, done = 0
-    cdef bint has_failed
-    for i in range(n):
-        if e.seed_pending[ids[i]]:
-            todo[k] = ids[i]
-            where[k] = i
-            seeds[k] = e.seeds[ids[i]]
-            k += 1
-    if k == 0:
-        return False
-    memset(codes, 0, k * sizeof(int32_t))
-    memset(errors, 0, n * sizeof(int32_t))
-    has_failed = seed_envs(e.env_def, e.state, todo, k, seeds, codes)
-    for i in range(k):
-        errors[where[i]] = codes[i]
-        if codes[i] == 0:
-            e.seed_pending[todo[i]] = 0
-            done += 1
-    ep_add_sc32(&e.seeds_pending, -done)
-    return has_failed
 
 
 cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_t* errors,
@@ -130,10 +102,12 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
     cdef int32_t* elapsed
     cdef int32_t resets[ENVPOOL_MAX_BATCH]
     cdef uint8_t ended = REFUSED if e.autoreset == DISABLED else PENDING
+    cdef int32_t refusals[ENVPOOL_MAX_BATCH]
     cdef int32_t i, k, num_resets, limit = e.max_episode_steps
     cdef int status
+    cdef bint has_refusals = False
     cdef bint contiguous = is_contiguous(ids, n)
-    if ep_load_rlx32(&e.seeds_pending) > 0 and seed_pending(e, ids, n, errors):
+    if ep_load_rlx32(&e.seeds_pending) > 0 and apply_seeds(e, ids, n, errors):
         simulate_seeded(e, ids, n, errors, out, fused, row)
         return
     if contiguous:
@@ -142,6 +116,8 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
         for i in range(n):
             reset[i] = e.reset[ids[i]]
     num_resets = find_nonzero(reset, n, resets)
+    if num_resets and ep_load_rlx32(&e.params_pending) > 0:
+        has_refusals = apply_params(e, ids, n, resets, num_resets, refusals)
     memset(out.truncated, 0, n)
     memset(errors, 0, n * sizeof(int32_t))
     begin_batch(&batch)
@@ -171,6 +147,9 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
         out.truncated[resets[k]] = 0
         if out.discount != NULL:
             out.discount[resets[k]] = 1
+    if has_refusals:
+        for i in range(n):
+            errors[i] = errors[i] or refusals[i]
     if has_failures(status, errors, n):
         record_failures(e, ids, n, errors, out)
     # The loops over contiguous ids are separate and branch-free, so that the compiler vectorises them.

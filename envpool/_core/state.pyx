@@ -9,7 +9,8 @@ What must hold:
   made before.
 - A state is checked completely, also by the env, before any env changes.
 - An env's own functions are called only for envs that have been seeded. A state of an env that was never seeded
-  consists of its seed; a target that was never seeded is seeded before it is restored.
+  consists of its seed and the parameters of its first episode; a target that was never seeded is seeded before it is
+  restored.
 """
 
 import numpy as np
@@ -19,17 +20,16 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from envpool._core.atomic cimport ep_add_sc32
 from envpool._core.calls cimport has_failures, seed_envs
+from envpool._core.core_state cimport check_core, copy_core, extra_bytes, restore_core, save_core
 from envpool._core.env_ids cimport as_ids, check_disjoint, check_idle, checked_ids
 from envpool._core.failures cimport failure_text
 from envpool._core.guard cimport NOTHING_ELSE, enter
 from envpool._core.pool cimport Pool
 from envpool._core.state_format cimport (
-    CoreState, check_state, core_part, env_part, env_part_bytes, make_prefix, seal, state_bytes, sums_part,
+    CoreState, check_state, core_part, env_part, env_part_bytes, make_prefix, seal, state_bytes,
 )
-from envpool._core.statistics cimport Sums, are_possible, restore_sums, save_sums
-from envpool._core.structs cimport DISABLED, Engine, PENDING, REFUSED, RUNNING
+from envpool._core.structs cimport DISABLED, Engine, PENDING, REFUSED
 from envpool.env cimport (
     ENVPOOL_BAD_SNAPSHOT, ENVPOOL_MAX_BATCH, ENVPOOL_NO_MEMORY, envpool_copies, envpool_snapshots,
 )
@@ -71,18 +71,9 @@ cdef int check_not_broken(Engine* e, int32_t id) except -1:
     return 0
 
 
-cdef void save_core(const Engine* e, int32_t id, CoreState* core) noexcept:
-    memset(core, 0, sizeof(CoreState))
-    core.elapsed = e.elapsed[id]
-    core.reset = e.reset[id]
-    core.seed_pending = e.seed_pending[id]
-    core.seed = e.seeds[id] if e.seed_pending[id] else 0
-    core.has_sums = e.tally != NULL
-
-
 cdef bytes save_env(Engine* e, bytes prefix, int32_t id, char* scratch):
     """Returns the state of an idle env. `scratch` has room for its snapshot, whose size is not known before."""
-    cdef int64_t prefix_bytes = PyBytes_GET_SIZE(prefix), sums = sizeof(Sums) if e.tally != NULL else 0, size = 0
+    cdef int64_t prefix_bytes = PyBytes_GET_SIZE(prefix), extras = extra_bytes(e, id), size = 0
     cdef bytes state
     cdef char* core
     cdef void* snapshot = scratch
@@ -98,14 +89,12 @@ cdef bytes save_env(Engine* e, bytes prefix, int32_t id, char* scratch):
         call.errors = &error
         if has_failures(e.env_def.get_state(e.state, &call), &error, 1):
             raise StateError(f"env {id} could not be saved: {text_of(e, id, error)}")
-    state = PyBytes_FromStringAndSize(NULL, state_bytes(prefix_bytes, sums + size))
+    state = PyBytes_FromStringAndSize(NULL, state_bytes(prefix_bytes, extras + size))
     core = PyBytes_AS_STRING(state) + prefix_bytes
     memcpy(PyBytes_AS_STRING(state), PyBytes_AS_STRING(prefix), prefix_bytes)
-    save_core(e, id, <CoreState*>core)
-    if sums:
-        save_sums(e, id, <Sums*>(core + sizeof(CoreState)))
-    memcpy(core + sizeof(CoreState) + sums, scratch, size)
-    seal(PyBytes_AS_STRING(state), prefix_bytes, sums + size)
+    save_core(e, id, core)
+    memcpy(core + sizeof(CoreState) + extras, scratch, size)
+    seal(PyBytes_AS_STRING(state), prefix_bytes, extras + size)
     return state
 
 
@@ -164,35 +153,6 @@ def save_states(Pool pool, str task, bytes options, env_ids):
 
 # ---- restoring -------------------------------------------------------------------------------------------------------
 
-cdef int check_core(const Engine* e, const CoreState* core, int64_t env_bytes, const Sums* sums,
-                    Py_ssize_t at) except -1:
-    """Raises StateError for values that the core does not produce."""
-    cdef uint8_t ended = REFUSED if e.autoreset == DISABLED else PENDING
-    cdef bint is_possible = (
-        0 <= core.elapsed <= e.max_episode_steps
-        and (core.reset == ended or (core.reset == RUNNING and core.elapsed < e.max_episode_steps))
-        and core.seed_pending <= 1
-        and (not core.seed_pending or (core.reset == ended and env_bytes == 0))
-        and core.has_sums <= 1 and env_bytes >= 0 and (sums == NULL or are_possible(sums))
-    )
-    if not is_possible:
-        raise StateError(f"states[{at}] has values that get_state() does not return; nothing was restored")
-    return 0
-
-
-cdef void restore_core(Engine* e, int32_t id, const CoreState* core, const Sums* sums) noexcept:
-    if core.seed_pending:
-        e.seeds[id] = core.seed
-    if core.seed_pending != e.seed_pending[id]:
-        e.seed_pending[id] = core.seed_pending
-        ep_add_sc32(&e.seeds_pending, 1 if core.seed_pending else -1)
-    e.elapsed[id] = core.elapsed
-    e.reset[id] = core.reset
-    e.broken[id] = 0
-    if e.tally != NULL:
-        restore_sums(e, id, sums)
-
-
 cdef void give_up(Engine* e, int32_t id) noexcept:
     """Lets the next step of an env start an episode, since a change of its state has failed half-way."""
     e.reset[id] = REFUSED if e.autoreset == DISABLED else PENDING
@@ -223,7 +183,7 @@ cdef int set_some(Engine* e, list states, const int32_t* ids, int32_t first, int
     for i in range(first, first + n):
         state = states[i]
         if not only_checks:
-            restore_core(e, ids[i], core_part(state), sums_part(state))
+            restore_core(e, ids[i], state)
         if core_part(state).seed_pending:
             continue
         some[k] = ids[i]
@@ -289,7 +249,7 @@ def restore_states(Pool pool, str task, bytes options, states, env_ids):
         for i in range(n):
             state = given[i]
             check_state(state, prefix, i)
-            check_core(e, core_part(state), env_part_bytes(state), sums_part(state), i)
+            check_core(e, state, i)
         for i in range(n):
             if not core_part(<bytes>given[i]).seed_pending:
                 seed_target(e, id[i])
@@ -309,8 +269,6 @@ cdef int copy_some(Engine* e, const int32_t* sources, const int32_t* targets, in
     cdef int32_t origins[ENVPOOL_MAX_BATCH]
     cdef int32_t copies[ENVPOOL_MAX_BATCH]
     cdef int32_t errors[ENVPOOL_MAX_BATCH]
-    cdef CoreState core
-    cdef Sums sums
     cdef int32_t i, k = 0, failed = 0
     cdef bint has_failed = False
     for i in range(n):
@@ -327,10 +285,7 @@ cdef int copy_some(Engine* e, const int32_t* sources, const int32_t* targets, in
         has_failed = has_failures(e.env_def.copy_state(e.state, &call), errors, k)
     for i in range(n):
         if sources[i] != targets[i]:
-            save_core(e, sources[i], &core)
-            if e.tally != NULL:
-                save_sums(e, sources[i], &sums)
-            restore_core(e, targets[i], &core, &sums)
+            copy_core(e, sources[i], targets[i])
     if has_failed:
         for i in range(k):
             if errors[i]:

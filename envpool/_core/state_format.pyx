@@ -1,8 +1,8 @@
-"""The bytes of a saved state of one env: a header, what the core keeps of the env, the env's snapshot, a checksum.
+"""The bytes of a saved state of one env: a header, what the core keeps of the env, the env's part, a checksum.
 
 A state is a little-endian byte string: a Header and two names, a CoreState, the Sums of the env if its pool has the
-option `episode_statistics`, the env's snapshot, zeros up to a multiple of eight bytes, and a checksum of everything
-before it. All states of one pool begin with the same prefix except for
+option `episode_statistics`, pending parameters if there are any, the env's snapshot, zeros up to a multiple of eight
+bytes, and a checksum of everything before it. All states of one pool begin with the same prefix except for
 Header.env_bytes, so comparing the prefix tells whether a state belongs to the same task, options and version.
 
 The checksum finds mistakes, not forgeries: whoever forges a state can compute it. Everything that is read from a state
@@ -76,12 +76,12 @@ cdef bytes make_prefix(Engine* e, str task, bytes options):
 
 
 cdef int64_t state_bytes(int64_t prefix_bytes, int64_t env_bytes) noexcept:
-    """Returns the size of a state whose env has a snapshot of `env_bytes`."""
+    """Returns the size of a state whose parts after its CoreState have `env_bytes`."""
     return prefix_bytes + <int64_t>sizeof(CoreState) + ((env_bytes + 7) & ~<int64_t>7) + CHECKSUM_BYTES
 
 
 cdef void seal(char* state, int64_t prefix_bytes, int64_t env_bytes) noexcept:
-    """Completes a state whose prefix, CoreState and snapshot are in their places."""
+    """Completes a state whose parts are in their places; those after its CoreState have `env_bytes`."""
     cdef int64_t end = prefix_bytes + <int64_t>sizeof(CoreState) + env_bytes
     cdef int64_t size = state_bytes(prefix_bytes, env_bytes) - CHECKSUM_BYTES
     cdef uint64_t checksum
@@ -109,15 +109,20 @@ cdef const Sums* sums_part(bytes state) noexcept:
     return <const Sums*>(core_part(state) + 1) if core_part(state).has_sums else NULL
 
 
+cdef const char* params_part(bytes state) noexcept:
+    """Returns the pending parameters, of a state that check_state() has accepted: core.param_bytes bytes."""
+    return <const char*>(core_part(state) + 1) + (sizeof(Sums) if core_part(state).has_sums else 0)
+
+
 cdef const char* env_part(bytes state) noexcept:
     """Returns the env's snapshot, of a state that check_state() has accepted."""
-    return <const char*>(core_part(state) + 1) + (sizeof(Sums) if core_part(state).has_sums else 0)
+    return params_part(state) + core_part(state).param_bytes
 
 
 cdef int64_t env_part_bytes(bytes state) noexcept:
     """Returns the size of the env's snapshot, of a state that check_state() has accepted; negative if it is forged."""
     cdef int64_t sums = sizeof(Sums) if core_part(state).has_sums else 0
-    return header_of(PyBytes_AS_STRING(state)).env_bytes - sums
+    return header_of(PyBytes_AS_STRING(state)).env_bytes - sums - core_part(state).param_bytes
 
 
 cdef int64_t whole_bytes(const char* state, int64_t left) noexcept:

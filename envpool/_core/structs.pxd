@@ -170,7 +170,8 @@ cdef struct Engine:
     int32_t seeds_pending       # envs whose generator must be seeded before their next step
     int32_t failures            # envs with a nonzero entry in `errors`
     int32_t is_moving           # the consumer moves rows from blocks to partial batches: every chunk must wake it
-    int32_t pad7[13]
+    int32_t params_pending      # envs whose parameters change at their next reset
+    int32_t pad7[12]
     # Policy, set by the consumer in publish().
     int32_t active              # workers that may claim: num_threads, or one less when the consumer helps
     int32_t helps               # whether the consumer works while it waits
@@ -209,6 +210,9 @@ cdef struct Engine:
     uint8_t* drawn              # nonzero: a frame of the env is being drawn; accessed with the GIL only
     uint64_t* seeds
     uint8_t* seed_pending
+    void** param_values         # one packed array per parameter: what set_params() puts into force
+    int64_t* param_bytes        # bytes of one env's row of each
+    uint8_t* param_pending      # nonzero: the env's rows of `param_values` are put into force at its next reset
     int32_t* next               # the env below in the stack of arrivals, -1 at the bottom
     Block* partial_block        # NULL until partial batches are first used
     # Blocks in flight: sync has one, async num_envs / batch_size + 2, used round robin.

@@ -47,7 +47,7 @@ class Rom {
   int fd_;
 };
 
-/* The configuration of an emulator. The caller checks it against GameInfo. */
+/* The configuration of an emulator. The caller checks `mode` and `difficulty` with accepts() or against GameInfo. */
 struct Machine {
   const Rom *rom;                  /* must outlive the emulator                                         */
   int mode;                        /* one of GameInfo::modes, or -1 for the game's default              */
@@ -66,6 +66,13 @@ class Emulator {
   /* Builds a new console, and seeds the generator of repeated actions. Returns false if memory is exhausted or if ALE
    * rejects the ROM. Takes milliseconds. */
   bool load(uint32_t seed) noexcept;
+
+  /* Whether the game has a mode and a difficulty, of which -1 is the default. May be called before load(). */
+  bool accepts(int mode, int difficulty) const noexcept;
+
+  /* Changes the difficulty and the probability from the next frame on, and the mode from the next game on. The game must
+   * accept them. May be called before load(). Returns false if memory is exhausted. */
+  bool configure(int mode, int difficulty, float repeat_action_probability) noexcept;
 
   /* Starts a game: presses reset, waits, sets the mode. The generator is not seeded again. Returns false if memory is
    * exhausted. */

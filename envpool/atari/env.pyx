@@ -16,7 +16,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from envpool.atari.emulator cimport Emulator, GameInfo, Machine, RAM_SIZE, Rom, find_game
-from envpool.atari.envs cimport Config, Env, Envs, create, destroy, with_snapshots
+from envpool.atari.envs cimport BAD_MODE, Config, Env, EnvParams, Envs, create, destroy, with_params, with_snapshots
 from envpool.atari.image cimport look_up_max
 from envpool.env cimport (
     ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames, envpool_rows, envpool_seeds,
@@ -136,11 +136,11 @@ cdef bint step_one(Envs* s, Env* env, int action) noexcept nogil:
     """Simulate one step. Return whether the episode ended."""
     cdef Config* c = &s.config
     cdef Emulator* emulator = env.emulator
-    cdef int32_t t, lives, last = c.frame_skip - 1
+    cdef int32_t t, lives, last = env.params.frame_skip - 1
     cdef int reward = 0
     cdef bint ended = False
     env.has_lost_life = False
-    for t in range(c.frame_skip):
+    for t in range(env.params.frame_skip):
         reward += emulator.act(action, c.renders or t >= last - 1)
         lives = emulator.lives()
         env.is_over = emulator.is_game_over()
@@ -241,6 +241,8 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
     if code == NO_CONSOLE:
         snprintf(text, size, "the console could not be built: out of memory")
+    elif code == BAD_MODE:
+        snprintf(text, size, "the game has no such mode or difficulty")
     else:
         snprintf(text, size, "out of memory while rendering a frame; use a smaller frame size")
 
@@ -257,6 +259,7 @@ ENV_DEF.render_many = render_many
 ENV_DEF.frame_height = 210     # of most games; `build` determines the size for the game
 ENV_DEF.frame_width = 160
 with_snapshots(&ENV_DEF)
+with_params(&ENV_DEF)
 
 
 def find(str name):
@@ -280,21 +283,19 @@ def screen_size(bytes rom):
     return screens.shape[1:]
 
 
-def build(config, game, bytes rom, render_size=None):
-    """Return the capsule of a task with checked options, the result of `find` for its game, and the game's ROM.
+def build(config, game, bytes rom, params, render_size=None):
+    """Return the capsule of a task with checked options, the result of `find` for its game, the game's ROM, and the
+    table of its parameters.
 
     `render_size`, the height and the width of rendered frames (0: those of the screen), makes a capsule that renders.
     """
     cdef Config c
     actions = game["legal_actions" if config.full_action_space else "minimal_actions"]
     c.stack_num = config.stack_num
-    c.frame_skip = config.frame_skip
     c.noop_max = config.noop_max
     c.max_episode_steps = config.max_episode_steps
     c.height = config.img_height
     c.width = config.img_width
-    c.mode = config.mode
-    c.difficulty = config.difficulty
     c.num_planes = 1 if config.gray_scale else 3
     for i, action in enumerate(actions):
         c.actions[i] = action
@@ -303,7 +304,7 @@ def build(config, game, bytes rom, render_size=None):
     c.cuts_discount = config.zero_discount_on_life_loss
     c.clips_reward = config.reward_clip
     c.area = config.use_inter_area_resize
-    c.repeat_action_probability = config.repeat_action_probability
+    c.params = EnvParams(config.frame_skip, config.mode, config.difficulty, 0, config.repeat_action_probability)
     c.renders = render_size is not None
     frame_size = screen_size(rom) if c.renders else None
     c.render_height, c.render_width = (r or s for r, s in zip(render_size, frame_size)) if c.renders else (0, 0)
@@ -317,7 +318,8 @@ def build(config, game, bytes rom, render_size=None):
     ]
     actions = [Field("action", np.int32, (-1,), 0, len(actions) - 1)]
     template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
-    return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)] + rom, frame_size=frame_size)
+    config_bytes = (<const char*>&c)[:sizeof(Config)] + rom
+    return define(template, fields, actions, config_bytes, params=params, frame_size=frame_size)
 
 
 cdef class Console:

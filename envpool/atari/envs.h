@@ -14,16 +14,24 @@
 
 namespace envpool::atari {
 
+inline constexpr int kMaxFrameSkip = 10000;
+
+/* The parameters of an env, in the order of Atari.params in game.py. */
+struct EnvParams {
+  int32_t frame_skip; /* emulated frames per step, 1 to kMaxFrameSkip                                   */
+  int32_t mode;       /* as in Machine                                                                  */
+  int32_t difficulty;
+  int32_t unused;     /* 0: instead of padding, whose bytes would vary in snapshots                     */
+  double repeat_action_probability;
+};
+
 /* The options of a task. The bytes of its ROM follow in memory. */
 struct Config {
   int32_t stack_num;
-  int32_t frame_skip;
   int32_t noop_max;
   int32_t max_episode_steps;
   int32_t height; /* of a frame of an observation                                                       */
   int32_t width;
-  int32_t mode;
-  int32_t difficulty;
   int32_t num_planes;  /* 1 for greyscale, 3 for RGB                                                    */
   uint8_t actions[18]; /* ALE's number of each action                                                   */
   int32_t presses_fire;
@@ -34,12 +42,13 @@ struct Config {
   int32_t renders; /* whether the pool renders: the last screen of every step may then be shown         */
   int32_t render_height;
   int32_t render_width;
-  float repeat_action_probability;
+  EnvParams params; /* initial values                                                                   */
   int64_t rom_size;
 };
 
 struct Env {
   Emulator *emulator;
+  EnvParams params; /* in force                                                                         */
   ep_pcg64 rng;
   uint64_t seed;
   int32_t is_fresh;      /* whether the env was seeded and has not been reset since                     */
@@ -85,8 +94,10 @@ inline bool allocate(Envs *s, const void *rom) {
   s->env = static_cast<Env *>(std::calloc(static_cast<size_t>(s->num_envs), sizeof(Env)));
   s->rom = new (std::nothrow) Rom(rom, static_cast<size_t>(c.rom_size));
   if (!s->env || !s->rom || !s->rom->is_open()) return false;
-  const Machine machine = {s->rom, c.mode, c.difficulty, c.repeat_action_probability};
+  const Machine machine = {s->rom, c.params.mode, c.params.difficulty,
+                           static_cast<float>(c.params.repeat_action_probability)};
   for (int32_t i = 0; i < s->num_envs; i++) {
+    s->env[i].params = c.params;
     s->env[i].emulator = new (std::nothrow) Emulator(machine);
     if (!s->env[i].emulator) return false;
   }

@@ -8,15 +8,19 @@ from envpool.env cimport envpool_env, envpool_setup
 from envpool.numerics.rng cimport ep_pcg64
 
 cdef extern from "envs.h" namespace "envpool::atari" nogil:
+    cdef struct EnvParams:
+        int32_t frame_skip
+        int32_t mode
+        int32_t difficulty
+        int32_t unused
+        double repeat_action_probability
+
     cdef struct Config:
         int32_t stack_num
-        int32_t frame_skip
         int32_t noop_max
         int32_t max_episode_steps
         int32_t height
         int32_t width
-        int32_t mode
-        int32_t difficulty
         int32_t num_planes
         uint8_t actions[18]
         bint presses_fire
@@ -27,11 +31,12 @@ cdef extern from "envs.h" namespace "envpool::atari" nogil:
         bint renders
         int32_t render_height
         int32_t render_width
-        float repeat_action_probability
+        EnvParams params
         int64_t rom_size
 
     cdef struct Env:
         Emulator* emulator
+        EnvParams params
         ep_pcg64 rng
         uint64_t seed
         bint is_fresh
@@ -61,3 +66,7 @@ cdef extern from "envs.h" namespace "envpool::atari" nogil:
 
 cdef extern from "snapshots.h" namespace "envpool::atari" nogil:
     void with_snapshots(envpool_env* env)
+
+cdef extern from "params.h" namespace "envpool::atari" nogil:
+    const int BAD_MODE "envpool::atari::kBadMode"
+    void with_params(envpool_env* env)

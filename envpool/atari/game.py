@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from types import ModuleType
 from typing import Any, ClassVar
+
+import numpy as np
 
 from envpool.atari.registration import GAMES
 from envpool.atari.roms import read_rom
 from envpool.errors import ConfigError
 from envpool.extensions import load_compiled
-from envpool.native import EnvDefinition, GameFields
+from envpool.native import EnvDefinition, GameFields, Param, param_fields
 
 #: Smallest and largest value of each option.
 RANGES = {
     "stack_num": (1, 1024),
-    "frame_skip": (1, 10_000),
     "noop_max": (0, 10_000),
     "img_height": (1, 4096),
     "img_width": (1, 4096),
@@ -36,14 +40,15 @@ class Atari(EnvDefinition):
     A step holds the action for frame_skip emulated frames or until the episode ends. A frame of an observation is the
     resized maximum of the last two emulated frames; a step that ends early repeats the previous frame.
 
+    The parameters are in force from an environment's next reset on. With episodic_life, a reset that continues the game
+    leaves its mode unchanged, as ALE does.
+
     Options
     -------
     task : str
         Name of the game, e.g. ``"ms_pacman"``.
     stack_num : int
         Number of frames in an observation, 1 to 1024.
-    frame_skip : int
-        Number of emulated frames per step, 1 to 10,000.
     noop_max : int
         An episode starts with a random number of frames without action, 1 to `noop_max`; one frame less if FIRE is
         pressed as well. If 0, there are no such frames.
@@ -58,12 +63,8 @@ class Atari(EnvDefinition):
         If True, FIRE is pressed at the start of an episode in games that have this action.
     img_height, img_width : int
         Size of a frame in pixels, 1 to 4096. With 210 and 160, the size of most games' screens, nothing is resized.
-    mode, difficulty : int
-        Mode and difficulty of the game, numbered as in ALE; -1 is the game's default.
     full_action_space : bool
         If True, the action is an index into all 18 actions.
-    repeat_action_probability : float
-        Chance that a frame repeats the action of the previous frame, 0 to 1.
     use_inter_area_resize : bool
         If True, resizing is by area, as ``cv2.INTER_AREA``; if False, it is linear, as ``cv2.INTER_LINEAR``.
     gray_scale : bool
@@ -72,7 +73,6 @@ class Atari(EnvDefinition):
 
     options: ClassVar[dict[str, Any]] = {
         "stack_num": 4,
-        "frame_skip": 4,
         "noop_max": 30,
         "zero_discount_on_life_loss": False,
         "episodic_life": False,
@@ -81,13 +81,26 @@ class Atari(EnvDefinition):
         "img_height": 84,
         "img_width": 84,
         "task": "pong",
-        "mode": -1,
-        "difficulty": -1,
         "full_action_space": False,
-        "repeat_action_probability": 0.0,
         "use_inter_area_resize": True,
         "gray_scale": True,
     }
+    params: ClassVar[dict[str, Param]] = {
+        "frame_skip": Param(4, 1, 10_000, "", "emulated frames per step"),
+        "mode": Param(-1, -1, text="mode of the game, numbered as in ALE; -1 is the game's default"),
+        "difficulty": Param(-1, -1, text="difficulty of the game, numbered as in ALE; -1 is the game's default"),
+        "repeat_action_probability": Param(
+            0.0, 0, 1, text="chance that an emulated frame repeats the action of the previous one"
+        ),
+    }
+
+    @classmethod
+    def resolve_params(cls, config: Any) -> Mapping[str, Param]:
+        """Return the parameters with the modes and the difficulties of the game."""
+        game = find(config.task)
+        allowed = {"mode": (-1, *game["modes"]), "difficulty": (-1, *game["difficulties"])}
+        known = {name: replace(cls.params[name], high=max(c), choices=c) for name, c in allowed.items()}
+        return {**cls.params, **known}
 
     @staticmethod
     def build(config: Any) -> Any:
@@ -106,8 +119,21 @@ class Atari(EnvDefinition):
 
     @staticmethod
     def render_fps(config: Any) -> int:
-        """Return the frame rate in frames per second: the console's 60, divided by frame_skip."""
-        return max(round(60 / int(config.frame_skip)), 1)
+        """Return the frame rate in frames per second: the console's 60, divided by the largest frame_skip."""
+        return max(round(60 / int(np.max(config.frame_skip))), 1)
+
+
+def compiled() -> ModuleType:
+    """Import the module that contains ALE."""
+    return load_compiled("envpool.atari.env", "ALE needs zlib's headers (apt-get install zlib1g-dev).")
+
+
+def find(task: str) -> dict[str, Any]:
+    """Return what ALE knows about the game of a task, see ``envpool.atari.env.find``."""
+    if task not in GAMES:
+        raise ConfigError(f"task must be one of {', '.join(GAMES)}, got {task!r}")
+    game: dict[str, Any] = compiled().find(task)
+    return game
 
 
 def build(config: Any, render_size: tuple[int, int] | None = None) -> Any:
@@ -121,19 +147,9 @@ def build(config: Any, render_size: tuple[int, int] | None = None) -> Any:
         Height and width of rendered frames in pixels, 0 for those of the game's screen; None for a pool that does not
         render.
     """
-    env = load_compiled("envpool.atari.env", "ALE needs zlib's headers (apt-get install zlib1g-dev).")
-    if config.task not in GAMES:
-        raise ConfigError(f"task must be one of {', '.join(GAMES)}, got {config.task!r}")
     for name, (low, high) in RANGES.items():
         if not low <= getattr(config, name) <= high:
             raise ConfigError(f"{name} must be between {low} and {high}, got {getattr(config, name)}")
-    if not 0 <= config.repeat_action_probability <= 1:
-        raise ConfigError(f"repeat_action_probability must be between 0 and 1, got {config.repeat_action_probability}")
-    game = env.find(config.task)
-    for name, allowed in (("mode", game["modes"]), ("difficulty", game["difficulties"])):
-        if getattr(config, name) not in (-1, *allowed):
-            raise ConfigError(
-                f"{name} of {config.task} must be -1 (default) or one of {', '.join(map(str, allowed))}, got "
-                f"{getattr(config, name)}"
-            )
-    return env.build(config, game, read_rom(config.task, game["md5"]), render_size)
+    game = find(config.task)
+    params = param_fields(Atari.resolve_params(config))
+    return compiled().build(config, game, read_rom(config.task, game["md5"]), params, render_size)

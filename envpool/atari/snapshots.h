@@ -9,6 +9,7 @@
 
 #include "envs.h"
 #include "packing.h"
+#include "params.h"
 
 namespace envpool::atari {
 
@@ -18,6 +19,7 @@ enum { kSnapshotNoConsole = 1 }; /* error code of env.pyx: a console could not b
 struct EnvState {
   ep_pcg64 rng;
   uint64_t seed;
+  EnvParams params;
   int32_t is_fresh, is_over, has_lost_life, lives, steps, newest, num_frames;
   float reward;
 };
@@ -60,8 +62,8 @@ struct Layout {
 };
 
 inline void save_env(const Env &env, EnvState *state) {
-  *state = {env.rng,   env.seed,   env.is_fresh,   env.is_over, env.has_lost_life, env.lives,
-            env.steps, env.newest, env.num_frames, env.reward};
+  *state = {env.rng,   env.seed,  env.params, env.is_fresh,   env.is_over, env.has_lost_life,
+            env.lives, env.steps, env.newest, env.num_frames, env.reward};
 }
 
 inline void restore_env(Env *env, const EnvState &state) {
@@ -85,6 +87,7 @@ inline bool is_valid(const Envs &s, const Env &env, const uint8_t *snapshot, int
   if (size < static_cast<int64_t>(layout.head)) return false;
   EnvState state;
   std::memcpy(&state, snapshot, sizeof state);
+  if (!are_allowed(env, state.params) || state.params.unused != 0) return false;
   const auto is_flag = [](int32_t value) { return value == 0 || value == 1; };
   if (state.rng.step_low % 2 == 0 || state.rng.has_half > 1) return false;
   if (!is_flag(state.is_fresh) || !is_flag(state.is_over) || !is_flag(state.has_lost_life)) return false;
@@ -150,7 +153,7 @@ inline int set_state(void *state, const envpool_snapshots *snapshots) {
     } else if (!snapshots->only_checks) {
       EnvState saved;
       std::memcpy(&saved, at, sizeof saved);
-      if (!env.emulator->restore(at + sizeof saved)) {
+      if (!put_params(&env, saved.params) || !env.emulator->restore(at + sizeof saved)) {
         env.is_broken = 1;
         status = snapshots->errors[i] = kSnapshotNoConsole;
         continue;
@@ -176,7 +179,7 @@ inline int copy_state(void *state, const envpool_copies *copies) {
   for (int32_t i = 0; i < copies->n; i++) {
     Env &from = s.env[copies->from[i]], &to = s.env[copies->to[i]];
     if (from.is_broken || (to.is_broken && !to.emulator->load(0)) || !from.emulator->save(scratch) ||
-        !to.emulator->restore(scratch)) {
+        !put_params(&to, from.params) || !to.emulator->restore(scratch)) {
       to.is_broken = 1;
       status = copies->errors[i] = kSnapshotNoConsole;
       continue;
@@ -199,6 +202,7 @@ inline void with_snapshots(envpool_env *env) {
   env->get_state = get_state;
   env->set_state = set_state;
   env->copy_state = copy_state;
+  env->state_version = 1; /* version 0 did not contain parameters */
 }
 
 }  // namespace envpool::atari

@@ -12,18 +12,20 @@
 enum {
   WALKER_HEIGHT = 400,
   WALKER_WIDTH = 600,
-  WALKER_LENGTH = 200, /* number of corners of the ground                                                            */
-  WALKER_CLOUDS = 10,
+  WALKER_LENGTH = 400, /* most corners of the ground                                                                 */
+  WALKER_CLOUDS = WALKER_LENGTH / 20,
   WALKER_CLOUD_CORNERS = 5,
   WALKER_PARTS = 5
 };
 
-#define WALKER_STEP (14 / 30.0) /* distance from one corner of the ground to the next, m */
-
 /* Everything that a frame shows. */
 struct WalkerScene {
-  const double *ground;                            /* heights (WALKER_LENGTH), m                                     */
-  const double (*clouds)[WALKER_CLOUD_CORNERS][2]; /* corners (WALKER_CLOUDS), m; clouds scroll at half speed        */
+  double step;                                     /* distance from one corner of the ground to the next, m          */
+  double height;                                   /* of the foot of the flag, m                                     */
+  const double *ground;                            /* heights of the corners (length), m                             */
+  int32 length;
+  const double (*clouds)[WALKER_CLOUD_CORNERS][2]; /* corners (num_clouds), m; clouds scroll at half speed           */
+  int32 num_clouds;
   b2Body *const *terrain;                          /* (num_terrain): obstacles, followed by the edges of the ground  */
   int32 num_terrain;
   const b2Body *parts[WALKER_PARTS]; /* upper and lower segment of the first leg and of the second leg; the hull     */
@@ -31,7 +33,7 @@ struct WalkerScene {
 };
 
 static inline void walker_draw_clouds(const canvas *c, const WalkerScene *s, double scroll) {
-  for (int32 i = 0; i < WALKER_CLOUDS; i++) {
+  for (int32 i = 0; i < s->num_clouds; i++) {
     double places[WALKER_CLOUD_CORNERS][2], left = s->clouds[i][0][0], right = left;
     for (int32 k = 0; k < WALKER_CLOUD_CORNERS; k++) {
       const double x = s->clouds[i][k][0];
@@ -46,8 +48,8 @@ static inline void walker_draw_clouds(const canvas *c, const WalkerScene *s, dou
 }
 
 static inline void walker_draw_ground(const canvas *c, const WalkerScene *s, double scroll) {
-  for (int32 i = 0; i < WALKER_LENGTH - 1; i++) {
-    const double left = i * WALKER_STEP, right = (i + 1) * WALKER_STEP;
+  for (int32 i = 0; i < s->length - 1; i++) {
+    const double left = i * s->step, right = (i + 1) * s->step;
     const double places[4][2] = {{left * OUTLINE_SCALE, s->ground[i] * OUTLINE_SCALE},
                                  {right * OUTLINE_SCALE, s->ground[i + 1] * OUTLINE_SCALE},
                                  {right * OUTLINE_SCALE, 0},
@@ -69,7 +71,7 @@ static inline void walker_draw_part(const canvas *c, const b2Body *body, uint32_
 
 static inline void walker_draw_terrain(const canvas *c, const WalkerScene *s) {
   for (int32 i = s->num_terrain - 1; i >= 0; i--) {
-    const int32 edge = i - (s->num_terrain - (WALKER_LENGTH - 1));
+    const int32 edge = i - (s->num_terrain - (s->length - 1));
     if (edge < 0) {
       walker_draw_part(c, s->terrain[i], 0xffffff, 0x999999);
     } else {
@@ -79,8 +81,8 @@ static inline void walker_draw_terrain(const canvas *c, const WalkerScene *s) {
   }
 }
 
-static inline void walker_draw_flag(const canvas *c) {
-  const double x = WALKER_STEP * 3 * OUTLINE_SCALE, low = WALKER_HEIGHT / 30.0 / 4 * OUTLINE_SCALE, high = low + 50;
+static inline void walker_draw_flag(const canvas *c, const WalkerScene *s) {
+  const double x = s->step * 3 * OUTLINE_SCALE, low = s->height * OUTLINE_SCALE, high = low + 50;
   const double pole[2][2] = {{x, low}, {x, high}}, flag[3][2] = {{x, high}, {x, high - 10}, {x + 25, high - 5}};
   outline_line(c, pole[0], pole[1], 0);
   polygon_draw(c, flag, 3, 0x0033e6);
@@ -106,7 +108,7 @@ static inline void walker_draw(const WalkerScene *s, uint8_t *pixels) {
   }
   walker_draw_terrain(&c, s);
   for (int32 i = 0; i < WALKER_PARTS; i++) walker_draw_part(&c, s->parts[i], colours[i], borders[i]);
-  walker_draw_flag(&c);
+  walker_draw_flag(&c, s);
 }
 
 #endif /* ENVPOOL_BOX2D_BIPEDAL_WALKER_FRAME_H */

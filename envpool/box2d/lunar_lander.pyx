@@ -18,6 +18,7 @@ from envpool.box2d.lunar_lander_frame cimport (
     exhaust_has_world, exhaust_release, exhaust_renew, exhaust_restart, exhaust_step, exhaust_transfer,
     exhaust_transfer_world, lander_draw,
 )
+from envpool.box2d.parameters cimport LanderParams, fill_params
 from envpool.box2d.scene cimport (
     SCENE_FPS, Archive, Touch, TouchListener, b2_dynamicBody, b2_staticBody, b2Body, b2FixtureDef, b2Vec2, b2World,
     scene_body, scene_box, scene_edge, scene_hull, scene_motor, scene_restart, transfer_touches,
@@ -28,8 +29,9 @@ from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
 from envpool.numerics.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed_words, ep_uniform
 
 from envpool.box2d.definition import Box2DDefinition
+from envpool.box2d.parameters import LANDER
 from envpool.errors import ConfigError
-from envpool.native import Field, define
+from envpool.native import Field, define, param_fields
 
 cdef enum:
     OBS = 8
@@ -42,19 +44,13 @@ cdef int64_t MAX_WIND = 1LL << 50       # farther than wind_at and torque_at can
 cdef double SCALE = 30.0                # pixels of upstream's frame per metre
 cdef double WIDTH = 600 / SCALE
 cdef double HEIGHT = 400 / SCALE
-cdef double MAIN_POWER = 13.0
-cdef double SIDE_POWER = 0.6
 cdef double[12] HULL_CORNERS = [-14, 17, -17, 0, -17, -10, 17, -10, 17, 0, 14, 17]
-cdef double LEG_AWAY = 20
-cdef double LEG_DOWN = 18
 
 cdef struct Config:
     WorldOptions base
     bint continuous
     bint wind
     bint is_world_kept                  # version 2: the world and the wind persist across episodes
-    double wind_power
-    double turbulence_power
 
 cdef struct Lander:
     WorldEnv base
@@ -74,6 +70,10 @@ cdef struct Lander:
     Exhaust exhaust
 
 cdef TouchListener LISTENER
+
+
+cdef inline const LanderParams* params_in(const Lander* e) noexcept nogil:
+    return <const LanderParams*>e.base.params
 
 
 cdef void draw_wind(Lander* e, ep_pcg64* rng) noexcept nogil:
@@ -110,45 +110,54 @@ cdef b2Body* make_moon(const Lander* e, b2World* world) noexcept nogil:
     cdef b2FixtureDef fixture
     cdef int i
     scene_edge(moon, fixture, 0, 0, WIDTH, 0)
-    fixture.friction = 0.1
+    fixture.friction = <float>params_in(e).moon_friction
     for i in range(LANDER_CHUNKS - 1):
         scene_edge(moon, fixture, e.moon_x[i], e.moon_y[i], e.moon_x[i + 1], e.moon_y[i + 1])
     return moon
 
 
 cdef void make_lander(Lander* e, const Config* c) noexcept nogil:
+    cdef const LanderParams* p = params_in(e)
     cdef double x = WIDTH / 2, y = HEIGHT, force_x, force_y
     cdef b2FixtureDef leg
     cdef int i, side
-    e.hull = scene_hull(e.base.world, x, y, HULL_CORNERS, 6, SCALE, HULL, GROUND, &e.hull_touch)
-    force_x = ep_uniform(&e.base.rng, -1000, 1000)
-    force_y = ep_uniform(&e.base.rng, -1000, 1000)
+    e.hull = scene_hull(e.base.world, x, y, HULL_CORNERS, 6, SCALE, p.lander_density, 0.1, HULL, GROUND, &e.hull_touch)
+    force_x = ep_uniform(&e.base.rng, -p.initial_random, p.initial_random)
+    force_y = ep_uniform(&e.base.rng, -p.initial_random, p.initial_random)
     e.hull.ApplyForceToCenter(b2Vec2(<float>force_x, <float>force_y), True)
     if c.wind and not c.is_world_kept:
         draw_wind(e, &e.base.rng)
-    leg.density = 1.0
+    leg.density = <float>p.leg_density
     leg.filter.categoryBits = LEG
     leg.filter.maskBits = GROUND
     for i in range(2):
         side = 2 * i - 1
-        e.legs[i] = scene_body(e.base.world, b2_dynamicBody, x - side * LEG_AWAY / SCALE, y, side * 0.05)
-        scene_box(e.legs[i], leg, 2 / SCALE, 8 / SCALE)
+        e.legs[i] = scene_body(e.base.world, b2_dynamicBody, x - side * p.leg_away / SCALE, y, side * 0.05)
+        scene_box(e.legs[i], leg, p.leg_w / SCALE, p.leg_h / SCALE)
         e.legs[i].SetUserData(&e.leg_touch[i])
-        scene_motor(e.base.world, e.hull, e.legs[i], 0, 0, side * LEG_AWAY / SCALE, LEG_DOWN / SCALE, 40, 0.3 * side,
-                    -0.9 if i else 0.9 - 0.5, -0.9 + 0.5 if i else 0.9)
+        scene_motor(e.base.world, e.hull, e.legs[i], 0, 0, side * p.leg_away / SCALE, p.leg_down / SCALE,
+                    p.leg_spring_torque, 0.3 * side, -0.9 if i else 0.9 - 0.5, -0.9 + 0.5 if i else 0.9)
 
 
-cdef void apply_wind(Lander* e, const Config* c) noexcept nogil:
-    cdef double wind = tanh(sin(0.02 * e.wind_at) + sin(pi * 0.01 * e.wind_at)) * c.wind_power
-    cdef double torque = tanh(sin(0.02 * e.torque_at) + sin(pi * 0.01 * e.torque_at)) * c.turbulence_power
+cdef void apply_wind(Lander* e) noexcept nogil:
+    cdef const LanderParams* p = params_in(e)
+    cdef double wind = tanh(sin(0.02 * e.wind_at) + sin(pi * 0.01 * e.wind_at)) * p.wind_power
+    cdef double torque = tanh(sin(0.02 * e.torque_at) + sin(pi * 0.01 * e.torque_at)) * p.turbulence_power
     e.wind_at += 1
     e.torque_at += 1
     e.hull.ApplyForceToCenter(b2Vec2(<float>wind, 0), True)
     e.hull.ApplyTorque(<float>torque, True)
 
 
+cdef void fire(Lander* e, double density, double brightness, double x, double y, const b2Vec2& place) noexcept nogil:
+    """Emit a particle with the impulse (x, y), and push the hull into the opposite direction."""
+    exhaust_emit(&e.exhaust, density, brightness, place, b2Vec2(<float>x, <float>y))
+    e.hull.ApplyLinearImpulse(b2Vec2(<float>-x, <float>-y), place, True)
+
+
 cdef void fire_engines(Lander* e) noexcept nogil:
     """Fire the engines of this step. Their dispersion uses two random numbers, even if both engines are off."""
+    cdef const LanderParams* p = params_in(e)
     cdef double angle = e.hull.GetAngle()
     cdef double x = e.hull.GetPosition().x, y = e.hull.GetPosition().y
     cdef double tip_x = sin(angle), tip_y = cos(angle)
@@ -156,24 +165,19 @@ cdef void fire_engines(Lander* e) noexcept nogil:
     cdef double first = ep_uniform(&e.base.rng, -1, 1) / SCALE
     cdef double second = ep_uniform(&e.base.rng, -1, 1) / SCALE
     cdef Thrust t = e.thrust
-    cdef double ox, oy
-    cdef b2Vec2 place
+    cdef double ox, oy, below, aside
     if t.main > 0:
-        ox = tip_x * (4 / SCALE + 2 * first) + side_x * second
-        oy = -tip_y * (4 / SCALE + 2 * first) - side_y * second
-        place = b2Vec2(<float>(x + ox), <float>(y + oy))
-        exhaust_emit(&e.exhaust, 3.5, t.main, place,
-                     b2Vec2(<float>(ox * MAIN_POWER * t.main), <float>(oy * MAIN_POWER * t.main)))
-        e.hull.ApplyLinearImpulse(b2Vec2(<float>(-ox * MAIN_POWER * t.main), <float>(-oy * MAIN_POWER * t.main)), place,
-                                  True)
+        below = p.main_engine_y_location / SCALE + 2 * first
+        ox = tip_x * below + side_x * second
+        oy = -tip_y * below - side_y * second
+        fire(e, 3.5, t.main, ox * p.main_engine_power * t.main, oy * p.main_engine_power * t.main,
+             b2Vec2(<float>(x + ox), <float>(y + oy)))
     if t.side > 0:
-        ox = tip_x * first + side_x * (3 * second + t.direction * 12 / SCALE)
-        oy = -tip_y * first - side_y * (3 * second + t.direction * 12 / SCALE)
-        place = b2Vec2(<float>(x + ox - tip_x * 17 / SCALE), <float>(y + oy + tip_y * 14 / SCALE))
-        exhaust_emit(&e.exhaust, 0.7, t.side, place,
-                     b2Vec2(<float>(ox * SIDE_POWER * t.side), <float>(oy * SIDE_POWER * t.side)))
-        e.hull.ApplyLinearImpulse(b2Vec2(<float>(-ox * SIDE_POWER * t.side), <float>(-oy * SIDE_POWER * t.side)), place,
-                                  True)
+        aside = 3 * second + t.direction * p.side_engine_away / SCALE
+        ox = tip_x * first + side_x * aside
+        oy = -tip_y * first - side_y * aside
+        fire(e, 0.7, t.side, ox * p.side_engine_power * t.side, oy * p.side_engine_power * t.side,
+             b2Vec2(<float>(x + ox - tip_x * 17 / SCALE), <float>(y + oy + tip_y * p.side_engine_height / SCALE)))
     exhaust_step(&e.exhaust)
 
 
@@ -181,7 +185,7 @@ cdef void apply_forces(WorldEnv* env, const WorldOptions* options) noexcept nogi
     cdef Lander* e = <Lander*>env
     cdef const Config* c = <const Config*>options
     if c.wind and not (e.leg_touch[0].is_touching or e.leg_touch[1].is_touching):
-        apply_wind(e, c)
+        apply_wind(e)
     fire_engines(e)
 
 
@@ -191,7 +195,7 @@ cdef void observe(WorldEnv* env, const WorldOptions* options, WorldOutcome* out)
     cdef double gain, shaping
     cdef int i
     o[0] = (e.hull.GetPosition().x - WIDTH / 2) / (WIDTH / 2)
-    o[1] = (e.hull.GetPosition().y - (e.pad_y + LEG_DOWN / SCALE)) / (HEIGHT / 2)
+    o[1] = (e.hull.GetPosition().y - (e.pad_y + params_in(e).leg_down / SCALE)) / (HEIGHT / 2)
     o[2] = e.hull.GetLinearVelocity().x * (WIDTH / 2) / SCENE_FPS
     o[3] = e.hull.GetLinearVelocity().y * (HEIGHT / 2) / SCENE_FPS
     o[4] = e.hull.GetAngle()
@@ -217,17 +221,18 @@ cdef void observe(WorldEnv* env, const WorldOptions* options, WorldOutcome* out)
         out.reward = 100
 
 
-cdef void reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
+cdef int reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
     cdef Lander* e = <Lander*>env
     cdef const Config* c = <const Config*>options
     if not c.is_world_kept:
-        scene_restart(e.base.world, options.gravity)
+        scene_restart(e.base.world, 0)
     elif e.moon != NULL:
         e.base.world.SetContactListener(NULL)
         e.base.world.DestroyBody(e.moon)
         e.base.world.DestroyBody(e.hull)
         e.base.world.DestroyBody(e.legs[0])
         e.base.world.DestroyBody(e.legs[1])
+    e.base.world.SetGravity(b2Vec2(0, <float>params_in(e).gravity))
     e.base.world.SetContactListener(&LISTENER)
     memset(&e.hull_touch, 0, sizeof(e.hull_touch))
     memset(e.leg_touch, 0, sizeof(e.leg_touch))
@@ -236,6 +241,7 @@ cdef void reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
     exhaust_restart(&e.exhaust)
     memset(&e.thrust, 0, sizeof(e.thrust))
     make_lander(e, c)
+    return True
 
 
 cdef int32_t set_action(WorldEnv* env, const WorldOptions* options, const void* actions, int32_t id) noexcept nogil:
@@ -256,7 +262,7 @@ cdef void write(const WorldEnv* env, const WorldOptions* options, void* const* f
 cdef bint draw(WorldEnv* env, const WorldOptions* options, uint8_t* canvas) noexcept nogil:
     cdef Lander* e = <Lander*>env
     cdef LanderScene scene
-    cdef int state = exhaust_renew(&e.exhaust, options.gravity)
+    cdef int state = exhaust_renew(&e.exhaust, params_in(e).gravity)
     if state < 0:
         return False
     if state > 0:
@@ -284,7 +290,7 @@ cdef void forget(WorldEnv* env) noexcept nogil:
     (<Lander*>env).moon = NULL
 
 
-cdef void transfer_exhaust(Lander* e, double gravity, Archive* archive) noexcept nogil:
+cdef void transfer_exhaust(Lander* e, Archive* archive) noexcept nogil:
     """Saves or restores the particles, and their world if frames have been drawn in this episode."""
     cdef bool has_world
     exhaust_transfer(&e.exhaust, archive)
@@ -296,7 +302,7 @@ cdef void transfer_exhaust(Lander* e, double gravity, Archive* archive) noexcept
         e.exhaust.is_world_old = True
         if not has_world:
             return
-        archive.require(exhaust_renew(&e.exhaust, gravity) > 0)
+        archive.require(exhaust_renew(&e.exhaust, params_in(e).gravity) > 0)
         if not archive.is_valid:
             return
         make_moon(e, e.exhaust.world)
@@ -315,15 +321,15 @@ cdef void transfer(WorldEnv* env, const WorldOptions* options, Archive* archive)
     archive.integer(&e.wind_at, -MAX_WIND, MAX_WIND)
     archive.integer(&e.torque_at, -MAX_WIND, MAX_WIND)
     archive.bytes(e.obs, sizeof(e.obs))
-    transfer_exhaust(e, options.gravity, archive)
+    transfer_exhaust(e, archive)
 
 
 # ---- env definition --------------------------------------------------------------------------------------------------
 
 cdef WorldFunctions FUNCTIONS = WorldFunctions(
-    env_size=sizeof(Lander), bad_action=NULL, release=release, seed=seed, reset=reset, set_action=set_action,
-    apply_forces=apply_forces, observe=observe, write=write, draw=draw, canvas_height=LANDER_HEIGHT,
-    canvas_width=LANDER_WIDTH, forget=forget, transfer=transfer, state_size=1 << 20,
+    env_size=sizeof(Lander), bad_action=NULL, bad_reset=NULL, release=release, seed=seed, reset=reset,
+    set_action=set_action, apply_forces=apply_forces, observe=observe, write=write, draw=draw,
+    canvas_height=LANDER_HEIGHT, canvas_width=LANDER_WIDTH, forget=forget, transfer=transfer, state_size=1 << 20,
 )
 cdef envpool_env ENV_DEF
 worlds_init(&ENV_DEF, "LunarLander")
@@ -347,23 +353,17 @@ class LunarLander(Box2DDefinition):
         is narrower.
     continuous : bool
         If True, the action consists of throttles; if False, an action switches one engine on.
-    gravity : float
-        Gravity in m/s**2, greater than -12 and less than 0.
     enable_wind : bool
         If True, wind blows until a leg touches the ground.
-    wind_power, turbulence_power : float
-        Largest force (N) and largest torque (N m) of the wind. Upstream recommends 0 to 20 and 0 to 2.
     """
 
     options = {
         "reward_threshold": 200.0,
         "version": 3,
         "continuous": False,
-        "gravity": -10.0,
         "enable_wind": False,
-        "wind_power": 15.0,
-        "turbulence_power": 1.5,
     }
+    params = LANDER
 
     @staticmethod
     def build(config):
@@ -371,17 +371,11 @@ class LunarLander(Box2DDefinition):
         cdef Config c
         if config.version not in (2, 3):
             raise ConfigError(f"version must be 2 or 3, got {config.version}")
-        if not -12 < config.gravity < 0:
-            raise ConfigError(f"gravity must be greater than -12 and less than 0, got {config.gravity}")
-        for name in ("wind_power", "turbulence_power"):
-            if not abs(getattr(config, name)) <= 1000:
-                raise ConfigError(f"{name} must be between -1000 and 1000, got {getattr(config, name)}")
         c.continuous = config.continuous
         c.wind = config.enable_wind
         c.is_world_kept = config.version == 2
-        c.base = WorldOptions(&FUNCTIONS, config.gravity)
-        c.wind_power = config.wind_power
-        c.turbulence_power = config.turbulence_power
+        c.base.functions = &FUNCTIONS
+        fill_params(&c.base.params, LANDER, config, sizeof(LanderParams))
         high = np.array([2.5, 2.5, 10, 10, 2 * np.pi, 10, 1, 1], np.float32)
         if config.version == 2:
             high = np.array([1.5, 1.5, 5, 5, np.pi, 5, 1, 1], np.float32)
@@ -392,4 +386,5 @@ class LunarLander(Box2DDefinition):
         else:
             actions = [Field("action", np.int32, (-1,), 0, 3)]
         template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
-        return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
+        config_bytes = (<const char*>&c)[:sizeof(Config)]
+        return define(template, fields, actions, config_bytes, params=param_fields(LANDER))

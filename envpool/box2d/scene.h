@@ -79,12 +79,12 @@ static inline void scene_polygon(b2Body *body, b2FixtureDef def, const double *c
 /* Creates the hull of a robot: a dynamic body with one polygon, whose n corners (n x 2) are divided by `scale`. The hull
  * collides with the category `ground` only, and `touch` records these contacts. */
 static inline b2Body *scene_hull(b2World *world, double x, double y, const double *corners, int n, double scale,
-                                 uint16 category, uint16 ground, Touch *touch) {
+                                 double density, double friction, uint16 category, uint16 ground, Touch *touch) {
   double scaled[2 * b2_maxPolygonVertices];
   for (int i = 0; i < 2 * n; i++) scaled[i] = corners[i] / scale;
   b2FixtureDef fixture;
-  fixture.density = 5.0f;
-  fixture.friction = static_cast<float32>(0.1);
+  fixture.density = static_cast<float32>(density);
+  fixture.friction = static_cast<float32>(friction);
   fixture.filter.categoryBits = category;
   fixture.filter.maskBits = ground;
   b2Body *hull = scene_body(world, b2_dynamicBody, x, y, 0.0);
@@ -169,6 +169,17 @@ static inline void scene_step(b2World *const *worlds, int n) {
 
 /* Steps one world, whatever bodies it contains. */
 static inline void scene_step_any(b2World *world) { world->Step(static_cast<float32>(1.0 / SCENE_FPS), 6 * 30, 2 * 30); }
+
+/* Whether the bodies that move have finite angles, and positions and velocities that are not absurd. They must have been
+ * created after all static ones. */
+static inline bool scene_is_sound(const b2World *world) {
+  float32 sum = 0.0f;
+  for (const b2Body *b = world->GetBodyList(); b && b->GetType() != b2_staticBody; b = b->GetNext()) {
+    const b2Vec2 &p = b->GetPosition(), &v = b->GetLinearVelocity();
+    sum += fabsf(p.x) + fabsf(p.y) + fabsf(v.x) + fabsf(v.y) + 0.0f * (b->GetAngle() + b->GetAngularVelocity());
+  }
+  return sum < 1e5f;
+}
 
 /* Fills the tables that Box2D initialises on first use and shares between worlds. Call it once, with the GIL held: the
  * first use on several threads would be a data race. */

@@ -66,6 +66,7 @@ cdef extern from "<Box2D/Box2D.h>" nogil:
 
     cdef cppclass b2World:
         void SetContactListener(b2ContactListener* listener)
+        void SetGravity(const b2Vec2& gravity)
         void DestroyBody(b2Body* body)
 
 cdef extern from "envpool/box2d/scene.h" nogil:
@@ -88,7 +89,7 @@ cdef extern from "envpool/box2d/scene.h" nogil:
     b2Body* scene_body(b2World* world, b2BodyType kind, double x, double y, double angle)
     void scene_polygon(b2Body* body, const b2FixtureDef& fixture, const double* corners, int n)
     b2Body* scene_hull(b2World* world, double x, double y, const double* corners, int n, double scale,
-                       unsigned short category, unsigned short ground, Touch* touch)
+                       double density, double friction, unsigned short category, unsigned short ground, Touch* touch)
     void scene_box(b2Body* body, const b2FixtureDef& fixture, double half_width, double half_height)
     void scene_edge(b2Body* body, const b2FixtureDef& fixture, double x1, double y1, double x2, double y2)
     b2RevoluteJoint* scene_motor(b2World* world, b2Body* a, b2Body* b, double ax, double ay, double bx, double by,

@@ -1,8 +1,9 @@
 /* Saved states of Box2D environments: the four functions of the environment ABI. Included by worlds.h.
  *
- * A snapshot consists of the generator, the generator as it was before the episode's reset, what steps have changed in
- * the world (src/world_image.h), and what the environment keeps itself (`WorldFunctions::transfer`). Restoring begins
- * with an empty world and repeats the reset: the same generator creates the same terrain and the same robot. */
+ * A snapshot consists of the generator, the generator as it was before the episode's reset, the parameters, what steps
+ * have changed in the world (src/world_image.h), and what the environment keeps itself (`WorldFunctions::transfer`).
+ * Restoring begins with an empty world and repeats the reset: the same generator and the same parameters create the same
+ * terrain and the same robot. */
 #ifndef ENVPOOL_BOX2D_WORLD_SNAPSHOTS_H
 #define ENVPOOL_BOX2D_WORLD_SNAPSHOTS_H
 
@@ -19,6 +20,7 @@ static inline int64_t worlds_save(WorldEnv *env, const WorldOptions *options, ch
   Archive a = {bytes, bytes + size, false, true};
   worlds_transfer_rng(&a, &env->rng);
   worlds_transfer_rng(&a, &env->rng_before_reset);
+  a.bytes(env->params, options->params.count * sizeof(double));
   WorldImage::transfer(env->world, &a);
   options->functions->transfer(env, options, &a);
   return a.is_valid ? a.at - bytes : -1;
@@ -30,23 +32,20 @@ static inline bool worlds_load(WorldEnv *env, const WorldOptions *options, const
   char *start = const_cast<char *>(bytes);
   Archive a = {start, start + size, true, true};
   ep_pcg64 rng, before;
+  double params[WORLD_MAX_PARAMS];
   worlds_transfer_rng(&a, &rng);
   worlds_transfer_rng(&a, &before);
+  a.bytes(params, options->params.count * sizeof(double));
+  a.require(params_are_allowed(&options->params, params));
   if (!a.is_valid) return false;
-  scene_restart(env->world, options->gravity);
-  options->functions->forget(env);
+  worlds_forget(env, options);
+  memcpy(env->params, params, options->params.count * sizeof(double));
   env->rng = env->rng_before_reset = before;
-  options->functions->reset(env, options);
+  a.require(options->functions->reset(env, options));
   env->rng = rng;
   WorldImage::transfer(env->world, &a);
   if (a.is_valid) options->functions->transfer(env, options, &a);
   return a.is_valid && a.at == a.end;
-}
-
-/* Makes the next reset of an env that could not be restored begin with an empty world. */
-static inline void worlds_forget(WorldEnv *env, const WorldOptions *options) {
-  scene_restart(env->world, options->gravity);
-  options->functions->forget(env);
 }
 
 static inline void worlds_free_env(WorldEnv *env, const WorldOptions *options) {
@@ -58,10 +57,9 @@ static inline void worlds_free_env(WorldEnv *env, const WorldOptions *options) {
 
 /* Returns an env in which snapshots can be checked, or NULL if memory is exhausted. */
 static inline WorldEnv *worlds_new_env(const WorldOptions *options) {
-  WorldEnv *env = static_cast<WorldEnv *>(calloc(1, options->functions->env_size));
+  WorldEnv *env = static_cast<WorldEnv *>(calloc(1, worlds_env_size(options)));
   if (env == NULL) return NULL;
-  env->world = scene_create(options->gravity);
-  if (env->world != NULL) return env;
+  if (worlds_begin(env, options)) return env;
   free(env);
   return NULL;
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "envpool/box2d/parameters.h"
 #include "envpool/box2d/scene.h"
 #include "envpool/env.h"
 #include "envpool/raster/smoothscale.h"
@@ -23,7 +24,9 @@
 enum {
   WORLDS_FRAME_HEIGHT = 400, /* pixels of upstream's frames, in all tasks                                           */
   WORLDS_FRAME_WIDTH = 600,
-  WORLDS_TOO_LARGE = 1000 /* error code: a snapshot needs more than `state_size` bytes                               */
+  WORLDS_TOO_LARGE = 1000, /* error code: a snapshot needs more than `state_size` bytes                              */
+  WORLDS_BAD_RESET = 1001, /* error code: `reset` has failed                                                         */
+  WORLDS_DIVERGED = 1002   /* error code: a body has left the range of numbers that make sense                       */
 };
 
 struct WorldFunctions;
@@ -33,13 +36,15 @@ struct Archive;
 struct WorldEnv {
   ep_pcg64 rng;
   ep_pcg64 rng_before_reset; /* `rng` as it was before the last call of `reset`                                     */
-  b2World *world; /* empty and without a listener before the first call of `reset`                                  */
+  b2World *world; /* empty, without a listener and without gravity before the first call of `reset`                 */
+  double *params; /* values of the parameters in force (params.count of WorldOptions)                               */
+  bool has_diverged; /* whether the last step has failed with WORLDS_DIVERGED                                       */
 };
 
 /* The configuration of every environment begins with this struct. */
 struct WorldOptions {
   const WorldFunctions *functions;
-  double gravity; /* m/s**2, upwards                                                                                */
+  WorldParams params;
 };
 
 /* The result of one step. All fields are zero unless the environment sets them. */
@@ -53,13 +58,15 @@ struct WorldOutcome {
 struct WorldFunctions {
   size_t env_size;        /* bytes of an env's struct, which is zeroed before the first call                        */
   const char *bad_action; /* error text where `set_action` returns an error code; may be NULL if it never does      */
+  const char *bad_reset;  /* error text where `reset` fails; may be NULL if it never does                            */
   /* Optional: frees what `draw` allocated. */
   void (*release)(WorldEnv *env);
   /* Optional: draws random numbers that do not come from `WorldEnv::rng`, which is already seeded. */
   void (*seed)(WorldEnv *env, const WorldOptions *options, uint64_t seed);
-  /* Creates the bodies of a new episode. A step without an action completes the reset: `apply_forces`, the physics
-   * and `observe` follow. */
-  void (*reset)(WorldEnv *env, const WorldOptions *options);
+  /* Sets the gravity, and creates the bodies of a new episode. A step without an action completes the reset:
+   * `apply_forces`, the physics and `observe` follow. Returns 1; or 0 if the parameters do not allow an episode, and
+   * then creates one with other parameters. */
+  int (*reset)(WorldEnv *env, const WorldOptions *options);
   /* Stores the action of env `id`. Returns 0, or an error code and leaves the env unchanged. */
   int32_t (*set_action)(WorldEnv *env, const WorldOptions *options, const void *actions, int32_t id);
   /* Applies forces, impulses and motor speeds before the physics step. */
@@ -74,7 +81,7 @@ struct WorldFunctions {
   int32_t canvas_height;
   int32_t canvas_width;
   /* Makes an env whose world is empty as it was before its first reset, apart from its generators. */
-  void (*forget)(WorldEnv *env);
+  void (*forget)(WorldEnv *env); /* see worlds_forget()                                                             */
   /* Saves or restores, see archive.h, what steps, frames and seeds change, apart from the generator and the world. It
    * must reject values that lead a later call astray. */
   void (*transfer)(WorldEnv *env, const WorldOptions *options, Archive *archive);
@@ -84,12 +91,25 @@ struct WorldFunctions {
 /* All envs of a pool. */
 struct Worlds {
   const WorldOptions *options;
-  char *envs; /* (num_envs, functions->env_size)                                                                    */
+  char *envs; /* (num_envs, worlds_env_size())                                                                      */
   int32_t num_envs;
 };
 
+/* Returns the bytes of an env's struct and of its parameters, which follow it. */
+static inline size_t worlds_env_size(const WorldOptions *options) {
+  return options->functions->env_size + options->params.count * sizeof(double);
+}
+
 static inline WorldEnv *worlds_env(const Worlds *s, int32_t id) {
-  return reinterpret_cast<WorldEnv *>(s->envs + id * s->options->functions->env_size);
+  return reinterpret_cast<WorldEnv *>(s->envs + id * worlds_env_size(s->options));
+}
+
+/* Prepares an env whose memory (worlds_env_size()) is zero. Returns whether there was enough memory. */
+static inline bool worlds_begin(WorldEnv *env, const WorldOptions *options) {
+  env->params = reinterpret_cast<double *>(reinterpret_cast<char *>(env) + options->functions->env_size);
+  memcpy(env->params, options->params.initial, options->params.count * sizeof(double));
+  env->world = scene_create(0.0);
+  return env->world != NULL;
 }
 
 static void worlds_destroy(void *state) {
@@ -108,18 +128,16 @@ static int worlds_create(const envpool_setup *setup, void **state) {
   if (s == NULL) return ENVPOOL_NO_MEMORY;
   s->options = static_cast<const WorldOptions *>(setup->config);
   s->num_envs = setup->num_envs;
-  s->envs = static_cast<char *>(calloc(s->num_envs, s->options->functions->env_size));
+  s->envs = static_cast<char *>(calloc(s->num_envs, worlds_env_size(s->options)));
   if (s->envs == NULL) {
     worlds_destroy(s);
     return ENVPOOL_NO_MEMORY;
   }
-  for (int32_t i = 0; i < s->num_envs; i++) {
-    worlds_env(s, i)->world = scene_create(s->options->gravity);
-    if (worlds_env(s, i)->world == NULL) {
+  for (int32_t i = 0; i < s->num_envs; i++)
+    if (!worlds_begin(worlds_env(s, i), s->options)) {
       worlds_destroy(s);
       return ENVPOOL_NO_MEMORY;
     }
-  }
   *state = s;
   return 0;
 }
@@ -135,22 +153,30 @@ static int worlds_seed(void *state, const envpool_seeds *seeds) {
   return 0;
 }
 
+/* Makes an env as it was before its first reset, apart from its generators. */
+static inline void worlds_forget(WorldEnv *env, const WorldOptions *options) {
+  scene_restart(env->world, 0.0);
+  options->functions->forget(env);
+  env->has_diverged = false;
+}
+
 /* Steps positions `first` to first + n - 1 of a batch (n <= SCENE_BLOCK). Returns whether one of them failed. */
 static inline int worlds_step_block(Worlds *s, const envpool_batch *b, int32_t first, int32_t n) {
   const WorldFunctions *functions = s->options->functions;
   b2World *worlds[SCENE_BLOCK];
   int32_t positions[SCENE_BLOCK];
-  int32_t count = 0;
+  int32_t count = 0, failed = 0;
   memset(worlds, 0, sizeof(worlds));
   for (int32_t at = first; at < first + n; at++) {
     WorldEnv *env = worlds_env(s, b->ids[at]);
     if (b->reset[at]) {
+      if (env->has_diverged) worlds_forget(env, s->options);
       env->rng_before_reset = env->rng;
-      functions->reset(env, s->options);
+      if (!functions->reset(env, s->options)) b->errors[at] = WORLDS_BAD_RESET;
     } else {
       b->errors[at] = functions->set_action(env, s->options, b->actions[0], b->ids[at]);
-      if (b->errors[at]) continue;
     }
+    if (b->errors[at]) continue;
     functions->apply_forces(env, s->options);
     positions[count] = at;
     worlds[count] = env->world;
@@ -160,6 +186,12 @@ static inline int worlds_step_block(Worlds *s, const envpool_batch *b, int32_t f
   for (int32_t i = 0; i < count; i++) {
     const int32_t at = positions[i];
     WorldEnv *env = worlds_env(s, b->ids[at]);
+    if (!scene_is_sound(env->world)) {
+      env->has_diverged = true;
+      b->errors[at] = WORLDS_DIVERGED;
+      failed = 1;
+      continue;
+    }
     if (b->reset[at]) {
       functions->observe(env, s->options, NULL);
       continue;
@@ -171,7 +203,7 @@ static inline int worlds_step_block(Worlds *s, const envpool_batch *b, int32_t f
     b->terminated[at] = out.terminated;
     b->truncated[at] = out.truncated;
   }
-  return count < n;
+  return failed || count < n;
 }
 
 static int worlds_step(void *state, const envpool_batch *b) {
@@ -217,9 +249,38 @@ static void worlds_error_text(void *state, int32_t, int32_t code, char *text, si
   if (code == ENVPOOL_NO_MEMORY)
     snprintf(text, size, "out of memory while drawing a frame; use a smaller frame size or render fewer envs at once");
   else if (code == WORLDS_TOO_LARGE)
-    snprintf(text, size, "its world has too many contacts");
+    snprintf(text, size, "its world has too many contacts, or forces that are too large");
+  else if (code == WORLDS_DIVERGED)
+    snprintf(text, size, "its simulation has diverged; choose parameters nearer to their defaults");
+  else if (code == WORLDS_BAD_RESET)
+    snprintf(text, size, "%s", static_cast<Worlds *>(state)->options->functions->bad_reset);
   else
     snprintf(text, size, "%s", static_cast<Worlds *>(state)->options->functions->bad_action);
+}
+
+static int worlds_get_params(void *state, const envpool_params *call) {
+  const Worlds *s = static_cast<const Worlds *>(state);
+  for (int32_t k = 0; k < s->options->params.count; k++)
+    for (int32_t i = 0; i < call->n; i++) {
+      const double value = worlds_env(s, call->ids[i])->params[k];
+      if (s->options->params.is_integer[k])
+        static_cast<int64_t *>(call->values[k])[call->ids[i]] = static_cast<int64_t>(value);
+      else
+        static_cast<double *>(call->values[k])[call->ids[i]] = value;
+    }
+  return 0;
+}
+
+static int worlds_set_params(void *state, const envpool_params *call) {
+  const Worlds *s = static_cast<const Worlds *>(state);
+  for (int32_t k = 0; k < s->options->params.count; k++)
+    for (int32_t i = 0; i < call->n; i++) {
+      const int32_t id = call->ids[i];
+      worlds_env(s, id)->params[k] = s->options->params.is_integer[k]
+                                         ? static_cast<double>(static_cast<const int64_t *>(call->values[k])[id])
+                                         : static_cast<const double *>(call->values[k])[id];
+    }
+  return 0;
 }
 
 #include "envpool/box2d/world_snapshots.h"
@@ -242,6 +303,9 @@ static inline void worlds_init(envpool_env *definition, const char *name) {
   definition->get_state = worlds_get_state;
   definition->set_state = worlds_set_state;
   definition->copy_state = worlds_copy_state;
+  definition->state_version = 1; /* version 0 did not contain parameters */
+  definition->get_params = worlds_get_params;
+  definition->set_params = worlds_set_params;
   scene_warm_up();
 }
 

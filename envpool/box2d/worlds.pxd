@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
+from envpool.box2d.parameters cimport WorldParams
 from envpool.box2d.scene cimport Archive, b2World
 from envpool.env cimport envpool_env
 from envpool.numerics.rng cimport ep_pcg64
@@ -10,6 +11,7 @@ cdef extern from "envpool/box2d/worlds.h" nogil:
     cdef struct WorldEnv:
         ep_pcg64 rng
         b2World* world
+        double* params
 
     cdef struct WorldOutcome:
         double reward
@@ -19,9 +21,10 @@ cdef extern from "envpool/box2d/worlds.h" nogil:
     cdef struct WorldFunctions:
         size_t env_size
         const char* bad_action
+        const char* bad_reset
         void (*release)(WorldEnv* env) noexcept nogil
         void (*seed)(WorldEnv* env, const WorldOptions* options, uint64_t seed) noexcept nogil
-        void (*reset)(WorldEnv* env, const WorldOptions* options) noexcept nogil
+        int (*reset)(WorldEnv* env, const WorldOptions* options) noexcept nogil
         int32_t (*set_action)(WorldEnv* env, const WorldOptions* options, const void* actions,
                               int32_t id) noexcept nogil
         void (*apply_forces)(WorldEnv* env, const WorldOptions* options) noexcept nogil
@@ -36,6 +39,6 @@ cdef extern from "envpool/box2d/worlds.h" nogil:
 
     cdef struct WorldOptions:
         const WorldFunctions* functions
-        double gravity
+        WorldParams params
 
     void worlds_init(envpool_env* definition, const char* name)

@@ -1,15 +1,17 @@
 """Acrobot: two links with a motor in the joint between them, to be swung up (Sutton, 1996).
 
 Source of the dynamics: ``gymnasium.envs.classic_control.acrobot``. State is kept in float64. The arithmetic follows
-upstream operation by operation; upstream's constants (lengths and masses of 1) are multiplied out where that is exact.
+upstream operation by operation; products of parameters are computed once, where upstream computes them first.
 """
 
 import numpy as np
 
-from libc.math cimport cos, fabs, fabsf, pow, sin
+from libc.math cimport cos, pow, sin
 from libc.stdint cimport int32_t
+from libc.stdio cimport snprintf
+from libc.string cimport memcpy
 
-from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
+from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_params, envpool_rows, envpool_setup
 from envpool.numerics.numpy_float32 cimport np_cos32, np_sin32
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
@@ -21,21 +23,38 @@ from envpool.scaffold cimport (
 
 from envpool.classic_control.frame_size import check_square
 from envpool.errors import ConfigError
-from envpool.native import EnvDefinition, Field, define
+from envpool.native import EnvDefinition, Field, Param, define, param_fields
 
 cdef double PI = np.pi
-cdef double MAX_SPEED_1 = 4 * np.pi
-cdef double MAX_SPEED_2 = 9 * np.pi
-cdef double STEP = 0.2                  # seconds
-cdef double GRAVITY_2 = 1.0 * 0.5 * 9.8                 # mass, centre of mass, g of the second link
-cdef double GRAVITY_1 = (1.0 * 0.5 + 1.0 * 1.0) * 9.8   # of both
+cdef int32_t MOST_TURNS = 100000        # of an angle in one step: with more, wrapping it would take milliseconds
 
-# With more noise, the integration gives angles that are infinite or take minutes to wrap.
-cdef double LARGEST_NOISE = 1000.0
+# Parameters, in the order of Acrobot.params.
+cdef enum:
+    DT
+    LENGTH_1
+    LENGTH_2
+    MASS_1
+    MASS_2
+    COM_1
+    COM_2
+    MOI
+    MAX_VEL_1
+    MAX_VEL_2
+    NOISE
+    GRAVITY
+    NUM_SCALARS
+    TORQUES = NUM_SCALARS
+    NUM_PARAMS
+    NUM_TORQUES = 3
+    TOO_FAST = 1                        # error code of an env
+
+cdef struct Values:                     # of all parameters
+    double scalars[NUM_SCALARS]
+    double torques[NUM_TORQUES]         # by action
 
 cdef struct Config:
     bint is_nips
-    double torque_noise_max
+    Values initial
 
 cdef struct Angles:                     # the state, or its time derivative
     double theta1                       # angle of the first link, 0 points down
@@ -43,8 +62,25 @@ cdef struct Angles:                     # the state, or its time derivative
     double speed1
     double speed2
 
+cdef struct Factors:                    # what follows from the parameters, in upstream's order of operations
+    double inertia1                     # m1 lc1^2
+    double lengths                      # l1^2 + lc2^2
+    double twice_l1_lc2
+    double l1_lc2
+    double lc2_squared
+    double gravity1                     # (m1 lc1 + m2 l1) g
+    double gravity2                     # m2 lc2 g
+    double pull                         # -m2 l1 lc2
+    double twice_pull                   # 2 m2 l1 lc2
+    double push                         # m2 l1 lc2
+    double inertia2                     # m2 lc2^2 + moment of inertia
+    double mass2
+    double moment
+
 cdef struct Arm:                        # one environment
     ep_pcg64 rng
+    Values params
+    Factors factors
     Angles now
     float trig[4]                       # cosine and sine of theta1, then of theta2, as observed
     bint is_new                         # no step since the reset: upstream's state is float32
@@ -52,37 +88,57 @@ cdef struct Arm:                        # one environment
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_state), sizeof(Arm))
+    cdef Arm* a
+    cdef int32_t i
     if s != NULL:
         s.is_valid = is_valid
+        for i in range(setup.num_envs):
+            a = <Arm*>s.records + i
+            a.params = (<const Config*>setup.config).initial
+            a.factors = factors_of(&a.params)
     return envpool_finish_state(s, state)
 
 
 cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
-    cdef const Arm* a = <const Arm*>state.records + id
-    cdef int32_t k
-    for k in range(4):
-        if not fabsf(a.trig[k]) <= 1:
-            return False
-    return (fabs(a.now.theta1) <= PI and fabs(a.now.theta2) <= PI and fabs(a.now.speed1) <= MAX_SPEED_1
-            and fabs(a.now.speed2) <= MAX_SPEED_2 and 0 <= <int32_t>a.is_new <= 1)
+    """No other value makes a step unsafe, or is out of reach of arms with unusual parameters."""
+    return 0 <= <int32_t>(<const Arm*>state.records + id).is_new <= 1
 
 
-cdef inline Angles slope(const Angles* s, double torque, bint is_nips) noexcept nogil:
+cdef Factors factors_of(const Values* values) noexcept nogil:
+    cdef const double* p = values.scalars
+    cdef Factors f
+    f.inertia1 = p[MASS_1] * pow(p[COM_1], 2.0)
+    f.lengths = pow(p[LENGTH_1], 2.0) + pow(p[COM_2], 2.0)
+    f.twice_l1_lc2 = 2 * p[LENGTH_1] * p[COM_2]
+    f.l1_lc2 = p[LENGTH_1] * p[COM_2]
+    f.lc2_squared = pow(p[COM_2], 2.0)
+    f.gravity1 = (p[MASS_1] * p[COM_1] + p[MASS_2] * p[LENGTH_1]) * p[GRAVITY]
+    f.gravity2 = p[MASS_2] * p[COM_2] * p[GRAVITY]
+    f.pull = -p[MASS_2] * p[LENGTH_1] * p[COM_2]
+    f.twice_pull = 2 * p[MASS_2] * p[LENGTH_1] * p[COM_2]
+    f.push = p[MASS_2] * p[LENGTH_1] * p[COM_2]
+    f.inertia2 = p[MASS_2] * pow(p[COM_2], 2.0) + p[MOI]
+    f.mass2, f.moment = p[MASS_2], p[MOI]
+    return f
+
+
+cdef inline Angles slope(const Angles* s, const Factors* f, double torque, bint is_nips) noexcept nogil:
     """Return the time derivative of a state."""
     cdef Angles out
     cdef double cos2 = cos(s.theta2), sin2 = sin(s.theta2)
-    cdef double d1 = 0.25 + (1.25 + cos2) + 1.0 + 1.0
-    cdef double d2 = 0.25 + 0.5 * cos2 + 1.0
-    cdef double phi2 = GRAVITY_2 * cos(s.theta1 + s.theta2 - PI / 2.0)
+    cdef double d1 = f.inertia1 + f.mass2 * (f.lengths + f.twice_l1_lc2 * cos2) + f.moment + f.moment
+    cdef double d2 = f.mass2 * (f.lc2_squared + f.l1_lc2 * cos2) + f.moment
+    cdef double phi2 = f.gravity2 * cos(s.theta1 + s.theta2 - PI / 2.0)
     cdef double phi1 = (
-        -0.5 * pow(s.speed2, 2.0) * sin2 - s.speed2 * s.speed1 * sin2 + GRAVITY_1 * cos(s.theta1 - PI / 2.0) + phi2
+        f.pull * pow(s.speed2, 2.0) * sin2 - f.twice_pull * s.speed2 * s.speed1 * sin2
+        + f.gravity1 * cos(s.theta1 - PI / 2.0) + phi2
     )
     cdef double force = torque + d2 / d1 * phi1
     if not is_nips:
-        force = force - 0.5 * pow(s.speed1, 2.0) * sin2
+        force = force - f.push * pow(s.speed1, 2.0) * sin2
     out.theta1 = s.speed1
     out.theta2 = s.speed2
-    out.speed2 = (force - phi2) / (0.25 + 1.0 - pow(d2, 2.0) / d1)
+    out.speed2 = (force - phi2) / (f.inertia2 - pow(d2, 2.0) / d1)
     out.speed1 = -(d2 * out.speed2 + phi1) / d1
     return out
 
@@ -101,46 +157,52 @@ cdef inline double combined(double k1, double k2, double k3, double k4) noexcept
     return k1 + 2 * k2 + 2 * k3 + k4
 
 
-cdef inline double wrapped(double angle) noexcept nogil:
-    while angle > PI:
-        angle = angle - 2 * PI
-    while angle < -PI:
-        angle = angle + 2 * PI
-    return angle
+cdef inline bint wrap(double* angle) noexcept nogil:
+    """Turn an angle into [-pi, pi] as upstream does, and return whether that ended."""
+    cdef int32_t turns = 0
+    while angle[0] > PI and turns < MOST_TURNS:
+        angle[0] = angle[0] - 2 * PI
+        turns += 1
+    while angle[0] < -PI and turns < MOST_TURNS:
+        angle[0] = angle[0] + 2 * PI
+        turns += 1
+    return turns < MOST_TURNS
 
 
 cdef inline double bound(double x, double limit) noexcept nogil:
     return -limit if x < -limit else limit if x > limit else x
 
 
-cdef void integrate(Angles* s, double torque, bint is_nips) noexcept nogil:
+cdef void integrate(Angles* s, const Factors* f, double step, double torque, bint is_nips) noexcept nogil:
     """Take one step of the classical fourth-order Runge-Kutta method."""
     cdef Angles k1, k2, k3, k4, mean, at
-    k1 = slope(s, torque, is_nips)
-    at = moved(s, STEP / 2.0, &k1)
-    k2 = slope(&at, torque, is_nips)
-    at = moved(s, STEP / 2.0, &k2)
-    k3 = slope(&at, torque, is_nips)
-    at = moved(s, STEP, &k3)
-    k4 = slope(&at, torque, is_nips)
+    k1 = slope(s, f, torque, is_nips)
+    at = moved(s, step / 2.0, &k1)
+    k2 = slope(&at, f, torque, is_nips)
+    at = moved(s, step / 2.0, &k2)
+    k3 = slope(&at, f, torque, is_nips)
+    at = moved(s, step, &k3)
+    k4 = slope(&at, f, torque, is_nips)
     mean.theta1 = combined(k1.theta1, k2.theta1, k3.theta1, k4.theta1)
     mean.theta2 = combined(k1.theta2, k2.theta2, k3.theta2, k4.theta2)
     mean.speed1 = combined(k1.speed1, k2.speed1, k3.speed1, k4.speed1)
     mean.speed2 = combined(k1.speed2, k2.speed2, k3.speed2, k4.speed2)
-    s[0] = moved(s, STEP / 6.0, &mean)
+    s[0] = moved(s, step / 6.0, &mean)
 
 
-cdef bint step_one(Arm* a, int32_t action, const Config* config) noexcept nogil:
+cdef bint step_one(Arm* a, int32_t action, bint is_nips, int32_t* error) noexcept nogil:
     """Step one acrobot; return whether its tip has reached the height."""
+    cdef const double* p = a.params.scalars
     cdef Angles* s = &a.now
-    cdef double torque = action - 1, cos1
-    if config.torque_noise_max > 0:
-        torque += ep_uniform(&a.rng, -config.torque_noise_max, config.torque_noise_max)
-    integrate(s, torque, config.is_nips)
-    s.theta1 = wrapped(s.theta1)
-    s.theta2 = wrapped(s.theta2)
-    s.speed1 = bound(s.speed1, MAX_SPEED_1)
-    s.speed2 = bound(s.speed2, MAX_SPEED_2)
+    cdef double torque = a.params.torques[action], cos1
+    if p[NOISE] > 0:
+        torque += ep_uniform(&a.rng, -p[NOISE], p[NOISE])
+    integrate(s, &a.factors, p[DT], torque, is_nips)
+    if not wrap(&s.theta1) or not wrap(&s.theta2):
+        error[0] = TOO_FAST
+        return False
+    s.speed1 = bound(s.speed1, p[MAX_VEL_1])
+    s.speed2 = bound(s.speed2, p[MAX_VEL_2])
     cos1 = cos(s.theta1)
     a.is_new = False
     a.trig[0] = <float>cos1
@@ -166,17 +228,49 @@ cdef void reset_one(Arm* a) noexcept nogil:
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef envpool_state* s = <envpool_state*>state
-    cdef const Config* config = <const Config*>s.config
+    cdef bint is_nips = (<const Config*>s.config).is_nips
     cdef const int32_t* actions = <const int32_t*>b.actions[0]
     cdef Arm* arms = <Arm*>s.records
+    cdef int status = 0
     cdef int32_t i, id
     for i in range(b.n):
         id = b.ids[i]
         if b.reset[i]:
             reset_one(&arms[id])
         else:
-            b.terminated[i] = step_one(&arms[id], actions[id], config)
+            b.terminated[i] = step_one(&arms[id], actions[id], is_nips, &b.errors[i])
             b.reward[i] = 0 if b.terminated[i] else -1
+            status = status or b.errors[i]
+    return status
+
+
+cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
+    snprintf(text, size, "an angle changed by more than %d turns in one step: use larger masses, lengths or moments of "
+             "inertia, smaller torques, or a shorter step", MOST_TURNS)
+
+
+cdef int get_params(void* state, const envpool_params* call) noexcept nogil:
+    cdef const Arm* arms = <const Arm*>(<envpool_state*>state).records
+    cdef const Values* values
+    cdef int32_t i, k
+    for i in range(call.n):
+        values = &arms[call.ids[i]].params
+        for k in range(NUM_SCALARS):
+            (<double*>call.values[k])[call.ids[i]] = values.scalars[k]
+        memcpy(<double*>call.values[TORQUES] + NUM_TORQUES * call.ids[i], values.torques, sizeof(values.torques))
+    return 0
+
+
+cdef int set_params(void* state, const envpool_params* call) noexcept nogil:
+    cdef Arm* arms = <Arm*>(<envpool_state*>state).records
+    cdef Values* values
+    cdef int32_t i, k
+    for i in range(call.n):
+        values = &arms[call.ids[i]].params
+        for k in range(NUM_SCALARS):
+            values.scalars[k] = (<const double*>call.values[k])[call.ids[i]]
+        memcpy(values.torques, <const double*>call.values[TORQUES] + NUM_TORQUES * call.ids[i], sizeof(values.torques))
+        arms[call.ids[i]].factors = factors_of(values)
     return 0
 
 
@@ -204,7 +298,9 @@ cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows)
 
 cdef void draw(const canvas* c, const Arm* a) noexcept nogil:
     """Draw upstream's frame. Before the first step upstream computes in float32."""
-    cdef double scale = c.width / (2.2 * 2), offset = c.width / 2.0, x = 0, y = 0
+    cdef const double* lengths = &a.params.scalars[LENGTH_1]
+    cdef double reach = lengths[0] + lengths[1] + 0.2
+    cdef double scale = c.width / (reach * 2), offset = c.width / 2.0, x = 0, y = 0
     cdef int32_t link
     cdef turn by
     cdef double[2] angles
@@ -217,14 +313,15 @@ cdef void draw(const canvas* c, const Arm* a) noexcept nogil:
     canvas_span(c, <int32_t>(1 * scale + offset), <int32_t>(-2.2 * scale + offset), <int32_t>(2.2 * scale + offset), 0)
     for link in range(2):
         by = turn_of(angles[link])
-        gfx_draw_box(c, 0, scale, -0.1 * scale, 0.1 * scale, &by, 0, x + offset, y + offset, canvas_colour(0, 204, 204))
+        gfx_draw_box(c, 0, lengths[link] * scale, -0.1 * scale, 0.1 * scale, &by, 0, x + offset, y + offset,
+                     canvas_colour(0, 204, 204))
         gfx_draw_circle(c, x + offset, y + offset, 0.1 * scale, canvas_colour(204, 204, 0))
         if a.is_new:
-            x = np_sin32(<float>a.now.theta1) * <float>scale
-            y = -np_cos32(<float>a.now.theta1) * <float>scale
+            x = <float>lengths[0] * np_sin32(<float>a.now.theta1) * <float>scale
+            y = -<float>lengths[0] * np_cos32(<float>a.now.theta1) * <float>scale
         else:
-            x = sin(a.now.theta1) * scale
-            y = -cos(a.now.theta1) * scale
+            x = lengths[0] * sin(a.now.theta1) * scale
+            y = -lengths[0] * cos(a.now.theta1) * scale
 
 
 cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
@@ -239,29 +336,43 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 
 cdef envpool_env ENV_DEF = envpool_new_env("Acrobot", create, step_many, write_many)
 ENV_DEF.run_many = run_many
+ENV_DEF.error_text = error_text
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height = ENV_DEF.frame_width = 500
 envpool_with_snapshots(&ENV_DEF)
+ENV_DEF.get_params, ENV_DEF.set_params = get_params, set_params
 
 
 class Acrobot(EnvDefinition):
     """Two links hanging from a pivot, with a motor in the joint between them.
 
     Observation float32 (6,): cosine and sine of the first angle (0 points down), cosine and sine of the second angle
-    (relative to the first link), both angular velocities (rad/s). Action int32: 0, 1 and 2 apply a torque of -1, 0 and
-    1 N m. Reward -1 for each step and 0 for the one that ends the episode, in which the tip rises more than one link
-    above the pivot. ``info["state"]`` float32 (2,): both angles (rad).
+    (relative to the first link), both angular velocities (rad/s). Action int32: an index of `AVAIL_TORQUE`.
+    Reward -1 for each step and 0 for the one that ends the episode, in which the tip rises more than 1 above the pivot,
+    with links of length 1. ``info["state"]`` float32 (2,): both angles (rad).
 
     Options
     -------
     book_or_nips : {"book", "nips"}
         Whether to use the dynamics of Sutton and Barto's book, the default, or those of the paper of 1996.
-    torque_noise_max : float
-        In each step a number from [-torque_noise_max, torque_noise_max) is added to the torque (N m). 0 to 1000, 0 by
-        default.
     """
 
-    options = {"reward_threshold": -100.0, "book_or_nips": "book", "torque_noise_max": 0.0}
+    options = {"reward_threshold": -100.0, "book_or_nips": "book"}
+    params = {
+        "dt": Param(0.2, 1e-9, 10, "s", "duration of a step"),
+        "LINK_LENGTH_1": Param(1.0, 1e-3, 1e3, "m", "length of the first link"),
+        "LINK_LENGTH_2": Param(1.0, 1e-3, 1e3, "m", "length of the second link, which only frames depend on"),
+        "LINK_MASS_1": Param(1.0, 1e-6, 1e6, "kg", "mass of the first link"),
+        "LINK_MASS_2": Param(1.0, 1e-6, 1e6, "kg", "mass of the second link"),
+        "LINK_COM_POS_1": Param(0.5, 0, 1e3, "m", "distance of the first link's centre of mass from the pivot"),
+        "LINK_COM_POS_2": Param(0.5, 0, 1e3, "m", "distance of the second link's centre of mass from the joint"),
+        "LINK_MOI": Param(1.0, 1e-6, 1e6, "kg m^2", "moment of inertia of each link"),
+        "MAX_VEL_1": Param(4 * np.pi, 0, 1e3, "rad/s", "largest angular speed of the first link"),
+        "MAX_VEL_2": Param(9 * np.pi, 0, 1e3, "rad/s", "largest angular speed of the second link"),
+        "torque_noise_max": Param(0.0, 0, 1e3, "N m", "in each step, uniform noise below this adds to the torque"),
+        "gravity": Param(9.8, -1e3, 1e3, "m/s^2", "acceleration by gravity"),
+        "AVAIL_TORQUE": Param((-1.0, 0.0, 1.0), -1e3, 1e3, "N m", "torque of each action"),
+    }
 
     @staticmethod
     def build(config):
@@ -269,16 +380,14 @@ class Acrobot(EnvDefinition):
         cdef Config c
         if config.book_or_nips not in ("book", "nips"):
             raise ConfigError(f"book_or_nips must be 'book' or 'nips', got {config.book_or_nips!r}")
-        if not 0 <= config.torque_noise_max <= LARGEST_NOISE:
-            raise ConfigError(
-                f"torque_noise_max must be between 0 and {LARGEST_NOISE:g}, got {config.torque_noise_max}"
-            )
         c.is_nips = config.book_or_nips == "nips"
-        c.torque_noise_max = config.torque_noise_max
-        high = np.array([1.0, 1.0, 1.0, 1.0, MAX_SPEED_1, MAX_SPEED_2], np.float32)
+        *scalars, torques = (getattr(config, name) for name in Acrobot.params)
+        c.initial.scalars, c.initial.torques = scalars, torques
+        high = np.array([1.0, 1.0, 1.0, 1.0, config.MAX_VEL_1, config.MAX_VEL_2], np.float32)
         fields = [Field("obs", np.float32, (6,), -high, high), Field("info:state", np.float32, (2,))]
         actions = [Field("action", np.int32, (-1,), 0, 2)]
-        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)))
+        config_bytes = envpool_config_bytes(&c, sizeof(c))
+        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=param_fields(Acrobot.params))
 
     @staticmethod
     def render_assets(config, height, width):

@@ -6,7 +6,7 @@ arithmetic follows upstream operation by operation: sin and cos are libm's, ever
 
 import numpy as np
 
-from libc.math cimport cos, fabs, sin
+from libc.math cimport cos, sin
 from libc.stdint cimport int32_t, uint8_t
 
 from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
@@ -14,11 +14,13 @@ from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
 from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state,
-    envpool_state, envpool_template, envpool_with_snapshots,
+    envpool_common_params, envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env,
+    envpool_new_params,
+    envpool_new_state, envpool_state, envpool_template, envpool_with_params,
+    envpool_with_snapshots,
 )
 
-from envpool.native import EnvDefinition, Field, define
+from envpool.native import EnvDefinition, Field, Param, define, param_fields
 
 # C, for `restrict` and one variant per instruction set.
 cdef extern from * nogil:
@@ -27,44 +29,84 @@ cdef extern from * nogil:
 
     #include "envpool/simd.h"
 
-    #define GRAVITY 9.8
-    #define POLE_MASS 0.1
-    #define TOTAL_MASS (0.1 + 1.0)
-    #define HALF_LENGTH 0.5 /* of the pole */
-    #define POLE_MASS_LENGTH (0.1 * 0.5)
-    #define FORCE 10.0
-    #define STEP 0.02 /* seconds */
-    #define X_LIMIT 2.4
-    #define THETA_LIMIT (12 * 2 * 3.141592653589793 / 360)
+    /* The physics of each cart: arrays (num_envs), in SI units. */
+    typedef struct physics {
+      const double *gravity;
+      const double *cart_mass;
+      const double *pole_mass;
+      const double *half_length; /* of the pole */
+      const double *force;
+      const double *step; /* duration of a step */
+      const double *theta_limit;
+      const double *x_limit;
+    } physics;
 
-    /* Steps n carts. Updates x, x_dot, theta and theta_dot, each (n), and sets fell (n) to 1 where a cart is outside
-     * the limits. `sines` and `cosines` are those of theta (n); an action (n) of 1 pushes to the right. */
-    ENVPOOL_SIMD
-    static void advance_carts(double *restrict x, double *restrict x_dot, double *restrict theta,
-                              double *restrict theta_dot, const double *restrict sines, const double *restrict cosines,
-                              const int32_t *restrict actions, uint8_t *restrict fell, int32_t n) {
+    /* Steps n carts. The physics of cart i is at `k * i`, so that a constant k of 0 makes it one for all carts. */
+    static inline __attribute__((always_inline)) void advance_each(
+        const physics *p, const int32_t k, double *restrict x, double *restrict x_dot, double *restrict theta,
+        double *restrict theta_dot, const double *restrict sines, const double *restrict cosines,
+        const int32_t *restrict actions, uint8_t *restrict fell, int32_t n) {
+      const double *restrict gravity = p->gravity, *restrict cart_mass = p->cart_mass;
+      const double *restrict pole_mass = p->pole_mass, *restrict half_length = p->half_length;
+      const double *restrict push = p->force, *restrict step = p->step;
+      const double *restrict x_limit = p->x_limit, *restrict theta_limit = p->theta_limit;
       for (int32_t i = 0; i < n; i++) {
-        double force = actions[i] == 1 ? FORCE : -FORCE;
+        const double m = pole_mass[k * i], length = half_length[k * i], tau = step[k * i];
+        const double total_mass = m + cart_mass[k * i], mass_length = m * length;
+        double force = actions[i] == 1 ? push[k * i] : -push[k * i];
         double speed = theta_dot[i];
-        double temp = (force + POLE_MASS_LENGTH * (speed * speed) * sines[i]) / TOTAL_MASS;
-        double theta_acc = (GRAVITY * sines[i] - cosines[i] * temp) /
-                           (HALF_LENGTH * (4.0 / 3.0 - POLE_MASS * (cosines[i] * cosines[i]) / TOTAL_MASS));
-        double x_acc = temp - POLE_MASS_LENGTH * theta_acc * cosines[i] / TOTAL_MASS;
-        x[i] = x[i] + STEP * x_dot[i];
-        x_dot[i] = x_dot[i] + STEP * x_acc;
-        theta[i] = theta[i] + STEP * speed;
-        theta_dot[i] = speed + STEP * theta_acc;
+        double temp = (force + mass_length * (speed * speed) * sines[i]) / total_mass;
+        double theta_acc = (gravity[k * i] * sines[i] - cosines[i] * temp) /
+                           (length * (4.0 / 3.0 - m * (cosines[i] * cosines[i]) / total_mass));
+        double x_acc = temp - mass_length * theta_acc * cosines[i] / total_mass;
+        x[i] = x[i] + tau * x_dot[i];
+        x_dot[i] = x_dot[i] + tau * x_acc;
+        theta[i] = theta[i] + tau * speed;
+        theta_dot[i] = speed + tau * theta_acc;
       }
       for (int32_t i = 0; i < n; i++)
-        fell[i] = (x[i] < -X_LIMIT) | (x[i] > X_LIMIT) | (theta[i] < -THETA_LIMIT) | (theta[i] > THETA_LIMIT);
+        fell[i] = (x[i] < -x_limit[k * i]) | (x[i] > x_limit[k * i]) | (theta[i] < -theta_limit[k * i]) |
+                  (theta[i] > theta_limit[k * i]);
+    }
+
+    /* Steps the n carts from `id` on. Updates x, x_dot, theta and theta_dot, each (n), and sets fell (n) to 1 where a
+     * cart is outside the limits. `sines` and `cosines` are those of theta (n); an action of 1 pushes to the right.
+     * `common` is the physics of all carts, in the order of the members of `physics`; NULL if carts have their own. */
+    ENVPOOL_SIMD
+    static void advance_carts(const physics *p, const double *common, int32_t id, double *restrict x,
+                              double *restrict x_dot, double *restrict theta, double *restrict theta_dot,
+                              const double *restrict sines, const double *restrict cosines,
+                              const int32_t *restrict actions, uint8_t *restrict fell, int32_t n) {
+      if (common != NULL) {
+        const physics shared = {common,     common + 1, common + 2, common + 3,
+                                common + 4, common + 5, common + 6, common + 7};
+        advance_each(&shared, 0, x, x_dot, theta, theta_dot, sines, cosines, actions, fell, n);
+        return;
+      }
+      const physics own = {p->gravity + id, p->cart_mass + id, p->pole_mass + id,   p->half_length + id,
+                           p->force + id,   p->step + id,      p->theta_limit + id, p->x_limit + id};
+      advance_each(&own, 1, x, x_dot, theta, theta_dot, sines, cosines, actions, fell, n);
     }
     """
-    const double X_LIMIT
-    const double THETA_LIMIT
-    void advance_carts(double* x, double* x_dot, double* theta, double* theta_dot, const double* sines,
-                       const double* cosines, const int32_t* actions, uint8_t* fell, int32_t n)
+    ctypedef struct physics:
+        const double* gravity
+        const double* cart_mass
+        const double* pole_mass
+        const double* half_length
+        const double* force
+        const double* step
+        const double* theta_limit
+        const double* x_limit
+
+    void advance_carts(const physics* p, const double* common, int32_t id, double* x, double* x_dot, double* theta,
+                       double* theta_dot, const double* sines, const double* cosines, const int32_t* actions,
+                       uint8_t* fell, int32_t n)
+
+cdef enum:
+    NUM_PARAMS = 8
 
 cdef struct Config:
+    double params[NUM_PARAMS]           # initial values, in the order of CartPole.params
     float standing_reward
     float fall_reward
 
@@ -74,6 +116,7 @@ cdef struct Carts:
     double* x_dot
     double* theta
     double* theta_dot
+    physics params
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
@@ -83,15 +126,14 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
         s.x_dot = <double*>envpool_new_array(s, sizeof(double))
         s.theta = <double*>envpool_new_array(s, sizeof(double))
         s.theta_dot = <double*>envpool_new_array(s, sizeof(double))
+        envpool_new_params(s, <double**>&s.params, (<const Config*>setup.config).params, NUM_PARAMS)
         s.head.is_valid = is_valid
     return envpool_finish_state(s, state)
 
 
 cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
-    """The last step of an episode exceeds a limit by little; 10 N accelerate a cart to less than 10 m/s within them."""
-    cdef const Carts* s = <const Carts*>state
-    return (fabs(s.x[id]) <= 2 * X_LIMIT and fabs(s.theta[id]) <= 2 * THETA_LIMIT and fabs(s.x_dot[id]) <= 100
-            and fabs(s.theta_dot[id]) <= 100)
+    """No value makes a step unsafe, or is out of reach of carts with unusual parameters."""
+    return True
 
 
 cdef inline void reset_one(Carts* s, int32_t id) noexcept nogil:
@@ -110,7 +152,8 @@ cdef void advance(Carts* s, int32_t id, const int32_t* actions, uint8_t* fell, i
     for i in range(n):
         sines[i] = sin(s.theta[id + i])
         cosines[i] = cos(s.theta[id + i])
-    advance_carts(s.x + id, s.x_dot + id, s.theta + id, s.theta_dot + id, sines, cosines, actions + id, fell, n)
+    advance_carts(&s.params, envpool_common_params(&s.head), id, s.x + id, s.x_dot + id, s.theta + id,
+                  s.theta_dot + id, sines, cosines, actions + id, fell, n)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
@@ -155,13 +198,13 @@ cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows)
     return 0
 
 
-cdef void draw(const canvas* c, double x, double theta) noexcept nogil:
+cdef void draw(const canvas* c, double x, double theta, double half_length, double x_limit) noexcept nogil:
     """Draw upstream's frame: only the length of the pole and the position of the cart are to scale."""
-    cdef double scale = c.width / (2 * X_LIMIT), middle = x * scale + c.width / 2.0
+    cdef double scale = c.width / (2 * x_limit), middle = x * scale + c.width / 2.0
     cdef turn none = turn_of(0), lean = turn_of(-theta)
     canvas_clear(c, canvas_colour(255, 255, 255))
     gfx_draw_box(c, -25, 25, -15, 15, &none, 0, middle, 100, canvas_colour(0, 0, 0))
-    gfx_draw_box(c, -5, 5, -5, scale - 5, &lean, 100, middle, 7.5, canvas_colour(202, 152, 101))
+    gfx_draw_box(c, -5, 5, -5, scale * (2 * half_length) - 5, &lean, 100, middle, 7.5, canvas_colour(202, 152, 101))
     gfx_draw_circle(c, middle, 107, 5, canvas_colour(129, 132, 203))
     canvas_span(c, 100, 0, c.width, canvas_colour(0, 0, 0))
 
@@ -169,10 +212,11 @@ cdef void draw(const canvas* c, double x, double theta) noexcept nogil:
 cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     cdef const Carts* s = <const Carts*>state
     cdef canvas c
-    cdef int32_t i
+    cdef int32_t i, id
     for i in range(f.n):
+        id = f.ids[i]
         c = canvas_of_frame_flipped(f, i)
-        draw(&c, s.x[f.ids[i]], s.theta[f.ids[i]])
+        draw(&c, s.x[id], s.theta[id], s.params.half_length[id], s.params.x_limit[id])
     return 0
 
 
@@ -181,6 +225,7 @@ ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
 envpool_with_snapshots(&ENV_DEF)
+envpool_with_params(&ENV_DEF)
 
 
 class CartPole(EnvDefinition):
@@ -197,17 +242,32 @@ class CartPole(EnvDefinition):
     """
 
     options = {"reward_threshold": 475.0, "sutton_barto_reward": False}
+    params = {
+        "gravity": Param(9.8, unit="m/s^2", text="acceleration that pulls the pole down"),
+        "masscart": Param(1.0, 1e-6, 1e6, "kg", "mass of the cart"),
+        "masspole": Param(0.1, 1e-6, 1e6, "kg", "mass of the pole"),
+        "length": Param(0.5, 1e-6, 1e6, "m", "half of the length of the pole"),
+        "force_mag": Param(10.0, unit="N", text="force of a push"),
+        "tau": Param(0.02, 1e-9, 1e3, "s", "duration of a step"),
+        "theta_threshold_radians": Param(12 * 2 * np.pi / 360, 0, np.inf, "rad", "angle of a fallen pole"),
+        "x_threshold": Param(2.4, 1e-6, 1e6, "m", "distance from the centre beyond which the cart has left the track"),
+    }
 
     @staticmethod
     def build(config):
         """Return the capsule of this environment definition."""
         cdef Config c
+        for i, name in enumerate(CartPole.params):
+            c.params[i] = getattr(config, name)
         c.standing_reward = 0 if config.sutton_barto_reward else 1
         c.fall_reward = -1 if config.sutton_barto_reward else 1
-        high = np.array([X_LIMIT * 2, np.inf, THETA_LIMIT * 2, np.inf], np.float32)
+        high = np.array([config.x_threshold * 2, np.inf, config.theta_threshold_radians * 2, np.inf], np.float32)
         fields = [Field("obs", np.float32, (4,), -high, high)]
         actions = [Field("action", np.int32, (-1,), 0, 1)]
-        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)))
+        config_bytes = envpool_config_bytes(&c, sizeof(c))
+        return define(
+            envpool_template(&ENV_DEF), fields, actions, config_bytes, params=param_fields(CartPole.params)
+        )
 
     @staticmethod
     def render_fps(config):

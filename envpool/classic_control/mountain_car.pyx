@@ -6,19 +6,19 @@ The arithmetic follows upstream operation by operation: cos is libm's, everythin
 
 import numpy as np
 
-from libc.math cimport cos, fabs, sin
+from libc.math cimport cos, sin
 from libc.stdint cimport int32_t, uint8_t
 
-from envpool.classic_control.valley cimport draw_valley
+from envpool.classic_control.valley cimport draw_valley, valley, valley_of
 from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state,
-    envpool_state, envpool_template, envpool_with_snapshots,
+    envpool_common_params, envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env,
+    envpool_new_params, envpool_new_state, envpool_state, envpool_template, envpool_with_params, envpool_with_snapshots,
 )
 
 from envpool.classic_control.valley import assets
-from envpool.native import EnvDefinition, Field, define
+from envpool.native import EnvDefinition, Field, Param, define, param_fields
 
 # C, for `restrict` and one variant per instruction set.
 cdef extern from * nogil:
@@ -27,46 +27,78 @@ cdef extern from * nogil:
 
     #include "envpool/simd.h"
 
-    #define LOWEST (-1.2)
-    #define HIGHEST 0.6
-    #define MAX_SPEED 0.07
-    #define GOAL 0.5
-    #define FORCE 0.001
-    #define GRAVITY 0.0025
+    /* The physics of each car: arrays (num_envs), or one item for all cars. Lengths in m, velocities in m per step. */
+    typedef struct physics {
+      const double *lowest;
+      const double *highest;
+      const double *max_speed;
+      const double *goal;
+      const double *goal_velocity;
+      const double *force;
+      const double *gravity;
+    } physics;
 
-    /* Steps n cars. Updates position and velocity, each (n), and sets arrived (n) to 1 where a car is at the goal and
-     * fast enough. `cosines` (n) are those of three times the position; an action (n) is 0, 1 or 2. */
-    ENVPOOL_SIMD
-    static void advance_cars(double *restrict position, double *restrict velocity, const double *restrict cosines,
-                             const int32_t *restrict actions, double goal_velocity, uint8_t *restrict arrived,
-                             int32_t n) {
+    /* Steps n cars. The physics of car i is at `k * i`, so that a constant k of 0 makes it one for all cars. */
+    static inline __attribute__((always_inline)) void advance_each(
+        const physics *p, const int32_t k, double *restrict position, double *restrict velocity,
+        const double *restrict cosines, const int32_t *restrict actions, uint8_t *restrict arrived, int32_t n) {
+      const double *restrict lowest = p->lowest, *restrict highest = p->highest, *restrict limit = p->max_speed;
+      const double *restrict goal = p->goal, *restrict goal_velocity = p->goal_velocity;
+      const double *restrict force = p->force, *restrict gravity = p->gravity;
       for (int32_t i = 0; i < n; i++) {
-        double v = velocity[i] + ((actions[i] - 1) * FORCE + cosines[i] * -GRAVITY);
-        v = v < -MAX_SPEED ? -MAX_SPEED : v;
-        v = v > MAX_SPEED ? MAX_SPEED : v;
+        double v = velocity[i] + ((actions[i] - 1) * force[k * i] + cosines[i] * -gravity[k * i]);
+        v = v < -limit[k * i] ? -limit[k * i] : v;
+        v = v > limit[k * i] ? limit[k * i] : v;
         double p = position[i] + v;
-        p = p < LOWEST ? LOWEST : p;
-        p = p > HIGHEST ? HIGHEST : p;
+        p = p < lowest[k * i] ? lowest[k * i] : p;
+        p = p > highest[k * i] ? highest[k * i] : p;
         position[i] = p;
-        velocity[i] = (p == LOWEST) & (v < 0) ? 0 : v;
+        velocity[i] = (p == lowest[k * i]) & (v < 0) ? 0 : v;
       }
-      for (int32_t i = 0; i < n; i++) arrived[i] = (position[i] >= GOAL) & (velocity[i] >= goal_velocity);
+      for (int32_t i = 0; i < n; i++)
+        arrived[i] = (position[i] >= goal[k * i]) & (velocity[i] >= goal_velocity[k * i]);
+    }
+
+    /* Steps the n cars from `id` on. Updates position and velocity, each (n), and sets arrived (n) to 1 where a car is
+     * at the goal and fast enough. `cosines` (n) are those of three times the position; an action (n) is 0, 1 or 2.
+     * `common` is the physics of all cars, in the order of the members of `physics`; NULL if cars have their own. */
+    ENVPOOL_SIMD
+    static void advance_cars(const physics *p, const double *common, int32_t id, double *restrict position,
+                             double *restrict velocity, const double *restrict cosines,
+                             const int32_t *restrict actions, uint8_t *restrict arrived, int32_t n) {
+      if (common != NULL) {
+        const physics shared = {common, common + 1, common + 2, common + 3, common + 4, common + 5, common + 6};
+        advance_each(&shared, 0, position, velocity, cosines, actions, arrived, n);
+        return;
+      }
+      const physics own = {p->lowest + id,        p->highest + id, p->max_speed + id, p->goal + id,
+                           p->goal_velocity + id, p->force + id,   p->gravity + id};
+      advance_each(&own, 1, position, velocity, cosines, actions, arrived, n);
     }
     """
-    const double LOWEST
-    const double HIGHEST
-    const double MAX_SPEED
-    const double GOAL
-    void advance_cars(double* position, double* velocity, const double* cosines, const int32_t* actions,
-                      double goal_velocity, uint8_t* arrived, int32_t n)
+    ctypedef struct physics:
+        const double* lowest
+        const double* highest
+        const double* max_speed
+        const double* goal
+        const double* goal_velocity
+        const double* force
+        const double* gravity
+
+    void advance_cars(const physics* p, const double* common, int32_t id, double* position, double* velocity,
+                      const double* cosines, const int32_t* actions, uint8_t* arrived, int32_t n)
+
+cdef enum:
+    NUM_PARAMS = 7
 
 cdef struct Config:
-    double goal_velocity
+    double params[NUM_PARAMS]           # initial values, in the order of MountainCar.params
 
 cdef struct Cars:
     envpool_state head                  # the records are the generators
     double* position                    # (num_envs), as all arrays here
     double* velocity
+    physics params
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
@@ -74,23 +106,18 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     if s != NULL:
         s.position = <double*>envpool_new_array(s, sizeof(double))
         s.velocity = <double*>envpool_new_array(s, sizeof(double))
-        s.head.is_valid = is_valid
+        envpool_new_params(s, <double**>&s.params, (<const Config*>setup.config).params, NUM_PARAMS)
     return envpool_finish_state(s, state)
-
-
-cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
-    cdef const Cars* s = <const Cars*>state
-    return LOWEST <= s.position[id] <= HIGHEST and fabs(s.velocity[id]) <= MAX_SPEED
 
 
 cdef void advance(Cars* s, int32_t id, const int32_t* actions, uint8_t* arrived, int32_t n) noexcept nogil:
     """Step the n cars `id` to `id + n - 1`."""
-    cdef double goal_velocity = (<const Config*>s.head.config).goal_velocity
     cdef double cosines[ENVPOOL_MAX_BATCH]
     cdef int32_t i
     for i in range(n):
         cosines[i] = cos(3 * s.position[id + i])
-    advance_cars(s.position + id, s.velocity + id, cosines, actions + id, goal_velocity, arrived, n)
+    advance_cars(&s.params, envpool_common_params(&s.head), id, s.position + id, s.velocity + id, cosines, actions + id,
+                 arrived, n)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
@@ -128,12 +155,16 @@ cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows)
 
 cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     cdef const Cars* s = <const Cars*>state
-    cdef double scale = f.width / (HIGHEST - LOWEST), position, height
-    cdef int32_t i
+    cdef const double* usual = (<const Config*>s.head.config).params
+    cdef valley v
+    cdef double position, height
+    cdef int32_t i, id
     for i in range(f.n):
-        position = s.position[f.ids[i]]
+        id = f.ids[i]
+        v = valley_of(f, s.params.lowest[id], s.params.highest[id], s.params.goal[id], usual[0], usual[1], usual[3])
+        position = s.position[id]
         height = sin(3 * position) * 0.45 + 0.55
-        draw_valley(f, i, (position - LOWEST) * scale, height * scale, cos(3 * position), False)
+        draw_valley(f, i, &v, (position - v.lowest) * v.scale, height * v.scale, cos(3 * position), False)
     return 0
 
 
@@ -142,34 +173,44 @@ ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
 envpool_with_snapshots(&ENV_DEF)
+envpool_with_params(&ENV_DEF)
 
 
 class MountainCar(EnvDefinition):
     """Car in a valley, pushed left, not at all, or right.
 
     Observation float32 (2,): position (m), velocity (m per step). Action int32: 0 pushes left, 1 does nothing, 2 pushes
-    right. Reward -1 for every step. An episode ends when the position is at least 0.5 m.
-
-    Options
-    -------
-    goal_velocity : float
-        The goal counts as reached only at this velocity (m per step) or a higher one. Default 0.
+    right. Reward -1 for every step. An episode ends when the position is at least `goal_position` and the velocity at
+    least `goal_velocity`.
     """
 
-    options = {"reward_threshold": -110.0, "goal_velocity": 0.0}
+    options = {"reward_threshold": -110.0}
+    params = {
+        "min_position": Param(-1.2, -1e3, 1e3, "m", "position of the wall, which stops the car", common="min"),
+        "max_position": Param(0.6, -1e3, 1e3, "m", "largest position"),
+        "max_speed": Param(0.07, 0, 1e3, "m/step", "largest speed"),
+        "goal_position": Param(0.5, -1e3, 1e3, "m", "smallest position that reaches the goal"),
+        "goal_velocity": Param(0.0, unit="m/step", text="smallest velocity that reaches the goal"),
+        "force": Param(0.001, -1e3, 1e3, "m/step^2", "acceleration by a push"),
+        "gravity": Param(0.0025, -1e3, 1e3, "m/step^2", "acceleration by gravity on the steepest slope"),
+    }
 
     @staticmethod
     def build(config):
         """Return the capsule of this environment definition."""
         cdef Config c
-        c.goal_velocity = config.goal_velocity
-        low = np.array([LOWEST, -MAX_SPEED], np.float32)
-        high = np.array([HIGHEST, MAX_SPEED], np.float32)
+        for i, name in enumerate(MountainCar.params):
+            c.params[i] = getattr(config, name)
+        low = np.array([config.min_position, -config.max_speed], np.float32)
+        high = np.array([config.max_position, config.max_speed], np.float32)
         fields = [Field("obs", np.float32, (2,), low, high)]
         actions = [Field("action", np.int32, (-1,), 0, 2)]
-        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)))
+        config_bytes = envpool_config_bytes(&c, sizeof(c))
+        return define(
+            envpool_template(&ENV_DEF), fields, actions, config_bytes, params=param_fields(MountainCar.params)
+        )
 
     @staticmethod
     def render_assets(config, height, width):
         """Return the image of the valley, on which the car is drawn."""
-        return assets(GOAL, height, width)
+        return assets(config.min_position, config.max_position, config.goal_position, height, width)

@@ -11,20 +11,20 @@ float32 first, unless they meet another Python float. The state after a reset is
 
 import numpy as np
 
-from libc.math cimport cos, fabsf, isnan, sin
+from libc.math cimport cos, sin
 from libc.stdint cimport int32_t, uint8_t
 
-from envpool.classic_control.valley cimport draw_valley
+from envpool.classic_control.valley cimport draw_valley, valley, valley_of
 from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.numpy_float32 cimport np_sin32
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state,
-    envpool_state, envpool_template, envpool_with_snapshots,
+    envpool_common_params, envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env,
+    envpool_new_params, envpool_new_state, envpool_state, envpool_template, envpool_with_params, envpool_with_snapshots,
 )
 
 from envpool.classic_control.valley import assets
-from envpool.native import EnvDefinition, Field, define
+from envpool.native import EnvDefinition, Field, Param, define, param_fields
 
 # C, for `restrict` and one variant per instruction set.
 cdef extern from * nogil:
@@ -33,48 +33,70 @@ cdef extern from * nogil:
 
     #include "envpool/simd.h"
 
-    #define LOWEST (-1.2)
-    #define HIGHEST 0.6
-    #define MAX_SPEED 0.07
-    #define GOAL 0.45
-    #define POWER 0.0015
-    #define GRAVITY 0.0025
+    /* The physics of each car: arrays (num_envs), or one item for all cars. Lengths in m, velocities in m per step. */
+    typedef struct physics {
+      const double *lowest;
+      const double *highest;
+      const double *max_speed;
+      const double *goal;
+      const double *goal_velocity;
+      const double *power;
+      const double *gravity;
+      const double *least; /* smallest and largest action that has an effect */
+      const double *most;
+    } physics;
 
-    /* The change of the velocity in one step, as float32. `cosine` is that of three times the position; `action` may be
-     * any number, or NaN. */
-    static inline float velocity_gain(float action, double cosine) {
-      const double slope = GRAVITY * cosine;
-      const float pushed = action * (float)POWER - (float)slope;
-      const float clipped = (float)((action < 0 ? -POWER : POWER) - slope);
-      return (action < -1.0f) | (action > 1.0f) ? clipped : pushed;
+    /* The acceleration by an action outside of the range that has an effect, as Python computes it. */
+    static inline double clipped_push(const physics *p, int32_t i, float action) {
+      const double force = action < (float)p->least[i] ? p->least[i] : action;
+      return (p->most[i] < force ? p->most[i] : force) * p->power[i];
     }
 
     /* Steps n cars that have been stepped before. Updates position and velocity, each (n), sets arrived (n) to 1 where
-     * a car is at the goal and fast enough, and fills reward (n). `cosines` (n) are those of three times the position.
+     * a car is at the goal and fast enough, and fills reward (n). `cosines` (n) are those of three times the position;
+     * an action may be any number, or NaN. The physics of car i is at `k * i`, so that a constant k of 0 makes it one
+     * for all cars.
+     *
+     * A clipped action, velocity or position is a Python float when upstream uses it next.
      *
      * Upstream squares by pow(action, 2). The square of a float32 is exact in float64, so a pow whose error is below
      * one unit in the last place returns the product; comparing the two for every float32 confirms it. */
-    ENVPOOL_SIMD
-    static void advance_cars(float *restrict position, float *restrict velocity, double *restrict cosines,
-                             const float *restrict actions, double goal_velocity, uint8_t *restrict arrived,
-                             float *restrict reward, int32_t n) {
-      const float lowest = (float)LOWEST, highest = (float)HIGHEST;
-      const float max_speed = (float)MAX_SPEED, goal = (float)GOAL;
-      const float least = (float)goal_velocity;
-      /* A clipped velocity is a Python float when upstream compares it. */
-      const int max_suffices = MAX_SPEED >= goal_velocity;
-      const int min_suffices = -MAX_SPEED >= goal_velocity;
+    static inline __attribute__((always_inline)) void advance_each(
+        const physics *p, const int32_t k, float *restrict position, float *restrict velocity,
+        const double *restrict cosines, const float *restrict actions, uint8_t *restrict arrived,
+        float *restrict reward, int32_t n) {
+      const double *restrict lowest = p->lowest, *restrict highest = p->highest, *restrict limit = p->max_speed;
+      const double *restrict goal = p->goal, *restrict goal_velocity = p->goal_velocity;
+      const double *restrict power = p->power, *restrict gravity = p->gravity;
+      const double *restrict least = p->least, *restrict most = p->most;
       for (int32_t i = 0; i < n; i++) {
-        float v = velocity[i] + velocity_gain(actions[i], cosines[i]);
-        const int suffices = v > max_speed ? max_suffices : v < -max_speed ? min_suffices : v >= least;
-        v = v > max_speed ? max_speed : v;
-        v = v < -max_speed ? -max_speed : v;
-        float p = position[i] + v;
-        p = p > highest ? highest : p;
-        p = p < lowest ? lowest : p;
-        arrived[i] = (p >= goal) & suffices;
-        position[i] = p;
-        velocity[i] = (p == lowest) & (v < 0) ? 0 : v;
+        const double low = lowest[k * i], high = highest[k * i], max_speed = limit[k * i];
+        const double bottom = least[k * i], top = most[k * i];
+        const double slope = gravity[k * i] * cosines[i];
+        const float pushed = actions[i] * (float)power[k * i] - (float)slope;
+        const float from_bottom = (float)((top < bottom ? top : bottom) * power[k * i] - slope);
+        const float from_top = (float)(top * power[k * i] - slope);
+        const float gain = actions[i] < (float)bottom ? from_bottom : actions[i] > (float)top ? from_top : pushed;
+        float v = velocity[i] + gain;
+        const int is_fast = v > (float)max_speed, is_slow = v < -(float)max_speed;
+        const double wanted = goal_velocity[k * i];
+        int suffices = is_fast ? max_speed >= wanted : is_slow ? -max_speed >= wanted : v >= (float)wanted;
+        v = is_fast ? (float)max_speed : v;
+        v = is_slow ? -(float)max_speed : v;
+        float x = position[i] + v;
+        const int is_right = x > (float)high;
+        const int is_left = is_right ? high < low : x < (float)low;
+        const int is_there = is_left    ? low >= goal[k * i]
+                             : is_right ? high >= goal[k * i]
+                                        : x >= (float)goal[k * i];
+        const int at_wall = is_left | (is_right ? high == low : x == (float)low);
+        x = is_right ? (float)high : x;
+        x = is_left ? (float)low : x;
+        const int stops = at_wall & (v < 0);
+        suffices = stops ? 0 >= wanted : suffices;
+        arrived[i] = is_there & suffices;
+        position[i] = x;
+        velocity[i] = stops ? 0 : v;
       }
       for (int32_t i = 0; i < n; i++) {
         const double action = actions[i];
@@ -82,25 +104,63 @@ cdef extern from * nogil:
       }
     }
 
-    /* Takes the first step of a car at rest at `start`, which reaches neither a bound nor the goal. */
-    static inline void leave_start(double start, double cosine, float action, float *position, float *velocity) {
-      const double slope = GRAVITY * cosine;
-      double v = action * (float)POWER - (float)slope;
-      if (action < -1.0f || action > 1.0f) v = (action < 0 ? -POWER : POWER) - slope;
-      *position = (float)(start + v);
+    /* Steps the n cars from `id` on, see advance_each(). `common` is the physics of all cars, in the order of the
+     * members of `physics`; NULL if cars have their own. */
+    ENVPOOL_SIMD
+    static void advance_cars(const physics *p, const double *common, int32_t id, float *restrict position,
+                             float *restrict velocity, const double *restrict cosines, const float *restrict actions,
+                             uint8_t *restrict arrived, float *restrict reward, int32_t n) {
+      if (common != NULL) {
+        const physics shared = {common,     common + 1, common + 2, common + 3, common + 4,
+                                common + 5, common + 6, common + 7, common + 8};
+        advance_each(&shared, 0, position, velocity, cosines, actions, arrived, reward, n);
+        return;
+      }
+      const physics own = {p->lowest + id,        p->highest + id, p->max_speed + id, p->goal + id,
+                           p->goal_velocity + id, p->power + id,   p->gravity + id,   p->least + id,
+                           p->most + id};
+      advance_each(&own, 1, position, velocity, cosines, actions, arrived, reward, n);
+    }
+
+    /* Takes the first step of car `id`, at rest at `start`. Python clips velocity and position in float64. */
+    static inline void leave_start(const physics *p, int32_t id, double start, double cosine, float action,
+                                   float *position, float *velocity, uint8_t *arrived, float *reward) {
+      const double limit = p->max_speed[id], slope = p->gravity[id] * cosine;
+      double v = action * (float)p->power[id] - (float)slope;
+      if (action < (float)p->least[id] || action > (float)p->most[id]) v = clipped_push(p, id, action) - slope;
+      v = v > limit ? limit : v;
+      v = v < -limit ? -limit : v;
+      double x = start + v;
+      x = x > p->highest[id] ? p->highest[id] : x;
+      x = x < p->lowest[id] ? p->lowest[id] : x;
+      v = x == p->lowest[id] && v < 0 ? 0 : v;
+      *arrived = x >= p->goal[id] && v >= p->goal_velocity[id];
+      *reward = (float)((*arrived ? 100.0 : 0.0) - (double)action * action * 0.1);
+      *position = (float)x;
       *velocity = (float)v;
     }
     """
-    const double LOWEST
-    const double HIGHEST
-    const double MAX_SPEED
-    const double GOAL
-    void advance_cars(float* position, float* velocity, const double* cosines, const float* actions,
-                      double goal_velocity, uint8_t* arrived, float* reward, int32_t n)
-    void leave_start(double start, double cosine, float action, float* position, float* velocity)
+    ctypedef struct physics:
+        const double* lowest
+        const double* highest
+        const double* max_speed
+        const double* goal
+        const double* goal_velocity
+        const double* power
+        const double* gravity
+        const double* least
+        const double* most
+
+    void advance_cars(const physics* p, const double* common, int32_t id, float* position, float* velocity,
+                      const double* cosines, const float* actions, uint8_t* arrived, float* reward, int32_t n)
+    void leave_start(const physics* p, int32_t id, double start, double cosine, float action, float* position,
+                     float* velocity, uint8_t* arrived, float* reward)
+
+cdef enum:
+    NUM_PARAMS = 9
 
 cdef struct Config:
-    double goal_velocity
+    double params[NUM_PARAMS]           # initial values, in the order of MountainCarContinuous.params
 
 cdef struct Cars:
     envpool_state head                  # the records are the generators
@@ -108,6 +168,7 @@ cdef struct Cars:
     float* position
     float* velocity
     uint8_t* is_new                     # 1: no step since the reset, so the state is `start`, at rest
+    physics params
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
@@ -117,38 +178,33 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
         s.position = <float*>envpool_new_array(s, sizeof(float))
         s.velocity = <float*>envpool_new_array(s, sizeof(float))
         s.is_new = <uint8_t*>envpool_new_array(s, 1)
+        envpool_new_params(s, <double**>&s.params, (<const Config*>setup.config).params, NUM_PARAMS)
         s.head.is_valid = is_valid
     return envpool_finish_state(s, state)
 
 
 cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
-    """An action of NaN makes the position and the velocity NaN."""
-    cdef const Cars* s = <const Cars*>state
-    cdef float position = s.position[id], velocity = s.velocity[id]
-    return (
-        -0.6 <= s.start[id] <= -0.4
-        and (<float>LOWEST <= position <= <float>HIGHEST or isnan(position))
-        and (fabsf(velocity) <= <float>MAX_SPEED or isnan(velocity))
-        and s.is_new[id] <= 1
-    )
+    """No other value makes a step unsafe, or is out of reach of cars with unusual parameters."""
+    return (<const Cars*>state).is_new[id] <= 1
 
 
 cdef void advance(Cars* s, int32_t id, const float* actions, uint8_t* arrived, float* reward, int32_t n) noexcept nogil:
     """Step the n cars `id` to `id + n - 1`."""
-    cdef double goal_velocity = (<const Config*>s.head.config).goal_velocity
     cdef double cosines[ENVPOOL_MAX_BATCH]
     cdef int32_t i
     cdef uint8_t any_new = 0
     for i in range(n):
         cosines[i] = cos(<float>3 * s.position[id + i])     # the product is float32
-    advance_cars(s.position + id, s.velocity + id, cosines, actions + id, goal_velocity, arrived, reward, n)
+    advance_cars(&s.params, envpool_common_params(&s.head), id, s.position + id, s.velocity + id, cosines, actions + id,
+                 arrived, reward, n)
     for i in range(n):
         any_new |= s.is_new[id + i]
     if any_new:
-        for i in range(id, id + n):
-            if s.is_new[i]:
-                s.is_new[i] = 0
-                leave_start(s.start[i], cos(3 * s.start[i]), actions[i], &s.position[i], &s.velocity[i])
+        for i in range(n):
+            if s.is_new[id + i]:
+                s.is_new[id + i] = 0
+                leave_start(&s.params, id + i, s.start[id + i], cos(3 * s.start[id + i]), actions[id + i],
+                            &s.position[id + i], &s.velocity[id + i], &arrived[i], &reward[i])
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
@@ -184,29 +240,32 @@ cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows)
     return 0
 
 
-cdef void draw_new(const envpool_frames* f, int32_t i, double position, double scale) noexcept nogil:
+cdef void draw_new(const envpool_frames* f, int32_t i, const valley* v, double position) noexcept nogil:
     """Draw a car that has not been stepped, for which upstream computes in float64."""
-    draw_valley(f, i, (position - LOWEST) * scale, (sin(3 * position) * 0.45 + 0.55) * scale, cos(3 * position), False)
+    cdef double y = (sin(3 * position) * 0.45 + 0.55) * v.scale
+    draw_valley(f, i, v, (position - v.lowest) * v.scale, y, cos(3 * position), False)
 
 
-cdef void draw_stepped(const envpool_frames* f, int32_t i, float position, float scale) noexcept nogil:
+cdef void draw_stepped(const envpool_frames* f, int32_t i, const valley* v, float position) noexcept nogil:
     """Draw a car that has been stepped, whose position upstream holds as float32."""
     cdef float triple = 3 * position
-    cdef float x = (position - <float>LOWEST) * scale
-    cdef float y = (np_sin32(triple) * <float>0.45 + <float>0.55) * scale
-    draw_valley(f, i, x, y, cos(<double>triple), True)
+    cdef float x = (position - <float>v.lowest) * <float>v.scale
+    cdef float y = (np_sin32(triple) * <float>0.45 + <float>0.55) * <float>v.scale
+    draw_valley(f, i, v, x, y, cos(<double>triple), True)
 
 
 cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     cdef const Cars* s = <const Cars*>state
-    cdef double scale = f.width / (HIGHEST - LOWEST)
+    cdef const double* usual = (<const Config*>s.head.config).params
+    cdef valley v
     cdef int32_t i, id
     for i in range(f.n):
         id = f.ids[i]
+        v = valley_of(f, s.params.lowest[id], s.params.highest[id], s.params.goal[id], usual[0], usual[1], usual[3])
         if s.is_new[id]:
-            draw_new(f, i, s.start[id], scale)
+            draw_new(f, i, &v, s.start[id])
         else:
-            draw_stepped(f, i, s.position[id], <float>scale)
+            draw_stepped(f, i, &v, s.position[id])
     return 0
 
 
@@ -215,35 +274,50 @@ ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
 envpool_with_snapshots(&ENV_DEF)
+envpool_with_params(&ENV_DEF)
 
 
 class MountainCarContinuous(EnvDefinition):
     """Car in a valley, pushed by a force of at most 1 in either direction.
 
-    Observation float32 (2,): position (m), velocity (m per step). Action float32 (1,): force, clipped to [-1, 1].
-    Reward: -0.1 times the square of the action before clipping, plus 100 for the step that reaches 0.45 m, which ends
-    the episode.
-
-    Options
-    -------
-    goal_velocity : float
-        The goal counts as reached only at this velocity (m per step) or a higher one. Default 0.
+    Observation float32 (2,): position (m), velocity (m per step). Action float32 (1,): force, clipped to [`min_action`,
+    `max_action`]. Reward: -0.1 times the square of the action before clipping, plus 100 for the step that reaches
+    `goal_position` with at least `goal_velocity`, which ends the episode.
     """
 
-    options = {"reward_threshold": 90.0, "goal_velocity": 0.0}
+    options = {"reward_threshold": 90.0}
+    params = {
+        "min_position": Param(-1.2, -1e3, 1e3, "m", "position of the wall, which stops the car", common="min"),
+        "max_position": Param(0.6, -1e3, 1e3, "m", "largest position"),
+        "max_speed": Param(0.07, 0, 1e3, "m/step", "largest speed"),
+        "goal_position": Param(0.45, -1e3, 1e3, "m", "smallest position that reaches the goal"),
+        "goal_velocity": Param(0.0, unit="m/step", text="smallest velocity that reaches the goal"),
+        "power": Param(0.0015, -1e3, 1e3, "m/step^2", "acceleration by a force of 1"),
+        "gravity": Param(0.0025, -1e3, 1e3, "m/step^2", "acceleration by gravity on the steepest slope"),
+        "min_action": Param(-1.0, -1e3, 1e3, text="force to which smaller actions are clipped", common="min"),
+        "max_action": Param(1.0, -1e3, 1e3, text="force to which larger actions are clipped"),
+    }
 
     @staticmethod
     def build(config):
         """Return the capsule of this environment definition."""
         cdef Config c
-        c.goal_velocity = config.goal_velocity
-        low = np.array([LOWEST, -MAX_SPEED], np.float32)
-        high = np.array([HIGHEST, MAX_SPEED], np.float32)
+        for i, name in enumerate(MountainCarContinuous.params):
+            c.params[i] = getattr(config, name)
+        low = np.array([config.min_position, -config.max_speed], np.float32)
+        high = np.array([config.max_position, config.max_speed], np.float32)
         fields = [Field("obs", np.float32, (2,), low, high)]
-        actions = [Field("action", np.float32, (-1, 1), -1.0, 1.0)]
-        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)))
+        actions = [Field("action", np.float32, (-1, 1), config.min_action, config.max_action)]
+        config_bytes = envpool_config_bytes(&c, sizeof(c))
+        return define(
+            envpool_template(&ENV_DEF),
+            fields,
+            actions,
+            config_bytes,
+            params=param_fields(MountainCarContinuous.params),
+        )
 
     @staticmethod
     def render_assets(config, height, width):
         """Return the image of the valley, on which the car is drawn."""
-        return assets(GOAL, height, width)
+        return assets(config.min_position, config.max_position, config.goal_position, height, width)

@@ -7,12 +7,14 @@ registers.
 
 import numpy as np
 
-from libc.math cimport NAN, cos, fabs, fabsf, isinf, isnan, sin
+from libc.math cimport NAN, cos, fabsf, isnan, pow, sin
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
+from envpool.env cimport (
+    ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_frames, envpool_params, envpool_rows, envpool_setup,
+)
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of, turn_point
@@ -20,13 +22,14 @@ from envpool.raster.image cimport (
     SPRITE_MIRRORED, SPRITE_UPSIDE_DOWN, sheet_sprite, smooth_image, smooth_scale, sprite, sprite_draw,
 )
 from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state,
-    envpool_no_memory_text, envpool_state, envpool_template, envpool_with_snapshots,
+    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_params,
+    envpool_new_state, envpool_no_memory_text, envpool_params_vary, envpool_set_doubles, envpool_state,
+    envpool_template, envpool_with_params, envpool_with_snapshots,
 )
 
 from envpool.classic_control.frame_size import check_square
 from envpool.errors import ConfigError
-from envpool.native import EnvDefinition, Field, define
+from envpool.native import EnvDefinition, Field, Param, define, param_fields
 from envpool.raster.sheet import load, pack, pygame_for, rgba
 
 # C, for `restrict` and one variant per instruction set.
@@ -38,17 +41,24 @@ cdef extern from * nogil:
     #include "envpool/simd.h"
 
     #define PI 3.141592653589793
-    #define MAX_SPEED 8.0
-    #define MAX_TORQUE 2.0
-    #define STEP 0.05 /* seconds */
+
+    /* The physics of each pendulum: arrays (num_envs), or one item for all pendulums. */
+    typedef struct physics {
+      const double *max_speed;
+      const double *max_torque;
+      const double *step; /* duration of a step */
+      const double *pull; /* 3 g / (2 l) */
+      const double *push; /* 3 / (m l^2) */
+    } physics;
 
     /* libm's powf, hidden from the compiler, which would turn powf(x, 2) into x * x: that differs in the last place. */
     static float (*volatile opaque_powf)(float, float) = powf;
 
     /* The torque of an action, clipped; NaN stays NaN. */
-    static inline float torque_of(float action) {
-      float u = action < -(float)MAX_TORQUE ? -(float)MAX_TORQUE : action;
-      return u > (float)MAX_TORQUE ? (float)MAX_TORQUE : u;
+    static inline float torque_of(float action, double max_torque) {
+      const float limit = (float)max_torque;
+      float u = action < -limit ? -limit : action;
+      return u > limit ? limit : u;
     }
 
     /* The angle in [-pi, pi). numpy's `%` has the sign of the divisor. */
@@ -69,8 +79,8 @@ cdef extern from * nogil:
     /* The reward of a step from this state. Computing with products is off by at most a few units in the last place of
      * a double, usually a millionth of the gap between two floats. The slow way is taken only if rounding to float32
      * depends on that error, or if a NaN is involved. */
-    static inline float reward_of(double theta, double theta_dot, float action) {
-      const float torque = torque_of(action);
+    static inline float reward_of(double theta, double theta_dot, float action, double max_torque) {
+      const float torque = torque_of(action, max_torque);
       const double angle = normalized(theta);
       const double effort = 0.001 * (torque * torque);
       const double cost = angle * angle + 0.1 * (theta_dot * theta_dot) + effort;
@@ -79,30 +89,66 @@ cdef extern from * nogil:
       return rounded == (float)(cost + error) ? -rounded : -exact_cost(angle, theta_dot, torque);
     }
 
-    /* Steps n pendulums. Updates theta and theta_dot, each (n). `sines` (n) are those of theta; `pull` is 3 g / 2 l. */
-    ENVPOOL_SIMD
-    static void advance_pendulums(double *restrict theta, double *restrict theta_dot, const double *restrict sines,
-                                  const float *restrict actions, double pull, int32_t n) {
+    /* Steps n pendulums. The physics of pendulum i is at `k * i`, so that a constant k of 0 makes it one for all. */
+    static inline __attribute__((always_inline)) void advance_each(const physics *p, const int32_t k,
+                                                                   double *restrict theta, double *restrict theta_dot,
+                                                                   const double *restrict sines,
+                                                                   const float *restrict actions, int32_t n) {
+      const double *restrict max_speed = p->max_speed, *restrict max_torque = p->max_torque;
+      const double *restrict step = p->step, *restrict pull = p->pull, *restrict push = p->push;
       for (int32_t i = 0; i < n; i++) {
-        const float push = 3.0f * torque_of(actions[i]);
-        double speed = theta_dot[i] + (pull * sines[i] + push) * STEP;
-        speed = speed < -MAX_SPEED ? -MAX_SPEED : speed;
-        speed = speed > MAX_SPEED ? MAX_SPEED : speed;
+        const float pushed = (float)push[k * i] * torque_of(actions[i], max_torque[k * i]);
+        const double limit = max_speed[k * i];
+        double speed = theta_dot[i] + (pull[k * i] * sines[i] + pushed) * step[k * i];
+        speed = speed < -limit ? -limit : speed;
+        speed = speed > limit ? limit : speed;
         theta_dot[i] = speed;
-        theta[i] = theta[i] + speed * STEP;
+        theta[i] = theta[i] + speed * step[k * i];
       }
     }
+
+    /* Steps the n pendulums from `id` on. Updates theta and theta_dot, each (n). `sines` (n) are those of theta.
+     * `common` is the physics of all pendulums; NULL if they have their own. */
+    ENVPOOL_SIMD
+    static void advance_pendulums(const physics *p, const physics *common, int32_t id, double *restrict theta,
+                                  double *restrict theta_dot, const double *restrict sines,
+                                  const float *restrict actions, int32_t n) {
+      if (common != NULL) {
+        advance_each(common, 0, theta, theta_dot, sines, actions, n);
+        return;
+      }
+      const physics own = {p->max_speed + id, p->max_torque + id, p->step + id, p->pull + id, p->push + id};
+      advance_each(&own, 1, theta, theta_dot, sines, actions, n);
+    }
     """
+    ctypedef struct physics:
+        const double* max_speed
+        const double* max_torque
+        const double* step
+        const double* pull
+        const double* push
+
     const double PI
-    const double MAX_SPEED
-    const double MAX_TORQUE
-    float torque_of(float action)
-    float reward_of(double theta, double theta_dot, float action)
-    void advance_pendulums(double* theta, double* theta_dot, const double* sines, const float* actions, double pull,
-                           int32_t n)
+    float torque_of(float action, double max_torque)
+    float reward_of(double theta, double theta_dot, float action, double max_torque)
+    void advance_pendulums(const physics* p, const physics* common, int32_t id, double* theta, double* theta_dot,
+                           const double* sines, const float* actions, int32_t n)
+
+cdef int32_t LARGEST_ARROW = 8192       # pixels; it would need 256 MiB
+
+# Parameters, in the order of Pendulum.params.
+cdef enum:
+    MAX_SPEED
+    MAX_TORQUE
+    DT
+    G
+    M
+    L
+    NUM_PARAMS
 
 cdef struct Config:
-    double pull                         # 3 g / (2 l), with a length l of 1
+    double params[NUM_PARAMS]           # initial values
+    double pull, push                   # see physics
 
 cdef struct Pendulums:
     envpool_state head                  # the records are the generators
@@ -111,39 +157,78 @@ cdef struct Pendulums:
     double* sines                       # of theta, as the observation and the next step need them
     double* cosines
     float* action                       # the last one, which the frame shows; NaN before the first
+    double* pull                        # see physics; they follow from the parameters
+    double* push
+    double* params[NUM_PARAMS]
+
+
+cdef inline double pull_of(double g, double l) noexcept nogil:
+    return 3 * g / (2 * l)
+
+
+cdef inline double push_of(double m, double l) noexcept nogil:
+    return 3.0 / (m * pow(l, 2.0))
+
+
+cdef physics physics_of(const Pendulums* s) noexcept nogil:
+    cdef physics p
+    p.max_speed, p.max_torque, p.step = s.params[MAX_SPEED], s.params[MAX_TORQUE], s.params[DT]
+    p.pull, p.push = s.pull, s.push
+    return p
+
+
+cdef physics common_physics(const Config* c) noexcept nogil:
+    cdef physics p
+    p.max_speed, p.max_torque, p.step = &c.params[MAX_SPEED], &c.params[MAX_TORQUE], &c.params[DT]
+    p.pull, p.push = &c.pull, &c.push
+    return p
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     cdef Pendulums* s = <Pendulums*>envpool_new_state(setup, sizeof(Pendulums), sizeof(ep_pcg64))
+    cdef const Config* config = <const Config*>setup.config
+    cdef int32_t i
     if s != NULL:
         s.theta = <double*>envpool_new_array(s, sizeof(double))
         s.theta_dot = <double*>envpool_new_array(s, sizeof(double))
         s.sines = <double*>envpool_new_array(s, sizeof(double))
         s.cosines = <double*>envpool_new_array(s, sizeof(double))
         s.action = <float*>envpool_new_array(s, sizeof(float))
-        s.head.is_valid = is_valid
+        s.pull = <double*>envpool_new_array(s, sizeof(double))
+        s.push = <double*>envpool_new_array(s, sizeof(double))
+        envpool_new_params(s, s.params, config.params, NUM_PARAMS)
+        if s.pull != NULL and s.push != NULL:
+            for i in range(setup.num_envs):
+                s.pull[i], s.push[i] = config.pull, config.push
     return envpool_finish_state(s, state)
 
 
-cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
-    """An action of NaN makes the angle and the speed NaN; an angle grows with every turn."""
-    cdef const Pendulums* s = <const Pendulums*>state
-    return (
-        not isinf(s.theta[id])
-        and (fabs(s.theta_dot[id]) <= MAX_SPEED or isnan(s.theta_dot[id]))
-        and (fabs(s.sines[id]) <= 1 or isnan(s.sines[id]))
-        and (fabs(s.cosines[id]) <= 1 or isnan(s.cosines[id]))
-    )
+cdef int set_params(void* state, const envpool_params* call) noexcept nogil:
+    cdef Pendulums* s = <Pendulums*>state
+    cdef int32_t i, id
+    envpool_set_doubles(state, call)
+    for i in range(call.n):
+        id = call.ids[i]
+        s.pull[id] = pull_of(s.params[G][id], s.params[L][id])
+        s.push[id] = push_of(s.params[M][id], s.params[L][id])
+    return 0
 
 
 cdef void advance(Pendulums* s, int32_t id, const float* actions, float* reward, int32_t n) noexcept nogil:
     """Step the n pendulums `id` to `id + n - 1`, except for their sines and cosines."""
-    cdef double pull = (<const Config*>s.head.config).pull
+    cdef const Config* config = <const Config*>s.head.config
+    cdef bint varies = envpool_params_vary(&s.head)
+    cdef physics own = physics_of(s), common = common_physics(config)
+    cdef double max_torque = config.params[MAX_TORQUE]
     cdef int32_t i
     memcpy(s.action + id, actions + id, n * sizeof(float))
     for i in range(n):
-        reward[i] = reward_of(s.theta[id + i], s.theta_dot[id + i], actions[id + i])
-    advance_pendulums(s.theta + id, s.theta_dot + id, s.sines + id, actions + id, pull, n)
+        if varies:
+            max_torque = own.max_torque[id + i]
+        reward[i] = reward_of(s.theta[id + i], s.theta_dot[id + i], actions[id + i], max_torque)
+    advance_pendulums(
+        &own, NULL if varies else &common, id, s.theta + id, s.theta_dot + id, s.sines + id, actions + id, n
+    )
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
@@ -199,55 +284,54 @@ cdef void draw_rod(const canvas* c, double theta, double scale) noexcept nogil:
     gfx_draw_circle(c, end[0] + centre, end[1] + centre, width / 2, canvas_colour(204, 77, 77))
 
 
-cdef void draw_torque(const canvas* c, float torque, double scale, const void* assets, uint8_t* scratch) noexcept nogil:
-    """Draw the arrow, whose size is proportional to the torque. `scratch` has `largest_arrow` bytes."""
-    cdef float size = <float>scale * fabsf(torque) / 2      # upstream's torque is float32
-    cdef sprite arrow = sheet_sprite(assets, 0)
-    cdef smooth_image whole, scaled
-    cdef int32_t centre = c.width // 2
-    whole.pixels = <uint8_t*>arrow.pixels
-    whole.height = arrow.height
-    whole.width = arrow.width
-    scaled.pixels = scratch
-    scaled.height = scaled.width = <int32_t>size
-    whole.channels = scaled.channels = 4
-    smooth_scale(&whole, &scaled)
-    arrow.pixels = scratch
-    arrow.height = arrow.width = scaled.width
-    sprite_draw(c, &arrow, centre - arrow.width // 2, centre - arrow.height // 2,
-                SPRITE_UPSIDE_DOWN | (SPRITE_MIRRORED if torque > 0 else 0))
-
-
 cdef inline double scale_of(int32_t width) noexcept nogil:
     """Return the pixels per metre."""
     return width / (2.2 * 2)
 
 
-cdef inline size_t largest_arrow(int32_t width) noexcept nogil:
-    """Return the bytes of the arrow of the largest torque."""
-    cdef size_t side = <size_t>(scale_of(width) * MAX_TORQUE / 2) + 1
-    return 4 * side * side
+cdef int draw_torque(const canvas* c, float torque, double scale, const void* assets) noexcept nogil:
+    """Draw the arrow, whose size is proportional to the torque, and return a status."""
+    cdef float size = <float>scale * fabsf(torque) / 2      # upstream's torque is float32
+    cdef sprite arrow = sheet_sprite(assets, 0)
+    cdef smooth_image whole, scaled
+    cdef int32_t centre = c.width // 2
+    if size >= LARGEST_ARROW:
+        return ENVPOOL_NO_MEMORY
+    whole.pixels = <uint8_t*>arrow.pixels
+    whole.height = arrow.height
+    whole.width = arrow.width
+    scaled.height = scaled.width = <int32_t>size
+    scaled.pixels = <uint8_t*>malloc(4 * <size_t>scaled.width * scaled.width + 1)
+    if scaled.pixels == NULL:
+        return ENVPOOL_NO_MEMORY
+    whole.channels = scaled.channels = 4
+    smooth_scale(&whole, &scaled)
+    arrow.pixels = scaled.pixels
+    arrow.height = arrow.width = scaled.width
+    sprite_draw(c, &arrow, centre - arrow.width // 2, centre - arrow.height // 2,
+                SPRITE_UPSIDE_DOWN | (SPRITE_MIRRORED if torque > 0 else 0))
+    free(scaled.pixels)
+    return 0
 
 
 cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     cdef const Pendulums* s = <const Pendulums*>state
     cdef double scale = scale_of(f.width)
-    cdef uint8_t* scratch = <uint8_t*>malloc(largest_arrow(f.width))
     cdef canvas c
     cdef float torque
-    cdef int32_t i
-    if scratch == NULL:
-        return ENVPOOL_NO_MEMORY
+    cdef int status = 0
+    cdef int32_t i, id
     for i in range(f.n):
+        id = f.ids[i]
         c = canvas_of_frame_flipped(f, i)
-        torque = torque_of(s.action[f.ids[i]])
+        torque = torque_of(s.action[id], s.params[MAX_TORQUE][id])
         canvas_clear(&c, canvas_colour(255, 255, 255))
-        draw_rod(&c, s.theta[f.ids[i]], scale)
+        draw_rod(&c, s.theta[id], scale)
         if not isnan(torque):
-            draw_torque(&c, torque, scale, f.assets, scratch)
+            f.errors[i] = draw_torque(&c, torque, scale, f.assets)
+            status = status or f.errors[i]
         gfx_draw_circle(&c, c.width // 2, c.width // 2, 0.05 * scale, canvas_colour(0, 0, 0))
-    free(scratch)
-    return 0
+    return status
 
 
 cdef envpool_env ENV_DEF = envpool_new_env("Pendulum", create, step_many, write_many)
@@ -256,24 +340,32 @@ ENV_DEF.error_text = envpool_no_memory_text
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height = ENV_DEF.frame_width = 500
 envpool_with_snapshots(&ENV_DEF)
+envpool_with_params(&ENV_DEF)
+ENV_DEF.set_params = set_params
 
 
 class Pendulum(EnvDefinition):
     """Pendulum on a motor.
 
     Observation float32 (3,): cosine and sine of the angle (0 is upright), angular velocity (rad/s). Action float32
-    (1,): torque (N m), clipped to [-2, 2]. Reward: minus (angle**2 + 0.1 velocity**2 + 0.001 torque**2), with the angle
-    in [-pi, pi). An episode ends only at the time limit.
+    (1,): torque (N m), clipped to [-`max_torque`, `max_torque`]. Reward: minus (angle**2 + 0.1 velocity**2 +
+    0.001 torque**2), with the angle in [-pi, pi). An episode ends only at the time limit.
 
     Options
     -------
     version : int
         0 or 1, the default. Both have the same dynamics.
-    g : float
-        Gravity in m/s**2, 10 by default.
     """
 
-    options = {"version": 1, "g": 10.0}
+    options = {"version": 1}
+    params = {
+        "max_speed": Param(8.0, 0, 1e6, "rad/s", "largest angular speed"),
+        "max_torque": Param(2.0, 0, 100, "N m", "largest torque"),
+        "dt": Param(0.05, 1e-9, 1e3, "s", "duration of a step"),
+        "g": Param(10.0, unit="m/s^2", text="acceleration by gravity"),
+        "m": Param(1.0, 1e-6, 1e6, "kg", "mass"),
+        "l": Param(1.0, 1e-6, 1e6, "m", "length"),
+    }
 
     @staticmethod
     def build(config):
@@ -281,11 +373,17 @@ class Pendulum(EnvDefinition):
         cdef Config c
         if config.version not in (0, 1):
             raise ConfigError(f"version must be 0 or 1, which have the same dynamics; got {config.version}")
-        c.pull = 3 * config.g / 2
-        high = np.array([1.0, 1.0, MAX_SPEED], np.float32)
+        for i, name in enumerate(Pendulum.params):
+            c.params[i] = getattr(config, name)
+        c.pull = pull_of(config.g, config.l)
+        c.push = push_of(config.m, config.l)
+        high = np.array([1.0, 1.0, config.max_speed], np.float32)
         fields = [Field("obs", np.float32, (3,), -high, high)]
-        actions = [Field("action", np.float32, (-1, 1), -MAX_TORQUE, MAX_TORQUE)]
-        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)))
+        actions = [Field("action", np.float32, (-1, 1), -config.max_torque, config.max_torque)]
+        config_bytes = envpool_config_bytes(&c, sizeof(c))
+        return define(
+            envpool_template(&ENV_DEF), fields, actions, config_bytes, params=param_fields(Pendulum.params)
+        )
 
     @staticmethod
     def render_assets(config, height, width):

@@ -1,11 +1,12 @@
 """Drawing for both mountain cars: the hill, the car and the flag.
 
-The hill does not change, so it is drawn once per pool. NumPy computes its line and the position of the flag, as it does
-upstream.
+The hill of the pool's options is drawn once per pool. The frame of a car whose parameters give it another hill takes
+longer, since its hill is drawn anew. Its line is computed as NumPy does it upstream.
 """
 
 import numpy as np
 
+from libc.math cimport isfinite, sin
 from libc.stdint cimport int32_t, uint8_t
 
 from envpool.raster.aaline cimport aaline_draw_through
@@ -18,10 +19,8 @@ from envpool.env cimport envpool_frames
 
 from envpool.raster.sheet import pack
 
-LOWEST, HIGHEST = -1.2, 0.6     # positions at the borders of the frame
-POINTS = 100                    # of the line
-
 cdef enum:
+    POINTS = 100                # of the line
     CLEARANCE = 10              # pixels between the line and the car
     FLAG = 50                   # height of the pole
 
@@ -69,35 +68,64 @@ cdef void draw_flag(const canvas* c, int32_t x, int32_t y) noexcept nogil:
     gfx_draw_polygon(c, cloth, 3, canvas_colour(204, 204, 0))
 
 
-cdef void draw_valley(const envpool_frames* f, int32_t i, double x, double y, double angle,
+cdef double height_of(double position) noexcept nogil:
+    """Return the height of the hill at a position, in m."""
+    return sin(3 * position) * 0.45 + 0.55
+
+
+cdef int32_t pixel_of(double value) noexcept nogil:
+    """Return a coordinate as upstream's int() does, or a place outside of every frame."""
+    return <int32_t>value if -1e6 < value < 1e6 else -1000000
+
+
+cdef valley valley_of(const envpool_frames* f, double lowest, double highest, double goal, double usual_lowest,
+                      double usual_highest, double usual_goal) noexcept nogil:
+    cdef valley v
+    v.lowest = lowest
+    v.highest = highest
+    v.scale = f.width / (highest - lowest)
+    v.has_usual_hill = lowest == usual_lowest and highest == usual_highest
+    v.flag[0] = sheet_numbers(f.assets)[0]
+    v.flag[1] = sheet_numbers(f.assets)[1]
+    if not v.has_usual_hill or goal != usual_goal:
+        v.flag[0] = pixel_of((goal - lowest) * v.scale)
+        v.flag[1] = pixel_of(height_of(goal) * v.scale)
+    return v
+
+
+cdef void draw_hill(const canvas* c, double lowest, double highest, double scale) noexcept nogil:
+    """Draw the line of the hill through 100 points, whose positions are those of numpy.linspace."""
+    cdef double step = (highest - lowest) / (POINTS - 1), x
+    cdef double[POINTS][2] p
+    cdef int32_t k
+    canvas_clear(c, canvas_colour(255, 255, 255))
+    for k in range(POINTS):
+        x = k * step + lowest if k < POINTS - 1 else highest
+        p[k][0] = (x - lowest) * scale
+        p[k][1] = height_of(x) * scale
+        if not (isfinite(<float>p[k][0]) and isfinite(<float>p[k][1])):
+            return
+    aaline_draw_through(c, p, POINTS, False, 0)
+
+
+cdef void draw_valley(const envpool_frames* f, int32_t i, const valley* v, double x, double y, double angle,
                       bint is_single) noexcept nogil:
     cdef canvas c = canvas_of_frame_flipped(f, i)
-    cdef const int32_t* flag = sheet_numbers(f.assets)
-    sheet_copy(&c, f.assets, 0)
+    if v.has_usual_hill:
+        sheet_copy(&c, f.assets, 0)
+    else:
+        draw_hill(&c, v.lowest, v.highest, v.scale)
     draw_car(&c, x, y, angle, is_single)
-    draw_flag(&c, flag[0], flag[1])
+    draw_flag(&c, v.flag[0], v.flag[1])
 
 
-def height_of(position):
-    """Return the height of the hill at a position."""
-    return np.sin(3 * position) * 0.45 + 0.55
-
-
-def hill(points, height, width):
-    """Return an image of a line through points (n, 2): uint8 (height, width, 3)."""
-    cdef uint8_t[:, :, ::1] pixels = np.empty((height, width, 3), np.uint8)
-    cdef double[:, ::1] p = points
-    cdef canvas c = canvas_flipped(&pixels[0, 0, 0], height, width)
-    canvas_clear(&c, canvas_colour(255, 255, 255))
-    aaline_draw_through(&c, <const double (*)[2]>&p[0, 0], <int32_t>p.shape[0], False, 0)
-    return np.asarray(pixels)
-
-
-def assets(goal, height, width):
+def assets(double lowest, double highest, double goal, int32_t height, int32_t width):
     """Return the assets of draw_valley: the image of the hill, and the foot of the flag.
 
     Parameters
     ----------
+    lowest, highest : float
+        Positions at the borders of the frame.
     goal : float
         Position of the flag.
     height, width : int
@@ -108,8 +136,9 @@ def assets(goal, height, width):
     bytes
         A sheet of one image and two numbers, see ``envpool.raster.sheet.pack``.
     """
-    scale = width / (HIGHEST - LOWEST)
-    x = np.linspace(LOWEST, HIGHEST, POINTS)
-    points = np.stack([(x - LOWEST) * scale, height_of(x) * scale], axis=1)
-    flag = int((goal - LOWEST) * scale), int(height_of(goal) * scale)
-    return pack([hill(points, height, width)], flag)
+    cdef uint8_t[:, :, ::1] pixels = np.empty((height, width, 3), np.uint8)
+    cdef canvas c = canvas_flipped(&pixels[0, 0, 0], height, width)
+    cdef double scale = width / (highest - lowest)
+    draw_hill(&c, lowest, highest, scale)
+    flag = pixel_of((goal - lowest) * scale), pixel_of(height_of(goal) * scale)
+    return pack([np.asarray(pixels)], flag)

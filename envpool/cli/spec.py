@@ -41,10 +41,11 @@ def make_spec(task_id: str, pairs: Iterable[tuple[str, str]], **options: Any) ->
 
 
 def sections(spec: EnvSpec) -> list[str]:
-    """Return the sections of the output: title, configuration, arrays, spaces, dm_env specs."""
+    """Return the sections of the output: title, configuration, parameters, arrays, spaces, dm_env specs."""
     return [
         title(spec),
         "configuration\n" + configuration(spec),
+        *(["parameters\n" + parameters(spec)] if spec.param_spec else []),
         "observation and info arrays\n" + arrays(spec.state_array_spec),
         "action arrays\n" + arrays(spec.action_array_spec),
         "gymnasium spaces of one env\n"
@@ -72,9 +73,30 @@ def configuration(spec: EnvSpec) -> str:
     defaults = type(spec).gen_config._field_defaults | {"batch_size": spec.config.num_envs} | task.config
     rows = []
     for name, value in spec.config._asdict().items():
+        if name in spec.param_spec:
+            continue
         changed = repr(value) != repr(defaults[name])
         rows.append((name, f"{value!r}  (default {defaults[name]!r})" if changed else repr(value)))
     return pairs(rows, indent="  ")
+
+
+def parameters(spec: EnvSpec) -> str:
+    """Return a table of the parameters with their values; the default is next to each value that differs from it."""
+    rows = []
+    for name, param in spec.param_spec.items():
+        value, default = value_text(getattr(spec.config, name)), value_text(param.default)
+        shown = default if value == default else f"{value}  (default {default})"
+        allowed = f"{bound(param.low)} to {bound(param.high)}"
+        rows.append((name, str(param.dtype), str(param.shape), shown, allowed, param.unit or "-", param.text))
+    return table(("name", "dtype", "shape", "value", "allowed", "unit", "meaning"), rows, "lllllll", indent="  ")
+
+
+def value_text(value: Any) -> str:
+    """Return the text of the value of a parameter; of more than SHOWN_BOUNDS elements, their range."""
+    import numpy as np
+
+    array = np.asarray(value)
+    return f"{bound(array.min())} to {bound(array.max())}" if array.size > SHOWN_BOUNDS else bound(array)
 
 
 def arrays(specs: dict[str, ArraySpec]) -> str:

@@ -12,28 +12,29 @@ from libc.string cimport memcpy
 from envpool.env cimport envpool_batch, envpool_env, envpool_rows, envpool_setup
 from envpool.numerics.rng cimport ep_next_double, ep_pcg64
 from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state,
-    envpool_state, envpool_template, envpool_with_snapshots,
+    envpool_common_params, envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env,
+    envpool_new_params, envpool_new_state, envpool_state, envpool_template, envpool_with_params, envpool_with_snapshots,
 )
 
-from envpool.native import EnvDefinition, Field, define
+from envpool.native import EnvDefinition, Field, Param, define, param_fields
 from envpool.spec import check_range
-from envpool.toy_text.checks import check_probability, check_reward
+from envpool.toy_text.checks import FLOAT32_MAX
 
 cdef struct Config:
+    double params[3]            # initial values, in the order of NChain.params
     int32_t last                # number of the last link
-    double slip
-    float rewards[3]            # for going back, for going forwards, for going forwards on the last link
 
 cdef struct Chains:
     envpool_state head          # the records are the generators
     int32_t* link               # (num_envs)
+    double* params[3]           # (num_envs): probability of a slip, reward for going back, and on the last link
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     cdef Chains* s = <Chains*>envpool_new_state(setup, sizeof(Chains), sizeof(ep_pcg64))
     if s != NULL:
         s.link = <int32_t*>envpool_new_array(s, sizeof(int32_t))
+        envpool_new_params(s, s.params, (<const Config*>setup.config).params, 3)
         s.head.is_valid = is_valid
     return envpool_finish_state(s, state)
 
@@ -47,19 +48,26 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef const int32_t* actions = <const int32_t*>b.actions[0]
     cdef const Config* config = <const Config*>s.head.config
     cdef ep_pcg64* rng = <ep_pcg64*>s.head.records
-    cdef double slip = config.slip
+    cdef const double* common = envpool_common_params(&s.head)
     cdef int32_t last = config.last
     cdef int32_t i, id, link
     cdef int32_t forwards
+    cdef double slip = 0
+    cdef float[3] rewards       # for going back, for going forwards, for going forwards on the last link
+    rewards[1] = 0
+    if common != NULL:
+        slip, rewards[0], rewards[2] = common[0], <float>common[1], <float>common[2]
     for i in range(b.n):
         id = b.ids[i]
         b.terminated[i] = 0
         if b.reset[i]:
             s.link[id] = 0
             continue
+        if common == NULL:
+            slip, rewards[0], rewards[2] = s.params[0][id], <float>s.params[1][id], <float>s.params[2][id]
         forwards = (actions[id] == 0) ^ (ep_next_double(&rng[id]) < slip)
         link = s.link[id]
-        b.reward[i] = config.rewards[forwards + (forwards & (link == last))]
+        b.reward[i] = rewards[forwards + (forwards & (link == last))]
         s.link[id] = (link + (link < last)) * forwards
     return 0
 
@@ -85,6 +93,7 @@ cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows)
 cdef envpool_env ENV_DEF = envpool_new_env("NChain", create, step_many, write_many)
 ENV_DEF.run_many = run_many
 envpool_with_snapshots(&ENV_DEF)
+envpool_with_params(&ENV_DEF)
 
 
 class NChain(EnvDefinition):
@@ -97,13 +106,14 @@ class NChain(EnvDefinition):
     -------
     n : int
         Number of links, at least 1. Default 5.
-    slip : float
-        Probability in [0, 1] that the other action happens. Default 0.2.
-    small, large : float
-        Rewards for going back and for going forwards on the last link. Default 2 and 10.
     """
 
-    options = {"n": 5, "slip": 0.2, "small": 2.0, "large": 10.0}
+    options = {"n": 5}
+    params = {
+        "slip": Param(0.2, 0, 1, text="probability that the other action happens"),
+        "small": Param(2.0, -FLOAT32_MAX, FLOAT32_MAX, text="reward for going back"),
+        "large": Param(10.0, -FLOAT32_MAX, FLOAT32_MAX, text="reward for going forwards on the last link"),
+    }
 
     @staticmethod
     def build(config):
@@ -111,10 +121,9 @@ class NChain(EnvDefinition):
         cdef Config c
         check_range("n", config.n, 1)
         c.last = config.n - 1
-        c.slip = check_probability("slip", config.slip)
-        c.rewards[0] = check_reward("small", config.small)
-        c.rewards[1] = 0
-        c.rewards[2] = check_reward("large", config.large)
+        for i, name in enumerate(NChain.params):
+            c.params[i] = getattr(config, name)
         fields = [Field("obs", np.int32, (-1,), 0, config.n - 1)]
         actions = [Field("action", np.int32, (-1,), 0, 1)]
-        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)))
+        config_bytes = envpool_config_bytes(&c, sizeof(c))
+        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=param_fields(NChain.params))

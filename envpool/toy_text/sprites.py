@@ -29,13 +29,21 @@ def surface_of(pygame: Any, height: int, width: int) -> Any:
 # ---- FrozenLake ------------------------------------------------------------------------------------------------------
 
 
+#: Letter of a FrozenLake map, and number of the crack in the ice, 2 for none; in the order of frozen_lake.pyx.
+TILES = (("F", 2), ("H", 2), ("G", 2), ("S", 2), ("F", 0), ("F", 1))
+
+
 def lake_size(rows: Sequence[str]) -> tuple[int, int]:
     """Return the default height and width of a frame of a map."""
     return min(ART_CELL * len(rows), 512), min(ART_CELL * len(rows[0]), 512)
 
 
 def lake(rows: Sequence[str], height: int, width: int) -> bytes:
-    """Return the sheet of a FrozenLake map: the map and the walker, and the walker's position in each cell."""
+    """Return the sheet of a FrozenLake map.
+
+    The images are the map, the walker, and one tile for each kind of cell, in the order of TILES. The numbers are the
+    walker's position in each cell of the map; width and height of a cell; and the walker's position in any cell.
+    """
     pygame = pygame_for("FrozenLake")
     cell = width // len(rows[0]), height // len(rows)
     scale = min(cell) / ART_CELL
@@ -51,23 +59,32 @@ def lake(rows: Sequence[str], height: int, width: int) -> bytes:
     cracks = [tile("tile_ice_crack_a.png"), tile("tile_ice_crack_b.png")]
     flag, letters = overlay("goal_flag.png"), {"S": overlay("letter_s.png"), "G": overlay("letter_g.png")}
     margin, gap = round(cell[0] * 0.06), round(cell[1] * 0.12)
+
+    def draw(ground: Any, x: int, y: int, letter: str, crack: int) -> None:
+        ground.blit(hole if letter == "H" else ice, (x, y))
+        if letter == "F" and crack < len(cracks):
+            ground.blit(cracks[crack], (x, y))
+        if letter == "G":
+            ground.blit(flag, (x + (cell[0] - flag.get_width()) / 2, y + cell[1] - flag.get_height() - gap))
+        if letter in letters:
+            ground.blit(letters[letter], (x + margin, y + margin))
+        pygame.draw.rect(ground, (180, 200, 230), (x, y, *cell), 1)
+
     ground = surface_of(pygame, height, width)
     places = []
     for row, line in enumerate(rows):
         for column, letter in enumerate(line):
             x, y = column * cell[0], row * cell[1]
-            ground.blit(hole if letter == "H" else ice, (x, y))
-            crack = (3 * column + 5 * row) % 7
-            if letter == "F" and crack < len(cracks):
-                ground.blit(cracks[crack], (x, y))
-            if letter == "G":
-                ground.blit(flag, (x + (cell[0] - flag.get_width()) / 2, y + cell[1] - flag.get_height() - gap))
-            if letter in letters:
-                ground.blit(letters[letter], (x + margin, y + margin))
-            pygame.draw.rect(ground, (180, 200, 230), (x, y, *cell), 1)
+            draw(ground, x, y, letter, (3 * column + 5 * row) % 7)
             middle = x + (cell[0] - walker.get_width()) / 2, y + (cell[1] - walker.get_height()) / 2
             places.append((NOWHERE, NOWHERE) if letter == "H" else (int(middle[0]), int(middle[1])))
-    return pack([rgb(pygame, ground), rgba(pygame, walker)], places)
+    tiles = []
+    for letter, crack in TILES:
+        one = surface_of(pygame, max(cell[1], 1), max(cell[0], 1))
+        draw(one, 0, 0, letter, crack)
+        tiles.append(np.dstack([rgb(pygame, one), np.full((*one.get_size()[::-1], 1), 255, np.uint8)]))
+    inside = int((cell[0] - walker.get_width()) / 2), int((cell[1] - walker.get_height()) / 2)
+    return pack([rgb(pygame, ground), rgba(pygame, walker), *tiles], [*places, cell, inside])
 
 
 # ---- CliffWalking ----------------------------------------------------------------------------------------------------

@@ -7,13 +7,15 @@ random() is a multiple of 2**-53, so a limit c becomes ceil(c * 2**53), and the 
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
-from envpool.env cimport envpool_batch, envpool_env, envpool_rows, envpool_setup
+from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.scaffold cimport envpool_state
 
 cdef enum:
     MAX_ACTIONS = 6
     MAX_OUTCOMES = 3            # of one action in one state
     MAX_KINDS = 4               # of outcomes: pairs of reward and terminated; two bits of an entry
+    NUM_MOVES = 4               # of an environment whose moves have odds of their own
+    IS_START = 4                # bit of a cell
 
 # Header of a table, behind which `pack` puts these arrays:
 #   uint64 start_limits (num_starts + 1)    start k is taken when the draw is below limit k, and not below limit k - 1
@@ -29,6 +31,10 @@ cdef struct Table:
     float reward[MAX_KINDS]     # by kind
     uint8_t terminated[MAX_KINDS]   # by kind
 
+cdef struct Odds:               # of the outcomes of a move
+    uint64_t limits[MAX_OUTCOMES]
+    float prob[MAX_OUTCOMES + 1]
+
 cdef struct Walkers:
     envpool_state head          # the records are the generators
     const Table* table
@@ -37,6 +43,12 @@ cdef struct Walkers:
     const int32_t* start_states
     int32_t* position           # (num_envs): state of the table
     float* prob                 # (num_envs): probability of the last transition
+    # Of environments with parameters, used while envpool_params_vary(); they may be NULL.
+    Odds* odds                  # (num_envs): of the first NUM_MOVES actions, unless the table has one outcome
+    uint8_t* cells              # (num_envs, states): kind of an outcome by the state that it leads to, | IS_START
+
+# Returns the odds of three outcomes, in the order of the table.
+cdef Odds odds_of(double first, double second, double third) noexcept nogil
 
 # Allocates `size` bytes of state that begin with Walkers on a table. Pass the result to envpool_finish_state after
 # allocating further arrays; it is NULL when there is not enough memory for the state itself.
@@ -47,6 +59,7 @@ cdef void* new_walkers(const envpool_setup* setup, size_t size, const Table* tab
 cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil
 cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil
 
 # The definition of an environment that is nothing but Walkers, whose config is a Table. Its frames are a walker over a
 # map that does not change. The assets are a sheet: the map, which has the size of the frame, the walker, and for each

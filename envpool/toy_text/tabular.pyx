@@ -5,7 +5,8 @@ tabular.pxd documents the layout of a table and the random numbers that a step d
 
 import numpy as np
 
-from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.math cimport ceil
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
@@ -13,7 +14,8 @@ from envpool.numerics.rng cimport ep_next64, ep_pcg64
 from envpool.raster.canvas cimport canvas, canvas_of_frame
 from envpool.raster.image cimport sheet_copy, sheet_draw, sheet_numbers
 from envpool.scaffold cimport (
-    envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state, envpool_state, envpool_with_snapshots,
+    envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_state, envpool_params_vary, envpool_state,
+    envpool_with_snapshots,
 )
 
 from envpool.native import Field
@@ -55,9 +57,84 @@ cdef inline int32_t draw_start(const Walkers* s, uint64_t draw) noexcept nogil:
     return s.start_states[k]
 
 
+cdef Odds odds_of(double first, double second, double third) noexcept nogil:
+    """Compute what `pack` computes with NumPy."""
+    cdef Odds odds
+    cdef double p[MAX_OUTCOMES]
+    cdef double total = 0
+    cdef int32_t k
+    p[0], p[1], p[2] = first, second, third
+    for k in range(MAX_OUTCOMES):
+        total += p[k]
+        odds.limits[k] = <uint64_t>ceil(total * 9007199254740992.0)     # 2**53
+        odds.prob[k] = <float>p[k]
+    odds.prob[MAX_OUTCOMES] = <float>first
+    return odds
+
+
+cdef int32_t draw_own_start(const uint8_t* cells, int32_t num_states, uint64_t draw) noexcept nogil:
+    """Return the start of an environment with cells of its own: ``argmax(cumsum(start / start.sum()) > random())``."""
+    cdef double total = 0, share, random = <double>draw * (1.0 / 9007199254740992.0)
+    cdef int32_t state, num_starts = 0
+    for state in range(num_states):
+        num_starts += (cells[state] & IS_START) != 0
+    share = 1.0 / num_starts
+    for state in range(num_states):
+        if cells[state] & IS_START:
+            total += share
+            if total > random:
+                return state
+    return 0
+
+
+cdef int step_own(Walkers* s, const envpool_batch* b) noexcept nogil:
+    """Step a batch of environments that may have odds or cells of their own."""
+    cdef const Table* table = s.table
+    cdef const int32_t* actions = <const int32_t*>b.actions[0]
+    cdef ep_pcg64* rng = <ep_pcg64*>s.head.records
+    cdef int32_t num_states = (table.num_entries >> table.shift) // table.num_actions
+    cdef const uint64_t* limits
+    cdef const float* prob
+    cdef const uint8_t* cells = NULL
+    cdef uint64_t draw
+    cdef uint32_t entry
+    cdef int32_t i, id, action, outcome, kind
+    for i in range(b.n):
+        id = b.ids[i]
+        draw = ep_next64(&rng[id]) >> 11
+        if s.cells != NULL:
+            cells = s.cells + <int64_t>id * num_states
+        if b.reset[i]:
+            s.position[id] = draw_start(s, draw) if cells == NULL else draw_own_start(cells, num_states, draw)
+            s.prob[id] = 1
+            b.terminated[i] = 0
+            continue
+        action = actions[id]
+        limits, prob = table.limits[action], table.prob[action]
+        if s.odds != NULL and table.shift and action < NUM_MOVES:
+            limits, prob = s.odds[id].limits, s.odds[id].prob
+        outcome = (draw >= limits[0]) + (draw >= limits[1]) + (draw >= limits[2])
+        entry = s.entries[((s.position[id] * table.num_actions + action) << table.shift) + outcome]
+        s.position[id] = <int32_t>(entry >> 2)
+        s.prob[id] = prob[outcome]
+        kind = (entry if cells == NULL else cells[entry >> 2]) & 3
+        b.reward[i] = table.reward[kind]
+        b.terminated[i] = table.terminated[kind]
+    return 0
+
+
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
-    """Step a batch. Environments that reset take a step too: it needs the same draw and costs no branch."""
     cdef Walkers* s = <Walkers*>state
+    if envpool_params_vary(&s.head):
+        return step_own(s, b)
+    return step_common(s, b)
+
+
+cdef int step_common(Walkers* s, const envpool_batch* b) noexcept nogil:
+    """Step a batch of environments with the odds and cells of the table.
+
+    Environments that reset take a step too: it needs the same draw and costs no branch.
+    """
     cdef const Table* table = s.table
     cdef const uint32_t* entries = s.entries
     cdef const int32_t* actions = <const int32_t*>b.actions[0]

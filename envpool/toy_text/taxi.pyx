@@ -9,19 +9,21 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
-from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
+from envpool.env cimport (
+    ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_params, envpool_rows, envpool_setup,
+)
 from envpool.numerics.rng cimport ep_choice, ep_next_double, ep_pcg64
 from envpool.raster.canvas cimport canvas
 from envpool.raster.image cimport sheet_copy, sheet_draw
 from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_no_memory_text,
-    envpool_state, envpool_template, envpool_with_snapshots,
+    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_params,
+    envpool_no_memory_text, envpool_set_doubles, envpool_state, envpool_template, envpool_with_params,
+    envpool_with_snapshots,
 )
 from envpool.toy_text cimport tabular
 from envpool.toy_text.frames cimport render_scaled
 
-from envpool.native import EnvDefinition, Field, define
-from envpool.toy_text.checks import check_probability
+from envpool.native import EnvDefinition, Field, Param, define, param_fields
 from envpool.toy_text.sprites import TAXI_SIZE, taxi
 from envpool.toy_text.tabular import grid_targets, pack, transition_fields
 
@@ -45,6 +47,7 @@ PLAIN, REFUSED, DELIVERED = range(3)  # kinds of outcomes
 
 # Followed by a tabular.Table.
 cdef struct Config:
+    double rainy_probability
     double fickle_probability
     int64_t is_fickle           # whether passengers may change the destination at all
     uint8_t mask[500][6]        # 1 for each action that changes the state
@@ -53,16 +56,38 @@ cdef struct Taxis:
     tabular.Walkers walkers
     uint8_t* is_undecided       # (num_envs): 1: the passenger changes the destination on the first move
     uint8_t* heading            # (num_envs): the last move of the episode, which the frame shows
+    double* params[2]           # (num_envs): rainy_probability, fickle_probability
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
-    cdef const tabular.Table* table = <const tabular.Table*>(<const Config*>setup.config + 1)
+    cdef const Config* config = <const Config*>setup.config
+    cdef const tabular.Table* table = <const tabular.Table*>(config + 1)
     cdef Taxis* s = <Taxis*>tabular.new_walkers(setup, sizeof(Taxis), table)
+    cdef int32_t i
     if s != NULL:
         s.is_undecided = <uint8_t*>envpool_new_array(s, 1)
         s.heading = <uint8_t*>envpool_new_array(s, 1)
+        s.walkers.odds = <tabular.Odds*>envpool_new_array(s, sizeof(tabular.Odds))
+        envpool_new_params(s, s.params, &config.rainy_probability, 2)
         s.walkers.head.is_valid = is_valid
+        if s.walkers.odds != NULL:
+            for i in range(setup.num_envs):
+                s.walkers.odds[i] = rain_odds(config.rainy_probability)
     return envpool_finish_state(s, state)
+
+
+cdef inline tabular.Odds rain_odds(double ahead) noexcept nogil:
+    cdef double aside = (1.0 - ahead) / 2.0
+    return tabular.odds_of(ahead, aside, aside)
+
+
+cdef int set_params(void* state, const envpool_params* call) noexcept nogil:
+    cdef Taxis* s = <Taxis*>state
+    cdef int32_t i
+    envpool_set_doubles(state, call)
+    for i in range(call.n):
+        s.walkers.odds[call.ids[i]] = rain_odds(s.params[0][call.ids[i]])
+    return 0
 
 
 cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
@@ -111,7 +136,7 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
         id = b.ids[i]
         rng = <ep_pcg64*>s.walkers.head.records + id
         if b.reset[i]:
-            s.is_undecided[id] = ep_next_double(rng) < config.fickle_probability
+            s.is_undecided[id] = ep_next_double(rng) < s.params[1][id]
         elif s.is_undecided[id] and has_moved_with_passenger(before[i], position[id]):
             s.is_undecided[id] = 0
             position[id] = other_destination(position[id], before[i], rng)
@@ -151,6 +176,8 @@ ENV_DEF.error_text = envpool_no_memory_text
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = TAXI_SIZE
 envpool_with_snapshots(&ENV_DEF)
+envpool_with_params(&ENV_DEF)
+ENV_DEF.set_params = set_params
 
 
 def city_targets():
@@ -215,21 +242,20 @@ class Taxi(EnvDefinition):
     Options
     -------
     is_rainy : bool
-        If True, a move may turn to the left or right. Default False.
-    rainy_probability : float
-        Probability in [0, 1] that a move does not turn in the rain. Default 0.8.
+        If True, a move may turn to the left or right. Default False; `rainy_probability` is ignored then.
     fickle_passenger : bool
-        If True, a passenger may change the destination on the first move after getting in. Default False.
-    fickle_probability : float
-        Probability in [0, 1] that a passenger is fickle. Default 0.3.
+        If True, a passenger may change the destination on the first move after getting in. Default False;
+        `fickle_probability` is ignored then.
     """
 
     options = {
         "reward_threshold": 8.0,
         "is_rainy": False,
         "fickle_passenger": False,
-        "rainy_probability": 0.8,
-        "fickle_probability": 0.3,
+    }
+    params = {
+        "rainy_probability": Param(0.8, 0, 1, text="probability that a move does not turn in the rain"),
+        "fickle_probability": Param(0.3, 0, 1, text="probability that a passenger is fickle"),
     }
 
     @staticmethod
@@ -237,9 +263,8 @@ class Taxi(EnvDefinition):
         """Return the capsule of this environment definition."""
         cdef Config c
         cdef int state, action
-        ahead = check_probability("rainy_probability", config.rainy_probability)
-        aside = (1.0 - ahead) / 2.0
-        c.fickle_probability = check_probability("fickle_probability", config.fickle_probability)
+        ahead, aside = config.rainy_probability, (1.0 - config.rainy_probability) / 2.0
+        c.rainy_probability, c.fickle_probability = ahead, config.fickle_probability
         c.is_fickle = config.fickle_passenger
         next_state, kind = certain_outcomes()
         for state in range(NUM_STATES):
@@ -263,7 +288,8 @@ class Taxi(EnvDefinition):
         )
         fields, actions = transition_fields(NUM_STATES, NUM_ACTIONS)
         fields.append(Field("info:action_mask", np.int8, (NUM_ACTIONS,), 0, 1))
-        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)) + table)
+        config_bytes = envpool_config_bytes(&c, sizeof(c)) + table
+        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=param_fields(Taxi.params))
 
     @staticmethod
     def render_assets(config, height, width):

@@ -34,11 +34,6 @@
  *
  * What the next headers append, and where it goes:
  *
- * - Parameters of single envs. To envpool_env: `const envpool_field *params`, a third table with entries of field_size
- *   bytes, whose dtypes, shapes and bounds give checks, docs and layout; `num_params` takes the place of `reserved`.
- *   And the functions `int get_params(void *state, const envpool_params *)` and `int set_params(...)`: envpool_params
- *   has struct_size, n, ids (n), arrays (one per parameter, row i for ids[i]), errors (n). Both are called for idle
- *   envs only.
  * - Players. No member is missing: max_num_players, envpool_batch.num_players and player_..., and
  *   envpool_rows.player_rows are reserved below, with the meaning that they will have. Arrays whose shape begins with
  *   -1 then have one row per player. An action array has max_num_players rows per env.
@@ -190,6 +185,15 @@ typedef struct envpool_copies {
   int32_t *errors;      /* out (n), zero on entry; a code for each target that failed, see error_text             */
 } envpool_copies;
 
+/* Parameters of envs. Arrays are indexed by position i in [0, n) unless their comment says "by env id". */
+typedef struct envpool_params {
+  uint32_t struct_size; /* sizeof(envpool_params) of the pool                                                     */
+  int32_t n;            /* number of envs, 1 to ENVPOOL_MAX_BATCH                                                 */
+  const int32_t *ids;   /* env ids (n), all different                                                             */
+  void *const *values;  /* one array per parameter, by env id; rows are packed                                    */
+  int32_t *errors;      /* out (n), zero on entry; a code for each env that failed, see error_text                */
+} envpool_params;
+
 /* Functions that return a status return 0, or nonzero if envs failed: then errors[i] is nonzero for each of them, or
  * the status is an error code for all envs of the call. An env whose errors[i] is nonzero has failed, whatever the
  * status says. */
@@ -250,7 +254,7 @@ typedef struct envpool_env {
   /* Optional. How many envs step_many simulates in about the time of one, in the lanes of vectors; 0 and 1 have no
    * effect. Unless it leaves a thread idle, the pool hands over at least `lanes` envs per call. */
   int32_t lanes;
-  int32_t reserved; /* 0 */
+  int32_t num_params; /* entries of `params`, 0 to ENVPOOL_MAX_FIELDS                                             */
 
   /* Optional, all four or none: snapshots of single envs, from which the env continues bit for bit: the same results of
    * steps and the same frames, in every pool whose definition has this name and was built with the same options, in any
@@ -280,6 +284,19 @@ typedef struct envpool_env {
    * earlier version's snapshots: the pool refuses snapshots of all other versions. */
   uint32_t state_version;
   uint32_t reserved_state; /* 0 */
+
+  /* Optional, all three or none: parameters of single envs, such as physical constants. `params` (num_params) has
+   * entries of field_size bytes; a parameter has one value, or an array of a fixed shape, per env, and the pool accepts
+   * only finite values within its bounds. The parameters in force are part of an env's snapshot. */
+  const envpool_field *params;
+
+  /* Writes the parameters in force of envs that no thread is stepping, and returns a status. */
+  int (*get_params)(void *state, const envpool_params *params);
+
+  /* Puts parameters into force, and returns a status. The pool calls it right before step_many resets these envs, on
+   * the same thread, while other threads may be stepping other envs. An env that fails keeps its parameters, and its
+   * reset counts as failed. */
+  int (*set_params)(void *state, const envpool_params *params);
 } envpool_env;
 
 /* Sets all members to zero or NULL, except for abi_version, struct_size, field_size and name. */

@@ -43,6 +43,10 @@ typedef struct envpool_state {
   void *arrays[ENVPOOL_MAX_ARRAYS]; /* made by envpool_new_array(), each (num_envs)                               */
   size_t item_sizes[ENVPOOL_MAX_ARRAYS]; /* bytes of one item of each array                                       */
   envpool_is_valid is_valid; /* see envpool_restore_records(); NULL: every value is valid                          */
+  double **params;           /* made by envpool_new_params(), (num_params) arrays (num_envs)                       */
+  const double *initial_params; /* (num_params)                                                                   */
+  int32_t num_params;
+  int32_t params_vary;       /* see envpool_params_vary()                                                          */
 } envpool_state;
 
 /* envpool_env.destroy for a state of envpool_new_state(). */
@@ -80,6 +84,45 @@ static inline void *envpool_new_array(void *state, size_t itemsize) {
     s->arrays[s->num_arrays++] = array;
   }
   return array;
+}
+
+/* Allocates `count` parameters of type double: arrays (num_envs), which belong to the state, filled with initial values
+ * (count), which must outlive it, as those in the config do. `params` (count) gets the arrays, in the order of the table
+ * of parameters; see envpool_with_params(). If there is not enough memory, envpool_finish_state() will fail. Call it
+ * once. */
+static inline void envpool_new_params(void *state, double **params, const double *initial, int32_t count) {
+  envpool_state *s = (envpool_state *)state;
+  s->params = params;
+  s->initial_params = initial;
+  s->num_params = count;
+  for (int32_t k = 0; k < count; k++) {
+    params[k] = (double *)envpool_new_array(state, sizeof(double));
+    for (int32_t i = 0; params[k] != NULL && i < s->num_envs; i++) params[k][i] = initial[k];
+  }
+}
+
+/* Whether the parameters of any env may differ from the initial values. While none do, a step may use the initial values
+ * for all envs, which costs nothing per env. It must not read those of another env, which may be changing. An env is
+ * stepped after its parameters have changed, on the same thread or after the engine has synchronised the two, so a
+ * relaxed read suffices. */
+static inline int32_t envpool_params_vary(const envpool_state *s) {
+  return __atomic_load_n(&s->params_vary, __ATOMIC_RELAXED);
+}
+
+/* The initial values of the parameters (num_params) while all envs have them, else NULL. */
+static inline const double *envpool_common_params(const envpool_state *s) {
+  return envpool_params_vary(s) ? NULL : s->initial_params;
+}
+
+/* Records that parameters may differ from the initial values, which is never taken back. */
+static inline void envpool_note_params_vary(envpool_state *s) {
+  __atomic_store_n(&s->params_vary, 1, __ATOMIC_RELAXED);
+}
+
+/* Records whether the parameters of env `id` differ from the initial values. */
+static inline void envpool_compare_params(envpool_state *s, int32_t id) {
+  for (int32_t k = 0; k < s->num_params; k++)
+    if (memcmp(&s->params[k][id], &s->initial_params[k], sizeof(double)) != 0) envpool_note_params_vary(s);
 }
 
 /* The last call of create(), which returns the result: stores a state in *state if all its arrays were allocated;
@@ -182,7 +225,10 @@ static inline int envpool_restore_records(void *state, const envpool_snapshots *
     if (!has_generator((const char *)s->records + (size_t)id * s->record_size) ||
         (s->is_valid != NULL && !s->is_valid(s, id, snapshots->resets[i] != 0)))
       status = snapshots->errors[i] = ENVPOOL_BAD_SNAPSHOT;
-    if (snapshots->errors[i] || snapshots->only_checks) envpool_set_record(s, id, before);
+    if (snapshots->errors[i] || snapshots->only_checks)
+      envpool_set_record(s, id, before);
+    else
+      envpool_compare_params(s, id);
   }
   free(before);
   return status;
@@ -215,6 +261,32 @@ static inline void envpool_with_snapshots(envpool_env *env) {
   env->get_state = envpool_get_records;
   env->set_state = envpool_set_records;
   env->copy_state = envpool_copy_records;
+}
+
+/* ---- Parameters: envpool_with_params() adds these functions to a definition whose parameters are all of type double
+ * and made by envpool_new_params(). ---- */
+
+/* envpool_env.get_params */
+static inline int envpool_get_doubles(void *state, const envpool_params *call) {
+  const envpool_state *s = (const envpool_state *)state;
+  for (int32_t k = 0; k < s->num_params; k++)
+    for (int32_t i = 0; i < call->n; i++) ((double *)call->values[k])[call->ids[i]] = s->params[k][call->ids[i]];
+  return 0;
+}
+
+/* envpool_env.set_params */
+static inline int envpool_set_doubles(void *state, const envpool_params *call) {
+  envpool_state *s = (envpool_state *)state;
+  for (int32_t k = 0; k < s->num_params; k++)
+    for (int32_t i = 0; i < call->n; i++) s->params[k][call->ids[i]] = ((const double *)call->values[k])[call->ids[i]];
+  for (int32_t i = 0; i < call->n; i++) envpool_compare_params(s, call->ids[i]);
+  return 0;
+}
+
+/* Adds parameters to a definition. */
+static inline void envpool_with_params(envpool_env *env) {
+  env->get_params = envpool_get_doubles;
+  env->set_params = envpool_set_doubles;
 }
 
 /* envpool_env.error_text for an environment that can only fail while it draws, with ENVPOOL_NO_MEMORY. */

@@ -14,6 +14,7 @@ import time
 
 import numpy as np
 
+import envpool
 from envpool.errors import ActionError, EnvIdError, EnvStepError, PoolStateError, RenderError
 from tests.support import plugin
 from tests.support.background_call import BackgroundCall
@@ -196,13 +197,41 @@ def dropped(pick):
         gc.collect()
 
 
+def parameters(pick):
+    """Parameters of some envs change while threads step other envs; each env has its own from its next episode on."""
+    num_envs, rng = pick.choice([3, 17, 300]), np.random.default_rng(pick.randrange(10**9))
+    options = {
+        "num_envs": num_envs,
+        "batch_size": pick.choice([num_envs, max(1, num_envs // 3)]),
+        "num_threads": pick.choice([1, 2, 4]),
+        "autoreset_mode": pick.choice(["next_step", "same_step"]),
+        "max_episode_steps": 3,
+    }
+    pending = np.full(num_envs, 9.8)
+    in_force = pending.copy()
+    with envpool.make_gymnasium("CartPole-v1", **options) as pool:
+        pool.async_reset()
+        for _ in range(pick.choice([30, 300])):
+            info = pool.recv()[-1]
+            ids = info["env_id"].copy()
+            begins = ids[info["elapsed_step"] == 0]
+            in_force[begins] = pending[begins]
+            some = ids[rng.random(len(ids)) < 0.3]
+            values = rng.uniform(1, 20, len(some))
+            pool.set_params({"gravity": values}, some)
+            pending[some] = values
+            assert np.array_equal(pool.get_params(ids, in_force=True)["gravity"], in_force[ids])
+            assert np.array_equal(pool.get_params(ids)["gravity"], pending[ids])
+            pool.send(rng.integers(0, 2, len(ids), dtype=np.int32), ids)
+
+
 def main(seconds, seed):
     plugin.load()
     end = time.monotonic() + seconds
     rounds = 0
     while time.monotonic() < end:
         pick = random.Random(seed * 1_000_003 + rounds)
-        scenario = pick.choice([one_thread, one_thread, two_threads, a_crowd, dropped])
+        scenario = pick.choice([one_thread, one_thread, two_threads, a_crowd, dropped, parameters])
         try:
             scenario(pick)
         except BaseException:

@@ -27,10 +27,10 @@ def pool():
 def test_the_layout_of_a_state(pool):
     state = bytes(pool.get_state(1))
     magic, fmt, prefix, env_bytes, _, version, task, name, zero = HEADER.unpack_from(state)
-    assert (magic, fmt, env_bytes, version, zero) == (b"envpool\n", 1, 72, 0, 0)
+    assert (magic, fmt, env_bytes, version, zero) == (b"envpool\n", 1, 136, 0, 0)
     assert state[HEADER.size :][: task + name] == b"CartPole-v1CartPole"
     assert prefix % 16 == 0
-    assert len(state) == prefix + CORE.size + 72 + 8
+    assert len(state) == prefix + CORE.size + 136 + 8
     assert sealed(state[:-8]) == pool.get_state(1)
 
 

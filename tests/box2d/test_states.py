@@ -12,6 +12,7 @@ from envpool.errors import StateError
 from tests.support.saved import CORE, body_of, core_at, make, play, sealed
 
 RNGS = 80  # bytes of the two generators with which a snapshot begins
+PARAMS = 17 * 8  # bytes of the parameters of LunarLander, which follow
 
 
 def fly(pool: Any, steps: int, first: int = 0) -> None:
@@ -100,11 +101,12 @@ def test_every_forged_byte_is_refused_or_harmless(task_id: str) -> None:
     [
         (24, struct.pack("<Q", 2)),  # an even increment of either generator
         (64, struct.pack("<Q", 2)),
-        (RNGS, struct.pack("<i", 5)),  # numbers of bodies, fixtures and joints
-        (RNGS + 4, struct.pack("<i", 10**6)),
-        (RNGS + 8, struct.pack("<i", 3)),
-        (RNGS + 12, struct.pack("<i", -1)),  # flags of the world
-        (RNGS + 16, struct.pack("<f", float("inf"))),
+        (RNGS, struct.pack("<d", 1.0)),  # gravity
+        (RNGS + PARAMS, struct.pack("<i", 5)),  # numbers of bodies, fixtures and joints
+        (RNGS + PARAMS + 4, struct.pack("<i", 10**6)),
+        (RNGS + PARAMS + 8, struct.pack("<i", 3)),
+        (RNGS + PARAMS + 12, struct.pack("<i", -1)),  # flags of the world
+        (RNGS + PARAMS + 16, struct.pack("<f", float("inf"))),
     ],
 )
 def test_forged_values(offset: int, value: bytes) -> None:

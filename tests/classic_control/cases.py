@@ -3,16 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import FunctionType, MethodType
 from typing import Any
 
 import gymnasium
+import numpy as np
 
+import envpool
 from envpool.classic_control import upstream
 from envpool.classic_control.upstream import UPSTREAM_IDS
+from envpool.verify.gymnasium_oracle import GymnasiumPlayer
 from tests.conformance.cases import ExactnessCase, FrameCase, StateCase, UndisturbedCase, describe
 from tests.support.oracles.frames import STEPS, rendered
 from tests.support.oracles.gymnasium_oracle import Upstream
 from tests.support.oracles.trajectory import Trajectory
+
+#: Constants that upstream has in the code of a method: env, name of the parameter -> method, value.
+LITERALS: dict[tuple[str, str], tuple[str, float]] = {
+    ("Continuous_MountainCarEnv", "gravity"): ("step", 0.0025),
+    ("AcrobotEnv", "gravity"): ("_dsdt", 9.8),
+}
+
+
+def change(env: Any, attributes: Mapping[str, Any]) -> None:
+    """Set attributes of an upstream environment, and those that it derives from them when it is made."""
+    for name, value in attributes.items():
+        if (type(env).__name__, name) in LITERALS:
+            method, literal = LITERALS[type(env).__name__, name]
+            code = getattr(type(env), method).__code__
+            assert code.co_consts.count(literal) == 1
+            changed = code.replace(co_consts=tuple(value if c == literal else c for c in code.co_consts))
+            setattr(env, method, MethodType(FunctionType(changed, getattr(type(env), method).__globals__), env))
+        else:
+            assert hasattr(env, name)
+            setattr(env, name, value)
+    if type(env).__name__ == "CartPoleEnv":
+        env.total_mass = env.masspole + env.masscart
+        env.polemass_length = env.masspole * env.length
 
 
 def upstream_of(
@@ -21,9 +49,7 @@ def upstream_of(
     """Return the oracle of a task, with arguments of ``gymnasium.make`` and attributes that are set afterwards."""
 
     def set_attributes(env: gymnasium.Env[Any, Any]) -> None:
-        for name, value in (attributes or {}).items():
-            assert hasattr(env.unwrapped, name)
-            setattr(env.unwrapped, name, value)
+        change(env.unwrapped, attributes or {})
 
     return Upstream.of(upstream.upstream_of(task_id), kwargs=kwargs or {}, prepare=set_attributes)
 
@@ -58,6 +84,62 @@ OPTIONS: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str, ...]]] = [
     ("Acrobot-v1", {}, {"book_or_nips": "nips", "torque_noise_max": 1000.0}, DISCRETE),
 ]
 
+#: Task, parameters, modes of actions. Each parameter of each task is in one of them with a value that is not exact in
+#: float32.
+PARAMS: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
+    ("CartPole-v1", {"gravity": 3.7, "masscart": 2.3, "masspole": 0.35}, DISCRETE),
+    ("CartPole-v1", {"length": 1.3, "force_mag": 7.1, "tau": 0.013}, DISCRETE),
+    ("CartPole-v1", {"theta_threshold_radians": 0.77, "x_threshold": 0.9, "gravity": -1.1}, DISCRETE),
+    (PENDULUM, {"m": 0.7, "l": 1.9, "g": 3.3}, CONTINUOUS),
+    (PENDULUM, {"dt": 0.013, "max_speed": 3.1, "max_torque": 5.7}, CONTINUOUS),
+    (PENDULUM, {"max_speed": 0.0, "max_torque": 0.1}, DISCRETE),
+    (CAR, {"force": 0.0031, "gravity": 0.0017, "max_speed": 0.051}, DISCRETE),
+    (CAR, {"min_position": -0.71, "max_position": 0.33, "goal_position": 0.21, "goal_velocity": 0.003}, DISCRETE),
+    (CAR, {"min_position": -0.5, "max_position": -0.45, "goal_position": -0.47, "goal_velocity": -0.01}, DISCRETE),
+    (FORCE, {"power": 0.0041, "gravity": 0.0019, "max_speed": 0.043}, CONTINUOUS),
+    (FORCE, {"min_position": -0.71, "max_position": 0.33, "goal_position": 0.21, "goal_velocity": 0.003}, CONTINUOUS),
+    (FORCE, {"min_position": -0.5, "max_position": -0.45, "goal_position": -0.47, "goal_velocity": -0.01}, CONTINUOUS),
+    (FORCE, {"min_action": -0.3, "max_action": 0.7, "power": 0.0123, "goal_velocity": -0.04}, CONTINUOUS),
+    (FORCE, {"min_position": -0.71, "goal_position": -0.71, "goal_velocity": -0.02}, CONTINUOUS),
+    (FORCE, {"max_position": 0.1, "goal_position": 0.1, "power": 0.01}, CONTINUOUS),
+    (FORCE, {"max_position": 0.1, "goal_position": 0.1000000001, "power": 0.01}, CONTINUOUS),
+    ("Acrobot-v1", {"dt": 0.07, "LINK_LENGTH_1": 1.3, "LINK_LENGTH_2": 0.6, "LINK_MASS_1": 0.7}, DISCRETE),
+    ("Acrobot-v1", {"LINK_MASS_2": 1.9, "LINK_COM_POS_1": 0.31, "LINK_COM_POS_2": 0.83, "LINK_MOI": 0.57}, DISCRETE),
+    ("Acrobot-v1", {"MAX_VEL_1": 1.7, "MAX_VEL_2": 3.1, "gravity": 4.3, "torque_noise_max": 0.3}, DISCRETE),
+    ("Acrobot-v1", {"AVAIL_TORQUE": (-2.7, 0.3, 3.9), "book_or_nips": "nips", "LINK_LENGTH_1": 0.8}, DISCRETE),
+]
+
+
+@dataclass(frozen=True)
+class OwnValues(Upstream):
+    """Upstream environments of which environment i has row i of each parameter.
+
+    Attributes
+    ----------
+    rows : mapping of str to array_like
+        Values by the names of the parameters, one row for each environment.
+    """
+
+    rows: Mapping[str, Any] = field(default_factory=dict)
+
+    def start(self, seed: int) -> GymnasiumPlayer:
+        player = super().start(seed)
+        values = {name: rows[seed % 1000] for name, rows in self.rows.items()}
+        change(player.env.unwrapped, values)
+        return player
+
+    def play(self, case: Any) -> tuple[Any, list[int], Trajectory]:
+        return super().play(replace(case, options={}))
+
+
+def own_values(task_id: str, num_envs: int) -> dict[str, Any]:
+    """Return one value for each environment of each parameter of a task, near its default."""
+    rng = np.random.default_rng(5)
+    spec = envpool.make_spec(task_id).param_spec
+    defaults = {name: np.asarray(param.default) for name, param in spec.items()}
+    factors = {name: rng.uniform(0.7, 1.4, (num_envs, *value.shape)) for name, value in defaults.items()}
+    return {name: (factors[name] * value).tolist() for name, value in defaults.items()}
+
 
 def assert_both_ends_at_once(expected: Trajectory) -> None:
     """Assert that a step both terminated and truncated an episode."""
@@ -91,6 +173,19 @@ def exactness() -> Iterator[ExactnessCase]:
                     min_episodes=0,
                     is_slow=is_slow,
                 )
+        for task_id, params, modes in PARAMS:
+            for mode in modes[:1] if is_slow else modes:
+                yield ExactnessCase(
+                    task_id,
+                    upstream_of(task_id, {}, params),
+                    f"{describe(params)}-{length}",
+                    params,
+                    actions=mode,
+                    steps=steps,
+                    runs=[{"num_threads": 2}, {"num_threads": 2, "batch_size": 5}],
+                    min_episodes=0,
+                    is_slow=is_slow,
+                )
     for task_id in EACH_ENV:
         limit = {"max_episode_steps": 40}
         yield ExactnessCase(
@@ -101,6 +196,11 @@ def exactness() -> Iterator[ExactnessCase]:
             actions="sticky",
             steps=130,
             runs=SYNC + ASYNC,
+        )
+        rows = own_values(task_id, 16)
+        upstream_rows = OwnValues.of(upstream_of(task_id, limit), rows=rows)
+        yield ExactnessCase(
+            task_id, upstream_rows, "own parameters", limit | rows, actions="sticky", steps=130, runs=SYNC + ASYNC
         )
         # Loops over spans of any length: shorter than a vector register, and longer than the envs of one call.
         for num_envs in (1, 3, 37, 1100):
@@ -175,6 +275,14 @@ def frames() -> Iterator[FrameCase]:
         if task_id in (FORCE, PENDULUM):
             options = {"seeds": (0, 1, 2), "mode": "out_of_range", "steps": (1, 2, 3, 4, 60)}
             yield FrameCase(task_id, make, "out_of_range", None, options)
+    for task_id, params, _ in PARAMS:
+        yield FrameCase(
+            task_id,
+            rendered(upstream_of(task_id, {}, params)),
+            describe(params),
+            None,
+            {"seeds": (0, 1, 2), "mode": "sticky", "steps": (0, 1, 2, 9, 60, 130, 180), "options": params},
+        )
 
 
 FRAMES = list(frames())
@@ -187,4 +295,5 @@ STATES = [
     StateCase(PENDULUM, actions="non_finite"),
     StateCase(FORCE, actions="non_finite"),
     StateCase("Acrobot-v1", {"torque_noise_max": 2.0}),
+    *(StateCase(task_id, params) for task_id, params, _ in PARAMS[::3]),
 ]

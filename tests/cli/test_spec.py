@@ -17,7 +17,12 @@ def test_shows_all_options_and_arrays():
     spec = envpool.make_spec("CartPole-v1")
     assert words[0] == ["CartPole-v1"]
     for name, value in spec.config._asdict().items():
-        assert [name, repr(value)] in words
+        assert name in spec.param_spec or [name, repr(value)] in words
+    for name, param in spec.param_spec.items():
+        row = next(line for line in words if line[:3] == [name, "float64", "()"])
+        assert f"{param.default:.6g}" == row[3]
+        assert " ".join(row).endswith(f" {param.unit} {param.text}")
+    assert ["length", "float64", "()", "0.5", "1e-06", "to", "1e+06", "m"] in [line[:8] for line in words]
     for name, array in (spec.state_array_spec | spec.action_array_spec).items():
         assert [name, str(array.dtype)] in [line[:2] for line in words]
     assert ["action_space", "Discrete(2)"] in words
@@ -32,6 +37,18 @@ def test_option_is_shown_with_its_default(capsys):
     assert "max_episode_steps 7 (default 500)" in lines
     assert "sutton_barto_reward True (default False)" in lines
     assert "num_envs 1" in lines
+
+
+def test_parameters_are_shown_with_their_defaults(capsys):
+    assert main(["spec", "Acrobot-v1", "--option", "gravity=3.5", "--option", "AVAIL_TORQUE=[-1, 0, 2]"]) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    text = "acceleration by gravity"
+    assert f"gravity float64 () 3.5 (default 9.8) -1000 to 1000 m/s^2 {text}" in lines
+    assert "AVAIL_TORQUE float64 (3,) [-1, 0, 2] (default [-1, 0, 1]) -1000 to 1000 N m torque of each action" in lines
+    assert main(["spec", "FrozenLake8x8-v1"]) == 0
+    assert "desc uint8 (8, 8) 70 to 83 70 to 83 - map" in " ".join(capsys.readouterr().out.split())
+    assert main(["spec", "Blackjack-v1"]) == 0
+    assert "parameters" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("task", ["Pendulum-v1", "FrozenLake-v1", "phys2d/CartPole-v0"])

@@ -60,13 +60,16 @@ class CEnv(ctypes.Structure):
         ("frame_height", ctypes.c_int32),
         ("frame_width", ctypes.c_int32),
         ("lanes", ctypes.c_int32),
-        ("reserved", ctypes.c_int32),
+        ("num_params", ctypes.c_int32),
         ("state_size", ctypes.c_void_p),
         ("get_state", ctypes.c_void_p),
         ("set_state", ctypes.c_void_p),
         ("copy_state", ctypes.c_void_p),
         ("state_version", ctypes.c_uint32),
         ("reserved_state", ctypes.c_uint32),
+        ("params", ctypes.POINTER(CField)),
+        ("get_params", ctypes.c_void_p),
+        ("set_params", ctypes.c_void_p),
     ]
 
 
@@ -88,13 +91,14 @@ class Definition:
         return new_capsule(ctypes.addressof(self.env), name)
 
 
-def pool_of(capsule, style="gymnasium", **options):
-    """Make a pool of an env definition without registering it."""
+def pool_of(capsule, style="gymnasium", parameters=None, **options):
+    """Make a pool of an env definition without registering it; `parameters` has a Param for each name."""
     from envpool.registration import pool_class
     from envpool.spec import spec_class
 
     class Some:
         options = {}
+        params = parameters or {}
 
         @staticmethod
         def build(config):

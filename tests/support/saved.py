@@ -8,7 +8,7 @@ import envpool
 from envpool.states import EnvStates
 
 HEADER = struct.Struct("<8sIIq16sIIII")  # magic, format, prefix, env bytes, options, state version, two lengths, zero
-CORE = struct.Struct("<QiBB2x")  # seed, elapsed steps, reset, pending seed
+CORE = struct.Struct("<QiBB18x")  # seed, elapsed steps, reset, pending seed
 MASK = 2**64 - 1
 ODD = 0x9E3779B97F4A7C15
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.toy_text.frozen_lake import generate_random_map
 
 from tests.conformance.cases import ExactnessCase, FrameCase, StateCase, UndisturbedCase, describe
 from tests.support.oracles.frames import STEPS, rendered, resized, scaled_smoothly
@@ -159,6 +160,76 @@ def tabular() -> Iterator[ExactnessCase]:
             yield replace(case, oracle=guided(upstream), actions="guided", seed=5, min_episodes=0)
 
 
+# ---- values of single environments -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OwnArguments(Upstream):
+    """Upstream environments of which environment i has row i of some arguments.
+
+    Attributes
+    ----------
+    rows : mapping of str to sequence
+        Values by the names of the arguments, one for each environment.
+    """
+
+    rows: Mapping[str, Any] = field(default_factory=dict)
+
+    def start(self, seed: int) -> Any:
+        own = {name: rows[seed % 1000] for name, rows in self.rows.items()}
+        return replace(self, kwargs=dict(self.kwargs) | own, rows={}).start(seed) if self.rows else super().start(seed)
+
+    def play(self, case: Any) -> tuple[Any, list[int], Trajectory]:
+        return super().play(replace(case, options={k: v for k, v in case.options.items() if k not in self.rows}))
+
+
+NUM_OWN = 12
+OWN_MAPS = [generate_random_map(size=5, p=0.75, seed=i) for i in range(NUM_OWN - 1)] + [
+    ["SFSFF", "FFFHF"] + ["GFFFS"] * 3
+]
+SHARES = [float(p) for p in np.linspace(0, 1, NUM_OWN)]
+#: Task, options of all environments, arguments of which each environment has its own.
+OWN: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("FrozenLake-v1", {}, {"desc": OWN_MAPS, "success_rate": SHARES}),
+    ("FrozenLake-v1", {"is_slippery": False}, {"desc": OWN_MAPS}),
+    ("FrozenLake8x8-v1", {}, {"success_rate": SHARES}),
+    ("Taxi-v4", {"is_rainy": True}, {"rainy_probability": SHARES}),
+    (
+        "Taxi-v4",
+        {"is_rainy": True, "fickle_passenger": True},
+        {"rainy_probability": SHARES[::-1], "fickle_probability": SHARES},
+    ),
+    ("Taxi-v4", {"fickle_passenger": True}, {"fickle_probability": SHARES}),
+]
+
+
+def own_arguments(task_id: str, options: Mapping[str, Any], rows: Mapping[str, Any]) -> OwnArguments:
+    """Return the oracle of environments with arguments of their own."""
+    return OwnArguments.of(upstream_of(task_id, options | upstream_map(task_id, rows)), rows=rows)
+
+
+def upstream_map(task_id: str, rows: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the argument by which upstream chooses the map of a task, unless each environment has its own."""
+    return {"map_name": "8x8"} if "8x8" in task_id and "desc" not in rows else {}
+
+
+def own() -> Iterator[ExactnessCase]:
+    """Yield the comparisons of environments with arguments of their own."""
+    for task_id, options, rows in OWN:
+        case = ExactnessCase(
+            task_id,
+            own_arguments(task_id, options, rows),
+            f"own {' and '.join(rows)}-{describe(options)}",
+            dict(options) | dict(rows),
+            actions="sticky",
+            num_envs=NUM_OWN,
+            steps=200,
+            runs=RUNS,
+        )
+        yield case
+        yield replace(case, actions="random", steps=2000, is_slow=True)
+
+
 # ---- Catch and NChain, against their rules in plain Python -----------------------------------------------------------
 
 
@@ -238,7 +309,7 @@ def plain_rules() -> Iterator[ExactnessCase]:
     )
 
 
-EXACTNESS = [*tabular(), *plain_rules()]
+EXACTNESS = [*tabular(), *own(), *plain_rules()]
 
 # ---- frames ----------------------------------------------------------------------------------------------------------
 

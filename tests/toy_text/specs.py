@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.envs.toy_text.frozen_lake import MAPS as upstream_maps
 
 import envpool
 from envpool.errors import ConfigError
@@ -37,7 +38,6 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 NEW_OPTIONS: dict[str, dict[str, Any]] = {
     "FrozenLake": {
         "map_name": None,
-        "desc": None,
         "is_slippery": True,
         "success_rate": 1.0 / 3.0,
         "reward_schedule": (1, 0, 0),
@@ -83,6 +83,8 @@ def spaces_of(task_id: str) -> tuple[Any, int]:
 def spec(task_id: str) -> SpecCase:
     """Return the case of a task."""
     options = DEFAULTS[task_id] | NEW_OPTIONS.get(env_name(task_id), {})
+    if env_name(task_id) == "FrozenLake":
+        options["desc"] = tuple(tuple(row.encode()) for row in upstream_maps[f"{options['size']}x{options['size']}"])
     space, _ = spaces_of(task_id)
     obs = (np.float32 if env_name(task_id) == "Catch" else np.int32, list(space.shape) or [-1])
     state = {"obs": obs} | {f"info:{key}": array for key, array in INFO.get(env_name(task_id), {}).items()}
@@ -123,14 +125,14 @@ BAD_VALUES: list[tuple[str, str, Any, list[str]]] = [
     ("Catch-v0", "width", 4097, ["width", "4097", "between 1 and 4096"]),
     ("NChain-v0", "n", 0, ["n must be", "between 1 and 2147483647"]),
     ("NChain-v0", "n", 2**31, ["got 2147483648", "between 1 and 2147483647"]),
-    ("NChain-v0", "slip", -0.1, ["slip", "-0.1", "between 0 and 1"]),
-    ("NChain-v0", "slip", NAN, ["slip", "nan", "between 0 and 1"]),
+    ("NChain-v0", "slip", -0.1, ["slip is -0.1, allowed are finite numbers of at least 0 and at most 1"]),
+    ("NChain-v0", "slip", NAN, ["slip is nan", "at least 0 and at most 1"]),
     ("NChain-v0", "small", INF, ["small", "inf", "finite"]),
-    ("NChain-v0", "large", 1e39, ["large", "1e+39", "float32"]),
-    ("Taxi-v4", "rainy_probability", 1.5, ["rainy_probability", "1.5", "between 0 and 1"]),
-    ("Taxi-v4", "fickle_probability", -1.0, ["fickle_probability", "-1.0", "between 0 and 1"]),
-    ("FrozenLake-v1", "success_rate", 1.0000001, ["success_rate", "1.0000001", "between 0 and 1"]),
-    ("FrozenLake-v1", "success_rate", NAN, ["success_rate", "nan", "between 0 and 1"]),
+    ("NChain-v0", "large", 1e39, ["large is 1e+39", "at most 3.40282e+38"]),
+    ("Taxi-v4", "rainy_probability", 1.5, ["rainy_probability is 1.5", "at least 0 and at most 1"]),
+    ("Taxi-v4", "fickle_probability", -1.0, ["fickle_probability is -1.0", "at least 0 and at most 1"]),
+    ("FrozenLake-v1", "success_rate", 1.0000001, ["success_rate is 1.0000001", "at least 0 and at most 1"]),
+    ("FrozenLake-v1", "success_rate", NAN, ["success_rate is nan", "at least 0 and at most 1"]),
     ("FrozenLake-v1", "size", 5, ["size", "5", "4 or 8", "desc"]),
     ("FrozenLake-v1", "size", -1, ["size", "-1", "4 or 8", "desc"]),
     ("FrozenLake-v1", "map_name", "16x16", ["map_name", "'16x16'", "'4x4' or '8x8'", "desc"]),
@@ -150,13 +152,17 @@ BAD_VALUES: list[tuple[str, str, Any, list[str]]] = [
     ("FrozenLake-v1", "desc", 5, ["got 5", "list of strings"]),
     ("FrozenLake-v1", "desc", [1, 2], ["got [1, 2]", "list of strings"]),
     ("FrozenLake-v1", "desc", [b"SF", b"FG"], ["got [b'SF', b'FG']", "list of strings"]),
-    ("FrozenLake-v1", "desc", np.array([["S", "G"]]), ["got array", "list of strings"]),
     ("FrozenLake-v1", "desc", ["SFF", "FG"], ["desc[1]", "'FG'", "2 cells", "desc[0] has 3"]),
     ("FrozenLake-v1", "desc", ["SFF", ""], ["desc[1]", "''", "0 cells"]),
     ("FrozenLake-v1", "desc", ["SFX", "FFG"], ["desc[0]", "'X'", "'S' (start)", "'G' (goal)"]),
     ("FrozenLake-v1", "desc", ["SFs", "FFG"], ["desc[0]", "'s'", "'S' (start)"]),
     ("FrozenLake-v1", "desc", ["SF\u00e9\0", "FFFG"], ["desc[0]", "'S' (start)"]),
     ("FrozenLake-v1", "desc", ["FFF", "FFG"], ["desc has no 'S'", "at least one"]),
+    ("FrozenLake-v1", "desc", [["SFG"], ["SF", "FG"]], ["same shape", "1 x 3", "2 x 2"]),
+    ("FrozenLake-v1", "desc", [["SFG"], ["FFG"]], ["desc has no 'S'"]),
+    ("FrozenLake-v1", "desc", [["SFG"], ["SFG"]], ["desc must have the shape (1, 3), or (1, 1, 3)", "got (2, 1, 3)"]),
+    ("FrozenLake-v1", "desc", [[83, 71], [70, 74]], ["desc[1]", "'J'"]),
+    ("FrozenLake-v1", "desc", [[-83, 2**40]], ["desc[0]"]),
     ("FrozenLake-v1", "desc", ["S" * 1025] * 1024, ["1024 x 1025 cells", "1048576", "smaller"]),
 ]
 #: Task, option, value of a wrong type.
@@ -168,7 +174,7 @@ BAD_TYPES: list[tuple[str, str, Any]] = [
     ("Taxi-v4", "is_rainy", 2),
     ("Taxi-v4", "fickle_passenger", "yes"),
     ("FrozenLake-v1", "is_slippery", None),
-    ("FrozenLake-v1", "success_rate", None),
+    ("FrozenLake-v1", "success_rate", "often"),
     ("FrozenLake-v1", "size", "4x4"),
     ("CliffWalking-v1", "is_slippery", "no"),
     ("Blackjack-v1", "natural", None),

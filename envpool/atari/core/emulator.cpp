@@ -77,6 +77,8 @@ struct Emulator::Console {
   std::unique_ptr<::ale::RomSettings> game;
   std::unique_ptr<::ale::StellaEnvironment> environment;
   std::unique_ptr<Player> player;
+  ::ale::game_mode_t default_mode;
+  ::ale::difficulty_t default_difficulty;
 };
 
 Emulator::Emulator(const Machine &machine) noexcept : machine_(machine) {}
@@ -103,10 +105,32 @@ bool Emulator::load(uint32_t seed) noexcept try {
   console->player = std::make_unique<Player>(console->system, *console->game, *console->environment,
                                              machine_.repeat_action_probability);
   console->player->reset();
-  if (machine_.mode >= 0) console->environment->setMode(static_cast<::ale::game_mode_t>(machine_.mode));
-  if (machine_.difficulty >= 0)
-    console->environment->setDifficulty(static_cast<::ale::difficulty_t>(machine_.difficulty));
+  console->default_mode = console->environment->getState().getCurrentMode();
+  console->default_difficulty = console->environment->getState().getDifficulty();
   console_ = std::move(console);
+  return configure(machine_.mode, machine_.difficulty, machine_.repeat_action_probability);
+} catch (const std::exception &) {
+  return false;
+}
+
+bool Emulator::accepts(int mode, int difficulty) const noexcept try {
+  if (!console_) return true; /* the next game cannot begin if it is not a mode of the game */
+  const auto has = [](const auto &values, int value) {
+    return value == -1 || std::count(values.begin(), values.end(), static_cast<unsigned>(value)) > 0;
+  };
+  return has(console_->game->getAvailableModes(), mode) && has(console_->game->getAvailableDifficulties(), difficulty);
+} catch (const std::exception &) {
+  return false;
+}
+
+bool Emulator::configure(int mode, int difficulty, float repeat_action_probability) noexcept try {
+  machine_.mode = mode;
+  machine_.difficulty = difficulty;
+  machine_.repeat_action_probability = repeat_action_probability;
+  if (!console_) return true;
+  console_->environment->setMode(mode < 0 ? console_->default_mode : static_cast<::ale::game_mode_t>(mode));
+  console_->player->configure(difficulty < 0 ? console_->default_difficulty : static_cast<::ale::difficulty_t>(difficulty),
+                              repeat_action_probability);
   return true;
 } catch (const std::exception &) {
   return false;

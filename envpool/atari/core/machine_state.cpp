@@ -6,7 +6,9 @@
 
 #include "ale/games/supported/Atlantis2.hpp"
 #include "ale/games/supported/ChopperCommand.hpp"
+#include "ale/games/supported/DemonAttack.hpp"
 #include "ale/games/supported/MiniatureGolf.hpp"
+#include "ale/games/supported/VideoCheckers.hpp"
 #include "cpu.h"
 #include "emulator.h"
 #include "exposed.h"
@@ -30,6 +32,8 @@ ENVPOOL_EXPOSE(PaddleMin, ale::ALEState, int, m_paddle_min)
 ENVPOOL_EXPOSE(PaddleMax, ale::ALEState, int, m_paddle_max)
 ENVPOOL_EXPOSE(AtlantisLives, ale::Atlantis2Settings, int, m_lives)
 ENVPOOL_EXPOSE(ChopperStarted, ale::ChopperCommandSettings, bool, m_is_started)
+ENVPOOL_EXPOSE(CheckersReverse, ale::VideoCheckersSettings, bool, m_reverse_checkers)
+ENVPOOL_EXPOSE(DemonLevel, ale::DemonAttackSettings, bool, m_level_change)
 ENVPOOL_EXPOSE(GolfLevel, ale::MiniatureGolfSettings, int, m_levelNumber)
 ENVPOOL_EXPOSE(GolfPar, ale::MiniatureGolfSettings, int, m_levelPar)
 ENVPOOL_EXPOSE(GolfHits, ale::MiniatureGolfSettings, int, m_hits)
@@ -65,6 +69,10 @@ void visit_extras(State &state, ale::RomSettings &game, const std::string &name,
     visit(state.game_extras[0], static_cast<ale::Atlantis2Settings &>(game).*member(AtlantisLives()));
   } else if (name == "chopper_command") {
     visit(state.game_extras[0], static_cast<ale::ChopperCommandSettings &>(game).*member(ChopperStarted()));
+  } else if (name == "demon_attack") {
+    visit(state.game_extras[0], static_cast<ale::DemonAttackSettings &>(game).*member(DemonLevel()));
+  } else if (name == "video_checkers") {
+    visit(state.game_extras[0], static_cast<ale::VideoCheckersSettings &>(game).*member(CheckersReverse()));
   } else if (name == "miniature_golf") {
     auto &golf = static_cast<ale::MiniatureGolfSettings &>(game);
     visit(state.game_extras[0], golf.*member(GolfLevel()));

@@ -53,6 +53,12 @@ void Player::reset() {
   held_ = ale::PLAYER_A_NOOP;
 }
 
+void Player::configure(ale::difficulty_t difficulty, float repeat_action_probability) {
+  environment_.setDifficulty(difficulty);
+  state_.setDifficulty(difficulty);
+  repeat_ = repeat_action_probability;
+}
+
 int Player::act(int action, bool draw) {
   /* The second player's action is always no-op, but consumes a random number, too, as in ALE. */
   ale::stella::Random &generator = environment_.getEnvironmentRNG();

@@ -24,6 +24,9 @@ class Player {
    * the same state, exactly. */
   void reset();
 
+  /* Changes the difficulty and the chance that an action is repeated, for the next frame. */
+  void configure(ale::difficulty_t difficulty, float repeat_action_probability);
+
   /* See Emulator::act(). A frame that is drawn in part shows what older frames left in its buffer. If one of them was not
    * drawn, the frames since then are emulated again from the last state in which both buffers were right. */
   int act(int action, bool draw);

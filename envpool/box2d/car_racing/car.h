@@ -39,21 +39,21 @@ struct Car {
   int64_t num_marks;                       /* marks of the episode so far, including overwritten ones               */
 };
 
-static inline void car_add_part(b2Body *body, const b2FixtureDef &fixture, const car_racing_part *part) {
+static inline void car_add_part(b2Body *body, const b2FixtureDef &fixture, const car_racing_part *part, double size) {
   double corners[8][2];
   for (int32_t i = 0; i < part->count; i++)
-    for (int32_t k = 0; k < 2; k++) corners[i][k] = part->vertices[i][k] * CAR_RACING_UNIT;
+    for (int32_t k = 0; k < 2; k++) corners[i][k] = part->vertices[i][k] * size;
   scene_polygon(body, fixture, &corners[0][0], part->count);
 }
 
 /* Creates a car at rest on a point of the track. */
-static inline void car_create(Car *car, b2World *world, Lap *lap, const track_point *p) {
+static inline void car_create(Car *car, b2World *world, Lap *lap, const track_point *p, double size) {
   static const double places[CAR_WHEELS][2] = {{-55, 80}, {55, 80}, {-55, -82}, {55, -82}};
   b2FixtureDef fixture;
   car->num_marks = 0;
   fixture.density = 1.0f;
   car->hull = scene_body(world, b2_dynamicBody, p->x, p->y, p->beta);
-  for (int32_t i = 0; i < CAR_RACING_HULL_PARTS; i++) car_add_part(car->hull, fixture, &CAR_RACING_HULL[i]);
+  for (int32_t i = 0; i < CAR_RACING_HULL_PARTS; i++) car_add_part(car->hull, fixture, &CAR_RACING_HULL[i], size);
   fixture.density = static_cast<float32>(0.1);
   fixture.filter.categoryBits = 0x0020;
   fixture.filter.maskBits = 0x0001;
@@ -62,11 +62,10 @@ static inline void car_create(Car *car, b2World *world, Lap *lap, const track_po
     memset(w, 0, sizeof(Wheel));
     w->lap_body.lap = lap;
     w->lap_body.tile = -1;
-    const double x = places[i][0] * CAR_RACING_UNIT, y = places[i][1] * CAR_RACING_UNIT;
+    const double x = places[i][0] * size, y = places[i][1] * size;
     w->body = scene_body(world, b2_dynamicBody, p->x + x, p->y + y, p->beta);
-    car_add_part(w->body, fixture, &CAR_RACING_WHEEL);
-    w->joint = scene_motor(world, car->hull, w->body, x, y, 0.0, 0.0, 180 * 900 * CAR_RACING_UNIT * CAR_RACING_UNIT, 0.0,
-                           -0.4, 0.4);
+    car_add_part(w->body, fixture, &CAR_RACING_WHEEL, size);
+    w->joint = scene_motor(world, car->hull, w->body, x, y, 0.0, 0.0, 180 * 900 * size * size, 0.0, -0.4, 0.4);
     w->body->SetUserData(&w->lap_body);
   }
 }
@@ -121,25 +120,24 @@ static inline void car_slide(Car *car, Wheel *w, bool is_sliding) {
 }
 
 /* Rotates a wheel for one step, and applies the force that it exerts on the ground. */
-static inline void car_drive(Car *car, Wheel *w) {
-  const double unit = CAR_RACING_UNIT, dt = 1.0 / SCENE_FPS;
-  const double radius = CAR_RACING_WHEEL_RADIUS * unit, inertia = 4000 * unit * unit;
-  const double max_friction = 1000000 * unit * unit; /* force beyond which a wheel slides                           */
-  const double stiffness = 205000 * unit * unit;     /* force per difference between wheel and ground velocity      */
+static inline void car_drive(Car *car, Wheel *w, const RacerParams *p) {
+  const double dt = 1.0 / SCENE_FPS, radius = CAR_RACING_WHEEL_RADIUS * p->size, inertia = p->wheel_moment_of_inertia;
+  const double stiffness = 205000 * p->size * p->size; /* force per difference between wheel and ground velocity    */
   const double off = w->steer - w->joint->GetJointAngle();
   const b2Vec2 ahead = w->body->GetWorldVector(b2Vec2(0, 1)), side = w->body->GetWorldVector(b2Vec2(1, 0));
   const b2Vec2 v = w->body->GetLinearVelocity();
   const double speed = 50.0 * fabs(off);
   w->joint->SetMotorSpeed(static_cast<float>(track_sign(off) * (3.0 < speed ? 3.0 : speed)));
-  const double limit = w->lap_body.on_tiles ? max_friction : max_friction * 0.6;
+  const double on_grass = p->friction_limit * p->grass_friction;
+  const double limit = w->lap_body.on_tiles && p->friction_limit > on_grass ? p->friction_limit : on_grass;
   double forward = static_cast<double>(ahead.x) * v.x + static_cast<double>(ahead.y) * v.y;
   double aside = static_cast<double>(side.x) * v.x + static_cast<double>(side.y) * v.y;
 
-  w->omega += dt * (100000000 * unit * unit) * w->gas / inertia / (fabs(w->omega) + 5.0);
+  w->omega += dt * p->engine_power * w->gas / inertia / (fabs(w->omega) + 5.0);
   if (w->brake >= 0.9) {
     w->omega = 0;
   } else if (w->brake > 0) {
-    const double most = 15 * w->brake, spin = fabs(w->omega);
+    const double most = p->brake_force * w->brake, spin = fabs(w->omega);
     w->omega += -track_sign(w->omega) * (spin < most ? spin : most);
   }
   w->phase += w->omega * dt;

@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t
 from envpool.box2d.car_racing.frame cimport car_racing_mark
 from envpool.box2d.car_racing.lap cimport Lap
 from envpool.box2d.car_racing.track cimport track_point
+from envpool.box2d.parameters cimport RacerParams
 from envpool.box2d.scene cimport Archive, b2Body, b2RevoluteJoint, b2World
 
 cdef extern from "envpool/box2d/car_racing/car.h" nogil:
@@ -23,8 +24,8 @@ cdef extern from "envpool/box2d/car_racing/car.h" nogil:
         car_racing_mark marks[30]
         int64_t num_marks
 
-    void car_create(Car* car, b2World* world, Lap* lap, const track_point* p)
+    void car_create(Car* car, b2World* world, Lap* lap, const track_point* p, double size)
     void car_destroy(Car* car, b2World* world)
     void car_control(Car* car, double steer, double gas, double brake)
-    void car_drive(Car* car, Wheel* w)
+    void car_drive(Car* car, Wheel* w, const RacerParams* p)
     void car_transfer(Car* car, Archive* archive)

@@ -9,7 +9,7 @@ episodes, so that an episode depends slightly on the episodes before it.
 import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
-from libc.math cimport cos, fabs, isnan, sin
+from libc.math cimport cos, fabs, fmax, isnan, sin
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 from libcpp cimport bool
@@ -23,8 +23,9 @@ from envpool.box2d.car_racing.frame cimport (
 )
 from envpool.box2d.car_racing.lap cimport Lap, LapBody, LapListener
 from envpool.box2d.car_racing.track cimport (
-    CAR_RACING_FIELD, CAR_RACING_SCALE, TRACK_MAX, track, track_at, track_make, track_point, track_sign,
+    TRACK_MAX, track, track_at, track_make, track_point, track_sign,
 )
+from envpool.box2d.parameters cimport RacerParams, fill_params
 from envpool.box2d.scene cimport SCENE_FPS, Archive, b2_staticBody, b2Body, b2FixtureDef, scene_body, scene_polygon
 from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, WorldOutcome, worlds_init
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
@@ -32,8 +33,9 @@ from envpool.numerics.rng cimport ep_integers, ep_uniform
 
 from envpool.box2d.car_racing import font
 from envpool.box2d.definition import Box2DDefinition
+from envpool.box2d.parameters import CAR
 from envpool.errors import ConfigError
-from envpool.native import Field, define
+from envpool.native import Field, define, param_fields
 
 cdef enum:
     BAD_ACTION = 1                      # error code
@@ -41,15 +43,13 @@ cdef enum:
     GLYPHS = 11
 
 cdef double MAX_REWARD = 1e9            # more than any episode yields
-cdef double TRACK_WIDTH = 40 / CAR_RACING_SCALE
-cdef double BORDER_WIDTH = 8 / CAR_RACING_SCALE
 
 cdef struct Config:
     WorldOptions base
     bint continuous
     bint domain_randomize
     bint is_lap_truncated               # version 2: a finished lap truncates the episode instead of terminating it
-    double lap_complete_percent
+    RacerParams defaults
 
 cdef struct Racer:
     WorldEnv base
@@ -115,7 +115,12 @@ cdef car_racing_tile* add_piece(Racer* e, const track_point* p, const track_poin
     return piece
 
 
-cdef void make_road(Racer* e, const track* t) noexcept nogil:
+cdef inline const RacerParams* params_in(const Racer* e) noexcept nogil:
+    return <const RacerParams*>e.base.params
+
+
+cdef void make_road(Racer* e, const track* t, double width, double border) noexcept nogil:
+    """Create tiles of half a width, and borders of a width."""
     cdef const track_point* p
     cdef const track_point* q
     cdef car_racing_tile* piece
@@ -130,7 +135,7 @@ cdef void make_road(Racer* e, const track* t) noexcept nogil:
     for i in range(t.length):
         p = track_at(t, i)
         q = track_at(t, i - 1)
-        piece = add_piece(e, p, q, -TRACK_WIDTH, TRACK_WIDTH)
+        piece = add_piece(e, p, q, -width, width)
         piece.colour = packed(e.road_colour, 0.01 * (i % 3) * 255)
         tile = &e.tile_bodies[i]
         tile.lap = &e.lap
@@ -142,16 +147,18 @@ cdef void make_road(Racer* e, const track* t) noexcept nogil:
         e.tiles[i].SetUserData(tile)
         if t.border[i]:
             side = track_sign(q.beta - p.beta)
-            piece = add_piece(e, p, q, side * TRACK_WIDTH, side * (TRACK_WIDTH + BORDER_WIDTH))
+            piece = add_piece(e, p, q, side * width, side * (width + border))
             piece.colour = 0x0000ff if i % 2 else 0xffffff
 
 
 # ---- dynamics --------------------------------------------------------------------------------------------------------
 
-cdef void reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
+cdef int reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
     cdef Racer* e = <Racer*>env
     cdef const Config* c = <const Config*>options
+    cdef const RacerParams* p = params_in(e)
     cdef track t
+    cdef bint is_closed
     cdef int32_t i
     e.base.world.SetContactListener(&LISTENER)
     for i in range(e.lap.num_tiles):
@@ -159,13 +166,16 @@ cdef void reset(WorldEnv* env, const WorldOptions* options) noexcept nogil:
     if e.lap.num_tiles:
         car_destroy(&e.car, e.base.world)
     memset(&e.lap, 0, sizeof(e.lap))
-    e.lap.lap_percent = c.lap_complete_percent
+    e.lap.lap_percent = p.lap_complete_percent
     e.last_reward = e.time = 0
     e.is_lap_finished = False
     choose_colours(e, c.domain_randomize)
-    track_make(&t, &e.base.rng)
-    make_road(e, &t)
-    car_create(&e.car, e.base.world, &e.lap, track_at(&t, 0))
+    is_closed = track_make(p, &t, &e.base.rng)
+    while not is_closed and not track_make(&c.defaults, &t, &e.base.rng):
+        pass
+    make_road(e, &t, p.track_width, p.border)
+    car_create(&e.car, e.base.world, &e.lap, track_at(&t, 0), p.size)
+    return is_closed
 
 
 cdef int32_t set_action(WorldEnv* env, const WorldOptions* options, const void* actions, int32_t id) noexcept nogil:
@@ -186,7 +196,7 @@ cdef void apply_forces(WorldEnv* env, const WorldOptions* options) noexcept nogi
     cdef Car* car = &(<Racer*>env).car
     cdef int i
     for i in range(CAR_WHEELS):
-        car_drive(car, &car.wheels[i])
+        car_drive(car, &car.wheels[i], params_in(<Racer*>env))
 
 
 cdef void observe(WorldEnv* env, const WorldOptions* options, WorldOutcome* out) noexcept nogil:
@@ -205,7 +215,7 @@ cdef void observe(WorldEnv* env, const WorldOptions* options, WorldOutcome* out)
         e.is_lap_finished = True
         out.truncated = c.is_lap_truncated
         out.terminated = not c.is_lap_truncated
-    if fabs(x) > CAR_RACING_FIELD or fabs(y) > CAR_RACING_FIELD:
+    if fabs(x) > params_in(e).playfield or fabs(y) > params_in(e).playfield:
         e.is_lap_finished = False
         out.terminated = 1
         out.reward = -100
@@ -237,6 +247,7 @@ cdef car_racing_body pose_of(b2Body* body) noexcept nogil:
 
 cdef car_racing_scene scene_of(Racer* e, const Config* c, double reward) noexcept nogil:
     """Return what observations and frames both show: everything but the marks on the ground."""
+    cdef const RacerParams* p = params_in(e)
     cdef car_racing_scene scene
     cdef const Wheel* w
     cdef int i
@@ -246,6 +257,10 @@ cdef car_racing_scene scene_of(Racer* e, const Config* c, double reward) noexcep
     scene.num_marks = 0
     scene.field_colour = packed(e.field_colour, 0)
     scene.grass_colour = packed(e.grass_colour, 0)
+    scene.field = p.playfield
+    scene.reach = 30 + 4 * (fmax(p.track_width - 7, 0) + fmax(p.border - 2, 0) + fmax(p.track_detail_step - 4, 0)
+                            + fmax(p.playfield / 20 - 17, 0))
+    scene.size = p.size
     scene.time = e.time
     scene.hull = pose_of(e.car.hull)
     scene.hull_angle = e.car.hull.GetAngle()
@@ -311,7 +326,9 @@ cdef void transfer(WorldEnv* env, const WorldOptions* options, Archive* archive)
 # ---- env definition --------------------------------------------------------------------------------------------------
 
 cdef WorldFunctions FUNCTIONS = WorldFunctions(
-    env_size=sizeof(Racer), bad_action="the action contains NaN; pass numbers", release=NULL, seed=NULL, reset=reset,
+    env_size=sizeof(Racer), bad_action="the action contains NaN; pass numbers",
+    bad_reset="no track is closed with these parameters; choose values nearer to their defaults for the track",
+    release=NULL, seed=NULL, reset=reset,
     set_action=set_action, apply_forces=apply_forces, observe=observe, write=write, draw=draw,
     canvas_height=CANVAS_HEIGHT, canvas_width=CANVAS_WIDTH, forget=forget, transfer=transfer, state_size=1 << 18,
 )
@@ -333,8 +350,6 @@ class CarRacing(Box2DDefinition):
     version : int
         3 by default. In version 2 a finished lap truncates the episode instead of terminating it, and the displayed
         reward is truncated to an integer instead of rounded.
-    lap_complete_percent : float
-        Fraction of the tiles, 0 to 1, that the car must visit to finish a lap.
     domain_randomize : bool
         If True, every episode has random colours.
     continuous : bool
@@ -344,30 +359,29 @@ class CarRacing(Box2DDefinition):
     options = {
         "reward_threshold": 900.0,
         "version": 3,
-        "lap_complete_percent": 0.95,
         "domain_randomize": False,
         "continuous": True,
     }
+    params = CAR
 
     @staticmethod
     def build(config):
         """Return the capsule of CarRacing under a configuration."""
         cdef Config c
-        c.base = WorldOptions(&FUNCTIONS, 0)
+        c.base.functions = &FUNCTIONS
+        fill_params(&c.base.params, CAR, config, sizeof(RacerParams))
         if config.version not in (2, 3):
             raise ConfigError(f"version must be 2 or 3, got {config.version}")
-        if not 0 <= config.lap_complete_percent <= 1:
-            raise ConfigError(
-                f"lap_complete_percent must be a fraction between 0 and 1, got {config.lap_complete_percent}"
-            )
         c.continuous = config.continuous
         c.domain_randomize = config.domain_randomize
         c.is_lap_truncated = config.version == 2
-        c.lap_complete_percent = config.lap_complete_percent
+        for i, param in enumerate(CAR.values()):
+            (<double*>&c.defaults)[i] = param.default
         fields = [Field("obs", np.uint8, (OBS_SIZE, OBS_SIZE, 3), 0, 255), Field("info:lap_finished", np.bool_)]
         if config.continuous:
             actions = [Field("action", np.float32, (-1, 3), np.float32([-1, 0, 0]), np.float32([1, 1, 1]))]
         else:
             actions = [Field("action", np.int32, (-1,), 0, 4)]
         template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
-        return define(template, fields, actions, (<const char*>&c)[:sizeof(Config)])
+        config_bytes = (<const char*>&c)[:sizeof(Config)]
+        return define(template, fields, actions, config_bytes, params=param_fields(CAR))

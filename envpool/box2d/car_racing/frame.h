@@ -18,7 +18,6 @@
 #include "shrink.h"
 #include "envpool/simd.h"
 
-#define CAR_RACING_GRASS (CAR_RACING_FIELD / 20.0) /* width of a patch of grass, m         */
 #define CAR_RACING_ZOOM 2.7
 #define CAR_RACING_MAX_ROAD 5000                   /* largest number of tiles and borders  */
 #define CAR_RACING_PANEL 100                       /* rows; a multiple of BAND_HEIGHT      */
@@ -57,6 +56,9 @@ typedef struct car_racing_scene {
   int64_t num_marks;             /* marks of the episode so far; 0, as in observations, shows none */
   uint32_t field_colour;
   uint32_t grass_colour;
+  double field;                  /* half the width of the field, m       */
+  double reach;                  /* largest extent of a tile, a border or a patch of grass, m */
+  double size;                   /* unit of the outlines, m              */
   double time;                   /* s                                    */
   double hull_angle;             /* rad                                  */
   double hull_speed[2];          /* 1 / s                                */
@@ -81,6 +83,7 @@ typedef struct car_racing_brush {
 typedef struct car_racing_camera {
   turn facing;
   double zoom, x, y;
+  double size; /* unit of the outlines, m */
 } car_racing_camera;
 
 static inline void car_racing_project(const car_racing_camera *c, const double *in, double *out) {
@@ -92,6 +95,7 @@ static inline void car_racing_project(const car_racing_camera *c, const double *
 
 static inline void car_racing_camera_init(car_racing_camera *c, const car_racing_scene *s) {
   c->facing = turn_of(-s->hull_angle);
+  c->size = s->size;
   c->zoom = 0.1 * CAR_RACING_SCALE * fmax(1 - s->time, 0) + CAR_RACING_ZOOM * CAR_RACING_SCALE * fmin(s->time, 1);
   const double scroll[2] = {-(double)s->hull.x * c->zoom, -(double)s->hull.y * c->zoom};
   double turned[2];
@@ -127,9 +131,10 @@ static inline void car_racing_add_quad(car_racing_figures *f, const car_racing_c
 
 /* Upstream skips quadrilaterals that are far outside of the canvas and therefore invisible. Here a quadrilateral is skipped
  * if the distance of its first vertex from the hull exceeds the distance of the farthest corner of the canvas (less than
- * 800 pixels) plus its own size (less than 30 m). If no edge of the field is visible, the field is the background. */
+ * 800 pixels) plus its own size. If no edge of the field is visible, the field is the background. */
 static inline void car_racing_add_ground(car_racing_figures *f, const car_racing_camera *c, const car_racing_scene *s) {
-  const double bound = CAR_RACING_FIELD, view = 800 / c->zoom, reach = view + 30, squared = reach * reach;
+  const double bound = s->field, grass = bound / 20.0, view = 800 / c->zoom, reach = view + s->reach;
+  const double squared = reach * reach;
   const double field[4][2] = {{bound, bound}, {bound, -bound}, {-bound, -bound}, {-bound, bound}};
   if (fabs(s->hull.x) + view < bound && fabs(s->hull.y) + view < bound) {
     f->background = s->field_colour;
@@ -138,12 +143,12 @@ static inline void car_racing_add_ground(car_racing_figures *f, const car_racing
     car_racing_add_quad(f, c, field, s->field_colour);
   }
   for (int32_t i = -20; i < 20; i += 2) {
-    const double left = CAR_RACING_GRASS * i + 0, right = CAR_RACING_GRASS * i + CAR_RACING_GRASS;
+    const double left = grass * i + 0, right = grass * i + grass;
     const double dx = left - s->hull.x;
     if (!(dx * dx <= squared))
       continue;
     for (int32_t j = -20; j < 20; j += 2) {
-      const double low = CAR_RACING_GRASS * j + 0, high = CAR_RACING_GRASS * j + CAR_RACING_GRASS;
+      const double low = grass * j + 0, high = grass * j + grass;
       const double patch[4][2] = {{right, low}, {left, low}, {left, high}, {right, high}};
       const double dy = low - s->hull.y;
       if (dx * dx + dy * dy <= squared)
@@ -176,7 +181,7 @@ static inline void car_racing_add_part(car_racing_figures *f, const car_racing_c
                                        const car_racing_part *part, uint32_t colour) {
   double places[POLYGON_VERTICES][2];
   for (int32_t i = 0; i < part->count; i++) {
-    const float x = (float)(part->vertices[i][0] * CAR_RACING_UNIT), y = (float)(part->vertices[i][1] * CAR_RACING_UNIT);
+    const float x = (float)(part->vertices[i][0] * c->size), y = (float)(part->vertices[i][1] * c->size);
     const double moved[2] = {(b->cosine * x - b->sine * y) + b->x, (b->sine * x + b->cosine * y) + b->y};
     car_racing_project(c, moved, places[i]);
   }

@@ -33,6 +33,9 @@ cdef extern from "envpool/box2d/car_racing/frame.h" nogil:
         int64_t num_marks
         uint32_t field_colour
         uint32_t grass_colour
+        double field
+        double reach
+        double size
         double time
         double hull_angle
         double hull_speed[2]

@@ -5,11 +5,9 @@
 #include <stdint.h>
 
 #define CAR_RACING_SCALE 6.0
-#define CAR_RACING_FIELD (2000 / CAR_RACING_SCALE) /* half the width of the field, m */
 
-/* Outlines are in units of CAR_RACING_UNIT metres. Their vertices have the order into which Box2D brings them, on which the
+/* Outlines are in units of the parameter `size`. Their vertices have the order into which Box2D brings them, on which the
  * pixels of a polygon depend. */
-#define CAR_RACING_UNIT 0.02
 #define CAR_RACING_WHEEL_RADIUS 27.0
 #define CAR_RACING_WHEEL_WIDTH 14.0 /* half the width of a wheel */
 #define CAR_RACING_HULL_PARTS 4

@@ -1,12 +1,12 @@
-"""track.h and shapes.h: random tracks, and the scale and size of the field."""
+"""track.h and shapes.h: random tracks, and the scale of the field."""
 
 from libc.stdint cimport int32_t, uint8_t
 
+from envpool.box2d.parameters cimport RacerParams
 from envpool.numerics.rng cimport ep_pcg64
 
 cdef extern from "envpool/box2d/car_racing/shapes.h" nogil:
     const double CAR_RACING_SCALE
-    const double CAR_RACING_FIELD
 
 cdef extern from "envpool/box2d/car_racing/track.h" nogil:
     enum:
@@ -23,4 +23,4 @@ cdef extern from "envpool/box2d/car_racing/track.h" nogil:
 
     const track_point* track_at(const track* t, int32_t i)
     double track_sign(double x)
-    void track_make(track* t, ep_pcg64* rng)
+    bint track_make(const RacerParams* p, track* t, ep_pcg64* rng)

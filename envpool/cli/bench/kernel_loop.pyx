@@ -121,7 +121,7 @@ cdef class KernelLoop:
         self.num_envs = num_envs
         self.limit = max_episode_steps
         self.burst = 1
-        name, fields, action_fields, _ = describe(capsule)
+        name, fields, action_fields = describe(capsule)[:3]
         self.arrays = {f.name: np.zeros((num_envs, *row_shape(f)), f.dtype) for f in fields}
         for i, f in enumerate(fields):
             self.fields[i] = cnp.PyArray_DATA(self.arrays[f.name])

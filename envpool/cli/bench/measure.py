@@ -120,6 +120,8 @@ def measure(cell: Cell, seconds: float, progress: Callable[[str], None]) -> list
         slices = interleave(runners, seconds, lambda text: progress(f"{where}: {text}"))
     shape = (cell.env_type, config.num_envs, config.batch_size, threads)
     frame_skip = getattr(config, "frame_skip", None)
+    if isinstance(frame_skip, tuple):  # one value per environment
+        frame_skip = statistics.fmean(frame_skip)
     row = pool_row(Row(cell.task, POOL, *shape), slices, frame_skip)
     others = ("gymnasium", config.num_envs, config.num_envs, 1)
     return [row] + [
@@ -202,7 +204,7 @@ def cpu_ratio(slices: Sequence[Slice], others: Sequence[Slice]) -> float | None:
     )
 
 
-def pool_row(row: Row, slices: Mapping[str, list[Slice]], frame_skip: int | None) -> Row:
+def pool_row(row: Row, slices: Mapping[str, list[Slice]], frame_skip: float | None) -> Row:
     """Return the row of envpool, completed with its measurements."""
     steps = rate(slices[POOL])
     cores = min(row.num_threads, cpu_limit())

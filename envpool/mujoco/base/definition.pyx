@@ -8,11 +8,12 @@ from libc.string cimport memset
 
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_FIELDS
 from envpool.mujoco.base.model cimport Model
+from envpool.mujoco.base.model_params cimport add_params
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.simulation cimport ENV_DEF, FieldSlice, PrivateArray, SimConfig, TaskFunctions
 
 from envpool.errors import ConfigError
-from envpool.native import Field, define
+from envpool.native import Field, define, param_fields
 
 
 cdef int32_t check_count(str name, object value) except -1:
@@ -77,7 +78,7 @@ cdef object define_task(str name, const TaskFunctions* task, Model model, object
     c.model = model.m
     c.view = view[0]
     for member, size, first, last, itemsize in private_arrays:
-        c.private_arrays[c.num_private_arrays] = PrivateArray(member, size, first, last, itemsize)
+        c.private_arrays[c.num_private_arrays] = PrivateArray(member, size, first, last, itemsize, 0)
         c.num_private_arrays += 1
         c.has_own_terrain |= member == <size_t>(<char*>&model.m.hfield_data - <char*>model.m)
     c.frame_skip = check_count("frame_skip", config.frame_skip)
@@ -87,11 +88,13 @@ cdef object define_task(str name, const TaskFunctions* task, Model model, object
         raise ConfigError(f"{model.source} has no actuators; a task needs at least one, since they define its action")
     fields = observe_pixels(&c, config) if config.from_pixels else observe_numbers(&c, observations)
     fields += info_fields(&c, name, info, config.debug_info)
+    params, initial = add_params(&c, model, config)
     low, high = np.asarray(action_range, np.float64)
     actions = [Field("action", np.float64, (-1, c.num_actions), low, high)]
     header = (<const char*>&c)[:sizeof(SimConfig)]
     template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
-    return define(template, fields, actions, header + options, name=name, keep=(model, keep), flags=flags,
+    return define(template, fields, actions, header + options, name=name, keep=(model, keep, initial), flags=flags,
+                  params=param_fields(params),
                   frame_size=(c.pixel_height, c.pixel_width) if config.from_pixels else (view.height, view.width))
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+from envpool.mujoco.base.model_params import PARAMS, resolve_params
 from envpool.mujoco.base.opengl import require_gl
-from envpool.native import EnvDefinition
+from envpool.native import EnvDefinition, Param
 
 #: Options of every MuJoCo task besides frame_skip, with their defaults. The ``render_*`` options here are those of
 #: observed frames (``from_pixels=True``).
@@ -21,6 +23,13 @@ OPTIONS: dict[str, Any] = {
 
 class MujocoEnvDefinition(EnvDefinition):
     """An env definition whose frames need an OpenGL library; see `envpool.native.EnvDefinition` for the methods."""
+
+    params: ClassVar[Mapping[str, Param]] = PARAMS
+
+    @classmethod
+    def resolve_params(cls, config: Any) -> Mapping[str, Param]:
+        """Return the parameters with the defaults, shapes and names of the model; see `EnvDefinition`."""
+        return resolve_params(cls.build, config, cls.params)
 
     @staticmethod
     def check_requirements(config: Any) -> None:

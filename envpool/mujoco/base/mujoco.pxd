@@ -15,6 +15,9 @@ cdef extern from "mujoco/mujoco.h" nogil:
     ctypedef struct mjOption:
         double timestep
         double gravity[3]
+        double wind[3]
+        double density
+        double viscosity
         int integrator
         int disableflags
         int enableflags
@@ -23,6 +26,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
         long nq
         long nv
         long nu
+        long nactuator
         long na
         long nbody
         long ngeom
@@ -49,6 +53,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
         double* body_pos
         double* body_quat
         double* body_mass
+        double* body_inertia
         double* body_subtreemass
         int* jnt_type
         int* jnt_qposadr
@@ -56,9 +61,13 @@ cdef extern from "mujoco/mujoco.h" nogil:
         unsigned char* jnt_limited
         double* jnt_range
         double* jnt_stiffness
+        int* dof_jntid
         double* dof_damping
+        double* dof_armature
+        double* dof_frictionloss
         double* geom_pos
         double* geom_size
+        double* geom_friction
         double* site_pos
         double* site_size
         float* geom_rgba
@@ -71,6 +80,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
         int* sensor_dim
         unsigned char* actuator_ctrllimited
         double* actuator_ctrlrange
+        double* actuator_gainprm
 
     ctypedef struct mjWarningStat:
         int number
@@ -128,6 +138,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
     int mjOBJ_LIGHT
     int mjOBJ_TENDON
     int mjOBJ_SENSOR
+    int mjOBJ_ACTUATOR
     int mjJNT_FREE
     int mjJNT_BALL
     int mjJNT_SLIDE
@@ -142,6 +153,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
     int mjSTATE_INTEGRATION
     enum:
         mjNWARNING
+        mjNGAIN
     const double mjMAXVAL
 
     void mj_defaultVFS(mjVFS* vfs)
@@ -169,6 +181,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
     void mjv_defaultCamera(mjvCamera* camera)
     void mjv_defaultFreeCamera(const mjModel* m, mjvCamera* camera)
     int mj_name2id(const mjModel* m, int type, const char* name)
+    const char* mj_id2name(const mjModel* m, int type, int id)
 
 cdef extern from "guard.h" nogil:
     ctypedef void (*mjfLogHandler)(const void* message) noexcept nogil

@@ -3,7 +3,8 @@
 A task supplies `TaskFunctions` (structs.pxd), a table of small functions that each work on one env; its env definition
 passes the table to `define_task` (definition.pxd). This module does the rest: it allocates the mjData of each env on
 the pool's threads, turns errors of MuJoCo into failures of one env, stacks observations, renders observed frames, and
-writes the info arrays. snapshots.pyx saves and restores envs.
+writes the info arrays. snapshots.pyx saves and restores envs, and own_models.pyx keeps the models of envs that change
+them or have parameters of their own.
 """
 
 from envpool.env cimport envpool_env

@@ -10,7 +10,10 @@ from envpool.env cimport (
     ENVPOOL_NO_MEMORY, envpool_batch, envpool_env_init, envpool_frames, envpool_rows, envpool_seeds, envpool_setup,
 )
 from envpool.mujoco.base.mujoco cimport (
-    ep_mj_call, ep_mj_enter, ep_mj_leave, mj_deleteData, mj_makeData, mj_resetData, mjfLogHandler, mjModel,
+    ep_mj_call, ep_mj_enter, ep_mj_leave, mj_deleteData, mj_makeData, mj_resetData, mjfLogHandler,
+)
+from envpool.mujoco.base.own_models cimport (
+    free_own_model, get_params, padded, put_packed_params, restore_private_arrays, set_params,
 )
 from envpool.mujoco.base.renderer cimport FrameJob, free_gl_renderer, new_gl_renderer, render_frame
 from envpool.mujoco.base.snapshots cimport (
@@ -29,11 +32,6 @@ cdef int fail(Sim* s, const char* text) noexcept nogil:
     return -1
 
 
-cdef inline size_t padded(size_t size) noexcept nogil:
-    """Rounds a size up to whole cache lines."""
-    return (size + 63) // 64 * 64
-
-
 cdef void destroy(void* state) noexcept nogil:
     cdef SimPool* all = <SimPool*>state
     cdef mjfLogHandler before = ep_mj_enter()
@@ -41,6 +39,8 @@ cdef void destroy(void* state) noexcept nogil:
     if all.sims != NULL:
         for i in range(all.n):
             mj_deleteData(all.sims[i].data)
+            if all.sims[i].config != NULL:          # otherwise create() has failed for an earlier env
+                free_own_model(&all.sims[i])
     ep_mj_leave(before)
     if all.renderer != NULL:
         free_gl_renderer(all.renderer)
@@ -49,34 +49,9 @@ cdef void destroy(void* state) noexcept nogil:
     free(all)
 
 
-cdef size_t model_size(const SimConfig* c) noexcept nogil:
-    """Returns the bytes of an env's own mjModel and its private arrays; zero if the envs share one model."""
-    cdef size_t size = sizeof(mjModel) if c.num_private_arrays else 0
-    cdef int32_t k
-    for k in range(c.num_private_arrays):
-        size += padded(c.private_arrays[k].size)
-    return size
-
-
 cdef inline size_t frame_size(const SimConfig* c) noexcept nogil:
     """Returns the bytes of an observed frame; zero if numbers are observed."""
     return 3 * <size_t>c.pixel_height * c.pixel_width
-
-
-cdef void restore_model(Sim* s) noexcept nogil:
-    """Makes the mjModel of an env equal to that of the pool, if the env has one of its own."""
-    cdef const SimConfig* c = s.config
-    cdef char* array = <char*>(s.model + 1)
-    cdef char** member
-    cdef int32_t k
-    if c.num_private_arrays == 0:
-        return
-    s.model[0] = c.model[0]
-    for k in range(c.num_private_arrays):
-        member = <char**>(<char*>s.model + c.private_arrays[k].member)
-        memcpy(array, member[0], c.private_arrays[k].size)
-        member[0] = array
-        array += padded(c.private_arrays[k].size)
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
@@ -85,9 +60,9 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     cdef size_t task_state = padded(c.task.state_size)
     cdef size_t info = padded(c.info_size * sizeof(double))
     cdef size_t stack = padded(stacked * c.frame_stack * <size_t>c.observation_size * sizeof(double))
-    cdef size_t model = padded(model_size(c))
+    cdef size_t own = padded(c.own_size) if c.num_private_arrays else 0
     cdef size_t pixels = padded(c.frame_stack * frame_size(c))
-    cdef size_t size = task_state + info + stack + model + pixels + 64
+    cdef size_t size = task_state + info + stack + own + pixels + 64
     cdef SimPool* all = <SimPool*>calloc(1, sizeof(SimPool))
     cdef Sim* s
     cdef char* arrays
@@ -110,9 +85,13 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
         s.task_state = arrays
         s.info = <double*>(arrays + task_state)
         s.stack = <double*>(arrays + task_state + info) if stacked else NULL
-        s.model = <mjModel*>(arrays + task_state + info + stack) if model else c.model
-        s.pixel_stack = <uint8_t*>(arrays + task_state + info + stack + model) if pixels else NULL
+        s.model = c.model
+        s.own = arrays + task_state + info + stack if own else NULL
+        s.pixel_stack = <uint8_t*>(arrays + task_state + info + stack + own) if pixels else NULL
         s.renderer = all.renderer
+        if c.initial != NULL and put_packed_params(s, c.initial):
+            destroy(all)
+            return ENVPOOL_NO_MEMORY
     state[0] = all
     return 0
 
@@ -139,7 +118,7 @@ cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
     cdef int32_t i
     for i in range(seeds.n):
         call.sim = &all.sims[seeds.ids[i]]
-        restore_model(call.sim)
+        restore_private_arrays(call.sim)
         if call.sim.data == NULL:
             ep_mj_call(reset_data, &call, call.sim.error, sizeof(call.sim.error))
         all.config.task.seed(call.sim, seeds.seeds[i])
@@ -322,3 +301,4 @@ ENV_DEF.run_many, ENV_DEF.render_many = run_many, render_many
 ENV_DEF.state_size, ENV_DEF.get_state, ENV_DEF.set_state, ENV_DEF.copy_state = (
     state_size, get_state, set_state, copy_state
 )
+ENV_DEF.get_params, ENV_DEF.set_params = get_params, set_params

@@ -34,7 +34,8 @@ cdef struct Layout:
     size_t task                 # Sim.task_state
     size_t private_arrays       # what the task changes in its private arrays
     size_t pixels               # Sim.pixel_stack, if there is one
-    size_t size                 # of the snapshot
+    size_t params               # all parameters, doubles, if Sim.has_params: the end of other snapshots
+    size_t size                 # of a snapshot with parameters
     int32_t num_arrays
     DataArray list[MAX_ARRAYS]
 

@@ -70,5 +70,6 @@ cdef Layout layout_of(const Sim* s) noexcept nogil:
     layout.pixels = layout.private_arrays
     for k in range(c.num_private_arrays):
         layout.pixels += aligned(c.private_arrays[k].last - c.private_arrays[k].first)
-    layout.size = layout.pixels + aligned(pixels_size(c))
+    layout.params = layout.pixels + aligned(pixels_size(c))
+    layout.size = layout.params + c.num_param_values * sizeof(double)
     return layout

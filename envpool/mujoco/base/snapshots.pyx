@@ -8,6 +8,8 @@ mj_step() is a function, and arrays that results and frames read before the next
   rewards read the position before a step in them, and frames are drawn from them. dm_control ends every step with
   mj_step1(), and its tasks repeat this call (`TaskFunctions.recompute`).
 
+A snapshot of an env whose parameters differ from the model of the task ends with all of its parameters.
+
 Nothing else in mjData outlives a step, except in models with plug-ins, flexes, delays or sleeping bodies. Their states
 cannot be saved. Contacts and constraints are not part of a snapshot: mj_step() or `recompute` finds them again.
 
@@ -26,6 +28,9 @@ from envpool.mujoco.base.mujoco cimport (
     mjENBL_SLEEP, mjfLogHandler, mjMAXVAL, mjModel, mjSTATE_EQ_ACTIVE, mjSTATE_INTEGRATION,
     mjSTATE_MOCAP_POS, mjSTATE_WARMSTART,
 )
+from envpool.mujoco.base.own_models cimport (
+    are_packed_params_valid, put_packed_params, put_params, read_packed_params,
+)
 from envpool.mujoco.base.structs cimport PrivateArray, Sim, SimConfig, SimPool
 from envpool.mujoco.base.snapshot_layout cimport (
     WRAP_ADR, WRAP_NUM, Head, Layout, aligned, data_array, layout_of, pixels_size, private_part, state_part,
@@ -41,7 +46,7 @@ cdef inline bint is_savable(const mjModel* m) noexcept nogil:
 # ---- saving ----------------------------------------------------------------------------------------------------------
 
 cdef void save(const Sim* s, const Layout* layout, char* bytes) noexcept nogil:
-    """Writes the snapshot of an env to `bytes`, which are aligned and zero."""
+    """Writes the snapshot of an env to `bytes`, snapshot_size() bytes, which are aligned and zero."""
     cdef const SimConfig* c = s.config
     cdef Head* head = <Head*>bytes
     cdef char* at = bytes + layout.arrays
@@ -67,15 +72,22 @@ cdef void save(const Sim* s, const Layout* layout, char* bytes) noexcept nogil:
         at += aligned(part.last - part.first)
     if s.pixel_stack != NULL:
         memcpy(bytes + layout.pixels, s.pixel_stack, pixels_size(c))
+    if s.has_params:
+        read_packed_params(s, <double*>(bytes + layout.params))
 
 
 cdef int64_t state_size(void* state) noexcept nogil:
     return <int64_t>layout_of(&(<SimPool*>state).sims[0]).size
 
 
+cdef inline size_t snapshot_size(const Sim* s, const Layout* layout) noexcept nogil:
+    return layout.size if s.has_params else layout.params
+
+
 cdef int get_state(void* state, const envpool_snapshots* snapshots) noexcept nogil:
     cdef SimPool* all = <SimPool*>state
     cdef Layout layout = layout_of(&all.sims[0])
+    cdef const Sim* s
     cdef char* bytes
     cdef int32_t i
     if not is_savable(all.config.model):
@@ -84,10 +96,11 @@ cdef int get_state(void* state, const envpool_snapshots* snapshots) noexcept nog
     if bytes == NULL:
         return ENVPOOL_NO_MEMORY
     for i in range(snapshots.n):
-        memset(bytes, 0, layout.size)
-        save(&all.sims[snapshots.ids[i]], &layout, bytes)
-        memcpy(snapshots.bytes[i], bytes, layout.size)
-        snapshots.sizes[i] = <int64_t>layout.size
+        s = &all.sims[snapshots.ids[i]]
+        snapshots.sizes[i] = <int64_t>snapshot_size(s, &layout)
+        memset(bytes, 0, snapshots.sizes[i])
+        save(s, &layout, bytes)
+        memcpy(snapshots.bytes[i], bytes, snapshots.sizes[i])
     free(bytes)
     return 0
 
@@ -155,7 +168,7 @@ cdef bint has_valid_private_arrays(const SimConfig* c, const char* at) noexcept 
     return True
 
 
-cdef bint is_valid(const Sim* s, const Layout* layout, char* bytes) noexcept nogil:
+cdef bint is_valid(const Sim* s, const Layout* layout, char* bytes, bint has_params) noexcept nogil:
     """Returns whether an env can continue from a snapshot of the right size."""
     cdef const Head* head = <const Head*>bytes
     cdef int32_t is_set
@@ -166,6 +179,7 @@ cdef bint is_valid(const Sim* s, const Layout* layout, char* bytes) noexcept nog
         and (s.config.task.recompute != NULL or has_valid_tendons(s.config.model, layout, bytes))
         and has_valid_private_arrays(s.config, bytes + layout.private_arrays)
         and s.config.task.is_valid(bytes + layout.task)
+        and (not has_params or are_packed_params_valid(s.config, <const double*>(bytes + layout.params)))
     )
 
 
@@ -175,6 +189,7 @@ cdef struct RestoreCall:
     const Sim* source           # for a copy
     const Layout* layout        # for a snapshot
     char* bytes
+    const double* params        # in `bytes`; NULL: those of the pool's model
 
 
 cdef int ensure_data(Sim* s) noexcept nogil:
@@ -199,7 +214,7 @@ cdef int restore(void* argument) noexcept nogil:
     cdef const PrivateArray* part
     cdef char* at = bytes + layout.private_arrays
     cdef int32_t k
-    if ensure_data(s):
+    if put_packed_params(s, call.params) or ensure_data(s):
         return ENVPOOL_NO_MEMORY
     s.newest, s.is_new, s.look_at = head.newest, head.is_new, head.look_at
     s.episodes += 1                         # a new version of the height fields
@@ -238,6 +253,7 @@ cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nog
     cdef Layout layout = layout_of(&all.sims[0])
     cdef mjfLogHandler before
     cdef RestoreCall call
+    cdef size_t size
     cdef int status = 0
     cdef int32_t i
     if not is_savable(all.config.model):
@@ -249,11 +265,13 @@ cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nog
     before = ep_mj_enter()
     for i in range(snapshots.n):
         call.sim = &all.sims[snapshots.ids[i]]
-        if snapshots.sizes[i] != <int64_t>layout.size:
+        size = <size_t>snapshots.sizes[i]
+        if size != layout.params and size != layout.size:
             status = snapshots.errors[i] = ENVPOOL_BAD_SNAPSHOT
             continue
-        memcpy(call.bytes, snapshots.bytes[i], layout.size)
-        if not is_valid(call.sim, &layout, call.bytes):
+        memcpy(call.bytes, snapshots.bytes[i], size)
+        call.params = <const double*>(call.bytes + layout.params) if size > layout.params else NULL
+        if not is_valid(call.sim, &layout, call.bytes, size > layout.params):
             status = snapshots.errors[i] = ENVPOOL_BAD_SNAPSHOT
         elif not snapshots.only_checks:
             snapshots.errors[i] = finish(
@@ -275,6 +293,8 @@ cdef int copy_sim(void* argument) noexcept nogil:
     cdef const SimConfig* c = s.config
     cdef const PrivateArray* part
     cdef int32_t k
+    if (s.has_params or source.has_params) and put_params(s, source.model, NULL):
+        return ENVPOOL_NO_MEMORY
     if ensure_data(s):
         return ENVPOOL_NO_MEMORY
     s.newest, s.is_new, s.look_at = source.newest, source.is_new, source.look_at

@@ -17,7 +17,7 @@ cdef struct Outcome:
 cdef struct Sim:
     const SimConfig* config
     const void* options         # the struct of options that the task passed to define_task()
-    mjModel* model              # shared by all envs and constant, except for the private arrays (see PrivateArray)
+    mjModel* model              # that of the pool, which is constant; or the env's own, see own_models.pyx
     mjData* data                # when `reset` is called: as mj_resetData() leaves it
     void* task_state            # TaskFunctions.state_size bytes for the task, zero at first, 16-byte aligned
     double* info                # the info arrays, at the offsets passed to define_task(); zero when `reset` is called
@@ -29,6 +29,8 @@ cdef struct Sim:
     int32_t is_new              # 1: no step since the last reset, otherwise 0
     GLRenderer* renderer        # of the pool
     LookAt look_at
+    char* own                   # SimConfig.own_size bytes for a model of its own; NULL if there are none
+    int32_t has_params          # 1: a parameter differs from the pool's model, otherwise 0
     char error[400]             # why the env failed
 
 # The functions of a task, which work on one env. They run without the GIL on any thread. `reset` and `step` return 0,
@@ -53,9 +55,22 @@ cdef struct PrivateArray:
     size_t first                # the part that the task changes, in bytes: first, and one past the last
     size_t last
     size_t itemsize             # 8: doubles, 4: floats
+    size_t place                # offset of the env's copy in Sim.own
+
+# A parameter: numbers in mjModel of which each env may have its own.
+cdef struct ModelParam:
+    size_t member               # offset in mjModel of the numbers; of the pointer to their array, if `is_array`
+    bint is_array
+    int32_t rows
+    int32_t columns             # the parameter consists of the first `columns` numbers of each row
+    int32_t stride              # numbers in a row of mjModel
+    size_t place                # offset of the env's array in Sim.own; 0: no array, or one that is a PrivateArray
+    double low                  # every number is finite and in [low, high]
+    double high
 
 cdef enum:
     MAX_PRIVATE_ARRAYS = 8
+    MAX_PARAMS = 16
 
 # The place of a field in an observation, or in Sim.info.
 cdef struct FieldSlice:
@@ -68,6 +83,11 @@ cdef struct SimConfig:
     mjModel* model
     PrivateArray private_arrays[MAX_PRIVATE_ARRAYS]
     int32_t num_private_arrays
+    ModelParam params[MAX_PARAMS]
+    int32_t num_params
+    int32_t num_param_values    # numbers in all parameters of one env
+    size_t own_size             # bytes of Sim.own: an mjModel, its private arrays, and its arrays with parameters
+    const double* initial       # the parameters of new envs (num_param_values); NULL: those of `model`
     int32_t frame_skip          # calls of mj_step() in a step
     int32_t frame_stack
     int32_t num_actions
@@ -83,7 +103,8 @@ cdef struct SimConfig:
     int32_t pixel_width
     int32_t pixel_camera
 
-# The envs of a pool. All arrays of all envs are in one block of memory, with a cache line between envs.
+# The envs of a pool. The arrays of all envs are in one block of memory, with a cache line between envs. Sim.own is in
+# it if the task has private arrays.
 cdef struct SimPool:
     const SimConfig* config
     int32_t n

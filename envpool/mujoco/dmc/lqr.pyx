@@ -11,6 +11,7 @@ from envpool.mujoco.dmc.control cimport (
 )
 from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal
 
+from envpool.mujoco.base.model_params import PARAMS
 from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
 from envpool.mujoco.dmc.models import load_model
 
@@ -75,6 +76,8 @@ class DmcLqr(SuiteEnvDefinition):
     of that of the controls. The episode terminates with discount 0 when the norm of the state falls below 1e-6.
     """
 
+    # Upstream samples the stiffness when it makes the environment.
+    params = {name: param for name, param in PARAMS.items() if name != "jnt_stiffness"}
     # The number of bodies, and the number of bodies with an actuator.
     options, tasks = suite_tasks(1, lqr_2_1=(2, 1), lqr_6_2=(6, 2))
 

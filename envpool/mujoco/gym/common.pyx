@@ -11,6 +11,7 @@ from libc.stdint cimport int32_t, uint64_t
 from envpool.mujoco.base.calls cimport mjv_defaultCamera
 from envpool.mujoco.base.definition cimport define_task
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY
+from envpool.mujoco.base.model_params cimport resolved_model
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.numerics.numpy_exact cimport np_sum
 from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_seed
@@ -58,9 +59,11 @@ cdef Model load_gym_model(object config, int nq, int nv, int nsite=0):
     is_users = path.parent != ASSETS
     if is_users:
         register_plugins()
-    model = load_file(path, "xml_file")
-    if is_users and model.remarks:
-        warnings.warn(f"{model.source}: {model.remarks}", stacklevel=2)
+    model = resolved_model(f"xml_file {str(path)!r}")
+    if model is None:
+        model = load_file(path, "xml_file")
+        if is_users and model.remarks:
+            warnings.warn(f"{model.source}: {model.remarks}", stacklevel=2)
     for what, has, needed in (
         ("positions (nq)", model.m.nq, nq), ("velocities (nv)", model.m.nv, nv), ("sites", model.m.nsite, nsite)
     ):

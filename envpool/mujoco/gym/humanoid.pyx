@@ -25,7 +25,6 @@ cdef struct Options:
     Locomotion locomotion
     Health health               # both ends of the interval of heights are exclusive
     ContactCost contacts
-    double mass                 # of all bodies (kg)
     int32_t version
     bint costs_contacts
     bint computes_contacts
@@ -41,14 +40,14 @@ INFO = {
 }
 
 
-cdef inline void center_of_mass(const Sim* s, const Options* o, double* xy) noexcept nogil:
-    cdef double x = 0, y = 0
+cdef inline void center_of_mass(const Sim* s, double* xy) noexcept nogil:
+    cdef double x = 0, y = 0, mass = np_sum(s.model.body_mass, s.model.nbody)
     cdef int32_t i
     for i in range(s.model.nbody):
         x += s.model.body_mass[i] * s.data.xipos[3 * i]
         y += s.model.body_mass[i] * s.data.xipos[3 * i + 1]
-    xy[0] = x / o.mass
-    xy[1] = y / o.mass
+    xy[0] = x / mass
+    xy[1] = y / mass
 
 
 cdef inline void report_position(Sim* s, const double* xy) noexcept nogil:
@@ -61,7 +60,7 @@ cdef int reset(Sim* s) noexcept nogil:
     cdef const Options* o = <const Options*>s.options
     cdef double[2] center
     reset_uniform(s, o.locomotion.reset_noise_scale)
-    center_of_mass(s, o, center)
+    center_of_mass(s, center)
     report_position(s, s.data.qpos if o.version >= 5 else center)
     return 0
 
@@ -72,11 +71,11 @@ cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
     cdef double[2] after
     cdef double costs, cost
     cdef bint healthy
-    center_of_mass(s, o, before)
+    center_of_mass(s, before)
     simulate(s, action)
     if o.computes_contacts:
         mj_rnePostConstraint(s.model, s.data)
-    center_of_mass(s, o, after)
+    center_of_mass(s, after)
     report_position(s, s.data.qpos if o.version >= 5 else after)
     healthy = o.health.z_min < s.data.qpos[2] < o.health.z_max
     s.info[X_VELOCITY] = (after[0] - before[0]) / dt(s)
@@ -147,7 +146,6 @@ include_cfrc_ext_in_observation : bool
         o.contacts.lowest, o.contacts.highest = limits(
             config, "contact_cost_range", "contact_cost_min", "contact_cost_max"
         )
-        o.mass = np_sum(model.m.body_mass, model.m.nbody)
         o.costs_contacts = config.use_contact_force
         o.computes_contacts = config.post_constraint and (o.costs_contacts or o.observation.cfrc_ext)
         info = with_tendons(INFO, TENDONS, model)

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 import envpool
+from envpool.mujoco.dmc import upstream
 from envpool.mujoco.dmc.upstream import UNLIMITED, suite_tasks
 from tests.conformance.cases import ExactnessCase, FrameCase, StateCase, UndisturbedCase
 from tests.mujoco.dmc.upstream import Suite, SuiteOracle
+from tests.mujoco.params import GROUPS, ParamsOracle
 from tests.support.oracles.frames import Size
 from tests.support.oracles.trajectory import Trajectory
 
@@ -64,6 +66,18 @@ def case(task_id: str, label: str, steps: int = 200, limit: int = 70, **more: An
     return ExactnessCase(task_id, oracle, label, options, steps=steps, **{"num_envs": 2, **more})
 
 
+def params_case(task_id: str, group: str = "", steps: int = 60, **more: Any) -> ExactnessCase:
+    """Return a comparison of envs with parameters of their own."""
+    limit = 25
+    oracle = ParamsOracle(
+        lambda case: upstream.SuiteOracle(task_id, limit), lambda player: player.env.physics.model, group
+    )
+    options = {"max_episode_steps": limit}
+    return ExactnessCase(
+        task_id, oracle, f"own {group or 'parameters'}", options, steps=steps, **{"num_envs": 1, **more}
+    )
+
+
 def exactness() -> Iterator[ExactnessCase]:
     """Yield every comparison with dm_control."""
     debug = {"debug_info": True}
@@ -92,6 +106,13 @@ def exactness() -> Iterator[ExactnessCase]:
     for task_id in ("FingerTurnEasy-v1", "CheetahRun-v1"):  # The first task changes its model with each episode.
         for mode in ("same_step", "disabled"):
             yield case(task_id, mode, 60, 25, runs=[{"autoreset_mode": mode}])
+    for task_id in TASKS:
+        if not task_id.startswith(EXPENSIVE):
+            yield params_case(task_id)
+    for task_id in ("DogRun-v1", "HumanoidCMURun-v1", "QuadrupedEscape-v1"):
+        yield params_case(task_id, is_slow=True)
+    for group in GROUPS:
+        yield params_case("WalkerWalk-v1", group, num_envs=2, steps=300)
     for task_id, (key, get) in EXTRAS.items():
         info = {key: lambda env, get=get: get(env.physics)}
         yield case(task_id, f"info {key}", 12, 5, num_envs=1, info=info, options=debug)

@@ -11,6 +11,7 @@ import numpy as np
 
 from tests.conformance.cases import ExactnessCase, FrameCase, StateCase, UndisturbedCase, describe
 from tests.mujoco.gym.upstream import IDS, TaskOracle, upstream_of
+from tests.mujoco.params import GROUPS, ParamsOracle, assign
 from tests.support.oracles.frames import Size, rendered
 
 # ---- exactness -------------------------------------------------------------------------------------------------------
@@ -80,6 +81,16 @@ RUNS = [
 ]
 
 
+def params_case(task_id: str, group: str = "", **more: Any) -> ExactnessCase:
+    """Return a comparison of envs with parameters of their own."""
+    limit: dict[str, Any] = {"max_episode_steps": 60}
+    oracle = ParamsOracle(lambda case: upstream_of(task_id, limit), lambda player: player.env.unwrapped.model, group)
+    runs = [TWO_THREADS, ASYNC]
+    return ExactnessCase(
+        task_id, oracle, f"own {group or 'parameters'}", limit, **{"num_envs": 2, "steps": 150, "runs": runs, **more}
+    )
+
+
 def exactness() -> Iterator[ExactnessCase]:
     """Yield every comparison with Gymnasium."""
     for task_id in IDS:
@@ -122,6 +133,11 @@ def exactness() -> Iterator[ExactnessCase]:
     for task_id, options, kwargs in OPTIONS:
         oracle = TaskOracle(task_id, kwargs | limit)
         yield ExactnessCase(task_id, oracle, describe(options), options | limit, num_envs=2, steps=90, min_episodes=2)
+    for task_id in IDS:
+        if task_id.endswith("v5") or task_id in ("Ant-v3", "Humanoid-v4"):  # the other versions share their code
+            yield params_case(task_id, is_slow=not task_id.endswith("v5"))
+    for group in GROUPS:
+        yield params_case("HalfCheetah-v5", group, steps=300)
     # Contact forces stay zero with post_constraint=False, as in versions before v4.
     for task_id in ("Ant-v5", "Humanoid-v5", "HumanoidStandup-v5"):
         oracle = TaskOracle(task_id, has_contact_forces=False)
@@ -147,7 +163,7 @@ class Rendered:
     """
 
     def __init__(self, env: Any):
-        self.reset, self.step = env.reset, env.step
+        self.reset, self.step, self.unwrapped = env.reset, env.step, env.unwrapped
         self._env = env
 
     def _enter(self) -> Any:
@@ -185,7 +201,9 @@ def frame_case(
     kwargs = {"camera_id": options["camera"]} if "camera" in options else {}
 
     def make(size: Size | None) -> Any:
-        return make_rendered(task_id, size, **kwargs)
+        env = make_rendered(task_id, size, **kwargs)
+        assign(env.unwrapped.model, options.get("options", {}))
+        return env
 
     return FrameCase(task_id, make, label, size, {"seeds": [5], **options}, is_slow)
 
@@ -196,6 +214,9 @@ FRAMES = [
     # Gymnasium enlarges the buffer of the model from 640 x 480.
     frame_case("Ant-v5", "larger than the buffer of the model", (40, 700), steps=(0,)),
     frame_case("HalfCheetah-v5", "camera of the model", camera=0, steps=(0, 3)),
+    frame_case(
+        "HalfCheetah-v5", "own parameters", steps=(0, 30), options={"gravity": (0.0, 0.0, -3.0), "density": 50.0}
+    ),
     # Gymnasium's camera looks at the centre of what exists when it renders the first frame.
     frame_case("Swimmer-v5", "camera stays where the first frame put it", steps=(20, 90)),
     *(frame_case(task_id, "every task", size, is_slow=True) for task_id in IDS for size in (None, SMALL)),

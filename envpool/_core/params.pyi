@@ -1,0 +1,12 @@
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from envpool._core.pool import Pool
+
+DTYPES: tuple[np.dtype[Any], ...]
+
+def set_params(pool: Pool, values: Sequence[tuple[int, npt.NDArray[Any]]], env_ids: Any) -> None: ...
+def get_params(pool: Pool, env_ids: Any, in_force: bool) -> list[npt.NDArray[Any]]: ...

@@ -1,0 +1,251 @@
+"""Parameters of envs: new values wait in the engine, and a worker puts them into force when it resets the env.
+
+`param_values` has one row per env for each parameter. The rows of an env mean something only while `param_pending` is
+set. They belong to the consumer while the env is idle, and to the thread that steps the env while it is in flight.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from libc.math cimport isfinite
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from libc.string cimport memcpy, memset
+
+from envpool._core.atomic cimport ep_add_sc32
+from envpool._core.calls cimport begin_params, has_failures
+from envpool._core.env_ids cimport as_ids, check_idle, checked_ids
+from envpool._core.failures cimport failure_text
+from envpool._core.guard cimport NOTHING_ELSE, enter
+from envpool._core.layout cimport field_at, row_items
+from envpool._core.pool cimport Pool
+from envpool._core.structs cimport Engine
+from envpool.env cimport (
+    ENVPOOL_BOOL, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT8, ENVPOOL_INT32, ENVPOOL_INT64, ENVPOOL_MAX_BATCH,
+    envpool_field, envpool_params,
+)
+
+from envpool._core.definition import DTYPES
+from envpool.errors import ConfigError
+
+cnp.import_array()
+
+
+# ---- reading and setting ---------------------------------------------------------------------------------------------
+
+cdef int read_in_force(Engine* e, const int32_t* ids, int64_t n, void** values) except -1:
+    """Writes the parameters in force of idle envs to arrays by env id; none, if the env definition has none."""
+    cdef envpool_params call
+    cdef int32_t errors[ENVPOOL_MAX_BATCH]
+    cdef int64_t start
+    cdef int32_t i, k
+    if e.env_def.num_params == 0:
+        return 0
+    for start in range(0, n, ENVPOOL_MAX_BATCH):
+        k = <int32_t>min(n - start, <int64_t>ENVPOOL_MAX_BATCH)
+        memset(errors, 0, k * sizeof(int32_t))
+        begin_params(&call, ids + start, k, values, errors)
+        if has_failures(e.env_def.get_params(e.state, &call), errors, k):
+            for i in range(k):
+                if errors[i]:
+                    text = failure_text(e, ids[start + i], errors[i])
+                    raise RuntimeError(f"the parameters of env {ids[start + i]} could not be read: {text}")
+    return 0
+
+
+cdef int complete_rows(Engine* e, const int32_t* ids, int64_t n) except -1:
+    """Lets the rows of idle envs contain what is in force, except for envs whose parameters are pending."""
+    cdef int64_t i
+    for i in range(n):
+        if not e.param_pending[ids[i]]:
+            read_in_force(e, ids + i, 1, e.param_values)
+    return 0
+
+
+cdef void note_pending(Engine* e, int32_t id, bint is_pending) noexcept:
+    if e.param_pending[id] != is_pending:
+        e.param_pending[id] = is_pending
+        ep_add_sc32(&e.params_pending, 1 if is_pending else -1)
+
+
+def set_params(Pool pool, values, env_ids):
+    """Let idle envs have other parameters from their next reset on; see ``EnvPool.set_params``.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    values : sequence of (int, numpy.ndarray)
+        Parameters, by their index in the table of the env definition: C-contiguous arrays (n, *shape) or, for the same
+        value in all envs, (1, *shape), in the dtype of the parameter, whose elements are within the bounds.
+    env_ids : array_like of int or None
+        (n,) ids; None for all envs.
+    """
+    cdef int visit = enter(pool.guard, NOTHING_ELSE, b"set_params")
+    cdef Engine* e = pool.engine
+    cdef cnp.ndarray ids, array
+    cdef const int32_t* id
+    cdef const char* source
+    cdef int64_t i, n, row, stride
+    cdef int k
+    try:
+        ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
+        id, n = <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0]
+        given = list(values)
+        for _, array in given:
+            if array.shape[0] not in (1, n):
+                raise ConfigError(
+                    f"{array.shape[0]} values were given for {n} envs: pass one value, or one value per env"
+                )
+        pool.guard.check_open()
+        check_idle(e, id, n, False, "env_ids")
+        if not given:
+            return
+        complete_rows(e, id, n)
+        for k, array in given:
+            row = e.param_bytes[k]
+            stride = 0 if array.shape[0] == 1 else row
+            source = <const char*>cnp.PyArray_DATA(array)
+            for i in range(n):
+                memcpy(<char*>e.param_values[k] + id[i] * row, source + i * stride, row)
+        for i in range(n):
+            note_pending(e, id[i], True)
+    finally:
+        pool.end_visit(visit)
+
+
+def get_params(Pool pool, env_ids, bint in_force):
+    """Return the parameters of idle envs; see ``EnvPool.get_params``.
+
+    Parameters
+    ----------
+    pool, env_ids
+        See `set_params`.
+    in_force : bool
+        If True, the parameters of the current episode; otherwise those of the next one.
+
+    Returns
+    -------
+    list of numpy.ndarray
+        One array (n, *shape) per parameter.
+    """
+    cdef int visit = enter(pool.guard, NOTHING_ELSE, b"get_params")
+    cdef Engine* e = pool.engine
+    cdef cnp.ndarray ids, array
+    cdef const envpool_field* f
+    cdef void* values[64]
+    cdef int32_t k, d
+    try:
+        ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
+        arrays = []
+        for k in range(e.env_def.num_params):
+            f = field_at(e.env_def, e.env_def.params, k)
+            array = np.empty((e.num_envs, *[f.shape[d] for d in range(f.ndim)]), DTYPES[f.dtype])
+            values[k] = cnp.PyArray_DATA(array)
+            arrays.append(array)
+        pool.guard.check_open()
+        check_idle(e, <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0], False, "env_ids")
+        read_in_force(e, <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0], values)
+        if not in_force:
+            overlay_pending(e, <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0], values)
+        return [array[ids] for array in arrays]
+    finally:
+        pool.end_visit(visit)
+
+
+cdef void overlay_pending(const Engine* e, const int32_t* ids, int64_t n, void** values) noexcept:
+    cdef int64_t i, row
+    cdef int32_t k
+    for i in range(n):
+        if e.param_pending[ids[i]]:
+            for k in range(e.env_def.num_params):
+                row = e.param_bytes[k]
+                memcpy(<char*>values[k] + ids[i] * row, <const char*>e.param_values[k] + ids[i] * row, row)
+
+
+# ---- saved states ----------------------------------------------------------------------------------------------------
+
+cdef int64_t params_size(const Engine* e) noexcept:
+    """Returns the bytes that a state needs for all parameters of one env: a multiple of 16, so that what follows is
+    aligned."""
+    cdef int64_t size = 0
+    cdef int32_t k
+    for k in range(e.env_def.num_params):
+        size += e.param_bytes[k]
+    return (size + 15) & ~<int64_t>15
+
+
+cdef int save_params(Engine* e, int32_t id, char* saved) except -1:
+    """Writes the parameters that the next episode of an idle env will have, params_size() bytes."""
+    cdef int32_t k
+    memset(saved, 0, params_size(e))
+    complete_rows(e, &id, 1)
+    for k in range(e.env_def.num_params):
+        memcpy(saved, <const char*>e.param_values[k] + id * e.param_bytes[k], e.param_bytes[k])
+        saved += e.param_bytes[k]
+    return 0
+
+
+cdef void restore_params(Engine* e, int32_t id, const char* saved) noexcept:
+    """Makes parameters pending that are allowed; without any (NULL), none are pending afterwards."""
+    cdef int32_t k
+    if saved != NULL:
+        for k in range(e.env_def.num_params):
+            memcpy(<char*>e.param_values[k] + id * e.param_bytes[k], saved, e.param_bytes[k])
+            saved += e.param_bytes[k]
+    note_pending(e, id, saved != NULL)
+
+
+cdef int copy_params(Engine* e, int32_t source, int32_t target) except -1:
+    """Makes the parameters of the next episode of an idle env pending for another one."""
+    cdef int64_t row
+    cdef int32_t k
+    complete_rows(e, &source, 1)
+    for k in range(e.env_def.num_params):
+        row = e.param_bytes[k]
+        memcpy(<char*>e.param_values[k] + target * row, <const char*>e.param_values[k] + source * row, row)
+    note_pending(e, target, True)
+    return 0
+
+
+cdef bint are_allowed(const Engine* e, const char* saved) noexcept:
+    """Whether the parameters of one env, which may be forged, are finite and within their bounds."""
+    cdef const envpool_field* f
+    cdef int64_t i, items
+    cdef int32_t k
+    cdef double value
+    for k in range(e.env_def.num_params):
+        f = field_at(e.env_def, e.env_def.params, k)
+        items = row_items(f)
+        for i in range(items):
+            value = element(saved, f.dtype, i)
+            if not isfinite(value) or (f.dtype == ENVPOOL_BOOL and not 0 <= value <= 1):
+                return False
+            if f.num_low and not value >= f.low[i if f.num_low > 1 else 0]:
+                return False
+            if f.num_high and not value <= f.high[i if f.num_high > 1 else 0]:
+                return False
+        saved += e.param_bytes[k]
+    return True
+
+
+cdef double element(const char* data, int32_t dtype, int64_t i) noexcept:
+    """Returns an element of an array that need not be aligned."""
+    cdef int32_t int32 = 0
+    cdef int64_t int64 = 0
+    cdef float float32 = 0
+    cdef double float64 = 0
+    if dtype == ENVPOOL_FLOAT64:
+        memcpy(&float64, data + i * 8, 8)
+        return float64
+    if dtype == ENVPOOL_FLOAT32:
+        memcpy(&float32, data + i * 4, 4)
+        return float32
+    if dtype == ENVPOOL_INT64:
+        memcpy(&int64, data + i * 8, 8)
+        return <double>int64
+    if dtype == ENVPOOL_INT32:
+        memcpy(&int32, data + i * 4, 4)
+        return int32
+    if dtype == ENVPOOL_INT8:
+        return (<const int8_t*>data)[i]
+    return (<const uint8_t*>data)[i]

@@ -1,0 +1,9 @@
+"""What a worker does to an env before it steps or resets it: see pending.pyx."""
+
+from libc.stdint cimport int32_t
+
+from envpool._core.structs cimport Engine
+
+cdef bint apply_seeds(Engine* e, const int32_t* ids, int32_t n, int32_t* errors) noexcept nogil
+cdef bint apply_params(Engine* e, const int32_t* ids, int32_t n, const int32_t* resets, int32_t num_resets,
+                       int32_t* errors) noexcept nogil
