@@ -114,14 +114,34 @@ class Param:
         link = "of " if bounds and bounds[0].startswith("at") else ""
         return f"{kind} {link}{' and '.join(bounds)}" if bounds else kind
 
+    def bounds(self) -> str:
+        """Return a short text about the allowed values, for tables."""
+        if self.choices:
+            return ", ".join(map(str, self.choices))
+        limits = [self._limit(self.low, -np.inf), self._limit(self.high, np.inf)]
+        excluded = " and ".join(text for text, is_excluded in limits if is_excluded)
+        (low, _), (high, _) = limits
+        text = (
+            f"{low} to {high}" if low and high else f"at least {low}" if low else f"at most {high}" if high else "any"
+        )
+        return f"{text} ({excluded} excluded)" if excluded else text
+
     def _bound(self, value: float, outside: float) -> str:
         """Return the text about a bound, given the infinity on its outer side; no text if there is no bound."""
+        text, is_excluded = self._limit(value, outside)
+        if is_excluded:
+            return f"{'greater' if outside < 0 else 'less'} than {text}"
+        return f"at {'least' if outside < 0 else 'most'} {text}" if text else ""
+
+    def _limit(self, value: float, outside: float) -> tuple[str, bool]:
+        """Return the text of the number that bounds the values, and whether it is excluded."""
         if not np.isfinite(value):
-            return ""
+            return "", False
         limit = float(np.nextafter(value, outside))
-        if self.dtype.kind == "f" and len(repr(limit)) < len(repr(float(value))):  # a result of above() or below()
-            return f"{'greater' if outside < 0 else 'less'} than {limit + 0.0:g}"
-        return f"at {'least' if outside < 0 else 'most'} {value:g}"
+        text = f"{limit + 0.0:g}"
+        if self.dtype.kind == "f" and float(text) == limit and len(repr(limit)) < len(repr(float(value))):
+            return text, True  # a result of above() or below()
+        return f"{value:g}", False
 
 
 def above(value: float) -> float:

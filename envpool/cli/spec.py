@@ -84,10 +84,10 @@ def parameters(spec: EnvSpec) -> str:
     """Return a table of the parameters with their values; the default is next to each value that differs from it."""
     rows = []
     for name, param in spec.param_spec.items():
-        value, default = value_text(getattr(spec.config, name)), value_text(param.default)
+        given, default = getattr(spec.config, name), value_text(param.default)
+        value = default if given is None else value_text(given)
         shown = default if value == default else f"{value}  (default {default})"
-        allowed = f"{bound(param.low)} to {bound(param.high)}"
-        rows.append((name, str(param.dtype), str(param.shape), shown, allowed, param.unit or "-", param.text))
+        rows.append((name, str(param.dtype), str(param.shape), shown, param.bounds(), param.unit or "-", param.text))
     return table(("name", "dtype", "shape", "value", "allowed", "unit", "meaning"), rows, "lllllll", indent="  ")
 
 

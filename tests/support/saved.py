@@ -6,6 +6,7 @@ import numpy as np
 
 import envpool
 from envpool.states import EnvStates
+from tests.support.results import leaves
 
 HEADER = struct.Struct("<8sIIq16sIIII")  # magic, format, prefix, env bytes, options, state version, two lengths, zero
 CORE = struct.Struct("<QiBB18x")  # seed, elapsed steps, reset, pending seed
@@ -53,4 +54,4 @@ def play(pool, steps=20, seed=0):
         actions = rng.integers(0, space.n, (steps, pool.num_envs)).astype(space.dtype)
     else:
         actions = rng.uniform(space.low, space.high, (steps, pool.num_envs, *space.shape)).astype(space.dtype)
-    return [np.copy(pool.step(a)[0]).tolist() for a in actions]
+    return [{path: array.tolist() for path, array in leaves(pool.step(a)[0])} for a in actions]
