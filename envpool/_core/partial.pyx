@@ -341,7 +341,7 @@ cdef class PartialBatches:
         cdef RecvRequest request
         cdef int64_t rows, left, deadline = 0
         cdef int32_t missing
-        request.ids = NULL if ids is None else <const int32_t*>cnp.PyArray_DATA(ids)
+        request.ids = <const int32_t*>(NULL if ids is None else cnp.PyArray_DATA(ids))
         request.num_ids = 0 if ids is None else ids.shape[0]
         request.need = need
         request.timeout_ns = timeout_ns
