@@ -37,6 +37,9 @@ static inline void ep_gather_rows(const void *arg, int64_t first, int64_t last) 
     }
 }
 
-static inline void ep_gather_all(const ep_gather *job, int threads) { ep_split(job->count, 1, threads, ep_gather_rows, job); }
+/* Gathers all rows in `threads` parts. */
+static inline void ep_gather_all(const ep_gather *job, int threads) {
+  ep_split(job->count, 1, threads, ep_gather_rows, job);
+}
 
 #endif
