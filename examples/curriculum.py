@@ -62,8 +62,8 @@ def train(args, has_curriculum):
     options = ppo.Args(task=TASK, seed=args.seed, total_timesteps=args.total_timesteps)
     curriculum, rows = Curriculum(options.num_envs), []
     with envpool.make_gymnasium(TASK, num_envs=options.num_envs, seed=args.seed) as pool:
-        env = varied.Varied(pool, curriculum.choose if has_curriculum else lambda ids, terminated: {})
-        agent = ppo.Agent(env, options.hidden)
+        choose = curriculum.choose if has_curriculum else lambda ids, terminated: {}
+        agent = ppo.Agent(pool, options.hidden)
         per_update = options.num_envs * options.num_steps
 
         def after_update(step):
@@ -71,7 +71,7 @@ def train(args, has_curriculum):
                 returns = varied.evaluate(agent, TASK, args.episodes, args.seed + 1000)
                 rows.append((step, curriculum.difficulty.mean() if has_curriculum else 1.0, returns.mean()))
 
-        varied.learn(options, env, agent, after_update)
+        varied.learn(options, pool, choose, agent, after_update)
     return np.array(rows)
 
 

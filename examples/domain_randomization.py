@@ -47,9 +47,8 @@ def train(args, is_randomized):
     options = ppo.Args(seed=args.seed, total_timesteps=args.total_timesteps)
     rng = np.random.default_rng(args.seed)
     with envpool.make_gymnasium(TASK, num_envs=options.num_envs, seed=args.seed) as pool:
-        env = varied.Varied(pool, lambda ids, terminated: drawn(rng, len(ids)) if is_randomized else {})
-        agent = ppo.Agent(env, options.hidden)
-        varied.learn(options, env, agent)
+        agent = ppo.Agent(pool, options.hidden)
+        varied.learn(options, pool, lambda ids, terminated: drawn(rng, len(ids)) if is_randomized else {}, agent)
     return agent
 
 

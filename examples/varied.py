@@ -8,49 +8,55 @@ import envpool
 
 
 class Varied:
-    """A pool that gives environments new parameters whenever their episodes end.
+    """Steps that give environments new parameters whenever their episodes end.
 
     Parameters
     ----------
+    steps : envpool.Rollout or envpool.pool.EnvPool
+        What steps the environments.
     pool : envpool.pool.EnvPool
-        A sync pool with ``autoreset_mode="next_step"``: the step after the last one of an episode starts the next
-        episode, with the parameters that were set in between.
+        The pool: a sync one with ``autoreset_mode="next_step"``. The step after the last one of an episode starts the
+        next episode, with the parameters that were set in between.
     choose : callable
         ``choose(ids, terminated)`` returns the parameters of the next episodes of environments ``ids`` (n,), each
         (n,) by name. `terminated` (n,) says which of the last episodes ended other than by the time limit; it is None
         before the first episodes.
     """
 
-    def __init__(self, pool, choose):
-        self.pool, self.choose = pool, choose
-        self.single_observation_space, self.single_action_space = pool.observation_space, pool.action_space
+    def __init__(self, steps, pool, choose):
+        self.steps, self.pool, self.choose = steps, pool, choose
 
-    def reset(self):
-        """Start episodes in all environments."""
-        self.pool.set_params(self.choose(np.arange(self.pool.num_envs), None))
-        return self.pool.reset()
-
-    def step(self, actions):
+    def step(self, actions, **extras):
         """Step all environments."""
-        batch = self.pool.step(actions)
+        batch = self.steps.step(actions, **extras)
         terminated, truncated = batch[2:4]
         ended = np.flatnonzero(terminated | truncated)
         if len(ended):
             self.pool.set_params(self.choose(ended, terminated[ended]), ended)
         return batch
 
+    def finish(self, **extras):
+        """Return the steps of a rollout."""
+        return self.steps.finish(**extras)
 
-def learn(args, env, agent, after_update=lambda step: None):
+
+def start(pool, choose):
+    """Start the first episodes, and return the first observations."""
+    pool.set_params(choose(np.arange(pool.num_envs), None))
+    return pool.reset()[0]
+
+
+def learn(args, pool, choose, agent, after_update=lambda step: None):
     """Train an agent with PPO for `args.total_timesteps` steps, and return the returns of all episodes."""
     returns = ppo.Returns(args.num_envs, args.gamma)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
-    obs, _ = env.reset()
-    was_done = np.zeros(args.num_envs, bool)
-    data = ppo.Rollout(args, agent, obs)
+    obs = start(pool, choose)
+    data = ppo.Rollout(args, pool, agent, obs)
+    data.steps = Varied(data.steps, pool, choose)
     per_update = args.num_envs * args.num_steps
     for step in range(0, args.total_timesteps, per_update):
         optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - step / args.total_timesteps)
-        obs, was_done = data.collect(args, env, agent, returns, obs, was_done, step)
+        obs = data.collect(args, returns, obs, step)
         data.estimate_advantages(args.gamma, args.gae_lambda)
         ppo.update(args, agent, optimizer, data.transitions())
         after_update(step + per_update)

@@ -54,4 +54,7 @@ def play(pool, steps=20, seed=0):
         actions = rng.integers(0, space.n, (steps, pool.num_envs)).astype(space.dtype)
     else:
         actions = rng.uniform(space.low, space.high, (steps, pool.num_envs, *space.shape)).astype(space.dtype)
-    return [{path: array.tolist() for path, array in leaves(pool.step(a)[0])} for a in actions]
+    results = (dict(leaves(pool.step(a)[0])) for a in actions)
+    return [
+        {path: array.tolist() for path, array in obs.items()} if "" not in obs else obs[""].tolist() for obs in results
+    ]

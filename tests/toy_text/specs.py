@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from gymnasium.envs.toy_text.frozen_lake import MAPS as upstream_maps
 
 import envpool
 from envpool.errors import ConfigError
@@ -84,7 +83,7 @@ def spec(task_id: str) -> SpecCase:
     """Return the case of a task."""
     options = DEFAULTS[task_id] | NEW_OPTIONS.get(env_name(task_id), {})
     if env_name(task_id) == "FrozenLake":
-        options["desc"] = tuple(tuple(row.encode()) for row in upstream_maps[f"{options['size']}x{options['size']}"])
+        options["desc"] = None  # the map of `map_name` or `size`
     space, _ = spaces_of(task_id)
     obs = (np.float32 if env_name(task_id) == "Catch" else np.int32, list(space.shape) or [-1])
     state = {"obs": obs} | {f"info:{key}": array for key, array in INFO.get(env_name(task_id), {}).items()}

@@ -1,11 +1,14 @@
-"""The dm specs, info arrays and single-cell maps of toy text."""
+"""The dm specs, info arrays and maps of toy text."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 from dm_env import specs
 from gymnasium import spaces
+from gymnasium.envs.toy_text.frozen_lake import MAPS
 
 import envpool
 from tests.toy_text.specs import DEFAULTS, INFO, env_name, spaces_of
@@ -58,3 +61,17 @@ def test_single_cell() -> None:
         for action in range(4):
             obs, reward, terminated, _, _ = pool.step(np.full(4, action, np.int32))
             assert not obs.any() and not reward.any() and not terminated.any()
+
+
+@pytest.mark.parametrize(
+    ("task_id", "options", "name"),
+    [
+        ("FrozenLake-v1", {}, "4x4"),
+        ("FrozenLake8x8-v1", {}, "8x8"),
+        ("FrozenLake-v1", {"size": 8}, "8x8"),
+        ("FrozenLake8x8-v1", {"map_name": "4x4"}, "4x4"),
+    ],
+)
+def test_default_maps(task_id: str, options: dict[str, Any], name: str) -> None:
+    param = envpool.make_spec(task_id, **options).param_spec["desc"]
+    assert [bytes(row).decode() for row in param.default] == MAPS[name]
