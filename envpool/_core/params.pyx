@@ -21,7 +21,7 @@ from envpool._core.pool cimport Pool
 from envpool._core.structs cimport Engine
 from envpool.env cimport (
     ENVPOOL_BOOL, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT8, ENVPOOL_INT32, ENVPOOL_INT64, ENVPOOL_MAX_BATCH,
-    envpool_field, envpool_params,
+    ENVPOOL_MAX_FIELDS, envpool_field, envpool_params,
 )
 
 from envpool._core.definition import DTYPES
@@ -132,7 +132,7 @@ def get_params(Pool pool, env_ids, bint in_force):
     cdef Engine* e = pool.engine
     cdef cnp.ndarray ids, array
     cdef const envpool_field* f
-    cdef void* values[64]
+    cdef void* values[ENVPOOL_MAX_FIELDS]
     cdef int32_t k, d
     try:
         ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
