@@ -18,6 +18,7 @@ from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 
 sys.path.insert(0, str(Path(__file__).parent / "scripts"))
+import toolchain
 from native_build import Build, Unavailable
 
 # Bit-exactness depends on these flags: they forbid contraction to FMA, folding of pow(x, 2) and vectorisation of
@@ -121,7 +122,9 @@ def needs_of(source: Path) -> ModuleType | None:
 
 
 class BuildExt(build_ext):
-    """Adds the build requirements of families, and skips extensions whose requirements are unavailable."""
+    """Adds the build requirements of families, skips extensions whose requirements are unavailable, shows progress."""
+
+    done = 0
 
     def build_extension(self, ext: Extension) -> None:
         """Compile an extension."""
@@ -133,12 +136,18 @@ class BuildExt(build_ext):
         except Unavailable as reason:
             ext.optional = True
             self.warn(f"{ext.name} is left out: {reason}")
+        self.done += 1
+        print(f"[{self.done}/{len(self.extensions)}] {ext.name}", flush=True)
 
     def copy_extensions_to_source(self) -> None:
         """Copy every extension into the tree with --inplace, since a newer one there may be of another profile."""
         self.force = True
         super().copy_extensions_to_source()
 
+
+if "sdist" not in sys.argv:
+    toolchain.check()
+    toolchain.use_ccache()
 
 setup(
     packages=[*find_packages(include=["envpool*"]), "envpool.include"],

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from envpool import distribution as _distribution
 from envpool import machine as _machine  # noqa: F401  # It records the CPUs of this thread before OpenMP can bind it.
 from envpool.gymnasium_ids import install as _install_gymnasium_ids
 from envpool.registration import list_all_envs, make, make_dm, make_gym, make_gymnasium, make_spec, register
@@ -53,4 +54,5 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'envpool' has no attribute {name!r}")
 
 
+_distribution.warn_of_others(Path(__file__).parents[1])
 _install_gymnasium_ids()

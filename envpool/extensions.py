@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
+from envpool.distribution import NAME
+
 
 def load_compiled(module: str, requirements: str = "") -> ModuleType:
     """Import a module that this build of the package may lack.
@@ -29,6 +31,6 @@ def load_compiled(module: str, requirements: str = "") -> ModuleType:
             raise
         raise ImportError(
             f"{module} is not in this build of envpool: its sources could not be downloaded, or they did not compile. "
-            f"{requirements and requirements + ' '}`pip install -v --no-binary envpool envpool` builds it again and "
+            f"{requirements and requirements + ' '}`pip install -v --no-binary {NAME} {NAME}` builds it again and "
             "says what is missing"
         ) from error

@@ -14,6 +14,7 @@ import numpy as np
 from envpool._core.env_ids import as_ids
 from envpool.autoreset import core_code
 from envpool.containment import nanoseconds
+from envpool.distribution import install
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
 from envpool.machine import cpu_limit, numa_nodes, process_cpus
 from envpool.random_actions import SamplesActions
@@ -216,7 +217,7 @@ class EnvPool(SamplesActions, StatefulPool):
         try:
             import jax.ffi  # noqa: F401
         except ImportError as error:
-            raise ImportError(f"xla() needs jax: `pip install 'envpool[jax]'` ({error})") from error
+            raise ImportError(f"xla() needs jax: {install('jax')} ({error})") from error
         from envpool.xla.functions import make_functions
 
         return make_functions(self)

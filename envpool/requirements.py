@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-#: Name of this distribution, and of the package that it installs.
-NAME = "envpool"
+from envpool.distribution import NAME
+
 REQUIREMENT = re.compile(
     r"(?P<name>[\w.-]+)\s*(\[[^]]*\])?\s*(?P<versions>[^;]*)(;.*extra\s*==\s*[\"'](?P<extra>[^\"']+))?"
 )

@@ -1,6 +1,6 @@
 """PPO of RLlib on a pool, with its new API stack.
 
-    pip install "envpool[rllib,examples]"
+    pip install "envpool-cython[rllib,examples]"
     python examples/rllib_ppo.py --plot rllib.png
 
 RLlib creates the environments with `gymnasium.make_vec`. Without the wrapper that records returns,

@@ -1,6 +1,6 @@
 """PPO of Stable-Baselines3 on a pool.
 
-    pip install "envpool[sb3,examples]"
+    pip install "envpool-cython[sb3,examples]"
     python examples/sb3_ppo.py --plot sb3.png
 
 Only one line is specific to a pool: `VecEnv` of envpool.adapters.sb3 replaces `make_vec_env`.

@@ -1,6 +1,6 @@
 """PPO of Tianshou on a pool.
 
-    pip install "envpool[tianshou,examples]"
+    pip install "envpool-cython[tianshou,examples]"
     python examples/tianshou_ppo.py --plot tianshou.png
 
 Tianshou's Collector takes a pool directly, and resets the environments whose episodes have ended.

@@ -88,7 +88,7 @@ def sdist(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wheel(sdist, tmp_path_factory):
-    """Return the path of a wheel built from the sdist, in isolation: without jax."""
+    """Return the path of a wheel built from the sdist, in isolation."""
     folder = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, sdist)
     return next(folder.glob("*.whl"))
@@ -109,10 +109,10 @@ def installed(wheel, tmp_path_factory):
 def test_the_sdist_holds_every_source(sdist):
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert sdist.name == f"envpool-{envpool.__version__}.tar.gz"
+    assert sdist.name == f"envpool_cython-{envpool.__version__}.tar.gz"
     for folder in ("envpool", "include", "tests", "examples"):
         assert sources(folder) <= names
-    assert {"setup.py", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"} <= names
+    assert {"setup.py", "pyproject.toml", "README.md", "LICENSE", "LICENSE.GPL-2", "CHANGELOG.md"} <= names
     assert not [name for name in names if name.startswith(("build/", "out/")) or name.endswith((".so", ".pyc"))]
     assert not [name for name in names if name.endswith(".c") and str(Path(name).with_suffix(".pyx")) in names]
 
@@ -125,23 +125,23 @@ def test_the_wheel_holds_what_is_needed_and_no_more(wheel):
     built = {n for n in names if n.endswith(".so")}
     pyx = {n for n in sources("envpool") if n.endswith(".pyx")}
     generated = {"envpool/_cython.pyx"}  # Cython's utility code, which all modules share
-    assert {n.partition(".")[0] + ".pyx" for n in built} == pyx - {"envpool/xla/bridge.pyx"} | generated
+    assert {n.partition(".")[0] + ".pyx" for n in built} == pyx | generated
     assert {n for n in sources("envpool") if n.endswith((".py", ".pxd", ".pyi"))} | {"envpool/py.typed"} <= names
     headers = {f"envpool/{n}" for n in sources("include")}
-    info = f"envpool-{envpool.__version__}.dist-info/"
+    info = f"envpool_cython-{envpool.__version__}.dist-info/"
     allowed = headers | built | sources("envpool") - pyx | {"envpool/py.typed"}
     assert headers <= names
     assert {n for n in names if not n.startswith(info)} <= allowed
-    assert f"{info}licenses/LICENSE" in names
+    assert {f"{info}licenses/LICENSE", f"{info}licenses/LICENSE.GPL-2"} <= names
     assert metadata["Version"] == envpool.__version__
-    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata["License-Expression"] == "Apache-2.0 AND GPL-2.0-only"
 
 
 @pytest.mark.slow
 def test_the_installed_package_works(installed, tmp_path):
     code = """
 import importlib.metadata, pathlib, envpool
-assert importlib.metadata.version("envpool") == envpool.__version__
+assert importlib.metadata.version("envpool-cython") == envpool.__version__
 assert "site-packages" in envpool.__file__ and "site-packages" in envpool.get_include()
 assert pathlib.Path(envpool.get_include(), "envpool", "env.h").is_file()
 for name in envpool.list_all_envs():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from envpool.distribution import install
+
 
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
@@ -23,4 +25,4 @@ def needs(extra: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise ImportError(f"envpool.adapters.{extra} needs {error.name}: pip install 'envpool[{extra}]'") from error
+        raise ImportError(f"envpool.adapters.{extra} needs {error.name}: {install(extra)}") from error

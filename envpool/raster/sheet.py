@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from envpool.distribution import install
+
 Image = npt.NDArray[np.uint8]
 
 
@@ -38,7 +40,7 @@ def pygame_for(what: str) -> Any:
     try:
         import pygame
     except ImportError as error:
-        raise ImportError(f"frames of {what} need pygame-ce: pip install 'envpool[render]'") from error
+        raise ImportError(f"frames of {what} need pygame-ce: {install('render')}") from error
     return pygame
 
 

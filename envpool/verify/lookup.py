@@ -10,11 +10,12 @@ from typing import Any
 
 import gymnasium
 
+from envpool.distribution import install
 from envpool.extensions import load_compiled
 from envpool.registry import registry
 from envpool.verify.oracle import Oracle
 
-INSTALL = "pip install 'envpool[verify]'"
+INSTALL = install("verify")
 
 
 class MissingUpstreamError(ImportError):

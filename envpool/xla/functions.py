@@ -15,8 +15,7 @@ from envpool.extensions import load_compiled
 
 bridge: Any = load_compiled(
     "envpool.xla.bridge",
-    "It is built where jax is installed: `pip install jax==0.10.2 cython mujoco numpy 'setuptools>=80'`, then "
-    "`pip install --no-build-isolation --no-binary envpool 'envpool[jax]'`. Otherwise",
+    "In a source tree, `pip install jax==0.10.2` comes first.",
 )
 
 #: Name under which the handlers are registered with XLA.

@@ -123,7 +123,7 @@ def test_a_problem_gives_status_1_and_names_the_way_out(monkeypatch, capsys, tmp
 
 
 def test_an_absent_extra_is_no_failure(monkeypatch, capsys):
-    a_section(monkeypatch, Finding("jax", "not installed", NOTE, "pip install 'envpool[jax]'"))
+    a_section(monkeypatch, Finding("jax", "not installed", NOTE, "pip install 'envpool-cython[jax]'"))
     assert main(["doctor"]) == 0
     assert capsys.readouterr().out.endswith("\nall that is installed works\n")
 
@@ -195,10 +195,10 @@ def test_extras_that_are_absent_incomplete_or_of_another_version(folder):
     }
     found = {name: extras.extra(name, required, {"thing-one": ""}) for name, required in rows.items()}
     assert found == {
-        "none": Finding("none", "not installed", NOTE, "pip install 'envpool[none]'"),
-        "some": Finding("some", "incomplete, without thing-two", NOTE, "pip install 'envpool[some]'"),
+        "none": Finding("none", "not installed", NOTE, "pip install 'envpool-cython[none]'"),
+        "some": Finding("some", "incomplete, without thing-two", NOTE, "pip install 'envpool-cython[some]'"),
         "other": Finding(
-            "other", "thing-one 1.5, where thing-one>=2 is required", NOTE, "pip install 'envpool[other]'"
+            "other", "thing-one 1.5, where thing-one>=2 is required", NOTE, "pip install 'envpool-cython[other]'"
         ),
         "good": Finding("good", "thing-one 1.5"),
     }
@@ -238,7 +238,8 @@ def test_dependencies_that_are_missing_wrong_or_broken(folder):
     ("name", "version", "text"),
     [
         ("other-pool", "3.1", "the distribution other-pool 3.1 installs a package of the same name"),
-        ("envpool", "1.2.5", "the installed distribution is envpool 1.2.5, but version 0.1.0 is imported"),
+        ("envpool", "1.2.5", "the distribution envpool 1.2.5 installs a package of the same name"),
+        ("envpool-cython", "3.1", "the installed distribution is envpool-cython 3.1, but version 0.1.0 is imported"),
     ],
 )
 def test_a_distribution_with_a_package_of_the_same_name(name, version, text, folder):

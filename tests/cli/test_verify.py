@@ -229,7 +229,8 @@ def test_other_versions_are_named(monkeypatch, capsys):
     assert main(["verify", "CartPole-v1", "--steps", "3"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert (
-        "envpool equals other versions: gymnasium==1.4.0; to install them, run: pip install 'envpool[verify]'" in text
+        "envpool equals other versions: gymnasium==1.4.0; to install them, run: pip install 'envpool-cython[verify]'"
+        in text
     )
 
 
@@ -291,7 +292,7 @@ def test_a_glob_names_what_is_missing_and_goes_on(monkeypatch, capsys):
     out = " ".join(capsys.readouterr().out.split())
     assert (
         f"{TASK} cannot be compared" in out
-        and "(No module named 'simulator'); run: pip install 'envpool[verify]'" in out
+        and "(No module named 'simulator'); run: pip install 'envpool-cython[verify]'" in out
     )
     assert "every bit agrees (1 task) 1 task could not be compared: Altered-v0" in out
 
@@ -311,7 +312,7 @@ def test_a_difference_weighs_more_than_a_missing_package(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("error", "text"),
     [
-        (ImportError("No module named 'simulator'"), "run: pip install 'envpool[verify]'"),
+        (ImportError("No module named 'simulator'"), "run: pip install 'envpool-cython[verify]'"),
         (ValueError("no such thing"), "its upstream environment failed (ValueError: no such thing)"),
     ],
 )
@@ -336,7 +337,7 @@ def test_a_package_that_is_not_installed(module, task_id, tmp_path):
         [*COMMAND, "verify", task_id, "--steps", "2"], capture_output=True, text=True, env=environment(tmp_path)
     )
     assert done.returncode == 2
-    assert "pip install 'envpool[verify]'" in " ".join((done.stdout + done.stderr).split())
+    assert "pip install 'envpool-cython[verify]'" in " ".join((done.stdout + done.stderr).split())
     assert "Traceback" not in done.stderr
 
 

@@ -116,7 +116,7 @@ def test_mistakes(arguments, text, capsys, monkeypatch, tmp_path):
 def test_a_missing_encoder(module, monkeypatch, capsys, tmp_path):
     monkeypatch.setitem(sys.modules, module, None)
     assert watch("--out", tmp_path / "a.mp4") == 2
-    assert "pip install 'envpool[render]'" in capsys.readouterr().err
+    assert "pip install 'envpool-cython[render]'" in capsys.readouterr().err
 
 
 def test_what_was_seen_before_an_error_is_kept(tmp_path, capsys):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from envpool.distribution import install
 from envpool.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def new_figure(width: float, height: float) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'envpool[plot]'") from error
+        raise ImportError(f"plots need matplotlib: {install('plot')}") from error
     return Figure(figsize=(width, height), layout="constrained", dpi=150)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from envpool.cli.doctor.imports import import_errors
 from envpool.diagnosis import NOTE, PROBLEM, Finding
+from envpool.distribution import install
 from envpool.requirements import Requirement, requirements
 from envpool.window import check_windows
 
@@ -24,7 +25,7 @@ def findings() -> list[Finding]:
 
 def extra(name: str, required: Sequence[Requirement], errors: dict[str, str]) -> Finding:
     """Return the finding about an extra; it is a problem if an installed package cannot be imported."""
-    remedy = f"pip install 'envpool[{name}]'"
+    remedy = install(name)
     present = {r: version for r in required if (version := r.installed())}
     missing = [str(r) for r in required if r not in present]
     broken = [r for r in present if errors[r.name]]

@@ -9,7 +9,8 @@ from pathlib import Path
 import envpool
 from envpool.cli.doctor.imports import import_errors
 from envpool.diagnosis import PROBLEM, Finding
-from envpool.requirements import NAME, Requirement, requirements, source_tree
+from envpool.distribution import NAME, PACKAGE
+from envpool.requirements import Requirement, requirements, source_tree
 
 TITLE = "packages"
 
@@ -43,7 +44,7 @@ def dependency(required: Requirement, error: str) -> Finding:
 
 def distributions() -> list[Finding]:
     """Return the findings about distributions that install a package of envpool's name, other than this one."""
-    names = sorted(set(metadata.packages_distributions().get(NAME, ())))
+    names = sorted(set(metadata.packages_distributions().get(PACKAGE, ())))
     found = []
     for name in names:
         version = metadata.version(name)
@@ -58,4 +59,4 @@ def distributions() -> list[Finding]:
 
 def reinstall() -> str:
     """Return the command that installs this envpool again."""
-    return "pip install ." if source_tree() else "pip install --force-reinstall envpool"
+    return "pip install ." if source_tree() else f"pip install --force-reinstall --no-deps {NAME}"

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from envpool.cli.watch.tiling import Frame
+from envpool.distribution import install
 from envpool.errors import ConfigError
 
 SUFFIXES = (".mp4", ".gif", ".png")
-INSTALL = "pip install 'envpool[render]'"
+INSTALL = install("render")
 
 
 class Output(Protocol):

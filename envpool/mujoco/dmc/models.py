@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 from weakref import WeakValueDictionary
 
+from envpool.distribution import install
 from envpool.mujoco.base.model import Model, import_with_bindings, load_text
 
 #: The models in use, by the arguments of `load_model`. Compiling a model takes up to a second, and a spec and its pool
@@ -45,7 +46,7 @@ def load_model(domain: str, *args: Any, function: str = "get_model_and_assets", 
         except ImportError as error:
             raise ImportError(
                 f"the models of dm_control's tasks come from dm_control, which cannot be imported ({error}); "
-                "run: pip install 'envpool[dmc]'"
+                f"run: {install('dmc')}"
             ) from error
         result = getattr(module, function)(*args, **kwargs)
         xml, assets = result if isinstance(result, tuple) else (result, module.common.ASSETS)

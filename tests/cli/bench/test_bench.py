@@ -106,7 +106,7 @@ def test_thread_counts_end_at_the_available_cpus():
 def test_missing_matplotlib_names_the_way_out(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(["bench", "CartPole-v1", "--plot", str(tmp_path / "a.png")]) == 2
-    assert "pip install 'envpool[plot]'" in capsys.readouterr().err
+    assert "pip install 'envpool-cython[plot]'" in capsys.readouterr().err
 
 
 @pytest.fixture
