@@ -58,10 +58,13 @@ class EnvDefinition(Protocol):
         Parameters that each environment may have a value of its own for, in the order of the table that `build` passes
         to `define`. They are options as well: an option with one value per environment sets each environment's own. A
         default of None stands for the one that `resolve_params` fills in.
+    presets : mapping of str to mapping
+        Values of options by the name of the preset that sets them, see `envpool.presets`.
     """
 
     options: ClassVar[Mapping[str, Any]] = {}
     params: ClassVar[Mapping[str, Param]] = {}
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     @staticmethod
     def build(config: Any) -> Any:

@@ -142,6 +142,7 @@ class EnvRegistry:
             Id of the task, one of ``list_all_envs()``.
         **options
             Configuration of the task. ``seed`` is one int for all environments, or a sequence of num_envs ints.
+            ``preset`` names a set of options, see `envpool.presets`; options beside it take precedence.
 
         Raises
         ------
@@ -154,7 +155,9 @@ class EnvRegistry:
         """
         from envpool.render_options import check_render_options
 
-        spec = self._make_spec(self.find(task_id), options)
+        entry = self.find(task_id)
+        options = self._with_preset(entry, options)
+        spec = self._make_spec(entry, options)
         check_render_options(task_id, options)
         return spec
 
@@ -185,6 +188,7 @@ class EnvRegistry:
         entry = self.find(task_id)
         if env_type not in ENV_TYPES:
             raise ConfigError(f"env_type should be one of 'dm', 'gym', or 'gymnasium', got {env_type!r}")
+        options = self._with_preset(entry, options)
         gym_api = options.get("gym_api", "auto")
         is_legacy = wants_legacy_gym(env_type, gym_api)
         if is_legacy:
@@ -203,6 +207,13 @@ class EnvRegistry:
         from envpool.render_options import make_render_options
 
         return spec, make_render_options(spec, options)
+
+    def _with_preset(self, entry: TaskEntry, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options with those of the preset that they name, see `envpool.presets`."""
+        from envpool.presets import with_preset
+
+        definition = getattr(self.spec_class(entry), "definition", None)
+        return with_preset(entry.task_id, getattr(definition, "presets", {}), options)
 
     def _make_spec(self, entry: TaskEntry, options: Mapping[str, Any]) -> EnvSpec:
         """Return the spec of a task.

@@ -85,8 +85,12 @@ def parse_args(argv=None, args_class=Args):
     """Return the command line as Args."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for f in fields(args_class):
-        text = f.metadata["help"] + ("" if f.default is None else f" (default: {f.default})")
-        parser.add_argument(f"--{f.name.replace('_', '-')}", type=f.metadata["parse"], default=f.default, help=text)
+        flag, text = f"--{f.name.replace('_', '-')}", f.metadata["help"]
+        if f.default is False:
+            parser.add_argument(flag, action="store_true", help=text)
+        else:
+            text += "" if f.default is None else f" (default: {f.default})"
+            parser.add_argument(flag, type=f.metadata["parse"], default=f.default, help=text)
     return args_class(**vars(parser.parse_args(argv)))
 
 

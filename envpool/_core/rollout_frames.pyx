@@ -109,6 +109,10 @@ cdef class FrameStore:
                     )
 
 
+cdef inline bint overlap(const char* a, int64_t a_bytes, const char* b, int64_t b_bytes) noexcept:
+    return a < b + b_bytes and b < a + a_bytes
+
+
 def gather(RolloutLayout layout, RolloutMemory memory, str name, depth, cnp.ndarray ids, cnp.ndarray out, scale,
            num_threads):
     """Copy rows of an array of observations to `out`, on threads.
@@ -124,7 +128,8 @@ def gather(RolloutLayout layout, RolloutMemory memory, str name, depth, cnp.ndar
     ids : numpy.ndarray
         int64 (B,): ``slot * num_envs + env`` of each row.
     out : numpy.ndarray
-        (B, ...), C-contiguous, of the dtype of the array; or float32, if the array has bytes.
+        (B, ...), C-contiguous, of the dtype of the array; or float32, if the array has bytes. It must not overlap what
+        is read: the memory of the rollout and `ids`.
     scale : float or None
         Factor of the values of `out`, which is float32; None copies them as they are.
     num_threads : int
@@ -137,6 +142,11 @@ def gather(RolloutLayout layout, RolloutMemory memory, str name, depth, cnp.ndar
     cdef int64_t i, limit = lane.num_slots * layout.num_envs
     job.ids = <const int64_t*>cnp.PyArray_DATA(ids)
     job.count = cnp.PyArray_SIZE(ids)
+    job.out = cnp.PyArray_DATA(out)
+    if overlap(<char*>job.out, cnp.PyArray_NBYTES(out), memory.base, layout.num_bytes):
+        raise ConfigError("out overlaps the memory of the rollout: pass memory of its own")
+    if overlap(<char*>job.out, cnp.PyArray_NBYTES(out), <char*>job.ids, cnp.PyArray_NBYTES(ids)):
+        raise ConfigError("out overlaps ids: pass memory of its own")
     for i in range(job.count):
         if not 0 <= job.ids[i] < limit:
             raise ConfigError(f"ids[{i}] is {job.ids[i]}, allowed are 0 to {limit - 1}")
@@ -150,6 +160,5 @@ def gather(RolloutLayout layout, RolloutMemory memory, str name, depth, cnp.ndar
         job.index = <const int32_t*>(memory.base + layout.lanes[layout.find("rollout:numbers")].offset)
     job.casts = layout.dtypes[k] != (<object>out).dtype or scale is not None
     job.scale = 1 if scale is None else scale
-    job.out = cnp.PyArray_DATA(out)
     with nogil:
         ep_gather_all(&job, threads)

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+cimport cython
 cimport numpy as cnp
+from cpython.dict cimport PyDict_Copy
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
@@ -11,7 +13,18 @@ from envpool.adapters.lazy import LazyRows
 cnp.import_array()
 
 cdef enum:
-    FEW = 8     # dicts that cost less than a list that makes them later
+    FEW = 8         # dicts that cost less than a list that makes them later
+    MOST_DIMS = 8   # of buffers that are copied to without NumPy
+
+cdef dict EPISODE = {"episode_return": None, "episode_length": None}    # a copy of a dict costs less than a new one
+
+
+cdef dict about(double total, int64_t length):
+    """Returns the dict about an episode."""
+    cdef dict entry = PyDict_Copy(EPISODE)
+    entry["episode_return"] = total
+    entry["episode_length"] = length
+    return entry
 
 
 cdef class Episodes:
@@ -35,7 +48,7 @@ cdef class Episodes:
         self.lengths = <int64_t*>(self.returns + count)
 
     cdef dict dict_of(self, int64_t i):
-        return {"episode_return": self.returns[i], "episode_length": self.lengths[i]}
+        return about(self.returns[i], self.lengths[i])
 
     def row(self, int64_t i):
         """Return the dict of episode i, which must exist."""
@@ -55,24 +68,42 @@ cdef extern from *:
     int popcount "__builtin_popcountll"(unsigned long long word) nogil
 
 
-cdef inline int copy(object to, cnp.ndarray source) except -1:
-    """Copies an array of a pool, which is C-contiguous, into a buffer of the same shape."""
-    cdef cnp.ndarray buffer
-    if type(to) is cnp.ndarray:
-        buffer = <cnp.ndarray>to
-        if (cnp.PyArray_ISCARRAY(buffer) and cnp.PyArray_ISCARRAY_RO(source)
-                and cnp.PyArray_TYPE(buffer) == cnp.PyArray_TYPE(source)
-                and cnp.PyArray_NBYTES(buffer) == cnp.PyArray_NBYTES(source)):
-            memcpy(cnp.PyArray_DATA(buffer), cnp.PyArray_DATA(source), cnp.PyArray_NBYTES(source))
-            return 0
-    to[...] = source
-    return 0
+@cython.final
+cdef class Target:
+    """A buffer into which arrays of a pool are copied; what each step needs to know of it is determined once."""
+
+    cdef object buffer
+    cdef char* data                 # NULL: NumPy has to convert
+    cdef int ndim, typenum
+    cdef cnp.npy_intp dims[MOST_DIMS]
+    cdef int64_t num_bytes
+
+    def __init__(self, buffer):
+        cdef cnp.ndarray array
+        self.buffer = buffer
+        if type(buffer) is cnp.ndarray and cnp.PyArray_ISCARRAY(buffer) and cnp.PyArray_NDIM(buffer) <= MOST_DIMS:
+            array = <cnp.ndarray>buffer
+            self.data = <char*>cnp.PyArray_DATA(array)
+            self.ndim, self.typenum = cnp.PyArray_NDIM(array), cnp.PyArray_TYPE(array)
+            memcpy(self.dims, cnp.PyArray_DIMS(array), self.ndim * sizeof(cnp.npy_intp))
+            self.num_bytes = cnp.PyArray_NBYTES(array)
+
+    cdef int copy(self, object array) except -1:
+        cdef cnp.ndarray source = <cnp.ndarray?>array
+        if (self.data != NULL and cnp.PyArray_ISCARRAY_RO(source) and cnp.PyArray_TYPE(source) == self.typenum
+                and cnp.PyArray_NDIM(source) == self.ndim
+                and cnp.PyArray_CompareLists(cnp.PyArray_DIMS(source), self.dims, self.ndim)):
+            memcpy(self.data, cnp.PyArray_DATA(source), self.num_bytes)
+        else:
+            self.buffer[...] = source
+        return 0
 
 
 cdef inline cnp.ndarray column(object array, int typenum, int64_t n):
     """Returns an argument that must be a column of a batch."""
     cdef cnp.ndarray found = <cnp.ndarray?>array
-    if not cnp.PyArray_ISCARRAY_RO(found) or cnp.PyArray_TYPE(found) != typenum or cnp.PyArray_SIZE(found) != n:
+    if (not cnp.PyArray_ISCARRAY_RO(found) or cnp.PyArray_TYPE(found) != typenum or cnp.PyArray_NDIM(found) != 1
+            or cnp.PyArray_DIM(found, 0) != n):
         raise ValueError(f"expected a column of {n} rows of a batch, got {found.dtype} {array.shape}")
     return found
 
@@ -89,32 +120,49 @@ cdef class StepBuffers:
     cdef int64_t n
     cdef cnp.ndarray memory
     cdef double* returns            # by environment
+    cdef object pool_step
+    cdef Target observations, rewards, terminals, truncations
 
     def __init__(self, int64_t num_envs):
         self.n = num_envs
         self.memory = np.zeros(num_envs)
         self.returns = <double*>cnp.PyArray_DATA(self.memory)
 
+    def bind(self, pool_step, observations, rewards, terminals, truncations):
+        """Set where steps come from and where they go.
+
+        Parameters
+        ----------
+        pool_step : callable
+            ``pool_step(actions)`` is a result of a pool of the style "arrays": obs, reward, terminated, truncated,
+            ended, lengths.
+        observations, rewards, terminals, truncations : numpy.ndarray
+            The buffers, each of the shape of the array in the step.
+        """
+        self.pool_step = pool_step
+        self.observations, self.rewards = Target(observations), Target(rewards)
+        self.terminals, self.truncations = Target(terminals), Target(truncations)
+
     def reset(self):
         """Forget the rewards, since new episodes begin."""
         self.memory[...] = 0
 
-    def store(self, tuple step, observations, rewards, terminals, truncations):
-        """Copy a step into buffers.
-
-        Parameters
-        ----------
-        step : tuple of numpy.ndarray
-            A result of a pool of the style "arrays": obs, reward, terminated, truncated, ended, lengths.
-        observations, rewards, terminals, truncations : numpy.ndarray
-            The buffers, each of the shape of the array in the step.
+    def step(self, actions):
+        """Step the pool and copy the step into the buffers.
 
         Returns
         -------
-        list of dict
+        observations, rewards, terminals, truncations : numpy.ndarray
+            The buffers.
+        infos : list of dict
             ``episode_return`` and ``episode_length`` of the episodes that have ended, in the order of the rows. Many
             of them are a `LazyRows`.
         """
+        infos = self.store(<tuple?>self.pool_step(actions))
+        return (self.observations.buffer, self.rewards.buffer, self.terminals.buffer, self.truncations.buffer, infos)
+
+    cdef object store(self, tuple step):
+        """Copies a step into the buffers, and returns the dicts about the episodes that have ended."""
         obs, reward, terminated, truncated, ended, lengths = step
         cdef const float* gained = <const float*>cnp.PyArray_DATA(column(reward, cnp.NPY_FLOAT32, self.n))
         cdef const uint8_t* flags = <const uint8_t*>cnp.PyArray_DATA(column(ended, cnp.NPY_BOOL, self.n))
@@ -122,10 +170,10 @@ cdef class StepBuffers:
         cdef int64_t start, i, k = 0, count = 0
         cdef uint64_t bits
         cdef Episodes episodes
-        copy(observations, <cnp.ndarray?>obs)
-        copy(rewards, reward)
-        copy(terminals, <cnp.ndarray?>terminated)
-        copy(truncations, <cnp.ndarray?>truncated)
+        self.observations.copy(obs)
+        self.rewards.copy(reward)
+        self.terminals.copy(terminated)
+        self.truncations.copy(truncated)
         ep_add_rewards(self.returns, gained, self.n)
         for start in range(0, self.n, 64):
             count += popcount(ep_bits_of(flags + start, min(self.n - start, 64)))
@@ -137,7 +185,7 @@ cdef class StepBuffers:
                 i = start + ctz(bits)
                 bits &= bits - 1
                 if episodes is None:
-                    infos.append({"episode_return": self.returns[i], "episode_length": length[i]})
+                    infos.append(about(self.returns[i], length[i]))
                 elif k < count:     # the flags belong to the user, who may change them meanwhile
                     episodes.returns[k], episodes.lengths[k] = self.returns[i], length[i]
                     k += 1

@@ -73,8 +73,14 @@ class PufferEnv(pufferlib.PufferEnv):
             )
         self.num_agents = self.pool.num_envs
         self._seed = seed
-        self._store = StepBuffers(self.num_agents)
+        self._buffers = StepBuffers(self.num_agents)
         super().__init__(buf)
+        self._bind()
+
+    def _bind(self) -> None:
+        """Let steps go into the buffers that this object has now."""
+        to = self.observations, self.rewards, self.terminals, self.truncations
+        self._buffers.bind(self.pool.step, *to)
 
     def reset(self, seed: int | None = None) -> tuple[Any, list[dict[str, Any]]]:
         """Start new episodes in all environments; a seed reseeds their generators first."""
@@ -83,13 +89,13 @@ class PufferEnv(pufferlib.PufferEnv):
         (self.observations[:],) = self.pool.reset(seed=first)
         self.rewards[:] = 0
         self.terminals[:] = self.truncations[:] = False
-        self._store.reset()
+        self._buffers.reset()
+        self._bind()
         return self.observations, []
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, list[dict[str, Any]]]:
-        """Step all environments."""
-        to = self.observations, self.rewards, self.terminals, self.truncations
-        return *to, self._store.store(self.pool.step(actions), *to)
+        """Step all environments. The results go into the buffers that this object had in its last ``reset``."""
+        return self._buffers.step(actions)
 
     def notify(self) -> None:
         """Do nothing; PufferLib calls this method to notify environments that have something to do then."""

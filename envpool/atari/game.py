@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from envpool.atari.presets import PRESETS
 from envpool.atari.registration import GAMES
 from envpool.atari.roms import read_rom
 from envpool.errors import ConfigError
@@ -85,6 +86,7 @@ class Atari(EnvDefinition):
         "use_inter_area_resize": True,
         "gray_scale": True,
     }
+    presets: ClassVar[dict[str, dict[str, Any]]] = PRESETS
     params: ClassVar[dict[str, Param]] = {
         "frame_skip": Param(4, 1, 10_000, "", "emulated frames per step"),
         "mode": Param(-1, -1, text="mode of the game, numbered as in ALE; -1 is the game's default"),

@@ -65,7 +65,7 @@ def name_and_value(text: str) -> tuple[str, str]:
 
 
 def add_option_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the argument ``--option name=value`` to the parser of a command."""
+    """Add the arguments ``--option name=value`` and ``--preset name`` to the parser of a command."""
     parser.add_argument(
         "--option",
         metavar="NAME=VALUE",
@@ -75,6 +75,14 @@ def add_option_argument(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="set an option of the task, e.g. --option max_episode_steps=100; may be repeated "
         "(`envpool spec TASK` lists the options)",
+    )
+    parser.add_argument(
+        "--preset",
+        metavar="NAME",
+        dest="options",
+        type=lambda name: ("preset", name),
+        action="append",
+        help="set the options of a preset of the task, e.g. --preset dqn; --option takes precedence",
     )
 
 

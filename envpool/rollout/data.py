@@ -92,8 +92,8 @@ class RolloutData:
             (B,), ``step * N + env`` of each row, as for ``obs.reshape(T * N, ...)[ids]``.
         out : numpy.ndarray, optional
             (B, ...), C-contiguous, of the dtype of the observations; or float32, for uint8 observations. It may be the
-            memory of a torch tensor, ``tensor.numpy()``. By default the result is a new array. If the task has several
-            arrays of observations, there is no `out`.
+            memory of a torch tensor, ``tensor.numpy()``, but not that of the rollout or of `ids`. By default the result
+            is a new array. If the task has several arrays of observations, there is no `out`.
         scale : float, optional
             Factor of the values, for instance ``1 / 255``: each result is the float32 product of the value and the
             float32 factor. It needs uint8 observations. By default, the values are kept.
@@ -108,7 +108,8 @@ class RolloutData:
         Raises
         ------
         ConfigError, TypeError
-            Ids are out of range, `out` has a wrong dtype or shape, or the observations cannot be scaled.
+            Ids are out of range, `out` has a wrong dtype or shape or overlaps what is read, or the observations cannot
+            be scaled.
         """
         rows = checked_rows(ids, self.num_steps * len(self.lengths))
         if isinstance(self._obs_names, dict):

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "envpool/simd.h"
 #include "envpool/split.h"
@@ -40,19 +41,30 @@ typedef struct ep_rollout {
   int *is_bad;               /* becomes 1 if a result is not finite */
 } ep_rollout;
 
+/* Lets gcc hold flags in vector registers. It would take them apart in integer registers otherwise, but can be told. */
+#if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
+#define KEEP_AS_VECTORS(a, b, c) __asm__("" : "+x"(a), "+x"(b), "+x"(c))
+#else
+#define KEEP_AS_VECTORS(a, b, c) (void)0
+#endif
+
 /* Without this option, operations whose result is not selected might trap, so that selections become branches. It changes
  * no result. */
 #pragma GCC push_options
 #pragma GCC optimize("no-trapping-math")
 #define REAL float
+#define INTEGER int32_t
 #define NAMED(name) name##_32
 #include "recursions_of.h"
 #undef REAL
+#undef INTEGER
 #undef NAMED
 #define REAL double
+#define INTEGER int64_t
 #define NAMED(name) name##_64
 #include "recursions_of.h"
 #undef REAL
+#undef INTEGER
 #undef NAMED
 #pragma GCC pop_options
 

@@ -34,6 +34,48 @@ ENVPOOL_SIMD static int NAMED(gae_row)(const NAMED(row) *r, int64_t n, REAL gamm
   return bad;
 }
 
+/* 32 bytes of REAL, of integers of the same width, and the flags of as many columns. */
+typedef REAL NAMED(reals) __attribute__((vector_size(32)));
+typedef INTEGER NAMED(integers) __attribute__((vector_size(32)));
+typedef uint8_t NAMED(flags) __attribute__((vector_size(32 / sizeof(REAL))));
+enum { NAMED(LANES) = 32 / sizeof(REAL) };
+
+/* gae_row for n columns, a multiple of LANES, that all have the row. Then `next` are the values of the row after it as
+ * they lie in the rollout, and `before` is not needed. Written with vectors, since the compiler takes flags apart one by
+ * one: this takes less than half of the time. */
+ENVPOOL_SIMD static int NAMED(gae_full_row)(const NAMED(row) *row, int64_t n, REAL gamma, REAL decay) {
+  const NAMED(row) r = *row;
+  NAMED(integers) bad = {0};
+  for (int64_t i = 0; i < n; i += NAMED(LANES)) {
+    NAMED(flags) mask, terminated, truncated;
+    NAMED(reals) reward, value, next, final, carry;
+    memcpy(&mask, r.mask + i, sizeof(mask));
+    memcpy(&terminated, r.terminated + i, sizeof(mask));
+    memcpy(&truncated, r.truncated + i, sizeof(mask));
+    memcpy(&reward, r.reward + i, sizeof(value));
+    memcpy(&value, r.value + i, sizeof(value));
+    memcpy(&next, r.next + i, sizeof(value));
+    memcpy(&final, r.final + i, sizeof(value));
+    memcpy(&carry, r.carry + i, sizeof(value));
+    KEEP_AS_VECTORS(mask, terminated, truncated);
+    const NAMED(integers) is_on = __builtin_convertvector(mask, NAMED(integers)) != 0;
+    const NAMED(integers) is_over = __builtin_convertvector(terminated, NAMED(integers)) != 0;
+    const NAMED(integers) is_done = __builtin_convertvector(terminated | truncated, NAMED(integers)) != 0;
+    const NAMED(integers) after = ((NAMED(integers))final & is_done) | ((NAMED(integers))next & ~is_done);
+    const NAMED(reals) scaled = gamma * (NAMED(reals))after, faded = decay * carry;
+    const NAMED(reals) delta = (reward + (NAMED(reals))((NAMED(integers))scaled & ~is_over)) - value;
+    const NAMED(reals) sum = delta + (NAMED(reals))((NAMED(integers))faded & ~is_done), total = sum + value;
+    const NAMED(integers) advantage = (NAMED(integers))sum & is_on, target = (NAMED(integers))total & is_on;
+    memcpy(r.out + i, &advantage, sizeof(value));
+    memcpy(r.carry + i, &advantage, sizeof(value));
+    memcpy(r.out_2 + i, &target, sizeof(value));
+    bad |= (NAMED(reals))advantage - (NAMED(reals))advantage != 0;
+  }
+  int any = 0;
+  for (int k = 0; k < NAMED(LANES); k++) any |= bad[k] != 0;
+  return any;
+}
+
 ENVPOOL_SIMD static int NAMED(vtrace_row)(const NAMED(row) *r, int64_t n, REAL gamma, REAL lambda, REAL clip_rho,
                                           REAL clip_c, REAL clip_pg) {
   int bad = 0;
@@ -175,11 +217,36 @@ static int NAMED(block)(const ep_rollout *r, int64_t a, int64_t n) {
   return bad;
 }
 
+/* GAE of n columns, a multiple of LANES, that all have every row. */
+static int NAMED(gae_full_block)(const ep_rollout *r, int64_t a, int64_t n) {
+  REAL carry[EP_COLUMNS] = {0};
+  const REAL *next = (const REAL *)r->last_values + a;
+  int bad = 0;
+  for (int64_t t = r->steps - 1; t >= 0; t--) {
+    NAMED(row) row = NAMED(row_at)(r, t, a);
+    row.next = next;
+    row.carry = carry;
+    if (!row.final) row.final = next;
+    bad |= NAMED(gae_full_row)(&row, n, (REAL)r->gamma, (REAL)r->decay);
+    next = row.value;
+  }
+  return bad;
+}
+
+/* Returns how many of n columns from a on gae_full_block can do. */
+static int64_t NAMED(full_columns)(const ep_rollout *r, int64_t a, int64_t n) {
+  for (int64_t i = 0; i < n; i++)
+    if (r->recursion != EP_GAE || r->lengths[a + i] != r->steps) return 0;
+  return n - n % NAMED(LANES);
+}
+
 static void NAMED(ep_columns)(const void *job, int64_t first, int64_t last) {
   const ep_rollout *r = (const ep_rollout *)job;
   for (int64_t a = first; a < last; a += EP_COLUMNS) {
     const int64_t n = last - a < EP_COLUMNS ? last - a : EP_COLUMNS;
-    if (r->recursion == EP_NSTEP ? NAMED(nstep_block)(r, a, n) : NAMED(block)(r, a, n))
-      __atomic_store_n(r->is_bad, 1, __ATOMIC_RELAXED);
+    const int64_t full = NAMED(full_columns)(r, a, n);
+    int bad = full ? NAMED(gae_full_block)(r, a, full) : 0;
+    if (full < n) bad |= r->recursion == EP_NSTEP ? NAMED(nstep_block)(r, a, n) : NAMED(block)(r, a + full, n - full);
+    if (bad) __atomic_store_n(r->is_bad, 1, __ATOMIC_RELAXED);
   }
 }

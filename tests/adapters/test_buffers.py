@@ -11,17 +11,26 @@ def buffers(n, *shape, dtype=np.float32):
     return (np.full((n, *shape), 9, dtype), np.full(n, 9, np.float32), np.ones(n, bool), np.ones(n, bool))
 
 
+def bound(n, to):
+    """Return StepBuffers whose actions are the steps themselves."""
+    store = StepBuffers(n)
+    store.bind(lambda step: step, *to)
+    return store
+
+
 @pytest.mark.parametrize("num_envs", [1, 3, 64, 65, 200])
 @pytest.mark.parametrize("limit", [4, 500])
 def test_steps_and_episodes(num_envs, limit):
     """Few episodes and many, which end in the same step with the small limit."""
     with open_same_step_pool("CartPole-v1", num_envs, {"max_episode_steps": limit}, "a test", "arrays") as pool:
         assert len(pool.reset()) == 1
-        store, to = StepBuffers(num_envs), buffers(num_envs, 4)
+        to = buffers(num_envs, 4)
+        store = bound(num_envs, to)
         returns, seen = np.zeros(num_envs), 0
         for _ in range(60):
             step = pool.step(pool.sample_actions())
-            infos = store.store(step, *to)
+            *got, infos = store.step(step)
+            assert all(a is b for a, b in zip(got, to, strict=True))
             assert all(np.array_equal(a, b) for a, b in zip(to, step[:4], strict=True))
             returns += step[1]
             ended = np.flatnonzero(step[2] | step[3])
@@ -35,7 +44,8 @@ def test_steps_and_episodes(num_envs, limit):
         if limit == 500:
             store.reset()
             returns[:] = 0
-            infos = store.store(pool.step(pool.sample_actions()), *to)
+            store.bind(pool.step, *to)
+            *_, infos = store.step(pool.sample_actions())
             assert all(info["episode_return"] == 1 for info in infos)
 
 
@@ -45,7 +55,7 @@ def test_buffers_of_another_layout():
         pool.reset()
         step = pool.step(np.zeros(5, int))
         to = (np.zeros((5, 8))[:, ::2], np.zeros(5), np.zeros(5, np.uint8), np.zeros(10, bool)[::2])
-        StepBuffers(5).store(step, *to)
+        bound(5, to).step(step)
         assert all(np.array_equal(a, b) for a, b in zip(to, step[:4], strict=True))
 
 
@@ -53,21 +63,24 @@ def test_mistakes():
     with open_same_step_pool("CartPole-v1", 5, {}, "a test", "arrays") as pool:
         pool.reset()
         step = pool.step(np.zeros(5, int))
-    store = StepBuffers(4)
     with pytest.raises(ValueError, match=r"expected a column of 4 rows of a batch, got float32 \(5,\)"):
-        store.store(step, *buffers(4, 4))
-    store = StepBuffers(5)
+        bound(4, buffers(4, 4)).step(step)
     with pytest.raises(ValueError, match="broadcast"):
-        store.store(step, *buffers(3, 4))
+        bound(5, buffers(3, 4)).step(step)
+    store = bound(5, buffers(5, 4))
     with pytest.raises(ValueError, match="expected a column of 5 rows of a batch, got bool"):
-        store.store((step[0], step[2], *step[2:]), *buffers(5, 4))
+        store.step((step[0], step[2], *step[2:]))
     with pytest.raises(TypeError):
-        store.store((step[0], [1.0] * 5, *step[2:]), *buffers(5, 4))
+        store.step((step[0], [1.0] * 5, *step[2:]))
     with pytest.raises(ValueError, match="unpack"):
-        store.store(step[:3], *buffers(5, 4))
+        store.step(step[:3])
+    with pytest.raises(TypeError):
+        store.step((None, *step[1:]))
+    with pytest.raises(TypeError):
+        store.step(list(step))
     frozen = buffers(5, 4)
     frozen[0].flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
-        store.store(step, *frozen)
-    with pytest.raises(TypeError):
-        store.store((None, *step[1:]), *buffers(5, 4))
+        bound(5, frozen).step(step)
+    with pytest.raises(TypeError, match="not callable"):
+        StepBuffers(5).step(step)  # not bound

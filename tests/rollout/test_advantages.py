@@ -46,7 +46,7 @@ def call(module, name, required, **options):
     "options", [(), ("final_values",), ("mask",), ("lengths",), ("final_values", "mask", "lengths")]
 )
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("shape", [(1, 1), (7, 3), (20, 70), (0, 4), (5, 0)])
+@pytest.mark.parametrize("shape", [(1, 1), (7, 3), (20, 70), (3, 1061), (0, 4), (5, 0)])
 def test_bits_of_the_reference(name, options, dtype, shape):
     required, optional = rollout(*shape, dtype)
     chosen = {key: optional[key] for key in options}
@@ -146,6 +146,28 @@ def test_auto_reset_modes_agree():
         assert short > 30
         for mode in ("same_step", "disabled"):
             assert results[mode][i][:short].tobytes() == results["next_step"][i].tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_that_are_no_transitions_may_hold_anything_if_all_have_the_same_length(dtype):
+    """Whole vectors of columns, and columns that fill none."""
+    (rewards, *others), optional = rollout(12, 71, dtype)
+    del optional["lengths"]
+    expected = [a.tobytes() for a in gae(rewards, *others, **optional)]
+    rewards = np.where(optional["mask"], rewards, np.nan).astype(dtype)
+    truncated_only = others[3] & ~others[2]
+    optional["final_values"] = np.where(truncated_only, optional["final_values"], np.nan).astype(dtype)
+    assert [a.tobytes() for a in gae(rewards, *others, **optional)] == expected
+
+
+@pytest.mark.parametrize("column", [0, 7, 63, 64, 70])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_first_number_that_is_not_finite_is_named(column, dtype):
+    (rewards, *others), _ = rollout(5, 71, dtype)
+    for bad in (np.nan, np.inf, -np.inf):
+        rewards[3, column] = bad
+        with pytest.raises(ConfigError, match=rf"rewards\[3, {column}\] is {bad}"):
+            gae(rewards, *others)
 
 
 def test_rows_that_are_no_transitions_may_hold_anything():

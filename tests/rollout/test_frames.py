@@ -157,6 +157,36 @@ def test_out_and_threads(data, num_threads):
     assert data.minibatch(ids[:0]).shape == (0, 4, 84, 84)
 
 
+@pytest.mark.parametrize("frames_once", [True, False])
+@pytest.mark.parametrize("shared", [np.asarray, lambda array: pytest.importorskip("torch").from_numpy(array).numpy()])
+def test_out_must_not_be_memory_that_is_read(frames_once, shared):
+    """Also if the rollout does not know the array: an info, an extra, or a view of another library."""
+    pool = envpool.make_gymnasium("Pong-v5", num_envs=2, img_height=4, img_width=8, stack_num=2)
+    rollout = envpool.Rollout(pool, 4, {"image": (np.float32, (2, 4, 8))}, frames_once=frames_once)
+    rollout.reset()
+    for _ in range(4):
+        rollout.step(np.zeros(2), image=np.zeros((2, 2, 4, 8), np.float32))
+    data = rollout.finish()
+    before = data.obs.copy()
+    outs = [data.image.reshape(8, 2, 4, 8)[1:3], data.info["ram"].reshape(-1)[100:228].reshape(2, 2, 4, 8)]
+    if not frames_once:
+        outs.append(data.obs.reshape(8, 2, 4, 8)[6:])
+    for out in outs:
+        with pytest.raises(ConfigError, match=r"^out overlaps the memory of the rollout: pass memory of its own$"):
+            data.minibatch([0, 1], shared(out))
+    np.testing.assert_array_equal(data.obs, before)
+
+
+def test_out_must_not_overlap_ids():
+    pool = envpool.make_gymnasium("FrozenLake-v1", num_envs=2)
+    rollout = envpool.Rollout(pool, 1)
+    rollout.reset()
+    rollout.step(np.zeros(2))
+    ids = np.array([1, 0], np.int64)
+    with pytest.raises(ConfigError, match=r"^out overlaps ids: pass memory of its own$"):
+        rollout.finish().minibatch(ids, ids.view(np.int32)[:2])
+
+
 def test_rows_of_nested_observations():
     pool = plugin.make(num_envs=2, layout="rich")
     rollout = envpool.Rollout(pool, 2)

@@ -95,7 +95,7 @@ def check(arguments: argparse.Namespace) -> None:
         raise ConfigError("--sweep chooses the number of envs itself: leave out --num-envs, --batch-size and --compare")
     if arguments.compare and arguments.options:
         raise ConfigError(
-            "--compare measures the same task in both packages: leave out --option, which gymnasium does not take"
+            "--compare measures the same task in both packages: leave out --option and --preset, gymnasium has neither"
         )
     for name, _ in arguments.options:
         if name in POOL_OPTIONS:
@@ -117,7 +117,7 @@ def plan(arguments: argparse.Namespace) -> list[Cell]:
     for task in arguments.tasks:
         for sizes in sweep(arguments) if arguments.sweep else [single(arguments)]:
             options = make_spec(task, arguments.options, **sizes).config._asdict()
-            chosen = {name: options[name] for name, _ in arguments.options} | sizes
+            chosen = {name: options.get(name, text) for name, text in arguments.options} | sizes  # preset is no option
             cells.append(Cell(task, chosen, arguments.env_type, arguments.compare is not None))
     return cells
 

@@ -76,3 +76,14 @@ def test_episodes_start_in_the_step_that_ends_one(task):
         if task == "CartPole-v1":
             assert (np.abs(obs[ended]) <= 0.05).all()
     assert ends >= 16
+
+
+@pytest.mark.parametrize("name", ["atari_breakout", "atari_mspacman", "atari_montezuma"])
+def test_the_preset_has_the_options_of_make_atari_env(name):
+    """Montezuma's Revenge is the only game with a limit of its own."""
+    env = make_atari_env(name, SETTINGS, CONFIG)
+    theirs = env.unwrapped.spec.config
+    limit = {"max_episode_steps": 18_000 // 4} if name == "atari_montezuma" else {}
+    own = envpool.make_spec(env.unwrapped.spec.task_id, num_envs=4, seed=7, preset="sample-factory", **limit)
+    assert own.config == theirs
+    env.close()

@@ -1,0 +1,182 @@
+"""PPO on Atari as in CleanRL's ppo_atari_envpool.py, on envpool.Rollout with each frame stored once.
+
+    python examples/ppo_atari.py --task Pong-v5 --target 18 --plot ppo_atari.png
+    python examples/ppo_atari.py --num-envs 64 --skip-resets
+
+The networks, the losses and the default options are those of CleanRL's script; with the same random numbers, every loss
+is the same, bit for bit (tests/examples/test_ppo_atari.py). What is different here:
+
+- ``preset="ppo-cleanrl"`` stands for the options that the script passes to ``envpool.make``.
+- The rollout keeps frames as uint8 and stores each of them once: a fifteenth of the memory of stacks of float32.
+  ``data.minibatch`` gathers the stacks of a minibatch in native threads.
+- ``envpool.rollout.gae`` estimates the advantages, and ``shuffled`` draws the minibatches.
+- The pool itself counts the returns of whole games, whose rewards are not clipped and which have several lives.
+
+The step after the end of an episode ignores its action and only resets the environment. CleanRL's script learns from
+such rows like from any other; ``--skip-resets`` leaves them out.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import ppo
+import torch
+from curves import Curve
+from torch import nn
+from torch.distributions import Categorical
+from tqdm import tqdm
+
+import envpool
+from envpool.rollout import Sampler, gae, shuffled
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of the command line."""
+
+    task: str = ppo.option("Pong-v5", "task id of an Atari game")
+    seed: int = ppo.option(1, "seed of the network, the sampling and the environments")
+    num_envs: int = ppo.option(8, "environments in the pool")
+    num_steps: int = ppo.option(128, "steps of each environment between two updates")
+    total_timesteps: int = ppo.option(10_000_000, "number of environment steps")
+    learning_rate: float = ppo.option(2.5e-4, "Adam's step size at the start; falls to 0 over total_timesteps")
+    gamma: float = ppo.option(0.99, "discount")
+    gae_lambda: float = ppo.option(0.95, "decay of the advantage estimate")
+    epochs: int = ppo.option(4, "passes over the data of an update")
+    minibatches: int = ppo.option(4, "gradient steps in a pass")
+    clip: float = ppo.option(0.1, "clipping range of the probability ratio and of the value")
+    entropy_coef: float = ppo.option(0.01, "weight of the entropy bonus")
+    value_coef: float = ppo.option(0.5, "weight of the value loss")
+    max_grad_norm: float = ppo.option(0.5, "gradient clipping")
+    device: str = ppo.option("cpu", "device of the networks, e.g. cuda")
+    torch_threads: int = ppo.option(1, "threads of torch on the CPU")
+    target: float = ppo.option(None, "mean return of 100 games at which to stop; exit with an error otherwise", float)
+    plot: str = ppo.option(None, "write the learning curve to this PNG file", str)
+    skip_resets: bool = ppo.option(False, "leave out rows that only reset an environment")
+
+
+class Agent(nn.Module):
+    """The network of Mnih et al. (2015) with a head for the policy and one for the value."""
+
+    def __init__(self, stack, num_actions):
+        super().__init__()
+        self.features = nn.Sequential(
+            *(ppo.orthogonal(nn.Conv2d(stack, 32, 8, stride=4)), nn.ReLU()),
+            *(ppo.orthogonal(nn.Conv2d(32, 64, 4, stride=2)), nn.ReLU()),
+            *(ppo.orthogonal(nn.Conv2d(64, 64, 3, stride=1)), nn.ReLU()),
+            *(nn.Flatten(), ppo.orthogonal(nn.Linear(64 * 7 * 7, 512)), nn.ReLU()),
+        )
+        self.actor, self.critic = ppo.head(512, num_actions, 0.01), ppo.head(512, 1, 1.0)
+
+    def forward(self, images):
+        """Return the distribution over actions and the value (n,) of images (n, stack, 84, 84) from 0 to 255."""
+        features = self.features(images / 255)
+        return Categorical(logits=self.actor(features)), self.critic(features).flatten()
+
+
+class Learner:
+    """The pool, the rollout and the networks."""
+
+    def __init__(self, args, pool):
+        self.args, self.games, self.sampler = args, Curve(), Sampler(args.seed)
+        self.device = torch.device(args.device)
+        extras = {"logprob": np.float32, "value": np.float32}
+        self.rollout = envpool.Rollout(pool, args.num_steps, extras, frames_once=True)
+        self.shape = pool.single_observation_space.shape
+        self.agent = Agent(self.shape[0], pool.single_action_space.n).to(self.device)
+        self.optimizer = torch.optim.Adam(self.agent.parameters(), lr=args.learning_rate, eps=1e-5)
+        self.result = self.rollout.reset()
+
+    @torch.no_grad()
+    def act(self, result):
+        """Return actions for the observations of a result, and what is recorded with them."""
+        if "game" in result[-1]:
+            game, ended = result[-1]["game"], result[-1]["_game"]
+            for value, length in zip(game["r"][ended], game["l"][ended], strict=True):
+                self.games.add(value, length)
+        policy, value = self.agent(torch.from_numpy(result[0]).to(self.device))
+        action = policy.sample()
+        return action.cpu().numpy(), {"logprob": policy.log_prob(action).cpu(), "value": value.cpu()}
+
+    def update(self, fraction):
+        """Collect a rollout and learn from it; return the losses of each minibatch: policy, value, entropy.
+
+        `fraction` is that of the updates which are done, 0 to 1.
+        """
+        self.optimizer.param_groups[0]["lr"] = (1 - fraction) * self.args.learning_rate
+        data, self.result = self.collect()
+        return self.learn(data)
+
+    @torch.no_grad()
+    def collect(self):
+        """Return the data of a rollout, and its last result."""
+        result = self.result
+        for _ in range(self.args.num_steps):
+            action, extras = self.act(result)
+            result = self.rollout.step(action, **extras)
+        last_value = self.agent(torch.from_numpy(result[0]).to(self.device))[1]
+        return self.rollout.finish(value=last_value.cpu()), result
+
+    def learn(self, data):
+        """Improve the networks on a rollout, and return the losses of each minibatch."""
+        args = self.args
+        mask = data.valid if args.skip_resets else np.ones_like(data.valid)
+        arrays = data.action, data.logprob, *self.estimate(data, mask), data.value
+        rows = [torch.from_numpy(x.reshape(-1)).to(self.device) for x in arrays]
+        size = int(mask.sum()) // args.minibatches
+        losses = []
+        for _ in range(args.epochs):
+            for ids in shuffled(mask, size, self.sampler, drop_last=True):
+                images = torch.from_numpy(data.minibatch(ids, np.empty((size, *self.shape), np.float32)))
+                losses.append(self.descend(images.to(self.device), *(x[ids] for x in rows)))
+        return losses
+
+    def estimate(self, data, mask):
+        """Return advantages and returns. As in CleanRL's script, a truncated episode has no value after its end."""
+        truncated = np.zeros_like(data.done)
+        factors = {"gamma": self.args.gamma, "lam": self.args.gae_lambda}
+        return gae(data.reward, data.value, data.last("value"), data.done, truncated, mask=mask, **factors)
+
+    def descend(self, images, action, logprob, advantage, target, old_value):
+        """Do a gradient step on a minibatch, and return its losses: policy, value, entropy."""
+        args = self.args
+        policy, value = self.agent(images)
+        ratio = (policy.log_prob(action) - logprob).exp()
+        gain = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        policy_loss = torch.max(-gain * ratio, -gain * ratio.clamp(1 - args.clip, 1 + args.clip)).mean()
+        clipped = old_value + (value - old_value).clamp(-args.clip, args.clip)
+        value_loss = 0.5 * torch.max((value - target) ** 2, (clipped - target) ** 2).mean()
+        entropy = policy.entropy().mean()
+        loss = policy_loss - args.entropy_coef * entropy + args.value_coef * value_loss
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.agent.parameters(), args.max_grad_norm)
+        self.optimizer.step()
+        return policy_loss.item(), value_loss.item(), entropy.item()
+
+
+def make_pool(args):
+    """Return the pool."""
+    options = {"num_envs": args.num_envs, "seed": args.seed, "episode_statistics": True}
+    return envpool.make_gymnasium(args.task, preset="ppo-cleanrl", **options)
+
+
+def train(args):
+    """Train until the target or the last step is reached, and return the returns of the games."""
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(args.torch_threads)
+    per_update = args.num_envs * args.num_steps
+    updates = args.total_timesteps // per_update
+    with make_pool(args) as pool, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None) as bar:
+        learner = Learner(args, pool)
+        for update in range(updates):
+            learner.update(update / updates)
+            bar.set_postfix_str(f"mean return {learner.games.mean:.1f}", refresh=False)
+            bar.update(per_update)
+            if args.target is not None and learner.games.mean >= args.target:
+                break
+    return learner.games
+
+
+if __name__ == "__main__":
+    ppo.main(train=train, args_class=Args, algorithm="PPO of CleanRL")
