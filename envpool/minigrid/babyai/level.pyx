@@ -19,7 +19,7 @@ from envpool.minigrid.world cimport (
 )
 
 from envpool.errors import ConfigError
-from envpool.minigrid.env import MiniGrid
+from envpool.minigrid.definition import MiniGrid
 from envpool.spec import check_range
 
 
@@ -130,12 +130,12 @@ cdef object define_baby(const Level* level, object config, int room_size, int ro
         if name in config._fields:
             check_range(name, getattr(config, name), lowest, highest)
     if config.mission == "id":
-        raise ConfigError("mission must be 'bytes' for BabyAI, whose missions have no numbers, got 'id'")
+        raise ConfigError("mission must be 'bytes' or 'text' for BabyAI, whose missions have no numbers, got 'id'")
     return define_rooms(level, config, room_size, rows, columns, max_steps, fixed)
 
 
 class BabyAI(MiniGrid):
-    """The options that all levels of BabyAI have; see ``envpool.minigrid.env.MiniGrid``.
+    """The options that all levels of BabyAI have; see ``envpool.minigrid.definition.MiniGrid``.
 
     Missions are sentences of BabyAI's language. ``mission_id`` is always -1.
     """
