@@ -14,6 +14,7 @@ __all__ = [
     "Field",
     "GameFields",
     "Param",
+    "TextField",
     "above",
     "below",
     "define",
@@ -41,6 +42,21 @@ class GameFields(NamedTuple):
     over: str
     lives: str
     resets_continue: bool
+
+
+class TextField(NamedTuple):
+    """An array that holds text: ASCII, uint8 (length,), padded with zeros.
+
+    Attributes
+    ----------
+    letters : str
+        The characters that may occur.
+    option : str
+        The option that asks for text, as it is written in a call, for instance ``"mission='text'"``.
+    """
+
+    letters: str
+    option: str
 
 
 class EnvDefinition(Protocol):
@@ -116,6 +132,20 @@ class EnvDefinition(Protocol):
             The validated options of the task.
         """
         return None
+
+    @staticmethod
+    def text_fields(config: Any) -> Mapping[str, TextField]:
+        """Return the arrays that users see as str, by name; the default is none.
+
+        Only pools of gymnasium's style return texts: they have `envpool.texts.Texts` in place of these arrays, and Text
+        spaces. With other styles, creating a pool raises a ConfigError.
+
+        Parameters
+        ----------
+        config : namedtuple
+            The validated options of the task.
+        """
+        return {}
 
     @staticmethod
     def render_fps(config: Any) -> int:

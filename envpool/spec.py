@@ -18,7 +18,7 @@ from envpool._core.definition import describe, upgrade_capsule
 from envpool.autoreset import canonical_mode
 from envpool.containment import check_on_error, check_timeout
 from envpool.errors import ConfigError
-from envpool.native import EnvDefinition
+from envpool.native import EnvDefinition, TextField
 from envpool.params import Param, check_table, shown_options, validate_params
 from envpool.spaces import ArraySpec
 from envpool.statistics import check_statistics, entry_arrays, game_numbers
@@ -146,6 +146,11 @@ class EnvSpec:
         return game_numbers(self, self._description.fields)
 
     @cached_property
+    def text_fields(self) -> dict[str, TextField]:
+        """The arrays that pools of gymnasium's style return as texts, by name."""
+        return dict(self.definition.text_fields(self.common_config))
+
+    @cached_property
     def action_array_spec(self) -> dict[str, ArraySpec]:
         """All arrays of an action by name."""
         return CORE_ACTION | {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in self._description.actions}
@@ -204,11 +209,20 @@ class EnvSpec:
     def make_observation_space(self, module: Any) -> Any:
         """Return the observation space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
         flat = {
-            k.partition(":")[2] or k: spaces.to_space(v, module)
+            k.partition(":")[2] or k: self.text_space(k, module) or spaces.to_space(v, module)
             for k, v in self.state_array_spec.items()
             if k.startswith("obs")
         }
         return next(iter(flat.values())) if len(flat) == 1 else spaces.dict_space(spaces.nested(flat), module)
+
+    def text_space(self, name: str, module: Any) -> Any:
+        """Return the Text space of an array, or None if it is not a text; `module` is as for make_observation_space.
+
+        Versions of gym that have no Text space get None as well.
+        """
+        if name not in self.text_fields or not hasattr(module, "Text"):
+            return None
+        return module.Text(self.state_array_spec[name].shape[-1], charset=frozenset(self.text_fields[name].letters))
 
     def make_action_space(self, module: Any) -> Any:
         """Return the action space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""

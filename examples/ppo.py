@@ -4,8 +4,8 @@
     python examples/ppo.py --task Pendulum-v1 --gamma 0.9 --total-timesteps 400000 --target -200
     python examples/ppo.py --checkpoint run.pt  # again after an interruption: the run continues, with the same results
 
-Actions may be discrete or continuous, and observations may come from any Box. Images (channels, height, width) pass
-through convolutions. A pool of environments needs attention in the following points:
+Actions may be discrete or continuous, and observations may come from any Box. Images, uint8 (channels, height, width),
+pass through convolutions. A pool of environments needs attention in the following points:
 
 - ``env.step(actions)`` steps all environments at once and returns NumPy arrays with one row per environment.
 - The step after the last one of an episode ignores its action and returns the first observation of the next episode
@@ -125,7 +125,7 @@ class Agent(nn.Module):
                 f"this example needs Box observations and Box or Discrete actions, got {obs_space}, {self.action_space}"
             )
         self.is_discrete = isinstance(self.action_space, Discrete)
-        self.is_image = len(obs_space.shape) == 3
+        self.is_image = len(obs_space.shape) == 3 and obs_space.dtype == np.uint8
         outputs = int(self.action_space.n if self.is_discrete else np.prod(self.action_space.shape))
         if self.is_image:  # both networks see the same features
             self.features = convolutions(obs_space.shape, hidden)

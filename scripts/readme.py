@@ -1,7 +1,7 @@
-"""Writes the generated parts of README.md and docs/benchmarks.md: the table of tasks and the tables of measurements.
+"""Writes the generated parts of README.md and of pages in docs: the table of tasks and the tables of measurements.
 
-The figures come from docs/data, where the commands in docs/benchmarks.md write them with --json. With --check, the
-script only reports whether both files are up to date.
+The figures come from docs/data, where the commands on the pages write them with --json. With --check, the script only
+reports whether the files are up to date.
 """
 
 import json
@@ -154,6 +154,30 @@ def dispatch(rows: list[dict[str, Any]]) -> str:
     return table(("mode", "threads", *costs), lines)
 
 
+def levels(report: dict[str, Any]) -> str:
+    """Return the table of resets and kernels of MiniGrid, with the levels whose resets are shortest and longest."""
+    resets = {row["task"]: row["microseconds"] for row in report["resets"]}
+    kernels = {row["task"]: row["steps_per_cpu_second"] for row in report["kernels"]}
+    extremes = (min(resets, key=resets.__getitem__), max(resets, key=resets.__getitem__))
+    rows = ([task, f"{resets[task]:.2f}", rate(kernels.get(task))] for task in dict.fromkeys((*kernels, *extremes)))
+    return machine(report) + table(("task", "reset, us", "kernel, steps per CPU-s"), rows)
+
+
+def upstream(report: dict[str, Any]) -> str:
+    """Return the table of a comparison with upstream, after the sentence about the machine."""
+    rows = (
+        [
+            row["task"],
+            rate(row["steps_per_second"]),
+            rate(row["upstream_steps_per_second"]),
+            ratio(row["ratio"]),
+            ratio(row["cpu_ratio"]),
+        ]
+        for row in report["upstream"]
+    )
+    return machine(report) + table(("task", "envpool, steps/s", "upstream, steps/s", "ratio", "CPU ratio"), rows)
+
+
 def ratio(value: float | None) -> str:
     """Return a ratio with three significant digits, or without decimals from 1000 on."""
     return "" if value is None else f"{value:.3g}x" if value < 1000 else f"{value:,.0f}x"
@@ -188,6 +212,12 @@ PARTS = {
         "construction": (construction, "compare"),
         "dispatch": (dispatch, "dispatch"),
     },
+    "docs/minigrid.md": {
+        "compare": (compare, "minigrid"),
+        "levels": (levels, "minigrid_speed"),
+        "rgb": (upstream, "minigrid_speed"),
+    },
+    "docs/minatar.md": {"upstream": (upstream, "minatar_speed")},
 }
 
 

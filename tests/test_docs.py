@@ -13,6 +13,8 @@ from envpool.spec import COMMON_OPTIONS
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 README = (ROOT / "README.md").read_text()
+#: The script that writes the generated parts of pages.
+SCRIPT = runpy.run_path(str(ROOT / "scripts" / "readme.py"))
 
 
 def python_blocks():
@@ -59,10 +61,10 @@ def test_readme_has_every_common_option():
             assert default.replace('"', "'") == repr(COMMON_OPTIONS[name]), name
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/benchmarks.md"])
+@pytest.mark.parametrize("name", SCRIPT["PARTS"])
 def test_generated_tables_are_up_to_date(name):
     text = (ROOT / name).read_text()
-    render = runpy.run_path(str(ROOT / "scripts" / "readme.py"))["render"]
+    render = SCRIPT["render"]
     assert render(name, text) == text, "run python scripts/readme.py"
 
 

@@ -4,16 +4,16 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
 cdef enum Kind:
-    LEAF, TUPLE, NAMED_TUPLE, DICT, ROWS_OF
+    LEAF, TUPLE, NAMED_TUPLE, DICT, ROWS_OF, MADE_OF
 
 cdef struct Node:               # a node of a nest, followed by those of its children
     Kind kind
-    int index                   # leaf: position in the list of arrays; RowsOf: that of the mask
+    int index                   # leaf, MadeOf: position in the list of arrays; RowsOf: that of the mask
     int needs                   # what a batch must contain, or dicts leave this entry out; see statistics.pxd
     int children
     int size                    # number of nodes, including this one and all below it
     PyObject* key               # in a dict; borrowed from ResultTemplate.objects
-    PyObject* container         # named tuple: its class; RowsOf: its RowsTemplate; likewise
+    PyObject* container         # named tuple: its class; RowsOf: its RowsTemplate; MadeOf: what makes it; likewise
 
 cdef class ResultTemplate
 

@@ -9,6 +9,10 @@ class RowsOf:
     nest: Any
     def __init__(self, mask: str, nest: Any) -> None: ...
 
+class MadeOf(str):
+    make: Callable[[Any], Any]
+    def __new__(cls, name: str, make: Callable[[Any], Any]) -> MadeOf: ...
+
 @disjoint_base
 class RowsTemplate:
     def __init__(self, nest: Any, names: list[str]) -> None: ...

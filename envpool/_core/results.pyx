@@ -42,6 +42,23 @@ class RowsOf:
         self.nest = nest
 
 
+class MadeOf(str):
+    """A leaf of a nest that is not an array but what a function makes of it; as a str, the name of the array.
+
+    Parameters
+    ----------
+    name : str
+        Name of the array.
+    make : callable
+        Called with the array of each batch.
+    """
+
+    def __new__(cls, name, make):
+        leaf = super().__new__(cls, name)
+        leaf.make = make
+        return leaf
+
+
 cdef class RowsTemplate:
     """The compiled nest of a RowsOf.
 
@@ -72,7 +89,7 @@ cdef class ResultTemplate:
     Parameters
     ----------
     nest : str, tuple, named tuple, dict or RowsOf
-        Its leaves are names of arrays.
+        Its leaves are names of arrays, see also `MadeOf`.
     names : sequence of str
         Names of the arrays that build() receives, in order.
     add_errors : callable, optional
@@ -99,6 +116,11 @@ cdef class ResultTemplate:
             node.kind = LEAF
             node.index = names.index(nest)
             node.needs = EPISODES if nest.startswith("episode:") else GAMES if nest.startswith("game:") else 0
+            if isinstance(nest, MadeOf):
+                node.kind = MADE_OF
+                make = nest.make
+                node.container = <PyObject*>make
+                self.objects.append(make)
             return 0
         if isinstance(nest, RowsOf):
             node.kind = ROWS_OF
@@ -135,7 +157,7 @@ cdef class ResultTemplate:
 
     cdef set indices(self):
         """Returns the positions of the arrays that are leaves."""
-        return {self.nodes[i].index for i in range(self.nodes[0].size) if self.nodes[i].kind == LEAF}
+        return {self.nodes[i].index for i in range(self.nodes[0].size) if self.nodes[i].kind in (LEAF, MADE_OF)}
 
     cdef object build(self, list arrays, int entries):
         """Returns the nest with the arrays in place of their names; `entries` is a result of Statistics.record()."""
@@ -164,6 +186,8 @@ cdef object fill(const Node* node, PyObject** arrays, int entries):
     cdef int i, _i
     if node.kind == LEAF:
         return <object>arrays[node.index]
+    if node.kind == MADE_OF:
+        return (<object>node.container)(<object>arrays[node.index])
     if node.kind == ROWS_OF:
         return (<RowsTemplate>node.container).build(arrays, node.index)
     if node.kind == DICT:

@@ -16,6 +16,7 @@ class GymStyle(GymnasiumStyle):
     """Returns the arrays of a batch as gym before 0.26 does."""
 
     optional = ("done",)
+    returns_texts = False
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return the nests of reset() and step(); see `Style.forms`."""

@@ -7,21 +7,30 @@ from typing import Any
 
 import gymnasium
 
+from envpool._core.results import MadeOf
 from envpool.api import tree
 from envpool.api.style import Style, error_info, set_spaces
 from envpool.autoreset import gymnasium_mode
 from envpool.pool import EnvPool
+from envpool.texts import Texts
 
 
 class GymnasiumStyle(Style):
     """Returns the arrays of a batch as gymnasium does."""
+
+    returns_texts = True
+
+    def observation(self, names: Sequence[str], prefix: str = "") -> Any:
+        """Return the nest of the observation arrays."""
+        texts = {prefix + name for name in self.spec.text_fields}
+        return tree.observation([MadeOf(name, Texts) if name in texts else name for name in names], prefix)
 
     def info(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the nest of info."""
         nest = tree.env_ids() | tree.info(names) | {"elapsed_step": "elapsed_step"}
         if self.is_same_step:
             nest |= {
-                "final_obs": tree.observation(names, "final:"),
+                "final_obs": self.observation(names, "final:"),
                 "_final_obs": "final:mask",
                 "final_info": tree.info(names, "final:") | {"elapsed_step": "final:elapsed_step"},
                 "_final_info": "final:mask",
@@ -30,8 +39,8 @@ class GymnasiumStyle(Style):
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return the nests of reset() and step(); see `Style.forms`."""
-        obs, info = tree.observation(names), self.info(names)
-        finished = self.finished(tree.observation(names, "final:") if self.is_same_step else obs)
+        obs, info = self.observation(names), self.info(names)
+        finished = self.finished(self.observation(names, "final:") if self.is_same_step else obs)
         return (obs, info), (obs, "reward", "terminated", "truncated", info | self.ended() | finished)
 
     def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:

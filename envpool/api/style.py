@@ -9,6 +9,7 @@ import numpy as np
 
 from envpool._core.results import RowsOf
 from envpool._core.statistics import Statistics
+from envpool.errors import ConfigError
 from envpool.spec import EnvSpec
 from envpool.statistics import PARTS, entries_of
 
@@ -25,6 +26,8 @@ class Style:
     ----------
     optional : tuple of str
         Arrays of the core that not every pool returns; the core fills them only if they are named here.
+    returns_texts : bool
+        Whether the style returns texts, see ``EnvDefinition.text_fields``; other styles refuse them.
     is_same_step : bool
         Whether the auto-reset mode is "same_step", which has ``final:...`` arrays.
     entries : tuple of str
@@ -36,8 +39,15 @@ class Style:
     """
 
     optional: tuple[str, ...] = ()
+    returns_texts = False
 
     def __init__(self, spec: EnvSpec):
+        if not self.returns_texts:
+            for name, field in spec.text_fields.items():
+                raise ConfigError(
+                    f"{field.option} makes {name.partition(':')[2]} a sequence of str, which only pools of "
+                    "envpool.make_gymnasium return: leave it out"
+                )
         self.spec = spec
         self.is_same_step = spec.config.autoreset_mode == "same_step"
         self.entries = entries_of(spec)

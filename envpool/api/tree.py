@@ -25,9 +25,9 @@ def env_ids() -> dict[str, Any]:
 
 
 def subtree(names: Sequence[str], prefix: str) -> Any:
-    """Return the nested dict of the names ``prefix:...``, or `prefix` itself if it is a name."""
+    """Return the nested dict of the names ``prefix:...``, or the name that equals `prefix` if there is one."""
     if prefix in names:
-        return prefix
+        return names[names.index(prefix)]
     start = prefix + ":"
     return nested({n[len(start) :]: n for n in names if n.startswith(start)})
 

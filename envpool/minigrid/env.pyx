@@ -17,28 +17,25 @@ from envpool.minigrid.observation cimport FLAT, WorldCopy, settled, write_image
 from envpool.minigrid.painter cimport Atlas, Picture, paint, paint_scaled, picture_view, picture_world
 from envpool.minigrid.params cimport fill_params
 from envpool.minigrid.structs cimport (
-    BOX, CLOSED, DONE, DOOR, DROP, EMPTY, ENDLESS, FORWARD, GOAL, IMPOSSIBLE, KEY, LAVA, LOCKED, MAX_MISSION,
-    MAX_OBJECTS, MAX_SIDE, NOWHERE, NUM_COLOURS, NUM_KINDS, OPEN, PICK_UP, SUCCESS, TOGGLE, TOO_MANY_OBJECTS,
-    TURN_LEFT, TURN_RIGHT, Instruction, Level, Outcome, Params, World,
+    BOX, CLOSED, DONE, DOOR, DROP, EMPTY, ENDLESS, FORWARD, GOAL, IMPOSSIBLE, KEY, LAST_MISSION, LAVA, LOCKED,
+    MAX_MISSION, MAX_OBJECTS, MAX_SIDE, NO_GOAL, NOWHERE, NUM_COLOURS, NUM_KINDS, OPEN, PICK_UP, SUCCESS, TOGGLE,
+    TOO_MANY_OBJECTS, TURN_LEFT, TURN_RIGHT, Instruction, Level, Outcome, Params, World,
 )
 from envpool.minigrid.world cimport (
     EMPTY_CELL, begin, can_overlap, can_pick_up, cells_of, clear, colour_of, dx_of, dy_of, fail, get, kind_of,
     number_of, put, reward_now, set_agent, state_of, with_state,
 )
+from envpool.minigrid.wrappers cimport bonus_of, find_goal, goal_direction, num_counts, reseed
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
     envpool_with_snapshots,
 )
 
 from envpool.errors import ConfigError
-from envpool.minigrid.observation import FORMS, LARGEST_TILE, form_of, image_field, tiles_of
-from envpool.minigrid.tiles import atlas as tiles_of_size
-from envpool.native import EnvDefinition, Field, define, describe
+from envpool.minigrid.observation import FORMS, LARGEST_TILE, fields_of, form_of, image_field, tiles_for
+from envpool.minigrid.wrappers import check_direction, direction_table, seed_table
+from envpool.native import Field, define
 from envpool.spec import check_range
-
-
-cdef enum:
-    LAST_MISSION = 1024         # EnvPool's bound of mission_id
 
 
 cdef inline World* world_of(const envpool_state* s, int32_t id) noexcept nogil:
@@ -47,7 +44,7 @@ cdef inline World* world_of(const envpool_state* s, int32_t id) noexcept nogil:
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     cdef const Params* p = <const Params*>setup.config
-    cdef size_t size = sizeof(World) + p.width * p.height * sizeof(uint32_t)
+    cdef size_t size = sizeof(World) + (p.width * p.height + num_counts(p)) * sizeof(uint32_t)
     cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_state), (size + 7) // 8 * 8)
     if s != NULL:
         s.is_valid = is_valid
@@ -58,6 +55,7 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
 
 
 cdef void reset(World* w, const Params* p) noexcept nogil:
+    reseed(w, p)
     w.width, w.height = p.width, p.height
     w.failure = SUCCESS
     w.draws = 0
@@ -71,6 +69,8 @@ cdef void reset(World* w, const Params* p) noexcept nogil:
     p.level.generate(w, p)
     if w.failure == SUCCESS and not can_overlap(get(w, w.x, w.y)):
         fail(w, IMPOSSIBLE)
+    if p.num_directions and find_goal(w) < 0:
+        fail(w, NO_GOAL)
     if w.failure != SUCCESS:
         clear(w)                # a world that everything else can work with
         set_agent(w, 1, 1, 0)
@@ -127,7 +127,7 @@ cdef inline void advance(envpool_state* s, const envpool_batch* b, int32_t i, in
     """Step or reset environment i of a batch."""
     cdef const Params* p = <const Params*>s.config
     cdef World* w = world_of(s, b.ids[i])
-    cdef int32_t action
+    cdef int32_t taken, action
     cdef Outcome outcome
     if b.reset[i]:
         reset(w, p)
@@ -135,12 +135,14 @@ cdef inline void advance(envpool_state* s, const envpool_batch* b, int32_t i, in
             b.errors[i] = w.failure
             status[0] = w.failure
         return
-    action = (<const int32_t*>b.actions[0])[b.ids[i]]
+    action = taken = (<const int32_t*>b.actions[0])[b.ids[i]]
     if p.level.prepare != NULL:
         action = p.level.prepare(w, p, action)
     act(w, action, &outcome)
     if p.level.judge != NULL:
         p.level.judge(w, p, action, &outcome)
+    if p.bonus:
+        outcome.reward += bonus_of(w, p, taken)
     b.reward[i] = <float>outcome.reward
     b.terminated[i] = outcome.is_terminated != 0
     b.truncated[i] = w.step_count >= w.max_steps
@@ -155,22 +157,26 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
 
 
 cdef inline void write_row(const envpool_state* s, const envpool_rows* rows, int32_t i) noexcept nogil:
-    """Write row i: direction, image, mission, agent_pos, mission_id. A flat observation replaces the first three."""
+    """Write row i: direction, image, mission, perhaps the direction of the goal, agent_pos, mission_id. A flat
+    observation replaces what precedes agent_pos."""
     cdef const Params* p = <const Params*>s.config
     cdef const World* w = world_of(s, rows.ids[i])
     cdef int64_t row = rows.row0 + i
-    cdef int32_t field = 0
+    cdef int32_t field = 1
     if p.form != FLAT:
         (<int32_t*>rows.fields[0])[row] = w.direction
         if p.is_mission_id:
             (<int32_t*>rows.fields[2])[row] = w.mission_id
         else:
             memcpy(<uint8_t*>rows.fields[2] + p.mission_bytes * row, w.mission, p.mission_bytes)
-        field = 2
-    write_image(w, p, rows.fields[1 if field else 0], row)
-    (<int32_t*>rows.fields[field + 1])[2 * row] = w.x
-    (<int32_t*>rows.fields[field + 1])[2 * row + 1] = w.y
-    (<int32_t*>rows.fields[field + 2])[row] = w.mission_id
+        field = 3
+        if p.num_directions:
+            (<double*>rows.fields[3])[row] = goal_direction(w, p)
+            field = 4
+    write_image(w, p, rows.fields[0 if p.form == FLAT else 1], row)
+    (<int32_t*>rows.fields[field])[2 * row] = w.x
+    (<int32_t*>rows.fields[field])[2 * row + 1] = w.y
+    (<int32_t*>rows.fields[field + 1])[row] = w.mission_id
 
 
 cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
@@ -196,6 +202,9 @@ cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t s
         reason = b"its level was not complete after 4 million random draws"
     elif code == TOO_MANY_OBJECTS:
         reason = b"its level has more than 127 objects"
+    elif code == NO_GOAL:
+        snprintf(text, size, b"its level has no goal: leave out goal_direction")
+        return
     snprintf(text, size, b"%s: choose a larger grid, or fewer objects or rooms", reason)
 
 
@@ -262,6 +271,7 @@ cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexce
         w.width == p.width and w.height == p.height and 0 <= w.x < w.width and 0 <= w.y < w.height
         and 0 <= w.direction <= 3 and is_cell(w.carrying) and 0 <= w.step_count <= w.max_steps and w.max_steps > 0
         and 0 <= w.num_objects < MAX_OBJECTS and is_mission(w) and is_instruction(&w.instruction)
+        and 0 <= w.next_seed < max(1, p.num_reset_seeds)
     ):
         return 0
     for i in range(count):
@@ -299,91 +309,16 @@ cdef object define_level(const Level* level, object config, int width, int heigh
     p.height = height
     p.max_steps = config.max_steps or max_steps
     p.form = list(FORMS).index(form_of(config))
+    seeds = seed_table(config.reset_seeds)
+    directions = direction_table(check_direction(config, form_of(config)), width, height)
+    p.num_reset_seeds, p.num_directions = len(seeds), len(directions)
     image, p.image_size = image_field(config, width, height)
     check_range("tile_size", config.tile_size, 1, LARGEST_TILE)
-    fields = [
-        image,
-        Field("info:agent_pos", np.int32, (2,), 0, max(25, width - 1, height - 1)),
-        Field("info:mission_id", np.int32, (-1,), -1, LAST_MISSION),
-    ]
-    if p.form != FLAT:
-        if p.is_mission_id:
-            mission = Field("obs:mission", np.int32, (-1,), -1, LAST_MISSION)
-        else:
-            mission = Field("obs:mission", np.uint8, (config.mission_bytes,), 0, 255)
-        fields = [Field("obs:direction", np.int32, (-1,), 0, 3), image, mission, *fields[1:]]
+    fields = fields_of(config, image, width, height)
     actions = [Field("action", np.int32, (-1,), 0, last_action)]
     size = (config.agent_view_size,) * 2 if config.agent_pov else (height, width)
     return define(
-        envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&p, sizeof(p)) + tiles_of(config),
+        envpool_template(&ENV_DEF), fields, actions,
+        envpool_config_bytes(&p, sizeof(p)) + seeds.tobytes() + directions.tobytes() + tiles_for(config),
         frame_size=tuple(length * config.tile_size for length in size),
     )
-
-
-class MiniGrid(EnvDefinition):
-    """The options that all levels have.
-
-    Observation: ``direction`` int32, 0 right, 1 down, 2 left, 3 up; ``image`` uint8 (view, view, 3), kind, colour and
-    state of the cells in front of the agent, 0 where it does not see them; ``mission`` uint8 (mission_bytes,), ASCII
-    padded with zeros, see ``envpool.minigrid.decode_mission``. Info: ``agent_pos`` int32 (2,), column and row;
-    ``mission_id`` int32, the number of the mission among those of the level, or -1 if they are too many.
-
-    Action int32: 0 turn left, 1 turn right, 2 forward, 3 pick up, 4 drop, 5 toggle, 6 done.
-
-    Options
-    -------
-    max_steps : int
-        Steps after which the environment itself truncates an episode, which the reward depends on. Default 0: the
-        number of steps that upstream gives the level.
-    agent_view_size : int
-        Rows and columns of the agent's view, odd, 3 to 31. Default 7.
-    see_through_walls : bool
-        If True, the agent sees every cell of its view. The default is that of the level.
-    mission : str
-        ``"bytes"``, or ``"id"`` for the number of the mission, int32, in place of its text. Default ``"bytes"``.
-    mission_bytes : int
-        Length of the array ``mission``, 1 to 512; longer missions are cut. Default 96, in BabyAI 512.
-    observation : str
-        What observations are, in the manner of upstream's wrappers: ``"partial"``, ``"full"``, ``"rgb_partial"``,
-        ``"rgb_full"``, ``"one_hot"``, ``"flat"`` or ``"symbolic"``; docs/minigrid.md describes them. Default
-        ``"partial"``.
-    obs_tile_size : int
-        Height and width of a cell in an RGB observation, in pixels, 1 to 64. Default 8.
-    from_pixels : bool
-        If True, observations are ``"rgb_partial"`` unless `observation` is ``"rgb_full"``. Default False.
-    tile_size : int
-        Height and width of a cell in a frame of the default size, in pixels, 1 to 64. Default 32.
-    highlight : bool
-        If True, frames and ``"rgb_full"`` observations show the cells that the agent sees lighter. Default True.
-    agent_pov : bool
-        If True, frames show only what the agent sees. Default False.
-    """
-
-    options = {
-        "max_steps": 0,
-        "agent_view_size": 7,
-        "see_through_walls": False,
-        "mission": "bytes",
-        "mission_bytes": 96,
-        "observation": "partial",
-        "obs_tile_size": 8,
-        "from_pixels": False,
-        "tile_size": 32,
-        "highlight": True,
-        "agent_pov": False,
-    }
-
-    @staticmethod
-    def render_fps(config):
-        """Return the frame rate of upstream's window."""
-        return 10
-
-    @classmethod
-    def render_assets(cls, config, height, width):
-        """Return the tiles of frames, uint8, behind their size, int32; frames of no whole tiles are scaled."""
-        rows, columns = describe(cls.build(config)).frame_size
-        rows, columns = rows // config.tile_size, columns // config.tile_size
-        size = height // rows
-        if size > LARGEST_TILE or (height, width) != (size * rows, size * columns) or size < 1:
-            size = config.tile_size
-        return np.int32(size).tobytes() + tiles_of_size(size)

@@ -17,7 +17,7 @@ from envpool.minigrid.world cimport (
 from envpool.numerics.rng cimport ep_choice, ep_shuffle
 
 from envpool.errors import ConfigError
-from envpool.minigrid.env import MiniGrid
+from envpool.minigrid.definition import MiniGrid
 from envpool.spec import check_range
 
 

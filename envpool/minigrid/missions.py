@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from envpool.texts import Texts, decode
+
 
 def decode_mission(mission: Any) -> Any:
     """Return missions as text.
@@ -13,8 +15,8 @@ def decode_mission(mission: Any) -> Any:
     Parameters
     ----------
     mission : array_like of uint8
-        The array ``mission`` of an observation: ASCII, padded with zeros, uint8 (mission_bytes,) for one environment or
-        (..., mission_bytes) for several.
+        The array ``mission`` of an observation, or its texts: ASCII, padded with zeros, uint8 (mission_bytes,) for one
+        environment or (..., mission_bytes) for several.
 
     Returns
     -------
@@ -26,13 +28,13 @@ def decode_mission(mission: Any) -> Any:
     TypeError
         `mission` is not an array of uint8 with at least one axis.
     """
-    rows = np.asarray(mission)
+    rows = np.asarray(mission.rows if isinstance(mission, Texts) else mission)
     if rows.dtype != np.uint8 or rows.ndim == 0:
         raise TypeError(
             f"mission must be an array of uint8 with at least one axis, such as obs['mission'], got {rows.dtype} of "
             f"shape {rows.shape}"
         )
-    texts = [bytes(row).partition(b"\0")[0].decode("ascii") for row in rows.reshape(-1, rows.shape[-1])]
+    texts = [decode(row) for row in rows.reshape(-1, rows.shape[-1])]
     if rows.ndim == 1:
         return texts[0]
     out = np.empty(len(texts), object)

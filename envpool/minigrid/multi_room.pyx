@@ -11,7 +11,7 @@ from envpool.minigrid.world cimport (
     FOREVER, GOAL_CELL, find_place, new_door, place_agent_in, put, rand_int, say, sorted_colour, wall_rect,
 )
 
-from envpool.minigrid.env import MiniGrid
+from envpool.minigrid.definition import MiniGrid
 from envpool.spec import check_range
 
 cdef enum:

@@ -13,7 +13,7 @@ from envpool.minigrid.world cimport (
     place_agent, place_agent_in, put, rand_colour, rand_int, reward_now, say, say_colour, say_kind, wall_rect,
 )
 
-from envpool.minigrid.env import MiniGrid
+from envpool.minigrid.definition import MiniGrid
 from envpool.spec import check_range
 
 cdef enum:

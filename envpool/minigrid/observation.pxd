@@ -7,6 +7,7 @@ from envpool.minigrid.painter cimport Atlas, Picture, paint, picture_view, pictu
 from envpool.minigrid.structs cimport AGENT, EMPTY, MAX_CELLS, Params, World
 from envpool.minigrid.view cimport View, look
 from envpool.minigrid.world cimport cells_of, kind_of
+from envpool.minigrid.wrappers cimport tiles_of
 
 # Forms of `image`, in the order of observation.FORMS.
 cdef enum Form:
@@ -120,7 +121,7 @@ cdef inline void write_image(const World* w, const Params* p, void* image, int64
     elif p.form == SYMBOLIC:
         write_symbolic(settled(w, p, &copy), <int64_t*>bytes)
     else:
-        atlas.tiles, atlas.size = <const uint8_t*>(p + 1), p.obs_tile_size
+        atlas.tiles, atlas.size = tiles_of(p), p.obs_tile_size
         if p.form == RGB_PARTIAL:
             picture_view(settled(w, p, &copy), p, &atlas, &picture)
         else:

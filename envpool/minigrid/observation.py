@@ -1,4 +1,4 @@
-"""The forms of observations as spaces: upstream's own, and those of its wrappers."""
+"""The arrays of observations and info: upstream's own, and those of its wrappers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from envpool.errors import ConfigError
 from envpool.minigrid.tiles import atlas
+from envpool.minigrid.wrappers import DIRECTIONS
 from envpool.native import Field
 from envpool.spec import check_range
 
@@ -23,6 +24,8 @@ FORMS = {
 }
 LARGEST_TILE = 64
 LETTERS = 28
+#: EnvPool's bound of mission_id.
+LAST_MISSION = 1024
 
 
 def form_of(config: Any) -> str:
@@ -61,6 +64,24 @@ def image_field(config: Any, width: int, height: int) -> tuple[Field, int]:
     return Field(name, dtype, shape, low, high), int(np.prod(shape)) * dtype.itemsize
 
 
-def tiles_of(config: Any) -> bytes:
+def fields_of(config: Any, image: Field, width: int, height: int) -> list[Field]:
+    """Return the fields of observations and info, in the order in which rows are written."""
+    info = [
+        Field("info:agent_pos", np.int32, (2,), 0, max(25, width - 1, height - 1)),
+        Field("info:mission_id", np.int32, (-1,), -1, LAST_MISSION),
+    ]
+    if image.name == "obs":
+        return [image, *info]
+    mission = Field("obs:mission", np.uint8, (config.mission_bytes,), 0, 255)
+    if config.mission == "id":
+        mission = Field("obs:mission", np.int32, (-1,), -1, LAST_MISSION)
+    obs = [Field("obs:direction", np.int32, (-1,), 0, 3), image, mission]
+    if config.goal_direction:
+        bound = DIRECTIONS[config.goal_direction]
+        obs.append(Field("obs:goal_direction", np.float64, (-1,), -bound, bound))
+    return obs + info
+
+
+def tiles_for(config: Any) -> bytes:
     """Return the tiles that observations are painted with; none if they are not painted."""
     return atlas(config.obs_tile_size) if form_of(config).startswith("rgb") else b""

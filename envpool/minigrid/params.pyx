@@ -1,5 +1,6 @@
 """Turns the options of a task into the struct that its level reads."""
 
+from libc.math cimport isfinite
 from libc.stdint cimport int32_t
 from libc.string cimport memset
 
@@ -9,6 +10,7 @@ from envpool.minigrid.structs cimport (
 from envpool.minigrid.world cimport LAVA_CELL, wall_cell
 
 from envpool.errors import ConfigError
+from envpool.minigrid.wrappers import BONUSES
 from envpool.spec import check_range
 
 COLOURS = {"": ANY, "red": 0, "green": 1, "blue": 2, "purple": 3, "yellow": 4, "grey": 5}
@@ -16,7 +18,7 @@ OBSTACLES = {"lava": LAVA_CELL, "wall": wall_cell()}
 OBJECTS = {"key": KEY, "ball": BALL, "box": BOX}
 VERBS = {"goto": GO_TO, "pickup": PICK_UP_OBJECT, "open": OPEN_DOOR, "putnext": PUT_NEXT}
 FORMS = {"action": 0, "and": 1, "seq": 2}
-MISSIONS = {"bytes": 0, "id": 1}
+MISSIONS = {"bytes": 0, "text": 0, "id": 1}
 SELECTIONS = {"": 0, "color": 1, "loc": 2}
 
 
@@ -63,6 +65,10 @@ cdef int fill_params(Params* p, dict options) except -1:
     p.see_through_walls = options["see_through_walls"]
     p.mission_bytes = options["mission_bytes"]
     p.is_mission_id = one_of(options, "mission", MISSIONS)
+    p.bonus = one_of(options, "bonus", {name: i for i, name in enumerate(BONUSES)})
+    p.bonus_scale = options["bonus_scale"]
+    if not isfinite(p.bonus_scale):
+        raise ConfigError(f"bonus_scale must be a finite number, got {options["bonus_scale"]}")
     p.obs_tile_size = options["obs_tile_size"]
     p.highlight = options["highlight"]
     p.agent_pov = options["agent_pov"]

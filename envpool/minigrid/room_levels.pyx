@@ -18,7 +18,7 @@ from envpool.minigrid.world cimport (
 )
 
 from envpool.errors import ConfigError
-from envpool.minigrid.env import MiniGrid
+from envpool.minigrid.definition import MiniGrid
 from envpool.spec import check_range
 
 cdef enum:

@@ -12,6 +12,7 @@ cdef enum:
     MAX_ROOMS = 64
     MAX_MISSION = 512           # bytes of a sentence, with a zero at the end
     NOWHERE = -1                # in place of the index of a cell
+    LAST_MISSION = 1024         # EnvPool's bound of mission_id
 
 # Kinds of things, by upstream's numbers.
 cdef enum Kind:
@@ -81,7 +82,7 @@ cdef struct Instruction:
 
 # ---- worlds ----------------------------------------------------------------------------------------------------------
 
-# The state of one environment. Its cells (width * height), row by row, follow directly.
+# The state of one environment. Its cells (width * height), row by row, follow directly, then the counts of its bonus.
 cdef struct World:
     ep_pcg64 rng
     int32_t width, height
@@ -101,6 +102,7 @@ cdef struct World:
     int16_t tracked[MAX_OBJECTS]    # `where` at the beginning or after the last DROP, as BabyAI's tasks know it
     uint32_t contents[MAX_OBJECTS]  # by number: cell of what a box contains, or 0
     Instruction instruction
+    int32_t next_seed           # index of the option reset_seeds
 
 cdef enum Failure:
     SUCCESS = 0
@@ -108,6 +110,7 @@ cdef enum Failure:
     IMPOSSIBLE = 2              # the level does not fit into its grid
     ENDLESS = 3                 # the level was not complete after MAX_DRAWS draws
     TOO_MANY_OBJECTS = 4
+    NO_GOAL = 5                 # the level has no goal, whose direction is to be observed
 
 cdef struct Room:
     int32_t x, y                # upper left corner, which is a wall
@@ -148,7 +151,10 @@ cdef struct Params:
     int32_t is_mission_id       # whether observations have the number of the mission instead of its text
     int32_t form                # of observations
     int32_t image_size          # bytes of an image, or of a whole observation that is flat
-    int32_t obs_tile_size       # if observations are painted, the tiles follow the options
+    int32_t obs_tile_size       # if observations are painted
+    int32_t bonus               # a Bonus
+    double bonus_scale
+    int32_t num_reset_seeds, num_directions     # entries of the tables that follow the options, see wrappers.pxd
     int32_t highlight, agent_pov    # of frames: whether what is seen is lighter; whether there is nothing else
     int32_t agent_x, agent_y, agent_dir     # where the agent starts; agent_x is NOWHERE for a random place
     int32_t goal_x, goal_y      # goal_x is NOWHERE for a random place

@@ -12,6 +12,7 @@ from envpool.errors import ConfigError
 from envpool.pool import EnvPool
 from envpool.rollout.data import RolloutData
 from envpool.spec import convert
+from envpool.texts import Texts
 
 #: Names that an extra cannot have: they are arguments of `Rollout.step`, or attributes of RolloutData.
 TAKEN = {"action", "env_id", *(name for name in dir(RolloutData) if not name.startswith("_")), "lengths", "num_steps"}
@@ -170,7 +171,10 @@ class Rollout(RolloutCalls):
         PoolStateError
             Environments are in flight, or the pool is closed or forked.
         """
-        arrays = {"obs" if not name else f"obs:{name}": value for name, value in flattened(obs).items()}
+        arrays = {
+            "obs" if not name else f"obs:{name}": value.rows if isinstance(value, Texts) else value
+            for name, value in flattened(obs).items()
+        }
         names = [name for name in self.layout.names if name == "obs" or name.startswith("obs:")]
         if len(names) == 1 and len(arrays) == 1:
             arrays = {names[0]: next(iter(arrays.values()))}

@@ -37,6 +37,13 @@ def test_solves_cartpole(ppo, tmp_path, capsys):
     assert curve.read_bytes().startswith(b"\x89PNG")
 
 
+def test_boards_are_no_images(ppo):
+    """Observations of MinAtar, bool (rows, columns, channels), pass through the network without convolutions."""
+    _, rollouts = collect(ppo, "--task", "MinAtar/Breakout-v1", "--num-envs", "4", "--num-steps", "8")
+    assert rollouts[0].inputs.shape == (8, 4, 400)
+    assert rollouts[0].inputs.dtype == torch.float32
+
+
 def test_fails_when_the_target_is_missed(ppo):
     with pytest.raises(SystemExit, match="the target 475 was not reached in 8192 steps"):
         ppo.main(["--target", "475", "--total-timesteps", "8192"])

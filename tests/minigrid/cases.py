@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gymnasium
 from minigrid import wrappers
 from minigrid.core.world_object import Wall
 
+from envpool.minigrid.upstream import observation
 from envpool.registration import registry
 from tests.conformance.cases import ExactnessCase, FrameCase, StateCase, UndisturbedCase, describe
 from tests.minigrid.upstream import upstream_of
 from tests.support.oracles.frames import Size
+from tests.support.oracles.trajectory import Trajectory
 
 TASKS = [i for i, entry in registry.tasks.items() if entry.import_path.startswith("envpool.minigrid.")]
 #: One task of each level.
@@ -92,6 +94,15 @@ WRAPPED = [
 ]
 
 
+#: Levels with locked doors that the player "guided" solves.
+LOCKED = [i for i in TASKS if i.startswith(("MiniGrid-LockedRoom", "MiniGrid-ObstructedMaze"))]
+
+
+def reaches_success(expected: Trajectory) -> None:
+    """Assert that each environment has solved its level at least once."""
+    assert (expected.arrays["reward"] > 0).any(axis=0).all()
+
+
 def exactness() -> Iterator[ExactnessCase]:
     """Yield the comparisons with minigrid."""
     for task_id in TASKS:
@@ -105,6 +116,11 @@ def exactness() -> Iterator[ExactnessCase]:
         options: dict[str, Any] = {"max_steps": 12}
         short = upstream_of(task_id, options)
         yield ExactnessCase(task_id, short, "short", options, num_envs=3, steps=78, min_episodes=18, is_slow=True)
+    for task_id in LOCKED:
+        upstream = upstream_of(task_id)
+        yield ExactnessCase(
+            task_id, upstream, actions="guided", num_envs=3, steps=160, runs=RUNS[1::2], verify=reaches_success
+        )
     for task_id, options, kwargs in OPTIONS:
         upstream = upstream_of(task_id, kwargs)
         yield ExactnessCase(task_id, upstream, describe(options), options, num_envs=4, steps=60, min_episodes=0)
@@ -119,6 +135,7 @@ def exactness() -> Iterator[ExactnessCase]:
                 task_id, upstream, describe(options), options, "explored", num_envs=2, steps=60, min_episodes=0
             )
     yield from more_wrappers()
+    yield from wrappers_of_steps()
 
 
 def more_wrappers() -> Iterator[ExactnessCase]:
@@ -137,6 +154,60 @@ def more_wrappers() -> Iterator[ExactnessCase]:
         options = {"observation": "flat", "mission_bytes": 300}
         flat = upstream_of(task_id, wrapper=lambda env: wrappers.FlatObsWrapper(env, 300), observation=lambda obs: obs)
         yield ExactnessCase(task_id, flat, describe(options), options, num_envs=2, steps=60, min_episodes=0)
+
+
+class Reseeded(wrappers.ReseedWrapper):
+    """Upstream's wrapper, which warns of seeds that it ignores."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start an episode with the next seed of the wrapper."""
+        return super().reset(options=options)
+
+
+#: Upstream's wrappers of rewards and resets by the options that stand for them.
+STEP_WRAPPERS: list[tuple[dict[str, Any], Callable[[Any], Any]]] = [
+    ({"bonus": "position"}, wrappers.PositionBonus),
+    ({"bonus": "position", "bonus_scale": 0.3}, lambda env: wrappers.PositionBonus(env, scale=0.3)),
+    ({"bonus": "action"}, wrappers.ActionBonus),
+    ({"reset_seeds": (5, 0, 2**31 - 1)}, lambda env: Reseeded(env, seeds=(5, 0, 2**31 - 1))),
+    ({"reset_seeds": [9], "bonus": "action"}, lambda env: wrappers.ActionBonus(Reseeded(env, seeds=[9]))),
+]
+
+
+def with_goal(obs: dict[str, Any]) -> dict[str, Any]:
+    """Return an observation of upstream's DirectionObsWrapper in the pool's form."""
+    return observation(96, obs) | {"goal_direction": obs["goal_direction"]}
+
+
+def has_goal_in_every_direction(expected: Trajectory) -> None:
+    """Assert that the agent was at the goal, and away from it in several directions."""
+    found = set(expected.arrays["obs:goal_direction"].ravel().tolist())
+    assert 0 in found and len(found) > 8
+
+
+def wrappers_of_steps() -> Iterator[ExactnessCase]:
+    """Yield the comparisons with wrappers that change rewards and resets, or that add the direction of the goal."""
+    for options, wrapper in STEP_WRAPPERS:
+        for task_id in ("MiniGrid-Dynamic-Obstacles-6x6-v0", "MiniGrid-MemoryS7-v0", "BabyAI-MiniBossLevel-v0"):
+            wrapped = upstream_of(task_id, {"max_steps": 12}, wrapper=wrapper)
+            options = options | {"max_steps": 12}
+            yield ExactnessCase(task_id, wrapped, describe(options), options, num_envs=3, steps=78, runs=RUNS)
+    for kind in ("slope", "angle", "angle_atan2"):
+        options = {"goal_direction": kind}
+        for task_id in (
+            "MiniGrid-Empty-Random-6x6-v0",
+            "MiniGrid-SimpleCrossingS9N1-v0",
+            "MiniGrid-MultiRoom-N4-S5-v0",
+        ):
+            wrapped = upstream_of(
+                task_id,
+                wrapper=lambda env, kind=kind: wrappers.DirectionObsWrapper(env, type=kind),
+                observation=with_goal,
+            )
+            verify = has_goal_in_every_direction if "Empty" in task_id else None
+            yield ExactnessCase(
+                task_id, wrapped, kind, options, "guided", num_envs=3, steps=90, runs=RUNS, verify=verify
+            )
 
 
 EXACTNESS = list(exactness())
@@ -185,7 +256,12 @@ SAVED = [
     "BabyAI-PutNextS5N2Carrying-v0",
     "BabyAI-MiniBossLevel-v0",
 ]
+#: Options with counts and a position in a table, which belong to an environment.
+COUNTED = {"tile_size": 2, "bonus": "action", "reset_seeds": (3, 1, 2), "goal_direction": "angle"}
 STATES = [
+    StateCase("MiniGrid-Empty-Random-5x5-v0", COUNTED, outlives_seed=True),
+    StateCase("MiniGrid-Dynamic-Obstacles-6x6-v0", {"tile_size": 2, "bonus": "position"}, outlives_seed=True),
+] + [
     StateCase(task_id, {"tile_size": 2}, after=500 if task_id in SAVED else 60, is_slow=task_id not in SAVED)
     for task_id in TASKS
 ]

@@ -59,5 +59,21 @@ BAD_OPTIONS = [
     BadOption("MiniGrid-KeyCorridorS3R1-v0", {"obj_type": "door"}, ConfigError, ["obj_type must be 'key' or 'ball'"]),
     BadOption("MiniGrid-KeyCorridorS3R1-v0", {"num_rows": 22}, ConfigError, [r"num_rows \* num_cols must be at most"]),
     BadOption("MiniGrid-KeyCorridorS6R3-v0", {"room_size": 40}, ConfigError, ["of the grid must be at most 64"]),
+    BadOption(TASK, {"bonus": "state"}, ConfigError, ["bonus must be '' or 'position' or 'action', got 'state'"]),
+    BadOption(TASK, {"bonus_scale": float("nan")}, ConfigError, ["bonus_scale must be a finite number, got nan"]),
+    BadOption(TASK, {"reset_seeds": 3}, TypeError, ["reset_seeds must be a tuple or a list of integers", "got 3"]),
+    BadOption(TASK, {"reset_seeds": (1, -1)}, ConfigError, [r"reset_seeds\[1\] must be between 0 and"]),
+    BadOption(TASK, {"reset_seeds": ("a",)}, TypeError, [r"reset_seeds\[0\] must be of type int, got 'a'"]),
+    BadOption(
+        TASK, {"goal_direction": "left"}, ConfigError, ["goal_direction must be one of '', 'slope'", "got 'left'"]
+    ),
+    BadOption(
+        TASK,
+        {"goal_direction": "slope", "observation": "flat"},
+        ConfigError,
+        ["goal_direction='slope' adds an array", "leave out one of them"],
+    ),
+    BadOption(TASK, {"mission": "str"}, ConfigError, ["mission must be 'bytes' or 'text' or 'id', got 'str'"]),
+    BadOption("BabyAI-GoTo-v0", {"mission": "id"}, ConfigError, ["mission must be 'bytes' or 'text' for BabyAI"]),
     BadOption("MiniGrid-Fetch-5x5-N2-v0", {"num_objs": 9}, ConfigError, ["num_objs must be between 1 and 8, got 9"]),
 ]

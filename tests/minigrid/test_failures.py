@@ -22,6 +22,14 @@ def test_samples_that_upstream_never_completes() -> None:
         pool.step(np.zeros(len(ENDLESS), np.int32))
 
 
+@pytest.mark.parametrize("task_id", ["MiniGrid-Playground-v0", "BabyAI-GoToObj-v0"])
+def test_the_direction_of_a_goal_that_there_is_not(task_id: str) -> None:
+    with envpool.make_gymnasium(task_id, goal_direction="slope") as pool:
+        for _ in range(2):
+            with pytest.raises(EnvStepError, match="its level has no goal: leave out goal_direction"):
+                pool.reset()
+
+
 @pytest.mark.parametrize(
     ("task_id", "options"),
     [

@@ -13,6 +13,7 @@ from envpool.minigrid import upstream
 from envpool.minigrid.upstream import MiniGridOracle
 from envpool.verify.gymnasium_oracle import GymnasiumOracle
 from tests.minigrid.explorer import choose
+from tests.minigrid.solver import next_action
 from tests.support.oracles.gymnasium_oracle import Upstream
 from tests.support.oracles.trajectory import Trajectory
 
@@ -68,12 +69,25 @@ class Solver(Explorer):
         return super().act()
 
 
-PLAYERS: dict[str, Callable[[Any, np.random.Generator], Explorer]] = {"explored": Explorer, "solved": Solver}
+class Guided(Explorer):
+    """Plays one episode: solves a level with locked doors, with some random actions, and explores without a way."""
+
+    def act(self) -> int:
+        """Return the next action."""
+        action = None if self.rng.random() < 0.02 else next_action(self.env)
+        return super().act() if action is None else action
+
+
+PLAYERS: dict[str, Callable[[Any, np.random.Generator], Explorer]] = {
+    "explored": Explorer,
+    "solved": Solver,
+    "guided": Guided,
+}
 
 
 @dataclass(frozen=True)
 class MiniGridUpstream(Upstream):
-    """An upstream environment. The cases' actions "explored" and "solved" are those of players.
+    """An upstream environment. The cases' actions "explored", "solved" and "guided" are those of players.
 
     Attributes
     ----------

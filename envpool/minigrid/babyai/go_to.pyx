@@ -3,7 +3,9 @@
 from libc.stdint cimport int32_t, uint32_t
 
 from envpool.minigrid.babyai.language cimport ask, like, task_of
-from envpool.minigrid.babyai.level cimport check_reachable, choose, define_baby, level_of, place_agent_outside
+from envpool.minigrid.babyai.level cimport (
+    check_reachable, choose, define_baby, level_of, place_agent_outside, scatter,
+)
 from envpool.minigrid.rooms cimport RANDOM, add_distractors, add_door, add_object, connect_all, place_agent_in_room
 from envpool.minigrid.structs cimport (
     BALL, BLUE, COLOUR_SHIFT, DOOR, GO_TO, GREY, KEY, MAX_OBJECTS, OPEN, RED, REJECTED, Level, Params, Rooms, World,
@@ -20,14 +22,15 @@ cdef void go_to_one_like(Rooms* g, uint32_t cell) noexcept nogil:
     ask(g, task_of(GO_TO, like(cell), False))
 
 
-cdef void red_ball_grey(Rooms* g, const Params* p) noexcept nogil:
+cdef void red_ball_among(Rooms* g, const Params* p, bint others_are_grey) noexcept nogil:
     cdef World* w = g.world
     cdef uint32_t objects[MAX_OBJECTS]
     cdef uint32_t ball
-    cdef int32_t i, place
+    cdef int32_t i, count, place
     place_agent_in_room(g, RANDOM, RANDOM)
     ball = add_object(g, 0, 0, BALL, RED)
-    for i in range(add_distractors(g, RANDOM, RANDOM, p.num_dists, False, objects)):
+    count = add_distractors(g, RANDOM, RANDOM, p.num_dists, False, objects)
+    for i in range(count if others_are_grey else 0):
         place = w.where[number_of(objects[i])]
         if place >= 0:
             cells_of(w)[place] = (objects[i] & ~<uint32_t>(0xff << COLOUR_SHIFT)) | GREY << COLOUR_SHIFT
@@ -35,38 +38,25 @@ cdef void red_ball_grey(Rooms* g, const Params* p) noexcept nogil:
     go_to_one_like(g, ball)
 
 
+cdef void red_ball_grey(Rooms* g, const Params* p) noexcept nogil:
+    red_ball_among(g, p, True)
+
+
 cdef void red_ball(Rooms* g, const Params* p) noexcept nogil:
-    cdef uint32_t ball
-    place_agent_in_room(g, RANDOM, RANDOM)
-    ball = add_object(g, 0, 0, BALL, RED)
-    add_distractors(g, RANDOM, RANDOM, p.num_dists, False, NULL)
-    check_reachable(g)
-    go_to_one_like(g, ball)
+    red_ball_among(g, p, False)
 
 
 cdef void go_to_object(Rooms* g, const Params* p) noexcept nogil:
     cdef uint32_t thing
-    place_agent_in_room(g, RANDOM, RANDOM)
-    add_distractors(g, RANDOM, RANDOM, 1, True, &thing)
+    scatter(g, 1, True, &thing)
     go_to_one_like(g, thing)
 
 
-cdef void go_to_local(Rooms* g, const Params* p) noexcept nogil:
-    cdef uint32_t objects[MAX_OBJECTS]
-    cdef int32_t count
-    place_agent_in_room(g, RANDOM, RANDOM)
-    count = add_distractors(g, RANDOM, RANDOM, p.num_dists, False, objects)
-    check_reachable(g)
-    go_to_one_like(g, choose(g.world, objects, count))
-
-
 cdef void go_to(Rooms* g, const Params* p) noexcept nogil:
+    """One room or a maze."""
     cdef World* w = g.world
     cdef uint32_t objects[MAX_OBJECTS]
-    cdef int32_t count, i
-    place_agent_in_room(g, RANDOM, RANDOM)
-    connect_all(g, RANDOM)
-    count = add_distractors(g, RANDOM, RANDOM, p.num_dists, False, objects)
+    cdef int32_t count = scatter(g, p.num_dists, False, objects), i
     check_reachable(g)
     go_to_one_like(g, choose(w, objects, count))
     if p.doors_open:
@@ -98,8 +88,7 @@ cdef void red_blue_ball(Rooms* g, const Params* p) noexcept nogil:
     cdef uint32_t objects[MAX_OBJECTS]
     cdef uint32_t ball
     cdef int32_t i, colour
-    place_agent_in_room(g, RANDOM, RANDOM)
-    for i in range(add_distractors(g, RANDOM, RANDOM, p.num_dists, False, objects)):
+    for i in range(scatter(g, p.num_dists, False, objects)):
         colour = colour_of(objects[i])
         if kind_of(objects[i]) == BALL and (colour == BLUE or colour == RED):
             fail(w, REJECTED)
@@ -134,8 +123,7 @@ cdef void go_to_object_or_door(Rooms* g, const Params* p) noexcept nogil:
 cdef Level RED_BALL_GREY = level_of(red_ball_grey)
 cdef Level RED_BALL = level_of(red_ball)
 cdef Level OBJECT = level_of(go_to_object)
-cdef Level LOCAL = level_of(go_to_local)
-cdef Level ANYWHERE_IN_MAZE = level_of(go_to)
+cdef Level ANY_OBJECT = level_of(go_to)
 cdef Level IMPLICIT_UNLOCK = level_of(go_to_implicit_unlock)
 cdef Level RED_BLUE_BALL = level_of(red_blue_ball)
 cdef Level TO_DOOR = level_of(go_to_door)
@@ -184,7 +172,7 @@ class BabyAIGoToLocal(BabyAI):
     def build(config):
         """Return the capsule of this environment definition."""
         check_range("num_dists", config.num_dists, 1, 100)
-        return define_baby(&LOCAL, config, config.room_size, 1, 1)
+        return define_baby(&ANY_OBJECT, config, config.room_size, 1, 1)
 
 
 class BabyAIGoTo(BabyAI):
@@ -196,7 +184,7 @@ class BabyAIGoTo(BabyAI):
     def build(config):
         """Return the capsule of this environment definition."""
         check_range("num_dists", config.num_dists, 1, 100)
-        return define_baby(&ANYWHERE_IN_MAZE, config, config.room_size, config.num_rows, config.num_cols)
+        return define_baby(&ANY_OBJECT, config, config.room_size, config.num_rows, config.num_cols)
 
 
 class BabyAIGoToImpUnlock(BabyAI):

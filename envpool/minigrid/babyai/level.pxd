@@ -17,6 +17,11 @@ cdef bint all_reachable(Rooms* g) noexcept nogil
 # Rejects the sample if not.
 cdef void check_reachable(Rooms* g) noexcept nogil
 
+# Places the agent in any room, connects all rooms with doors, and adds objects to any rooms, which `objects` receives
+# if it is not NULL. Returns their number.
+cdef int32_t scatter(Rooms* g, int32_t count, bint all_unique, uint32_t* objects) noexcept nogil
+# Chooses some of the six colours; `colours` has room for all of them.
+cdef void choose_colours(World* w, int32_t* colours, int32_t count) noexcept nogil
 cdef uint32_t choose(World* w, const uint32_t* objects, int32_t count) noexcept nogil
 # Places the agent in any room but one, by its number.
 cdef void place_agent_outside(Rooms* g, int32_t room) noexcept nogil

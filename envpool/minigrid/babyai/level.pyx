@@ -8,14 +8,18 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from envpool.minigrid.babyai.language cimport FAILS, SUCCEEDS, Status, count_walks, is_sensible, say_instruction, verify
-from envpool.minigrid.rooms cimport RANDOM, build_rooms, define_rooms, place_agent_in_room, room_of
+from envpool.minigrid.rooms cimport (
+    RANDOM, add_distractors, build_rooms, connect_all, define_rooms, place_agent_in_room, room_of,
+)
 from envpool.minigrid.structs cimport (
     DOOR, DROP, EMPTY, ENDLESS, MAX_CELLS, REJECTED, SUCCESS, WALL, Level, Outcome, Params, Rooms, World,
 )
-from envpool.minigrid.world cimport MAX_DRAWS, cells_of, clear, fail, kind_of, rand_int, reward_now
+from envpool.minigrid.world cimport (
+    MAX_DRAWS, cells_of, clear, fail, kind_of, rand_int, rand_subset, reward_now, sorted_colour,
+)
 
 from envpool.errors import ConfigError
-from envpool.minigrid.env import MiniGrid
+from envpool.minigrid.definition import MiniGrid
 from envpool.spec import check_range
 
 
@@ -58,34 +62,35 @@ cdef Level level_of(Plan plan) noexcept nogil:
     return Level(generate, plan, NULL, judge)
 
 
+cdef inline bint is_passable(uint32_t cell) noexcept nogil:
+    return kind_of(cell) == EMPTY or kind_of(cell) == DOOR
+
+
 cdef bint all_reachable(Rooms* g) noexcept nogil:
+    """The cells of the grid's border are walls, so that a neighbour of a passable cell is always inside."""
     cdef const World* w = g.world
     cdef const uint32_t* cells = cells_of(g.world)
+    cdef int32_t[4] neighbours = [1, w.width, -1, -w.width]
     cdef uint8_t reached[MAX_CELLS]
     cdef int32_t stack[MAX_CELLS]
-    cdef int32_t n = 1, i, k, at, x, y, next_to, kind
+    cdef int32_t n = 0, i, k, at = w.y * w.width + w.x, next_to
     memset(reached, 0, w.width * w.height)
-    stack[0] = w.y * w.width + w.x
-    reached[stack[0]] = 1
+    reached[at] = 1
+    if is_passable(cells[at]):
+        stack[0] = at
+        n = 1
     while n:
         n -= 1
         at = stack[n]
-        kind = kind_of(cells[at])
-        if kind != EMPTY and kind != DOOR:
-            continue
-        x, y = at % w.width, at // w.width
         for k in range(4):
-            if (k == 0 and x == w.width - 1) or (k == 1 and y == w.height - 1) or (k == 2 and x == 0) or (
-                    k == 3 and y == 0):
-                continue
-            next_to = at + (1 if k == 0 else w.width if k == 1 else -1 if k == 2 else -w.width)
+            next_to = at + neighbours[k]
             if not reached[next_to]:
                 reached[next_to] = 1
-                stack[n] = next_to
-                n += 1
+                if is_passable(cells[next_to]):
+                    stack[n] = next_to
+                    n += 1
     for i in range(w.width * w.height):
-        kind = kind_of(cells[i])
-        if kind != EMPTY and kind != WALL and not reached[i]:
+        if not reached[i] and kind_of(cells[i]) != EMPTY and kind_of(cells[i]) != WALL:
             return False
     return True
 
@@ -93,6 +98,19 @@ cdef bint all_reachable(Rooms* g) noexcept nogil:
 cdef void check_reachable(Rooms* g) noexcept nogil:
     if not g.world.failure and not all_reachable(g):
         fail(g.world, REJECTED)
+
+
+cdef int32_t scatter(Rooms* g, int32_t count, bint all_unique, uint32_t* objects) noexcept nogil:
+    place_agent_in_room(g, RANDOM, RANDOM)
+    connect_all(g, RANDOM)      # draws nothing if there is only one room
+    return add_distractors(g, RANDOM, RANDOM, count, all_unique, objects)
+
+
+cdef void choose_colours(World* w, int32_t* colours, int32_t count) noexcept nogil:
+    cdef int32_t i
+    for i in range(6):
+        colours[i] = sorted_colour(i)
+    rand_subset(w, colours, 6, count)
 
 
 cdef uint32_t choose(World* w, const uint32_t* objects, int32_t count) noexcept nogil:
@@ -112,12 +130,12 @@ cdef object define_baby(const Level* level, object config, int room_size, int ro
         if name in config._fields:
             check_range(name, getattr(config, name), lowest, highest)
     if config.mission == "id":
-        raise ConfigError("mission must be 'bytes' for BabyAI, whose missions have no numbers, got 'id'")
+        raise ConfigError("mission must be 'bytes' or 'text' for BabyAI, whose missions have no numbers, got 'id'")
     return define_rooms(level, config, room_size, rows, columns, max_steps, fixed)
 
 
 class BabyAI(MiniGrid):
-    """The options that all levels of BabyAI have; see ``envpool.minigrid.env.MiniGrid``.
+    """The options that all levels of BabyAI have; see ``envpool.minigrid.definition.MiniGrid``.
 
     Missions are sentences of BabyAI's language. ``mission_id`` is always -1.
     """

@@ -3,12 +3,12 @@
 from libc.stdint cimport int32_t, uint32_t
 
 from envpool.minigrid.babyai.language cimport ask, ask_both, clause_of, describe, like, task_of
-from envpool.minigrid.babyai.level cimport check_reachable, define_baby, level_of
-from envpool.minigrid.rooms cimport RANDOM, add_distractors, add_door, connect_all, place_agent_in_room, room_at
+from envpool.minigrid.babyai.level cimport check_reachable, choose_colours, define_baby, level_of, scatter
+from envpool.minigrid.rooms cimport RANDOM, add_door, place_agent_in_room, room_at
 from envpool.minigrid.structs cimport (
     ANY, DOOR, MAX_ROOMS, OPEN_DOOR, RED, Description, Level, Params, Rooms, Task, World,
 )
-from envpool.minigrid.world cimport cells_of, rand_int, rand_subset, sorted_colour
+from envpool.minigrid.world cimport cells_of, rand_int, rand_subset
 
 from envpool.minigrid.babyai.level import BabyAI, ROOMS
 from envpool.spec import check_range
@@ -21,22 +21,12 @@ cdef Task open_one_like(uint32_t door, bint is_strict) noexcept nogil:
     return task_of(OPEN_DOOR, like(door), is_strict)
 
 
-cdef void choose_colours(World* w, int32_t* colours, int32_t count) noexcept nogil:
-    """Choose some of the six colours; `colours` has room for all of them."""
-    cdef int32_t i
-    for i in range(6):
-        colours[i] = sorted_colour(i)
-    rand_subset(w, colours, 6, count)
-
-
 cdef void open_any(Rooms* g, const Params* p) noexcept nogil:
     """Each door is found from both sides."""
     cdef World* w = g.world
     cdef int32_t places[4 * MAX_ROOMS]
     cdef int32_t i, j, wall, n = 0
-    place_agent_in_room(g, RANDOM, RANDOM)
-    connect_all(g, RANDOM)
-    add_distractors(g, RANDOM, RANDOM, 18, False, NULL)
+    scatter(g, 18, False, NULL)
     check_reachable(g)
     for i in range(g.columns):
         for j in range(g.rows):

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, uint32_t
 
 from envpool.minigrid.babyai.language cimport ask, like, of_kind, task_of
-from envpool.minigrid.babyai.level cimport all_reachable, check_reachable, choose, define_baby, level_of
+from envpool.minigrid.babyai.level cimport all_reachable, check_reachable, choose, define_baby, level_of, scatter
 from envpool.minigrid.rooms cimport (
     RANDOM, add_distractors, add_door, add_object, connect_all, place_agent_in_room, remove_wall,
 )
@@ -22,9 +22,7 @@ cdef void pick_up(Rooms* g, Description what, bint is_strict) noexcept nogil:
 
 cdef void pick_up_any(Rooms* g, const Params* p) noexcept nogil:
     cdef uint32_t objects[18]
-    place_agent_in_room(g, RANDOM, RANDOM)
-    connect_all(g, RANDOM)
-    add_distractors(g, RANDOM, RANDOM, 18, False, objects)
+    scatter(g, 18, False, objects)
     check_reachable(g)
     pick_up(g, like(choose(g.world, objects, 18)), False)
 
@@ -32,9 +30,7 @@ cdef void pick_up_any(Rooms* g, const Params* p) noexcept nogil:
 cdef void unblock(Rooms* g, const Params* p) noexcept nogil:
     """Some object is out of reach."""
     cdef uint32_t objects[20]
-    place_agent_in_room(g, RANDOM, RANDOM)
-    connect_all(g, RANDOM)
-    add_distractors(g, RANDOM, RANDOM, 20, False, objects)
+    scatter(g, 20, False, objects)
     if not g.world.failure and all_reachable(g):
         fail(g.world, REJECTED)
     pick_up(g, like(choose(g.world, objects, 20)), False)

@@ -3,8 +3,8 @@
 from libc.stdint cimport int32_t, uint32_t
 
 from envpool.minigrid.babyai.language cimport ask, ask_both, clause_of, like, put_next
-from envpool.minigrid.babyai.level cimport check_reachable, choose, define_baby, generate, judge, level_of
-from envpool.minigrid.rooms cimport RANDOM, add_distractors, place_agent_in_room, remove_wall
+from envpool.minigrid.babyai.level cimport check_reachable, choose, define_baby, generate, judge, level_of, scatter
+from envpool.minigrid.rooms cimport add_distractors, place_agent_in_room, remove_wall
 from envpool.minigrid.structs cimport (
     MAX_OBJECTS, NOWHERE, Level, Params, Rooms, Task, World,
 )
@@ -29,8 +29,7 @@ cdef void choose_two(World* w, const uint32_t* objects, int32_t count, uint32_t*
 cdef void put_next_local(Rooms* g, const Params* p) noexcept nogil:
     cdef uint32_t objects[MAX_OBJECTS]
     cdef uint32_t moved, fixed
-    place_agent_in_room(g, RANDOM, RANDOM)
-    add_distractors(g, RANDOM, RANDOM, p.num_objs, True, objects)
+    scatter(g, p.num_objs, True, objects)
     check_reachable(g)
     choose_two(g.world, objects, p.num_objs, &moved, &fixed)
     ask(g, put_one_next_to(moved, fixed))

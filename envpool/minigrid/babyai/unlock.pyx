@@ -3,7 +3,9 @@
 from libc.stdint cimport int32_t, uint32_t
 
 from envpool.minigrid.babyai.language cimport ask, like, of_kind, task_of
-from envpool.minigrid.babyai.level cimport check_reachable, choose, define_baby, level_of, place_agent_outside
+from envpool.minigrid.babyai.level cimport (
+    check_reachable, choose, choose_colours, define_baby, level_of, place_agent_outside,
+)
 from envpool.minigrid.rooms cimport (
     RANDOM, add_distractors, add_door, add_object, connect_all, place_agent_in_room, place_in_room,
 )
@@ -11,7 +13,7 @@ from envpool.minigrid.structs cimport (
     BALL, BOX, DOOR, GO_TO, KEY, OPEN_DOOR, PICK_UP_OBJECT, Level, Params, Rooms, World,
 )
 from envpool.minigrid.world cimport (
-    colour_of, kind_of, new_object, number_of, put, rand_bool, rand_colour, rand_int, rand_subset, sorted_colour,
+    colour_of, kind_of, new_object, number_of, put, rand_bool, rand_colour, rand_int,
 )
 
 from envpool.minigrid.babyai.level import BabyAI, ROOMS
@@ -73,11 +75,8 @@ cdef void unlock_pickup(Rooms* g, const Params* p) noexcept nogil:
 cdef void unlock_to_unlock(Rooms* g, const Params* p) noexcept nogil:
     """The key of the first door is behind the second one."""
     cdef int32_t colours[6]
-    cdef int32_t i
     cdef uint32_t ball
-    for i in range(6):
-        colours[i] = sorted_colour(i)
-    rand_subset(g.world, colours, 6, 2)
+    choose_colours(g.world, colours, 2)
     add_door(g, 0, 0, 0, colours[0], 1)
     add_object(g, 2, 0, KEY, colours[0])
     add_door(g, 1, 0, 0, colours[1], 1)

@@ -1,0 +1,133 @@
+"""Measure resets, kernels and RGB observations of MiniGrid and BabyAI; RGB observations also with upstream's wrapper.
+
+    python benchmarks/minigrid_speed.py [--quick] [--json FILE]
+
+Everything runs on one thread, and figures are medians over turns. Resets are those of a pool of 256 environments, in
+CPU time, for one task of each level and the tasks whose kernels are measured. A kernel is the native code of a task in
+a loop without a pool, with random actions, in steps per CPU second. RGB observations are measured by whole steps of a
+pool with random actions, in turns with upstream's RGBImgPartialObsWrapper around one environment, in steps per second.
+"""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import gymnasium
+import numpy as np
+from minigrid.wrappers import RGBImgPartialObsWrapper
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import envpool
+from envpool.cli.bench.actions import draw_actions
+from envpool.cli.bench.loops import SyncLoop
+from envpool.cli.bench.machine import describe_machine
+from envpool.cli.bench.measure import cpu_per_million, cpu_ratio, interleave, open_limit, pool_loop, rate, speed_ratio
+from envpool.registration import registry
+
+NUM_ENVS = 256
+#: Tasks whose kernels are measured.
+KERNELS = (
+    "MiniGrid-DoorKey-8x8-v0",
+    "MiniGrid-FourRooms-v0",
+    "MiniGrid-KeyCorridorS6R3-v0",
+    "MiniGrid-Dynamic-Obstacles-8x8-v0",
+    "BabyAI-GoTo-v0",
+    "BabyAI-Synth-v0",
+    "BabyAI-BossLevel-v0",
+)
+RGB = ("MiniGrid-DoorKey-8x8-v0", "MiniGrid-FourRooms-v0", "BabyAI-BossLevel-v0")
+
+
+def levels():
+    """Return one task of each level."""
+    tasks = [i for i, entry in registry.tasks.items() if entry.import_path.startswith("envpool.minigrid.")]
+    return list({registry.find(i).env: i for i in reversed(tasks)}.values())[::-1]
+
+
+def reset_time(task, turns):
+    """Return the CPU time of a reset, in microseconds."""
+    with envpool.make_gymnasium(task, num_envs=NUM_ENVS, num_threads=1) as pool:
+        pool.reset()
+        times = []
+        for _ in range(turns):
+            began = time.process_time()
+            pool.reset()
+            times.append(time.process_time() - began)
+    return 1e6 * median(times) / NUM_ENVS
+
+
+def kernel_rate(task, seconds):
+    """Return the steps per CPU second of a task's kernel."""
+    spec = envpool.make_spec(task, num_envs=NUM_ENVS)
+    loop = open_limit(spec, draw_actions(spec))
+    slices = interleave({"envpool": loop}, seconds, lambda text: None)["envpool"]
+    return 1e6 / cpu_per_million(slices)
+
+
+class Wrapped:
+    """Upstream's wrapper around one environment, which resets it after each episode."""
+
+    def __init__(self, task):
+        self.env = RGBImgPartialObsWrapper(gymnasium.make(task, disable_env_checker=True))
+        self.env.reset(seed=0)
+
+    def step(self, action):
+        """Step and return the observation."""
+        obs, _, terminated, truncated, _ = self.env.step(action)
+        return self.env.reset()[0] if terminated or truncated else obs
+
+
+def compare_rgb(task, seconds):
+    """Return the row of a task with RGB observations."""
+    options = {"num_envs": NUM_ENVS, "num_threads": 1, "observation": "rgb_partial"}
+    wrapped, spec = Wrapped(task), envpool.make_spec(task, **options)
+    actions = np.random.default_rng(0).integers(0, spec.action_space.n, 4096).tolist()
+    with envpool.make_gymnasium(task, **options) as pool:
+        loops = {
+            "envpool": pool_loop(pool, "gymnasium", draw_actions(spec)),
+            "upstream": SyncLoop(wrapped.step, actions, 1),
+        }
+        slices = interleave(loops, seconds, lambda text: None)
+    ours, upstream = slices["envpool"], slices["upstream"]
+    return {
+        "task": task,
+        "steps_per_second": rate(ours),
+        "upstream_steps_per_second": rate(upstream),
+        "ratio": speed_ratio(ours, upstream),
+        "cpu_ratio": cpu_ratio(upstream, ours),
+    }
+
+
+def main():
+    """Print the tables, and write them if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--quick", action="store_true", help="measure a tenth as long")
+    parser.add_argument("--json", type=Path, help="write the machine, the command and the figures to this file")
+    args = parser.parse_args()
+    turns, seconds = (20, 0.3) if args.quick else (200, 3.0)
+    found = {"resets": [], "kernels": [], "upstream": []}
+    print("| task | reset, us |\n|---|---:|")
+    for task in dict.fromkeys((*KERNELS, *levels())):
+        found["resets"].append({"task": task, "microseconds": reset_time(task, turns)})
+        print(f"| {task} | {found['resets'][-1]['microseconds']:.2f} |", flush=True)
+    print("\n| task | kernel, steps per CPU-s |\n|---|---:|")
+    for task in KERNELS:
+        found["kernels"].append({"task": task, "steps_per_cpu_second": kernel_rate(task, seconds)})
+        print(f"| {task} | {found['kernels'][-1]['steps_per_cpu_second']:,.0f} |", flush=True)
+    print("\n| task | RGB, steps/s | upstream, steps/s | ratio | CPU ratio |\n|---|---:|---:|---:|---:|")
+    for task in RGB:
+        row = compare_rgb(task, seconds)
+        found["upstream"].append(row)
+        print(f"| {task} | " + " | ".join(f"{value:,.0f}" for value in list(row.values())[1:]) + " |", flush=True)
+    if args.json:
+        command = "python benchmarks/minigrid_speed.py" + " --quick" * args.quick
+        report = {"machine": describe_machine(), "command": command} | found
+        args.json.write_text(json.dumps(report, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
