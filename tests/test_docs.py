@@ -50,7 +50,7 @@ def test_links_lead_somewhere(page):
 
 
 def test_readme_has_every_common_option():
-    listed = {name.strip("`"): default.strip("`") for name, default, _ in rows(README, "## Options")}
+    listed = {name.strip("`"): default.strip("`") for name, default, *_ in rows(README, "## Options")}
     assert listed.keys() == COMMON_OPTIONS.keys()
     for name, default in listed.items():
         if name == "max_episode_steps":
@@ -59,7 +59,7 @@ def test_readme_has_every_common_option():
             assert default.replace('"', "'") == repr(COMMON_OPTIONS[name]), name
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/benchmarks.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/rendering.md", "docs/benchmarks.md"])
 def test_generated_tables_are_up_to_date(name):
     text = (ROOT / name).read_text()
     render = runpy.run_path(str(ROOT / "scripts" / "readme.py"))["render"]
