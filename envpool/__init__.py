@@ -3,14 +3,21 @@
 Importing the package loads neither a simulator nor NumPy; the first pool or spec does.
 """
 
-from importlib import import_module
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from envpool import distribution as _distribution
 from envpool import machine as _machine  # noqa: F401  # It records the CPUs of this thread before OpenMP can bind it.
 from envpool.gymnasium_ids import install as _install_gymnasium_ids
 from envpool.registration import list_all_envs, make, make_dm, make_gym, make_gymnasium, make_spec, register
+
+if _TYPE_CHECKING:
+    from envpool import errors, rollout
+    from envpool.api.dm import DMEnvPool
+    from envpool.api.gymnasium import GymnasiumEnvPool
+    from envpool.pool import EnvPool
+    from envpool.rollout.rollout import Rollout
+    from envpool.spec import EnvSpec
 
 __version__ = "0.1.0"
 __all__ = [
@@ -19,6 +26,7 @@ __all__ = [
     "EnvSpec",
     "GymnasiumEnvPool",
     "Rollout",
+    "errors",
     "get_include",
     "list_all_envs",
     "make",
@@ -27,6 +35,7 @@ __all__ = [
     "make_gymnasium",
     "make_spec",
     "register",
+    "rollout",
 ]
 
 #: Modules of the classes that are imported on first use, since they import NumPy.
@@ -41,12 +50,16 @@ _LAZY = {
 
 def get_include() -> str:
     """Return the include directory for the build of a native environment; it contains ``envpool/env.h``."""
+    from pathlib import Path
+
     root = Path(__file__).resolve().parent
     installed = root / "include"
     return str(installed if installed.is_dir() else root.parent / "include")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
+    from importlib import import_module
+
     if name == "rollout":  # so that `import envpool` is enough to use it
         return import_module("envpool.rollout")
     if name in _LAZY:
@@ -54,5 +67,9 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'envpool' has no attribute {name!r}")
 
 
-_distribution.warn_of_others(Path(__file__).parents[1])
+def __dir__() -> list[str]:
+    return sorted((*__all__, "__version__"))
+
+
+_distribution.warn_of_others()
 _install_gymnasium_ids()

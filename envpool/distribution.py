@@ -20,11 +20,12 @@ def install(extra: str) -> str:
     return f"pip install '{NAME}[{extra}]'"
 
 
-def warn_of_others(site: Path) -> None:
+def warn_of_others() -> None:
     """Warn if a distribution named like the package is installed in the folder that this package is imported from.
 
     Whichever of the two was installed last has overwritten files of the other.
     """
+    site = Path(__file__).parents[1]
     for info in site.glob(f"{PACKAGE}-*.dist-info"):
         other = info.name.removesuffix(".dist-info").replace("-", " ")
         warnings.warn(

@@ -7,7 +7,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -296,7 +296,7 @@ class EnvPool(SamplesActions, StatefulPool):
     def __len__(self) -> int:
         return int(self.spec.config.num_envs)
 
-    def __enter__(self) -> EnvPool:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:

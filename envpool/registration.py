@@ -7,13 +7,17 @@ class takes both.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from envpool.registry import registry as registry
 
 if TYPE_CHECKING:
+    from envpool.api.dm import DMEnvPool
+    from envpool.api.gym_pool import GymPool
+    from envpool.api.gymnasium import GymnasiumEnvPool
     from envpool.pool import EnvPool
     from envpool.spec import EnvSpec
+    from envpool.task_options import Options
 
 register = registry.register
 make_spec = registry.make_spec
@@ -22,7 +26,13 @@ list_all_envs = registry.list_all_envs
 _pool_classes: dict[tuple[type, str], type[EnvPool]] = {}
 
 
-def make(task_id: str, env_type: str, **options: Any) -> EnvPool:
+@overload
+def make(task_id: str, env_type: Literal["gymnasium"], **options: Unpack[Options]) -> GymnasiumEnvPool: ...
+@overload
+def make(task_id: str, env_type: Literal["dm"], **options: Unpack[Options]) -> DMEnvPool: ...
+@overload
+def make(task_id: str, env_type: Literal["gym"], **options: Unpack[Options]) -> GymPool: ...
+def make(task_id: str, env_type: str, **options: Any) -> Any:
     """Return a pool of environments.
 
     Parameters
@@ -37,6 +47,12 @@ def make(task_id: str, env_type: str, **options: Any) -> EnvPool:
         ``render_env_id`` (0), ``render_width`` and ``render_height`` (those of the upstream environment),
         ``render_camera_id`` (-1, the default camera).
 
+    Returns
+    -------
+    GymnasiumEnvPool, DMEnvPool or GymPool
+        A pool of the API style. With env_type "gym" it is a GymnasiumEnvPool or a LegacyGymEnvPool, which type
+        checkers cannot know.
+
     Raises
     ------
     UnknownTaskError
@@ -50,21 +66,20 @@ def make(task_id: str, env_type: str, **options: Any) -> EnvPool:
         A package is missing that the task or the render mode needs.
     """
     spec, render = registry.resolve(task_id, env_type, options)
-    pool: EnvPool = (spec.pool_cls or pool_class(type(spec), spec.style))(spec, render)
-    return pool
+    return (spec.pool_cls or pool_class(type(spec), spec.style))(spec, render)
 
 
-def make_dm(task_id: str, **options: Any) -> EnvPool:
+def make_dm(task_id: str, **options: Unpack[Options]) -> DMEnvPool:
     """Return ``make(task_id, "dm", **options)``."""
     return make(task_id, "dm", **options)
 
 
-def make_gym(task_id: str, **options: Any) -> EnvPool:
+def make_gym(task_id: str, **options: Unpack[Options]) -> GymPool:
     """Return ``make(task_id, "gym", **options)``."""
     return make(task_id, "gym", **options)
 
 
-def make_gymnasium(task_id: str, **options: Any) -> EnvPool:
+def make_gymnasium(task_id: str, **options: Unpack[Options]) -> GymnasiumEnvPool:
     """Return ``make(task_id, "gymnasium", **options)``."""
     return make(task_id, "gymnasium", **options)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from envpool.errors import ConfigError, UnknownTaskError
 from envpool.extensions import load_compiled
@@ -20,6 +20,7 @@ from envpool.extensions import load_compiled
 if TYPE_CHECKING:
     from envpool.render_options import RenderOptions
     from envpool.spec import EnvSpec
+    from envpool.task_options import Options
 
 ENV_TYPES = ("dm", "gym", "gymnasium")
 GYM_APIS = ("auto", "gymnasium", "legacy")
@@ -133,7 +134,7 @@ class EnvRegistry:
             return getattr(module, str(entry.spec_cls))
         return spec_class(getattr(module, entry.env))
 
-    def make_spec(self, task_id: str, **options: Any) -> EnvSpec:
+    def make_spec(self, task_id: str, **options: Unpack[Options]) -> EnvSpec:
         """Return the EnvSpec of a task.
 
         Parameters
@@ -156,9 +157,9 @@ class EnvRegistry:
         from envpool.render_options import check_render_options
 
         entry = self.find(task_id)
-        options = self._with_preset(entry, options)
-        spec = self._make_spec(entry, options)
-        check_render_options(task_id, options)
+        chosen = self._with_preset(entry, options)
+        spec = self._make_spec(entry, chosen)
+        check_render_options(task_id, chosen)
         return spec
 
     def resolve(self, task_id: str, env_type: str, options: Mapping[str, Any]) -> tuple[EnvSpec, RenderOptions | None]:

@@ -379,8 +379,10 @@ def check_seeds(name: str, seeds: Any, count: int) -> list[int]:
 
 
 def check_seed_options(seed: Any, env_seed: Any, num_envs: int) -> tuple[int, list[int]]:
-    """Return the options seed and env_seed, checked; a sequence of seeds becomes env_seed."""
+    """Return the options seed and env_seed, checked; a sequence of seeds becomes env_seed, and None a random seed."""
     is_empty = is_sequence(env_seed) and len(env_seed) == 0
+    if seed is None:  # entropy of the system, which is recorded in the configuration so that it can be used again
+        seed = int(np.random.SeedSequence().generate_state(1)[0]) % (INT32_MAX + 1)
     if not is_sequence(seed):
         return check_seed("seed", seed), [] if is_empty else check_seeds("env_seed", env_seed, num_envs)
     if not is_empty:

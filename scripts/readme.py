@@ -1,4 +1,4 @@
-"""Writes the generated parts of README.md and of pages in docs: the table of tasks and the tables of measurements.
+"""Writes the generated parts of README.md and of pages in docs: the tables of tasks, of options, and of measurements.
 
 The figures come from docs/data, where the commands on the pages write them with --json. With --check, the script only
 reports whether the files are up to date.
@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from envpool.cli.list import family
+from envpool.options import CommonOptions, RenderingOptions, option_rows
 from envpool.registration import registry
+from envpool.render_options import RENDER_DEFAULTS
+from envpool.spec import COMMON_OPTIONS
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "docs" / "data"
@@ -42,6 +45,20 @@ def with_limits(names: list[tuple[str, int | None]]) -> str:
         return ", ".join(f"`{name}` ({limit})" if limit else f"`{name}`" for name, limit in names)
     (limit,) = limits
     return ", ".join(f"`{name}`" for name, _ in names) + (f" ({limit})" if limit else "")
+
+
+def options(name: str) -> str:
+    """Return the table of the options in a file: those of rendering, or all other options of every task."""
+    common = option_rows(CommonOptions, COMMON_OPTIONS)
+    rows = common if name == "README.md" else option_rows(RenderingOptions, {"render_mode": None} | RENDER_DEFAULTS)
+    cells = ([f"`{row.name}`", code(row.default), row.allowed or row.type, row.text] for row in rows)
+    text = table(("option", "default", "allowed", "meaning"), cells)
+    return text if name == "README.md" else text.replace("](docs/", "](")
+
+
+def code(default: str) -> str:
+    """Return the text of a default as code, unless it is no value."""
+    return default if default == "per task" else f"`{default}`".replace("'", '"')
 
 
 def machine(report: dict[str, Any]) -> str:
@@ -199,8 +216,9 @@ def replace(text: str, name: str, content: str) -> str:
 
 
 #: Generated parts by file: the name of the part, the function that renders it, and the name of its data file.
-PARTS = {
+PARTS: dict[str, dict[str, tuple[Any, str]]] = {
     "README.md": {"benchmarks": (compare, "compare")},
+    "docs/rendering.md": {},
     "docs/benchmarks.md": {
         "sweep": (bench, "sweep"),
         "async": (bench, "async"),
@@ -225,6 +243,8 @@ def render(name: str, text: str) -> str:
     """Return the text of a file with its generated parts up to date."""
     if name == "README.md":
         text = replace(text, "tasks", tasks())
+    if "<!-- options: begin" in text:
+        text = replace(text, "options", options(name))
     for part, (renderer, data) in PARTS[name].items():
         source = DATA / f"{data}.json"
         if source.exists():

@@ -52,7 +52,7 @@ def test_links_lead_somewhere(page):
 
 
 def test_readme_has_every_common_option():
-    listed = {name.strip("`"): default.strip("`") for name, default, _ in rows(README, "## Options")}
+    listed = {name.strip("`"): default.strip("`") for name, default, *_ in rows(README, "## Options")}
     assert listed.keys() == COMMON_OPTIONS.keys()
     for name, default in listed.items():
         if name == "max_episode_steps":

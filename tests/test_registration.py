@@ -41,10 +41,11 @@ def test_making_loads_one_simulator():
 
 def test_public_names():
     expected = {"register", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "list_all_envs"}
-    expected |= {"EnvSpec", "EnvPool", "DMEnvPool", "GymnasiumEnvPool", "Rollout", "get_include"}
+    expected |= {"EnvSpec", "EnvPool", "DMEnvPool", "GymnasiumEnvPool", "Rollout", "get_include", "errors", "rollout"}
     assert set(envpool.__all__) == expected
     for name in envpool.__all__:
         assert getattr(envpool, name) is not None
+    assert dir(envpool) == sorted(expected | {"__version__"}), "what a shell completes"
     assert isinstance(envpool.__version__, str)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = envpool.nothing
@@ -307,7 +308,6 @@ def test_values_that_are_not_allowed(options, kind):
         ("num_envs", 2.5),
         ("num_envs", None),
         ("num_envs", True),
-        ("seed", None),
         ("seed", "abc"),
         ("seed", 1.5),
         ("seed", ["a"]),
@@ -334,6 +334,16 @@ def test_numpy_integers_are_integers():
 def test_seed_sequences_become_env_seed():
     config = envpool.make_spec("CartPole-v1", num_envs=2, seed=np.array([3, 4])).config
     assert (config.seed, config.env_seed) == (0, [3, 4])
+
+
+def test_a_seed_of_none_is_drawn_and_told():
+    seeds = {envpool.make_spec("CartPole-v1", seed=None).config.seed for _ in range(8)}
+    assert len(seeds) > 1 and all(0 <= seed < 2**31 for seed in seeds)
+    pool = envpool.make_gymnasium("CartPole-v1", num_envs=3, seed=None)
+    with pool, envpool.make_gymnasium("CartPole-v1", num_envs=3, seed=pool.config["seed"]) as other:
+        assert pool.reset()[0].tobytes() == other.reset()[0].tobytes()
+    with pytest.raises(TypeError, match="seed"):
+        envpool.make_spec("CartPole-v1", seed=None, env_seed=[None])
 
 
 # ---- sizes and copies ------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dm_env
 
@@ -13,6 +13,9 @@ from envpool.api.style import Style
 from envpool.pool import EnvPool
 from envpool.spaces import named
 from envpool.statistics import PARTS
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 class DMStyle(Style):
@@ -62,6 +65,31 @@ class DMEnvPool(EnvPool, dm_env.Environment):
 
     _style = DMStyle
     _suffix = "DMEnvPool"
+
+    if TYPE_CHECKING:  # What the inherited methods return in this style.
+
+        def reset(
+            self,
+            env_id: npt.ArrayLike | None = None,
+            *,
+            seed: int | Sequence[int | None] | None = None,
+            options: dict[str, Any] | None = None,
+        ) -> dm_env.TimeStep:
+            """Return a TimeStep of arrays; see `EnvPool.reset`."""
+
+        def step(self, action: npt.ArrayLike | dict[str, Any], env_id: npt.ArrayLike | None = None) -> dm_env.TimeStep:
+            """Return a TimeStep of arrays; see `Pool.step`."""
+
+        def recv(
+            self,
+            reset: bool = False,
+            return_info: bool = True,
+            *,
+            min_ready: int | None = None,
+            timeout: float | None = None,
+            env_ids: npt.ArrayLike | None = None,
+        ) -> dm_env.TimeStep:
+            """Return a TimeStep of arrays; see `Pool.recv`."""
 
     def observation_spec(self) -> Any:
         """Return the dm_env specs of one environment's observation as a named tuple State."""

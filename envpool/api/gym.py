@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from envpool.api.gym_pool import GymPool
 from envpool.api.gymnasium import GymnasiumStyle
 from envpool.api.style import set_spaces
 from envpool.pool import EnvPool
@@ -34,7 +35,7 @@ class GymStyle(GymnasiumStyle):
         set_spaces(pool, self.spec.make_observation_space(spaces), self.spec.make_action_space(spaces))
 
 
-class LegacyGymEnvPool(EnvPool):
+class LegacyGymEnvPool(GymPool):
     """A pool with the API of gym before 0.26; its spaces are classes of that package if the package is loaded.
 
     Notes
@@ -46,9 +47,7 @@ class LegacyGymEnvPool(EnvPool):
 
     _style = GymStyle
     _suffix = "GymEnvPool"
-    is_vector_env = True
     reward_range = (-float("inf"), float("inf"))
-    closed = False
 
     @property
     def unwrapped(self) -> EnvPool:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import gymnasium
 
 from envpool._core.results import MadeOf
 from envpool.api import tree
+from envpool.api.gym_pool import GymPool
 from envpool.api.style import Style, error_info, set_spaces
 from envpool.autoreset import gymnasium_mode
 from envpool.pool import EnvPool
 from envpool.texts import Texts
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from envpool.spec import EnvSpec
+
+    #: obs, reward, terminated, truncated, info
+    StepResult: TypeAlias = tuple[
+        Any, npt.NDArray[np.float32], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]
+    ]
 
 
 class GymnasiumStyle(Style):
@@ -54,7 +66,7 @@ class GymnasiumStyle(Style):
         set_spaces(pool, self.spec.gymnasium_observation_space, self.spec.gymnasium_action_space)
 
 
-class GymnasiumEnvPool(EnvPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # type: ignore[misc]
+class GymnasiumEnvPool(GymPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # type: ignore[misc]
     """A pool with gymnasium's API.
 
     The pool is an instance of ``gymnasium.vector.VectorEnv`` and of ``gymnasium.Env``, so that wrappers of both kinds
@@ -72,9 +84,42 @@ class GymnasiumEnvPool(EnvPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # t
 
     _style = GymnasiumStyle
     _suffix = "GymnasiumEnvPool"
-    spec: Any
-    is_vector_env = True
-    closed = False
+
+    if TYPE_CHECKING:  # What the inherited methods return in this style.
+        spec: EnvSpec  # type: ignore[assignment]
+        observation_space: gymnasium.Space[Any]
+        action_space: gymnasium.Space[Any]
+        single_observation_space: gymnasium.Space[Any]
+        single_action_space: gymnasium.Space[Any]
+
+        def reset(
+            self,
+            env_id: npt.ArrayLike | None = None,
+            *,
+            seed: int | Sequence[int | None] | None = None,
+            options: dict[str, Any] | None = None,
+        ) -> tuple[Any, dict[str, Any]]:
+            """Return (obs, info); see `EnvPool.reset`."""
+
+        def step(  # type: ignore[override]
+            self, action: npt.ArrayLike | dict[str, Any], env_id: npt.ArrayLike | None = None
+        ) -> StepResult:
+            """Return (obs, reward, terminated, truncated, info); see `Pool.step`."""
+
+        @overload  # type: ignore[override]
+        def recv(self, reset: Literal[True], return_info: bool = True) -> tuple[Any, dict[str, Any]]: ...
+        @overload
+        def recv(
+            self,
+            reset: Literal[False] = False,
+            return_info: bool = True,
+            *,
+            min_ready: int | None = None,
+            timeout: float | None = None,
+            env_ids: npt.ArrayLike | None = None,
+        ) -> StepResult: ...
+        def recv(self, *args: Any, **kwargs: Any) -> Any:
+            """Return what step() returns, or with reset=True what reset() returns; see `Pool.recv`."""
 
 
 def pool_base() -> type[EnvPool]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Cell:
 
     task: str
     options: Mapping[str, Any]
-    env_type: str
+    env_type: Literal["gymnasium", "gym", "dm"]
     with_gymnasium: bool
 
 
