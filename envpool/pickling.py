@@ -73,7 +73,9 @@ def reduce_pool(pool: EnvPool) -> tuple[Any, ...]:
             "a pool can be pickled or copied only while no environment is in flight or being rendered: receive all "
             f"results first, for example with recv(min_ready=k) for the k environments in flight ({error})"
         ) from error
-    return restore_pool, (recipe_of(pool), states)
+    if pool.normalization is None:
+        return restore_pool, (recipe_of(pool), states)
+    return restore_pool, (recipe_of(pool), states, (pool.normalization.get(), pool.normalization.is_frozen))
 
 
 def recipe_of(pool: EnvPool) -> Recipe:
@@ -104,7 +106,7 @@ def recipe_of(pool: EnvPool) -> Recipe:
     return Recipe(spec.task_id, env, given, style, None if style else pool_reference, spec.follows_gym, options)
 
 
-def restore_pool(recipe: Recipe, states: EnvStates) -> EnvPool:
+def restore_pool(recipe: Recipe, states: EnvStates, normalization: tuple[Any, bool] | None = None) -> EnvPool:
     """Return a new pool whose environments continue from the states.
 
     Raises
@@ -126,6 +128,9 @@ def restore_pool(recipe: Recipe, states: EnvStates) -> EnvPool:
     pool = make(spec, None if recipe.render is None else make_render_options(spec, recipe.render))
     try:
         pool.set_state(states)
+        if pool.normalization is not None and normalization is not None:
+            values, pool.normalization.is_frozen = normalization
+            pool.normalization.set(values)
     except BaseException:
         pool.close()
         raise

@@ -68,6 +68,7 @@ class EnvPool(SamplesActions, StatefulPool):
         self.num_envs = config.num_envs
         spec.definition.check_requirements(spec.common_config)
         style = self._style(spec)
+        self.normalization = spec.transforms.normalization(style.transforms)
         super().__init__(
             render.capsule if render else spec.capsule,
             config.num_envs,

@@ -114,7 +114,7 @@ def make_render_options(spec: EnvSpec, options: Mapping[str, Any]) -> RenderOpti
     height, width, capsule, size = values["render_height"], values["render_width"], spec.capsule, spec.frame_size
     built = spec.definition.build_for_rendering(spec.common_config, height, width)
     if built is not None:
-        capsule = upgrade_capsule(built)
+        capsule = spec.transforms.wrap(upgrade_capsule(built))
         size = describe(capsule).frame_size or size
     height, width = height or size[0], width or size[1]
     assets = spec.definition.render_assets(spec.common_config, height, width)

@@ -6,7 +6,7 @@ import difflib
 import operator
 import sys
 from collections import namedtuple
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool import spaces
-from envpool._core.definition import describe, upgrade_capsule
+from envpool._core.definition import RAW_PREFIX, describe, upgrade_capsule
 from envpool.autoreset import canonical_mode
 from envpool.containment import check_on_error, check_timeout
 from envpool.errors import ConfigError
@@ -22,6 +22,8 @@ from envpool.native import EnvDefinition, TextField
 from envpool.params import Param, check_table, shown_options, validate_params
 from envpool.spaces import ArraySpec
 from envpool.statistics import check_statistics, entry_arrays, game_numbers
+from envpool.transforms.options import TRANSFORM_OPTIONS, check_transforms, with_transforms
+from envpool.transforms.plan import Transforms
 
 INT32_MAX = 2**31 - 1
 
@@ -83,7 +85,9 @@ class EnvSpec:
     definition : type
         `env` as an EnvDefinition: `env` itself, or a subclass that adds the default methods of EnvDefinition.
     capsule : PyCapsule
-        The environment definition, see ``include/envpool/env.h``.
+        The environment definition with `transforms`, see ``include/envpool/env.h``.
+    transforms : Transforms
+        The transforms of observations, rewards and actions.
     task_id : str or None
         The task id; None if the spec was made from its class rather than by ``make`` or ``make_spec``.
     style : str
@@ -111,10 +115,11 @@ class EnvSpec:
     pool_cls: Any = None
 
     def __init__(self, config: Any):
-        self.config = validate(config, self.definition.params)
+        self.config = validate(config, self.definition)
         self._params = dict(self.definition.resolve_params(self.config))
         self.config, self.common_config = validate_params(self.config, self._params)
-        self.capsule = upgrade_capsule(self.definition.build(self.common_config))
+        self.transforms = Transforms(self.config, (*self.definition.options, *self.definition.params))
+        self.capsule = self.transforms.wrap(upgrade_capsule(self.definition.build(self.common_config)))
         self._description = describe(self.capsule)
         check_table(self._description.name, self._params, self._description.params)
         self._made_spaces: dict[str, tuple[Any, Any]] = {}
@@ -137,8 +142,9 @@ class EnvSpec:
     @cached_property
     def state_array_spec(self) -> dict[str, ArraySpec]:
         """All arrays of a batch by name: ``obs...`` and ``info:...`` of the environment, and the arrays of the core."""
-        fields = {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in self._description.fields}
-        return CORE_STATE | fields | entry_arrays(self)
+        shown = [f for f in self._description.fields if not f.name.startswith(RAW_PREFIX)]
+        fields = {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in shown}
+        return CORE_STATE | self.transforms.reward_array | fields | entry_arrays(self)
 
     @cached_property
     def game_numbers(self) -> tuple[int, int, int, bool] | None:
@@ -279,7 +285,7 @@ def spec_class(env: type) -> type[EnvSpec]:
     if env not in _classes:
         definition: Any = env if EnvDefinition in env.__mro__ else type(env.__name__, (env, EnvDefinition), {})
         params = {name: param.default for name, param in definition.params.items()}
-        options = COMMON_OPTIONS | dict(definition.options) | params
+        options = with_transforms(COMMON_OPTIONS | dict(definition.options) | params)
         config = namedtuple("Config", options, defaults=list(options.values()))  # type: ignore[misc]
         members = {"env": env, "definition": definition, "gen_config": config}
         _classes[env] = type(f"{env.__name__}EnvSpec", (EnvSpec,), members)
@@ -295,13 +301,15 @@ def check_names(options: Mapping[str, Any], known: Sequence[str], what: str) -> 
             raise TypeError(f"{what} has no option {name!r}; {hint}")
 
 
-def validate(config: Any, params: Collection[str]) -> Any:
-    """Return a configuration whose values have the right types, except for `params`; or raise an error."""
+def validate(config: Any, definition: type[EnvDefinition]) -> Any:
+    """Return a configuration whose values have the right types, except for parameters; or raise an error."""
     c = config._asdict()
     defaults = config._field_defaults
-    for name, value in c.items():
-        if name not in ("seed", "env_seed", "autoreset_mode", *params):
-            c[name] = convert(name, value, defaults[name])
+    check_transforms(c, (*definition.options, *definition.params))
+    unconverted = {"seed", "env_seed", "autoreset_mode", *definition.params, *TRANSFORM_OPTIONS} - {*definition.options}
+    for name in c:
+        if name not in unconverted:
+            c[name] = convert(name, c[name], defaults[name])
     check_range("num_envs", c["num_envs"], 1)
     if not 0 <= c["batch_size"] <= c["num_envs"]:
         raise ConfigError(

@@ -13,6 +13,7 @@ from envpool._core.state import copy_states, restore_states, save_states
 from envpool.params import check_values
 from envpool.spec import EnvSpec
 from envpool.states import EnvStates, options_digest
+from envpool.transforms.normalization import Normalization
 
 
 class StatefulPool(Pool):
@@ -24,10 +25,13 @@ class StatefulPool(Pool):
         Task and configuration.
     num_envs : int
         Number of environments.
+    normalization : Normalization or None
+        The running statistics with which the pool normalises; None if it does not normalise.
     """
 
     spec: EnvSpec
     num_envs: int
+    normalization: Normalization | None = None
 
     def get_state(self, env_ids: Any = None) -> EnvStates:
         """Return the states of environments, from which `set_state` continues them exactly.
@@ -87,6 +91,8 @@ class StatefulPool(Pool):
                 "EnvStates.from_bytes()"
             )
         restore_states(self, *self._identity, tuple(states.states), env_ids)
+        if self.normalization is not None:
+            self.normalization.restart(env_ids)
 
     def copy_state(self, source_ids: Any, target_ids: Any) -> None:
         """Copy states between environments of this pool, as ``set_state(get_state(source_ids), target_ids)``.
@@ -109,6 +115,8 @@ class StatefulPool(Pool):
             The pool is closed or was forked.
         """
         copy_states(self, self._identity[0], source_ids, target_ids)
+        if self.normalization is not None:
+            self.normalization.copy(source_ids, target_ids)
 
     def set_params(self, params: Mapping[str, Any], env_ids: Any = None) -> None:
         """Change parameters of environments, such as physical constants, from their next reset on.
@@ -163,4 +171,6 @@ class StatefulPool(Pool):
     @cached_property
     def _identity(self) -> tuple[str, bytes]:
         """Task id and digest of the options, by which states of this task are recognised."""
-        return self.spec.task_id or "", options_digest(self.spec.config, self.spec.param_spec)
+        return self.spec.task_id or "", options_digest(
+            self.spec.config, self.spec.param_spec, self.spec.transforms.options
+        )

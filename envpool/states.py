@@ -11,6 +11,7 @@ import numpy as np
 from envpool._core.state_format import split_states
 from envpool.params import Param
 from envpool.spec import COMMON_OPTIONS
+from envpool.transforms.options import STATE_OPTIONS, TRANSFORM_OPTIONS
 
 #: Options that every task has and on which the results of an environment depend.
 RELEVANT_COMMON_OPTIONS = ("max_episode_steps", "autoreset_mode")
@@ -107,15 +108,22 @@ def plain(value: Any) -> Any:
     return value
 
 
-def options_digest(config: Any, params: Mapping[str, Param]) -> bytes:
+def options_digest(config: Any, params: Mapping[str, Param], transforms: Mapping[str, Any]) -> bytes:
     """Return a digest, 16 bytes, of the options of a task on which its dynamics and snapshots depend.
 
     The values of the parameters of single environments are part of a state, so they may differ; their shapes may not.
+    `transforms` are the options of transforms that the pool applies; those with their defaults do not count.
     """
     relevant = [
         (name, plain(value))
         for name, value in config._asdict().items()
-        if name in RELEVANT_COMMON_OPTIONS or (name not in COMMON_OPTIONS and name not in params)
+        if name in RELEVANT_COMMON_OPTIONS
+        or (name not in COMMON_OPTIONS and name not in params and name not in transforms)
+    ]
+    relevant += [
+        (name, plain(transforms[name]))
+        for name in STATE_OPTIONS
+        if name in transforms and transforms[name] != TRANSFORM_OPTIONS[name]
     ]
     relevant += [(name, param.shape) for name, param in params.items() if param.shape]
     return hashlib.blake2b(repr(relevant).encode(), digest_size=16).digest()

@@ -80,6 +80,16 @@ def test_defaults():
         "tau": 0.02,
         "theta_threshold_radians": 12 * 2 * math.pi / 360,
         "x_threshold": 2.4,
+        "time_aware": False,
+        "frame_stack": 1,
+        "dtype": None,
+        "normalize_obs": False,
+        "clip_obs": None,
+        "scale_reward": 1.0,
+        "normalize_reward": False,
+        "clip_reward": None,
+        "clip_action": False,
+        "rescale_action": None,
     }
 
 

@@ -87,7 +87,7 @@ def test_immutable(states):
 
 def digest(task_id="FrozenLake-v1", **options):
     spec = envpool.make_spec(task_id, **options)
-    return options_digest(spec.config, spec.param_spec)
+    return options_digest(spec.config, spec.param_spec, spec.transforms.options)
 
 
 def test_the_digest_depends_on_relevant_options_only():
@@ -100,10 +100,13 @@ def test_the_digest_depends_on_relevant_options_only():
         {"env_seed": [4]},
         {"numa": True},
         {"success_rate": 0.3},
+        {"dtype": "float32"},
+        {"clip_reward": 1},
     ):
         assert digest(**options) == plain
     others = [{"is_slippery": False}, {"max_episode_steps": 9}, {"autoreset_mode": "same_step"}, {"size": 8}]
-    assert len({plain, *(digest(**options) for options in others)}) == 5
+    others.append({"frame_stack": 2})
+    assert len({plain, *(digest(**options) for options in others)}) == 6
 
 
 def test_equal_options_have_equal_digests():

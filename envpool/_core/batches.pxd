@@ -1,9 +1,10 @@
 """The whole batches of a pool: see batches.pyx."""
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from envpool._core.batch_block cimport BatchBlock
+from envpool._core.batch_transforms cimport BatchTransforms
 from envpool._core.blocks cimport BlockStore
 from envpool._core.failures cimport FailureReports
 from envpool._core.guard cimport Guard
@@ -28,6 +29,7 @@ cdef class Batches:
     cdef BlockStore store
     cdef FailureReports failures
     cdef Statistics statistics
+    cdef BatchTransforms transforms      # usually None
     cdef bint keeps_arrays          # few blocks are in flight
     cdef list in_flight             # for each of engine.blocks its BatchBlock or, without arrays, its BlockMemory
     cdef BatchBlock displaced       # the block whose place a placed one has taken, see place(); usually None
@@ -37,6 +39,8 @@ cdef class Batches:
     cdef object receive(self, ResultTemplate template)
     cdef int wait(self) except -1
     cdef object deliver(self, ResultTemplate template, int64_t rows)
+    cdef int complete(self, Block* block, int64_t n) noexcept
+    cdef void note_resets(self, const int32_t* ids, int32_t n, const uint8_t* has_seed) noexcept
     cdef void place(self, BatchBlock block) noexcept
     cdef object empty(self, ResultTemplate template)
     cdef int drain(self) except -1

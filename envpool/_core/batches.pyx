@@ -8,11 +8,12 @@ import numpy as np
 
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_load_rlx32
 from envpool._core.batch_block cimport BatchBlock
+from envpool._core.batch_transforms cimport BatchTransforms
 from envpool._core.block_memory cimport BlockMemory
 from envpool._core.blocks cimport BlockStore
 from envpool._core.consumer cimport (
@@ -88,13 +89,17 @@ cdef class Batches:
         What becomes of failed envs.
     statistics : Statistics
         The statistics of the pool.
+    transforms : BatchTransforms or None
+        What happens to batches before they are handed out.
     """
 
-    def __init__(self, Guard guard, BlockStore store, FailureReports failures, Statistics statistics):
+    def __init__(self, Guard guard, BlockStore store, FailureReports failures, Statistics statistics,
+                 BatchTransforms transforms=None):
         self.guard = guard
         self.store = store
         self.failures = failures
         self.statistics = statistics
+        self.transforms = transforms
         self.in_flight = []
 
     cdef int attach(self, Engine* e) except -1:
@@ -167,7 +172,7 @@ cdef class Batches:
         """
         cdef Engine* e = self.engine
         cdef int64_t slot, i, n
-        cdef int entries = 0
+        cdef int entries
         cdef BatchBlock batch, unused
         cdef Block* block
         cdef BlockMemory memory
@@ -199,8 +204,7 @@ cdef class Batches:
         else:
             for i in range(n):
                 e.busy[ids[i]] = 0
-        if batch.block.core[EPISODE_MASK] != NULL:
-            entries = self.statistics.record(e, batch.block, n)
+        entries = self.complete(batch.block, n)
         e.outstanding -= n
         if e.is_sync:
             begin_rows(e)
@@ -212,6 +216,21 @@ cdef class Batches:
         if n == e.batch_size:
             return template.build(batch.arrays, entries)
         return template.build([a[:n] for a in batch.arrays], entries)
+
+    cdef int complete(self, Block* block, int64_t n) noexcept:
+        """Does what is left to do for n rows that are handed out. Returns which entries of episodes they have."""
+        cdef int entries = 0
+        if block.core[EPISODE_MASK] != NULL:
+            entries = self.statistics.record(self.engine, block, n)
+        if self.transforms is not None:
+            self.transforms.apply(self.engine, block, n)
+        return entries
+
+    cdef void note_resets(self, const int32_t* ids, int32_t n, const uint8_t* has_seed) noexcept:
+        """Notes envs that the user is about to reset; has_seed[i]: with a new seed."""
+        self.statistics.note_resets(self.engine, ids, n, has_seed)
+        if self.transforms is not None:
+            self.transforms.note_resets(ids, n)
 
     cdef void place(self, BatchBlock block) noexcept:
         """Sync pools: lets the envs that are sent next write to `block`, which belongs to the caller, a rollout.

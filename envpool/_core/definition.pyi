@@ -5,6 +5,7 @@ import numpy as np
 from typing_extensions import disjoint_base
 
 DTYPES: tuple[np.dtype[Any], ...]
+RAW_PREFIX: str
 
 class _Field(NamedTuple):
     name: str

@@ -55,6 +55,9 @@ class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defau
     __slots__ = ()
 
 
+# Begins the names of fields that are not handed out: the pool makes other arrays of them, see batch_transforms.pyx.
+RAW_PREFIX = "raw:"
+
 Description = namedtuple("Description", ["name", "fields", "actions", "frame_size", "params"])
 
 
@@ -187,7 +190,7 @@ def describe(capsule):
     fields = tuple(read_field(name, field_at(env, env.fields, i)) for i in range(env.num_fields))
     actions = tuple(read_field(name, field_at(env, env.actions, i)) for i in range(env.num_actions))
     for f in fields:
-        if not (f.name == "obs" or f.name.startswith(("obs:", "info:"))):
+        if not (f.name == "obs" or f.name.startswith(("obs:", "info:", RAW_PREFIX))):
             raise ValueError(f"env {name}: field {f.name!r} must be named 'obs', 'obs:...' or 'info:...'")
     params = tuple(read_field(name, field_at(env, env.params, i)) for i in range(env.num_params))
     if any(len({f.name for f in table}) != len(table) for table in (fields, actions, params)):

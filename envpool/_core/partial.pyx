@@ -34,7 +34,7 @@ from envpool._core.guard cimport Guard
 from envpool._core.inputs cimport as_count, as_nanoseconds
 from envpool._core.queues cimport NEVER
 from envpool._core.results cimport ResultTemplate
-from envpool._core.structs cimport Block, Engine, ENV_ID, EPISODE_MASK, Queue, Span
+from envpool._core.structs cimport Block, Engine, ENV_ID, Queue, Span
 from envpool._core.watch cimport check_progress, interval
 
 from envpool.errors import EnvIdError, PoolStateError
@@ -380,7 +380,7 @@ cdef class PartialBatches:
         """Hands out the chosen envs."""
         cdef Engine* e = self.engine
         cdef int32_t i, id, n = self.num_chosen, kept = 0
-        cdef int entries = 0
+        cdef int entries
         cdef BatchBlock batch = self.store.take_ready(None)
         for i in range(n):
             id = self.chosen[i].id
@@ -392,8 +392,7 @@ cdef class PartialBatches:
                 self.arrived[kept] = self.arrived[i]
                 kept += 1
         self.num_arrived = kept
-        if batch.block.core[EPISODE_MASK] != NULL:
-            entries = self.batches.statistics.record(e, batch.block, n)
+        entries = self.batches.complete(batch.block, n)
         e.outstanding -= n
         errors = self.batches.failures.take(<char*>&self.chosen[0].id, sizeof(SendOrder), n)
         return template.build_failed([a[:n] for a in batch.arrays], entries, errors, n)

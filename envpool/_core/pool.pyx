@@ -65,8 +65,8 @@ cdef class Pool:
         Returns the seeds, uint64 (num_envs,). It is not called if the pool does not fit into memory.
     style : object
         The API style: ``optional``, the names of optional arrays that it uses; ``statistics``, where the pool counts;
-        ``forms(names)``, which returns the nests of array names that reset() and step() return; and ``add_errors``,
-        which puts texts of failed envs into a result.
+        ``transforms`` of batches, or None; ``forms(names)``, which returns the nests of array names that reset() and
+        step() return; and ``add_errors``, which puts texts of failed envs into a result.
     restarts : bool
         If True, failures of envs become texts in the results, else exceptions.
     step_timeout : int
@@ -97,7 +97,7 @@ cdef class Pool:
         seed = as_seeds(seeds(), num_envs)[0]
         self.actions = ActionTable(about.actions)
         self.statistics = style.statistics
-        self.batches = Batches(guard, store, FailureReports(restarts), self.statistics)
+        self.batches = Batches(guard, store, FailureReports(restarts), self.statistics, style.transforms)
         self.partial = PartialBatches(guard, self.batches)
         self.frames = FrameRenderer(guard, self.partial)
         self.reset_template = ResultTemplate(reset_nest, store.names, style.add_errors)
@@ -238,7 +238,7 @@ cdef class Pool:
                 reseeded += not e.seed_pending[ids[i]]
                 e.seed_pending[ids[i]] = 1
         ep_add_sc32(&e.seeds_pending, reseeded)
-        self.statistics.note_resets(e, ids, n, has_seed)
+        self.batches.note_resets(ids, n, has_seed)
         self.launch(ids, n, activities)
         return n
 

@@ -25,6 +25,7 @@ from envpool._core.guard cimport fork_generation
 from envpool._core.pinning cimport pin
 from envpool._core.structs cimport Block
 
+from envpool._core.definition import RAW_PREFIX
 from envpool.errors import ConfigError
 from envpool.machine import memory_limit
 
@@ -102,6 +103,10 @@ cdef class RolloutLayout:
                 if at + row * self.num_envs * slots >= 1 << 62:
                     raise MemoryError(f"a rollout of {self.num_slots} steps and {self.num_envs} envs is too large")
                 lane.row_bytes, lane.slot_bytes, lane.num_slots = row, row * self.num_envs, slots
+                if RAW_PREFIX in self.names[k]:     # nobody sees these arrays: all slots share their memory
+                    lane.slot_bytes, size = 0, row * self.num_envs
+                else:
+                    size = row * self.num_envs * slots
                 lane.shift = shifts[k]
                 lane.ndim = 1 + len(shapes[k])
                 lane.dims[0] = self.num_envs
@@ -111,7 +116,7 @@ cdef class RolloutLayout:
                     lane.offset = -1
                     continue
                 lane.offset = at
-                at = (at + lane.slot_bytes * slots + LINE - 1) // LINE * LINE
+                at = (at + size + LINE - 1) // LINE * LINE
         self.num_bytes = at
         self.needed = self.final_from
         k = self.find("rollout:frames")
@@ -204,8 +209,9 @@ cdef class RolloutLayout:
         cdef Lane* lane
         cdef cnp.npy_intp dims[9]
         cdef int64_t start = first, slots
-        if k < 0 or self.lanes[k].offset < 0:
-            raise ConfigError(f"the rollout has no array {name!r}; its arrays are {', '.join(self.names)}")
+        if k < 0 or self.lanes[k].offset < 0 or RAW_PREFIX in name:
+            names = ", ".join(n for n in self.names if RAW_PREFIX not in n)
+            raise ConfigError(f"the rollout has no array {name!r}; its arrays are {names}")
         lane = &self.lanes[k]
         slots = lane.num_slots - start if count is None else count
         if start < 0 or slots < 0 or start + slots > lane.num_slots:

@@ -36,6 +36,8 @@ class Style:
         row of the batch has ended an episode or a game.
     statistics : Statistics
         What the pool counts.
+    transforms : BatchTransforms or None
+        What happens to batches before they are handed out.
     """
 
     optional: tuple[str, ...] = ()
@@ -52,6 +54,7 @@ class Style:
         self.is_same_step = spec.config.autoreset_mode == "same_step"
         self.entries = entries_of(spec)
         self.optional = (*self.optional, *(f"{entry}:{part}" for entry in self.entries for part in PARTS))
+        self.transforms = spec.transforms.for_batches()
         self.statistics = Statistics(spec.config.num_envs, spec.config.episode_statistics, spec.game_numbers)
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:

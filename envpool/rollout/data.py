@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from envpool._core.definition import RAW_PREFIX
 from envpool._core.rollout_frames import gather
 from envpool._core.rollout_layout import RolloutLayout, RolloutMemory
 from envpool.api import tree
@@ -127,7 +128,7 @@ class RolloutData:
         num_threads: int = 0,
     ) -> Array:
         """Return rows of an array that belongs to an observation; `rows` may contain those of the last slot."""
-        dtype = self._layout.dtypes[self.names.index(name)]
+        dtype = self._layout.dtypes[self._layout.names.index(name)]
         shape = (len(rows), *(self._shape if self._depth else self._layout.array(self._memory, name, 0, 0).shape[2:]))
         num_threads = count("num_threads", num_threads, 0)
         if scale is not None:
@@ -153,7 +154,7 @@ class RolloutData:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all arrays."""
-        return self._layout.names
+        return tuple(name for name in self._layout.names if RAW_PREFIX not in name)
 
     def last(self, name: str) -> Array:
         """Return what an array that belongs to an observation, or an extra, has for the last observations: (N, ...).

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from envpool.mujoco.base.model_params import PARAMS, resolve_params
 from envpool.mujoco.base.opengl import require_gl
+from envpool.mujoco.presets import PRESETS
 from envpool.native import EnvDefinition, Param
 
 #: Options of every MuJoCo task besides frame_skip, with their defaults. The ``render_*`` options here are those of
@@ -25,6 +26,7 @@ class MujocoEnvDefinition(EnvDefinition):
     """An env definition whose frames need an OpenGL library; see `envpool.native.EnvDefinition` for the methods."""
 
     params: ClassVar[Mapping[str, Param]] = PARAMS
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = PRESETS
 
     @classmethod
     def resolve_params(cls, config: Any) -> Mapping[str, Param]:

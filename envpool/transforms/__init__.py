@@ -1,0 +1,1 @@
+"""Transforms of observations, rewards and actions, which are options of every task; see docs/transforms.md."""

@@ -1,0 +1,119 @@
+"""Normalization: the running statistics of a pool that normalises observations or rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from envpool._core.batch_transforms import BatchTransforms
+from envpool.errors import ConfigError
+
+
+class Normalization:
+    """The running statistics with which a pool normalises, ``pool.normalization``.
+
+    Parameters
+    ----------
+    transforms : BatchTransforms
+        The transforms of the pool.
+    shapes : mapping of str to tuple of int
+        Shape of one environment's row of each observation array that is normalised.
+    """
+
+    def __init__(self, transforms: BatchTransforms, shapes: Mapping[str, tuple[int, ...]]):
+        self._transforms = transforms
+        self._shapes = dict(shapes) | ({"reward": ()} if transforms.normalizes_reward else {})
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether the statistics are used but not updated, as for an evaluation; False by default."""
+        return self._transforms.is_frozen
+
+    @is_frozen.setter
+    def is_frozen(self, value: bool) -> None:
+        if not isinstance(value, (bool, np.bool_)):
+            raise TypeError(f"is_frozen must be True or False, got {value!r}")
+        self._transforms.is_frozen = bool(value)
+
+    def get(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the statistics, from which `set` continues exactly.
+
+        Returns
+        -------
+        dict of str to numpy.ndarray
+            For each array that is normalised, with its name in place of ``obs``: ``obs.mean`` and ``obs.var`` of the
+            shape of one row, and ``obs.count``, the number of rows plus 1e-4. If rewards are normalised:
+            ``reward.mean``, ``reward.var`` and ``reward.count`` of the discounted sums of rewards, and
+            ``reward.discounted``, the sum of each environment, float32 (num_envs,). Fresh arrays, yours to keep;
+            ``np.savez`` and pickle can save them.
+        """
+        values: dict[str, Any] = {}
+        for name, shape in self._shapes.items():
+            mean, var, count = self._transforms.moments(name)
+            values |= {f"{name}.mean": mean.reshape(shape), f"{name}.var": var.reshape(shape)}
+            values[f"{name}.count"] = np.float64(count)
+        if self._transforms.normalizes_reward:
+            values["reward.discounted"] = self._transforms.discounted_rewards().copy()
+        return {name: np.asarray(value) for name, value in values.items()}
+
+    def set(self, values: Mapping[str, Any]) -> None:
+        """Replace the statistics.
+
+        Parameters
+        ----------
+        values : mapping of str to array_like
+            What `get` of a pool with the same observations has returned, or ``np.load`` of a file with it.
+            ``reward.discounted`` may be left out; then the sums of the environments stay as they are.
+
+        Raises
+        ------
+        ConfigError
+            An entry is missing, unknown, of another shape, or has a value that is not allowed. Nothing has changed.
+        """
+        required = {f"{name}.{part}" for name in self._shapes for part in ("mean", "var", "count")}
+        optional = {"reward.discounted"} if self._transforms.normalizes_reward else set()
+        missing, unknown = sorted(required - set(values)), sorted(set(values) - required - optional)
+        if missing or unknown:
+            raise ConfigError(
+                f"normalization.set() needs the entries {', '.join(sorted(required))}; missing are {missing}, unknown "
+                f"are {unknown}: pass what get() of a pool with the same options returns"
+            )
+        checked = {name: self._check(name, values[name]) for name in required | optional & set(values)}
+        for name in self._shapes:
+            mean, var, count = (checked[f"{name}.{part}"] for part in ("mean", "var", "count"))
+            is_single = np.asarray(values[f"{name}.mean"]).dtype == np.float32
+            self._transforms.set_moments(name, mean, var, float(count), bool(is_single))
+        if "reward.discounted" in checked:
+            self._transforms.discounted_rewards()[:] = checked["reward.discounted"]
+
+    def restart(self, env_ids: Any = None) -> None:
+        """Begin the discounted sums of environments anew, by default of all, as a reset does."""
+        self._transforms.discounted_rewards()[slice(None) if env_ids is None else np.asarray(env_ids)] = 0
+
+    def copy(self, source_ids: Any, target_ids: Any) -> None:
+        """Copy the discounted sums of environments to others."""
+        sums = self._transforms.discounted_rewards()
+        sums[np.asarray(target_ids)] = sums[np.asarray(source_ids)]
+
+    def _check(self, name: str, value: Any) -> npt.NDArray[np.float64]:
+        """Return an entry as a C-contiguous array, or raise ConfigError."""
+        owner, part = name.rsplit(".", 1)
+        shape = self._shapes[owner] if part in ("mean", "var") else ()
+        if part == "discounted":
+            shape = self._transforms.discounted_rewards().shape
+        try:
+            array = np.array(value, np.float64, order="C")
+        except (TypeError, ValueError):
+            raise ConfigError(f"{name} must have numbers, got {value!r}") from None
+        if array.shape != shape:
+            raise ConfigError(f"{name} must have the shape {shape}, got {array.shape}")
+        is_fine = np.isfinite(array) & ((array >= 0) if part in ("var", "count") else True)
+        if not np.all(is_fine):
+            allowed = "finite and not negative" if part in ("var", "count") else "finite"
+            raise ConfigError(f"{name} must be {allowed}, got {array[~is_fine].flat[0]}")
+        if part == "count" and array <= 0:
+            raise ConfigError(f"{name} must be positive, got {array}")
+        return array

@@ -1,0 +1,190 @@
+"""What the options of transforms do to the arrays of observations, whose fields the environment declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from envpool._core.definition import DTYPES, RAW_PREFIX, Field
+from envpool.errors import ConfigError
+from envpool.spaces import ArraySpec
+
+MAX_DIMS = 6  # ENVPOOL_MAX_DIMS
+
+
+class FieldChange(NamedTuple):
+    """What becomes of one field of an environment before a batch is complete.
+
+    Attributes
+    ----------
+    target : int
+        Number of the field to which its rows are written.
+    passes : bool
+        If True, rows are written as they are, and the following do not matter.
+    has_time : bool
+        Whether elapsed steps are appended.
+    time_scale : float
+        Divisor of the elapsed steps.
+    depth : int
+        Number of rows in a stack.
+    casts : bool
+        Whether the target is float32 and the source is not.
+    items : int
+        Elements of a row.
+    """
+
+    target: int
+    passes: bool
+    has_time: bool = False
+    time_scale: float = 1.0
+    depth: int = 1
+    casts: bool = False
+    items: int = 1
+
+
+class BatchArray(NamedTuple):
+    """One array of an observation that is normalised or clipped; see `BatchTransforms`."""
+
+    name: str
+    source: int
+    target: int
+    dtype: int
+    items: int
+
+
+class Observations(NamedTuple):
+    """The fields of the transformed environment, what becomes of its own, and the arrays that batches transform."""
+
+    fields: list[Field]
+    changes: list[FieldChange]
+    arrays: list[BatchArray]
+
+
+def transform_fields(fields: tuple[Field, ...], options: Mapping[str, Any], limit: int) -> Observations:
+    """Return what the options make of the fields of an environment.
+
+    Parameters
+    ----------
+    fields : tuple of Field
+        All fields.
+    options : mapping
+        The options of transforms, in their normal forms.
+    limit : int
+        ``max_episode_steps``.
+
+    Raises
+    ------
+    ConfigError
+        The observation of the task does not allow a transform.
+    """
+    made: list[Field] = []
+    raw: list[Field] = []
+    changes: list[FieldChange] = []
+    arrays: list[BatchArray] = []
+    for number, field in enumerate(fields):
+        if not field.name.startswith("obs"):
+            made.append(field)
+            changes.append(FieldChange(number, True))
+            continue
+        check_field(field, fields, options)
+        rows = stacked(timed(field, options, limit), options)
+        out = bounded(rows, options)
+        items = int(np.prod(row_shape(rows), dtype=np.int64))
+        is_separate = bool(options["normalize_obs"]) and rows.dtype != np.float32
+        target = len(fields) + len(raw) if is_separate else number
+        if is_separate:
+            raw.append(rows._replace(name=RAW_PREFIX + field.name))
+        casts = not is_separate and out.dtype != rows.dtype
+        has_time = bool(options["time_aware"])
+        scale = float(limit) if options["time_aware"] == "normalized" else 1.0
+        depth = options["frame_stack"]
+        passes = not (casts or has_time or depth > 1)
+        own_items = int(np.prod(row_shape(field), dtype=np.int64))
+        changes.append(FieldChange(target, passes, has_time, scale, depth, casts, own_items))
+        if options["normalize_obs"] or options["clip_obs"]:
+            source_dtype = rows.dtype if is_separate else out.dtype
+            arrays.append(BatchArray(field.name, target, number, DTYPES.index(source_dtype), items))
+        made.append(out)
+    return Observations(made + raw, changes, arrays)
+
+
+def row_shape(field: Field) -> tuple[int, ...]:
+    """Return the shape of a row without the player dimension."""
+    return tuple(size for size in field.shape if size != -1)
+
+
+def check_field(field: Field, fields: tuple[Field, ...], options: Mapping[str, Any]) -> None:
+    """Raise ConfigError if a transform is not defined for an array of the observation."""
+    spec = ArraySpec(field.dtype, field.shape, field.low, field.high)
+    is_box = not spec.is_discrete and field.dtype.kind != "b"
+    what = f"array {field.name!r} of the observation has dtype {field.dtype} and shape {spec.row_shape}"
+    if options["normalize_obs"] and not is_box:
+        raise ConfigError(
+            f"normalize_obs needs observations whose space is a Box, but {what} and is discrete: leave it out"
+        )
+    is_float = field.dtype.kind == "f" or options["dtype"] or options["normalize_obs"]
+    if options["clip_obs"] and not is_float:
+        raise ConfigError(f"clip_obs needs floats, but {what}: set dtype='float32' or normalize_obs, or leave it out")
+    if options["time_aware"]:
+        num_arrays = sum(f.name.startswith("obs") for f in fields)
+        if num_arrays > 1 or field.dtype.kind != "f":
+            raise ConfigError(
+                f"time_aware needs an observation that is one array of floats, but {what}"
+                f"{f' and is one of {num_arrays}' if num_arrays > 1 else ''}: read the elapsed steps in "
+                "info['elapsed_step'] instead"
+            )
+    if options["frame_stack"] > 1 and len(spec.row_shape) == MAX_DIMS:
+        raise ConfigError(f"frame_stack={options['frame_stack']} adds a dimension to {MAX_DIMS} others: leave it out")
+
+
+def full_bounds(field: Field, ends: tuple[float, float]) -> tuple[Any, Any]:
+    """Return the bounds of every element, float64 arrays of the row shape; `ends` for an array without bounds."""
+    shape = row_shape(field)
+    low, high = (end if value is None else value for value, end in zip((field.low, field.high), ends, strict=True))
+    return tuple(  # type: ignore[return-value]
+        np.broadcast_to(np.asarray(v, np.float64).reshape(shape if np.ndim(v) else ()), shape) for v in (low, high)
+    )
+
+
+def timed(field: Field, options: Mapping[str, Any], limit: int) -> Field:
+    """Return the field of rows that are flattened and have the elapsed steps at their ends."""
+    if not options["time_aware"]:
+        return field
+    low, high = (bound.ravel() for bound in full_bounds(field, (-np.inf, np.inf)))
+    last = 1.0 if options["time_aware"] == "normalized" else float(limit)
+    return field._replace(shape=(low.size + 1,), low=np.append(low, 0.0), high=np.append(high, last))
+
+
+def stacked(field: Field, options: Mapping[str, Any]) -> Field:
+    """Return the field of stacks of rows, the oldest first."""
+    depth = options["frame_stack"]
+    if depth == 1:
+        return field
+    low, high = (
+        value if value is None or np.ndim(value) == 0 else np.tile(np.ravel(value), depth)
+        for value in (field.low, field.high)
+    )
+    return field._replace(shape=(depth, *row_shape(field)), low=low, high=high)
+
+
+def bounded(field: Field, options: Mapping[str, Any]) -> Field:
+    """Return the field of what is handed out: dtype and bounds after normalisation, cast and clipping."""
+    if options["normalize_obs"]:
+        field = field._replace(dtype=np.dtype(np.float32), low=None, high=None)
+    elif options["dtype"] and field.dtype != np.float32:
+        ends = (-np.inf, np.inf) if field.dtype.kind == "f" else integer_range(field.dtype)
+        low, high = full_bounds(field, ends)
+        field = field._replace(dtype=np.dtype(np.float32), low=low.ravel(), high=high.ravel())
+    if options["clip_obs"]:
+        low, high = (np.clip(bound, *options["clip_obs"]) for bound in full_bounds(field, (-np.inf, np.inf)))
+        field = field._replace(low=low.ravel(), high=high.ravel())
+    return field
+
+
+def integer_range(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """Return the smallest and the largest value of a dtype of integers or bools."""
+    if dtype.kind == "b":
+        return 0.0, 1.0
+    return float(np.iinfo(dtype).min), float(np.iinfo(dtype).max)

@@ -1,0 +1,206 @@
+"""The options of transforms: their defaults, and checks of their values."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from envpool.errors import ConfigError
+
+#: Options that every task has unless its environment has an option of the same name, with their defaults; observations,
+#: rewards, then actions, each in the order in which they are applied.
+TRANSFORM_OPTIONS: dict[str, Any] = {
+    "time_aware": False,
+    "frame_stack": 1,
+    "dtype": None,
+    "normalize_obs": False,
+    "clip_obs": None,
+    "scale_reward": 1.0,
+    "normalize_reward": False,
+    "clip_reward": None,
+    "clip_action": False,
+    "rescale_action": None,
+}
+#: Those of them on which saved states of environments depend.
+STATE_OPTIONS = ("time_aware", "frame_stack", "clip_action", "rescale_action")
+#: Parameters of normalisation and their defaults, those of gymnasium's wrappers.
+OBS_PARAMETERS = {"epsilon": 1e-8}
+REWARD_PARAMETERS = {"gamma": 0.99, "epsilon": 1e-8}
+MAX_STACK = 1024
+
+
+def with_transforms(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a task and of its environment, followed by the options of transforms."""
+    return options | {name: default for name, default in TRANSFORM_OPTIONS.items() if name not in options}
+
+
+def check_transforms(config: dict[str, Any], own: Collection[str]) -> None:
+    """Check the options of transforms, and put normal forms in their places.
+
+    Parameters
+    ----------
+    config : dict
+        All options of a task; changed.
+    own : collection of str
+        Options of the environment, which are not touched.
+
+    Raises
+    ------
+    ConfigError, TypeError
+        A value is not allowed.
+    """
+    for name, check in CHECKS.items():
+        if name not in own:
+            config[name] = check(name, config[name])
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return a bool."""
+    if isinstance(value, (bool, np.bool_, int)) and value in (0, 1):
+        return bool(value)
+    raise TypeError(f"{name} must be True or False, got {value!r}")
+
+
+def check_time(name: str, value: Any) -> Any:
+    """Return True, False or "normalized"."""
+    if isinstance(value, str) and value == "normalized":
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise ConfigError(
+        f"{name} must be True (append the elapsed steps), 'normalized' (append their fraction of max_episode_steps) or "
+        f"False, got {value!r}"
+    )
+
+
+def check_stack(name: str, value: Any) -> int:
+    """Return the number of observations in a stack."""
+    try:
+        number = operator.index(value) if not isinstance(value, (bool, np.bool_)) else None
+    except TypeError:
+        number = None
+    if number is None:
+        raise TypeError(f"{name} must be of type int, got {value!r}")
+    if not 1 <= number <= MAX_STACK:
+        raise ConfigError(f"{name} must be between 1 and {MAX_STACK}, got {number}")
+    return number
+
+
+def check_dtype(name: str, value: Any) -> str | None:
+    """Return "float32" or None."""
+    if value is None:
+        return None
+    try:
+        dtype = np.dtype(value)
+    except TypeError:
+        dtype = None
+    if dtype != np.float32:
+        raise ConfigError(f"{name} must be 'float32', or None to keep the dtypes of the environment, got {value!r}")
+    return "float32"
+
+
+def check_number(name: str, value: Any) -> float:
+    """Return a finite float."""
+    if isinstance(value, (bool, np.bool_, str, bytes)) or np.ndim(value):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, got {value!r}") from None
+    if not np.isfinite(number):
+        raise ConfigError(f"{name} must be finite, got {value!r}")
+    return number
+
+
+def check_scale(name: str, value: Any) -> float:
+    """Return the factor of rewards."""
+    number = check_number(name, value)
+    limits = np.finfo(np.float32)
+    if number and not float(limits.smallest_subnormal) <= abs(number) <= float(limits.max):
+        raise ConfigError(f"{name} must be a number that float32 can hold, got {value!r}")
+    return number
+
+
+def check_bounds(name: str, value: Any) -> tuple[float, float] | None:
+    """Return the pair of bounds that a positive number or a pair stands for; None for None."""
+    if value is None:
+        return None
+    shape = np.shape(value)
+    if shape not in ((), (2,)):
+        raise ConfigError(f"{name} must be a positive number c, for (-c, c), or a pair (low, high), got {value!r}")
+    low, high = (-value, value) if shape == () and not isinstance(value, (bool, str)) else (value, value)
+    if shape == (2,):
+        low, high = value
+    pair = []
+    for bound in (low, high):
+        if isinstance(bound, (bool, np.bool_, str, bytes)):
+            raise TypeError(f"{name} must be a number or a pair of numbers, got {value!r}")
+        pair.append(float(bound))
+    if not pair[0] < pair[1]:  # also for NaN
+        raise ConfigError(f"{name} must be a positive number c, for (-c, c), or a pair with low < high, got {value!r}")
+    return pair[0], pair[1]
+
+
+def check_normalization(name: str, value: Any) -> Any:
+    """Return False, True, or a dict of checked parameters."""
+    known = REWARD_PARAMETERS if name == "normalize_reward" else OBS_PARAMETERS
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name} must be True, False, or a dict with {' and '.join(known)}, got {value!r}")
+    unknown = [key for key in value if key not in known]
+    if unknown:
+        raise ConfigError(f"{name} has no parameter {unknown[0]!r}; its parameters are {', '.join(known)}")
+    checked = {key: check_number(f"{name}[{key!r}]", number) for key, number in value.items()}
+    if checked.get("epsilon", 1) <= 0:
+        raise ConfigError(f"{name}['epsilon'] must be positive, got {checked['epsilon']}")
+    if not 0 <= checked.get("gamma", 1) <= 1:
+        raise ConfigError(f"{name}['gamma'] must be between 0 and 1, got {checked['gamma']}")
+    return checked
+
+
+def check_rescaling(name: str, value: Any) -> Any:
+    """Return a pair of floats or of nested lists of floats; None for None."""
+    if value is None:
+        return None
+    if value is True:
+        return -1.0, 1.0
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise ConfigError(f"{name} must be a pair (low, high), True for (-1, 1), or None, got {value!r}")
+    try:
+        low, high = (np.asarray(bound, np.float64) for bound in value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a pair of numbers or of arrays, got {value!r}") from None
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise ConfigError(f"{name} must have finite bounds, got {value!r}")
+    try:
+        is_ordered = bool(np.all(low < high))
+    except ValueError:
+        is_ordered = False
+    if not is_ordered:
+        raise ConfigError(f"{name} must have low < high for every element of an action, got {value!r}")
+    return low.tolist(), high.tolist()
+
+
+CHECKS = {
+    "time_aware": check_time,
+    "frame_stack": check_stack,
+    "dtype": check_dtype,
+    "normalize_obs": check_normalization,
+    "clip_obs": check_bounds,
+    "scale_reward": check_scale,
+    "normalize_reward": check_normalization,
+    "clip_reward": check_bounds,
+    "clip_action": check_flag,
+    "rescale_action": check_rescaling,
+}
+
+
+def parameters(value: Any, defaults: Mapping[str, float]) -> dict[str, float] | None:
+    """Return the parameters of a normalisation; None if there is none."""
+    if value is False:
+        return None
+    return dict(defaults) | (dict(value) if isinstance(value, Mapping) else {})

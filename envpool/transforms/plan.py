@@ -1,0 +1,98 @@
+"""Transforms: what the options of transforms make of an environment definition and of its batches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from envpool._core.batch_transforms import BatchTransforms
+from envpool._core.definition import describe
+from envpool.spaces import ArraySpec
+from envpool.transforms.actions import transform_actions
+from envpool.transforms.normalization import Normalization
+from envpool.transforms.observations import BatchArray, row_shape, transform_fields
+from envpool.transforms.options import OBS_PARAMETERS, REWARD_PARAMETERS, TRANSFORM_OPTIONS, parameters
+from envpool.transforms.wrapped import wrap
+
+
+class Transforms:
+    """The transforms of a task under a configuration.
+
+    Parameters
+    ----------
+    config : namedtuple
+        The validated options of the task.
+    own : collection of str
+        Options that belong to the environment, which takes their places here.
+
+    Attributes
+    ----------
+    options : dict
+        The options of transforms that apply, in their normal forms.
+    """
+
+    def __init__(self, config: Any, own: Collection[str]):
+        given = {name: getattr(config, name) for name in TRANSFORM_OPTIONS if name not in own}
+        self.options: dict[str, Any] = given
+        self._values = TRANSFORM_OPTIONS | given
+        self._reward_bounds: tuple[float, float] | None = self._values["clip_reward"]
+        self._limit: int = config.max_episode_steps
+        self._num_envs: int = config.num_envs
+        self._arrays: list[BatchArray] = []
+        self._shapes: dict[str, tuple[int, ...]] = {}
+
+    @property
+    def reward_array(self) -> dict[str, ArraySpec]:
+        """The array of rewards with its bounds, by its name."""
+        return {"reward": ArraySpec(np.float32, [-1], *(self._reward_bounds or ()))}
+
+    def changes(self, *names: str) -> bool:
+        """Return whether an option has another value than its default."""
+        return any(self._values[name] != TRANSFORM_OPTIONS[name] for name in names)
+
+    def wrap(self, capsule: Any) -> Any:
+        """Return an environment definition with the transforms of rows and actions.
+
+        Parameters
+        ----------
+        capsule : PyCapsule
+            The definition, as `upgrade_capsule` returns it.
+
+        Raises
+        ------
+        ConfigError
+            A transform is not defined for the observations or the actions of the task.
+        """
+        names = ("time_aware", "frame_stack", "dtype", "normalize_obs", "clip_obs", "clip_action", "rescale_action")
+        if not self.changes(*names):
+            return capsule
+        about = describe(capsule)
+        observations = transform_fields(about.fields, self._values, self._limit)
+        actions, action_changes = transform_actions(about.actions, self._values)
+        self._arrays = observations.arrays
+        self._shapes = {array.name: row_shape(observations.fields[array.target]) for array in self._arrays}
+        return wrap(capsule, observations.fields, actions, observations.changes, action_changes)
+
+    def for_batches(self) -> BatchTransforms | None:
+        """Return the transforms of the batches of a new pool; None if batches are not transformed."""
+        if not self.changes("normalize_obs", "clip_obs", "scale_reward", "normalize_reward", "clip_reward"):
+            return None
+        obs = parameters(self._values["normalize_obs"], OBS_PARAMETERS)
+        returns = parameters(self._values["normalize_reward"], REWARD_PARAMETERS)
+        return BatchTransforms(
+            self._num_envs,
+            self._arrays,
+            None if obs is None else obs["epsilon"],
+            self._values["clip_obs"],
+            self._values["scale_reward"],
+            None if returns is None else (returns["gamma"], returns["epsilon"]),
+            self._reward_bounds,
+        )
+
+    def normalization(self, transforms: BatchTransforms | None) -> Normalization | None:
+        """Return the running statistics of the transforms that `for_batches` has returned; None if there are none."""
+        if transforms is None or not self.changes("normalize_obs", "normalize_reward"):
+            return None
+        return Normalization(transforms, self._shapes if self.changes("normalize_obs") else {})

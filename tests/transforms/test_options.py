@@ -1,0 +1,139 @@
+"""Options of transforms: values that are not allowed, specs in every API style, and where options come from."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+import envpool
+from envpool.cli.spec import make_spec, sections
+from envpool.errors import ConfigError
+from envpool.transforms.options import TRANSFORM_OPTIONS
+from tests.support import plugin
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"clip_obs": 0}, "clip_obs must be a positive number c"),
+        ({"clip_obs": (1, 1)}, "low < high"),
+        ({"clip_obs": (np.nan, 1)}, "low < high"),
+        ({"clip_reward": (1, 2, 3)}, "clip_reward must be a positive number c"),
+        ({"clip_reward": -1}, "clip_reward must be a positive number c"),
+        ({"scale_reward": np.inf}, "scale_reward must be finite"),
+        ({"scale_reward": 1e39}, "float32 can hold"),
+        ({"scale_reward": 1e-60}, "float32 can hold"),
+        ({"normalize_obs": {"epsilon": 0}}, r"normalize_obs\['epsilon'\] must be positive, got 0"),
+        ({"normalize_obs": {"gamma": 1}}, "normalize_obs has no parameter 'gamma'; its parameters are epsilon"),
+        ({"normalize_reward": {"gamma": 1.5}}, r"normalize_reward\['gamma'\] must be between 0 and 1, got 1.5"),
+        ({"normalize_reward": {"gamma": np.nan}}, "must be finite"),
+        ({"frame_stack": 0}, "frame_stack must be between 1 and 1024, got 0"),
+        ({"time_aware": "steps"}, "time_aware must be True"),
+        ({"dtype": "float16"}, "dtype must be 'float32', or None"),
+        ({"dtype": "no dtype"}, "dtype must be 'float32', or None"),
+        ({"clip_action": True}, "clip_action needs actions that are floats, but array 'action' has dtype int32"),
+        ({"rescale_action": True}, "rescale_action needs actions that are floats"),
+        ({"rescale_action": (1, 0)}, "rescale_action must have low < high"),
+        ({"rescale_action": (0, np.inf)}, "rescale_action must have finite bounds"),
+        ({"rescale_action": 1}, "rescale_action must be a pair"),
+    ],
+)
+def test_values_that_are_not_allowed(options, text):
+    with pytest.raises(ConfigError, match=text):
+        envpool.make_gymnasium("CartPole-v1", num_envs=2, **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"clip_obs": "1"},
+        {"clip_obs": True},
+        {"scale_reward": "2"},
+        {"scale_reward": True},
+        {"scale_reward": [1, 2]},
+        {"normalize_obs": 1.5},
+        {"normalize_reward": {"gamma": "0.9"}},
+        {"frame_stack": 1.5},
+        {"frame_stack": True},
+        {"clip_action": "yes"},
+        {"rescale_action": ("a", "b")},
+    ],
+)
+def test_values_of_wrong_types(options):
+    name = next(iter(options))
+    with pytest.raises(TypeError, match=name):
+        envpool.make_gymnasium("Pendulum-v1", num_envs=2, **options)
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "text"),
+    [
+        ("FrozenLake-v1", {"normalize_obs": True}, "normalize_obs needs observations whose space is a Box"),
+        ("Pong-v5", {"clip_obs": 1}, "clip_obs needs floats, but array 'obs' of the observation has dtype uint8"),
+        ("Pong-v5", {"time_aware": True}, "time_aware needs an observation that is one array of floats"),
+        ("CheetahRun-v1", {"time_aware": True}, "is one of 2"),
+        ("HalfCheetah-v5", {"rescale_action": ([0, 0], 1)}, r"does not fit actions of shape \(6,\)"),
+        ("HalfCheetah-v5", {"normalise_obs": True}, "did you mean 'normalize_obs'"),
+    ],
+)
+def test_tasks_that_do_not_allow_a_transform(task, options, text):
+    with pytest.raises((ConfigError, TypeError), match=text):
+        envpool.make_gymnasium(task, num_envs=2, **options)
+
+
+def test_specs_show_the_transforms():
+    options = {"frame_stack": 2, "normalize_obs": True, "clip_obs": 5, "clip_action": True, "clip_reward": (0, 1)}
+    spec = envpool.make_spec("Pendulum-v1", **options)
+    assert spec.observation_space == gymnasium.spaces.Box(-5, 5, (2, 3), np.float32)
+    assert spec.action_space == gymnasium.spaces.Box(-np.inf, np.inf, (1,), np.float32)
+    assert spec.state_array_spec["reward"].maximum == 1
+    assert list(spec.state_array_spec)[-1] == "obs"
+    observation = spec.observation_spec().obs
+    assert observation.shape == (2, 3) and (observation.maximum == 5).all()
+    with envpool.make_dm("Pendulum-v1", **options) as dm, envpool.make_gym("Pendulum-v1", **options) as gym:
+        assert dm.observation_spec().obs.shape == gym.observation_space.shape == (2, 3)
+        assert dm.action_spec().minimum == -np.inf and dm.reset().observation.obs.shape == (1, 2, 3)
+    text = "\n".join(sections(make_spec("HalfCheetah-v5", [("normalize_obs", "True"), ("clip_obs", "(-5, 5)")])))
+    assert "normalize_obs" in text and "raw" not in text
+    assert "Box(-5.0, 5.0, (17,), float32)" in text
+
+
+def test_bounds_of_arrays_that_are_cast_or_have_the_time():
+    spec = envpool.make_spec("CartPole-v1", time_aware=True, frame_stack=2, max_episode_steps=50)
+    space = spec.observation_space
+    assert space.shape == (2, 5) and (space.high[:, 4] == 50).all() and (space.low[:, 4] == 0).all()
+    spec = envpool.make_spec("Pong-v5", dtype="float32")
+    assert spec.observation_space == gymnasium.spaces.Box(0, 255, (4, 84, 84), np.float32)
+
+
+def test_options_of_environments_come_first():
+    """MuJoCo tasks have a frame_stack of their own, whose stacks have shapes of their own."""
+    spec = envpool.make_spec("CheetahRun-v1", frame_stack=3, from_pixels=True)
+    assert spec.transforms.options.keys() == TRANSFORM_OPTIONS.keys() - {"frame_stack"}
+    assert spec.observation_space.shape[0] == 9
+
+
+def test_specs_can_be_pickled_and_compared():
+    import pickle
+
+    options = {"rescale_action": (np.zeros(6), 1), "normalize_obs": {"epsilon": 1e-3}, "clip_obs": np.float32(2)}
+    spec = envpool.make_spec("HalfCheetah-v5", **options)
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    assert spec != envpool.make_spec("HalfCheetah-v5")
+
+
+def test_make_vec():
+    env = gymnasium.make_vec("envpool/Pendulum-v1", 3, frame_stack=2, normalize_obs=True)
+    assert env.reset(seed=1)[0].shape == (3, 2, 3) and env.single_observation_space.dtype == np.float32
+    env.close()
+
+
+def test_environments_outside_of_this_package():
+    plugin.load()
+    with (
+        envpool.make_gymnasium("Synthetic-v0", num_envs=3) as plain,
+        envpool.make_gymnasium("Synthetic-v0", num_envs=3, dtype="float32", frame_stack=2) as native,
+    ):
+        raw, got = plain.reset()[0], native.reset()[0]
+        raw, got = (next(iter(o.values())) if isinstance(o, dict) else o for o in (raw, got))
+        assert got.dtype == np.float32
+        assert np.array_equal(np.repeat(raw[:, None], 2, axis=1).astype(np.float32), got)
