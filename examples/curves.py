@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -67,15 +68,41 @@ def parse_args(description, argv=None, num_envs=16):
 
 def plot(path, title, steps, values, target=None):
     """Plot the returns of all episodes and their running mean over environment steps."""
+    with axes_of(path, title, target) as axes:
+        axes.plot(steps, values, ".", markersize=2, alpha=0.3, label="episode")
+        if len(values) >= 100:
+            axes.plot(steps[99:], running_mean(values), label="mean of 100 episodes")
+
+
+def plot_seeds(path, title, runs, target=None):
+    """Plot the running means of several runs: their mean, and the range from the smallest to the largest.
+
+    Each run is a pair of steps and returns of its episodes. A run that has ended keeps its last value.
+    """
+    with axes_of(path, title, target) as axes:
+        runs = [(steps[99:], running_mean(values)) for steps, values in runs if len(values) >= 100]
+        if runs:
+            grid = np.linspace(max(steps[0] for steps, _ in runs), max(steps[-1] for steps, _ in runs), 500)
+            means = np.array([np.interp(grid, steps, values) for steps, values in runs])
+            axes.fill_between(grid, means.min(axis=0), means.max(axis=0), alpha=0.3, label="smallest to largest")
+            axes.plot(grid, means.mean(axis=0), label=f"mean of {len(runs)} runs, 100 episodes each")
+
+
+def running_mean(values):
+    """Return the mean of each 100 successive values."""
+    return np.convolve(values, np.full(100, 0.01), "valid")
+
+
+@contextmanager
+def axes_of(path, title, target):
+    """Give axes for returns over environment steps, and write them to a PNG file at the end."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
     figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
-    axes.plot(steps, values, ".", markersize=2, alpha=0.3, label="episode")
-    if len(values) >= 100:
-        axes.plot(steps[99:], np.convolve(values, np.full(100, 0.01), "valid"), label="mean of 100 episodes")
+    yield axes
     if target is not None:
         axes.axhline(target, color="0.5", linestyle="--", label=f"target {target:g}")
     axes.set(xlabel="environment steps", ylabel="return", title=title)

@@ -19,12 +19,12 @@ import argparse
 import json
 import time
 from collections import deque
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import checkpoint
 import numpy as np
 import torch
-from curves import plot
+from curves import plot, plot_seeds
 from gymnasium.spaces import Box, Discrete
 from torch import nn
 from torch.distributions import Categorical, Independent, Normal
@@ -52,6 +52,7 @@ class CommonArgs:
     task: str = option("CartPole-v1", "task id, see envpool.list_all_envs()")
     options: str = option("{}", "further options of the task as JSON, e.g. '{\"noop_max\": 10}'")
     seed: int = option(1, "seed of the network, the sampling and the environments")
+    seeds: int = option(1, "number of runs, with the seeds seed, seed + 1, ...; the plot shows their mean", positive)
     num_envs: int = option(64, "environments in the pool")
     num_steps: int = option(64, "steps of each environment between two updates")
     total_timesteps: int = option(1_000_000, "largest number of environment steps")
@@ -324,19 +325,29 @@ def train(args):
 
 
 def main(argv=None, args_class=Args, train=train, algorithm="PPO"):
-    """Train and report; exit with an error if a target was set and not reached."""
+    """Train with each seed and report; exit with an error if a target was set and not reached."""
     args = parse_args(argv, args_class)
-    start = time.perf_counter()
-    returns = train(args)
-    seconds = time.perf_counter() - start
-    if args.plot:
-        plot(args.plot, f"{algorithm} on {args.task}, seed {args.seed}", returns.steps, returns.values, args.target)
-    print(
-        f"{args.task}: mean return {returns.mean:.1f} over the last 100 of {len(returns.values)} episodes, "
-        f"seed {args.seed}, {seconds:.1f} s"
-    )
-    if args.target is not None and not returns.mean >= args.target:
-        raise SystemExit(f"the target {args.target:g} was not reached in {args.total_timesteps} steps")
+    if args.seeds > 1 and getattr(args, "checkpoint", None):
+        raise SystemExit("--checkpoint belongs to a single run: leave out --seeds")
+    runs, missed = [], []
+    for seed in range(args.seed, args.seed + args.seeds):
+        start = time.perf_counter()
+        returns = train(replace(args, seed=seed))
+        runs.append((returns.steps, returns.values))
+        print(
+            f"{args.task}: mean return {returns.mean:.1f} over the last 100 of {len(returns.values)} episodes, "
+            f"seed {seed}, {time.perf_counter() - start:.1f} s"
+        )
+        if args.target is not None and not returns.mean >= args.target:
+            missed.append(seed)
+    if args.plot and args.seeds == 1:
+        plot(args.plot, f"{algorithm} on {args.task}, seed {args.seed}", *runs[0], args.target)
+    elif args.plot:
+        title = f"{algorithm} on {args.task}, seeds {args.seed} to {args.seed + args.seeds - 1}"
+        plot_seeds(args.plot, title, runs, args.target)
+    if missed:
+        seeds = "" if args.seeds == 1 else f" with the seeds {missed}"
+        raise SystemExit(f"the target {args.target:g} was not reached in {args.total_timesteps} steps{seeds}")
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ class Args:
 
     task: str = ppo.option("Pong-v5", "task id of an Atari game")
     seed: int = ppo.option(1, "seed of the network, the sampling and the environments")
+    seeds: int = ppo.option(1, "number of runs, with the seeds seed, seed + 1, ...", ppo.positive)
     num_envs: int = ppo.option(8, "environments in the pool")
     num_steps: int = ppo.option(128, "steps of each environment between two updates")
     total_timesteps: int = ppo.option(10_000_000, "number of environment steps")

@@ -1,0 +1,166 @@
+"""PPO with a recurrent network on CartPole whose velocities are hidden.
+
+    python examples/ppo_recurrent.py --target 475 --plot ppo_recurrent.png
+    python examples/ppo_recurrent.py --total-timesteps 400000 --seeds 3 --plot ppo_recurrent.png
+    python examples/ppo_recurrent.py --forgetful  # the same network without its memory does not solve the task
+
+The network sees the position of the cart and the angle of the pole only, and has to remember where they were before.
+Its state needs attention in the following points:
+
+- The rollout stores the state before each observation, as an extra. It carries over to the next rollout.
+- Where an episode begins, the state is zero. With ``autoreset_mode="next_step"``, that is not the step after ``done``,
+  which still belongs to the last observation of the episode, but the one after it: ``elapsed_step`` is 0, and ``first``
+  of the rollout is True.
+- ``envpool.rollout.sequences`` cuts the rollouts into sequences for the minibatches. A sequence starts with the state
+  that was stored; with ``--burn-in``, the network first recomputes it from some steps before the sequence.
+- The mask of a sequence says which rows count in the loss: not those of resets, of burn-in, and of padding.
+"""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import ppo
+import torch
+from torch import nn
+from torch.distributions import Categorical
+from tqdm import tqdm
+
+import envpool
+from envpool.rollout import Sampler, gae, sequences
+
+#: Observations of CartPole that the network sees, and their scale.
+VISIBLE, SCALE = [0, 2], np.array([2.4, 0.2095], np.float32)
+
+
+@dataclass(frozen=True)
+class Args(ppo.CommonArgs):
+    """Options of the command line."""
+
+    num_envs: int = ppo.option(32, "environments in the pool")
+    num_steps: int = ppo.option(128, "steps of each environment between two updates")
+    total_timesteps: int = ppo.option(500_000, "largest number of environment steps")
+    minibatches: int = ppo.option(4, "gradient steps in a pass")
+    sequence: int = ppo.option(32, "steps of a sequence", ppo.positive)
+    burn_in: int = ppo.option(0, "steps before a sequence from which its first state is recomputed")
+    forgetful: bool = ppo.option(False, "set the state to zero in each step")
+
+
+class Agent(nn.Module):
+    """A gated recurrent unit with a head for the policy and one for the value."""
+
+    def __init__(self, hidden, num_actions):
+        super().__init__()
+        self.encoder, self.cell = ppo.head(len(VISIBLE), hidden, 2**0.5), nn.GRUCell(hidden, hidden)
+        self.actor, self.critic = ppo.head(hidden, num_actions, 0.01), ppo.head(hidden, 1, 1.0)
+
+    def forward(self, inputs, state, keep):
+        """Run through sequences.
+
+        Parameters
+        ----------
+        inputs : torch.Tensor
+            (L, S, inputs): L steps of S sequences.
+        state : torch.Tensor
+            (S, hidden), the state before the first step.
+        keep : torch.Tensor
+            (L, S), 0 where the state is forgotten before the step, otherwise 1.
+
+        Returns
+        -------
+        logits, values, state : torch.Tensor
+            (L, S, actions), (L, S), and the state after the last step.
+        """
+        states = []
+        for x, k in zip(torch.tanh(self.encoder(inputs)), keep, strict=True):
+            state = self.cell(x, state * k[:, None])
+            states.append(state)
+        features = torch.stack(states)
+        return self.actor(features), self.critic(features).squeeze(-1), state
+
+
+class Learner:
+    """The rollout, the networks, and the state of the network in each environment."""
+
+    def __init__(self, args, pool):
+        self.args, self.sampler = args, Sampler(args.seed)
+        self.returns = ppo.Returns(args.num_envs, args.gamma)
+        self.agent = Agent(args.hidden, pool.single_action_space.n)
+        self.optimizer = torch.optim.Adam(self.agent.parameters(), lr=args.learning_rate, eps=1e-5)
+        extras = {"inputs": (np.float32, (len(VISIBLE),)), "keep": np.float32, "state": (np.float32, (args.hidden,))}
+        self.rollout = envpool.Rollout(pool, args.num_steps, extras | {"logprob": np.float32, "value": np.float32})
+        self.result = self.rollout.reset()
+        self.state = torch.zeros(args.num_envs, args.hidden)
+
+    @torch.no_grad()
+    def act(self, result):
+        """Return actions for the observations of a result, and what is recorded with them."""
+        inputs, before = result[0][:, VISIBLE] / SCALE, self.state
+        is_forgotten = (result[-1]["elapsed_step"] == 0) | self.args.forgetful
+        keep = torch.from_numpy(np.float32(~is_forgotten))
+        logits, value, self.state = self.agent(torch.from_numpy(inputs)[None], before, keep[None])
+        sample = self.sampler.categorical(logits[0])
+        extras = {"inputs": inputs, "keep": keep, "state": before, "logprob": sample.log_probs, "value": value[0]}
+        return sample.actions, extras
+
+    def update(self, step):
+        """Collect a rollout and learn from it; `step` is the number of environment steps so far."""
+        self.optimizer.param_groups[0]["lr"] = self.args.learning_rate * (1 - step / self.args.total_timesteps)
+        data, self.result = self.rollout.collect(self.act, self.result)
+        self.state = torch.from_numpy(data.last("state"))  # the next rollout begins with the last observations
+        scales = np.zeros((self.args.num_steps, 1))
+        for t in range(self.args.num_steps):
+            self.returns.add(data.reward[t], data.done[t], step + (t + 1) * self.args.num_envs)
+            scales[t] = self.returns.scale.std
+        self.learn(data, (data.reward / scales).astype(np.float32))
+
+    def learn(self, data, rewards):
+        """Improve the networks on a rollout."""
+        args, shape = self.args, data.valid.shape
+        factors = {"gamma": args.gamma, "lam": args.gae_lambda}
+        last = data.last("value")
+        estimate = gae(rewards, data.value, last, data.terminated, data.truncated, mask=data.valid, **factors)
+        arrays = data.inputs, data.keep, data.state, data.action, data.logprob, data.value, *estimate
+        rows_of = [torch.from_numpy(x.reshape(-1, *x.shape[2:])) for x in arrays]
+        count = -(-data.valid.size // (args.sequence * args.minibatches))
+        for _ in range(args.epochs):
+            cut = sequences(shape, args.sequence, count, self.sampler, burn_in=args.burn_in, mask=data.valid)
+            for rows, mask in cut:
+                self.descend(torch.from_numpy(mask), *(x[rows] for x in rows_of))
+
+    def descend(self, mask, inputs, keep, state, action, logprob, old_value, advantage, target):
+        """Do a gradient step on sequences (L, S, ...), of which rows where `mask` is True count."""
+        args = self.args
+        logits, value, _ = self.agent(inputs, state[0], keep)
+        policy, value = Categorical(logits=logits[mask]), value[mask]
+        ratio = (policy.log_prob(action[mask]) - logprob[mask]).exp()
+        gain = (advantage[mask] - advantage[mask].mean()) / (advantage[mask].std() + 1e-8)
+        policy_loss = torch.max(-gain * ratio, -gain * ratio.clamp(1 - args.clip, 1 + args.clip)).mean()
+        clipped = old_value[mask] + (value - old_value[mask]).clamp(-args.clip, args.clip)
+        value_loss = torch.max((value - target[mask]) ** 2, (clipped - target[mask]) ** 2).mean() / 2
+        loss = policy_loss + args.value_coef * value_loss - args.entropy_coef * policy.entropy().mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.agent.parameters(), args.max_grad_norm)
+        self.optimizer.step()
+
+
+def train(args):
+    """Train until the target or the last step is reached, and return the Returns."""
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(args.torch_threads)
+    options = {"num_envs": args.num_envs, "seed": args.seed, "num_threads": args.env_threads}
+    pool = envpool.make_gymnasium(args.task, **options, **json.loads(args.options))
+    with pool, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None) as progress:
+        learner = Learner(args, pool)
+        for step in range(0, args.total_timesteps, args.num_envs * args.num_steps):
+            learner.update(step)
+            progress.set_postfix_str(f"mean return {learner.returns.mean:.1f}", refresh=False)
+            progress.update(args.num_envs * args.num_steps)
+            if args.target is not None and learner.returns.mean >= args.target:
+                break
+    return learner.returns
+
+
+if __name__ == "__main__":
+    ppo.main(train=train, args_class=Args, algorithm="Recurrent PPO")
