@@ -76,7 +76,7 @@ class ArraySpec:
     __hash__ = None  # type: ignore[assignment]
 
 
-def to_space(spec: ArraySpec, spaces: Any) -> Any:
+def to_space(spec: ArraySpec, spaces: Any, letters: str | None = None) -> Any:
     """Return the space of one array.
 
     Parameters
@@ -85,12 +85,17 @@ def to_space(spec: ArraySpec, spaces: Any) -> Any:
         The array.
     spaces : module
         ``gymnasium.spaces`` or ``gym.spaces``.
+    letters : str, optional
+        The characters of an array that users see as text. Old versions of gym have no Text space and ignore them.
 
     Returns
     -------
     Space
-        Discrete for one integer from a small range, MultiBinary for bool of at most one dimension, Box otherwise.
+        Text for an array with letters, Discrete for one integer from a small range, MultiBinary for bool of at most one
+        dimension, Box otherwise.
     """
+    if letters is not None and hasattr(spaces, "Text"):
+        return spaces.Text(spec.shape[-1], charset=frozenset(letters))
     discrete = spec.discrete_range()
     if discrete is not None:
         start, n = discrete

@@ -214,21 +214,13 @@ class EnvSpec:
 
     def make_observation_space(self, module: Any) -> Any:
         """Return the observation space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
+        letters = {k: field.letters for k, field in self.text_fields.items()}
         flat = {
-            k.partition(":")[2] or k: self.text_space(k, module) or spaces.to_space(v, module)
+            k.partition(":")[2] or k: spaces.to_space(v, module, letters.get(k))
             for k, v in self.state_array_spec.items()
             if k.startswith("obs")
         }
         return next(iter(flat.values())) if len(flat) == 1 else spaces.dict_space(spaces.nested(flat), module)
-
-    def text_space(self, name: str, module: Any) -> Any:
-        """Return the Text space of an array, or None if it is not a text; `module` is as for make_observation_space.
-
-        Versions of gym that have no Text space get None as well.
-        """
-        if name not in self.text_fields or not hasattr(module, "Text"):
-            return None
-        return module.Text(self.state_array_spec[name].shape[-1], charset=frozenset(self.text_fields[name].letters))
 
     def make_action_space(self, module: Any) -> Any:
         """Return the action space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""

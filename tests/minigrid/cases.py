@@ -70,6 +70,8 @@ BABYAI_OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("BabyAI-GoToObj-v0", {"room_size": 12, "max_steps": 9}),
     ("BabyAI-GoToLocal-v0", {"room_size": 10, "num_dists": 20}),
     ("BabyAI-GoTo-v0", {"room_size": 5, "num_rows": 1, "num_cols": 5, "num_dists": 3}),
+    ("BabyAI-GoToLocal-v0", {"room_size": 64, "num_dists": 90}),
+    ("BabyAI-GoTo-v0", {"room_size": 22, "num_dists": 90}),
     ("BabyAI-GoToImpUnlock-v0", {"room_size": 6, "num_rows": 2, "num_cols": 2}),
     ("BabyAI-Unlock-v0", {"room_size": 7, "num_rows": 2, "num_cols": 4}),
     ("BabyAI-PutNextLocal-v0", {"room_size": 9, "num_objs": 18}),

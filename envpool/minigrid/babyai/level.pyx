@@ -4,15 +4,15 @@ Source of the rules: minigrid 3.2.0, ``minigrid.envs.babyai`` (Chevalier-Boisver
 the Sample Efficiency of Grounded Language Learning, 2019). Rejected samples have drawn from the generator.
 """
 
-from libc.stdint cimport int32_t, uint8_t, uint32_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from envpool.minigrid.babyai.language cimport FAILS, SUCCEEDS, Status, count_walks, is_sensible, say_instruction, verify
 from envpool.minigrid.rooms cimport (
     RANDOM, add_distractors, build_rooms, connect_all, define_rooms, place_agent_in_room, room_of,
 )
 from envpool.minigrid.structs cimport (
-    DOOR, DROP, EMPTY, ENDLESS, MAX_CELLS, REJECTED, SUCCESS, WALL, Level, Outcome, Params, Rooms, World,
+    DOOR, DROP, EMPTY, ENDLESS, MAX_SIDE, REJECTED, SUCCESS, WALL, Level, Outcome, Params, Rooms, World,
 )
 from envpool.minigrid.world cimport (
     MAX_DRAWS, cells_of, clear, fail, kind_of, rand_int, rand_subset, reward_now, sorted_colour,
@@ -62,35 +62,56 @@ cdef Level level_of(Plan plan) noexcept nogil:
     return Level(generate, plan, NULL, judge)
 
 
-cdef inline bint is_passable(uint32_t cell) noexcept nogil:
-    return kind_of(cell) == EMPTY or kind_of(cell) == DOOR
+cdef enum:
+    PASSABLE = 1 << EMPTY | 1 << DOOR   # kinds of cells, a bit for each
+    NO_OBJECT = 1 << EMPTY | 1 << WALL
+
+
+cdef inline uint64_t spread(uint64_t lit, uint64_t passable) noexcept nogil:
+    """Return the passable cells of a row, a bit for each column, that are lit or reached from there along the row."""
+    cdef uint64_t more
+    lit |= passable & ~(passable + lit)     # upwards: the sum carries to the end of each run of passable cells
+    more = (lit >> 1) & passable & ~lit
+    while more:
+        lit |= more
+        more = (lit >> 1) & passable & ~lit
+    return lit
+
+
+cdef inline bint spread_into(uint64_t* seen, const uint64_t* passable, int32_t row, int32_t source) noexcept nogil:
+    """Let a row be reached from one next to it; return whether this reaches more cells."""
+    cdef uint64_t before = seen[row]
+    seen[row] = spread(before | (seen[source] & passable[row]), passable[row])
+    return seen[row] != before
 
 
 cdef bint all_reachable(Rooms* g) noexcept nogil:
-    """The cells of the grid's border are walls, so that a neighbour of a passable cell is always inside."""
+    """The cells of the grid's border are walls."""
     cdef const World* w = g.world
-    cdef const uint32_t* cells = cells_of(g.world)
-    cdef int32_t[4] neighbours = [1, w.width, -1, -w.width]
-    cdef uint8_t reached[MAX_CELLS]
-    cdef int32_t stack[MAX_CELLS]
-    cdef int32_t n = 0, i, k, at = w.y * w.width + w.x, next_to
-    memset(reached, 0, w.width * w.height)
-    reached[at] = 1
-    if is_passable(cells[at]):
-        stack[0] = at
-        n = 1
-    while n:
-        n -= 1
-        at = stack[n]
-        for k in range(4):
-            next_to = at + neighbours[k]
-            if not reached[next_to]:
-                reached[next_to] = 1
-                if is_passable(cells[next_to]):
-                    stack[n] = next_to
-                    n += 1
-    for i in range(w.width * w.height):
-        if not reached[i] and kind_of(cells[i]) != EMPTY and kind_of(cells[i]) != WALL:
+    cdef const uint32_t* cell = cells_of(g.world)
+    cdef uint64_t passable[MAX_SIDE]
+    cdef uint64_t objects[MAX_SIDE]
+    cdef uint64_t seen[MAX_SIDE]
+    cdef int32_t last = w.height - 1, x, y
+    cdef uint64_t is_passable, is_object
+    cdef bint is_growing = True
+    for y in range(w.height):
+        passable[y] = objects[y] = seen[y] = 0
+        for x in range(w.width):
+            is_passable = (PASSABLE >> kind_of(cell[0])) & 1
+            is_object = (~NO_OBJECT >> kind_of(cell[0])) & 1
+            passable[y] |= is_passable << x
+            objects[y] |= is_object << x
+            cell += 1
+    seen[w.y] = spread(<uint64_t>1 << w.x & passable[w.y], passable[w.y])
+    while is_growing:
+        is_growing = False
+        for y in range(1, last):
+            is_growing |= spread_into(seen, passable, y, y - 1)
+        for y in range(last - 1, 0, -1):
+            is_growing |= spread_into(seen, passable, y, y + 1)
+    for y in range(1, last):
+        if objects[y] & ~(seen[y] | seen[y] << 1 | seen[y] >> 1 | seen[y - 1] | seen[y + 1]):
             return False
     return True
 
