@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
 import envpool
 from envpool.cli import list as list_command
@@ -14,15 +17,23 @@ from envpool.cli.guard import guarded
 from envpool.cli.parsing import Parser
 from envpool.cli.watch import command as watch_command
 
+
+def fetch_commands() -> dict[str, ModuleType]:
+    """Return the commands ``fetch-<family>``: modules ``fetch.py`` of families that need files which no wheel has."""
+    folders = sorted(file.parent.name for file in Path(envpool.__file__).parent.glob("*/fetch.py"))
+    return {f"fetch-{name}": import_module(f"envpool.{name}.fetch") for name in folders}
+
+
 #: Commands by name, in the order in which the help lists them. Each module has HELP, add_arguments(parser) and
 #: run(arguments), which returns the exit status, or None for 0.
-COMMANDS = {
+COMMANDS: dict[str, ModuleType] = {
     "list": list_command,
     "spec": spec_command,
     "bench": bench_command,
     "watch": watch_command,
     "verify": verify_command,
     "doctor": doctor_command,
+    **fetch_commands(),
 }
 
 

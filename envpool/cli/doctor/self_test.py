@@ -59,7 +59,8 @@ def test_family(name: str, task_ids: list[str]) -> Finding:
     reasons: list[str] = []
     for task_id in task_ids:
         try:
-            make_spec(task_id)
+            spec = make_spec(task_id)
+            spec.definition.check_requirements(spec.common_config)
         except ImportError as error:
             return Finding(name, "not available", NOTE, " ".join(str(error).split()))
         try:
