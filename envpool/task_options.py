@@ -31,6 +31,16 @@ class TaskOptions(TypedDict, total=False):
     mode: Any
     difficulty: Any
     repeat_action_probability: Any
+    time_aware: bool
+    frame_stack: int
+    dtype: Any
+    normalize_obs: bool
+    clip_obs: Any
+    scale_reward: float
+    normalize_reward: bool
+    clip_reward: Any
+    clip_action: bool
+    rescale_action: Any
     reward_threshold: float
     version: int
     continuous: bool
@@ -183,7 +193,6 @@ class TaskOptions(TypedDict, total=False):
     agent_room: Any
     num_quarters: int
     num_rooms_visited: int
-    frame_stack: int
     debug_info: bool
     task_name: str
     wind: Any
@@ -258,6 +267,20 @@ class TaskOptions(TypedDict, total=False):
     obs_include_z_distance: bool
     reset_qpos_scale: float
     reset_goal_scale: float
+    env_name: str
+    channel_first: bool
+    num_levels: int
+    start_level: int
+    use_sequential_levels: bool
+    center_agent: bool
+    use_backgrounds: bool
+    use_monochrome_assets: bool
+    restrict_themes: bool
+    use_generated_assets: bool
+    paint_vel_info: bool
+    use_easy_jump: bool
+    distribution_mode: int
+    seed_rows: bool
     map_name: Any
     is_slippery: bool
     reward_schedule: Any
