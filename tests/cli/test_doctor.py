@@ -64,7 +64,7 @@ def test_the_installation_of_the_tests_is_well(tmp_path):
     lines = done.stdout.splitlines()
     assert lines[-1] == "all that is installed works"
     assert not [line for line in lines if line.startswith("!")]
-    assert list(found) == ["packages", "machine", "extras", "ROMs", "OpenGL", "self-test"]
+    assert list(found) == ["packages", "machine", "extras", "ROMs", "OpenGL", "Procgen", "self-test"]
     assert found["self-test"].keys() == FAMILIES
     for finding in found["self-test"].values():
         assert finding["state"] == "ok" and "two runs agree over 20 steps" in finding["text"], finding
