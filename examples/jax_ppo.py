@@ -14,12 +14,12 @@ vector. A pool inside compiled code needs attention in the following points:
 import argparse
 import time
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from curves import plot
 from gymnasium.spaces import Box, Discrete
 from jax import lax
 
@@ -264,25 +264,6 @@ def mean_of(values):
     return float(np.mean(values[-100:])) if len(values) >= 100 else float("nan")
 
 
-def plot(args, values, ends):
-    """Plot the returns of all episodes and their running mean."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
-    axes.plot(ends, values, ".", markersize=2, alpha=0.3, label="episode")
-    if len(values) >= 100:
-        axes.plot(ends[99:], np.convolve(values, np.full(100, 0.01), "valid"), label="mean of 100 episodes")
-    if args.target is not None:
-        axes.axhline(args.target, color="0.5", linestyle="--", label=f"target {args.target:g}")
-    axes.set(xlabel="environment steps", ylabel="return", title=f"PPO under jax.jit on {args.task}, seed {args.seed}")
-    axes.legend()
-    Path(args.plot).parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(args.plot, dpi=120)
-
-
 def main(argv=None):
     """Train and report; exit with an error if a target was set and not reached."""
     args = parse_args(argv)
@@ -290,7 +271,8 @@ def main(argv=None):
     values, ends = train(args)
     seconds = time.perf_counter() - began
     if args.plot:
-        plot(args, values, ends)
+        title = f"PPO under jax.jit on {args.task}, seed {args.seed}"
+        plot(args.plot, title, ends, values, args.target)
     print(
         f"{args.task}: mean return {mean_of(values):.1f} over the last 100 of {len(values)} episodes, "
         f"{ends[-1] if len(ends) else 0} steps, seed {args.seed}, {seconds:.1f} s with compiling"

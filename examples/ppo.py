@@ -31,6 +31,7 @@ from torch.distributions import Categorical, Independent, Normal
 from tqdm import tqdm
 
 import envpool
+from envpool.rollout import gae
 
 
 def option(default, text, parse=None):
@@ -249,26 +250,27 @@ class Rollout:
             obs, reward, terminated, truncated, _ = self.steps.step(self.agent.to_env(extras["sample"]), **extras)
             returns.add(reward, terminated | truncated, step + (t + 1) * args.num_envs)
             scales[t] = returns.scale.std
-        data = self.steps.finish(value=self.agent(self.agent.prepare(obs))[1])
-        self.inputs = torch.from_numpy(data.obs if self.agent.is_image else data.inputs)
-        arrays = data.sample, data.log_prob, data.terminated, data.done, data.valid
-        self.actions, self.log_probs, self.terminated, self.done, self.is_transition = map(torch.from_numpy, arrays)
-        self.values = torch.from_numpy(np.concatenate([data.value, data.last("value")[None]]))
-        self.rewards = torch.from_numpy((data.reward / scales).astype(np.float32))
+        self.take(self.steps.finish(value=self.agent(self.agent.prepare(obs))[1]), scales)
         return obs
 
+    def take(self, data, scales):
+        """Keep the arrays of a finished rollout as tensors; rewards are divided by `scales`."""
+        self.data = data
+        self.inputs = torch.from_numpy(data.obs if self.agent.is_image else data.inputs)
+        arrays = data.sample, data.log_prob, data.value, data.valid
+        self.actions, self.log_probs, self.values, self.is_transition = map(torch.from_numpy, arrays)
+        self.rewards = (data.reward / scales).astype(np.float32)
+
     def estimate_advantages(self, gamma, gae_lambda):
-        """Estimate advantages (GAE). If an episode ended at t, values[t + 1] is that of its last observation."""
-        self.advantages = torch.zeros_like(self.rewards)
-        following = torch.zeros_like(self.advantages[0])
-        for t in reversed(range(len(self.advantages))):
-            target = self.rewards[t] + gamma * self.values[t + 1] * ~self.terminated[t]
-            following = target - self.values[t] + gamma * gae_lambda * following * ~self.done[t]
-            self.advantages[t] = following
+        """Estimate advantages (GAE). If an episode ended at t, the value at t + 1 is that of its last observation."""
+        data = self.data
+        arrays = self.rewards, data.value, data.last("value"), data.terminated, data.truncated
+        options = {"mask": data.valid, "lengths": data.lengths}
+        self.advantages = torch.from_numpy(gae(*arrays, gamma=gamma, lam=gae_lambda, **options).advantages)
 
     def transitions(self):
         """Return what `update` learns from: inputs, actions, log_probs, advantages and values, one row a transition."""
-        rows = self.inputs, self.actions, self.log_probs, self.advantages, self.values[:-1]
+        rows = self.inputs, self.actions, self.log_probs, self.advantages, self.values
         return [x[self.is_transition] for x in rows]
 
 

@@ -3,20 +3,20 @@
     pip install "envpool-cython[sb3,examples]"
     python examples/sb3_ppo.py --plot sb3.png
 
-Only one line is specific to a pool: `VecEnv` of envpool.adapters.sb3 replaces `make_vec_env`.
+Only one line is specific to a pool: `VecEnv` of envpool.adapters.sb3 replaces `make_vec_env`. The pool counts the
+returns of episodes natively, so no `VecMonitor` is needed.
 """
 
 import torch
 from curves import Curve, parse_args
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.vec_env import VecMonitor
 
 from envpool.adapters.sb3 import VecEnv
 
 
 class Record(BaseCallback):
-    """Records the episodes that VecMonitor reports as finished, and stops at a target."""
+    """Records the episodes that the pool reports as finished, and stops at a target."""
 
     def __init__(self, target):
         super().__init__()
@@ -33,7 +33,7 @@ def main(argv=None):
     """Train and report; exit with an error if the target was not reached."""
     args = parse_args(__doc__.splitlines()[0], argv, num_envs=16)
     torch.set_num_threads(1)  # networks this small run fastest on one thread
-    env = VecMonitor(VecEnv(args.task, num_envs=args.num_envs, seed=args.seed))
+    env = VecEnv(args.task, num_envs=args.num_envs, seed=args.seed, episode_statistics=True)
     agent = PPO(
         "MlpPolicy",
         env,

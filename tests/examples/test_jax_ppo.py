@@ -1,26 +1,18 @@
 """The PPO example under jax.jit learns, its estimates are correct, and a seed reproduces a run."""
 
-import importlib.util
-import sys
 from functools import partial
-from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
 
 import envpool
-
-PATH = Path(__file__).parents[2] / "examples" / "jax_ppo.py"
+from tests.examples.load import load
 
 
 @pytest.fixture(scope="module")
 def ppo():
-    spec = importlib.util.spec_from_file_location("jax_ppo", PATH)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["jax_ppo"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load("jax_ppo")
 
 
 def test_solves_cartpole(ppo, tmp_path, capsys):

@@ -59,12 +59,12 @@ def test_a_seed_gives_the_same_run_again(ppo):
 
 def test_rows_that_start_an_episode_are_no_transitions(ppo):
     _, rollouts = collect(ppo, "--num-envs", "8")
-    done = torch.cat([data.done for data in rollouts])
-    is_transition = torch.cat([data.is_transition for data in rollouts])
+    done = np.concatenate([rollout.data.done for rollout in rollouts])
+    is_transition = torch.cat([rollout.is_transition for rollout in rollouts]).numpy()
     assert is_transition[0].all()
-    assert torch.equal(is_transition[1:], ~done[:-1])
+    assert (is_transition[1:] == ~done[:-1]).all()
     assert not is_transition.all()
-    rewards = torch.cat([data.rewards for data in rollouts])
+    rewards = np.concatenate([rollout.rewards for rollout in rollouts])
     assert (rewards[~is_transition] == 0).all()
     assert (rewards[is_transition] > 0).all()
 
@@ -72,24 +72,26 @@ def test_rows_that_start_an_episode_are_no_transitions(ppo):
 def test_advantages_equal_the_definition(ppo):
     """The sum over the rest of an episode of (gamma lambda)^k delta, bootstrapped unless the episode terminated."""
     args, rollouts = collect(ppo, "--num-envs", "4", "--num-steps", "32")
-    for data in rollouts:
+    for rollout in rollouts:
+        data, rewards = rollout.data, rollout.rewards
+        values = np.concatenate([data.value, data.last("value")[None]])
         for i in range(args.num_envs):
-            for t in range(args.num_steps):
+            for t in np.flatnonzero(data.valid[:, i]):
                 expected, weight = 0.0, 1.0
                 for k in range(t, args.num_steps):
-                    bootstrap = 0.0 if data.terminated[k, i] else args.gamma * float(data.values[k + 1, i])
-                    expected += weight * (float(data.rewards[k, i]) + bootstrap - float(data.values[k, i]))
+                    bootstrap = 0.0 if data.terminated[k, i] else args.gamma * float(values[k + 1, i])
+                    expected += weight * (float(rewards[k, i]) + bootstrap - float(values[k, i]))
                     weight *= args.gamma * args.gae_lambda
                     if data.done[k, i]:
                         break
-                assert float(data.advantages[t, i]) == pytest.approx(expected, abs=1e-4)
+                assert float(rollout.advantages[t, i]) == pytest.approx(expected, abs=1e-4)
 
 
 def test_the_last_observation_of_an_episode_is_what_is_bootstrapped(ppo):
     """In a pool, the row after `done` has the last observation as its input, and the next row has the reset."""
     _, rollouts = collect(ppo, "--num-envs", "8", "--num-steps", "256")
     data = rollouts[-1]
-    t, i = (int(x) for x in torch.nonzero(data.terminated[:-2])[0])
+    t, i = np.argwhere(data.data.terminated[:-2])[0]
     fallen, fresh = data.inputs[t + 1, i], data.inputs[t + 2, i]
     assert fallen.abs().max() > fresh.abs().max()
 
