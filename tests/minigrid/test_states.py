@@ -83,3 +83,35 @@ def test_random_values_never_crash(task_id: str) -> None:
             play(pool, 8, k)
             pool.render([0])
     assert restored > 5
+
+
+def test_positions_among_the_seeds_that_are_refused() -> None:
+    """With equal seeds, the position is all that two resets leave different in the environment's own part."""
+    with make("MiniGrid-DoorKey-5x5-v0", num_envs=1, reset_seeds=(5, 5, 5)) as pool:
+        pool.reset()
+        first, start = body_of(pool.get_state(0)), core_at(pool.get_state(0)) + CORE.size
+        pool.reset()
+        body = body_of(pool.get_state(0))
+        (at,) = (i for i in range(start, len(body)) if body[i] != first[i])
+        assert (first[at], body[at]) == (1, 2)
+        for value, is_allowed in ((0, True), (2, True), (3, False), (255, False)):
+            body[at] = value
+            if is_allowed:
+                pool.set_state(sealed(body), 0)
+            else:
+                with pytest.raises(StateError, match="it has values that get_state"):
+                    pool.set_state(sealed(body), 0)
+        assert play(pool)
+
+
+def test_a_count_stays_at_its_largest_value() -> None:
+    with make("MiniGrid-Empty-5x5-v0", num_envs=1, bonus="position") as pool:
+        pool.reset()
+        body = body_of(pool.get_state(0))
+        assert bytes(body[-100:]) == bytes(100)
+        body[-100:] = b"\xff" * 100
+        pool.set_state(sealed(body), 0)
+        for _ in range(2):
+            _, reward, *_ = pool.step(np.zeros(1, np.int32))
+            assert reward[0] == np.float32(1 / np.sqrt(2**32 - 1))
+        assert body_of(pool.get_state(0))[-100:] == b"\xff" * 100
