@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import struct
 from typing import Any
 
@@ -115,3 +116,15 @@ def test_the_checksum_covers_every_byte(pool: Any) -> None:
         value = (value ^ word) * 0x100000001B3 % 2**64
         value ^= value >> 29
     assert stored == value
+
+
+def test_pools_are_pickled() -> None:
+    actions = make_actions(envpool.make_spec("MinerEasy-v0").action_space, "random", 40, 2)
+    with make("MinerEasy-v0", render_mode="rgb_array", channel_first=False) as pool:
+        pool.reset()
+        for row in actions[:20]:
+            pool.step(row)
+        with pickle.loads(pickle.dumps(pool)) as other:
+            for row in actions[20:]:
+                assert_same(pool.step(row), other.step(row))
+            assert np.array_equal(pool.render([0, 1]), other.render([0, 1]))
