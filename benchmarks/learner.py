@@ -1,10 +1,12 @@
 """Measure what a learner does with steps and rollouts: this package against the usual way, piece by piece.
 
     python benchmarks/learner.py [--turns 15] [--seconds 0.05] [--pieces gae sampling ...]
+    python benchmarks/learner_loop.py [--turns 7] [--steps 32]
 
 Each row has the CPU time of one call, in microseconds, the usual way and with this package, and the ratio of the two.
 Both are measured in turns; times are medians over the turns, and so are the ratios of each turn. The rows `sb3` and
-`pufferlib` compare an adapter with the pool that it steps; they need the library.
+`pufferlib` compare an adapter with the pool that it steps; they need the library. learner_loop.py measures the whole
+loop without a network.
 """
 
 import argparse
@@ -20,6 +22,7 @@ import torch
 import envpool
 from envpool.cli.bench.machine import describe_machine
 from envpool.rollout import Sampler, gae
+from envpool.vector_env import EnvPoolVectorEnv
 
 PIECES = {}
 
@@ -36,6 +39,9 @@ class Replay(gymnasium.vector.VectorEnv):
     def __init__(self, steps, num_envs):
         self.steps, self.num_envs, self.at = steps, num_envs, 0
         self.metadata = {"autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP}
+        low = np.full(steps[0][0].shape[1:], -np.inf, np.float32)
+        self.single_observation_space = gymnasium.spaces.Box(low, -low)
+        self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, num_envs)
 
     def reset(self, **kwargs):
         """Return the observations of the first step."""
@@ -48,9 +54,9 @@ class Replay(gymnasium.vector.VectorEnv):
         return (*arrays, {})
 
 
-def pool_of(num_envs, **options):
-    """Return a CartPole pool on one thread that has been stepped for a while, and a call that steps it."""
-    pool = envpool.make_gymnasium("CartPole-v1", num_envs=num_envs, num_threads=1, **options)
+def pool_of(num_envs, task="CartPole-v1", **options):
+    """Return a pool on one thread that has been stepped for a while, and a call that steps it."""
+    pool = envpool.make_gymnasium(task, num_envs=num_envs, num_threads=1, **options)
     pool.reset()
     actions = [pool.sample_actions() for _ in range(64)]
     for one in actions:
@@ -78,13 +84,56 @@ def recorded(num_envs):
 @piece
 def episode_statistics():
     """Measure gymnasium's RecordEpisodeStatistics, and the option episode_statistics."""
+    yield from wrapper_and_option(gymnasium.wrappers.vector.RecordEpisodeStatistics, episode_statistics=True)
+
+
+def wrapper_and_option(wrap, **option):
+    """Yield the cases of a wrapper of gymnasium around recorded steps, and of the option that replaces it."""
     for n in (16, 256, 4096):
         steps = recorded(n)
         replay, plain = Replay(steps, n), Replay(steps, n)
-        wrapped = gymnasium.wrappers.vector.RecordEpisodeStatistics(replay)
+        wrapped = wrap(replay)
         wrapped.reset()
-        with_option, without = pool_of(n, episode_statistics=True)[1], pool_of(n)[1]
+        with_option, without = pool_of(n, **option)[1], pool_of(n)[1]
         yield f"{n} envs", lambda w=wrapped: w.step(None), lambda p=plain: p.step(None), with_option, without
+
+
+@piece
+def normalize_obs():
+    """Measure gymnasium's NormalizeObservation, and the option normalize_obs."""
+    yield from wrapper_and_option(gymnasium.wrappers.vector.NormalizeObservation, normalize_obs=True)
+
+
+@piece
+def normalize_reward():
+    """Measure gymnasium's NormalizeReward, and the option normalize_reward."""
+    yield from wrapper_and_option(gymnasium.wrappers.vector.NormalizeReward, normalize_reward=True)
+
+
+@piece
+def clip_reward():
+    """Measure gymnasium's ClipReward, and the option clip_reward."""
+    yield from wrapper_and_option(lambda env: gymnasium.wrappers.vector.ClipReward(env, -0.5, 0.5), clip_reward=0.5)
+
+
+@piece
+def clip_and_rescale_action():
+    """Measure gymnasium's ClipAction and RescaleAction around a pool, and the options."""
+    wrappers = gymnasium.wrappers.vector
+    cases = (
+        ("clip", wrappers.ClipAction, {"clip_action": True}),
+        ("rescale", lambda env: wrappers.RescaleAction(env, -2.0, 2.0), {"rescale_action": (-2, 2)}),
+    )
+    for name, wrap, option in cases:
+        for n in (16, 256, 4096):
+            env = EnvPoolVectorEnv("Pendulum-v1", n, num_threads=1)
+            wrapped = wrap(EnvPoolVectorEnv("Pendulum-v1", n, num_threads=1))
+            actions = [env.pool.sample_actions() for _ in range(64)]
+            for one in (env, wrapped):
+                one.reset()
+            own = [pool_of(n, "Pendulum-v1", **options)[0] for options in (option, {})]
+            usual, own = ([cycle(one.step, actions) for one in pair] for pair in ((wrapped, env), own))
+            yield f"{name}, {n} envs", *usual, *own
 
 
 @piece

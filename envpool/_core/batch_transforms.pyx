@@ -19,6 +19,7 @@ from libc.math cimport sqrt
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
+from envpool._core.calls cimport is_contiguous
 from envpool._core.structs cimport (
     Block, ELAPSED_STEP, Engine, ENV_ID, REWARD, SAME_STEP, TERMINATED, TRUNCATED,
 )
@@ -42,6 +43,13 @@ cdef extern from "moments_loops.h" nogil:
     void ep_normalize_int8(const ep_moments* m, const int8_t* x, float* out, int64_t n, double epsilon)
     void ep_normalize_int32(const ep_moments* m, const int32_t* x, float* out, int64_t n, double epsilon)
     void ep_normalize_int64(const ep_moments* m, const int64_t* x, float* out, int64_t n, double epsilon)
+    void ep_discount(const float* sums, const float* reward, const uint8_t* terminated, int64_t n, float gamma,
+                     float* out)
+    void ep_mark_ends(uint8_t* ended, const uint8_t* terminated, const uint8_t* truncated, int64_t n)
+    void ep_store_sums(float* sums, const float* totals, const int32_t* elapsed, const uint8_t* ended, int64_t n,
+                       bint resets_at_once)
+    int64_t ep_choose_sums(float* totals, const int32_t* elapsed, const uint8_t* ended, int64_t n, bint resets_at_once)
+    void ep_divide(float* io, int64_t n, double deviation)
     void ep_clip_float32(float* io, int64_t n, float low, float high)
     void ep_clip_float64(double* io, int64_t n, double low, double high)
 
@@ -116,7 +124,7 @@ cdef class BatchTransforms:
         self.num_arrays = <int32_t>len(self.names)
         doubles = [4 * items + 2 * EP_TILE for *_, items in arrays] + [4 + 2 * EP_TILE]
         self.memory = np.zeros(
-            self.num_arrays * sizeof(ArrayPlan) + 8 * sum(doubles) + (2 * num_envs + 1) * sizeof(float), np.uint8
+            self.num_arrays * sizeof(ArrayPlan) + 8 * sum(doubles) + num_envs * (2 * sizeof(float) + 1), np.uint8
         )
         at = cnp.PyArray_BYTES(self.memory)
         self.arrays = <ArrayPlan*>at
@@ -130,6 +138,7 @@ cdef class BatchTransforms:
         at = begin_moments(&self.returns, 1, at)
         self.discounted = <float*>at
         self.chosen = self.discounted + self.num_envs
+        self.ended = <uint8_t*>(self.chosen + self.num_envs)
         self.obs_epsilon = obs_epsilon or 0
         self.obs_low, self.obs_high = obs_bounds or (0, 0)
         self.scale, self.scales_reward = scale, scale != 1
@@ -183,8 +192,7 @@ cdef class BatchTransforms:
             if not self.is_frozen:
                 ep_update_scalar(&self.returns, self.chosen, count)
             deviation = sqrt(self.returns.var[0] + self.reward_epsilon)
-            for i in range(n):
-                reward[i] = <float>(<double>reward[i] / deviation)
+            ep_divide(reward, n, deviation)
         if self.clips_reward:
             ep_clip_float32(reward, n, self.reward_low, self.reward_high)
 
@@ -197,21 +205,22 @@ cdef class BatchTransforms:
         cdef const int32_t* ids = <const int32_t*>b.core[ENV_ID]
         cdef const int32_t* elapsed = <const int32_t*>b.core[ELAPSED_STEP]
         cdef const uint8_t* terminated = <const uint8_t*>b.core[TERMINATED]
-        cdef const uint8_t* truncated = <const uint8_t*>b.core[TRUNCATED]
         cdef const float* reward = <const float*>b.core[REWARD]
-        cdef float gamma = <float>self.gamma, total
-        cdef float* one
-        cdef int64_t i, count = 0
-        cdef bint resets_at_once = e.autoreset == SAME_STEP, ended, is_step
-        for i in range(n):
-            one = &self.discounted[ids[i]]
-            ended = terminated[i] | truncated[i]
-            is_step = (elapsed[i] > 0) | (resets_at_once & ended)
-            total = <float>(<double>(one[0] * gamma) * (1 - terminated[i]) + <double>reward[i])
-            self.chosen[count] = total
-            count += is_step
-            one[0] = 0 if resets_at_once & ended else total if is_step else one[0]
-        return count
+        cdef float gamma = <float>self.gamma
+        cdef float* sums
+        cdef int64_t i
+        cdef bint resets_at_once = e.autoreset == SAME_STEP
+        ep_mark_ends(self.ended, terminated, <const uint8_t*>b.core[TRUNCATED], n)
+        if is_contiguous(ids, <int32_t>n):
+            sums = self.discounted + ids[0]
+            ep_discount(sums, reward, terminated, n, gamma, self.chosen)
+            ep_store_sums(sums, self.chosen, elapsed, self.ended, n, resets_at_once)
+        else:
+            for i in range(n):
+                sums = self.discounted + ids[i]
+                ep_discount(sums, reward + i, terminated + i, 1, gamma, self.chosen + i)
+                ep_store_sums(sums, self.chosen + i, elapsed + i, self.ended + i, 1, resets_at_once)
+        return ep_choose_sums(self.chosen, elapsed, self.ended, n, resets_at_once)
 
     cdef void note_resets(self, const int32_t* ids, int32_t n) noexcept:
         """Begins the discounted sums of envs that the user resets anew."""

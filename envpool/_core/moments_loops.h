@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "envpool/_core/moments.h"
 #include "envpool/simd.h"
@@ -37,15 +38,22 @@
   static inline T ep_term_##NAME(S x, const T *center) {                                               \
     return center ? ((T)x - *center) * ((T)x - *center) : (T)x;                                        \
   }                                                                                                    \
+  typedef S ep_eight_##NAME __attribute__((vector_size(8 * sizeof(S))));                               \
+  typedef T ep_sums8_##NAME __attribute__((vector_size(8 * sizeof(T))));                               \
   static T ep_pairwise_##NAME(const S *x, int64_t n, const T *center) {                                \
-    T sum = 0, r[8];                                                                                   \
+    T sum = 0;                                                                                         \
     int64_t i = 0, half = n / 2 - n / 2 % 8;                                                           \
     if (n > 128)                                                                                       \
       return ep_pairwise_##NAME(x, half, center) + ep_pairwise_##NAME(x + half, n - half, center);     \
     if (n >= 8) {                                                                                      \
-      for (int k = 0; k < 8; k++) r[k] = ep_term_##NAME(x[k], center);                                 \
-      for (i = 8; i < n - n % 8; i += 8)                                                               \
-        for (int k = 0; k < 8; k++) r[k] += ep_term_##NAME(x[i + k], center);                          \
+      ep_sums8_##NAME r = {0}, c = {0}, v;                                                             \
+      ep_eight_##NAME s;                                                                               \
+      if (center) c += *center;                                                                        \
+      for (; i < n - n % 8; i += 8) {                                                                  \
+        memcpy(&s, x + i, sizeof s);                                                                   \
+        v = __builtin_convertvector(s, ep_sums8_##NAME) - c;                                           \
+        r = center ? r + v * v : r + v;                                                                \
+      }                                                                                                \
       sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));                         \
     }                                                                                                  \
     for (; i < n; i++) sum += ep_term_##NAME(x[i], center);                                            \
@@ -158,6 +166,42 @@ EP_NORMALIZE(uint8, uint8_t)
 EP_NORMALIZE(int8, int8_t)
 EP_NORMALIZE(int32, int32_t)
 EP_NORMALIZE(int64, int64_t)
+
+/* The discounted sums of rewards after a step: float32 sums times a float32 factor, and the rest in float64, as NumPy
+ * computes with a bool and a float32 array. */
+ENVPOOL_SIMD static void ep_discount(const float *restrict sums, const float *restrict reward,
+                                     const uint8_t *restrict terminated, int64_t n, float gamma, float *restrict out) {
+  for (int64_t i = 0; i < n; i++)
+    out[i] = (float)((double)(sums[i] * gamma) * (double)(1 - terminated[i]) + (double)reward[i]);
+}
+
+static inline void ep_mark_ends(uint8_t *restrict ended, const uint8_t *terminated, const uint8_t *truncated,
+                                int64_t n) {
+  for (int64_t i = 0; i < n; i++) ended[i] = terminated[i] | truncated[i];
+}
+
+/* Stores the sums of rows that are steps: those with elapsed steps or, with `resets_at_once`, with the end of an episode,
+ * whose sums begin anew. */
+ENVPOOL_SIMD static void ep_store_sums(float *restrict sums, const float *restrict totals, const int32_t *restrict elapsed,
+                                       const uint8_t *restrict ended, int64_t n, int32_t resets_at_once) {
+  for (int64_t i = 0; i < n; i++) sums[i] = elapsed[i] > 0 ? totals[i] : sums[i];
+  for (int64_t i = 0; i < n && resets_at_once; i++) sums[i] = ended[i] ? 0 : sums[i];
+}
+
+/* Moves the sums of such rows to the front, without a branch per row, and returns their number. */
+static int64_t ep_choose_sums(float *totals, const int32_t *elapsed, const uint8_t *ended, int64_t n,
+                              int32_t resets_at_once) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    totals[count] = totals[i];
+    count += (elapsed[i] > 0) | (ended[i] & resets_at_once);
+  }
+  return count;
+}
+
+ENVPOOL_SIMD static void ep_divide(float *io, int64_t n, double deviation) {
+  for (int64_t i = 0; i < n; i++) io[i] = (float)((double)io[i] / deviation);
+}
 
 /* np.clip with scalar bounds that are no NaN: NaN stays. */
 #define EP_CLIP(NAME, T)                                                                               \

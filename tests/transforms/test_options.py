@@ -1,5 +1,10 @@
 """Options of transforms: values that are not allowed, specs in every API style, and where options come from."""
 
+import ast
+import pickle
+import re
+from pathlib import Path
+
 import gymnasium
 import numpy as np
 import pytest
@@ -7,6 +12,7 @@ import pytest
 import envpool
 from envpool.cli.spec import make_spec, sections
 from envpool.errors import ConfigError
+from envpool.mujoco.presets import PRESETS
 from envpool.transforms.options import TRANSFORM_OPTIONS
 from tests.support import plugin
 
@@ -112,9 +118,17 @@ def test_options_of_environments_come_first():
     assert spec.observation_space.shape[0] == 9
 
 
-def test_specs_can_be_pickled_and_compared():
-    import pickle
+def test_the_page_lists_every_option():
+    page = (Path(__file__).parents[2] / "docs" / "transforms.md").read_text()
+    table = re.findall(r"^\| `(\w+)` \| `([^`]+)` \| .*\|$", page[: page.index("## What they equal")], re.MULTILINE)
+    assert [name for name, _ in table] == list(TRANSFORM_OPTIONS)
+    assert {name: default for name, default in table} == {n: repr(v) for n, v in TRANSFORM_OPTIONS.items()}
+    preset = page[page.index("## The preset") : page.index("## What they cost")]
+    rows = dict(re.findall(r"^\| `(\w+)` \| `([^`]+)` \|$", preset, re.MULTILINE))
+    assert {name: ast.literal_eval(value) for name, value in rows.items()} == PRESETS["ppo-continuous"]
 
+
+def test_specs_can_be_pickled_and_compared():
     options = {"rescale_action": (np.zeros(6), 1), "normalize_obs": {"epsilon": 1e-3}, "clip_obs": np.float32(2)}
     spec = envpool.make_spec("HalfCheetah-v5", **options)
     assert pickle.loads(pickle.dumps(spec)) == spec
