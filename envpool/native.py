@@ -58,10 +58,27 @@ class EnvDefinition(Protocol):
         Parameters that each environment may have a value of its own for, in the order of the table that `build` passes
         to `define`. They are options as well: an option with one value per environment sets each environment's own. A
         default of None stands for the one that `resolve_params` fills in.
+    refuses_nan : bool
+        If True, an action of floats that contains NaN raises an ActionError and is not sent. Set it if a step would
+        return NaN otherwise. By default the environment gets such actions.
+    default_source : str
+        Where the defaults of parameters come from that are None in `params`, e.g. "from the model"; by default empty.
+
+    Options
+    -------
+    reward_threshold : float
+        Mean return at which the task counts as solved. It has no effect on the environment.
+
+    Notes
+    -----
+    ``envpool spec`` shows the descriptions in the section "Options" of the docstrings of a class and its base classes,
+    in the format of the one above.
     """
 
     options: ClassVar[Mapping[str, Any]] = {}
     params: ClassVar[Mapping[str, Param]] = {}
+    refuses_nan: ClassVar[bool] = False
+    default_source: ClassVar[str] = ""
 
     @staticmethod
     def build(config: Any) -> Any:

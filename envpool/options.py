@@ -78,7 +78,7 @@ class CommonOptions(TypedDict, total=False):
     autoreset_mode: Annotated[
         Literal["next_step", "same_step", "disabled"] | AutoresetMode,
         About(
-            '`"next_step"`, `"same_step"`, `"disabled"`, or a `gymnasium.vector.AutoresetMode`',
+            '`"next_step"`, `"same_step"`, `"disabled"`',
             "when environments start their next episode; see [docs/api.md](docs/api.md#auto-reset)",
         ),
     ]
@@ -127,6 +127,14 @@ class CommonOptions(TypedDict, total=False):
             "",
             "if True, such an info also contains the ended episodes alone, with their last observations, as "
             '`info["finished"]`; needs `episode_statistics=True`, see [docs/api.md](docs/api.md#finished-episodes)',
+        ),
+    ]
+    check_actions: Annotated[
+        Literal["nan"] | None,
+        About(
+            '`"nan"`',
+            '`"nan"`: an action that is NaN or infinite raises an `ActionError` in every task; None: only NaN, and '
+            "only where NaN would come back, see [docs/api.md](docs/api.md#nan-in-actions)",
         ),
     ]
     max_num_players: Annotated[

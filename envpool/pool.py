@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from envpool._core.env_ids import as_ids
+from envpool.action_checks import refused_floats
 from envpool.autoreset import core_code
 from envpool.containment import nanoseconds
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
@@ -80,6 +81,7 @@ class EnvPool(SamplesActions, StatefulPool):
             style,
             config.on_error == "restart",
             nanoseconds(config.step_timeout),
+            refused_floats(config.check_actions, spec.definition.refuses_nan),
         )
         self.all_env_ids = np.arange(config.num_envs, dtype=np.int32)
         self.render_mode = render.mode if render else None
@@ -302,7 +304,7 @@ class EnvPool(SamplesActions, StatefulPool):
         self.close()
 
     def __repr__(self) -> str:
-        return type(self).__name__ + self.spec.text()
+        return self.spec.text(type(self).__name__) + (", closed" if self.is_closed else "")
 
     __str__ = __repr__
 

@@ -337,9 +337,11 @@ def test_seed_sequences_become_env_seed():
 def test_a_seed_of_none_is_drawn_and_told():
     seeds = {envpool.make_spec("CartPole-v1", seed=None).config.seed for _ in range(8)}
     assert len(seeds) > 1 and all(0 <= seed < 2**31 for seed in seeds)
-    with envpool.make_gymnasium("CartPole-v1", num_envs=3, seed=None) as pool:
-        with envpool.make_gymnasium("CartPole-v1", num_envs=3, seed=pool.config["seed"]) as other:
-            assert pool.reset()[0].tobytes() == other.reset()[0].tobytes()
+    with (
+        envpool.make_gymnasium("CartPole-v1", num_envs=3, seed=None) as pool,
+        envpool.make_gymnasium("CartPole-v1", num_envs=3, seed=pool.config["seed"]) as other,
+    ):
+        assert pool.reset()[0].tobytes() == other.reset()[0].tobytes()
     with pytest.raises(TypeError, match="seed"):
         envpool.make_spec("CartPole-v1", seed=None, env_seed=[None])
 

@@ -30,6 +30,7 @@ class Pool:
         style: _Style,
         restarts: bool = False,
         step_timeout: int = 0,
+        refused: int = 0,
     ) -> None: ...
     @property
     def is_closed(self) -> bool: ...

@@ -71,6 +71,8 @@ cdef class Pool:
         If True, failures of envs become texts in the results, else exceptions.
     step_timeout : int
         Time after which a worker counts as stuck in an env, in nanoseconds; 0: workers are not watched.
+    refused : int
+        Floats that actions must not contain: 0 none, 1 NaN, 2 NaN and infinity.
 
     Raises
     ------
@@ -83,7 +85,7 @@ cdef class Pool:
 
     def __init__(self, capsule, int32_t num_envs, int32_t batch_size, int32_t num_threads,
                  int32_t thread_affinity_offset, list nodes, int32_t max_episode_steps, int32_t autoreset, seeds,
-                 style, bint restarts=False, int64_t step_timeout=0):
+                 style, bint restarts=False, int64_t step_timeout=0, int refused=0):
         cdef Engine* e
         cdef cnp.ndarray seed
         cdef CreateFailure failure
@@ -95,7 +97,7 @@ cdef class Pool:
         check_fits(store, num_envs)
         reset_nest, step_nest = style.forms(store.names)
         seed = as_seeds(seeds(), num_envs)[0]
-        self.actions = ActionTable(about.actions)
+        self.actions = ActionTable(about.actions, refused)
         self.statistics = style.statistics
         self.batches = Batches(guard, store, FailureReports(restarts), self.statistics)
         self.partial = PartialBatches(guard, self.batches)
@@ -312,10 +314,8 @@ cdef class Pool:
 
         Parameters
         ----------
-        reset : bool
-            If True, the batch has the form that reset() returns.
-        return_info : bool
-            Ignored; part of EnvPool's signature.
+        reset, return_info : bool
+            With reset=True, the batch has the form that reset() returns. EnvPool's return_info has no effect.
         min_ready : int, optional
             Wait until this many envs are ready, and return all that are ready by then.
         timeout : float, optional

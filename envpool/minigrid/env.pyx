@@ -31,9 +31,10 @@ from envpool.scaffold cimport (
 )
 
 from envpool.errors import ConfigError
+from envpool.minigrid.level_options import LevelOptions
 from envpool.minigrid.observation import FORMS, LARGEST_TILE, form_of, image_field, tiles_of
 from envpool.minigrid.tiles import atlas as tiles_of_size
-from envpool.native import EnvDefinition, Field, define, describe
+from envpool.native import Field, define, describe
 from envpool.spec import check_range
 
 
@@ -320,7 +321,7 @@ cdef object define_level(const Level* level, object config, int width, int heigh
     )
 
 
-class MiniGrid(EnvDefinition):
+class MiniGrid(LevelOptions):
     """The options that all levels have.
 
     Observation: ``direction`` int32, 0 right, 1 down, 2 left, 3 up; ``image`` uint8 (view, view, 3), kind, colour and
