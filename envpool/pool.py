@@ -148,11 +148,11 @@ class EnvPool(SamplesActions, StatefulPool):
             Seeds or options are not allowed.
         """
         env_id = as_ids(self._masked_ids(env_id, options))
-        return self.reset_envs(env_id, self._reset_seeds(env_id, seed))
+        return self._reset_envs(env_id, self._reset_seeds(env_id, seed))
 
     def async_reset(self) -> None:
         """Start new episodes in all environments without waiting; ``recv`` returns their first observations."""
-        self.send_reset()
+        self._send_reset()
 
     def _masked_ids(self, env_id: Any, options: dict[str, Any] | None) -> Any:
         """Return the ids that the arguments of reset() select, None for all."""
@@ -266,7 +266,7 @@ class EnvPool(SamplesActions, StatefulPool):
         camera = options.camera if camera_id is None else check_camera("camera_id", camera_id)
         if options.mode == "human" and len(ids) != 1:
             raise EnvIdError(f"render_mode='human' shows one env, got {len(ids)} env_ids: use render_mode='rgb_array'")
-        frames = self.render_frames(ids, options.height, options.width, camera, options.assets)
+        frames = self._render_frames(ids, options.height, options.width, camera, options.assets)
         if options.mode == "rgb_array":
             return frames
         self._window.show(frames[0])
@@ -282,7 +282,7 @@ class EnvPool(SamplesActions, StatefulPool):
         PoolStateError
             The pool was never initialized.
         """
-        return PoolStats(**self.totals())
+        return PoolStats(**self._totals())
 
     def close(self, **kwargs: Any) -> None:
         """Stop and join the threads and free the environments.

@@ -174,11 +174,11 @@ cdef class Pool:
         return 0 if self.engine == NULL else self.engine.outstanding
 
     @property
-    def blocks_allocated(self):
+    def _blocks_allocated(self):
         """Number of batches allocated since the pool was made; constant once recycling has settled."""
         return 0 if self.batches is None else self.partial.block_counts()[0]
 
-    def totals(self):
+    def _totals(self):
         """Return what the pool has counted, also if it is closed: a dict, see ``Statistics.totals``."""
         if self.engine == NULL and self.guard.state != CLOSED:
             self.guard.check_open()
@@ -270,7 +270,7 @@ cdef class Pool:
         finally:
             self.end_visit(visit)
 
-    def send_reset(self, env_id=None, seeds=None):
+    def _send_reset(self, env_id=None, seeds=None):
         """Send resets without waiting, and return the number of envs.
 
         Parameters
@@ -368,8 +368,8 @@ cdef class Pool:
         finally:
             self.end_visit(visit)
 
-    def reset_envs(self, env_id=None, seeds=None):
-        """Send resets and wait for the rows of these envs, or without env_id for the next batch. See send_reset()."""
+    def _reset_envs(self, env_id=None, seeds=None):
+        """Send resets and wait for the rows of these envs, or without env_id for the next batch. See _send_reset()."""
         cdef int visit = enter(self.guard, NOTHING_ELSE, b"reset")
         try:
             env_id = as_ids(env_id)
@@ -380,7 +380,7 @@ cdef class Pool:
 
     # ---- rendering ---------------------------------------------------------------------------------------------------
 
-    def render_frames(self, env_ids, int32_t height, int32_t width, int32_t camera, bytes assets=None):
+    def _render_frames(self, env_ids, int32_t height, int32_t width, int32_t camera, bytes assets=None):
         """Draw frames of envs; see ``EnvPool.render`` for ids, results and errors.
 
         Parameters
