@@ -19,7 +19,8 @@ from types import ModuleType
 from envpool.registry import registry
 
 NAMESPACE = "envpool"
-ENTRY_POINT = "envpool.vector_env:EnvPoolVectorEnv"
+ENTRY_POINT = "envpool.single_env:EnvPoolEnv"
+VECTOR_ENTRY_POINT = "envpool.vector_env:EnvPoolVectorEnv"
 
 
 def publish(task_ids: Iterable[str]) -> None:
@@ -37,7 +38,10 @@ def publish(task_ids: Iterable[str]) -> None:
         name = f"{NAMESPACE}/{task_id.replace('/', '-')}"
         if registration.ENV_ID_RE.fullmatch(name):
             registration.registry[name] = registration.EnvSpec(
-                id=name, vector_entry_point=ENTRY_POINT, kwargs={"task_id": task_id}
+                id=name,
+                entry_point=ENTRY_POINT,
+                vector_entry_point=VECTOR_ENTRY_POINT,
+                kwargs={"task_id": task_id},
             )
 
 
@@ -55,7 +59,7 @@ class _PublishingLoader(Loader):
         if module.__spec__ is not None:
             module.__spec__.loader = self.loader
         self.loader.exec_module(module)
-        publish(registry.list_all_envs())
+        publish(list(registry.tasks))
 
 
 class _Finder(MetaPathFinder):
@@ -81,6 +85,6 @@ def install() -> None:
     """
     registry.on_register(publish)
     if hasattr(sys.modules.get("gymnasium"), "make_vec"):
-        publish(registry.list_all_envs())
+        publish(list(registry.tasks))
     elif "gymnasium" not in sys.modules:
         sys.meta_path.insert(0, _Finder())

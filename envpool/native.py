@@ -76,11 +76,28 @@ class EnvDefinition(Protocol):
         default of None stands for the one that `resolve_params` fills in.
     presets : mapping of str to mapping
         Values of options by the name of the preset that sets them, see `envpool.presets`.
+    refuses_nan : bool
+        If True, an action of floats that contains NaN raises an ActionError and is not sent. Set it if a step would
+        return NaN otherwise. By default the environment gets such actions.
+    default_source : str
+        Where the defaults of parameters come from that are None in `params`, e.g. "from the model"; by default empty.
+
+    Options
+    -------
+    reward_threshold : float
+        Mean return at which the task counts as solved. It has no effect on the environment.
+
+    Notes
+    -----
+    ``envpool spec`` shows the descriptions in the section "Options" of the docstrings of a class and its base classes,
+    in the format of the one above.
     """
 
     options: ClassVar[Mapping[str, Any]] = {}
     params: ClassVar[Mapping[str, Param]] = {}
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    refuses_nan: ClassVar[bool] = False
+    default_source: ClassVar[str] = ""
 
     @staticmethod
     def build(config: Any) -> Any:

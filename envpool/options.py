@@ -1,6 +1,7 @@
 """The options of ``make`` that every task has: types for type checkers and editors, and texts for the documentation.
 
-Defaults are in `envpool.spec.COMMON_OPTIONS` and `envpool.render_options.RENDER_DEFAULTS`. The table in README.md and
+Defaults are in `envpool.spec.COMMON_OPTIONS`, `envpool.transforms.options.TRANSFORM_OPTIONS` and
+`envpool.render_options.RENDER_DEFAULTS`. The table in README.md and
 the output of ``envpool spec`` are made from this module. `envpool.task_options` has the types of the options that only
 some tasks have.
 """
@@ -78,7 +79,7 @@ class CommonOptions(TypedDict, total=False):
     autoreset_mode: Annotated[
         Literal["next_step", "same_step", "disabled"] | AutoresetMode,
         About(
-            '`"next_step"`, `"same_step"`, `"disabled"`, or a `gymnasium.vector.AutoresetMode`',
+            '`"next_step"`, `"same_step"`, `"disabled"`',
             "when environments start their next episode; see [docs/api.md](docs/api.md#auto-reset)",
         ),
     ]
@@ -129,6 +130,14 @@ class CommonOptions(TypedDict, total=False):
             '`info["finished"]`; needs `episode_statistics=True`, see [docs/api.md](docs/api.md#finished-episodes)',
         ),
     ]
+    check_actions: Annotated[
+        Literal["nan"] | None,
+        About(
+            '`"nan"`',
+            '`"nan"`: an action that is NaN or infinite raises an `ActionError` in every task; None: only NaN, and '
+            "only where NaN would come back, see [docs/api.md](docs/api.md#nan-in-actions)",
+        ),
+    ]
     max_num_players: Annotated[
         int,
         About(
@@ -163,6 +172,71 @@ class RenderingOptions(TypedDict, total=False):
         int, About("0 to 4096", "height of frames in pixels; 0 means that of the upstream environment")
     ]
     render_camera_id: Annotated[int, About("at least -1", "camera of the task; -1 is the default camera")]
+
+
+class TransformOptions(TypedDict, total=False):
+    """The options of every task that transform observations, rewards and actions, in the order of their application."""
+
+    time_aware: Annotated[
+        bool | Literal["normalized"],
+        About(
+            'bool, `"normalized"`',
+            'if True, flattens the observation and appends the elapsed steps of the episode; with `"normalized"`, their '
+            "fraction of `max_episode_steps`. The observation must be one array of floats",
+        ),
+    ]
+    frame_stack: Annotated[
+        int,
+        About(
+            "1 to 1024",
+            "number of the last observations of the episode, the oldest first, in a new first dimension. After a "
+            "reset, all are the first observation",
+        ),
+    ]
+    dtype: Annotated[
+        Literal["float32"] | None,
+        About(
+            '`"float32"`',
+            'with `"float32"`, observations are cast to float32. With `normalize_obs`, whose results are float32 '
+            "anyway, it has no effect: the statistics are those of the values that are not cast",
+        ),
+    ]
+    normalize_obs: Annotated[
+        bool | Mapping[str, float],
+        About(
+            "bool, dict",
+            "if True, subtracts the running mean from observations and divides by the running standard deviation; "
+            '`{"epsilon": 1e-8}` sets what is added to the variance. The result is float32',
+        ),
+    ]
+    clip_obs: Annotated[
+        float | Sequence[float] | None,
+        About("above 0, or a pair", "clips observations, which must be floats, to `(-c, c)` or to a pair `(low, high)`"),
+    ]
+    scale_reward: Annotated[float, About("", "factor of the rewards")]
+    normalize_reward: Annotated[
+        bool | Mapping[str, float],
+        About(
+            "bool, dict",
+            "if True, divides rewards by the running standard deviation of their discounted sums; "
+            '`{"gamma": 0.99, "epsilon": 1e-8}` sets the discount factor and what is added to the variance',
+        ),
+    ]
+    clip_reward: Annotated[
+        float | Sequence[float] | None,
+        About("above 0, or a pair", "clips rewards to `(-c, c)` or to a pair `(low, high)`"),
+    ]
+    clip_action: Annotated[
+        bool, About("", "if True, actions are clipped to their bounds, and the action space has none")
+    ]
+    rescale_action: Annotated[
+        Literal[True] | Sequence[Any] | None,
+        About(
+            "True, or a pair",
+            "a pair `(low, high)` of numbers or arrays, True for (-1, 1): the bounds of the actions, which are mapped "
+            "linearly to those of the environment",
+        ),
+    ]
 
 
 class PresetOptions(TypedDict, total=False):
@@ -208,7 +282,7 @@ def option_rows(options: type, defaults: Mapping[str, Any]) -> list[OptionRow]:
     Parameters
     ----------
     options : type
-        `CommonOptions`, `RenderingOptions`, `PresetOptions` or `GymOptions`.
+        `CommonOptions`, `TransformOptions`, `RenderingOptions`, `PresetOptions` or `GymOptions`.
     defaults : mapping of str to object
         Default of each option.
     """
@@ -228,7 +302,9 @@ def type_name(hint: Any) -> str:
     """Return the name of a type as documentation shows it, e.g. ``"int, sequence or None"``."""
     origin = get_origin(hint)
     if origin is Literal:
-        return "str"
+        return type(get_args(hint)[0]).__name__
+    if origin is Mapping:
+        return "dict"
     if origin in (Union, UnionType):
         *names, last = dict.fromkeys(map(type_name, get_args(hint)))
         return f"{', '.join(names)} or {last}" if names else last

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from envpool._core.definition import Field
 from envpool.errors import ConfigError
+from envpool.suggestions import similar_names
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def below(value: float) -> float:
 
 def suggestion(name: str, names: list[str], introduction: str) -> str:
     """Return the end of an error text that offers the names most similar to an unknown one, or else all names."""
-    near = difflib.get_close_matches(name, names, n=3)
+    near = similar_names(name, names)
     return f"did you mean {' or '.join(map(repr, near))}?" if near else f"{introduction} {', '.join(names)}"
 
 
@@ -279,12 +279,10 @@ class Abbreviation(NamedTuple):
         return f"<values of shape {self.shape}>"
 
 
-def shown_options(config: Any, params: Mapping[str, Param]) -> dict[str, Any]:
-    """Return the options of a configuration to show, without parameters that have their defaults."""
-    values = dict(config._asdict())
+def shown_options(config: Any, params: Mapping[str, Param], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a configuration that differ from their defaults; long values are abbreviated."""
+    values = {name: v for name, v in config._asdict().items() if name in params or repr(v) != repr(defaults[name])}
     for name, param in params.items():
         if values[name] is None or values[name] == to_tuple(np.asarray(param.default).tolist()):
             del values[name]
-        elif np.size(values[name]) > SHOWN_VALUES:
-            values[name] = Abbreviation(np.shape(values[name]))
-    return values
+    return {name: Abbreviation(np.shape(v)) if np.size(v) > SHOWN_VALUES else v for name, v in values.items()}

@@ -119,6 +119,8 @@ def restore_pool(recipe: Recipe, states: EnvStates, normalization: tuple[Any, bo
     cls = find_spec_class(recipe)
     spec = cls(cls.gen_config(**recipe.options))
     spec.task_id, spec.follows_gym = recipe.task_id, recipe.follows_gym
+    if is_registered(spec):
+        spec.task_defaults = registry.find(str(spec.task_id)).config
     if recipe.style is not None:
         spec.style = recipe.style
         make = pool_class(cls, recipe.style)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from envpool._core.env_ids import as_ids
+from envpool.action_checks import refused_floats
 from envpool.autoreset import core_code
 from envpool.containment import nanoseconds
 from envpool.distribution import install
@@ -82,6 +83,7 @@ class EnvPool(SamplesActions, StatefulPool):
             style,
             config.on_error == "restart",
             nanoseconds(config.step_timeout),
+            refused_floats(config.check_actions, spec.definition.refuses_nan),
         )
         self.all_env_ids = np.arange(config.num_envs, dtype=np.int32)
         self.render_mode = render.mode if render else None
@@ -148,11 +150,11 @@ class EnvPool(SamplesActions, StatefulPool):
             Seeds or options are not allowed.
         """
         env_id = as_ids(self._masked_ids(env_id, options))
-        return self.reset_envs(env_id, self._reset_seeds(env_id, seed))
+        return self._reset_envs(env_id, self._reset_seeds(env_id, seed))
 
     def async_reset(self) -> None:
         """Start new episodes in all environments without waiting; ``recv`` returns their first observations."""
-        self.send_reset()
+        self._send_reset()
 
     def _masked_ids(self, env_id: Any, options: dict[str, Any] | None) -> Any:
         """Return the ids that the arguments of reset() select, None for all."""
@@ -266,7 +268,7 @@ class EnvPool(SamplesActions, StatefulPool):
         camera = options.camera if camera_id is None else check_camera("camera_id", camera_id)
         if options.mode == "human" and len(ids) != 1:
             raise EnvIdError(f"render_mode='human' shows one env, got {len(ids)} env_ids: use render_mode='rgb_array'")
-        frames = self.render_frames(ids, options.height, options.width, camera, options.assets)
+        frames = self._render_frames(ids, options.height, options.width, camera, options.assets)
         if options.mode == "rgb_array":
             return frames
         self._window.show(frames[0])
@@ -282,7 +284,7 @@ class EnvPool(SamplesActions, StatefulPool):
         PoolStateError
             The pool was never initialized.
         """
-        return PoolStats(**self.totals())
+        return PoolStats(**self._totals())
 
     def close(self, **kwargs: Any) -> None:
         """Stop and join the threads and free the environments.
@@ -304,7 +306,7 @@ class EnvPool(SamplesActions, StatefulPool):
         self.close()
 
     def __repr__(self) -> str:
-        return type(self).__name__ + self.spec.text()
+        return self.spec.text(type(self).__name__) + (", closed" if self.is_closed else "")
 
     __str__ = __repr__
 

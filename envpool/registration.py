@@ -32,7 +32,7 @@ def make(task_id: str, env_type: Literal["gymnasium"], **options: Unpack[Options
 def make(task_id: str, env_type: Literal["dm"], **options: Unpack[Options]) -> DMEnvPool: ...
 @overload
 def make(task_id: str, env_type: Literal["gym"], **options: Unpack[Options]) -> GymPool: ...
-def make(task_id: str, env_type: str, **options: Any) -> Any:
+def make(task_id: str, env_type: Any = ..., **options: Any) -> Any:
     """Return a pool of environments.
 
     Parameters
@@ -65,6 +65,11 @@ def make(task_id: str, env_type: str, **options: Any) -> Any:
     ImportError
         A package is missing that the task or the render mode needs.
     """
+    if env_type is ...:
+        raise TypeError(
+            "make() needs the argument env_type, one of 'gymnasium', 'gym' and 'dm', for example "
+            f"envpool.make({task_id!r}, env_type='gymnasium')"
+        )
     spec, render = registry.resolve(task_id, env_type, options)
     return (spec.pool_cls or pool_class(type(spec), spec.style))(spec, render)
 

@@ -6,7 +6,6 @@ nor API styles; `envpool.registration` makes pools of what it returns.
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from envpool.errors import ConfigError, UnknownTaskError
 from envpool.extensions import load_compiled
+from envpool.plugins import load_plugins
+from envpool.suggestions import similar_tasks
 
 if TYPE_CHECKING:
     from envpool.render_options import RenderOptions
@@ -113,14 +114,18 @@ class EnvRegistry:
         self._listeners.append(listener)
 
     def list_all_envs(self) -> list[str]:
-        """Return all task ids in registration order, aliases included."""
+        """Return all task ids in registration order, aliases included; those of other packages are loaded first."""
+        load_plugins()
         return list(self.tasks)
 
     def find(self, task_id: str) -> TaskEntry:
         """Return the entry of a task id, or raise UnknownTaskError with the most similar ids."""
         entry = self.tasks.get(task_id)
         if entry is None:
-            near = difflib.get_close_matches(str(task_id), self.tasks, n=4, cutoff=0.5)
+            load_plugins()
+            entry = self.tasks.get(task_id)
+        if entry is None:
+            near = similar_tasks(str(task_id), self.tasks)
             hint = f"did you mean {' or '.join(near)}? " if near else ""
             raise UnknownTaskError(f"{task_id} is not supported, {hint}`envpool.list_all_envs()` may help.")
         return entry
@@ -233,7 +238,7 @@ class EnvRegistry:
         config = {k: v for k, v in options.items() if k not in pool_names or (k in own_names and v is not None)}
         check_names(config, own_names, f"task {task_id!r}")
         spec: EnvSpec = spec_cls(spec_cls.gen_config(**(entry.config | config)))
-        spec.task_id = task_id
+        spec.task_id, spec.task_defaults = task_id, entry.config
         return spec
 
 

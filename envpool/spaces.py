@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import sys
 from collections import namedtuple
 from collections.abc import Mapping
 from typing import Any
@@ -148,3 +149,16 @@ def identifier(name: str) -> str:
     """Return a name in which everything that a named tuple does not allow is replaced."""
     name = re.sub(r"\W", "_", name)
     return f"field_{name}" if not name or name[0] in "_0123456789" or keyword.iskeyword(name) else name
+
+
+def loaded_spaces() -> Any:
+    """Return ``gym.spaces`` if the ``gym`` package is loaded, else ``gymnasium.spaces``."""
+    gym = sys.modules.get("gym")
+    return gymnasium_spaces() if gym is None else gym.spaces
+
+
+def gymnasium_spaces() -> Any:
+    """Return ``gymnasium.spaces``; gymnasium is imported on the first call."""
+    import gymnasium.spaces
+
+    return gymnasium.spaces

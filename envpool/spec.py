@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import operator
-import sys
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,13 +14,15 @@ import numpy.typing as npt
 
 from envpool import spaces
 from envpool._core.definition import RAW_PREFIX, describe, upgrade_capsule
+from envpool.action_checks import check_actions_option
 from envpool.autoreset import canonical_mode
 from envpool.containment import check_on_error, check_timeout
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, TextField
 from envpool.params import Param, check_table, shown_options, validate_params
-from envpool.spaces import ArraySpec
+from envpool.spaces import ArraySpec, gymnasium_spaces, loaded_spaces
 from envpool.statistics import check_statistics, entry_arrays, game_numbers
+from envpool.suggestions import similar_names
 from envpool.transforms.options import TRANSFORM_OPTIONS, check_transforms, with_transforms
 from envpool.transforms.plan import Transforms
 
@@ -44,6 +45,7 @@ COMMON_OPTIONS: dict[str, Any] = {
     "step_timeout": None,
     "episode_statistics": False,
     "finished_episodes": False,
+    "check_actions": None,
 }
 
 #: Arrays of a batch that the core fills, in the order and under the names of EnvPool's state spec.
@@ -90,6 +92,8 @@ class EnvSpec:
         The transforms of observations, rewards and actions.
     task_id : str or None
         The task id; None if the spec was made from its class rather than by ``make`` or ``make_spec``.
+    task_defaults : mapping of str to object
+        The defaults of the task that differ from those of the environment.
     style : str
         API style of the pool that ``make`` was asked for: "gymnasium" (the default), "gym" or "dm".
     follows_gym : bool
@@ -110,6 +114,7 @@ class EnvSpec:
     definition: ClassVar[type[EnvDefinition]]
     gen_config: ClassVar[Any]
     task_id: str | None = None
+    task_defaults: Mapping[str, Any] = MappingProxyType({})
     style: str = "gymnasium"
     follows_gym: bool = False
     pool_cls: Any = None
@@ -138,6 +143,12 @@ class EnvSpec:
     def reward_threshold(self) -> float | None:
         """Mean return at which the task is considered solved; None if the task does not define one."""
         return getattr(self.config, "reward_threshold", None)
+
+    @property
+    def max_episode_steps(self) -> int | None:
+        """Number of steps after which an episode is truncated; None if there is no limit."""
+        limit: int = self.config.max_episode_steps
+        return None if limit == INT32_MAX else limit
 
     @cached_property
     def state_array_spec(self) -> dict[str, ArraySpec]:
@@ -237,12 +248,14 @@ class EnvSpec:
         return np.arange(config.seed, config.seed + config.num_envs, dtype=np.uint64)
 
     def __repr__(self) -> str:
-        return type(self).__name__ + self.text()
+        return self.text(type(self).__name__)
 
-    def text(self) -> str:
-        """Return the options in parentheses, without parameters that have their defaults."""
-        values = shown_options(self.config, self._params)
-        return f"({', '.join(f'{name}={value!r}' for name, value in values.items())})"
+    def text(self, name: str) -> str:
+        """Return the task id, the name of a class, and in parentheses the options that differ from their defaults."""
+        defaults = self.gen_config._field_defaults | dict(self.task_defaults) | {"batch_size": self.config.num_envs}
+        values = shown_options(self.config, self._params, defaults)
+        task = f"{self.task_id}: " if self.task_id else ""
+        return f"{task}{name}({', '.join(f'{name}={value!r}' for name, value in values.items())})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, EnvSpec) and type(self) is type(other) and self.config == other.config
@@ -251,14 +264,14 @@ class EnvSpec:
         return hash((type(self).__name__, repr(self.config)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore, (self.env, self.task_id, self.config._asdict())
+        return restore, (self.env, self.task_id, self.config._asdict(), dict(self.task_defaults))
 
 
-def restore(env: type, task_id: str | None, options: dict[str, Any]) -> EnvSpec:
+def restore(env: type, task_id: str | None, options: dict[str, Any], task_defaults: dict[str, Any]) -> EnvSpec:
     """Return the spec that `EnvSpec.__reduce__` has pickled."""
     cls = spec_class(env)
     spec = cls(cls.gen_config(**options))
-    spec.task_id = task_id
+    spec.task_id, spec.task_defaults = task_id, task_defaults
     return spec
 
 
@@ -288,7 +301,7 @@ def check_names(options: Mapping[str, Any], known: Sequence[str], what: str) -> 
     """Raise TypeError if an option does not exist; the text names the most similar ones."""
     for name in options:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=3)
+            near = similar_names(name, known)
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"its options are {', '.join(known)}"
             raise TypeError(f"{what} has no option {name!r}; {hint}")
 
@@ -321,6 +334,7 @@ def validate(config: Any, definition: type[EnvDefinition]) -> Any:
     c["seed"], c["env_seed"] = check_seed_options(c["seed"], c["env_seed"], c["num_envs"])
     c["autoreset_mode"] = canonical_mode(c["autoreset_mode"])
     check_on_error(c["on_error"])
+    check_actions_option(c["check_actions"])
     check_statistics(c["episode_statistics"], c["finished_episodes"])
     c["step_timeout"] = check_timeout("step_timeout", c["step_timeout"])
     return type(config)(**c)
@@ -393,16 +407,3 @@ def check_seed_options(seed: Any, env_seed: Any, num_envs: int) -> tuple[int, li
 def leaf(name: str) -> str:
     """Return the last part of an array name: ``"obs:a.b"`` gives ``"b"``."""
     return name.replace(":", ".").rpartition(".")[2]
-
-
-def loaded_spaces() -> Any:
-    """Return ``gym.spaces`` if the ``gym`` package is loaded, else ``gymnasium.spaces``."""
-    gym = sys.modules.get("gym")
-    return gymnasium_spaces() if gym is None else gym.spaces
-
-
-def gymnasium_spaces() -> Any:
-    """Return ``gymnasium.spaces``; gymnasium is imported on the first call."""
-    import gymnasium.spaces
-
-    return gymnasium.spaces

@@ -18,12 +18,13 @@ from gymnasium.vector.utils import batch_space
 
 from envpool.autoreset import gymnasium_mode
 from envpool.errors import ConfigError, PoolStateError
+from envpool.gymnasium_spec import WithTaskSpec
 from envpool.registration import pool_class
 from envpool.registry import registry
 from envpool.spec import is_sequence
 
 
-class EnvPoolVectorEnv(VectorEnv[Any, Any, Any]):
+class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
     """Environments of one task with gymnasium's vector API.
 
     Parameters

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from envpool.cli.list import family
-from envpool.options import CommonOptions, RenderingOptions, option_rows
+from envpool.options import CommonOptions, RenderingOptions, TransformOptions, option_rows
 from envpool.registration import registry
 from envpool.render_options import RENDER_DEFAULTS
 from envpool.spec import COMMON_OPTIONS
+from envpool.transforms.options import TRANSFORM_OPTIONS
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "docs" / "data"
@@ -48,9 +49,13 @@ def with_limits(names: list[tuple[str, int | None]]) -> str:
 
 
 def options(name: str) -> str:
-    """Return the table of the options in a file: those of rendering, or all other options of every task."""
-    common = option_rows(CommonOptions, COMMON_OPTIONS)
-    rows = common if name == "README.md" else option_rows(RenderingOptions, {"render_mode": None} | RENDER_DEFAULTS)
+    """Return the table of the options in a file."""
+    kinds = {
+        "README.md": (CommonOptions, COMMON_OPTIONS),
+        "docs/transforms.md": (TransformOptions, TRANSFORM_OPTIONS),
+        "docs/rendering.md": (RenderingOptions, {"render_mode": None} | RENDER_DEFAULTS),
+    }
+    rows = option_rows(*kinds[name])
     cells = ([f"`{row.name}`", code(row.default), row.allowed or row.type, row.text] for row in rows)
     text = table(("option", "default", "allowed", "meaning"), cells)
     return text if name == "README.md" else text.replace("](docs/", "](")
@@ -219,6 +224,7 @@ def replace(text: str, name: str, content: str) -> str:
 PARTS: dict[str, dict[str, tuple[Any, str]]] = {
     "README.md": {"benchmarks": (compare, "compare")},
     "docs/rendering.md": {},
+    "docs/transforms.md": {},
     "docs/benchmarks.md": {
         "sweep": (bench, "sweep"),
         "async": (bench, "async"),

@@ -6,7 +6,7 @@ With --check, the script only reports whether the file is up to date.
 import sys
 from pathlib import Path
 
-from envpool.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions
+from envpool.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions
 from envpool.registration import registry
 
 FILE = Path(__file__).parents[1] / "envpool" / "task_options.py"
@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from envpool.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions
+from envpool.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions
 
 
 class TaskOptions(TypedDict, total=False):
@@ -32,7 +32,9 @@ class TaskOptions(TypedDict, total=False):
 
 TAIL = '''
 
-class Options(TaskOptions, GymOptions, PresetOptions, RenderingOptions, CommonOptions, total=False):
+class Options(
+    TaskOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions, CommonOptions, total=False
+):
     """The options of ``make`` and ``make_spec``."""
 '''
 
@@ -46,7 +48,7 @@ def annotations() -> dict[str, str]:
     that of an option whose default does not tell its type. Long annotations would fill the screen: if a call of
     ``make`` is wrong, mypy prints the whole signature.
     """
-    shared = CommonOptions, RenderingOptions, PresetOptions, GymOptions
+    shared = CommonOptions, TransformOptions, RenderingOptions, PresetOptions, GymOptions
     common = {name for options in shared for name in options.__annotations__}
     found: dict[str, dict[str, None]] = {}
     for entry in registry.tasks.values():

@@ -365,3 +365,31 @@ def test_specs_are_pickled():
         assert spec.task_id == "CartPole-v1"
         with type(pool)(spec) as copy:
             assert copy.reset()[0].tobytes() == pool.reset()[0].tobytes()
+
+
+#: The public attributes of a pool besides its spaces, see "Methods" and "Spaces and attributes" in docs/api.md.
+PUBLIC = {
+    *("reset", "step", "send", "recv", "async_reset", "xla", "render", "seed", "sample_actions", "stats", "close"),
+    *("get_state", "set_state", "copy_state", "get_params", "set_params"),
+    *(
+        "spec",
+        "config",
+        "num_envs",
+        "all_env_ids",
+        "is_async",
+        "metadata",
+        "render_mode",
+        "num_outstanding",
+        "is_closed",
+    ),
+}
+
+
+@pytest.mark.parametrize("env_type", ["gymnasium", "dm", "gym"])
+def test_helpers_of_pools_are_private(env_type):
+    with envpool.make("CartPole-v1", env_type) as pool:
+        inherited = {name for base in type(pool).__mro__ if "envpool" not in base.__module__ for name in vars(base)}
+        names = {name for name in dir(pool) if not name.startswith("_")} - inherited
+    spaces = {f"{of}{kind}_space" for of in ("", "single_") for kind in ("observation", "action")}
+    assert names - spaces - {"is_vector_env", "closed", "unwrapped"} <= PUBLIC | {"observation_spec", "action_spec"}
+    assert PUBLIC - names <= inherited

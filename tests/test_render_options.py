@@ -71,7 +71,7 @@ def test_a_task_that_draws_nothing(style, undrawn):
         with pytest.raises(PoolStateError, match="needs a render mode"):
             pool.render()
         with pytest.raises(ConfigError, match="env StaticSynthetic has no renderer"):
-            pool.render_frames([0], 8, 8, -1)
+            pool._render_frames([0], 8, 8, -1)
 
 
 def test_old_gym_has_its_own_names():

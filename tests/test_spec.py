@@ -1,6 +1,7 @@
 """EnvSpec and ArraySpec: configuration, array specs, spaces, dm specs."""
 
 import math
+import pickle
 
 import gymnasium
 import numpy as np
@@ -70,6 +71,7 @@ def test_defaults():
         "step_timeout": None,
         "episode_statistics": False,
         "finished_episodes": False,
+        "check_actions": None,
         "reward_threshold": 475.0,
         "sutton_barto_reward": False,
         "gravity": 9.8,
@@ -122,7 +124,12 @@ def test_reward_threshold(spec):
 
 
 def test_repr_equality_hash(spec):
-    assert repr(spec).startswith("CartPoleEnvSpec(num_envs=4, batch_size=2, ")
+    assert repr(spec) == "CartPole-v1: CartPoleEnvSpec(num_envs=4, batch_size=2, seed=3)"
+    assert repr(pickle.loads(pickle.dumps(envpool.make_spec("Pong-v5")))) == "Pong-v5: AtariEnvSpec()"
+    assert repr(type(spec)(type(spec).gen_config(num_envs=2))) == "CartPoleEnvSpec(num_envs=2)"
+    assert repr(envpool.make_spec("CartPole-v1", num_envs=9, seed=range(9))).endswith(
+        "env_seed=<values of shape (9,)>)"
+    )
     same = envpool.make_spec("CartPole-v1", num_envs=4, batch_size=2, seed=3)
     assert spec == same and hash(spec) == hash(same)
     assert spec != envpool.make_spec("CartPole-v1", num_envs=4)

@@ -247,7 +247,7 @@ def test_dm(mode):
 def test_totals():
     with envpool.make_gymnasium("CartPole-v1", num_envs=6, num_threads=2, episode_statistics=True) as pool:
         assert pool.stats() == envpool.statistics.PoolStats(
-            0, 0, 0.0, 0, pool.blocks_allocated, 0, 0, step_times=(0,) * 40
+            0, 0, 0.0, 0, pool._blocks_allocated, 0, 0, step_times=(0,) * 40
         )
         pool.reset()
         pool.reset([1, 2])
@@ -256,7 +256,7 @@ def test_totals():
         pool.step([0], [3])
         stats = pool.stats()
         assert (stats.steps, stats.resets) == (301, 8)
-        assert stats.blocks_allocated == pool.blocks_allocated
+        assert stats.blocks_allocated == pool._blocks_allocated
         assert stats.blocks_reused + stats.blocks_allocated >= 53
         assert stats.recv_wait >= 0 and stats.wakes >= 0
         assert stats.queue_wait >= 0

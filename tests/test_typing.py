@@ -7,9 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from envpool.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions
+from envpool.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions
 from envpool.render_options import RENDER_DEFAULTS
 from envpool.spec import COMMON_OPTIONS
+from envpool.transforms.options import TRANSFORM_OPTIONS
 from tests.support.process import PATIENCE
 
 ROOT = Path(__file__).parents[1]
@@ -93,8 +94,9 @@ def test_readme_and_mistakes(tmp_path):
 
 
 def test_every_common_option_is_described_once():
-    defaults = {**COMMON_OPTIONS, "render_mode": None, **RENDER_DEFAULTS, "gym_api": "auto", "preset": None}
-    kinds = CommonOptions, RenderingOptions, PresetOptions, GymOptions
+    defaults = {**COMMON_OPTIONS, **TRANSFORM_OPTIONS, "render_mode": None, **RENDER_DEFAULTS}
+    defaults |= {"gym_api": "auto", "preset": None}
+    kinds = CommonOptions, TransformOptions, RenderingOptions, PresetOptions, GymOptions
     assert sorted(name for kind in kinds for name in kind.__annotations__) == sorted(defaults)
 
 

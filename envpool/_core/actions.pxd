@@ -20,12 +20,15 @@ cdef class ActionField:
     cdef int64_t high           # the largest upper bound
     cdef int64_t* lows          # bounds by element (items); NULL unless is_bounded
     cdef int64_t* highs
+    cdef int refused            # values that a field of floats must not have, see actions.pyx
 
     cdef int set_bounds(self, field) except -1
     cdef cnp.ndarray to_int64(self, action)
     cdef cnp.ndarray convert(self, object action, int64_t rows, bint may_cast)
     cdef int64_t store(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept
+    cdef int64_t first_refused(self, Engine* e, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept
     cdef int64_t repair(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept
+    cdef str hint(self, action)
     cdef object refusal(self, cnp.ndarray a, int64_t row, int32_t id)
 
 cdef class ActionTable:

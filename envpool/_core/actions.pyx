@@ -2,8 +2,8 @@
 
 A send has two stages. First everything of the user's is converted to arrays, which may run any code. Second, without
 running any Python code, the env ids are checked and marked as busy, and the actions are copied into their slots. A
-value that is out of bounds makes the second stage fail, except for an env that resets in this step and ignores its
-action.
+value that is out of bounds, or a float that the pool refuses, makes the second stage fail, except for an env that
+resets in this step and ignores its action.
 """
 
 import numpy as np
@@ -24,6 +24,15 @@ cnp.import_array()
 cdef enum:      # results of ActionField.store() besides the row with a bad value
     STORED = -1
     MISFIT = -2
+
+cdef enum:      # floats that are refused
+    NO_FLOAT = 0
+    NAN = 1
+    NOT_FINITE = 2
+
+ctypedef fused real_t:
+    float
+    double
 
 ctypedef fused from_t:
     int32_t
@@ -54,6 +63,15 @@ cdef bint copy_checked(from_t* source, to_t* slots, const int32_t* ids, int32_t 
     return bad >= 0
 
 
+cdef bint has_refused(const real_t* row, int64_t items, bint only_nan) noexcept:
+    """Returns whether a value is NaN; without only_nan, whether one is not finite."""
+    cdef int64_t k
+    cdef int bad = 0
+    for k in range(items):      # x - x is NaN for an infinite x
+        bad |= row[k] != row[k] if only_nan else row[k] - row[k] != 0
+    return bad
+
+
 cdef bint dispatch(from_t* source, void* slots, int64_t itemsize, bint is_signed, const int32_t* ids, int32_t n,
                    int64_t items, int64_t low, int64_t high) noexcept:
     """Calls copy_checked() for the type of the slots."""
@@ -73,9 +91,11 @@ cdef class ActionField:
     ----------
     field : Field
         Its entry in the action table of the env.
+    refused : int
+        Floats that actions must not contain: 0 none, 1 NaN, 2 NaN and infinity.
     """
 
-    def __init__(self, field):
+    def __init__(self, field, int refused):
         self.name = field.name
         self.dtype = field.dtype
         self.typenum = field.dtype.num
@@ -84,6 +104,7 @@ cdef class ActionField:
         self.itemsize = field.dtype.itemsize
         self.is_signed = field.dtype.kind == "i"
         self.items = int(np.prod(self.shape, dtype=np.int64))
+        self.refused = refused if self.typenum in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) else NO_FLOAT
         self.is_bounded = field.dtype.kind in "iu" and field.low is not None and field.high is not None
         if self.is_bounded:
             self.set_bounds(field)
@@ -118,7 +139,7 @@ cdef class ActionField:
                 or (self.ndim and action.shape[1:] != self.shape)):
             raise ActionError(
                 f"action {self.name!r} has shape {action.shape}, expected {(rows, *self.shape)}: one row for each "
-                f"of the {rows} env ids"
+                f"of the {rows} env ids{self.hint(action)}"
             )
         if not may_cast and action.dtype != self.dtype:
             raise ActionError(
@@ -135,6 +156,16 @@ cdef class ActionField:
                 )
             return np.ascontiguousarray(action, self.dtype)
         return a
+
+    cdef str hint(self, action):
+        """Returns the end of the message about a wrong shape: the way out for the action of a single env."""
+        if action.shape != self.shape or action.dtype.kind not in "biuf":
+            return ""
+        return (
+            ". This is the action of one env, which is what env.action_space of a pool describes: "
+            "env.sample_actions(rng) draws a row for each env, and gymnasium.make_vec('envpool/<task>') makes a "
+            "VectorEnv whose action_space describes the whole batch"
+        )
 
     cdef cnp.ndarray to_int64(self, action):
         """Returns integers, or floats with integer values, as int64; refuses anything else."""
@@ -182,11 +213,28 @@ cdef class ActionField:
             return STORED if fine and self.is_uniform else self.repair(e, index, a, ids, n)
         if typenum != self.typenum:
             return MISFIT
+        if self.refused != NO_FLOAT:
+            i = self.first_refused(e, a, ids, n)
+            if i >= 0:
+                return i
         if to == NULL:
             memcpy(slots, source, n * size)
         else:
             for i in range(n):
                 memcpy(<char*>slots + ids[i] * size, source + i * size, size)
+        return STORED
+
+    cdef int64_t first_refused(self, Engine* e, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept:
+        """Returns the position of the first row with a float that is refused and whose env would use it, or STORED."""
+        cdef bint is_double = cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT64, only_nan = self.refused == NAN
+        cdef const double* wide = <const double*>cnp.PyArray_DATA(a)
+        cdef const float* narrow = <const float*>cnp.PyArray_DATA(a)
+        cdef int64_t i, at
+        for i in range(n):
+            at = i * self.items
+            if e.reset[ids[i]] == RUNNING and (has_refused(wide + at, self.items, only_nan) if is_double else
+                                               has_refused(narrow + at, self.items, only_nan)):
+                return i
         return STORED
 
     cdef int64_t repair(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept:
@@ -222,6 +270,11 @@ cdef class ActionField:
             return ActionError(
                 f"action {self.name!r} changed its shape or dtype while actions were being converted; nothing was sent"
             )
+        if not self.is_bounded:
+            return ActionError(
+                f"action {self.name!r} of env {id} (row {row}) is {a[row]}, allowed are "
+                f"{'numbers other than NaN' if self.refused == NAN else 'finite numbers'}; nothing was sent"
+            )
         lows = np.reshape([self.lows[k] for k in range(self.items)], self.shape)
         highs = np.reshape([self.highs[k] for k in range(self.items)], self.shape)
         if self.is_uniform:
@@ -239,10 +292,12 @@ cdef class ActionTable:
     ----------
     fields : sequence of Field
         The action table of the env.
+    refused : int
+        Floats that actions must not contain, see ActionField.
     """
 
-    def __init__(self, fields):
-        self.fields = tuple(ActionField(f) for f in fields)
+    def __init__(self, fields, int refused):
+        self.fields = tuple(ActionField(f, refused) for f in fields)
 
     cdef int32_t load(self, Engine* e, object action, object env_id, const int32_t** ids) except -1:
         """Marks the envs of a send as busy, copies their actions, and returns their number; `ids` becomes their ids.

@@ -209,7 +209,7 @@ cdef class FrameRenderer:
     # ---- the call ----------------------------------------------------------------------------------------------------
 
     cdef object render(self, object env_ids, int32_t height, int32_t width, int32_t camera, bytes assets):
-        """See Pool.render_frames()."""
+        """See Pool._render_frames()."""
         ids = as_ids(env_ids, "env_ids")
         if self.engine.env_def.render_many == NULL:
             raise ConfigError(f"env {self.engine.env_def.name.decode()} has no renderer")

@@ -71,6 +71,8 @@ cdef class Pool:
         If True, failures of envs become texts in the results, else exceptions.
     step_timeout : int
         Time after which a worker counts as stuck in an env, in nanoseconds; 0: workers are not watched.
+    refused : int
+        Floats that actions must not contain: 0 none, 1 NaN, 2 NaN and infinity.
 
     Raises
     ------
@@ -83,7 +85,7 @@ cdef class Pool:
 
     def __init__(self, capsule, int32_t num_envs, int32_t batch_size, int32_t num_threads,
                  int32_t thread_affinity_offset, list nodes, int32_t max_episode_steps, int32_t autoreset, seeds,
-                 style, bint restarts=False, int64_t step_timeout=0):
+                 style, bint restarts=False, int64_t step_timeout=0, int refused=0):
         cdef Engine* e
         cdef cnp.ndarray seed
         cdef CreateFailure failure
@@ -95,7 +97,7 @@ cdef class Pool:
         check_fits(store, num_envs)
         reset_nest, step_nest = style.forms(store.names)
         seed = as_seeds(seeds(), num_envs)[0]
-        self.actions = ActionTable(about.actions)
+        self.actions = ActionTable(about.actions, refused)
         self.statistics = style.statistics
         self.batches = Batches(guard, store, FailureReports(restarts), self.statistics, style.transforms)
         self.partial = PartialBatches(guard, self.batches)
@@ -172,11 +174,11 @@ cdef class Pool:
         return 0 if self.engine == NULL else self.engine.outstanding
 
     @property
-    def blocks_allocated(self):
+    def _blocks_allocated(self):
         """Number of batches allocated since the pool was made; constant once recycling has settled."""
         return 0 if self.batches is None else self.partial.block_counts()[0]
 
-    def totals(self):
+    def _totals(self):
         """Return what the pool has counted, also if it is closed: a dict, see ``Statistics.totals``."""
         if self.engine == NULL and self.guard.state != CLOSED:
             self.guard.check_open()
@@ -268,7 +270,7 @@ cdef class Pool:
         finally:
             self.end_visit(visit)
 
-    def send_reset(self, env_id=None, seeds=None):
+    def _send_reset(self, env_id=None, seeds=None):
         """Send resets without waiting, and return the number of envs.
 
         Parameters
@@ -312,10 +314,8 @@ cdef class Pool:
 
         Parameters
         ----------
-        reset : bool
-            If True, the batch has the form that reset() returns.
-        return_info : bool
-            Ignored; part of EnvPool's signature.
+        reset, return_info : bool
+            With reset=True, the batch has the form that reset() returns. EnvPool's return_info has no effect.
         min_ready : int, optional
             Wait until this many envs are ready, and return all that are ready by then.
         timeout : float, optional
@@ -368,8 +368,8 @@ cdef class Pool:
         finally:
             self.end_visit(visit)
 
-    def reset_envs(self, env_id=None, seeds=None):
-        """Send resets and wait for the rows of these envs, or without env_id for the next batch. See send_reset()."""
+    def _reset_envs(self, env_id=None, seeds=None):
+        """Send resets and wait for the rows of these envs, or without env_id for the next batch. See _send_reset()."""
         cdef int visit = enter(self.guard, NOTHING_ELSE, b"reset")
         try:
             env_id = as_ids(env_id)
@@ -380,7 +380,7 @@ cdef class Pool:
 
     # ---- rendering ---------------------------------------------------------------------------------------------------
 
-    def render_frames(self, env_ids, int32_t height, int32_t width, int32_t camera, bytes assets=None):
+    def _render_frames(self, env_ids, int32_t height, int32_t width, int32_t camera, bytes assets=None):
         """Draw frames of envs; see ``EnvPool.render`` for ids, results and errors.
 
         Parameters

@@ -10,7 +10,7 @@ from envpool.api.gym_pool import GymPool
 from envpool.api.gymnasium import GymnasiumStyle
 from envpool.api.style import set_spaces
 from envpool.pool import EnvPool
-from envpool.spec import loaded_spaces
+from envpool.spaces import loaded_spaces
 
 
 class GymStyle(GymnasiumStyle):

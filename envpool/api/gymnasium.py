@@ -10,6 +10,7 @@ import gymnasium
 from envpool._core.results import MadeOf
 from envpool.api import tree
 from envpool.api.gym_pool import GymPool
+from envpool.api.single_env_wrappers import refuse_single_env_wrappers
 from envpool.api.style import Style, error_info, set_spaces
 from envpool.autoreset import gymnasium_mode
 from envpool.pool import EnvPool
@@ -69,10 +70,10 @@ class GymnasiumStyle(Style):
 class GymnasiumEnvPool(GymPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # type: ignore[misc]
     """A pool with gymnasium's API.
 
-    The pool is an instance of ``gymnasium.vector.VectorEnv`` and of ``gymnasium.Env``, so that wrappers of both kinds
-    accept it, but it keeps EnvPool's conventions: ``observation_space`` and ``action_space`` are those of one
-    environment, like ``single_observation_space`` and ``single_action_space``, and ``info["env_id"]`` says which
-    environment each row belongs to.
+    The pool is an instance of ``gymnasium.vector.VectorEnv`` and of ``gymnasium.Env``, on which clients rely. It keeps
+    EnvPool's conventions: ``observation_space`` and ``action_space`` are those of one environment, like
+    ``single_observation_space`` and ``single_action_space``, and ``info["env_id"]`` says which environment each row
+    belongs to. It refuses gymnasium's own wrappers for single environments, whose results would be wrong.
 
     Notes
     -----
@@ -87,19 +88,8 @@ class GymnasiumEnvPool(GymPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # t
 
     if TYPE_CHECKING:  # What the inherited methods return in this style.
         spec: EnvSpec  # type: ignore[assignment]
-        observation_space: gymnasium.Space[Any]
-        action_space: gymnasium.Space[Any]
         single_observation_space: gymnasium.Space[Any]
         single_action_space: gymnasium.Space[Any]
-
-        def reset(
-            self,
-            env_id: npt.ArrayLike | None = None,
-            *,
-            seed: int | Sequence[int | None] | None = None,
-            options: dict[str, Any] | None = None,
-        ) -> tuple[Any, dict[str, Any]]:
-            """Return (obs, info); see `EnvPool.reset`."""
 
         def step(  # type: ignore[override]
             self, action: npt.ArrayLike | dict[str, Any], env_id: npt.ArrayLike | None = None
@@ -120,6 +110,45 @@ class GymnasiumEnvPool(GymPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # t
         ) -> StepResult: ...
         def recv(self, *args: Any, **kwargs: Any) -> Any:
             """Return what step() returns, or with reset=True what reset() returns; see `Pool.recv`."""
+
+    def reset(
+        self,
+        env_id: npt.ArrayLike | None = None,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start new episodes and return (obs, info); see `EnvPool.reset`.
+
+        Raises
+        ------
+        TypeError
+            The pool is inside a wrapper of gymnasium for single environments.
+        """
+        if env_id is None:
+            refuse_single_env_wrappers(self, "reset")
+        result: tuple[Any, dict[str, Any]] = super().reset(env_id, seed=seed, options=options)
+        return result
+
+    @property
+    def observation_space(self) -> gymnasium.Space[Any]:
+        """Observation space of one environment."""
+        refuse_single_env_wrappers(self, "__init__", "observation_space")
+        return self._observation_space
+
+    @observation_space.setter
+    def observation_space(self, space: gymnasium.Space[Any]) -> None:
+        self._observation_space = space
+
+    @property
+    def action_space(self) -> gymnasium.Space[Any]:
+        """Action space of one environment."""
+        refuse_single_env_wrappers(self, "__init__", "action_space")
+        return self._action_space
+
+    @action_space.setter
+    def action_space(self, space: gymnasium.Space[Any]) -> None:
+        self._action_space = space
 
 
 def pool_base() -> type[EnvPool]:

@@ -358,6 +358,7 @@ class Pendulum(EnvDefinition):
     """
 
     options = {"version": 1}
+    refuses_nan = True
     params = {
         "max_speed": Param(8.0, 0, 1e6, "rad/s", "largest angular speed"),
         "max_torque": Param(2.0, 0, 100, "N m", "largest torque"),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from envpool.cli.text import table
 from envpool.errors import UnknownTaskError
 from envpool.registry import TaskEntry, registry
+from envpool.suggestions import similar_tasks
 
 HELP = "list the tasks"
 
@@ -23,27 +23,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATTERN",
         nargs="?",
         default="",
-        help="part of the id in any case, or a glob with *, ? or [...] that matches the whole id (default: all tasks)",
+        help="part of the id or of the family in any case, or a glob with *, ? or [...] that matches all of it; by "
+        "default all tasks are listed",
     )
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the matching tasks as a table."""
-    found = matching(arguments.pattern)
+    found = matching(arguments.pattern, with_families=True)
     rows = [(task_id, family(registry.find(task_id)), time_limit(registry.find(task_id))) for task_id in found]
     print(table(("id", "family", "max_episode_steps"), rows, "llr"))
 
 
-def matching(pattern: str) -> list[str]:
-    """Return the matching ids in registration order; if there are none, raise UnknownTaskError naming similar ids."""
-    ids = list(registry.tasks)
+def matching(pattern: str, *, with_families: bool = False) -> list[str]:
+    """Return the matching ids in registration order; if there are none, raise UnknownTaskError naming similar ids.
+
+    Parameters
+    ----------
+    pattern : str
+        Part of an id, or a glob that matches the whole id.
+    with_families : bool
+        If True, tasks whose family matches the pattern are returned as well.
+    """
+    ids = registry.list_all_envs()
     wanted = pattern.lower()
-    if is_glob(pattern):
-        found = [i for i in ids if fnmatchcase(i.lower(), wanted)]
-    else:
-        found = [i for i in ids if wanted in i.lower()]
+
+    def fits(text: str) -> bool:
+        return fnmatchcase(text.lower(), wanted) if is_glob(pattern) else wanted in text.lower()
+
+    found = [i for i in ids if fits(i) or (with_families and fits(family(registry.find(i))))]
     if not found:
-        near = difflib.get_close_matches(pattern, ids, n=4, cutoff=0.5)
+        near = similar_tasks(pattern, ids)
         hint = f"did you mean {' or '.join(near)}?" if near else "`envpool list` without a pattern lists all tasks"
         raise UnknownTaskError(f"no task matches {pattern!r}; {hint}")
     return found

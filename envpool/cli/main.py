@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,7 @@ from envpool.cli import verify as verify_command
 from envpool.cli.bench import command as bench_command
 from envpool.cli.doctor import command as doctor_command
 from envpool.cli.guard import guarded
+from envpool.cli.imports import add_import_argument, import_modules
 from envpool.cli.parsing import Parser
 from envpool.cli.watch import command as watch_command
 
@@ -45,8 +47,17 @@ def make_parser() -> Parser:
     for name, module in COMMANDS.items():
         sub = commands.add_parser(name, help=module.HELP, description=module.__doc__)
         module.add_arguments(sub)
-        sub.set_defaults(run=module.run)
+        if module is not doctor_command:
+            add_import_argument(sub)
+        sub.set_defaults(run=module.run, imports=[])
     return parser
+
+
+def run(arguments: argparse.Namespace) -> int | None:
+    """Import the modules of ``--import``, run the command, and return its exit status."""
+    import_modules(arguments.imports)
+    status: int | None = arguments.run(arguments)
+    return status
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -68,4 +79,4 @@ def main(argv: Sequence[str] | None = None) -> int:
         Raised by argparse: 0 after ``--help`` and ``--version``, 2 for invalid arguments.
     """
     arguments = make_parser().parse_args(argv)
-    return guarded(f"envpool {arguments.command}", lambda: arguments.run(arguments))
+    return guarded(f"envpool {arguments.command}", lambda: run(arguments))

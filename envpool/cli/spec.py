@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from envpool.cli.option_tables import option_sections
 from envpool.cli.parsing import add_option_argument, read_options
 from envpool.cli.text import pairs, table
 from envpool.registration import registry
@@ -30,7 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print the spec of the task."""
     spec = make_spec(arguments.task, arguments.options)
-    print("\n\n".join(sections(spec)))
+    given = read_options(arguments.options, type(spec).gen_config._field_defaults)
+    print("\n\n".join(sections(spec, given)))
 
 
 def make_spec(task_id: str, pairs: Iterable[tuple[str, str]], **options: Any) -> EnvSpec:
@@ -40,11 +42,19 @@ def make_spec(task_id: str, pairs: Iterable[tuple[str, str]], **options: Any) ->
     return registry.make_spec(task_id, **options, **read_options(list(pairs), defaults))
 
 
-def sections(spec: EnvSpec) -> list[str]:
-    """Return the sections of the output: title, configuration, parameters, arrays, spaces, dm_env specs."""
+def sections(spec: EnvSpec, given: Mapping[str, Any]) -> list[str]:
+    """Return the sections of the output: title, options, parameters, arrays, spaces, dm_env specs.
+
+    Parameters
+    ----------
+    spec : EnvSpec
+        The spec.
+    given : mapping of str to object
+        The options that were given.
+    """
     return [
         title(spec),
-        "configuration\n" + configuration(spec),
+        *(f"{title}\n{text}" for title, text in option_sections(spec, given)),
         *(["parameters\n" + parameters(spec)] if spec.param_spec else []),
         "observation and info arrays\n" + arrays(spec.state_array_spec),
         "action arrays\n" + arrays(spec.action_array_spec),
@@ -62,22 +72,9 @@ def sections(spec: EnvSpec) -> list[str]:
 
 
 def title(spec: EnvSpec) -> str:
-    """Return the task id and the docstring of the env's class."""
-    about = inspect.getdoc(getattr(spec, "env", None)) or ""
+    """Return the task id and the docstring of the env's class, without the options, which have a table."""
+    about = (inspect.getdoc(getattr(spec, "env", None)) or "").partition("\nOptions\n---")[0]
     return f"{spec.task_id}\n\n{about}".rstrip()
-
-
-def configuration(spec: EnvSpec) -> str:
-    """Return the options with their values, and the default next to each value that differs from it."""
-    task = registry.find(str(spec.task_id))
-    defaults = type(spec).gen_config._field_defaults | {"batch_size": spec.config.num_envs} | task.config
-    rows = []
-    for name, value in spec.config._asdict().items():
-        if name in spec.param_spec:
-            continue
-        changed = repr(value) != repr(defaults[name])
-        rows.append((name, f"{value!r}  (default {defaults[name]!r})" if changed else repr(value)))
-    return pairs(rows, indent="  ")
 
 
 def parameters(spec: EnvSpec) -> str:
@@ -86,7 +83,9 @@ def parameters(spec: EnvSpec) -> str:
     for name, param in spec.param_spec.items():
         given, default = getattr(spec.config, name), value_text(param.default)
         value = default if given is None else value_text(given)
-        shown = default if value == default else f"{value}  (default {default})"
+        if spec.definition.params[name].default is None and spec.definition.default_source:
+            default += f" {spec.definition.default_source}"
+        shown = default if given is None or value == value_text(param.default) else f"{value}  (default {default})"
         rows.append((name, str(param.dtype), str(param.shape), shown, param.bounds(), param.unit or "-", param.text))
     return table(("name", "dtype", "shape", "value", "allowed", "unit", "meaning"), rows, "lllllll", indent="  ")
 

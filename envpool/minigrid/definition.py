@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from envpool.minigrid.level_options import LevelOptions
 from envpool.minigrid.observation import LARGEST_TILE, form_of
 from envpool.minigrid.tiles import atlas
-from envpool.native import EnvDefinition, TextField, describe
+from envpool.native import TextField, describe
 
 MISSION_LETTERS = ascii_lowercase + " ,"
 
 
-class MiniGrid(EnvDefinition):
+class MiniGrid(LevelOptions):
     """The options that all levels have.
 
     Observation: ``direction`` int32, 0 right, 1 down, 2 left, 3 up; ``image`` uint8 (view, view, 3), kind, colour and

@@ -23,7 +23,7 @@ def make_actions(space: spaces.Space[Any], mode: str, records: int, num_envs: in
         One of `MODES`: ``"random"`` draws uniformly; ``"boundary"`` draws the bounds and their inner neighbours;
         ``"sticky"`` holds a bound for 1 to 60 records, so that envs get far from their start; ``"out_of_range"`` (Box)
         mixes values in the range with values outside, from one float above it to the largest float; ``"non_finite"``
-        (Box) mixes them with NaN and infinities.
+        (Box) mixes them with NaN and infinities, ``"infinite"`` (Box) with infinities only.
     records, num_envs : int
         Sizes.
     seed : int
@@ -43,7 +43,7 @@ def make_actions(space: spaces.Space[Any], mode: str, records: int, num_envs: in
     row_shape = space.shape or ()
     if isinstance(space, spaces.Box) and space.dtype.kind == "f":
         return float_actions(space, MODES[mode], shape, rng)
-    if mode in ("out_of_range", "non_finite"):
+    if mode in ("out_of_range", "non_finite", "infinite"):
         raise ValueError(f"mode {mode!r} is for continuous actions, not for {space}")
     low, high = integer_bounds(space)
     if mode == "random":
@@ -112,6 +112,12 @@ def non_finite(uniform: np.ndarray, low: Any, high: Any, rng: np.random.Generato
     return np.select([draw == 0, draw <= 3, draw <= 6], [np.nan, np.inf, -np.inf], uniform)
 
 
+def infinite(uniform: np.ndarray, low: Any, high: Any, rng: np.random.Generator) -> np.ndarray:
+    """Make one element in 50 infinite."""
+    draw = rng.integers(0, 300, uniform.shape)
+    return np.select([draw < 3, draw < 6], [np.inf, -np.inf], uniform)
+
+
 #: Modes of `make_actions`, and what each does to float actions.
 MODES: dict[str, Callable[..., np.ndarray]] = {
     "random": lambda uniform, low, high, rng: uniform,
@@ -119,4 +125,5 @@ MODES: dict[str, Callable[..., np.ndarray]] = {
     "sticky": sticky,
     "out_of_range": out_of_range,
     "non_finite": non_finite,
+    "infinite": infinite,
 }

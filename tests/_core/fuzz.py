@@ -146,7 +146,7 @@ class Fuzz:
     def call_reset(self, pick):
         seed = pick.choice([None, None, 7, [7] * self.num_envs, ListsBack([7] * self.num_envs, self.hook(pick))])
         if seed is not None and not isinstance(seed, int):
-            self.check_batch(self.pool.reset_envs(None, seed), is_reset=True)
+            self.check_batch(self.pool._reset_envs(None, seed), is_reset=True)
         else:
             self.check_batch(self.pool.reset(seed=seed), is_reset=True)
 
@@ -157,7 +157,7 @@ class Fuzz:
     def call_send_reset(self, pick):
         ids = self.any_ids(pick)
         seeds = pick.choice([None, [CountsBack(7, self.hook(pick)) for _ in ids]])
-        assert 0 <= self.pool.send_reset(self.dressed(pick, ids), seeds) <= len(ids)
+        assert 0 <= self.pool._send_reset(self.dressed(pick, ids), seeds) <= len(ids)
 
     def call_async_reset(self, pick):
         assert self.pool.async_reset() is None
@@ -177,7 +177,7 @@ class Fuzz:
 
     def call_look(self, pick):
         assert 0 <= self.pool.num_outstanding <= self.num_envs
-        assert self.pool.blocks_allocated >= 0
+        assert self.pool._blocks_allocated >= 0
 
     def call_collect(self, pick):
         DiesBack(self.hook(pick))

@@ -90,7 +90,7 @@ def one_thread(pick):
         elif act < 0.98:
             ids = [i for i in c.idle() if c.envs[i].flag == REFUSED or pick.random() < 0.2]
             seeds = [pick.randrange(99) for _ in ids]
-            c.pool.send_reset(np.array(ids, np.int32), seeds)
+            c.pool._send_reset(np.array(ids, np.int32), seeds)
             c.sent_reset(ids, seeds)
         else:
             time.sleep(0.0005)
@@ -183,13 +183,13 @@ def dropped(pick):
     pool = plugin.make(layout=pick.choice(["flat", "rich"]), **any_options(pick))
     if pick.random() < 0.5:
         gc.collect(0)  # what is made from here on is younger than the pool: the collector comes to it first
-    pool.send_reset()
+    pool._send_reset()
     if pick.random() < 0.5:
         try:
             pool.recv()
         except EnvStepError:
             pool.recv()
-        pool.send_reset()
+        pool._send_reset()
     if pick.random() < 0.5:
         pool.itself = pool
     del pool

@@ -93,7 +93,7 @@ def test_failures_discounts_and_frames_of_that_plugin(capsule_of, name):
         assert obs.tolist() == [[5 + i, i] for i in info["env_id"]]
     with pool_of(capsule_of("plugin_v2", name), num_envs=3, seed=5) as pool:
         pool.reset()
-        frames = pool.render_frames([0, 2], 4, 6, -1)
+        frames = pool._render_frames([0, 2], 4, 6, -1)
         assert frames.shape == (2, 4, 6, 3)
         assert [set(frame.ravel().tolist()) for frame in frames] == [{5}, {7}]
 

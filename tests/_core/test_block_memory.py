@@ -69,7 +69,7 @@ for _ in range(10):
     held = pool.step(np.zeros(32, np.int32))
 before = resident()
 pool.close()
-print(len(held), before - resident() > 25 * MB, pool.blocks_allocated > 1)
+print(len(held), before - resident() > 25 * MB, pool._blocks_allocated > 1)
 """
     plugin.load()
     assert output_of(code) == "5 True True\n"
@@ -86,8 +86,8 @@ def test_rollouts_that_are_let_go_at_once_are_recycled():
             assert len({id(b[0]) for b in rollout}) == 128
             del rollout
             if k == 3:
-                settled = pool.blocks_allocated
-        assert pool.blocks_allocated == settled
+                settled = pool._blocks_allocated
+        assert pool._blocks_allocated == settled
 
 
 def test_blocks_that_were_needed_once_are_not_kept():
@@ -97,14 +97,14 @@ def test_blocks_that_were_needed_once_are_not_kept():
         pool.reset()
         made = []
         for _ in range(2):
-            before = pool.blocks_allocated
+            before = pool._blocks_allocated
             held = [pool.step(action) for _ in range(50)]
-            made.append(pool.blocks_allocated - before)
+            made.append(pool._blocks_allocated - before)
             del held
-            quiet = pool.blocks_allocated
+            quiet = pool._blocks_allocated
             for _ in range(500):
                 pool.step(action)
-            assert pool.blocks_allocated == quiet
+            assert pool._blocks_allocated == quiet
         assert min(made) > 40
 
 

@@ -197,8 +197,8 @@ def test_a_steady_flow_allocates_no_block(batch_size, mode, kept):
     for k in range(300):
         held = [turn(c, k), *held][:kept]
         if k == 100:
-            settled = c.pool.blocks_allocated
-    assert c.pool.blocks_allocated == settled
+            settled = c.pool._blocks_allocated
+    assert c.pool._blocks_allocated == settled
     c.close()
 
 
@@ -207,10 +207,10 @@ def test_what_is_held_for_long_costs_its_own_block_and_no_more():
     kept = [turn(c, k) for k in range(50)]
     for k in range(50):
         turn(c, k)
-    settled = c.pool.blocks_allocated
+    settled = c.pool._blocks_allocated
     for k in range(500):
         turn(c, k)
-    assert c.pool.blocks_allocated == settled
+    assert c.pool._blocks_allocated == settled
     assert settled < 50 + 10
     assert len(kept) == 50
     c.close()
@@ -236,13 +236,13 @@ def test_a_steady_flow_has_no_page_faults_and_no_growth(batch_size):
     with plugin.make(num_envs=32, batch_size=batch_size, num_threads=2, items=5000) as pool:
         go = flow(pool, 32)
         gc.collect()
-        blocks, objects = pool.blocks_allocated, sys.getallocatedblocks()
+        blocks, objects = pool._blocks_allocated, sys.getallocatedblocks()
         faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
         for _ in range(10_000):
             go()
         # A new batch of 1.3 MB in each step would cost more than 300 page faults and several objects.
         assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults < 1000
-        assert pool.blocks_allocated == blocks
+        assert pool._blocks_allocated == blocks
         assert abs(sys.getallocatedblocks() - objects) < 100
 
 

@@ -53,7 +53,7 @@ def forking_argument(call):
     calls = {
         "send": lambda: pool.send(CallsBack([0, 0], fork), [0, 1]),
         "step": lambda: pool.step(zeros, CallsBack([0, 1], fork)),
-        "reset": lambda: pool.reset_envs([0, 1], [CountsBack(1, fork), None]),
+        "reset": lambda: pool._reset_envs([0, 1], [CountsBack(1, fork), None]),
         "render": lambda: pool.render(CallsBack([0, 1], fork)),
         "recv": lambda: (pool.send(zeros, [0, 1]), pool.recv(timeout=CountsBack(0, fork))),
     }

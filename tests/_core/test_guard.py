@@ -191,9 +191,9 @@ def test_a_pool_whose_init_never_ran(name):
     with plugin.make(num_envs=4) as made:
         pool = type(made).__new__(type(made))
     call = {
-        "render": lambda: pool.render_frames([0], 8, 8, -1),
-        "reset": lambda: pool.reset_envs(),
-        "reset some": lambda: pool.reset_envs([3]),
+        "render": lambda: pool._render_frames([0], 8, 8, -1),
+        "reset": lambda: pool._reset_envs(),
+        "reset some": lambda: pool._reset_envs([3]),
         "close": lambda: Pool.close(pool),
     }.get(name, calls_of(pool)[name])
     if name == "close":
@@ -202,7 +202,7 @@ def test_a_pool_whose_init_never_ran(name):
         with pytest.raises(PoolStateError, match="the pool was never initialized"):
             call()
     assert not pool.is_closed
-    assert pool.num_outstanding == pool.blocks_allocated == 0
+    assert pool.num_outstanding == pool._blocks_allocated == 0
 
 
 # ---- seeds, threads --------------------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ def test_bad_seeds_leave_every_env_idle(seeds, error, text):
         pool.reset()
         for env_id in (None, [3, 1, 0, 2]):
             with pytest.raises(error, match=text):
-                pool.send_reset(env_id, seeds)
+                pool._send_reset(env_id, seeds)
             assert pool.num_outstanding == 0
             pool.step(np.zeros(4, np.int32))
 

@@ -143,7 +143,7 @@ def test_every_auto_reset_mode(mode, batch_size):
             pool.send(np.ones(4, np.int32), ids)
             pool.recv(env_ids=ids)
         elif mode == "disabled":
-            pool.send_reset(ids)
+            pool._send_reset(ids)
             pool.recv(env_ids=ids)
         assert in_force.tolist() == [1.5, 9.8, 9.8, 1.5]
 

@@ -110,7 +110,7 @@ def test_what_still_works_after_close(checked):
     pool.close()
     assert pool.is_closed
     assert pool.num_outstanding == 0
-    assert pool.blocks_allocated > 0
+    assert pool._blocks_allocated > 0
     assert pool.config["num_envs"] == len(pool) == 4
     assert "SyntheticGymnasiumEnvPool" in repr(pool)
     assert pool.all_env_ids.tolist() == [0, 1, 2, 3]

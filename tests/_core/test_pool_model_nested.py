@@ -78,7 +78,7 @@ class NestedMachine(PoolMachine):
 
         seeds = [pick.randint(0, 99) for _ in ids]
         try:
-            c.pool.send_reset(np.array(ids), [CountsBack(s, act) for s in seeds])
+            c.pool._send_reset(np.array(ids), [CountsBack(s, act) for s in seeds])
         except EnvIdError:
             assert not set(ids) <= set(c.idle())
         else:

@@ -199,7 +199,7 @@ def test_envs_that_are_being_drawn_are_refused():
             return 0
 
         pool.snapshots.on_draw = draw
-        pool.render_frames([0], 8, 12, -1)
+        pool._render_frames([0], 8, 12, -1)
         assert len(failures) == 4
         assert all("which another thread is rendering" in text for text in failures)
         assert pool.get_state() == states

@@ -30,7 +30,7 @@ def test_type_and_attributes(pool):
     assert isinstance(pool, dm_env.Environment)
     assert isinstance(pool, envpool.DMEnvPool)
     assert isinstance(pool, envpool.EnvPool)
-    assert repr(pool).startswith("CartPoleDMEnvPool(num_envs=2, ")
+    assert repr(pool).startswith("CartPole-v1: CartPoleDMEnvPool(num_envs=2")
     assert len(pool) == pool.num_envs == 2
     assert pool.all_env_ids.tolist() == [0, 1]
     assert pool.config["num_envs"] == 2

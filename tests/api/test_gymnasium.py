@@ -36,8 +36,11 @@ def test_type_and_names(pool):
     assert isinstance(pool, envpool.EnvPool)
     assert type(pool).__name__ == "CartPoleGymnasiumEnvPool"
     assert repr(pool) == str(pool)
-    assert repr(pool).startswith("CartPoleGymnasiumEnvPool(num_envs=3, batch_size=3, ")
-    assert "max_episode_steps=500" in repr(pool)
+    assert repr(pool).startswith("CartPole-v1: CartPoleGymnasiumEnvPool(num_envs=3")
+    assert "max_episode_steps" not in repr(pool), "only what differs from the defaults of the task"
+    with envpool.make_gymnasium("CartPole-v1", max_episode_steps=9) as other:
+        assert repr(other) == "CartPole-v1: CartPoleGymnasiumEnvPool(max_episode_steps=9)"
+    assert repr(other) == "CartPole-v1: CartPoleGymnasiumEnvPool(max_episode_steps=9), closed"
 
 
 def test_attributes(pool):

@@ -57,7 +57,7 @@ def upstream_of(
 # ---- exactness -------------------------------------------------------------------------------------------------------
 
 DISCRETE = ("random", "boundary", "sticky")
-CONTINUOUS = (*DISCRETE, "out_of_range", "non_finite")
+CONTINUOUS = (*DISCRETE, "out_of_range", "infinite")
 #: Name, number of steps, and whether the test is slow.
 LENGTHS = [("short", 313, False), ("full", 6250, True)]
 PENDULUM, CAR, FORCE = "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0"
@@ -292,8 +292,8 @@ UNDISTURBED = [UndisturbedCase(task_id, actions=mode) for task_id in RENDERED fo
 
 STATES = [
     *(StateCase(task_id) for task_id in UPSTREAM_IDS),
-    StateCase(PENDULUM, actions="non_finite"),
-    StateCase(FORCE, actions="non_finite"),
+    StateCase(PENDULUM, actions="infinite"),
+    StateCase(FORCE, actions="infinite"),
     StateCase("Acrobot-v1", {"torque_noise_max": 2.0}),
     *(StateCase(task_id, params) for task_id, params, _ in PARAMS[::3]),
 ]

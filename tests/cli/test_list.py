@@ -5,6 +5,7 @@ import pytest
 import envpool
 from envpool.cli.list import family, matching
 from envpool.cli.main import main
+from envpool.errors import UnknownTaskError
 from envpool.registration import registry
 from tests.cli.command import run_command
 from tests.support.python import run_python
@@ -40,6 +41,17 @@ def test_glob_means_the_whole_id_and_substring_a_part():
     assert matching("phys2d/Cart*-v1") == ["phys2d/CartPole-v1"]
     assert set(matching("CartPole-v1")) == {"CartPole-v1", "phys2d/CartPole-v1"}
     assert matching("CartPole-v[1]") == ["CartPole-v1"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "families"), [("mujoco", {"mujoco.gym", "mujoco.dmc"}), ("Classic_C*", {"classic_control"})]
+)
+def test_a_family(pattern, families, capsys):
+    assert main(["list", pattern]) == 0
+    rows = listed(capsys.readouterr().out)
+    assert {row[1] for row in rows} == families and len(rows) > 5
+    with pytest.raises(UnknownTaskError):
+        matching("mujoco")  # other commands take ids only
 
 
 def test_no_match_names_the_nearest(capsys):

@@ -7,6 +7,8 @@ import envpool
 from envpool.cli.main import main
 from envpool.cli.parsing import read_options
 from envpool.cli.spec import bound
+from envpool.option_texts import entries, option_texts
+from envpool.registration import registry
 from tests.cli.command import run_command
 
 
@@ -17,7 +19,12 @@ def test_shows_all_options_and_arrays():
     spec = envpool.make_spec("CartPole-v1")
     assert words[0] == ["CartPole-v1"]
     for name, value in spec.config._asdict().items():
-        assert name in spec.param_spec or [name, repr(value)] in words
+        rows = [line for line in words if line[:1] == [name]]
+        assert name in spec.param_spec or any(repr(value) in row for row in rows), name
+    for name in ("render_mode", "render_env_id", "render_width", "render_height", "render_camera_id", "gym_api"):
+        assert any(line[:1] == [name] and len(line) > 5 for line in words), name
+    assert ["num_envs", "int", "1", "at", "least", "1", "number", "of", "environments"] in [line[:9] for line in words]
+    assert "`" not in done.stdout.partition("options of this task")[2] and "](" not in done.stdout
     for name, param in spec.param_spec.items():
         row = next(line for line in words if line[:3] == [name, "float64", "()"])
         assert f"{param.default:.6g}" == row[3]
@@ -34,9 +41,33 @@ def test_shows_all_options_and_arrays():
 def test_option_is_shown_with_its_default(capsys):
     assert main(["spec", "CartPole-v1", "--option", "max_episode_steps=7", "--option", "sutton_barto_reward=true"]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert "max_episode_steps 7 (default 500)" in lines
-    assert "sutton_barto_reward True (default False)" in lines
-    assert "num_envs 1" in lines
+    assert any(line.startswith("max_episode_steps int 7 (default 500) at least 1 number of steps") for line in lines)
+    assert any(line.startswith("sutton_barto_reward bool True (default False) If True") for line in lines)
+    assert any(line.startswith("num_envs int 1 at least 1") for line in lines)
+    assert main(["spec", "Pong-v5", "--option", "render_mode=human", "--option", "stack_num=2"]) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert any(line.startswith("render_mode str or None 'human' (default None)") for line in lines)
+    assert "stack_num int 2 (default 4) Number of frames in an observation, 1 to 1024" in lines
+    assert "task str 'pong' Name of the game, e.g. \"ms_pacman\"" in lines
+
+
+def test_parameters_whose_default_is_that_of_the_model(capsys):
+    assert main(["spec", "Ant-v5", "--option", "density=1.5"]) == 0
+    text = capsys.readouterr().out
+    rows = {line.split()[0]: " ".join(line.split()) for line in text.splitlines() if line.startswith("  ")}
+    for name in ("gravity", "body_mass", "body_inertia", "dof_damping"):
+        assert "from the model" in rows[name] and "None" not in rows[name], rows[name]
+    assert "1.5 (default 0 from the model)" in rows["density"]
+
+
+def test_every_option_of_every_environment_is_described():
+    seen = set()
+    for task in registry.tasks.values():
+        if task.import_path.startswith("envpool.") and task.env not in seen:
+            seen.add(task.env)
+            definition = registry.spec_class(task).definition
+            missing = [name for name in definition.options if not option_texts(definition).get(name)]
+            assert not missing, (task.env, missing)
 
 
 def test_parameters_are_shown_with_their_defaults(capsys):
@@ -90,3 +121,10 @@ def test_values_get_the_type_of_their_default():
 )
 def test_bound(value, text):
     assert bound(value) == text
+
+
+def test_descriptions_are_those_of_the_docstring():
+    options = "a, b : int\n    First line,\n    second. More.\n\nc : str\n    Of c.\n"
+    doc = f"An env.\n\nOptions\n-------\n{options}\nNotes\n-----\nd : int\n    No."
+    assert dict(entries(doc)) == {"a": "First line, second. More.", "b": "First line, second. More.", "c": "Of c."}
+    assert dict(entries("No options.")) == {}

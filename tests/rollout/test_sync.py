@@ -171,7 +171,7 @@ def test_step_returns_slots_of_the_rollout():
         assert np.shares_memory(reward, data.reward[t])
         assert np.shares_memory(terminated, data.terminated[t])
         assert np.shares_memory(info["calls"], data.info["calls"][t])
-    assert pool.blocks_allocated <= 3
+    assert pool._blocks_allocated <= 3
 
 
 def test_a_slot_is_laid_out_over_time():

@@ -236,7 +236,7 @@ class CheckedPool:
         """Send resets to the idle envs that need one by the caller."""
         ended = [i for i in self.idle() if i not in self.steppable()]
         if ended:
-            self.pool.send_reset(np.asarray(ended))
+            self.pool._send_reset(np.asarray(ended))
             self.sent_reset(ended)
 
     def recv_some(self, **wish):

@@ -135,6 +135,8 @@ def test_continuous_actions(dtype: Any) -> None:
     assert np.isnan(made["non_finite"]).any()
     assert np.isinf(made["non_finite"]).any()
     assert np.isfinite(made["non_finite"]).mean() > 0.9
+    infinite = make_actions(space, "infinite", 400, 4)
+    assert np.isinf(infinite).any() and not np.isnan(infinite).any()
 
 
 def test_actions_depend_on_env_and_record_only() -> None:

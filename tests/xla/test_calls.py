@@ -285,7 +285,7 @@ def test_results_are_copies():
             handle, batch = step(handle, np.full(2, k))
             held.append(batch[0])
         assert [int(obs[0, 3]) for obs in held[1:]] == list(range(1, 30))
-        assert pool.blocks_allocated <= 2
+        assert pool._blocks_allocated <= 2
 
 
 def test_a_call_that_was_made_for_another_number_of_rows():

@@ -23,10 +23,74 @@ OPTIONS: dict[str, Any] = {
 
 
 class MujocoEnvDefinition(EnvDefinition):
-    """An env definition whose frames need an OpenGL library; see `envpool.native.EnvDefinition` for the methods."""
+    """An env definition whose frames need an OpenGL library; see `envpool.native.EnvDefinition` for the methods.
+
+    Options
+    -------
+    frame_skip : int
+        Number of simulation steps in a step, 1 to 10000.
+    frame_stack : int
+        Number of observations that an observation contains, oldest first, along an axis of their own; 1 adds no axis.
+    debug_info : bool
+        If True, info contains the state in which the episode began.
+    from_pixels : bool
+        If True, the observation is a frame, uint8 (3 * frame_stack, height, width).
+    render_width, render_height : int
+        Size of the frames in pixels, 1 to 4096.
+    render_camera_id : int
+        Camera of the frames; -1 is the default camera.
+    xml_file : str
+        The model: a name in Gymnasium's folder, or a path that starts with ".", "/" or "~".
+    post_constraint : bool
+        If False, contact forces are not computed and stay zero.
+    gymnasium_v5_render_camera : bool
+        If True, the default camera of frames is that of v5 of the task instead of v4.
+    forward_reward_weight : float
+        Weight of the forward velocity (m/s) in the reward.
+    ctrl_cost_weight : float
+        Weight of the sum of squared controls in the cost.
+    healthy_reward : float
+        Reward for a step in which the robot is healthy.
+    terminate_when_unhealthy : bool
+        If True, the episode terminates when the robot becomes unhealthy.
+    legacy_healthy_reward : bool
+        If True, the step that terminates an episode also gets `healthy_reward`.
+    healthy_z_min, healthy_z_max : float
+        Heights of the torso (m) between which the robot is healthy.
+    healthy_z_range, healthy_angle_range, healthy_state_range : pair of float, optional
+        Replaces the options of the same name that end in _min and _max.
+    healthy_angle_min, healthy_angle_max : float
+        Angles of the torso (rad) between which the robot is healthy.
+    healthy_state_min, healthy_state_max : float
+        Values of the other positions and velocities between which the robot is healthy.
+    reset_noise_scale : float
+        Spread of the initial state.
+    exclude_current_positions_from_observation : bool
+        If True, the position of the robot in the plane is not observed.
+    velocity_min, velocity_max : float
+        Interval to which observed velocities are clipped.
+    contact_force_min, contact_force_max : float
+        Interval to which contact forces are clipped.
+    contact_cost_weight : float
+        Weight of the squared contact forces in the cost.
+    contact_cost_min, contact_cost_max : float
+        Interval to which the cost of contacts is clipped.
+    use_contact_forces : bool, optional
+        Replaces `use_contact_force`.
+    include_cinert_in_observation, include_cvel_in_observation : bool
+        If True, the inertias, or the velocities, of the bodies are observed.
+    include_qfrc_actuator_in_observation, include_cfrc_ext_in_observation : bool
+        If True, the forces of the actuators, or of contacts, are observed.
+    exclude_worldbody_observations, exclude_root_actuator_forces : bool
+        If True, what concerns the world, or the actuator forces of the free joint, is not observed.
+    reward_control_weight, reward_dist_weight, reward_near_weight : float, optional
+        Replaces `ctrl_cost_weight`, `dist_cost_weight` or `near_cost_weight`.
+    """
 
     params: ClassVar[Mapping[str, Param]] = PARAMS
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = PRESETS
+    default_source = "from the model"
+    refuses_nan = True  # Upstream's reward would be NaN: it charges the action.
 
     @classmethod
     def resolve_params(cls, config: Any) -> Mapping[str, Param]:

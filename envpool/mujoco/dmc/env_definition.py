@@ -30,9 +30,15 @@ class SuiteEnvDefinition(MujocoEnvDefinition):
     ----------
     tasks : mapping of str to object
         The tasks of the domain, see `suite_tasks`.
+
+    Options
+    -------
+    task_name : str
+        Name of the task in its domain.
     """
 
     tasks: ClassVar[Mapping[str, Any]]
+    refuses_nan = False  # The step fails with upstream's PhysicsError.
 
     @classmethod
     def build(cls, config: Any) -> Any:

@@ -89,6 +89,7 @@ class GymInvertedDoublePendulum(MujocoEnvDefinition):
         Observed velocities and forces are clipped to this interval, by default [-10.0, 10.0].
     """
 
+    refuses_nan = False     # The reward does not depend on the action, and MuJoCo replaces the control by zero.
     options = gym_options(
         reward_threshold=9100.0, frame_skip=5, healthy_reward=10.0, reward_if_not_terminated=True,
         constraint_obs_dim=1, xml_file="inverted_double_pendulum.xml", healthy_z_max=1.0,

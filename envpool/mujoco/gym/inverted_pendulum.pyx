@@ -62,6 +62,7 @@ class GymInvertedPendulum(MujocoEnvDefinition):
         The pole may lean within this interval of angles (rad), both ends included; by default [-0.2, 0.2].
     """
 
+    refuses_nan = False     # The reward does not depend on the action, and MuJoCo replaces the control by zero.
     options = gym_options(
         reward_threshold=950.0, frame_skip=2, healthy_reward=1.0, reward_if_not_terminated=True,
         xml_file="inverted_pendulum.xml", healthy_z_min=-0.2, healthy_z_max=0.2, reset_noise_scale=0.01,

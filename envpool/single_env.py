@@ -1,0 +1,126 @@
+"""A single ``gymnasium.Env``, which ``gymnasium.make("envpool/<task>")`` makes: a pool of one environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from envpool.adapters.pools import split_info
+from envpool.adapters.sub_env import check_no_options
+from envpool.errors import ConfigError
+from envpool.gymnasium_spec import WithTaskSpec
+from envpool.registration import make_gymnasium
+from envpool.render_options import RENDER_MODES
+from envpool.vector_env import without_env_ids
+
+#: Options that a single environment does not have.
+POOL_OPTIONS = ("num_envs", "batch_size", "env_seed", "autoreset_mode", "on_error", "finished_episodes")
+
+
+class EnvPoolEnv(WithTaskSpec, gymnasium.Env[Any, Any]):
+    """One environment with gymnasium's API.
+
+    Parameters
+    ----------
+    task_id : str
+        Id of the task, one of ``envpool.list_all_envs()``.
+    render_mode : {"rgb_array", "human"}, optional
+        Whether `render` returns frames or shows them in a window. By default `render` raises.
+    seed : int, optional
+        Seed of the environment until ``reset(seed=...)`` gives another one. By default it is drawn from the entropy of
+        the system, as gymnasium does.
+    **options
+        Options of ``envpool.make``, except those that concern several environments.
+
+    Attributes
+    ----------
+    pool : GymnasiumEnvPool
+        The pool. Do not call its methods while this object is in use.
+
+    Raises
+    ------
+    UnknownTaskError, ConfigError, TypeError
+        See ``envpool.make``.
+
+    Notes
+    -----
+    The episode must be reset after its end: `step` raises an EnvIdError before the next `reset`.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # noqa: RUF012 (gymnasium reads it from the class)
+
+    def __init__(self, task_id: str, *, render_mode: Any = None, seed: int | None = None, **options: Any):
+        for name in POOL_OPTIONS:
+            if name in options:
+                raise ConfigError(
+                    f"{name} is an option of several environments, but gymnasium.make returns a single one: leave it "
+                    f"out, or use gymnasium.make_vec or envpool.make_gymnasium"
+                )
+        self.pool = make_gymnasium(
+            task_id, num_envs=1, autoreset_mode="disabled", render_mode=render_mode, seed=seed, **options
+        )
+        self.observation_space = self.pool.single_observation_space
+        self.action_space = without_env_ids(self.pool.single_action_space)
+        self.render_mode = render_mode
+        self.metadata = {name: self.pool.metadata[name] for name in ("render_modes", "render_fps")}
+        self._action_dtypes = {name: array.dtype for name, array in self.pool.spec.action_array_spec.items()}
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start an episode; return its first observation and its info.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Reseeds the environment. By default its generator continues.
+        options : dict, optional
+            Must be empty: no task has options of a reset.
+        """
+        super().reset(seed=seed)
+        check_no_options(options)
+        obs, info = self.pool.reset([0], seed=None if seed is None else [seed])
+        return only_row(obs, self.observation_space), split_info(info)[0]
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take one step; return (obs, reward, terminated, truncated, info).
+
+        Raises
+        ------
+        ActionError
+            The action is not allowed.
+        EnvIdError
+            There is no running episode.
+        EnvStepError
+            The environment failed.
+        """
+        batch = self._batch(action) if isinstance(action, dict) else np.expand_dims(action, 0)
+        obs, reward, terminated, truncated, info = self.pool.step(batch)
+        obs, row_info = only_row(obs, self.observation_space), split_info(info)[0]
+        return obs, float(reward[0]), bool(terminated[0]), bool(truncated[0]), row_info
+
+    def render(self) -> Any:
+        """Return a frame, uint8 (height, width, 3); with render mode "human", show it in a window and return None."""
+        frames = self.pool.render()
+        return None if frames is None else frames[0]
+
+    def close(self) -> None:
+        """Close the pool; the method may be called again."""
+        self.pool.close()
+
+    def _batch(self, action: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+        """Return a nested action with an axis of one row in front, in the dtypes of the task."""
+        return {
+            k: self._batch(v, f"{prefix}{k}.")
+            if isinstance(v, dict)
+            else np.expand_dims(np.asarray(v, self._action_dtypes[prefix + k]), 0)
+            for k, v in action.items()
+        }
+
+
+def only_row(nest: Any, space: gymnasium.Space[Any]) -> Any:
+    """Return the observation of the only environment of a batch in the form that gymnasium expects for a space."""
+    if isinstance(space, gymnasium.spaces.Dict):
+        return {name: only_row(nest[name], part) for name, part in space.items()}
+    row = nest[0]
+    return np.int64(row) if isinstance(space, gymnasium.spaces.Discrete) else np.asarray(row)

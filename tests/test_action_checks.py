@@ -1,0 +1,108 @@
+"""NaN and infinity in actions: a result without NaN, or an exception, in every task; and the option `check_actions`."""
+
+import numpy as np
+import pytest
+
+import envpool
+from envpool.errors import ActionError, ConfigError, EnvStepError
+from envpool.registration import registry
+from tests.support.results import leaves
+
+QUICK = (
+    "Pendulum-v1",
+    "MountainCarContinuous-v0",
+    "LunarLanderContinuous-v3",
+    "BipedalWalker-v3",
+    "CarRacing-v3",
+    "Ant-v5",
+    "InvertedPendulum-v5",
+    "CheetahRun-v1",
+)
+
+
+def continuous_tasks():
+    """Yield a task of each environment whose actions are floats."""
+    seen = set()
+    for name, entry in registry.tasks.items():
+        if entry.import_path.startswith("envpool.") and entry.env not in seen:
+            seen.add(entry.env)
+            if action_of(envpool.make_spec(name)).dtype.kind == "f":
+                yield name
+
+
+def action_of(spec):
+    return list(spec.action_array_spec.values())[-1]
+
+
+def check(task):
+    """Play actions with NaN and with infinity."""
+    with envpool.make_gymnasium(task, num_envs=2, seed=5) as pool, np.errstate(all="ignore"):
+        good = pool.sample_actions(1)
+        for value in (np.nan, np.inf, -np.inf):
+            pool.reset()
+            bad = good.copy()
+            bad[1, 0] = value
+            for _ in range(3):
+                try:
+                    result = pool.step(bad)
+                except ActionError as error:
+                    assert "of env 1 (row 1) is" in str(error) and "nothing was sent" in str(error)
+                    assert pool.num_outstanding == 0 and np.isnan(value)
+                except EnvStepError as error:
+                    assert set(error.failures) == {1}
+                    result = pool.recv()
+                else:
+                    assert not any(np.isnan(a).any() for _, a in leaves(result) if a.dtype.kind == "f"), value
+        pool.reset()
+        pool.step(good)
+    with envpool.make_gymnasium(task, num_envs=2, check_actions="nan") as pool:
+        pool.reset()
+        for value in (np.nan, np.inf, -np.inf):
+            bad = good.copy()
+            bad[1, -1] = value
+            with pytest.raises(ActionError, match=r"(?s)of env 1 \(row 1\) is .*, allowed are finite numbers"):
+                pool.step(bad)
+        pool.step(good)
+
+
+@pytest.mark.parametrize("task", QUICK)
+def test_no_nan_comes_back(task):
+    check(task)
+
+
+@pytest.mark.slow
+def test_no_nan_comes_back_from_any_environment():
+    tasks = [task for task in continuous_tasks() if task not in QUICK]
+    assert len(tasks) > 20
+    for task in tasks:
+        check(task)
+
+
+def test_an_environment_that_resets_ignores_its_action():
+    nan = np.full((2, 1), np.nan, np.float32)
+    with envpool.make_gymnasium("Pendulum-v1", num_envs=2, max_episode_steps=1, check_actions="nan") as pool:
+        pool.step(nan)  # the first step resets
+        pool.step(pool.sample_actions())
+        pool.step(nan)  # the episodes have ended
+        with pytest.raises(ActionError, match="finite"):
+            pool.step(nan)
+        pool.step(pool.sample_actions())
+        pool.step(nan[:1], [0])
+
+
+def test_discrete_actions_and_every_style():
+    with envpool.make_gym("CartPole-v1", num_envs=2, check_actions="nan") as pool:
+        pool.reset()
+        pool.step(np.zeros(2, np.int32))
+        with pytest.raises(ActionError, match="integers"):
+            pool.step(np.array([0, np.nan]))
+    with envpool.make_dm("CheetahRun-v1", num_envs=2, check_actions="nan") as pool:
+        pool.reset()
+        with pytest.raises(ActionError, match="finite numbers"):
+            pool.step(np.full((2, 6), -np.inf))
+
+
+@pytest.mark.parametrize("value", ["inf", True, "NaN", 1])
+def test_values_of_the_option(value):
+    with pytest.raises(ConfigError, match="check_actions must be 'nan'"):
+        envpool.make_spec("CartPole-v1", check_actions=value)

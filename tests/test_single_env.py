@@ -1,0 +1,105 @@
+"""``gymnasium.make("envpool/<task>")``: one environment, equal to gymnasium's own."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import envpool
+from envpool.errors import ConfigError, EnvIdError
+from envpool.single_env import EnvPoolEnv
+from tests.support import plugin
+from tests.support.python import output_of
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("task", ["CartPole-v1", "MountainCarContinuous-v0", "FrozenLake-v1"])
+def test_equals_gymnasium(task):
+    mine, theirs = gymnasium.make(f"envpool/{task}"), gymnasium.make(task)
+    assert isinstance(mine.unwrapped, EnvPoolEnv)
+    theirs.action_space.seed(5)
+    for episode in range(3):
+        seed = 7 if episode == 0 else None
+        assert np.array_equal(mine.reset(seed=seed)[0], theirs.reset(seed=seed)[0])
+        ended = False
+        while not ended:
+            action = theirs.action_space.sample()
+            a, b = mine.step(action), theirs.step(action)
+            assert np.array_equal(a[0], b[0]) and a[0] in mine.observation_space
+            assert a[1] == np.float32(b[1]) and a[2:4] == b[2:4]
+            assert [type(x) for x in a[1:5]] == [float, bool, bool, dict]
+            ended = a[2] or a[3]
+    mine.close()
+    theirs.close()
+
+
+@pytest.mark.parametrize("task", ["CartPole-v1", "Pendulum-v1", "Taxi-v3", "Pong-v5"])
+def test_follows_gymnasiums_conventions(task):
+    env = gymnasium.make(f"envpool/{task}", render_mode="rgb_array")
+    check_env(env.unwrapped, skip_render_check=True)  # a window needs a display
+    env.reset()
+    assert env.render().shape[2] == 3
+    env.close()
+
+
+def test_spec():
+    env = gymnasium.make("envpool/CartPole-v1")
+    assert (env.spec.max_episode_steps, env.spec.reward_threshold) == (500, 475.0)
+    assert gymnasium.make(env.spec).spec.max_episode_steps == 500
+    envs = gymnasium.make_vec("envpool/CartPole-v1", num_envs=2)
+    assert (envs.spec.max_episode_steps, envs.spec.reward_threshold) == (500, 475.0)
+    assert gymnasium.make_vec("envpool/CartPole-v1", max_episode_steps=9).spec.max_episode_steps == 9
+    assert gymnasium.make_vec("envpool/Blackjack-v1").spec.max_episode_steps is None
+    with envpool.make_gymnasium("CartPole-v1", max_episode_steps=9) as pool:
+        assert pool.spec.max_episode_steps == 9
+    assert envpool.make_spec("Blackjack-v1").max_episode_steps is None
+    assert EnvPoolEnv("CartPole-v1").spec is None
+
+
+def test_gymnasiums_wrappers_work():
+    env = gymnasium.make("envpool/CartPole-v1", max_episode_steps=3)
+    env = gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.wrappers.FlattenObservation(env))
+    env.reset(seed=1)
+    for _ in range(3):
+        *_, truncated, info = env.step(0)
+    assert truncated is True and info["episode"]["l"] == 3
+    envs = gymnasium.make_vec("envpool/CartPole-v1", num_envs=2, vectorization_mode="sync")
+    assert envs.reset()[0].shape == (2, 4)
+    envs.close()
+
+
+def test_without_a_seed_every_environment_is_different():
+    first = {gymnasium.make("envpool/CartPole-v1").reset()[0].tobytes() for _ in range(3)}
+    assert len(first) == 3
+    again = [EnvPoolEnv("CartPole-v1", seed=4).reset()[0].tobytes() for _ in range(2)]
+    assert again[0] == again[1]
+
+
+@pytest.mark.parametrize("option", ["num_envs", "batch_size", "autoreset_mode", "env_seed", "finished_episodes"])
+def test_options_of_several_environments(option):
+    with pytest.raises(ConfigError, match=f"{option} is an option of several environments"):
+        gymnasium.make("envpool/CartPole-v1", **{option: 2})
+
+
+def test_a_step_after_the_end():
+    env = EnvPoolEnv("CartPole-v1", max_episode_steps=1)
+    env.reset()
+    assert env.step(1)[3] is True
+    with pytest.raises(EnvIdError):
+        env.step(1)
+    with pytest.raises(ConfigError, match="options"):
+        env.reset(options={"low": 3})
+
+
+def test_actions_and_observations_of_several_arrays():
+    plugin.load()
+    env = EnvPoolEnv("Synthetic-v0", layout="rich")
+    obs, _ = env.reset()
+    assert obs in env.observation_space
+    obs, *_ = env.step(env.action_space.sample())
+    assert obs in env.observation_space
+
+
+def test_envpool_is_imported_by_the_id():
+    code = "import gymnasium\nprint(gymnasium.make('envpool:envpool/CartPole-v1').unwrapped.pool.num_envs)"
+    assert output_of(code) == "1\n"
