@@ -181,8 +181,8 @@ class TransformOptions(TypedDict, total=False):
         bool | Literal["normalized"],
         About(
             'bool, `"normalized"`',
-            'if True, flattens the observation and appends the elapsed steps of the episode; with `"normalized"`, their '
-            "fraction of `max_episode_steps`. The observation must be one array of floats",
+            'if True, flattens the observation and appends the elapsed steps of the episode; with `"normalized"`, '
+            "their fraction of `max_episode_steps`. The observation must be one array of floats",
         ),
     ]
     frame_stack: Annotated[
@@ -211,7 +211,9 @@ class TransformOptions(TypedDict, total=False):
     ]
     clip_obs: Annotated[
         float | Sequence[float] | None,
-        About("above 0, or a pair", "clips observations, which must be floats, to `(-c, c)` or to a pair `(low, high)`"),
+        About(
+            "above 0, or a pair", "clips observations, which must be floats, to `(-c, c)` or to a pair `(low, high)`"
+        ),
     ]
     scale_reward: Annotated[float, About("", "factor of the rewards")]
     normalize_reward: Annotated[

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from envpool.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions
+from envpool.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions
 
 
 class TaskOptions(TypedDict, total=False):
@@ -31,16 +31,6 @@ class TaskOptions(TypedDict, total=False):
     mode: Any
     difficulty: Any
     repeat_action_probability: Any
-    time_aware: bool
-    frame_stack: int
-    dtype: Any
-    normalize_obs: bool
-    clip_obs: Any
-    scale_reward: float
-    normalize_reward: bool
-    clip_reward: Any
-    clip_action: bool
-    rescale_action: Any
     reward_threshold: float
     version: int
     continuous: bool
@@ -298,5 +288,5 @@ class TaskOptions(TypedDict, total=False):
     sab: bool
 
 
-class Options(TaskOptions, GymOptions, PresetOptions, RenderingOptions, CommonOptions, total=False):
+class Options(TaskOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions, CommonOptions, total=False):
     """The options of ``make`` and ``make_spec``."""
