@@ -1,4 +1,4 @@
-"""What upstream's wrappers add to a level: seeds of resets, rewards for what is rare, and the direction of the goal.
+"""What upstream's wrappers add to a level: seeds of resets, exploration bonuses, and the direction of the goal.
 
 Their tables follow the options in the config of a definition: seeds, then directions; then the tiles of observations.
 """
@@ -42,8 +42,8 @@ cdef inline int32_t num_counts(const Params* p) noexcept nogil:
 
 
 cdef inline double bonus_of(World* w, const Params* p, int32_t action) noexcept nogil:
-    """Count the position of the agent, or its position and direction with the action that led there; return what this
-    is worth. A count that has reached its largest value stays."""
+    """Count the cell of the agent, or its cell and direction with the action that led there, and return the bonus. A
+    count that has reached its largest value stays."""
     cdef int32_t at = w.y * w.width + w.x
     cdef uint32_t* count = cells_of(w) + w.width * w.height
     count += (at * 4 + w.direction) * NUM_ACTIONS + action if p.bonus == ACTION_BONUS else at
