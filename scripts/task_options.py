@@ -32,9 +32,7 @@ class TaskOptions(TypedDict, total=False):
 
 TAIL = '''
 
-class Options(
-    TaskOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions, CommonOptions, total=False
-):
+class Options(TaskOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions, CommonOptions, total=False):
     """The options of ``make`` and ``make_spec``."""
 '''
 

@@ -64,7 +64,9 @@ def test_a_pickled_spec_keeps_the_options():
 def test_command_line(capsys):
     assert main(["spec", "Pong-v5", "--preset", "machado2018", "--option", "stack_num=2"]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert "max_episode_steps 3600 (default 27000)" in lines and "stack_num 2 (default 4)" in lines
+    assert any(line.startswith("max_episode_steps int 3600 (default 27000) ") for line in lines)
+    assert any(line.startswith("stack_num int 2 (default 4) ") for line in lines)
+    assert any(line.startswith("preset str or None 'machado2018' (default None) ") for line in lines)
     assert main(["spec", "Pong-v5", "--preset", "a2c"]) == 2
     assert "preset is 'a2c', allowed for Pong-v5 are 'dqn', " in capsys.readouterr().err
 

@@ -381,6 +381,7 @@ PUBLIC = {
         "render_mode",
         "num_outstanding",
         "is_closed",
+        "normalization",
     ),
 }
 

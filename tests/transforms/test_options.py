@@ -98,8 +98,11 @@ def test_specs_show_the_transforms():
     with envpool.make_dm("Pendulum-v1", **options) as dm, envpool.make_gym("Pendulum-v1", **options) as gym:
         assert dm.observation_spec().obs.shape == gym.observation_space.shape == (2, 3)
         assert dm.action_spec().minimum == -np.inf and dm.reset().observation.obs.shape == (1, 2, 3)
-    text = "\n".join(sections(make_spec("HalfCheetah-v5", [("normalize_obs", "True"), ("clip_obs", "(-5, 5)")])))
-    assert "normalize_obs" in text and "raw" not in text
+    given = {"normalize_obs": "True", "clip_obs": "(-5, 5)"}
+    text = "\n".join(sections(make_spec("HalfCheetah-v5", given.items()), given))
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert any(line.startswith("normalize_obs bool or dict True (default False) ") for line in lines)
+    assert any(" (-5.0, 5.0) (default None) " in line for line in lines) and "raw" not in text
     assert "Box(-5.0, 5.0, (17,), float32)" in text
 
 
