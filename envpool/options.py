@@ -204,7 +204,7 @@ class TransformOptions(TypedDict, total=False):
     normalize_obs: Annotated[
         bool | Mapping[str, float],
         About(
-            "bool, dict",
+            "",
             "if True, subtracts the running mean from observations and divides by the running standard deviation; "
             '`{"epsilon": 1e-8}` sets what is added to the variance. The result is float32',
         ),
@@ -219,7 +219,7 @@ class TransformOptions(TypedDict, total=False):
     normalize_reward: Annotated[
         bool | Mapping[str, float],
         About(
-            "bool, dict",
+            "",
             "if True, divides rewards by the running standard deviation of their discounted sums; "
             '`{"gamma": 0.99, "epsilon": 1e-8}` sets the discount factor and what is added to the variance',
         ),
