@@ -10,7 +10,7 @@ from envpool._core.failures cimport FailureReports
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
 from envpool._core.statistics cimport Statistics
-from envpool._core.structs cimport Block, Engine
+from envpool._core.structs cimport Block, Engine, EPISODE_MASK
 
 cdef int check_fits(BlockStore store, int64_t num_envs) except -1
 cdef int refuse_wait(Engine* e) except -1
@@ -39,7 +39,6 @@ cdef class Batches:
     cdef object receive(self, ResultTemplate template)
     cdef int wait(self) except -1
     cdef object deliver(self, ResultTemplate template, int64_t rows)
-    cdef int complete(self, Block* block, int64_t n) noexcept
     cdef void note_resets(self, const int32_t* ids, int32_t n, const uint8_t* has_seed) noexcept
     cdef void place(self, BatchBlock block) noexcept
     cdef object empty(self, ResultTemplate template)
@@ -50,3 +49,13 @@ cdef class Batches:
 
     cdef const char* next_ids(self) noexcept
     cdef bint has_failures(self) noexcept
+
+
+cdef inline int complete_batch(Batches batches, Block* block, int64_t n) noexcept:
+    """Does what is left to do for n rows that are handed out. Returns which entries of episodes they have."""
+    cdef int entries = 0
+    if block.core[EPISODE_MASK] != NULL:
+        entries = batches.statistics.record(batches.engine, block, n)
+    if batches.transforms is not None:
+        batches.transforms.apply(batches.engine, block, n)
+    return entries

@@ -23,7 +23,7 @@ from envpool._core.failures cimport FailureReports
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
 from envpool._core.statistics cimport Statistics
-from envpool._core.structs cimport Block, Engine, ENV_ID, EPISODE_MASK
+from envpool._core.structs cimport Block, Engine, ENV_ID
 from envpool._core.watch cimport check_progress, interval
 
 from envpool.errors import PoolStateError
@@ -204,7 +204,7 @@ cdef class Batches:
         else:
             for i in range(n):
                 e.busy[ids[i]] = 0
-        entries = self.complete(batch.block, n)
+        entries = complete_batch(self, batch.block, n)
         e.outstanding -= n
         if e.is_sync:
             begin_rows(e)
@@ -216,15 +216,6 @@ cdef class Batches:
         if n == e.batch_size:
             return template.build(batch.arrays, entries)
         return template.build([a[:n] for a in batch.arrays], entries)
-
-    cdef int complete(self, Block* block, int64_t n) noexcept:
-        """Does what is left to do for n rows that are handed out. Returns which entries of episodes they have."""
-        cdef int entries = 0
-        if block.core[EPISODE_MASK] != NULL:
-            entries = self.statistics.record(self.engine, block, n)
-        if self.transforms is not None:
-            self.transforms.apply(self.engine, block, n)
-        return entries
 
     cdef void note_resets(self, const int32_t* ids, int32_t n, const uint8_t* has_seed) noexcept:
         """Notes envs that the user is about to reset; has_seed[i]: with a new seed."""

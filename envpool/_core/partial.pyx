@@ -25,7 +25,7 @@ from envpool._core.atomic cimport (
     ep_cas64, ep_load_acq64, ep_load_rlx64, ep_load_sc64, ep_now, ep_store_rlx64, ep_store_sc32, ep_swap_sc64,
 )
 from envpool._core.batch_block cimport BatchBlock
-from envpool._core.batches cimport Batches, check_can_fill
+from envpool._core.batches cimport Batches, check_can_fill, complete_batch
 from envpool._core.block_memory cimport BlockMemory
 from envpool._core.blocks cimport BlockStore, copy_row
 from envpool._core.consumer cimport enqueue, leave_to_workers, publish, wait_arrivals, written_rows
@@ -392,7 +392,7 @@ cdef class PartialBatches:
                 self.arrived[kept] = self.arrived[i]
                 kept += 1
         self.num_arrived = kept
-        entries = self.batches.complete(batch.block, n)
+        entries = complete_batch(self.batches, batch.block, n)
         e.outstanding -= n
         errors = self.batches.failures.take(<char*>&self.chosen[0].id, sizeof(SendOrder), n)
         return template.build_failed([a[:n] for a in batch.arrays], entries, errors, n)

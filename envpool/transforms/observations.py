@@ -88,7 +88,7 @@ def transform_fields(fields: tuple[Field, ...], options: Mapping[str, Any], limi
             made.append(field)
             changes.append(FieldChange(number, True))
             continue
-        check_field(field, fields, options)
+        check_field(field, fields, options, limit)
         rows = stacked(timed(field, options, limit), options)
         out = bounded(rows, options)
         items = int(np.prod(row_shape(rows), dtype=np.int64))
@@ -115,7 +115,7 @@ def row_shape(field: Field) -> tuple[int, ...]:
     return tuple(size for size in field.shape if size != -1)
 
 
-def check_field(field: Field, fields: tuple[Field, ...], options: Mapping[str, Any]) -> None:
+def check_field(field: Field, fields: tuple[Field, ...], options: Mapping[str, Any], limit: int) -> None:
     """Raise ConfigError if a transform is not defined for an array of the observation."""
     spec = ArraySpec(field.dtype, field.shape, field.low, field.high)
     is_box = not spec.is_discrete and field.dtype.kind != "b"
@@ -135,6 +135,11 @@ def check_field(field: Field, fields: tuple[Field, ...], options: Mapping[str, A
                 f"{f' and is one of {num_arrays}' if num_arrays > 1 else ''}: read the elapsed steps in "
                 "info['elapsed_step'] instead"
             )
+    if options["time_aware"] == "normalized" and limit == np.iinfo(np.int32).max:
+        raise ConfigError(
+            "time_aware='normalized' needs a time limit, which the task does not have: set max_episode_steps, or use "
+            "time_aware=True"
+        )
     if options["frame_stack"] > 1 and len(spec.row_shape) == MAX_DIMS:
         raise ConfigError(f"frame_stack={options['frame_stack']} adds a dimension to {MAX_DIMS} others: leave it out")
 

@@ -77,6 +77,11 @@ def test_values_of_wrong_types(options):
         ("Pong-v5", {"clip_obs": 1}, "clip_obs needs floats, but array 'obs' of the observation has dtype uint8"),
         ("Pong-v5", {"time_aware": True}, "time_aware needs an observation that is one array of floats"),
         ("CheetahRun-v1", {"time_aware": True}, "is one of 2"),
+        (
+            "CartPole-v1",
+            {"time_aware": "normalized", "max_episode_steps": 2**31 - 1},
+            "time_aware='normalized' needs a time limit",
+        ),
         ("HalfCheetah-v5", {"rescale_action": ([0, 0], 1)}, r"does not fit actions of shape \(6,\)"),
         ("HalfCheetah-v5", {"normalise_obs": True}, "did you mean 'normalize_obs'"),
     ],

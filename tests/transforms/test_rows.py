@@ -10,6 +10,8 @@ from gymnasium.wrappers import vector as wrappers
 import envpool
 from envpool.errors import StateError
 from envpool.vector_env import EnvPoolVectorEnv
+from tests.support import plugin
+from tests.support.checked_pool import FAIL
 
 MODES = ["next_step", "same_step", "disabled"]
 
@@ -213,3 +215,36 @@ def test_rendering_and_parameters_are_passed_on(task):
         assert_equal_bits(raw.astype(np.float32), got)
         assert_equal_bits(plain.render([0, 1]), native.render([0, 1]))
         assert plain.get_params().keys() == native.get_params().keys()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_stacks_of_failed_environments_begin_anew(mode):
+    options = {"num_envs": 3, "autoreset_mode": mode, "on_error": "restart"}
+    with plugin.make(**options) as plain, plugin.make(**options, frame_stack=3, dtype="float32") as native:
+        first, fail = np.zeros(3), np.array([0, FAIL, 0])
+        stack = np.repeat(values(plain.reset()[0])[:, None], 3, axis=1)
+        native.reset()
+        seen = 0
+        for action in [first, first, fail, first, fail, fail, first, first]:
+            raw, got = plain.step(action), native.step(action)
+            seen += "error" in raw[4]
+            assert ("error" in raw[4]) == ("error" in got[4])
+            if "error" in raw[4]:
+                assert raw[4]["error"].tolist() == got[4]["error"].tolist()
+            begins = raw[4]["elapsed_step"] == 0
+            failed = np.zeros(3, bool) if "_error" not in raw[4] else raw[4]["_error"]
+            stack = np.concatenate([stack[:, 1:], values(raw[0])[:, None]], axis=1)
+            stack[begins] = values(raw[0])[begins][:, None]
+            if mode != "same_step":
+                stack[failed] = 0
+            assert_equal_bits(stack.astype(np.float32), values(got[0]))
+            ids = np.flatnonzero(raw[2] | raw[3])
+            if mode == "disabled" and ids.size:
+                stack[ids] = values(plain.reset(ids)[0])[:, None]
+                assert_equal_bits(stack[ids].astype(np.float32), values(native.reset(ids)[0]))
+        assert seen >= 2
+
+
+def values(obs):
+    """Return the first array of an observation."""
+    return values(next(iter(obs.values()))) if isinstance(obs, dict) else obs
