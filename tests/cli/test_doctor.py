@@ -71,6 +71,7 @@ def test_the_installation_of_the_tests_is_well(tmp_path):
     assert all(f"{4 * count} frames" in found["self-test"][n]["text"] for n, count in (("box2d", 3), ("atari", 1)))
     assert found["packages"]["numpy"]["text"] == np.__version__
     assert found["ROMs"]["games"]["text"].startswith("104 of 104 in ")
+    assert found["Procgen"]["library"]["text"].startswith("procgen-mirror 0.10.7, ")
     assert found["extras"]["verify"]["text"].startswith("gymnasium 1.4.0, ale-py")
     assert found["OpenGL"].keys() == {"glfw", "egl", "osmesa", "frames"}
     for title, findings in found.items():
