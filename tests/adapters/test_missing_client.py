@@ -16,7 +16,7 @@ ADAPTERS = {"sb3": "stable_baselines3", "tianshou": "tianshou", "rllib": "ray", 
 def test_the_error_names_the_extra(name):
     code = f"import sys; sys.modules['{ADAPTERS[name]}'] = None; import envpool.adapters.{name}"
     text = run_python(code).stderr
-    assert re.search(rf"ImportError: .*needs {ADAPTERS[name]}.*: pip install 'envpool\[{name}\]'", text), text
+    assert re.search(rf"ImportError: .*needs {ADAPTERS[name]}.*: pip install 'envpool-cython\[{name}\]'", text), text
 
 
 def test_every_adapter_has_an_extra():

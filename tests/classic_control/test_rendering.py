@@ -49,7 +49,7 @@ def test_without_pygame(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygame", None)
     for task_id in RENDERED:
         if task_id.startswith("Pendulum"):
-            with pytest.raises(ImportError, match=r"Pendulum need pygame-ce: pip install 'envpool\[render\]'"):
+            with pytest.raises(ImportError, match=r"Pendulum need pygame-ce: pip install 'envpool-cython\[render\]'"):
                 envpool.make_gymnasium(task_id, render_mode="rgb_array")
             envpool.make_gymnasium(task_id).close()
         else:

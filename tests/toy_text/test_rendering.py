@@ -32,7 +32,7 @@ def test_without_pygame_or_images(
     with pytest.raises(ImportError, match=r"has no image toy_text/img.*pip install 'gymnasium>=1.4'"):
         make()
     monkeypatch.setitem(sys.modules, "pygame", None)
-    with pytest.raises(ImportError, match=r"need pygame-ce: pip install 'envpool\[render\]'"):
+    with pytest.raises(ImportError, match=r"need pygame-ce: pip install 'envpool-cython\[render\]'"):
         make()
 
 

@@ -123,5 +123,5 @@ def test_without_dm_control_the_text_has_the_command_that_installs_it(monkeypatc
     for name in [n for n in sys.modules if n.split(".")[0] == "dm_control"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "dm_control", None)
-    with pytest.raises(ImportError, match=r"pip install 'envpool\[dmc\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'envpool-cython\[dmc\]'"):
         envpool.make_gym("WalkerWalk-v1", num_envs=1)
