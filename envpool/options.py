@@ -119,7 +119,7 @@ class CommonOptions(TypedDict, total=False):
         About(
             "",
             "if True, the info of a step that ends an episode contains its return, length and time as "
-            '`info["episode"]`, and `stats()` counts episodes; see [docs/api.md](docs/api.md#episode-statistics)',
+            '`info["episode"]`, and `stats()` counts episodes; see [docs/statistics.md](docs/statistics.md)',
         ),
     ]
     finished_episodes: Annotated[
@@ -127,7 +127,8 @@ class CommonOptions(TypedDict, total=False):
         About(
             "",
             "if True, such an info also contains the ended episodes alone, with their last observations, as "
-            '`info["finished"]`; needs `episode_statistics=True`, see [docs/api.md](docs/api.md#finished-episodes)',
+            '`info["finished"]`; needs `episode_statistics=True`, see '
+            "[docs/statistics.md](docs/statistics.md#finished-episodes)",
         ),
     ]
     check_actions: Annotated[

@@ -18,9 +18,10 @@ from envpool.containment import nanoseconds
 from envpool.distribution import install
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
 from envpool.machine import cpu_limit, numa_nodes, process_cpus
+from envpool.option_values import check_seed, check_seeds, is_sequence
 from envpool.random_actions import SamplesActions
 from envpool.render_options import RenderOptions, check_camera, render_modes
-from envpool.spec import EnvSpec, check_seed, check_seeds, is_sequence
+from envpool.spec import EnvSpec
 from envpool.stateful import StatefulPool
 from envpool.statistics import PoolStats
 from envpool.window import Window

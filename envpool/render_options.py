@@ -9,7 +9,8 @@ from typing import Any
 
 from envpool._core.definition import describe, upgrade_capsule
 from envpool.errors import ConfigError
-from envpool.spec import EnvSpec, check_range
+from envpool.option_values import check_range
+from envpool.spec import EnvSpec
 from envpool.window import check_windows
 
 #: Render modes of a task that has a renderer.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -19,14 +18,13 @@ from envpool.autoreset import canonical_mode
 from envpool.containment import check_on_error, check_timeout
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, TextField
+from envpool.option_values import INT32_MAX, check_range, check_seed_options, convert
 from envpool.params import Param, check_table, shown_options, validate_params
 from envpool.spaces import ArraySpec, gymnasium_spaces, loaded_spaces
 from envpool.statistics import check_statistics, entry_arrays, game_numbers
 from envpool.suggestions import similar_names
 from envpool.transforms.options import TRANSFORM_OPTIONS, check_transforms, with_transforms
 from envpool.transforms.plan import Transforms
-
-INT32_MAX = 2**31 - 1
 
 #: Options that every task has, with their defaults.
 COMMON_OPTIONS: dict[str, Any] = {
@@ -338,70 +336,6 @@ def validate(config: Any, definition: type[EnvDefinition]) -> Any:
     check_statistics(c["episode_statistics"], c["finished_episodes"])
     c["step_timeout"] = check_timeout("step_timeout", c["step_timeout"])
     return type(config)(**c)
-
-
-def convert(name: str, value: Any, default: Any) -> Any:
-    """Return the value of an option in the type of its default; a default of None accepts any value."""
-    try:
-        if isinstance(default, bool):
-            if isinstance(value, (bool, np.bool_, int)) and value in (0, 1):
-                return bool(value)
-        elif isinstance(default, int):
-            if not isinstance(value, (bool, np.bool_)):
-                return operator.index(value)
-        elif isinstance(default, float):
-            if not isinstance(value, (bool, np.bool_, str, bytes)):
-                return float(value)
-        elif isinstance(default, str):
-            if isinstance(value, str):
-                return value
-        else:
-            return value
-    except TypeError:
-        pass
-    raise TypeError(f"{name} must be of type {type(default).__name__}, got {value!r}")
-
-
-def check_range(name: str, value: int, low: int, high: int = INT32_MAX) -> None:
-    """Raise ConfigError if an integer is outside [low, high]."""
-    if not low <= value <= high:
-        raise ConfigError(f"{name} must be between {low} and {high}, got {value}")
-
-
-def check_seed(name: str, seed: Any) -> int:
-    """Return a seed as int, or raise ConfigError if it is outside [0, 2**31), or TypeError if it is not an integer."""
-    seed = convert(name, seed, 0)
-    if not 0 <= seed <= INT32_MAX:
-        raise ConfigError(f"{name} must be between 0 and 2**31 - 1, the largest int32, got {seed}")
-    return int(seed)
-
-
-def is_sequence(seed: Any) -> bool:
-    """Return whether a seed has one entry for each environment: a list, a tuple, or an array that is not a scalar."""
-    return hasattr(seed, "__len__") and not isinstance(seed, (str, bytes)) and getattr(seed, "ndim", 1) > 0
-
-
-def check_seeds(name: str, seeds: Any, count: int) -> list[int]:
-    """Return one seed for each of `count` environments, or raise ConfigError or TypeError."""
-    if not is_sequence(seeds):
-        raise TypeError(f"{name} must be a sequence of integers, got {seeds!r}")
-    shape = np.array(seeds, dtype=object).shape
-    if shape != (count,):
-        got = f"shape {shape}" if len(shape) > 1 else f"{len(seeds)} entries"
-        raise ConfigError(f"{name} must have one entry for each of the {count} environments, got {got}")
-    return [check_seed(f"{name}[{i}]", s) for i, s in enumerate(seeds)]
-
-
-def check_seed_options(seed: Any, env_seed: Any, num_envs: int) -> tuple[int, list[int]]:
-    """Return the options seed and env_seed, checked; a sequence of seeds becomes env_seed, and None a random seed."""
-    is_empty = is_sequence(env_seed) and len(env_seed) == 0
-    if seed is None:  # entropy of the system, which is recorded in the configuration so that it can be used again
-        seed = int(np.random.SeedSequence().generate_state(1)[0]) % (INT32_MAX + 1)
-    if not is_sequence(seed):
-        return check_seed("seed", seed), [] if is_empty else check_seeds("env_seed", env_seed, num_envs)
-    if not is_empty:
-        raise ConfigError("seed is a sequence and env_seed is given: pass only one of them")
-    return 0, check_seeds("seed", seed, num_envs)
 
 
 def leaf(name: str) -> str:

@@ -19,9 +19,9 @@ from gymnasium.vector.utils import batch_space
 from envpool.autoreset import gymnasium_mode
 from envpool.errors import ConfigError, PoolStateError
 from envpool.gymnasium_spec import WithTaskSpec
+from envpool.option_values import is_sequence
 from envpool.registration import pool_class
 from envpool.registry import registry
-from envpool.spec import is_sequence
 
 
 class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):

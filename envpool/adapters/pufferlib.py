@@ -10,7 +10,7 @@ from envpool.adapters import needs
 from envpool.adapters.buffers import StepBuffers
 from envpool.adapters.pools import open_same_step_pool
 from envpool.errors import ConfigError
-from envpool.spec import INT32_MAX
+from envpool.option_values import INT32_MAX
 
 with needs("pufferlib"):
     import pufferlib

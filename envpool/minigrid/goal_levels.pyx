@@ -18,7 +18,7 @@ from envpool.numerics.rng cimport ep_choice, ep_shuffle
 
 from envpool.errors import ConfigError
 from envpool.minigrid.definition import MiniGrid
-from envpool.spec import check_range
+from envpool.option_values import check_range
 
 
 cdef void start_agent(World* w, const Params* p) noexcept nogil:

@@ -10,7 +10,7 @@ from envpool.errors import ConfigError
 from envpool.minigrid.tiles import atlas
 from envpool.minigrid.wrappers import DIRECTIONS
 from envpool.native import Field
-from envpool.spec import check_range
+from envpool.option_values import check_range
 
 #: Values of the option `observation`, in the order of the enum Form, and upstream's wrappers of that kind.
 FORMS = {

@@ -11,7 +11,7 @@ from envpool.minigrid.world cimport LAVA_CELL, wall_cell
 
 from envpool.errors import ConfigError
 from envpool.minigrid.wrappers import BONUSES
-from envpool.spec import check_range
+from envpool.option_values import check_range
 
 COLOURS = {"": ANY, "red": 0, "green": 1, "blue": 2, "purple": 3, "yellow": 4, "grey": 5}
 OBSTACLES = {"lava": LAVA_CELL, "wall": wall_cell()}

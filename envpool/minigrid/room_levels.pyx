@@ -19,7 +19,7 @@ from envpool.minigrid.world cimport (
 
 from envpool.errors import ConfigError
 from envpool.minigrid.definition import MiniGrid
-from envpool.spec import check_range
+from envpool.option_values import check_range
 
 cdef enum:
     ROOM_SIZE = 6               # of levels without this option

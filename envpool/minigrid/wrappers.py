@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool.errors import ConfigError
-from envpool.spec import check_seed
+from envpool.option_values import check_seed
 
 #: Values of the option `bonus`, in the order of the enum Bonus, and upstream's wrappers.
 BONUSES = {"": "", "position": "PositionBonus", "action": "ActionBonus"}

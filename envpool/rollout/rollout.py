@@ -9,9 +9,9 @@ import numpy as np
 
 from envpool._core.rollout_calls import RolloutCalls
 from envpool.errors import ConfigError
+from envpool.option_values import convert
 from envpool.pool import EnvPool
 from envpool.rollout.data import RolloutData
-from envpool.spec import convert
 from envpool.texts import Texts
 
 #: Names that an extra cannot have: they are arguments of `Rollout.step`, or attributes of RolloutData.
