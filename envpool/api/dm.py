@@ -15,7 +15,27 @@ from envpool.spaces import named
 from envpool.statistics import PARTS
 
 if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    import numpy as np
     import numpy.typing as npt
+
+    class BatchedTimeStep(NamedTuple):
+        """What type checkers know of a ``dm_env.TimeStep`` of arrays, whose methods return arrays, too."""
+
+        step_type: npt.NDArray[np.int32]
+        reward: npt.NDArray[np.float32]
+        discount: npt.NDArray[np.float32]
+        observation: Any
+
+        def first(self) -> npt.NDArray[np.bool_]:
+            """Return which rows begin an episode."""
+
+        def mid(self) -> npt.NDArray[np.bool_]:
+            """Return which rows are neither first nor last."""
+
+        def last(self) -> npt.NDArray[np.bool_]:
+            """Return which rows end an episode."""
 
 
 class DMStyle(Style):
@@ -74,10 +94,10 @@ class DMEnvPool(EnvPool, dm_env.Environment):
             *,
             seed: int | Sequence[int | None] | None = None,
             options: dict[str, Any] | None = None,
-        ) -> dm_env.TimeStep:
+        ) -> BatchedTimeStep:
             """Return a TimeStep of arrays; see `EnvPool.reset`."""
 
-        def step(self, action: npt.ArrayLike | dict[str, Any], env_id: npt.ArrayLike | None = None) -> dm_env.TimeStep:
+        def step(self, action: npt.ArrayLike | dict[str, Any], env_id: npt.ArrayLike | None = None) -> BatchedTimeStep:
             """Return a TimeStep of arrays; see `Pool.step`."""
 
         def recv(
@@ -88,7 +108,7 @@ class DMEnvPool(EnvPool, dm_env.Environment):
             min_ready: int | None = None,
             timeout: float | None = None,
             env_ids: npt.ArrayLike | None = None,
-        ) -> dm_env.TimeStep:
+        ) -> BatchedTimeStep:
             """Return a TimeStep of arrays; see `Pool.recv`."""
 
     def observation_spec(self) -> Any:
