@@ -6,6 +6,7 @@ class takes both.
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ register = registry.register
 make_spec = registry.make_spec
 list_all_envs = registry.list_all_envs
 
+_logger = logging.getLogger("envpool")
 _pool_classes: dict[tuple[type, str], type[EnvPool]] = {}
 
 
@@ -28,7 +30,8 @@ def make(task_id: str, env_type: str, **options: Any) -> EnvPool:
     Parameters
     ----------
     task_id : str
-        Id of the task, one of ``list_all_envs()``.
+        Id of the task, one of ``list_all_envs()``; or any other id of gymnasium, of which a pool of Python environments
+        is made, as ``make_python(task_id, **options)`` does. A line in the log of ``"envpool"`` says so.
     env_type : {"gymnasium", "gym", "dm"}
         API style. "gym" returns what Gymnasium does, unless a ``gym`` package older than 0.26 is loaded.
     **options
@@ -49,9 +52,27 @@ def make(task_id: str, env_type: str, **options: Any) -> EnvPool:
     ImportError
         A package is missing that the task or the render mode needs.
     """
+    if task_id not in registry.tasks and is_known_to_gymnasium(task_id):
+        _logger.warning("%s has no native version: its Python environments are used, see docs/python_envs.md", task_id)
+        made: EnvPool = import_module("envpool.python.make").make_python(task_id, env_type=env_type, **options)
+        return made
     spec, render = registry.resolve(task_id, env_type, options)
     pool: EnvPool = (spec.pool_cls or pool_class(type(spec), spec.style))(spec, render)
     return pool
+
+
+def is_known_to_gymnasium(task_id: Any) -> bool:
+    """Return whether gymnasium has an environment of this id, other than those of this package."""
+    if not isinstance(task_id, str) or task_id.startswith("envpool/"):
+        return False
+    if ":" in task_id:  # "module:id", whose module registers the id when it is imported
+        return True
+    import gymnasium
+
+    try:
+        return gymnasium.spec(task_id).entry_point is not None
+    except (gymnasium.error.Error, ImportError):
+        return False
 
 
 def make_dm(task_id: str, **options: Any) -> EnvPool:

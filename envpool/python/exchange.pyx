@@ -64,14 +64,14 @@ cdef int wait_for(Exchange* x, int32_t w, int64_t at) noexcept nogil:
         elif now - quiet > TICK >> 1:
             with gil:
                 result = look_after(x, w, now - quiet)
-            if result < 0:      # a successor was started
+            if result < 0:      # a successor was started, or is starting
                 quiet, result = epy_now(), ANSWERED
     x.usual += (min(epy_now() - began, 1000000) - x.usual) >> 2
     return result
 
 
 cdef int look_after(Exchange* x, int32_t w, int64_t quiet) noexcept:
-    """Looks for Ctrl-C, and for a worker that has died or hangs. Negative: the worker was replaced."""
+    """Looks for Ctrl-C, and for a worker that has died or hangs. Negative: its time begins anew."""
     if PyOS_InterruptOccurred():
         PyErr_SetInterrupt()    # it was consumed; the pool raises it
         return INTERRUPTED

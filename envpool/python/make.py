@@ -10,12 +10,13 @@ from envpool.containment import check_timeout
 from envpool.errors import ConfigError, EnvCreateError
 from envpool.machine import cpu_limit
 from envpool.pool import EnvPool
+from envpool.python.choice import choose, seconds_per_step
 from envpool.python.source import EnvSource, ProcessOptions, check_count, makers_of
 from envpool.registration import pool_class
 from envpool.registry import TaskEntry, registry
 
 START_METHODS = ("fork", "spawn")
-WORKERS = ("inline", "thread", "process")
+WORKERS = ("inline", "thread", "process", "auto")
 
 #: The most threads that wait for environments in other processes, each for its own; only async pools need several.
 MOST_WAITING = 64
@@ -47,8 +48,10 @@ def make_python(
         Number of environments; by default the number of functions, or 1.
     batch_size : int, optional
         Number of rows of a batch; by default num_envs.
-    workers : {"inline", "thread", "process"}
-        Where the environments run: on the thread that calls the pool, on threads, or in processes. Default "inline".
+    workers : {"inline", "thread", "process", "auto"}
+        Where the environments run: on the thread that calls the pool, on threads, or in processes. "auto" times a few
+        steps of an environment that it makes for this purpose, and takes processes if they are worth their overhead,
+        else "inline". Default "inline".
     num_workers : int, optional
         Number of threads or processes; by default the number of CPUs, at most num_envs.
     start_method : {"fork", "spawn"}
@@ -86,15 +89,8 @@ def make_python(
     makers, name = makers_of(env, num_envs, kwargs)
     if start_method not in START_METHODS:
         raise ConfigError(f"start_method must be one of {', '.join(map(repr, START_METHODS))}, got {start_method!r}")
-    chosen = min(len(makers), cpu_limit()) if num_workers is None else check_count("num_workers", num_workers)
-    chosen = min(chosen, len(makers), MOST_PROCESSES)
-    processes = None
-    if workers == "process":
-        timeout = check_timeout("step_timeout", options.pop("step_timeout", None))
-        processes = ProcessOptions(chosen, start_method, timeout)
-        is_async = batch_size not in (None, 0, len(makers))
-        chosen = min(len(makers), MOST_WAITING) if is_async else 1
-    count = 1 if workers == "inline" else chosen
+    count = min(len(makers), cpu_limit()) if num_workers is None else check_count("num_workers", num_workers)
+    count = min(count, len(makers), MOST_PROCESSES)
     try:
         source = EnvSource(
             makers,
@@ -102,13 +98,21 @@ def make_python(
             rebuilds=options.get("on_error") == "restart",
             has_frames=render_mode is not None,
             same_step=canonical_mode(options.get("autoreset_mode", "next_step")) == "same_step",
-            processes=processes,
         )
     except ConfigError:
         raise
     except Exception as error:
         raise EnvCreateError(name, 1, f"{type(error).__name__}: {error}") from error
-    own = {"source": source, "num_envs": len(makers), "batch_size": batch_size or 0, "num_threads": count}
+    if workers == "auto":
+        workers = choose(seconds_per_step(source), len(makers), min(count, cpu_limit()))
+    if workers == "process":
+        timeout = check_timeout("step_timeout", options.pop("step_timeout", None))
+        source.use_processes(ProcessOptions(count, start_method, timeout))
+        is_async = batch_size not in (None, 0, len(makers))
+        num_threads = min(len(makers), MOST_WAITING) if is_async else 1
+    else:
+        num_threads = 1 if workers == "inline" else count
+    own = {"source": source, "num_envs": len(makers), "batch_size": batch_size or 0, "num_threads": num_threads}
     entry = TaskEntry(name, "envpool.python.definition", "PythonEnv", None, None, None, own)
     try:
         spec, render = registry.resolve_entry(entry, env_type, options)

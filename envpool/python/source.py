@@ -50,8 +50,6 @@ class EnvSource:
         Whether the pool renders: then one more environment is made for a moment, to learn the size of a frame.
     same_step : bool
         Whether episodes are reset in their last step, so that infos before a reset are handed out with those after it.
-    processes : ProcessOptions, optional
-        How the environments are distributed among processes; by default they are in this process.
 
     Attributes
     ----------
@@ -61,6 +59,8 @@ class EnvSource:
         How their values travel.
     frame_size : (int, int) or None
         Height and width of a frame; None if the pool does not render.
+    processes : ProcessOptions or None
+        How the environments are distributed among processes; None if they live in this one.
     has_discounts : bool
         Whether the environments give a discount with each step, as those of dm_env do.
     error : BaseException or None
@@ -80,13 +80,12 @@ class EnvSource:
         rebuilds: bool,
         has_frames: bool,
         same_step: bool,
-        processes: ProcessOptions | None = None,
     ):
         self.makers = list(makers)
         self.name = name
         self.rebuilds = rebuilds
         self.same_step = same_step
-        self.processes = processes
+        self.processes: ProcessOptions | None = None
         self.error: BaseException | None = None
         self._live: Any = None
         self._first: Any = self.new_env(0)
@@ -98,8 +97,11 @@ class EnvSource:
         self.has_discounts = isinstance(self._first, DmEnv)
         self.render_fps = int(dict(getattr(self._first, "metadata", None) or {}).get("render_fps") or 30)
         self.frame_size = self._measure_frame() if has_frames else None
-        if processes is not None:  # a fork must not inherit it
-            self.close()
+
+    def use_processes(self, processes: ProcessOptions) -> None:
+        """Let the environments of a pool live in other processes, which must not inherit the first one."""
+        self.processes = processes
+        self.close()
 
     def new_env(self, index: int) -> Any:
         """Return a new environment with gymnasium's interface."""

@@ -67,7 +67,9 @@ class Supervisor:
                 raise RuntimeError(f"in worker process {index}: {self.arena.text(index)}")
 
     def look_after(self, index: int, quiet: float) -> bool:
-        """Replace a worker that has ended, or that has been quiet for too long; return whether it was replaced.
+        """Replace a worker that has ended, or that has been quiet for too long.
+
+        Return whether the time for its step begins anew: it was replaced, or it is still starting.
 
         Parameters
         ----------
@@ -81,6 +83,8 @@ class Supervisor:
             limit = self.source.processes.step_timeout
             if worker.has_ended():
                 self._replace(index, "the worker process of the environment has died")
+                return True
+            if self.arena.readiness(index) == 0:
                 return True
             if limit is None or quiet <= limit:
                 return False

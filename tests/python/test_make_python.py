@@ -1,5 +1,7 @@
 """Pools of Python environments equal gymnasium's SyncVectorEnv, in all modes, styles and spaces."""
 
+import copy
+import time
 from functools import partial
 
 import gymnasium
@@ -8,7 +10,8 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import envpool
-from envpool.errors import ActionError, ConfigError, EnvCreateError, EnvIdError, StateError
+from envpool.errors import ActionError, ConfigError, EnvCreateError, EnvIdError, StateError, UnknownTaskError
+from envpool.python.choice import choose, seconds_per_step
 from tests.support.python_envs import ACTIONS, SPACES, FaultyEnv, SpaceEnv, same
 
 MODES = {"next_step": AutoresetMode.NEXT_STEP, "same_step": AutoresetMode.SAME_STEP}
@@ -269,6 +272,48 @@ def test_errors_while_making():
     assert isinstance(caught.value.__cause__, OSError)
     with pytest.raises(EnvCreateError):
         envpool.make_python("NoSuchEnv-v0")
+
+
+def test_gymnasium_ids_without_a_native_version(caplog, monkeypatch):
+    task = "tests/Faulty-v0"
+    monkeypatch.setitem(gymnasium.registry, task, gymnasium.envs.registration.EnvSpec(task, entry_point=FaultyEnv))
+    with caplog.at_level("WARNING", "envpool"), envpool.make_gymnasium(task, num_envs=2, seed=1) as pool:
+        assert caplog.messages == [
+            "tests/Faulty-v0 has no native version: its Python environments are used, see docs/python_envs.md"
+        ]
+        assert np.array_equal(pool.reset()[0][1], gymnasium.make(task).reset(seed=2)[0])
+    with pytest.raises(UnknownTaskError, match="did you mean"):
+        envpool.make_gym("CartPoll-v1")
+    with pytest.raises(EnvCreateError, match="no_such_module"):
+        envpool.make_gym("no_such_module:Env-v0")
+
+
+class Waiting(SpaceEnv):
+    def step(self, action):
+        time.sleep(0.002)
+        return super().step(action)
+
+
+def test_auto():
+    with envpool.make_python(SpaceEnv, 2, workers="auto", num_workers=1) as pool:
+        assert type(pool.envs).__name__ == "Envs"  # one process cannot be faster
+    assert choose(1e-6, 16, 2) == "inline" and choose(1e-3, 16, 2) == "process" and choose(1e-3, 1, 1) == "inline"
+    with envpool.make_python(SpaceEnv, 4) as pool:
+        source = pool.spec.config.source
+    assert seconds_per_step(source) > 0
+    assert seconds_per_step(with_maker(source, Waiting)) > 0.002
+
+    class Failing(SpaceEnv):
+        def step(self, action):
+            raise OSError
+
+    assert seconds_per_step(with_maker(source, Failing)) == 0
+
+
+def with_maker(source, maker):
+    other = copy.copy(source)
+    other.makers = [maker]
+    return other
 
 
 def test_bad_actions():
