@@ -54,7 +54,11 @@ def make(task_id: str, env_type: str, **options: Any) -> EnvPool:
     """
     if task_id not in registry.tasks and is_known_to_gymnasium(task_id):
         _logger.warning("%s has no native version: its Python environments are used, see docs/python_envs.md", task_id)
-        made: EnvPool = import_module("envpool.python.make").make_python(task_id, env_type=env_type, **options)
+        num_threads = options.pop("num_threads", 0)
+        workers = {"num_workers": num_threads} if num_threads else {}
+        made: EnvPool = import_module("envpool.python.make").make_python(
+            task_id, env_type=env_type, **workers | options
+        )
         return made
     spec, render = registry.resolve(task_id, env_type, options)
     pool: EnvPool = (spec.pool_cls or pool_class(type(spec), spec.style))(spec, render)

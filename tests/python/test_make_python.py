@@ -277,7 +277,7 @@ def test_errors_while_making():
 def test_gymnasium_ids_without_a_native_version(caplog, monkeypatch):
     task = "tests/Faulty-v0"
     monkeypatch.setitem(gymnasium.registry, task, gymnasium.envs.registration.EnvSpec(task, entry_point=FaultyEnv))
-    with caplog.at_level("WARNING", "envpool"), envpool.make_gymnasium(task, num_envs=2, seed=1) as pool:
+    with caplog.at_level("WARNING", "envpool"), envpool.make_gymnasium(task, num_envs=2, seed=1, num_threads=1) as pool:
         assert caplog.messages == [
             "tests/Faulty-v0 has no native version: its Python environments are used, see docs/python_envs.md"
         ]
