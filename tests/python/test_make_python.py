@@ -205,11 +205,26 @@ def test_render():
 
 
 def test_rollout():
+    env = gymnasium.make("CartPole-v1")
+    first, _ = env.reset(seed=5)
+    rows = [first] + [env.step(k % 2)[0] for k in range(7)]
     with envpool.make_python("CartPole-v1", 4, seed=3) as pool:
         rollout = envpool.Rollout(pool, num_steps=8)
-        assert rollout is not None
-        env = gymnasium.make("CartPole-v1")
-        assert np.array_equal(pool.reset()[0][2], env.reset(seed=5)[0])
+        steps = iter(range(9))
+        data, _ = rollout.collect(lambda result: (np.full(4, next(steps) % 2), {}), rollout.reset())
+        assert np.array_equal(data.obs[:8, 2], rows)
+
+
+def test_xla():
+    import jax
+
+    env = gymnasium.make("CartPole-v1")
+    with envpool.make_python("CartPole-v1", 2, seed=1) as pool:
+        handle, _, _, step = pool.xla()
+        pool.reset()
+        env.reset(seed=2)
+        _, (obs, *_) = jax.jit(step)(handle, np.ones(2, np.int64))
+        assert np.array_equal(obs[1], env.step(1)[0])
 
 
 def test_call_and_attributes():
