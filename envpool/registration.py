@@ -6,6 +6,7 @@ class takes both.
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
@@ -23,6 +24,7 @@ register = registry.register
 make_spec = registry.make_spec
 list_all_envs = registry.list_all_envs
 
+_logger = logging.getLogger("envpool")
 _pool_classes: dict[tuple[type, str], type[EnvPool]] = {}
 
 
@@ -38,7 +40,8 @@ def make(task_id: str, env_type: Any = ..., **options: Any) -> Any:
     Parameters
     ----------
     task_id : str
-        Id of the task, one of ``list_all_envs()``.
+        Id of the task, one of ``list_all_envs()``; or any other id of gymnasium, of which a pool of Python environments
+        is made, as ``make_python(task_id, **options)`` does. A line in the log of ``"envpool"`` says so.
     env_type : {"gymnasium", "gym", "dm"}
         API style. "gym" returns what Gymnasium does, unless a ``gym`` package older than 0.26 is loaded.
     **options
@@ -70,8 +73,30 @@ def make(task_id: str, env_type: Any = ..., **options: Any) -> Any:
             "make() needs the argument env_type, one of 'gymnasium', 'gym' and 'dm', for example "
             f"envpool.make({task_id!r}, env_type='gymnasium')"
         )
+    if task_id not in registry.tasks and is_known_to_gymnasium(task_id):
+        _logger.warning("%s has no native version: its Python environments are used, see docs/python_envs.md", task_id)
+        num_threads = options.pop("num_threads", 0)
+        workers = {"num_workers": num_threads} if num_threads else {}
+        made: EnvPool = import_module("envpool.python.make").make_python(
+            task_id, env_type=env_type, **workers | options
+        )
+        return made
     spec, render = registry.resolve(task_id, env_type, options)
     return (spec.pool_cls or pool_class(type(spec), spec.style))(spec, render)
+
+
+def is_known_to_gymnasium(task_id: Any) -> bool:
+    """Return whether gymnasium has an environment of this id, other than those of this package."""
+    if not isinstance(task_id, str) or task_id.startswith("envpool/"):
+        return False
+    if ":" in task_id:  # "module:id", whose module registers the id when it is imported
+        return True
+    import gymnasium
+
+    try:
+        return gymnasium.spec(task_id).entry_point is not None
+    except (gymnasium.error.Error, ImportError):
+        return False
 
 
 def make_dm(task_id: str, **options: Unpack[Options]) -> DMEnvPool:
@@ -101,7 +126,7 @@ def pool_class(spec_cls: type[EnvSpec], style: str) -> type[EnvPool]:
     """
     key = (spec_cls, style)
     if key not in _pool_classes:
-        base = import_module(f"envpool.api.{style}").pool_base()
+        base: Any = spec_cls.definition.pool_base(import_module(f"envpool.api.{style}").pool_base())
         _pool_classes[key] = type(spec_cls.env.__name__ + base._suffix, (base,), {"__doc__": base.__doc__})
     return _pool_classes[key]
 

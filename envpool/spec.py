@@ -223,6 +223,9 @@ class EnvSpec:
 
     def make_observation_space(self, module: Any) -> Any:
         """Return the observation space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
+        own = self.definition.spaces(self.common_config)
+        if own is not None:
+            return own[0]
         letters = {k: field.letters for k, field in self.text_fields.items()}
         flat = {
             k.partition(":")[2] or k: spaces.to_space(v, module, letters.get(k))
@@ -233,6 +236,9 @@ class EnvSpec:
 
     def make_action_space(self, module: Any) -> Any:
         """Return the action space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
+        own = self.definition.spaces(self.common_config)
+        if own is not None:
+            return own[1]
         specs = self.action_array_spec
         if len(specs) == len(CORE_ACTION) + 1:
             return spaces.to_space(list(specs.values())[-1], module)

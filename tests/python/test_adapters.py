@@ -1,0 +1,179 @@
+"""Environments of old gym, dm_env and PettingZoo's parallel interface."""
+
+import importlib
+import sys
+
+import dm_env
+import gymnasium
+import numpy as np
+import pytest
+from dm_env import specs
+from gymnasium import spaces
+
+import envpool
+
+
+@pytest.fixture
+def gym():
+    """Return the old gym package; it is unloaded afterwards, since env_type "gym" asks whether it is loaded."""
+    yield importlib.import_module("gym")
+    for name in [name for name in sys.modules if name.split(".")[0] == "gym"]:
+        del sys.modules[name]
+
+
+def old_gym_class(gym):
+    class OldGym(gym.Env):
+        """A gym environment with results of the old lengths."""
+
+        observation_space = gym.spaces.Dict({"x": gym.spaces.Box(-1, 1, (2,), np.float32), "n": gym.spaces.Discrete(4)})
+        action_space = gym.spaces.MultiDiscrete([2, 3])
+
+        def seed(self, seed=None):
+            self.rng = np.random.default_rng(seed)
+
+        def reset(self):
+            self.count = 0
+            return {"x": self.rng.random(2).astype(np.float32), "n": 1}
+
+        def step(self, action):
+            self.count += 1
+            info = {"TimeLimit.truncated": True} if self.count == 3 and action[1] == 2 else {}
+            return {"x": np.full(2, self.count / 10, np.float32), "n": 2}, 0.5, self.count == 3, info
+
+        def render(self, mode="human"):
+            assert mode == "rgb_array"
+            return np.full((2, 3, 3), self.count, np.uint8)
+
+    return OldGym
+
+
+def test_old_gym(gym):
+    with envpool.make_python(old_gym_class(gym), 2, seed=6, render_mode="rgb_array") as pool:
+        assert isinstance(pool.observation_space, spaces.Dict) and pool.observation_space["n"] == spaces.Discrete(4)
+        obs, _ = pool.reset()
+        assert np.array_equal(obs["x"][1], np.random.default_rng(7).random(2).astype(np.float32))
+        for _ in range(3):
+            obs, reward, terminated, truncated, info = pool.step(np.array([[0, 0], [1, 2]]))
+        assert reward.tolist() == [0.5, 0.5] and obs["n"].tolist() == [2, 2]
+        assert terminated.tolist() == [True, False] and truncated.tolist() == [False, True]
+        assert info["TimeLimit.truncated"].tolist() == [False, True]
+        assert (pool.render([1]) == 3).all()
+
+
+def test_class_of_no_library():
+    class Plain:
+        observation_space = spaces.Discrete(9)
+        action_space = spaces.Discrete(2)
+
+        def reset(self, seed=None):
+            self.last = 0 if seed is None else seed
+            return self.last % 9
+
+        def step(self, action):
+            return int(action), 1.0, False, False, {}
+
+    with envpool.make_python(Plain, 2, seed=3) as pool:
+        assert pool.reset()[0].tolist() == [3, 4]
+        assert pool.step(np.array([0, 1]))[0].tolist() == [0, 1]
+
+
+class Dm(dm_env.Environment):
+    def __init__(self, last_discount=0.0):
+        self.last_discount = last_discount
+
+    def observation_spec(self):
+        return {"position": specs.BoundedArray((2,), np.float64, -1, 1), "flag": specs.Array((), np.bool_)}
+
+    def action_spec(self):
+        return specs.BoundedArray((1,), np.float32, -2, 2)
+
+    def _obs(self):
+        return {"position": np.full(2, self.count / 4), "flag": np.bool_(self.count % 2)}
+
+    def reset(self):
+        self.count = 0
+        return dm_env.restart(self._obs())
+
+    def step(self, action):
+        self.count += 1
+        if self.count == 3:
+            return dm_env.TimeStep(dm_env.StepType.LAST, float(action[0]), self.last_discount, self._obs())
+        return dm_env.transition(float(action[0]), self._obs(), 0.75)
+
+
+@pytest.mark.parametrize("workers", ["inline", "process"])
+def test_dm_env(workers):
+    with envpool.make_python([Dm, lambda: Dm(1.0)], env_type="dm", workers=workers) as pool:
+        assert pool.reset().observation.position.shape == (2, 2)
+        step = pool.step(np.array([[0.5], [1]], np.float32))
+        assert step.reward.tolist() == [0.5, 1] and step.discount.tolist() == [0.75, 0.75]
+        assert step.observation.flag.tolist() == [True, True]
+        pool.step(np.zeros((2, 1), np.float32))
+        step = pool.step(np.zeros((2, 1), np.float32))
+        assert step.step_type.tolist() == [2, 2]
+    with envpool.make_python([Dm, lambda: Dm(1.0)], workers=workers) as pool:
+        pool.reset()
+        for _ in range(3):
+            *_, terminated, truncated, _ = pool.step(np.zeros((2, 1), np.float32))
+        assert terminated.tolist() == [True, False] and truncated.tolist() == [False, True]
+
+
+class Duel:
+    """A parallel environment in the form of PettingZoo: agent "b" leaves after two steps, "a" after four."""
+
+    possible_agents = ("a", "b")
+
+    def __init__(self, sizes=(3, 3)):
+        self.sizes = dict(zip(self.possible_agents, sizes, strict=True))
+
+    def observation_space(self, agent):
+        return spaces.Box(-9, 9, (self.sizes[agent],), np.float32)
+
+    def action_space(self, agent):
+        return spaces.Discrete(5)
+
+    def _obs(self):
+        return {a: np.full(self.sizes[a], self.count, np.float32) for a in self.agents}
+
+    def reset(self, seed=None, options=None):
+        self.agents, self.count = ["a", "b"], 0
+        return self._obs(), {a: {} for a in self.agents}
+
+    def step(self, actions):
+        assert sorted(actions) == self.agents
+        self.count += 1
+        obs, rewards = self._obs(), {a: float(actions[a]) for a in self.agents}
+        ended = {a: self.count == {"a": 4, "b": 2}[a] for a in self.agents}
+        out = obs, rewards, dict(ended), dict.fromkeys(self.agents, False), {a: {} for a in self.agents}
+        self.agents = [a for a in self.agents if not ended[a]]
+        return out
+
+
+@pytest.mark.parametrize("workers", ["inline", "process"])
+def test_parallel(workers):
+    with envpool.make_python(Duel, 2, workers=workers) as pool:
+        assert pool.observation_space.shape == (2, 3)
+        obs, info = pool.reset()
+        assert obs.shape == (2, 2, 3) and info["agent_mask"].all()
+        actions = np.array([[1, 2], [3, 4]])
+        _, reward, terminated, _, info = pool.step(actions)
+        assert reward.tolist() == [3, 7] and info["agent_reward"].tolist() == [[1, 2], [3, 4]]
+        pool.step(actions)
+        obs, reward, terminated, _, info = pool.step(actions)
+        assert info["agent_mask"].tolist() == [[True, False]] * 2 and reward.tolist() == [1, 3]
+        assert obs[0].tolist() == [[3, 3, 3], [0, 0, 0]] and not terminated.any()
+        *_, terminated, truncated, _ = pool.step(actions)
+        assert terminated.all() and not truncated.any()
+
+
+def test_parallel_with_different_spaces():
+    with envpool.make_python(lambda: Duel((2, 3)), 2) as pool:
+        assert pool.reset()[0]["b"].shape == (2, 3)
+        _, reward, *_ = pool.step({"a": np.array([1, 2]), "b": np.array([0, 1])})
+        assert reward.tolist() == [1, 3]
+
+
+def test_gymnasium_is_not_wrapped():
+    with envpool.make_python("CartPole-v1", 1) as pool:
+        pool.reset()
+        assert type(pool.get_attr("unwrapped")[0]) is type(gymnasium.make("CartPole-v1").unwrapped)
