@@ -31,10 +31,11 @@ OWN = {
         "success_rate": [0.1, 0.5, 1.0],
     },
     "Taxi-v4": {"rainy_probability": [0.1, 0.5, 1.0]},
+    "ApplePicker-v0": {"num_objects": [1, 20, 300], "default_reward": [0.0, -0.1, 0.3]},
 }
 OPTIONS = {"Taxi-v4": {"is_rainy": True}}
 #: Tasks with frames that depend on parameters.
-DRAWN = ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1", "FrozenLake-v1"]
+DRAWN = ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1", "FrozenLake-v1", "ApplePicker-v0"]
 
 
 @pytest.mark.parametrize("task_id", OWN)
@@ -246,6 +247,7 @@ DOCUMENTED = {
     "FrozenLake": "FrozenLake-v1",
     "Taxi": "Taxi-v4",
     "NChain": "NChain-v0",
+    "ApplePicker": "ApplePicker-v0",
 }
 
 
