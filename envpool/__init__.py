@@ -24,17 +24,19 @@ __all__ = [
     "make_dm",
     "make_gym",
     "make_gymnasium",
+    "make_python",
     "make_spec",
     "register",
 ]
 
-#: Modules of the classes that are imported on first use, since they import NumPy.
+#: Modules of the classes and functions that are imported on first use, since they import NumPy.
 _LAZY = {
     "EnvSpec": "envpool.spec",
     "EnvPool": "envpool.pool",
     "GymnasiumEnvPool": "envpool.api.gymnasium",
     "DMEnvPool": "envpool.api.dm",
     "Rollout": "envpool.rollout.rollout",
+    "make_python": "envpool.python.make",
 }
 
 

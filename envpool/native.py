@@ -115,6 +115,24 @@ class EnvDefinition(Protocol):
         return None
 
     @staticmethod
+    def spaces(config: Any) -> tuple[Any, Any] | None:
+        """Return gymnasium's observation and action space of one environment.
+
+        The default, None, stands for the spaces that follow from the field tables.
+
+        Parameters
+        ----------
+        config : namedtuple
+            The validated options of the task.
+        """
+        return None
+
+    @staticmethod
+    def pool_base(base: Any) -> Any:
+        """Return the base class of the pools of this environment; the default is `base`, that of their API style."""
+        return base
+
+    @staticmethod
     def render_fps(config: Any) -> int:
         """Return the frame rate at which the environment is shown at its natural speed, in frames per second.
 

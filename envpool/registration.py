@@ -81,7 +81,7 @@ def pool_class(spec_cls: type[EnvSpec], style: str) -> type[EnvPool]:
     """
     key = (spec_cls, style)
     if key not in _pool_classes:
-        base = import_module(f"envpool.api.{style}").pool_base()
+        base: Any = spec_cls.definition.pool_base(import_module(f"envpool.api.{style}").pool_base())
         _pool_classes[key] = type(spec_cls.env.__name__ + base._suffix, (base,), {"__doc__": base.__doc__})
     return _pool_classes[key]
 

@@ -182,7 +182,12 @@ class EnvRegistry:
         UnknownTaskError, TypeError, ConfigError, ImportError
             See ``make``.
         """
-        entry = self.find(task_id)
+        return self.resolve_entry(self.find(task_id), env_type, options)
+
+    def resolve_entry(
+        self, entry: TaskEntry, env_type: str, options: Mapping[str, Any]
+    ) -> tuple[EnvSpec, RenderOptions | None]:
+        """Return what `resolve` returns, for a row that need not be in the task table."""
         if env_type not in ENV_TYPES:
             raise ConfigError(f"env_type should be one of 'dm', 'gym', or 'gymnasium', got {env_type!r}")
         gym_api = options.get("gym_api", "auto")

@@ -203,6 +203,9 @@ class EnvSpec:
 
     def make_observation_space(self, module: Any) -> Any:
         """Return the observation space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
+        own = self.definition.spaces(self.common_config)
+        if own is not None:
+            return own[0]
         flat = {
             k.partition(":")[2] or k: spaces.to_space(v, module)
             for k, v in self.state_array_spec.items()
@@ -212,6 +215,9 @@ class EnvSpec:
 
     def make_action_space(self, module: Any) -> Any:
         """Return the action space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
+        own = self.definition.spaces(self.common_config)
+        if own is not None:
+            return own[1]
         specs = self.action_array_spec
         if len(specs) == len(CORE_ACTION) + 1:
             return spaces.to_space(list(specs.values())[-1], module)

@@ -8,7 +8,7 @@ from envpool.env cimport (
 )
 
 cdef enum:
-    TEXT_SIZE = 512             # bytes of the buffers for an env's texts
+    TEXT_SIZE = 4096            # bytes of the buffers for an env's texts, which may be tracebacks
 
 cdef struct CreateFailure:      # why create() failed
     int status

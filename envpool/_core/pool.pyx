@@ -100,8 +100,8 @@ cdef class Pool:
         self.batches = Batches(guard, store, FailureReports(restarts), self.statistics)
         self.partial = PartialBatches(guard, self.batches)
         self.frames = FrameRenderer(guard, self.partial)
-        self.reset_template = ResultTemplate(reset_nest, store.names, style.add_errors)
-        self.step_template = ResultTemplate(step_nest, store.names, style.add_errors)
+        self.reset_template = ResultTemplate(reset_nest, store.names, style.add_errors, style.finish)
+        self.step_template = ResultTemplate(step_nest, store.names, style.add_errors, style.finish)
         self.step_nest = step_nest
         self.capsule = capsule
         self.orphan = Orphan(capsule) if step_timeout else None

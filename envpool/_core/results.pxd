@@ -29,6 +29,7 @@ cdef class ResultTemplate:
     cdef Node* nodes            # the first one is the root
     cdef list objects           # what the nodes refer to
     cdef object add_errors      # see Style.add_errors; None if results have no place for the texts of failed envs
+    cdef object finish          # see Style.finish; None if everything that a result contains is in the block
 
     cdef int compile(self, int at, nest, list names) except -1
     cdef set indices(self)

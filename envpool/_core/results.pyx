@@ -77,10 +77,12 @@ cdef class ResultTemplate:
         Names of the arrays that build() receives, in order.
     add_errors : callable, optional
         Adds the texts of failed envs to a result, see ``Style.add_errors``. By default they are dropped.
+    finish : callable, optional
+        Completes a result by what is not in the block, see ``Style.finish``.
     """
 
-    def __init__(self, nest, names, add_errors=None):
-        self.nest, self.add_errors = nest, add_errors
+    def __init__(self, nest, names, add_errors=None, finish=None):
+        self.nest, self.add_errors, self.finish = nest, add_errors, finish
         self.objects = []
         self.nodes = <Node*>calloc(count_nodes(nest), sizeof(Node))
         if self.nodes == NULL:
@@ -139,7 +141,8 @@ cdef class ResultTemplate:
 
     cdef object build(self, list arrays, int entries):
         """Returns the nest with the arrays in place of their names; `entries` is a result of Statistics.record()."""
-        return fill(self.nodes, PySequence_Fast_ITEMS(arrays), entries)
+        result = fill(self.nodes, PySequence_Fast_ITEMS(arrays), entries)
+        return result if self.finish is None else self.finish(result, arrays)
 
     cdef object build_failed(self, list arrays, int entries, dict errors, int64_t n):
         """Returns the nest of a batch with n rows, of which some failed: `errors` has their texts by row."""

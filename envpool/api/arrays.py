@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from envpool.api import tree
 from envpool.api.style import Style, set_spaces
 from envpool.pool import EnvPool
 
@@ -18,7 +17,7 @@ class ArraysStyle(Style):
 
         step() has six items: obs, reward, terminated, truncated, which rows ended an episode, and its length.
         """
-        obs = tree.observation(names)
+        obs = self.observation(names)
         return (obs,), (obs, "reward", "terminated", "truncated", "final:mask", "final:elapsed_step")
 
     def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:

@@ -33,7 +33,7 @@ class DMStyle(Style):
             )
         for entry in self.entries:
             state[entry] = {part: f"{entry}:{part}" for part in PARTS}
-        for name, rows in self.finished(tree.observation(names, "final:" if self.is_same_step else "")).items():
+        for name, rows in self.finished(self.observation(names, "final:" if self.is_same_step else "")).items():
             state[name] = RowsOf(rows.mask, named(name, rows.nest))
         if self.spec.config.on_error == "restart":
             observation = named("State", state | {"error": ""})

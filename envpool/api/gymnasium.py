@@ -21,7 +21,7 @@ class GymnasiumStyle(Style):
         nest = tree.env_ids() | tree.info(names) | {"elapsed_step": "elapsed_step"}
         if self.is_same_step:
             nest |= {
-                "final_obs": tree.observation(names, "final:"),
+                "final_obs": self.observation(names, "final:"),
                 "_final_obs": "final:mask",
                 "final_info": tree.info(names, "final:") | {"elapsed_step": "final:elapsed_step"},
                 "_final_info": "final:mask",
@@ -30,8 +30,8 @@ class GymnasiumStyle(Style):
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return the nests of reset() and step(); see `Style.forms`."""
-        obs, info = tree.observation(names), self.info(names)
-        finished = self.finished(tree.observation(names, "final:") if self.is_same_step else obs)
+        obs, info = self.observation(names), self.info(names)
+        finished = self.finished(self.observation(names, "final:") if self.is_same_step else obs)
         return (obs, info), (obs, "reward", "terminated", "truncated", info | self.ended() | finished)
 
     def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from envpool._core.results import RowsOf
 from envpool._core.statistics import Statistics
+from envpool.api import tree
 from envpool.spec import EnvSpec
 from envpool.statistics import PARTS, entries_of
 
@@ -36,6 +37,9 @@ class Style:
     """
 
     optional: tuple[str, ...] = ()
+    #: Completes a result by what is not in the arrays of a batch: ``finish(result, arrays)``, with the arrays in the
+    #: order of the names that `forms` got, returns the result. None if there is nothing to add.
+    finish: ClassVar[Callable[..., Any] | None] = None
 
     def __init__(self, spec: EnvSpec):
         self.spec = spec
@@ -58,6 +62,10 @@ class Style:
             Two nests of tuples and dicts: the result of reset(), and the result of step().
         """
         raise NotImplementedError
+
+    def observation(self, names: Sequence[str], prefix: str = "") -> Any:
+        """Return the nest of the observation arrays; ``prefix="final:"`` for those of ended episodes."""
+        return tree.observation(names, prefix)
 
     def ended(self) -> dict[str, Any]:
         """Return the entries of info in a step that ends an episode, in the form of gymnasium's statistics."""

@@ -20,10 +20,10 @@ class VectorStyle(Style):
         episodes that have ended with auto-reset mode "same_step", and () with other modes, and the entries of info with
         the statistics of what has ended.
         """
-        obs, info = tree.observation(names), tree.info(names)
+        obs, info = self.observation(names), tree.info(names)
         final: tuple[Any, ...] = ()
         if self.is_same_step:
-            final = (tree.observation(names, "final:"), tree.info(names, "final:"), "final:mask")
+            final = (self.observation(names, "final:"), tree.info(names, "final:"), "final:mask")
         return (obs, info), (obs, "reward", "terminated", "truncated", info, final, self.ended())
 
     def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:

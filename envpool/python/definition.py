@@ -1,0 +1,38 @@
+"""The environment definition of Python environments, which `envpool.make_python` makes pools of."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import envpool.python.envs as envs
+from envpool.errors import ConfigError
+from envpool.native import EnvDefinition
+from envpool.python.pool import python_pool
+
+
+class PythonEnv(EnvDefinition):
+    """Environments that are Python objects; the option `source` is an `envpool.python.source.EnvSource`."""
+
+    options: ClassVar = {"source": None}
+
+    @staticmethod
+    def build(config: Any) -> Any:
+        """Return the capsule of the environments."""
+        if config.source is None:
+            raise ConfigError("a task of Python environments cannot be made by its id: use envpool.make_python")
+        return envs.build(config.source)
+
+    @staticmethod
+    def spaces(config: Any) -> tuple[Any, Any]:
+        """Return the spaces of one environment, those that it has itself."""
+        return config.source.observation_space, config.source.action_space
+
+    @staticmethod
+    def pool_base(base: type) -> type:
+        """Return the pool class of an API style with the methods and results of Python environments."""
+        return python_pool(base)
+
+    @staticmethod
+    def render_fps(config: Any) -> int:
+        """Return the frame rate that the metadata of the environment names."""
+        return int(config.source.render_fps)

@@ -1,0 +1,409 @@
+"""The env definition whose environments are Python objects in this process: every function takes the GIL.
+
+`Envs` holds the environments of one pool. What their last step returned stays there until the next one: observations as
+arrays, to which `source` points so that rows are copied without the GIL, and infos and objects until the batch is
+handed out. An env belongs to the thread that steps it, as in every env definition.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.exc cimport PyErr_SetInterrupt
+from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
+from libc.stddef cimport size_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset, strncpy
+
+from envpool.env cimport (
+    ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_env_init, envpool_frames, envpool_rows, envpool_seeds,
+    envpool_setup,
+)
+from envpool.scaffold cimport envpool_config_bytes, envpool_template
+
+from envpool.native import define
+from envpool.python.access import get_attribute, set_attribute
+from envpool.python.faults import failure_of, restart_seed
+
+cdef extern from "numpy/arrayobject.h":
+    object PyArray_Scalar(void* data, cnp.dtype descr, object base)
+
+cnp.import_array()
+
+cdef struct Config:
+    PyObject* source            # the EnvSource; the capsule keeps it
+
+cdef struct State:
+    PyObject* envs              # an Envs
+    void** source               # (num_envs, num_fields): the value of each field; NULL before the first reset
+    int64_t* row_bytes          # (num_fields)
+    int32_t num_fields
+
+
+cdef class Envs:
+    """The environments of one pool.
+
+    Parameters
+    ----------
+    source : envpool.python.source.EnvSource
+        Makes environments, and knows their spaces.
+    num_envs : int
+        Number of environments.
+    """
+
+    cdef readonly object source
+    cdef readonly list envs
+    cdef State state
+    cdef int32_t num_envs
+    cdef list kept              # (num_envs, num_fields): the arrays that State.source points to
+    cdef int64_t* scalars       # (num_envs, num_fields): values of fields that are one integer
+    cdef list fields            # dtype, shape and path of each field
+    cdef cnp.dtype single       # dtype of an observation that is one array; None if it is none
+    cdef tuple action_leaves
+    cdef list objects           # leaves that are carried as objects
+    cdef list seeds             # by env: the seed for its next reset, or None
+    cdef list last_seeds        # by env: the seed that it got last
+    cdef list infos             # by env: the info of its last step, None if it was empty
+    cdef list final_infos       # by env: the info before its last reset
+    cdef list carried           # by env: its object leaves, None if it failed
+    cdef list final_carried
+    cdef list texts             # by env: texts of its last failures by code
+    cdef uint8_t[::1] broken    # by env: nonzero: it is rebuilt before its next reset
+    cdef int32_t[::1] restarts  # by env: how often it was rebuilt
+    cdef int32_t last_code
+    cdef bint rebuilds, has_infos, has_discounts
+
+    def __init__(self, source, int32_t num_envs):
+        layout, count = source.observations, len(source.observations.fields())
+        self.source, self.num_envs = source, num_envs
+        self.fields = [(leaf.space.dtype, leaf.space.shape, leaf.path) for leaf in layout.arrays]
+        self.single = layout.leaves[0].space.dtype if layout.is_single and self.fields else None
+        self.objects = [leaf.path for leaf in layout.objects]
+        self.action_leaves = tuple((leaf.space.dtype, leaf.space.shape) for leaf in source.actions.leaves)
+        self.rebuilds = source.rebuilds
+        self.has_discounts = source.has_discounts
+        self.kept = [None] * (num_envs * count)
+        self.seeds, self.last_seeds = [None] * num_envs, [0] * num_envs
+        self.infos, self.final_infos = [None] * num_envs, [None] * num_envs
+        self.carried, self.final_carried = [None] * num_envs, [None] * num_envs
+        self.texts = [{} for _ in range(num_envs)]
+        self.broken, self.restarts = np.zeros(num_envs, np.uint8), np.zeros(num_envs, np.int32)
+        self.state.num_fields = <int32_t>count
+        self.state.source = <void**>calloc(num_envs * count, sizeof(void*))
+        self.state.row_bytes = <int64_t*>calloc(count, sizeof(int64_t))
+        self.scalars = <int64_t*>calloc(num_envs * count, sizeof(int64_t))
+        if self.state.source == NULL or self.state.row_bytes == NULL or self.scalars == NULL:
+            raise MemoryError
+        for k, field in enumerate(layout.fields()):
+            self.state.row_bytes[<int>k] = np.dtype(field.dtype).itemsize * int(np.prod(field.shape, dtype=np.int64))
+        self.envs = source.open(num_envs)
+
+    def __dealloc__(self):
+        free(self.state.source)
+        free(self.state.row_bytes)
+        free(self.scalars)
+
+    cdef void close(self) noexcept:
+        """Closes the envs, and gives back the reference that the pool has."""
+        for env in self.envs:
+            self.source.close_env(env)
+        self.envs.clear()
+        Py_DECREF(self)
+
+    cdef void seed(self, const envpool_seeds* s) noexcept:
+        cdef int32_t i
+        for i in range(s.n):
+            self.seeds[s.ids[i]] = int(s.seeds[i])
+
+    # ---- one step ----------------------------------------------------------------------------------------------------
+
+    cdef int step(self, const envpool_batch* b) noexcept:
+        """Steps or resets the envs of a batch; nonzero if any failed."""
+        cdef int32_t i
+        cdef int failed = 0
+        for i in range(b.n):
+            try:
+                if b.reset[i]:
+                    self.reset_env(b.ids[i])
+                else:
+                    self.step_env(b, i, b.ids[i])
+            except BaseException as error:
+                b.errors[i] = self.fail(b.ids[i], error)
+                failed = 1
+        return failed
+
+    cdef int reset_env(self, int32_t id) except -1:
+        cdef bint is_fresh = self.broken[id]
+        self.final_infos[id], self.final_carried[id] = self.infos[id], self.carried[id]
+        self.infos[id] = None
+        if is_fresh:
+            self.rebuild(id)
+        env, seed = self.envs[id], self.seeds[id]
+        if seed is None and is_fresh:
+            seed = restart_seed(self.last_seeds[id], self.restarts[id])
+        if seed is None:
+            out = env.reset()
+        else:
+            out = env.reset(seed=seed)
+            self.last_seeds[id], self.seeds[id] = seed, None
+        obs, info = out
+        self.keep(id, obs, info)
+        return 0
+
+    cdef int step_env(self, const envpool_batch* b, int32_t i, int32_t id) except -1:
+        env = self.envs[id]
+        obs, reward, terminated, truncated, info = env.step(self.action(b, id))
+        b.reward[i] = reward
+        b.terminated[i] = bool(terminated)
+        b.truncated[i] = bool(truncated)
+        if self.has_discounts and b.discount != NULL:
+            b.discount[i] = env.discount
+        self.keep(id, obs, info)
+        return 0
+
+    cdef object action(self, const envpool_batch* b, int32_t id):
+        """Returns the action of an env: a fresh value of its action space."""
+        cdef int k
+        if self.source.actions.is_single:
+            return self.action_leaf(b, id, 0)
+        leaves = iter([self.action_leaf(b, id, k) for k in range(len(self.action_leaves))])
+        return self.source.actions.nest(lambda leaf: next(leaves))
+
+    cdef object action_leaf(self, const envpool_batch* b, int32_t id, int k):
+        cdef cnp.ndarray out
+        cdef int64_t size
+        dtype, shape = self.action_leaves[k]
+        if not shape:
+            return PyArray_Scalar(<char*>b.actions[k] + id * <int64_t>dtype.itemsize, dtype, None)
+        out = np.empty(shape, dtype)
+        size = cnp.PyArray_NBYTES(out)
+        memcpy(cnp.PyArray_DATA(out), <const char*>b.actions[k] + id * size, size)
+        return out
+
+    cdef int keep(self, int32_t id, object obs, object info) except -1:
+        """Keeps what a step or a reset returned."""
+        cdef int32_t k
+        if self.single is not None:
+            self.keep_field(id, 0, obs)
+        else:
+            for k in range(len(self.fields)):
+                value = obs
+                for key in self.fields[k][2]:
+                    value = value[key]
+                self.keep_field(id, k, value)
+        if self.objects:
+            carried = []
+            for path in self.objects:
+                value = obs
+                for key in path:
+                    value = value[key]
+                carried.append(value)
+            self.carried[id] = carried
+        if info:
+            self.infos[id] = info
+            self.has_infos = True
+        else:
+            self.infos[id] = None
+        return 0
+
+    cdef int keep_field(self, int32_t id, int32_t k, object value) except -1:
+        cdef int64_t at = <int64_t>id * self.state.num_fields + k
+        cdef cnp.ndarray array
+        dtype, shape, path = self.fields[k]
+        if (cnp.PyArray_CheckExact(value) and (<cnp.ndarray>value).dtype is dtype
+                and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>value)):
+            array = <cnp.ndarray>value
+        elif not shape and isinstance(value, (int, np.int64)) and dtype.num == cnp.NPY_INT64:
+            self.scalars[at] = value
+            self.state.source[at] = &self.scalars[at]
+            return 0
+        else:
+            array = np.asarray(value, dtype, order="C")
+        if array.ndim != len(shape) or (shape and (<object>array).shape != shape):
+            raise ValueError(
+                f"the observation{' at ' + repr(path) if path else ''} has shape {(<object>array).shape}, but the "
+                f"observation space says {shape}"
+            )
+        self.kept[at] = array
+        self.state.source[at] = cnp.PyArray_DATA(array)
+        return 0
+
+    # ---- failures ----------------------------------------------------------------------------------------------------
+
+    cdef int32_t fail(self, int32_t id, object error) noexcept:
+        """Notes that a step or a reset failed and returns the code of the failure."""
+        self.infos[id] = self.carried[id] = None
+        self.broken[id] = self.rebuilds
+        return self.note(id, error)
+
+    cdef int32_t note(self, int32_t id, object error) noexcept:
+        """Keeps the text of a failure and returns its code."""
+        self.last_code = self.last_code % INT32_MAX + 1
+        texts = self.texts[id]
+        if len(texts) > 1:      # of rows that were dropped
+            texts.clear()
+        texts[self.last_code] = failure_of(error)
+        if isinstance(error, KeyboardInterrupt):
+            PyErr_SetInterrupt()
+        return self.last_code
+
+    cdef void write_text(self, int32_t id, int32_t code, char* text, size_t size) noexcept:
+        found = self.texts[id].pop(code, "the environment failed").encode()
+        strncpy(text, found[-(<Py_ssize_t>size - 1):], size - 1)
+
+    cdef int draw(self, const envpool_frames* f) noexcept:
+        """Draws the frames of envs; nonzero if any could not be drawn."""
+        cdef cnp.ndarray frame
+        cdef int64_t size = <int64_t>f.height * f.width * 3
+        cdef int32_t i
+        cdef int failed = 0
+        for i in range(f.n):
+            try:
+                frame = self.source.frame_of(self.envs[f.ids[i]], f.height, f.width)
+                memcpy(f.pixels + i * size, cnp.PyArray_DATA(frame), size)
+            except BaseException as error:
+                f.errors[i] = self.note(f.ids[i], error)
+                failed = 1
+        return failed
+
+    cdef int rebuild(self, int32_t id) except -1:
+        """Replaces an env that failed; it stays broken if that fails as well."""
+        old, self.envs[id] = self.envs[id], None
+        self.restarts[id] += 1
+        self.source.close_env(old)
+        self.envs[id] = self.source.new_env(id)
+        self.broken[id] = False
+        return 0
+
+    # ---- access ------------------------------------------------------------------------------------------------------
+
+    def call(self, ids, name, args, kwargs):
+        """Call a method of idle envs, or read an attribute that is not callable; one result per env."""
+        found = self.get_attr(ids, name)
+        return [value(*args, **kwargs) if callable(value) else value for value in found]
+
+    def get_attr(self, ids, name):
+        """Return an attribute of idle envs, one value per env."""
+        return [get_attribute(self.envs[id], name) for id in ids]
+
+    def set_attr(self, ids, name, values):
+        """Set an attribute of idle envs; `values` has one value per env."""
+        for id, value in zip(ids, values, strict=True):
+            set_attribute(self.envs[id], name, value)
+
+    # ---- handing out -------------------------------------------------------------------------------------------------
+
+    @property
+    def has_extras(self):
+        """Whether any env has had an info, or carries objects, so that `extras` must be asked."""
+        return self.has_infos or self.objects
+
+    def extras(self, ids, bint of_final):
+        """Return the infos and the object leaves of envs whose rows are handed out.
+
+        Parameters
+        ----------
+        ids : numpy.ndarray
+            int32 (B,) ids.
+        of_final : bool
+            If True, those before the last reset of each env.
+
+        Returns
+        -------
+        infos, carried : list
+            (B,) each: a dict or None, and a list of objects or None.
+        """
+        infos, carried = (self.final_infos, self.final_carried) if of_final else (self.infos, self.carried)
+        where = ids.tolist()
+        return [infos[id] for id in where], [carried[id] for id in where]
+
+
+# ---- the functions of the definition ---------------------------------------------------------------------------------
+
+cdef int open_envs(const envpool_setup* setup, void** state) noexcept:
+    source = <object>(<const Config*>setup.config).source
+    try:
+        envs = Envs(source, setup.num_envs)
+        source.opened(envs)
+    except MemoryError:
+        return ENVPOOL_NO_MEMORY
+    except BaseException as error:
+        source.error = error
+        text = failure_of(error).encode()[-(setup.text_size - 1):]
+        strncpy(setup.text, text, setup.text_size - 1)
+        return 1
+    (<Envs>envs).state.envs = <PyObject*>envs
+    Py_INCREF(envs)
+    state[0] = &(<Envs>envs).state
+    return 0
+
+
+cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
+    with gil:
+        return open_envs(setup, state)
+
+
+cdef void destroy(void* state) noexcept nogil:
+    with gil:
+        (<Envs>(<State*>state).envs).close()
+
+
+cdef int seed_many(void* state, const envpool_seeds* s) noexcept nogil:
+    with gil:
+        (<Envs>(<State*>state).envs).seed(s)
+    return 0
+
+
+cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
+    with gil:
+        return (<Envs>(<State*>state).envs).step(b)
+
+
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
+    cdef const State* s = <const State*>state
+    cdef int32_t i, f
+    cdef int64_t size
+    cdef const void* value
+    for f in range(s.num_fields):
+        size = s.row_bytes[f]
+        for i in range(rows.n):
+            value = s.source[<int64_t>rows.ids[i] * s.num_fields + f]
+            if value != NULL:
+                memcpy(<char*>rows.fields[f] + (rows.row0 + i) * size, value, size)
+            else:
+                memset(<char*>rows.fields[f] + (rows.row0 + i) * size, 0, size)
+
+
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    with gil:
+        return (<Envs>(<State*>state).envs).draw(f)
+
+
+cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
+    with gil:
+        (<Envs>(<State*>state).envs).write_text(id, code, text, size)
+
+
+cdef envpool_env ENV_DEF
+envpool_env_init(&ENV_DEF, "Python")
+ENV_DEF.create = create
+ENV_DEF.destroy = destroy
+ENV_DEF.seed_many = seed_many
+ENV_DEF.step_many = step_many
+ENV_DEF.write_many = write_many
+ENV_DEF.error_text = error_text
+
+cdef envpool_env WITH_FRAMES = ENV_DEF
+WITH_FRAMES.render_many = render_many
+WITH_FRAMES.frame_height = WITH_FRAMES.frame_width = 1
+
+
+def build(source):
+    """Return the capsule of the environments of an `EnvSource`."""
+    cdef Config c
+    c.source = <PyObject*>source
+    template = envpool_template(&ENV_DEF if source.frame_size is None else &WITH_FRAMES)
+    return define(
+        template, source.observations.fields(), source.actions.fields(), envpool_config_bytes(&c, sizeof(c)),
+        name=source.name, keep=source, frame_size=source.frame_size,
+    )

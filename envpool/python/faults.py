@@ -1,0 +1,23 @@
+"""What users learn of a Python environment that failed, and the seeds of its successor."""
+
+from __future__ import annotations
+
+import traceback
+
+import numpy as np
+
+#: Longest text of a failure, in characters: the pool's buffer for texts, with room for characters of several bytes.
+LONGEST = 3500
+
+
+def failure_of(error: BaseException) -> str:
+    """Return the traceback of an exception without a final newline; the middle of a long one is left out."""
+    text = "".join(traceback.format_exception(error)).rstrip()
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST // 4]}\n[...]\n{text[-3 * LONGEST // 4 :]}"
+
+
+def restart_seed(seed: int, restarts: int) -> int:
+    """Return the seed of an environment that was rebuilt: it follows from its last seed, so that runs repeat."""
+    return int(np.random.SeedSequence([seed, restarts]).generate_state(1)[0] & 0x7FFFFFFF)

@@ -1,0 +1,69 @@
+"""Infos of single environments as entries of a batch, in the form that gymnasium's vector environments have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+NUMBERS = (bool, int, float, np.number, np.bool_)
+
+
+def batch_infos(count: int, rows: Sequence[int], infos: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the infos of some rows as arrays with one entry per row of the batch.
+
+    Parameters
+    ----------
+    count : int
+        Number of rows of the batch.
+    rows : sequence of int
+        The rows that have an info.
+    infos : sequence of dict
+        Their infos.
+
+    Returns
+    -------
+    dict
+        For every key an array ``key`` (count, ...) and a mask ``_key``, bool (count,). Numbers and numeric arrays of
+        one shape become an array of their dtype, zero where the mask is False; a dict becomes a nested dict; all else
+        becomes an object array, None where the mask is False.
+    """
+    columns: dict[str, tuple[list[int], list[Any]]] = {}
+    for row, info in zip(rows, infos, strict=True):
+        for key, value in info.items():
+            found = columns.setdefault(key, ([], []))
+            found[0].append(row)
+            found[1].append(value)
+    out: dict[str, Any] = {}
+    for key, (where, values) in columns.items():
+        if all(isinstance(v, Mapping) for v in values):
+            out[key] = batch_infos(count, where, values)
+        else:
+            out[key] = column(count, where, values)
+        mask = np.zeros(count, np.bool_)
+        mask[where] = True
+        out[f"_{key}"] = mask
+    return out
+
+
+def column(count: int, rows: list[int], values: list[Any]) -> np.ndarray[Any, Any]:
+    """Return one array for the values of some rows."""
+    if all(isinstance(v, NUMBERS) for v in values) or is_stackable(values):
+        array = np.asarray(values)
+        if array.dtype != object:  # integers may be too large for int64
+            out = np.zeros((count, *array.shape[1:]), array.dtype)
+            out[rows] = array
+            return out
+    out = np.full(count, None, dtype=object)
+    for row, value in zip(rows, values, strict=True):
+        out[row] = value
+    return out
+
+
+def is_stackable(values: list[Any]) -> bool:
+    """Return whether values are numeric arrays of one shape."""
+    first = values[0]
+    return isinstance(first, np.ndarray) and all(
+        isinstance(v, np.ndarray) and v.shape == first.shape and v.dtype.kind in "biufc" for v in values
+    )

@@ -1,0 +1,206 @@
+"""How the values of a gymnasium space travel: as arrays of a field table, or as Python objects.
+
+A space is a tree of Dict and Tuple spaces; its *leaves* are all other spaces. A leaf whose values are arrays of a fixed
+shape and of a dtype of the ABI becomes a field. Every other leaf (Text, Sequence, Graph, uint16 arrays) is carried as a
+Python object per environment and is put into the result when a batch is handed out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+
+from envpool.errors import ConfigError
+from envpool.native import Field
+
+#: Dtypes that a field can have.
+FIELD_DTYPES = tuple(np.dtype(t) for t in (np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float32, np.float64))
+MAX_FIELD_DIMS = 6
+
+#: Field of a layout without any array, since every environment definition has at least one field.
+PLACEHOLDER = "none"
+
+
+class Leaf(NamedTuple):
+    """One leaf of a space.
+
+    Attributes
+    ----------
+    name : str
+        Name of its field, for instance ``"obs:camera.left"``, also if it is carried as an object.
+    path : tuple
+        Keys and positions that lead to the leaf from the root.
+    space : gymnasium.spaces.Space
+        The space.
+    is_field : bool
+        Whether the values are rows of a field; otherwise they are carried as objects.
+    """
+
+    name: str
+    path: tuple[Any, ...]
+    space: Any
+    is_field: bool
+
+    @property
+    def is_array(self) -> bool:
+        """Whether the values are arrays of a fixed shape, so that a batch of them is one array."""
+        return self.space.shape is not None and self.space.dtype is not None and not is_textual(self.space)
+
+    def field(self) -> Field:
+        """Return the entry of the field table."""
+        low, high = bounds(self.space)
+        return Field(self.name, self.space.dtype, self.space.shape, low, high)
+
+
+def is_textual(space: Any) -> bool:
+    """Return whether the values of a leaf are no numeric arrays of a fixed shape."""
+    return isinstance(space, (spaces.Text, spaces.Sequence, spaces.Graph, spaces.OneOf))
+
+
+def fits_field(space: Any) -> bool:
+    """Return whether the values of a leaf can be rows of a field."""
+    return (
+        not is_textual(space)
+        and space.shape is not None
+        and space.dtype in FIELD_DTYPES
+        and len(space.shape) <= MAX_FIELD_DIMS
+        and all(size > 0 for size in space.shape)
+    )
+
+
+def bounds(space: Any) -> tuple[Any, Any]:
+    """Return the bounds of a leaf as a field has them: numbers, float64 arrays, or None."""
+    if isinstance(space, spaces.Discrete):
+        return float(space.start), float(space.start + space.n - 1)
+    if isinstance(space, spaces.MultiDiscrete):
+        start = np.asarray(space.start, np.float64)
+        return start.ravel(), (start + space.nvec - 1).ravel()
+    if isinstance(space, spaces.MultiBinary):
+        return 0.0, 1.0
+    if not isinstance(space, spaces.Box):
+        return None, None
+    found = []
+    for bound in (space.low, space.high):
+        values = np.asarray(bound, np.float64).ravel()
+        is_open = space.dtype.kind == "f" and np.isinf(values).all()
+        found.append(None if is_open else float(values[0]) if (values == values[0]).all() else values)
+    return found[0], found[1]
+
+
+class Layout:
+    """The leaves of a space, and conversions between its values and flat lists of leaves.
+
+    Parameters
+    ----------
+    space : gymnasium.spaces.Space
+        The space of one environment.
+    root : {"obs", "action"}
+        First part of the field names.
+    separator : str
+        What follows the root in the names of several fields, ``":"`` or ``"."``.
+
+    Attributes
+    ----------
+    leaves : list of Leaf
+        All leaves, in the order of the space.
+    arrays, objects : list of Leaf
+        The leaves that are fields, and the others.
+    """
+
+    def __init__(self, space: Any, root: str, separator: str):
+        self.space = space
+        self.root = root
+        self.leaves: list[Leaf] = []
+        self._prefix = root + separator
+        self._add(space, (), ())
+        self.arrays = [leaf for leaf in self.leaves if leaf.is_field]
+        self.objects = [leaf for leaf in self.leaves if not leaf.is_field]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the space itself is a leaf."""
+        return len(self.leaves) == 1 and not self.leaves[0].path
+
+    def _add(self, space: Any, path: tuple[Any, ...], parts: tuple[str, ...]) -> None:
+        if not isinstance(space, (spaces.Dict, spaces.Tuple)):
+            name = self._prefix + ".".join(parts) if path else self.root
+            self.leaves.append(Leaf(name, path, space, fits_field(space)))
+            return
+        used: set[str] = set()
+        for key, inner in children(space):
+            part = base = re.sub(r"[.:\s]", "_", str(key)) or "_"
+            while part in used:  # keys such as 1 and "1"
+                part = f"{base}_{len(used)}"
+            used.add(part)
+            self._add(inner, (*path, key), (*parts, part))
+
+    def fields(self) -> list[Field]:
+        """Return the field table; never empty."""
+        return [leaf.field() for leaf in self.arrays] or [Field(self._prefix + PLACEHOLDER, np.uint8)]
+
+    def nest(self, leaf_of: Callable[[Leaf], Any]) -> Any:
+        """Return a value of this structure whose leaves are what a function returns for them."""
+        rest = iter(self.leaves)
+
+        def build(space: Any) -> Any:
+            if isinstance(space, spaces.Dict):
+                return {key: build(inner) for key, inner in space.spaces.items()}
+            if isinstance(space, spaces.Tuple):
+                return tuple(build(inner) for inner in space.spaces)
+            return leaf_of(next(rest))
+
+        return build(self.space)
+
+    def flatten(self, value: Any) -> list[Any]:
+        """Return the leaves of a value of the space, or of a batch of such values."""
+        return [at(value, leaf.path) for leaf in self.leaves]
+
+    def check_only_fields(self, what: str) -> None:
+        """Raise ConfigError if a leaf would have to travel as an object."""
+        for leaf in self.objects:
+            raise ConfigError(
+                f"the {what} space contains {leaf.space}, but only arrays of a fixed shape of the dtypes "
+                f"{', '.join(str(d) for d in FIELD_DTYPES)} are supported there: wrap the environment"
+            )
+
+
+def children(space: Any) -> list[tuple[Any, Any]]:
+    """Return the keys or positions of a Dict or Tuple space with its inner spaces."""
+    return list(space.spaces.items() if isinstance(space, spaces.Dict) else enumerate(space.spaces))
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    """Return the part of a nest to which keys and positions lead."""
+    for key in path:
+        value = value[key]
+    return value
+
+
+def batch_of_objects(leaf: Leaf, values: list[Any]) -> Any:
+    """Return the batch of a leaf that is carried as objects; None stands for an environment without a value.
+
+    Returns
+    -------
+    numpy.ndarray
+        (B, *shape) in the dtype of the space if that has a fixed shape; otherwise an object array (B,).
+    """
+    if leaf.is_array:
+        out = np.zeros((len(values), *leaf.space.shape), leaf.space.dtype)
+    else:
+        out = np.full(len(values), None, dtype=object)
+    for row, value in enumerate(values):
+        if value is not None:
+            out[row] = value
+    return out
+
+
+def flat_action(layout: Layout, action: Any) -> dict[str, Any]:
+    """Return a nested batch of actions as a dict of arrays by field name, in the dtypes of the fields."""
+    known = {"env_id", "players", "players.env_id"}
+    extra = {k: v for k, v in action.items() if k in known} if isinstance(action, Mapping) else {}
+    arrays = {leaf.name: np.asarray(at(action, leaf.path), leaf.space.dtype) for leaf in layout.leaves}
+    return arrays | extra

@@ -1,0 +1,93 @@
+"""``make_python``: pools of Python environments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from envpool.errors import ConfigError, EnvCreateError
+from envpool.machine import cpu_limit
+from envpool.pool import EnvPool
+from envpool.python.source import EnvSource, check_count, makers_of
+from envpool.registration import pool_class
+from envpool.registry import TaskEntry, registry
+
+WORKERS = ("inline", "thread")
+
+
+def make_python(
+    env: str | Callable[..., Any] | Sequence[Callable[..., Any]],
+    num_envs: int | None = None,
+    batch_size: int | None = None,
+    *,
+    workers: str = "inline",
+    num_workers: int | None = None,
+    env_type: str = "gymnasium",
+    env_kwargs: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> EnvPool:
+    """Return a pool of Python environments.
+
+    Parameters
+    ----------
+    env : str, callable or sequence of callable
+        An id of gymnasium; a function or class that returns a new environment; or one function per environment. The
+        environments have gymnasium's interface, or that of old gym, dm_env or PettingZoo's parallel environments.
+    num_envs : int, optional
+        Number of environments; by default the number of functions, or 1.
+    batch_size : int, optional
+        Number of rows of a batch; by default num_envs.
+    workers : {"inline", "thread"}
+        Where the environments run: on the thread that calls the pool, or on threads. Default "inline".
+    num_workers : int, optional
+        Number of threads; by default the number of CPUs, at most num_envs.
+    env_type : {"gymnasium", "gym", "dm"}
+        API style of the pool.
+    env_kwargs : mapping, optional
+        Keyword arguments for ``gymnasium.make`` or for the functions.
+    **options
+        The options of ``envpool.make`` that every task has, such as ``seed``, ``autoreset_mode``, ``on_error``,
+        ``step_timeout``, ``episode_statistics`` and ``render_mode``.
+
+    Returns
+    -------
+    EnvPool
+        Environment i behaves as ``gymnasium.make(id)`` that is reset with the seed ``seed + i``.
+
+    Raises
+    ------
+    ConfigError, TypeError
+        An argument is not allowed, or the spaces are not supported.
+    EnvCreateError
+        An environment could not be made; the exception that it raised is the cause.
+    """
+    if workers not in WORKERS:
+        raise ConfigError(f"workers must be one of {', '.join(map(repr, WORKERS))}, got {workers!r}")
+    if "num_threads" in options:
+        raise ConfigError("num_threads is not an option of Python environments: use num_workers")
+    if "source" in options:
+        raise TypeError("make_python has no option 'source'")
+    render_mode = options.get("render_mode")
+    kwargs = dict(env_kwargs or {})
+    if render_mode is not None and isinstance(env, str):
+        kwargs.setdefault("render_mode", "rgb_array")
+    makers, name = makers_of(env, num_envs, kwargs)
+    chosen = min(len(makers), cpu_limit()) if num_workers is None else check_count("num_workers", num_workers)
+    count = 1 if workers == "inline" else chosen
+    try:
+        source = EnvSource(
+            makers, name, rebuilds=options.get("on_error") == "restart", has_frames=render_mode is not None
+        )
+    except ConfigError:
+        raise
+    except Exception as error:
+        raise EnvCreateError(name, 1, f"{type(error).__name__}: {error}") from error
+    own = {"source": source, "num_envs": len(makers), "batch_size": batch_size or 0, "num_threads": count}
+    entry = TaskEntry(name, "envpool.python.definition", "PythonEnv", None, None, None, own)
+    try:
+        spec, render = registry.resolve_entry(entry, env_type, options)
+        return pool_class(type(spec), spec.style)(spec, render)
+    except EnvCreateError as error:
+        raise error from source.error
+    finally:
+        source.close()

@@ -1,0 +1,211 @@
+"""Pools of Python environments: what they have beyond the pools of native ones."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from envpool._core.env_ids import as_ids
+from envpool.errors import ConfigError
+from envpool.python.infos import batch_infos
+from envpool.python.layout import Leaf, at, batch_of_objects, flat_action
+
+
+class PythonStyle:
+    """Mixin for API styles: observations in the structure of the space, and infos that come and go.
+
+    Infos are not part of the field table, since nobody knows their keys in advance: `finish` adds those of the rows of
+    a batch, in the form of gymnasium's vector environments. Entries of the pool, such as ``env_id``, keep their names.
+    """
+
+    spec: Any
+    is_same_step: bool
+    envs: Any = None
+
+    @property
+    def layout(self) -> Any:
+        """How observations travel."""
+        return self.spec.config.source.observations
+
+    def observation(self, names: Sequence[str], prefix: str = "") -> Any:
+        """Return the nest of the observation arrays; the env ids stand for leaves that are carried as objects."""
+        return self.layout.nest(lambda leaf: prefix + leaf.name if leaf.is_field else "env_id")
+
+    def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
+        """Return the nests of reset() and step(); see `Style.forms`."""
+        self._names = list(names)
+        self._ids = self._names.index("env_id")
+        self._has_objects = bool(self.layout.objects)
+        self._ended = self._names.index("final:mask") if self.is_same_step else -1
+        if self._has_objects and self.spec.config.finished_episodes:
+            raise ConfigError(
+                "finished_episodes=True needs observations that are arrays of a fixed shape, but the observation space "
+                f"contains {self.layout.objects[0].space}: leave it out"
+            )
+        nests: tuple[Any, Any] = super().forms(names)  # type: ignore[misc]
+        return nests
+
+    def set_attributes(self, pool: Any) -> None:
+        """Give the pool its environments; see `Style.set_attributes`."""
+        self.envs = pool.envs = self.spec.config.source.take_live()
+        super().set_attributes(pool)  # type: ignore[misc]
+
+    def finish(self, result: Any, arrays: Sequence[Any]) -> Any:
+        """Add infos and objects to a result; see `Style.finish`."""
+        if not self.envs.has_extras:
+            return result
+        ids = arrays[self._ids]
+        infos, carried = self.envs.extras(ids, False)
+        if self._has_objects:
+            result = (self._with_objects(carried, arrays, ""), *result[1:])
+        if not isinstance(result, tuple):
+            return result  # reset() of old gym may return observations only
+        info = result[-1]
+        add_new(info, infos, range(len(infos)))
+        if self.is_same_step and "final_info" in info:
+            ended = np.flatnonzero(arrays[self._ended]).tolist()
+            infos, carried = self.envs.extras(ids, True)
+            add_new(info["final_info"], infos, ended)
+            if self._has_objects:
+                shown = [c if row in ended else None for row, c in enumerate(carried)]
+                info["final_obs"] = self._with_objects(shown, arrays, "final:")
+        return result
+
+    def _with_objects(self, carried: list[Any], arrays: Sequence[Any], prefix: str) -> Any:
+        """Return the observations of a batch, from its arrays and the objects of its rows."""
+        position = {leaf.name: k for k, leaf in enumerate(self.layout.objects)}
+
+        def batch(leaf: Leaf) -> Any:
+            if leaf.is_field:
+                return arrays[self._names.index(prefix + leaf.name)]
+            return batch_of_objects(leaf, [None if c is None else c[position[leaf.name]] for c in carried])
+
+        return self.layout.nest(batch)
+
+
+class PythonDMStyle(PythonStyle):
+    """Mixin for the dm style: infos are the first entry of State, a dict."""
+
+    def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
+        """Return the nests of reset() and step(), which are equal; see `Style.forms`."""
+        _, step = super().forms(names)
+        if self._has_objects:
+            raise ConfigError(
+                "the dm style needs observations that are arrays of a fixed shape, but the observation space contains "
+                f"{self.layout.objects[0].space}: use env_type='gymnasium'"
+            )
+        state = step.observation
+        with_infos = namedtuple("State", ("infos", *state._fields))({}, *state)
+        step = step._replace(observation=with_infos)
+        return step, step
+
+    def finish(self, result: Any, arrays: Sequence[Any]) -> Any:
+        """Add the infos of a batch; see `Style.finish`."""
+        if self.envs.has_extras:
+            infos, _ = self.envs.extras(arrays[self._ids], False)
+            add_new(result.observation.infos, infos, range(len(infos)))
+        return result
+
+
+class PythonPool:
+    """Mixin for the pools of Python environments: access to the environments, and structured actions.
+
+    Attributes
+    ----------
+    envs : object
+        The environments; see `envpool.python.envs.Envs`.
+    """
+
+    spec: Any
+    num_envs: int
+    envs: Any = None
+
+    def send(self, action: Any, env_id: Any = None) -> None:
+        """Send actions without waiting; see ``EnvPool.send``. Structured actions have the structure of the space."""
+        super().send(self._flat(action), env_id)  # type: ignore[misc]
+
+    def step(self, action: Any, env_id: Any = None) -> Any:
+        """Send actions and wait for the next batch; see ``EnvPool.step``."""
+        return super().step(self._flat(action), env_id)  # type: ignore[misc]
+
+    def sample_actions(self, rng: Any = None, env_id: Any = None) -> Any:
+        """Return random actions in the structure of the action space; see ``EnvPool.sample_actions``."""
+        layout = self.spec.config.source.actions
+        actions = super().sample_actions(rng, env_id)  # type: ignore[misc]
+        return actions if layout.is_single else layout.nest(lambda leaf: at(actions, tuple(leaf.name.split("."))))
+
+    def _flat(self, action: Any) -> Any:
+        layout = self.spec.config.source.actions
+        return action if layout.is_single else flat_action(layout, action)
+
+    def call(self, name: str, *args: Any, env_ids: Any = None, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of environments, or read an attribute that is not callable.
+
+        Parameters
+        ----------
+        name : str
+            Name of the method; wrappers are searched from the outside.
+        *args, **kwargs
+            Arguments of the method.
+        env_ids : int or array_like of int, optional
+            (B,) environments; none of them may be in flight. By default all environments.
+
+        Returns
+        -------
+        tuple
+            One result per environment. What the method raises is raised here.
+
+        Raises
+        ------
+        EnvIdError
+            Ids are out of range, repeated, or of environments that are in flight.
+        PoolStateError
+            The pool is closed or was forked.
+        """
+        return tuple(self.envs.call(self._idle(env_ids), name, args, kwargs))
+
+    def get_attr(self, name: str, env_ids: Any = None) -> tuple[Any, ...]:
+        """Return an attribute of environments, one value per environment; see `call` for ids and errors."""
+        return tuple(self.envs.get_attr(self._idle(env_ids), name))
+
+    def set_attr(self, name: str, values: Any, env_ids: Any = None) -> None:
+        """Set an attribute of environments.
+
+        Parameters
+        ----------
+        name : str
+            Name of the attribute. It is set on the outermost wrapper that has it, else on the environment itself.
+        values : object
+            A list or tuple with one value per environment; any other object is the value of all.
+        env_ids : int or array_like of int, optional
+            See `call`.
+        """
+        ids = self._idle(env_ids)
+        given = list(values) if isinstance(values, (list, tuple)) else [values] * len(ids)
+        if len(given) != len(ids):
+            raise ConfigError(f"values must have one entry for each of the {len(ids)} environments, got {len(given)}")
+        self.envs.set_attr(ids, name, given)
+
+    def _idle(self, env_ids: Any) -> list[int]:
+        """Return ids as a list after checking that the environments are idle."""
+        ids = as_ids(env_ids, "env_ids")
+        self.get_params(ids)  # type: ignore[attr-defined] # it checks the ids and the pool
+        return list(range(self.num_envs)) if ids is None else [int(i) for i in ids]
+
+
+def python_pool(base: Any) -> type:
+    """Return the base class of the pools of Python environments in the API style of a pool class."""
+    mixin = PythonDMStyle if base._suffix.startswith("DM") else PythonStyle
+    style = type(f"Python{base._style.__name__}", (mixin, base._style), {"__doc__": base._style.__doc__})
+    return type(f"Python{base.__name__}", (PythonPool, base), {"__doc__": base.__doc__, "_style": style})
+
+
+def add_new(info: dict[str, Any], infos: list[Any], rows: Sequence[int]) -> None:
+    """Add the infos of some rows of a batch, (B,) with None for none, to its info; keys that are there stay."""
+    chosen = [row for row in rows if infos[row] is not None]
+    if chosen:
+        for key, value in batch_infos(len(infos), chosen, [infos[row] for row in chosen]).items():
+            info.setdefault(key, value)

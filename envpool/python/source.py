@@ -1,0 +1,212 @@
+"""Where the environments of a pool of Python environments come from, and what is known about them."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from envpool.errors import ConfigError
+from envpool.python.adapters import DmEnv, adapt
+from envpool.python.layout import Layout
+
+
+class EnvSource:
+    """Makes the environments of a pool and knows their spaces.
+
+    The first environment is made at once, for its spaces; it becomes environment 0 of the pool.
+
+    Parameters
+    ----------
+    makers : sequence of callable
+        One function without arguments per environment, which returns it.
+    name : str
+        What the environments are called in error texts and in the names of classes.
+    rebuilds : bool
+        Whether an environment that failed is made anew before its next reset.
+    has_frames : bool
+        Whether the pool renders: then one more environment is made for a moment, to learn the size of a frame.
+
+    Attributes
+    ----------
+    observation_space, action_space : gymnasium.spaces.Space
+        The spaces of one environment.
+    observations, actions : Layout
+        How their values travel.
+    frame_size : (int, int) or None
+        Height and width of a frame; None if the pool does not render.
+    has_discounts : bool
+        Whether the environments give a discount with each step, as those of dm_env do.
+    error : BaseException or None
+        Why the environments could not be made.
+
+    Raises
+    ------
+    ConfigError
+        The object that a function returned is not an environment, or a space is not supported.
+    """
+
+    def __init__(self, makers: Sequence[Callable[[], Any]], name: str, *, rebuilds: bool, has_frames: bool):
+        self.makers = list(makers)
+        self.name = name
+        self.rebuilds = rebuilds
+        self.error: BaseException | None = None
+        self._live: Any = None
+        self._first: Any = self.new_env(0)
+        self.observation_space = self._first.observation_space
+        self.action_space = self._first.action_space
+        self.observations = Layout(self.observation_space, "obs", ":")
+        self.actions = Layout(self.action_space, "action", ".")
+        self.actions.check_only_fields("action")
+        self.has_discounts = isinstance(self._first, DmEnv)
+        self.render_fps = int(dict(getattr(self._first, "metadata", None) or {}).get("render_fps") or 30)
+        self.frame_size = self._measure_frame() if has_frames else None
+
+    def new_env(self, index: int) -> Any:
+        """Return a new environment with gymnasium's interface."""
+        return adapt(self.makers[index]())
+
+    def open(self, num_envs: int) -> list[Any]:
+        """Return all environments of a pool, or raise what making one raised, after closing the others."""
+        envs: list[Any] = []
+        try:
+            for index in range(num_envs):
+                first, self._first = (self._first, None) if index == 0 else (None, self._first)
+                envs.append(self.new_env(index) if first is None else first)
+                self._check_spaces(index, envs[index])
+        except BaseException:
+            for env in envs:
+                self.close_env(env)
+            raise
+        return envs
+
+    def _check_spaces(self, index: int, env: Any) -> None:
+        for what in ("observation_space", "action_space"):
+            own, expected = getattr(env, what), getattr(self, what)
+            if own != expected:
+                raise ConfigError(
+                    f"environment {index} has the {what} {own}, but environment 0 has {expected}: all environments of "
+                    "a pool must have the same spaces"
+                )
+
+    def opened(self, envs: Any) -> None:
+        """Note the environments of the pool that is being made."""
+        self._live = envs
+
+    def take_live(self) -> Any:
+        """Return the environments that were opened last, and forget them."""
+        live, self._live = self._live, None
+        return live
+
+    def close_env(self, env: Any) -> None:
+        """Close an environment; an exception becomes a warning, since the pool has no further use for it."""
+        if env is None:
+            return
+        try:
+            env.close()
+        except Exception as error:
+            warnings.warn(f"close() of {self.name} raised {error!r}", RuntimeWarning, stacklevel=2)
+
+    def close(self) -> None:
+        """Close the first environment if no pool has taken it."""
+        first, self._first = self._first, None
+        self.close_env(first)
+
+    def _measure_frame(self) -> tuple[int, int]:
+        env = self.new_env(0)
+        try:
+            env.reset(seed=0)
+            height, width = as_frame(env.render()).shape[:2]
+        finally:
+            self.close_env(env)
+        return int(height), int(width)
+
+    def frame_of(self, env: Any, height: int, width: int) -> np.ndarray[Any, Any]:
+        """Return a frame of an environment, uint8 (height, width, 3), C-contiguous."""
+        frame = as_frame(env.render())
+        if frame.shape != (height, width, 3):
+            raise ValueError(f"render() returned a frame of shape {frame.shape}, expected {(height, width, 3)}")
+        return frame
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+def as_frame(frame: Any) -> np.ndarray[Any, Any]:
+    """Return the result of ``render()`` as a C-contiguous array of uint8; the last frame of a list."""
+    if isinstance(frame, list) and frame:
+        frame = frame[-1]
+    array = np.asarray(frame)
+    if array.ndim != 3 or array.shape[2] != 3:
+        raise ConfigError(
+            f"render() must return an RGB array (height, width, 3), got {type(frame).__name__} of shape {array.shape}: "
+            "make the environments with render_mode='rgb_array'"
+        )
+    return np.ascontiguousarray(array, np.uint8)
+
+
+def check_count(name: str, value: Any) -> int:
+    """Return an argument that is a number of things, or raise ConfigError or TypeError."""
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    if not 1 <= count < 2**31:
+        raise ConfigError(f"{name} must be at least 1, got {count}")
+    return count
+
+
+def makers_of(env: Any, num_envs: int | None, kwargs: dict[str, Any]) -> tuple[list[Callable[[], Any]], str]:
+    """Return one function per environment, and a name, for the argument `env` of ``make_python``.
+
+    Parameters
+    ----------
+    env : str, callable or sequence of callable
+        An id of gymnasium; a function that returns a new environment, or a class; or one function per environment.
+    num_envs : int, optional
+        Number of environments; by default the number of functions, or 1.
+    kwargs : dict
+        Keyword arguments for ``gymnasium.make`` or the function.
+    """
+    count = None if num_envs is None else check_count("num_envs", num_envs)
+    if isinstance(env, (list, tuple)):
+        if not env or not all(map(callable, env)):
+            raise ConfigError("env_fns must be a non-empty sequence of functions that return an environment")
+        if count not in (None, len(env)):
+            raise ConfigError(f"num_envs is {count}, but there are {len(env)} env_fns: leave num_envs out")
+        return [Maker(fn, kwargs) for fn in env], getattr(env[0], "__name__", "env").strip("<>")
+    if isinstance(env, str):
+        return [Maker(env, kwargs)] * (1 if count is None else count), env
+    if not callable(env):
+        raise ConfigError(
+            f"env must be an id of gymnasium, a function that returns an environment, or a sequence of functions, got "
+            f"{env!r}"
+        )
+    count = 1 if count is None else count
+    return [Maker(env, kwargs)] * count, getattr(env, "__name__", type(env).__name__).strip("<>")
+
+
+class Maker:
+    """A function with keyword arguments that returns a new environment.
+
+    Parameters
+    ----------
+    function : str or callable
+        An id for ``gymnasium.make``, or a function.
+    kwargs : dict
+        Its keyword arguments.
+    """
+
+    def __init__(self, function: str | Callable[..., Any], kwargs: dict[str, Any]):
+        self.function, self.kwargs = function, kwargs
+
+    def __call__(self) -> Any:
+        """Return a new environment."""
+        if isinstance(self.function, str):
+            import gymnasium
+
+            return gymnasium.make(self.function, **self.kwargs)
+        return self.function(**self.kwargs)

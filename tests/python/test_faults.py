@@ -1,0 +1,128 @@
+"""Python environments that fail: the pool goes on, and the other environments do not notice."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+import envpool
+from envpool.errors import EnvStepError, RenderError
+from tests.support.python_envs import FaultyEnv
+
+KINDS = ["inline", "thread"]
+
+
+@pytest.mark.parametrize("workers", KINDS)
+def test_exception_in_step(workers):
+    with envpool.make_python(FaultyEnv, 3, seed=0, workers=workers) as pool:
+        pool.reset()
+        with pytest.raises(EnvStepError, match="broken on purpose") as caught:
+            pool.step(np.array([0, 1, 0]))
+        assert list(caught.value.failures) == [1]
+        assert "python_envs.py" in caught.value.failures[1] and "Traceback" in caught.value.failures[1]
+        obs, reward, _, truncated, info = pool.recv()
+        assert truncated.tolist() == [False, True, False] and obs[1].tolist() == [0, 0, 0, 0]
+        assert reward.tolist() == [1, 0, 1] and obs[0, 0] == 1
+        obs, *_, info = pool.step(np.zeros(3, int))
+        assert info["elapsed_step"].tolist() == [2, 0, 2] and obs[:, 0].tolist() == [2, 0, 2]
+        assert obs[1, 1] == 1  # the same object, reset
+
+
+@pytest.mark.parametrize("workers", KINDS)
+@pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
+def test_restart(workers, mode):
+    refs = [FaultyEnv() for _ in range(3)]
+    for i, env in enumerate(refs):
+        env.reset(seed=i)
+    with envpool.make_python(FaultyEnv, 3, seed=0, workers=workers, on_error="restart", autoreset_mode=mode) as pool:
+        pool.reset()
+        obs, _, _, truncated, info = pool.step(np.array([0, 1, 0]))
+        assert truncated.tolist() == info["_error"].tolist() == [False, True, False]
+        assert "broken on purpose" in info["error"][1] and info["error"][0] is None
+        if mode == "disabled":
+            obs, _ = pool.reset([1])
+            assert obs[0, 1] == 0
+        else:
+            obs, *_ = pool.step(np.zeros(3, int))
+            assert obs[1, 1] == (1 if mode == "same_step" else 0)  # a new object, which has no steps behind it
+            for i in (0, 2):
+                refs[i].step(0)
+                assert np.array_equal(obs[i], refs[i].step(0)[0])
+
+
+def test_rebuilt_environments_repeat():
+    """The seed of an environment that was rebuilt follows from the seed of the pool."""
+    seen = []
+    for _ in range(2):
+        with envpool.make_python(FaultyEnv, 2, seed=3, on_error="restart") as pool:
+            pool.reset()
+            pool.step(np.array([1, 0]))
+            seen.append(pool.step(np.array([0, 0]))[0])
+    assert np.array_equal(*seen)
+    assert seen[0][0, 2] != gymnasium.utils.seeding.np_random(3)[0].random()
+
+
+def test_exception_in_reset():
+    with envpool.make_python(FaultyEnv, 2, autoreset_mode="disabled") as pool:
+        pool.set_attr("resets_fail", [True, False])
+        with pytest.raises(EnvStepError, match="reset is broken"):
+            pool.reset()
+        _, info = pool.recv(reset=True)
+        assert info["elapsed_step"].tolist() == [0, 0]
+        pool.set_attr("resets_fail", False)
+        pool.reset([0])
+
+
+def test_exception_in_close():
+    class Env(FaultyEnv):
+        def close(self):
+            raise OSError("cannot close")
+
+    pool = envpool.make_python(Env, 2)
+    with pytest.warns(RuntimeWarning, match="cannot close"):
+        pool.close()
+
+
+def test_exception_in_render():
+    class Env(FaultyEnv):
+        def render(self):
+            if self.count == 1:
+                raise OSError("no display")
+            return super().render()
+
+    with envpool.make_python(Env, 2, render_mode="rgb_array") as pool:
+        pool.reset()
+        pool.step(np.zeros(2, int))
+        with pytest.raises(RenderError, match="no display"):
+            pool.render([0])
+        assert pool.step(np.zeros(2, int))[0][0, 0] == 2
+
+
+def test_keyboard_interrupt():
+    with envpool.make_python(FaultyEnv, 2) as pool:
+        pool.reset()
+        with pytest.raises(KeyboardInterrupt):
+            pool.step(np.array([0, 2]))
+        with pytest.raises(EnvStepError, match="KeyboardInterrupt"):
+            pool.recv()
+        assert pool.recv()[0][0, 0] == 1
+
+
+@pytest.mark.parametrize(
+    ("results", "text"),
+    [
+        ((np.zeros(3, np.float32), 1.0, False, False, {}), r"has shape \(3,\)"),
+        ((np.zeros(4, np.float32), "much", False, False, {}), "real number"),
+        ((np.zeros(4, np.float32), 1.0, False, {}), "unpack"),
+        ((None, 1.0, False, False, {}), "shape"),
+        ((np.zeros(4, np.float32), 1.0, np.zeros(2), False, {}), "truth value"),
+    ],
+)
+def test_bad_results(results, text):
+    class Env(FaultyEnv):
+        def step(self, action):
+            return results
+
+    with envpool.make_python(Env, 1) as pool:
+        pool.reset()
+        with pytest.raises(EnvStepError, match=text):
+            pool.step(np.zeros(1, int))

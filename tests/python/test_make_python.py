@@ -1,0 +1,278 @@
+"""Pools of Python environments equal gymnasium's SyncVectorEnv, in all modes, styles and spaces."""
+
+from functools import partial
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import envpool
+from envpool.errors import ActionError, ConfigError, EnvCreateError, EnvIdError, StateError
+from tests.support.python_envs import ACTIONS, SPACES, FaultyEnv, SpaceEnv, same
+
+MODES = {"next_step": AutoresetMode.NEXT_STEP, "same_step": AutoresetMode.SAME_STEP}
+KINDS = ["inline", "thread"]
+
+
+def batch_of_actions(space, count):
+    """Return a batch of actions in the structure of a space."""
+    from gymnasium.vector.utils import batch_space
+
+    return batch_space(space, count).sample()
+
+
+def own(info):
+    """Return an info without the entries of the pool."""
+    return {k: v for k, v in info.items() if k not in ("env_id", "players", "elapsed_step")}
+
+
+def sorted_nest(nest):
+    return {k: sorted_nest(nest[k]) if isinstance(nest[k], dict) else nest[k] for k in sorted(nest)}
+
+
+def check_infos(info, theirs, mode):
+    mine, theirs = sorted_nest(own(info)), sorted_nest(theirs)
+    if mode == "same_step":
+        ended = theirs.pop("_final_info", None)
+        final, final_obs = theirs.pop("final_info", {}), theirs.pop("final_obs", None)
+        theirs.pop("_final_obs", None)
+        got = own(mine.pop("final_info", {}))
+        mine.pop("final_obs"), mine.pop("_final_obs")
+        shown = mine.pop("_final_info")
+        assert np.array_equal(shown, ended if ended is not None else np.zeros(len(shown), bool))
+        same(sorted_nest(got), sorted_nest(final))
+        assert final_obs is None or len(final_obs) == len(shown)
+    same(mine, theirs)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("observation", [k for k in SPACES if k not in ("text", "sequence", "graph", "mixed")])
+def test_equals_sync_vector_env(observation, mode):
+    make = partial(SpaceEnv, observation, "discrete")
+    theirs = SyncVectorEnv([make] * 3, autoreset_mode=MODES[mode])
+    with envpool.make_python(make, 3, seed=5, autoreset_mode=mode) as pool:
+        obs, info = pool.reset()
+        want, want_info = theirs.reset(seed=5)
+        same(obs, want)
+        for _ in range(30):
+            action = batch_of_actions(SPACES["discrete"], 3)
+            obs, reward, terminated, truncated, info = pool.step(action)
+            want, want_reward, want_terminated, want_truncated, want_info = theirs.step(action)
+            same(obs, want)
+            assert np.array_equal(reward, want_reward.astype(np.float32))
+            assert np.array_equal(terminated, want_terminated) and np.array_equal(truncated, want_truncated)
+            check_infos(info, want_info, mode)
+
+
+@pytest.mark.parametrize("observation", ["text", "sequence", "graph", "mixed"])
+@pytest.mark.parametrize("mode", MODES)
+def test_objects(observation, mode):
+    def text_of(value):
+        return value["text"] if observation == "mixed" else value
+
+    env = SpaceEnv(observation)
+    with envpool.make_python(partial(SpaceEnv, observation), 2, seed=7, autoreset_mode=mode) as pool:
+        obs, _ = pool.reset()
+        want, _ = env.reset(seed=8)
+        assert pool.observation_space == SPACES[observation]
+        for _ in range(20):
+            rows = text_of(obs)
+            assert rows.dtype == object and rows.shape == (2,)
+            same(rows[1], text_of(want))
+            if observation == "mixed":
+                same(obs["x"][1], want["x"])
+            obs, _, terminated, _, info = pool.step(np.full(2, 3))
+            if env.left == 0:
+                want, _ = env.reset()
+                continue
+            want, _, ended, _, _ = env.step(np.int64(3))
+            assert terminated[1] == ended
+            if ended and mode == "same_step":
+                same(text_of(info["final_obs"])[1], text_of(want))
+                want, _ = env.reset()
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_actions(action):
+    space = ACTIONS[action]
+    space.seed(1)
+    with envpool.make_python(partial(SpaceEnv, "box", action), 3, autoreset_mode="disabled") as pool:
+        pool.reset()
+        pool.step(pool.sample_actions(1))
+        pool.reset()
+        batch = batch_of_actions(space, 3)
+        pool.step(batch)
+        for i, got in enumerate(pool.get_attr("last_action")):
+            assert space.contains(got)
+            first = next(iter(gymnasium.vector.utils.iterate(gymnasium.vector.utils.batch_space(space, 3), batch)))
+            if i == 0:
+                np.testing.assert_equal(got, first)
+
+
+@pytest.mark.parametrize("workers", KINDS)
+@pytest.mark.parametrize("batch_size", [4, 2, 1])
+def test_async(workers, batch_size):
+    """Every environment sees its own actions, whatever the order of the batches."""
+    refs = [gymnasium.make("CartPole-v1") for _ in range(4)]
+    waiting = [env.reset(seed=42 + i)[0] for i, env in enumerate(refs)]
+    over = [False] * 4
+    with envpool.make_python("CartPole-v1", 4, batch_size, workers=workers, num_workers=2) as pool:
+        pool.async_reset()
+        for k in range(100):
+            obs, _, terminated, _, info = pool.recv()
+            for row, i in enumerate(info["env_id"]):
+                assert np.array_equal(obs[row], waiting[i])
+                assert terminated[row] == over[i]
+                if over[i]:
+                    waiting[i], over[i] = refs[i].reset()[0], False
+                else:
+                    waiting[i], _, over[i], _, _ = refs[i].step((k + i) % 2)
+            pool.send((k + info["env_id"]) % 2, info["env_id"])
+
+
+def test_partial_recv():
+    with envpool.make_python("CartPole-v1", 4) as pool:
+        pool.async_reset()
+        obs, info = pool.recv(reset=True, env_ids=[3, 1])
+        assert info["env_id"].tolist() == [3, 1]
+        assert np.array_equal(obs[0], gymnasium.make("CartPole-v1").reset(seed=45)[0])
+        assert len(pool.recv(min_ready=2)[0]) == 2
+
+
+def test_seeds_of_reset():
+    env = gymnasium.make("CartPole-v1")
+    with envpool.make_python("CartPole-v1", 3, seed=[9, 4, 1]) as pool:
+        assert np.array_equal(pool.reset()[0][1], env.reset(seed=4)[0])
+        assert np.array_equal(pool.reset()[0][1], env.reset()[0])
+        assert np.array_equal(pool.reset(seed=20)[0][1], env.reset(seed=21)[0])
+        assert np.array_equal(pool.reset([1], seed=[6])[0][0], env.reset(seed=6)[0])
+
+
+def test_disabled_reset():
+    with envpool.make_python(FaultyEnv, 2, autoreset_mode="disabled") as pool:
+        pool.reset()
+        for _ in range(20):
+            *_, terminated, truncated, _ = pool.step(np.zeros(2, int))
+        assert terminated.all() and not truncated.any()
+        with pytest.raises(EnvIdError, match="disabled"):
+            pool.step(np.zeros(2, int))
+        obs, _ = pool.reset(options={"reset_mask": np.array([False, True])})
+        assert obs[0, 0] == 0
+
+
+@pytest.mark.parametrize("style", ["gym", "dm"])
+def test_styles(style):
+    with envpool.make_python(partial(SpaceEnv, "dict"), 2, env_type=style, seed=1) as pool:
+        out = pool.reset()
+        env = SpaceEnv("dict")
+        want, _ = env.reset(seed=2)
+        if style == "dm":
+            assert out.observation.a[1] == want["a"]
+            step = pool.step(np.full(2, 3))
+            assert set(step.observation.infos) >= {"_left"} or set(step.observation.infos) >= {"_name"}
+        else:
+            obs = out[0] if isinstance(out, tuple) else out
+            assert obs["a"][1] == want["a"]
+            assert np.array_equal(obs["b"]["c.d"][1], want["b"]["c.d"])
+
+
+def test_legacy_gym():
+    with envpool.make_python("CartPole-v1", 2, env_type="gym", gym_api="legacy") as pool:
+        assert pool.reset().shape == (2, 4)
+        assert len(pool.step(np.zeros(2, int))) == 4
+
+
+def test_statistics_and_time_limit():
+    with envpool.make_python(FaultyEnv, 2, max_episode_steps=5, episode_statistics=True) as pool:
+        pool.reset()
+        for _ in range(5):
+            *_, truncated, info = pool.step(np.zeros(2, int))
+        assert truncated.all() and info["episode"]["r"].tolist() == [5, 5]
+        assert pool.stats().episodes == 2
+
+
+def test_render():
+    with envpool.make_python(FaultyEnv, 2, render_mode="rgb_array", env_kwargs={"render_mode": "rgb_array"}) as pool:
+        pool.reset()
+        pool.step(np.zeros(2, int))
+        frames = pool.render([1, 0])
+        assert frames.shape == (2, 6, 5, 3) and (frames == 1).all()
+        assert pool.metadata["render_modes"]
+
+
+def test_rollout():
+    with envpool.make_python("CartPole-v1", 4, seed=3) as pool:
+        rollout = envpool.Rollout(pool, num_steps=8)
+        assert rollout is not None
+        env = gymnasium.make("CartPole-v1")
+        assert np.array_equal(pool.reset()[0][2], env.reset(seed=5)[0])
+
+
+def test_call_and_attributes():
+    with envpool.make_python(FaultyEnv, 3) as pool:
+        pool.reset()
+        assert pool.call("square", 3) == (9, 9, 9)
+        assert pool.call("count", env_ids=[1]) == (0,)
+        pool.set_attr("resets_fail", [False, True, False])
+        assert pool.get_attr("resets_fail") == (False, True, False)
+        pool.set_attr("extra", 5, env_ids=2)
+        assert pool.get_attr("extra", [2]) == (5,)
+        with pytest.raises(AttributeError):
+            pool.get_attr("extra", [0])
+        with pytest.raises(EnvIdError):
+            pool.call("square", 3, env_ids=[7])
+        with pytest.raises(ConfigError, match="3 environments, got 2"):
+            pool.set_attr("extra", [1, 2])
+        pool.send(np.zeros(3, int))
+        with pytest.raises(EnvIdError, match="in flight"):
+            pool.call("square", 3)
+        pool.recv()
+
+
+def test_states_are_refused():
+    with envpool.make_python(FaultyEnv, 2) as pool:
+        pool.reset()
+        with pytest.raises(StateError):
+            pool.get_state()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"env": 3}, "must be an id"),
+        ({"env": []}, "non-empty"),
+        ({"env": [FaultyEnv], "num_envs": 2}, "there are 1 env_fns"),
+        ({"env": FaultyEnv, "workers": "fork"}, "workers must be one of"),
+        ({"env": FaultyEnv, "num_threads": 2}, "use num_workers"),
+        ({"env": dict}, "must be a gymnasium"),
+        ({"env": [FaultyEnv, SpaceEnv]}, "same spaces"),
+        ({"env": partial(SpaceEnv, "box", "text")}, "action space contains"),
+        ({"env": FaultyEnv, "num_envs": 0}, "num_envs"),
+        ({"env": FaultyEnv, "num_workers": 0}, "num_workers"),
+    ],
+)
+def test_bad_arguments(arguments, text):
+    with pytest.raises((ConfigError, EnvCreateError), match=text):
+        envpool.make_python(**arguments)
+
+
+def test_errors_while_making():
+    def make():
+        raise OSError("no such file")
+
+    with pytest.raises(EnvCreateError, match="no such file") as caught:
+        envpool.make_python(make, 2)
+    assert isinstance(caught.value.__cause__, OSError)
+    with pytest.raises(EnvCreateError, match="no such file") as caught:
+        envpool.make_python([FaultyEnv, make])
+    assert isinstance(caught.value.__cause__, OSError)
+    with pytest.raises(EnvCreateError):
+        envpool.make_python("NoSuchEnv-v0")
+
+
+def test_bad_actions():
+    with envpool.make_python(FaultyEnv, 2) as pool:
+        pool.reset()
+        with pytest.raises(ActionError):
+            pool.step(np.array([0, 8]))
