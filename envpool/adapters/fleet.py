@@ -182,6 +182,13 @@ def unpacked(rows: Rows, parcels: list[Parcel | None]) -> Rows:
     return rows
 
 
+def raise_first(rows: Rows) -> None:
+    """Raise what an environment raised, with a note that names it."""
+    for i, error in rows.errors.items():
+        error.add_note(f"raised by environment {i}")
+        raise error
+
+
 def as_actions(actions: Any, space: Any) -> np.ndarray[Any, Any] | None:
     """Return actions as an array (B, ...) of the space, or None if they are not arrays of its shape and kind."""
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from envpool.adapters.fleet import Fleet, Rows
+from envpool.adapters.fleet import Fleet, Rows, raise_first
 from envpool.adapters.tianshou.base import BaseVectorEnv, check_reset, objects, stacked
 from envpool.adapters.tianshou.ray_worker import RayEnvWorker, start_ray
 from envpool.adapters.tianshou.workers import (
@@ -16,7 +16,6 @@ from envpool.adapters.tianshou.workers import (
     EnvWorker,
     FleetWorker,
     SubprocEnvWorker,
-    raise_first,
     start_options,
 )
 

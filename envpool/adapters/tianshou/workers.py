@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from envpool.adapters.fleet import Fleet, Rows
+from envpool.adapters.fleet import Fleet, Rows, raise_first
 
 #: Interval at which workers that belong to different pools are asked in turn whether they are ready, in seconds.
 TURN = 1e-3
@@ -238,13 +238,6 @@ def step_of(rows: Rows) -> Any:
         bool(rows.truncated[0]),
         rows.infos[0],
     )
-
-
-def raise_first(rows: Rows) -> None:
-    """Raise what an environment raised, with a note that names it."""
-    for i, error in rows.errors.items():
-        error.add_note(f"raised by environment {i}")
-        raise error
 
 
 # ---- visits of environments: functions of this module, so that they can be pickled -----------------------------------
