@@ -16,5 +16,9 @@ class RowsTemplate:
 @disjoint_base
 class ResultTemplate:
     def __init__(
-        self, nest: Any, names: Sequence[str], add_errors: Callable[[Any, dict[int, str], int], None] | None = None
+        self,
+        nest: Any,
+        names: Sequence[str],
+        add_errors: Callable[[Any, dict[int, str], int], None] | None = None,
+        finish: Callable[[Any, Sequence[Any]], Any] | None = None,
     ) -> None: ...

@@ -20,7 +20,11 @@ class PythonEnv(EnvDefinition):
         """Return the capsule of the environments."""
         if config.source is None:
             raise ConfigError("a task of Python environments cannot be made by its id: use envpool.make_python")
-        return envs.build(config.source)
+        if config.source.processes is None:
+            return envs.build(config.source)
+        from envpool.python import proxy
+
+        return proxy.build(config.source, config.batch_size == config.num_envs)
 
     @staticmethod
     def spaces(config: Any) -> tuple[Any, Any]:

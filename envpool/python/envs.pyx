@@ -11,7 +11,7 @@ cimport numpy as cnp
 from cpython.exc cimport PyErr_SetInterrupt
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stddef cimport size_t
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset, strncpy
 
@@ -33,12 +33,6 @@ cnp.import_array()
 cdef struct Config:
     PyObject* source            # the EnvSource; the capsule keeps it
 
-cdef struct State:
-    PyObject* envs              # an Envs
-    void** source               # (num_envs, num_fields): the value of each field; NULL before the first reset
-    int64_t* row_bytes          # (num_fields)
-    int32_t num_fields
-
 
 cdef class Envs:
     """The environments of one pool.
@@ -49,31 +43,13 @@ cdef class Envs:
         Makes environments, and knows their spaces.
     num_envs : int
         Number of environments.
+    ids : sequence of int
+        The environments that this process has.
+    is_successor : bool
+        If True, the environments are made at their first reset, since those of another process were lost.
     """
 
-    cdef readonly object source
-    cdef readonly list envs
-    cdef State state
-    cdef int32_t num_envs
-    cdef list kept              # (num_envs, num_fields): the arrays that State.source points to
-    cdef int64_t* scalars       # (num_envs, num_fields): values of fields that are one integer
-    cdef list fields            # dtype, shape and path of each field
-    cdef cnp.dtype single       # dtype of an observation that is one array; None if it is none
-    cdef tuple action_leaves
-    cdef list objects           # leaves that are carried as objects
-    cdef list seeds             # by env: the seed for its next reset, or None
-    cdef list last_seeds        # by env: the seed that it got last
-    cdef list infos             # by env: the info of its last step, None if it was empty
-    cdef list final_infos       # by env: the info before its last reset
-    cdef list carried           # by env: its object leaves, None if it failed
-    cdef list final_carried
-    cdef list texts             # by env: texts of its last failures by code
-    cdef uint8_t[::1] broken    # by env: nonzero: it is rebuilt before its next reset
-    cdef int32_t[::1] restarts  # by env: how often it was rebuilt
-    cdef int32_t last_code
-    cdef bint rebuilds, has_infos, has_discounts
-
-    def __init__(self, source, int32_t num_envs):
+    def __init__(self, source, int32_t num_envs, ids, bint is_successor=False):
         layout, count = source.observations, len(source.observations.fields())
         self.source, self.num_envs = source, num_envs
         self.fields = [(leaf.space.dtype, leaf.space.shape, leaf.path) for leaf in layout.arrays]
@@ -96,7 +72,11 @@ cdef class Envs:
             raise MemoryError
         for k, field in enumerate(layout.fields()):
             self.state.row_bytes[<int>k] = np.dtype(field.dtype).itemsize * int(np.prod(field.shape, dtype=np.int64))
-        self.envs = source.open(num_envs)
+        if is_successor:
+            self.envs = [None] * num_envs
+            self.broken[:] = 1
+        else:
+            self.envs = source.open(num_envs, ids)
 
     def __dealloc__(self):
         free(self.state.source)
@@ -291,6 +271,14 @@ cdef class Envs:
         for id, value in zip(ids, values, strict=True):
             set_attribute(self.envs[id], name, value)
 
+    def put_attr(self, ids, name, value):
+        """Set an attribute of idle envs to one value; a list with None per env."""
+        return [set_attribute(self.envs[id], name, value) for id in ids]
+
+    def frame(self, ids, height, width):
+        """Return frames of idle envs, uint8 (height, width, 3) each."""
+        return [self.source.frame_of(self.envs[id], height, width) for id in ids]
+
     # ---- handing out -------------------------------------------------------------------------------------------------
 
     @property
@@ -323,7 +311,7 @@ cdef class Envs:
 cdef int open_envs(const envpool_setup* setup, void** state) noexcept:
     source = <object>(<const Config*>setup.config).source
     try:
-        envs = Envs(source, setup.num_envs)
+        envs = Envs(source, setup.num_envs, range(setup.num_envs))
         source.opened(envs)
     except MemoryError:
         return ENVPOOL_NO_MEMORY

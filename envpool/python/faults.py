@@ -9,6 +9,9 @@ import numpy as np
 #: Longest text of a failure, in characters: the pool's buffer for texts, with room for characters of several bytes.
 LONGEST = 3500
 
+#: What a worker says of an environment that its predecessor had; the pool knows how that process ended.
+LOST_TEXT = "the process of the environment ended, and the state of the episode with it"
+
 
 def failure_of(error: BaseException) -> str:
     """Return the traceback of an exception without a final newline; the middle of a long one is left out."""

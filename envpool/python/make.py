@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from envpool.autoreset import canonical_mode
+from envpool.containment import check_timeout
 from envpool.errors import ConfigError, EnvCreateError
 from envpool.machine import cpu_limit
 from envpool.pool import EnvPool
-from envpool.python.source import EnvSource, check_count, makers_of
+from envpool.python.source import EnvSource, ProcessOptions, check_count, makers_of
 from envpool.registration import pool_class
 from envpool.registry import TaskEntry, registry
 
-WORKERS = ("inline", "thread")
+START_METHODS = ("fork", "spawn")
+WORKERS = ("inline", "thread", "process")
+
+#: The most threads that wait for environments in other processes, each for its own; only async pools need several.
+MOST_WAITING = 64
+
+#: The most processes of a pool.
+MOST_PROCESSES = 512
 
 
 def make_python(
@@ -22,6 +31,7 @@ def make_python(
     *,
     workers: str = "inline",
     num_workers: int | None = None,
+    start_method: str = "fork",
     env_type: str = "gymnasium",
     env_kwargs: Mapping[str, Any] | None = None,
     **options: Any,
@@ -37,10 +47,12 @@ def make_python(
         Number of environments; by default the number of functions, or 1.
     batch_size : int, optional
         Number of rows of a batch; by default num_envs.
-    workers : {"inline", "thread"}
-        Where the environments run: on the thread that calls the pool, or on threads. Default "inline".
+    workers : {"inline", "thread", "process"}
+        Where the environments run: on the thread that calls the pool, on threads, or in processes. Default "inline".
     num_workers : int, optional
-        Number of threads; by default the number of CPUs, at most num_envs.
+        Number of threads or processes; by default the number of CPUs, at most num_envs.
+    start_method : {"fork", "spawn"}
+        How processes are started. Default "fork".
     env_type : {"gymnasium", "gym", "dm"}
         API style of the pool.
     env_kwargs : mapping, optional
@@ -72,11 +84,25 @@ def make_python(
     if render_mode is not None and isinstance(env, str):
         kwargs.setdefault("render_mode", "rgb_array")
     makers, name = makers_of(env, num_envs, kwargs)
+    if start_method not in START_METHODS:
+        raise ConfigError(f"start_method must be one of {', '.join(map(repr, START_METHODS))}, got {start_method!r}")
     chosen = min(len(makers), cpu_limit()) if num_workers is None else check_count("num_workers", num_workers)
+    chosen = min(chosen, len(makers), MOST_PROCESSES)
+    processes = None
+    if workers == "process":
+        timeout = check_timeout("step_timeout", options.pop("step_timeout", None))
+        processes = ProcessOptions(chosen, start_method, timeout)
+        is_async = batch_size not in (None, 0, len(makers))
+        chosen = min(len(makers), MOST_WAITING) if is_async else 1
     count = 1 if workers == "inline" else chosen
     try:
         source = EnvSource(
-            makers, name, rebuilds=options.get("on_error") == "restart", has_frames=render_mode is not None
+            makers,
+            name,
+            rebuilds=options.get("on_error") == "restart",
+            has_frames=render_mode is not None,
+            same_step=canonical_mode(options.get("autoreset_mode", "next_step")) == "same_step",
+            processes=processes,
         )
     except ConfigError:
         raise
@@ -88,6 +114,6 @@ def make_python(
         spec, render = registry.resolve_entry(entry, env_type, options)
         return pool_class(type(spec), spec.style)(spec, render)
     except EnvCreateError as error:
-        raise error from source.error
+        raise error from source.take_error()
     finally:
         source.close()

@@ -141,6 +141,12 @@ class PythonPool:
         layout = self.spec.config.source.actions
         return action if layout.is_single else flat_action(layout, action)
 
+    def close(self, **kwargs: Any) -> None:
+        """Close the pool and its environments; see ``EnvPool.close``. Processes that do not end in time are killed."""
+        if hasattr(self.envs, "begin_close"):
+            self.envs.begin_close()
+        super().close(**kwargs)  # type: ignore[misc]
+
     def call(self, name: str, *args: Any, env_ids: Any = None, **kwargs: Any) -> tuple[Any, ...]:
         """Call a method of environments, or read an attribute that is not callable.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,29 @@ from envpool.python.adapters import DmEnv, adapt
 from envpool.python.layout import Layout
 
 
+class ProcessOptions(NamedTuple):
+    """How the environments of a pool are distributed among processes.
+
+    Attributes
+    ----------
+    num_workers : int
+        Number of processes.
+    start_method : {"fork", "spawn"}
+        How they are started.
+    step_timeout : float or None
+        Seconds after which a process that is still stepping an environment is replaced; None waits forever.
+    """
+
+    num_workers: int
+    start_method: str
+    step_timeout: float | None
+
+
 class EnvSource:
     """Makes the environments of a pool and knows their spaces.
 
-    The first environment is made at once, for its spaces; it becomes environment 0 of the pool.
+    The first environment is made at once, for its spaces. It becomes environment 0 of the pool, unless the environments
+    live in other processes: then it is closed.
 
     Parameters
     ----------
@@ -29,6 +48,10 @@ class EnvSource:
         Whether an environment that failed is made anew before its next reset.
     has_frames : bool
         Whether the pool renders: then one more environment is made for a moment, to learn the size of a frame.
+    same_step : bool
+        Whether episodes are reset in their last step, so that infos before a reset are handed out with those after it.
+    processes : ProcessOptions, optional
+        How the environments are distributed among processes; by default they are in this process.
 
     Attributes
     ----------
@@ -49,10 +72,21 @@ class EnvSource:
         The object that a function returned is not an environment, or a space is not supported.
     """
 
-    def __init__(self, makers: Sequence[Callable[[], Any]], name: str, *, rebuilds: bool, has_frames: bool):
+    def __init__(
+        self,
+        makers: Sequence[Callable[[], Any]],
+        name: str,
+        *,
+        rebuilds: bool,
+        has_frames: bool,
+        same_step: bool,
+        processes: ProcessOptions | None = None,
+    ):
         self.makers = list(makers)
         self.name = name
         self.rebuilds = rebuilds
+        self.same_step = same_step
+        self.processes = processes
         self.error: BaseException | None = None
         self._live: Any = None
         self._first: Any = self.new_env(0)
@@ -64,18 +98,23 @@ class EnvSource:
         self.has_discounts = isinstance(self._first, DmEnv)
         self.render_fps = int(dict(getattr(self._first, "metadata", None) or {}).get("render_fps") or 30)
         self.frame_size = self._measure_frame() if has_frames else None
+        if processes is not None:  # a fork must not inherit it
+            self.close()
 
     def new_env(self, index: int) -> Any:
         """Return a new environment with gymnasium's interface."""
         return adapt(self.makers[index]())
 
-    def open(self, num_envs: int) -> list[Any]:
-        """Return all environments of a pool, or raise what making one raised, after closing the others."""
-        envs: list[Any] = []
+    def open(self, num_envs: int, ids: Sequence[int]) -> list[Any]:
+        """Return the environments of a pool by id, None for those that are not in `ids`.
+
+        If making one raises, the others are closed.
+        """
+        envs: list[Any] = [None] * num_envs
         try:
-            for index in range(num_envs):
+            for index in ids:
                 first, self._first = (self._first, None) if index == 0 else (None, self._first)
-                envs.append(self.new_env(index) if first is None else first)
+                envs[index] = self.new_env(index) if first is None else first
                 self._check_spaces(index, envs[index])
         except BaseException:
             for env in envs:
@@ -100,6 +139,11 @@ class EnvSource:
         """Return the environments that were opened last, and forget them."""
         live, self._live = self._live, None
         return live
+
+    def take_error(self) -> BaseException | None:
+        """Return why the environments could not be made, and forget it, since its traceback refers to this object."""
+        error, self.error = self.error, None
+        return error
 
     def close_env(self, env: Any) -> None:
         """Close an environment; an exception becomes a warning, since the pool has no further use for it."""
@@ -130,6 +174,21 @@ class EnvSource:
         if frame.shape != (height, width, 3):
             raise ValueError(f"render() returned a frame of shape {frame.shape}, expected {(height, width, 3)}")
         return frame
+
+    def sizes(self) -> tuple[list[int], list[int]]:
+        """Return the bytes of one environment's value of each action leaf and of each field."""
+        return tuple(  # type: ignore[return-value]
+            [np.dtype(f.dtype).itemsize * int(np.prod(f.shape, dtype=np.int64)) for f in layout.fields()]
+            for layout in (self.actions, self.observations)
+        )
+
+    def window(self) -> int:
+        """Return the bytes that an environment in another process has for what it pickles, such as its info."""
+        height, width = self.frame_size or (0, 0)
+        return max(1 << 20, (3 * height * width + 8191) // 4096 * 4096)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_first": None, "_live": None, "error": None}
 
     def __repr__(self) -> str:
         return f"<{self.name}>"

@@ -1,0 +1,81 @@
+"""The memory that the processes of a pool share: see arena.pyx."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+cdef extern from "shared.h" nogil:
+    int32_t EPY_RESET
+    int32_t EPY_COMMAND
+    int32_t EPY_ID
+
+    enum:
+        EPY_STARTING
+        EPY_READY
+        EPY_FAILED
+
+    ctypedef struct epy_mailbox:
+        int64_t head
+        int32_t bell
+        int32_t waiting
+        int32_t stop
+        int64_t tail
+        int32_t reply
+        int32_t parked
+        int32_t readiness
+
+    int64_t epy_now()
+    int64_t epy_load(const int64_t* p)
+    int32_t epy_load32(const int32_t* p)
+    void epy_store(int64_t* p, int64_t v)
+    void epy_store32(int32_t* p, int32_t v)
+    void epy_add32(int32_t* p, int32_t v)
+    void epy_lock(int32_t* p)
+    void epy_unlock(int32_t* p)
+    void epy_yield()
+    void epy_sleep(int32_t* word, int32_t seen, int64_t ns)
+    void epy_ring(int32_t* word, const int32_t* asleep)
+    int epy_follow(int pidfd)
+
+cdef enum Loss:                 # Arena.lost
+    KEPT                        # the worker has the env
+    LOST                        # the env went with its process: its next step fails
+    REPORTED                    # that was reported: its next reset gets a seed of its own
+
+cdef struct View:               # the arena, as this process maps it
+    int32_t num_workers
+    int32_t mask                # size of a ring - 1
+    int32_t num_actions
+    int32_t num_fields
+    epy_mailbox* boxes          # (num_workers)
+    int32_t* rings              # (num_workers, mask + 1), pool
+    void* actions[64]           # by leaf: (num_envs, ...), pool
+    int64_t action_bytes[64]    # by leaf
+    void* rows[64]              # by field: (num_envs, ...), worker
+    int64_t row_bytes[64]       # by field
+    # By env.
+    float* reward               # worker
+    float* discount             # worker
+    uint8_t* terminated         # worker
+    uint8_t* truncated          # worker
+    uint8_t* failed             # worker: the window has the text of a failure
+    uint8_t* lost               # Loss; pool, while the env has no worker, else worker
+    uint8_t* has_seed           # pool
+    int64_t* seeds              # pool
+    int64_t* last_seeds         # worker: the seed that the env got last
+    int32_t* restarts           # pool: how often its process was replaced
+    int64_t* extra              # worker: bytes in the window
+    char* windows               # (num_envs, window): pickled infos, objects and commands; the texts of failures
+
+cdef class Arena:
+    cdef readonly int fd
+    cdef readonly tuple plan
+    cdef readonly int32_t num_envs
+    cdef readonly int64_t window    # bytes of an env's window
+    cdef object map
+    cdef View v
+
+    cdef int put(self, int32_t id, bytes data) except -1
+    cdef bytes get(self, int32_t id)
+
+# Whoever waits spins for up to twice its usual wait, if that is short, before it sleeps.
+cdef inline int64_t spin_limit(int64_t usual) noexcept nogil:
+    return 2 * usual + 5000 if usual < 300000 else 0

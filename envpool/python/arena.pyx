@@ -1,0 +1,133 @@
+"""The memory that the processes of a pool share: mailboxes, rings, action slots, rows, and a window for each env.
+
+Env i belongs to worker ``i % num_workers`` for good, so there is nothing to claim between processes. A ring has an
+entry for each env that is being stepped; it outlives a worker that dies, and the worker's successor answers what is
+left in it.
+"""
+
+import ctypes
+import mmap
+import os
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
+
+cdef enum:
+    LINE = 64                   # bytes of a cache line
+    PAGE = 4096
+
+
+cdef class Arena:
+    """The shared memory of one pool.
+
+    Parameters
+    ----------
+    num_envs, num_workers : int
+        Sizes.
+    action_bytes, row_bytes : sequence of int
+        Bytes of one env's value of each action leaf and of each field.
+    window : int
+        Bytes of an env's window. Pages are taken with the first write.
+    fd : int, optional
+        The memfd of an arena that exists; by default it is made.
+    """
+
+    def __init__(self, int32_t num_envs, int32_t num_workers, action_bytes, row_bytes, int64_t window, int fd=-1):
+        cdef int64_t ring = 1
+        cdef int32_t k
+        self.plan = (num_envs, num_workers, tuple(action_bytes), tuple(row_bytes), window)
+        self.num_envs, self.v.num_workers, self.window = num_envs, num_workers, window
+        self.v.num_actions, self.v.num_fields = <int32_t>len(action_bytes), <int32_t>len(row_bytes)
+        while ring < 4 * (num_envs // num_workers + 1):   # room for entries that a Ctrl-C has left
+            ring *= 2
+        self.v.mask = <int32_t>ring - 1
+        sizes = [num_workers * sizeof(epy_mailbox), num_workers * ring * sizeof(int32_t)]
+        sizes += [num_envs * size for size in (4, 4, 1, 1, 1, 1, 1, 8, 8, 4, 8)]
+        sizes += [num_envs * size for size in (*action_bytes, *row_bytes)]
+        starts, at = [], 0
+        for size in sizes:
+            starts.append(at)
+            at = (at + size + LINE - 1) // LINE * LINE
+        windows = (at + PAGE - 1) // PAGE * PAGE
+        total = windows + num_envs * window
+        self.fd = fd
+        if fd < 0:
+            self.fd = os.memfd_create("envpool", os.MFD_CLOEXEC)
+            os.ftruncate(self.fd, total)
+        self.map = mmap.mmap(self.fd, total)
+        base = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
+        places = [base + start for start in starts]
+        self.v.boxes = <epy_mailbox*><size_t>places[0]
+        self.v.rings = <int32_t*><size_t>places[1]
+        self.v.reward = <float*><size_t>places[2]
+        self.v.discount = <float*><size_t>places[3]
+        self.v.terminated = <uint8_t*><size_t>places[4]
+        self.v.truncated = <uint8_t*><size_t>places[5]
+        self.v.failed = <uint8_t*><size_t>places[6]
+        self.v.lost = <uint8_t*><size_t>places[7]
+        self.v.has_seed = <uint8_t*><size_t>places[8]
+        self.v.seeds = <int64_t*><size_t>places[9]
+        self.v.last_seeds = <int64_t*><size_t>places[10]
+        self.v.restarts = <int32_t*><size_t>places[11]
+        self.v.extra = <int64_t*><size_t>places[12]
+        for k in range(self.v.num_actions):
+            self.v.actions[k] = <void*><size_t>places[13 + k]
+            self.v.action_bytes[k] = action_bytes[k]
+        for k in range(self.v.num_fields):
+            self.v.rows[k] = <void*><size_t>places[13 + self.v.num_actions + k]
+            self.v.row_bytes[k] = row_bytes[k]
+        self.v.windows = <char*><size_t>(base + windows)
+
+    cdef int put(self, int32_t id, bytes data) except -1:
+        """Writes the window of an env."""
+        cdef int64_t size = len(data)
+        if size > self.window:
+            raise ValueError(
+                f"{size} bytes of pickled infos, objects or results do not fit into the {self.window} bytes that an "
+                "environment in another process has for them: return less, or use workers='inline'"
+            )
+        memcpy(self.v.windows + id * self.window, <const char*>data, size)
+        self.v.extra[id] = size
+        return 0
+
+    cdef bytes get(self, int32_t id):
+        """Returns what the window of an env contains."""
+        cdef const char* start = self.v.windows + id * self.window
+        return start[:self.v.extra[id]]
+
+    def readiness(self, int32_t worker):
+        """Return 0 while a worker starts, 1 when it serves, and 2 if it could not make its environments."""
+        return epy_load32(&self.v.boxes[worker].readiness)
+
+    def text(self, int32_t id):
+        """Return the text in the window of an env."""
+        return self.get(id).decode(errors="replace")
+
+    def unfinished(self, int32_t worker):
+        """Return the ids of the envs that a worker has not answered, in their order."""
+        cdef epy_mailbox* m = &self.v.boxes[worker]
+        cdef int64_t k
+        cdef int32_t* ring = self.v.rings + <int64_t>worker * (self.v.mask + 1)
+        return [ring[k & self.v.mask] & EPY_ID for k in range(epy_load(&m.tail), epy_load(&m.head))]
+
+    def stop(self):
+        """Tell all workers to end, and wake them."""
+        cdef int32_t w
+        for w in range(self.v.num_workers):
+            epy_store32(&self.v.boxes[w].stop, 1)
+            epy_ring(&self.v.boxes[w].bell, &self.v.boxes[w].parked)
+
+    def bury(self, int32_t worker):
+        """Note that a worker's process is gone with the states of its envs; a successor may be started afterwards."""
+        cdef int32_t id
+        for id in range(worker, self.num_envs, self.v.num_workers):
+            self.v.lost[id] = LOST
+            self.v.restarts[id] += 1
+        epy_store32(&self.v.boxes[worker].parked, 0)
+        epy_store32(&self.v.boxes[worker].readiness, EPY_STARTING)
+
+    def close(self):
+        """Close the file. The memory is unmapped with the last reference."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1

@@ -1,0 +1,22 @@
+"""Publishing entries, and waiting for their answers: see exchange.pyx."""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t
+
+from envpool.python.arena cimport View
+
+cdef enum Wait:
+    ANSWERED
+    INTERRUPTED                 # by Ctrl-C
+    CLOSING                     # the pool is being closed
+
+cdef struct Exchange:
+    View v
+    PyObject* supervisor        # a Supervisor
+    int32_t lock                # of the rings: several threads may publish
+    int32_t is_closing
+    int64_t usual               # usual wait, ns; a hint
+
+cdef void wake_worker(Exchange* x, int32_t w) noexcept nogil
+cdef int64_t publish(Exchange* x, int32_t id, int32_t kind) noexcept nogil
+cdef int wait_for(Exchange* x, int32_t w, int64_t at) noexcept nogil

@@ -1,0 +1,160 @@
+"""Starting a worker process by fork or by a fresh interpreter, and ending it.
+
+A fresh interpreter is started with subprocess rather than multiprocessing: environments travel by cloudpickle, so that
+``__main__`` is not imported again and needs no guard. A worker leads a process group, so that Ctrl-C in the terminal is
+the pool's business, and what an environment has started ends with its worker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import pickle
+import select
+import signal
+import subprocess
+import sys
+import traceback
+from typing import Any
+
+import cloudpickle
+
+from envpool.python.arena import Arena
+from envpool.python.worker import Worker, follow
+
+#: What a fresh interpreter runs: modules are found where the pool's process finds them.
+PROGRAM = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    "from envpool.python.launch import main; main(sys.stdin.buffer)"
+)
+
+
+class WorkerProcess:
+    """One worker process.
+
+    Parameters
+    ----------
+    arena : Arena
+        The shared memory.
+    index : int
+        Number of the worker.
+    source : envpool.python.source.EnvSource
+        Makes the environments.
+    method : {"fork", "spawn"}
+        How the process is started.
+    is_successor : bool
+        Whether it replaces one that has died.
+
+    Attributes
+    ----------
+    pid, pidfd : int
+        The process; the number of a process that was reaped may be used again, its pidfd may not.
+    """
+
+    def __init__(self, arena: Arena, index: int, source: Any, method: str, is_successor: bool):
+        self._trace = os.memfd_create("envpool-trace")
+        parent = os.getpid()
+        if method == "fork":
+            self.pid = os.fork()
+            if self.pid == 0:
+                run_child(arena, index, source, is_successor, parent, self._trace)
+        else:
+            self.pid = self._spawn(arena, index, source, is_successor, parent)
+        self.pidfd = os.pidfd_open(self.pid)
+
+    def _spawn(self, arena: Arena, index: int, source: Any, is_successor: bool, parent: int) -> int:
+        payload = dumps((arena.plan, index, source, is_successor, parent))
+        child = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=[arena.fd, self._trace],
+        )
+        assert child.stdin is not None
+        with contextlib.suppress(BrokenPipeError), child.stdin:  # it has ended, which the supervisor sees
+            child.stdin.write(pickle.dumps(sys.path) + pickle.dumps((arena.fd, self._trace)) + payload)
+        child.returncode = 0  # it is reaped by `reap`
+        return child.pid
+
+    def has_ended(self, seconds: float = 0.0) -> bool:
+        """Return whether the process has ended, after waiting for at most this many seconds."""
+        poll = select.poll()
+        poll.register(self.pidfd, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
+
+    def trace(self) -> str:
+        """Return what faulthandler has written: where a crash happened, or where an environment hangs."""
+        size = os.fstat(self._trace).st_size
+        return os.pread(self._trace, min(size, 1 << 16), 0).decode(errors="replace")
+
+    def ask_where(self) -> None:
+        """Let the process write where it is; a process that is stopped, or in a long call of C, does not."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGUSR2)
+
+    def kill(self) -> None:
+        """Kill the process and everything in its group."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)  # the number is not used again before the process is reaped
+
+    def reap(self) -> str:
+        """Wait for the end of the process, release what belongs to it, and return how it ended."""
+        ending = "it ended"
+        with contextlib.suppress(ChildProcessError):  # the user's process ignores SIGCHLD, or has reaped it
+            result = os.waitid(os.P_PIDFD, self.pidfd, os.WEXITED)
+            if result is not None:
+                is_exit = result.si_code == os.CLD_EXITED
+                ending = f"it {'exited with status' if is_exit else 'was killed by signal'} {result.si_status}"
+        os.close(self.pidfd)
+        os.close(self._trace)
+        return ending
+
+
+def run_child(arena: Arena, index: int, source: Any, is_successor: bool, parent: int, trace: int) -> None:
+    """Be a forked child: serve, and end the process without running what the parent has planned for its exit."""
+    status = 1
+    try:
+        os.setsid()
+        serve(arena, index, source, is_successor, parent, trace)
+        status = 0
+    except BaseException:
+        if arena.readiness(index) != 2:
+            traceback.print_exc()
+    finally:
+        with contextlib.suppress(BaseException):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def main(stream: Any) -> None:
+    """Be a fresh interpreter, whose plan is in a stream."""
+    arena_fd, trace = pickle.load(stream)
+    plan, index, source, is_successor, parent = pickle.load(stream)
+    sizes: tuple[int, int, tuple[int, ...], tuple[int, ...], int] = plan
+    arena = Arena(*sizes, arena_fd)
+    try:
+        serve(arena, index, source, is_successor, parent, trace)
+    except BaseException:
+        if arena.readiness(index) == 2:
+            sys.exit(1)
+        raise
+
+
+def serve(arena: Arena, index: int, source: Any, is_successor: bool, parent: int, trace: int) -> None:
+    """Make the environments of a worker and answer the pool until it closes."""
+    follow(os.pidfd_open(parent))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    faulthandler.enable(trace)
+    faulthandler.register(signal.SIGUSR2, trace)
+    Worker(arena, index, source, is_successor).serve()
+
+
+def dumps(value: Any) -> bytes:
+    """Return a value pickled, functions of ``__main__`` and lambdas by value."""
+    data: bytes = cloudpickle.dumps(value, 5)
+    return data

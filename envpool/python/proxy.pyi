@@ -1,0 +1,3 @@
+from typing import Any
+
+def build(source: Any, is_sync: bool) -> Any: ...

@@ -1,0 +1,81 @@
+/* Words that the processes of a pool share, and how they wake each other.
+ *
+ * The arena is a memfd, mapped by the pool's process and by every worker; offsets in it are the same everywhere, addresses
+ * need not be. Every word has one writer, named in its comment, so that a process which is killed leaves nothing
+ * half-changed. Futex words lack the PRIVATE flag: the kernel finds them by their page. */
+#ifndef ENVPOOL_PYTHON_SHARED_H
+#define ENVPOOL_PYTHON_SHARED_H
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EPY_RESET 0x40000000   /* bit of a ring entry: start an episode                                    */
+#define EPY_COMMAND 0x20000000 /* bit of a ring entry: a pickled command is in the window of the env       */
+#define EPY_ID 0x1fffffff      /* the other bits: the env id                                               */
+
+enum epy_readiness { EPY_STARTING, EPY_READY, EPY_FAILED };
+
+typedef struct {             /* of one worker                                                              */
+  _Alignas(64) int64_t head; /* pool: ring entries published                                               */
+  int32_t bell;              /* pool: futex word on which the worker sleeps                                */
+  int32_t waiting;           /* pool: threads asleep on `reply`                                            */
+  int32_t stop;              /* pool: nonzero: end when the ring is empty                                  */
+  _Alignas(64) int64_t tail; /* worker: entries answered; their rows, flags and windows are written        */
+  int32_t reply;             /* worker: futex word on which threads of the pool sleep                      */
+  int32_t parked;            /* worker: nonzero: asleep on `bell`                                          */
+  int32_t readiness;         /* worker: an epy_readiness                                                   */
+} epy_mailbox;
+
+static inline int64_t epy_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+static inline int64_t epy_load(const int64_t *p) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }
+static inline int32_t epy_load32(const int32_t *p) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }
+static inline void epy_store(int64_t *p, int64_t v) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }
+static inline void epy_store32(int32_t *p, int32_t v) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }
+static inline void epy_add32(int32_t *p, int32_t v) { __atomic_add_fetch(p, v, __ATOMIC_SEQ_CST); }
+static inline void epy_lock(int32_t *p) {
+  while (__atomic_exchange_n(p, 1, __ATOMIC_ACQUIRE)) sched_yield();
+}
+static inline void epy_unlock(int32_t *p) { __atomic_store_n(p, 0, __ATOMIC_RELEASE); }
+
+/* Between two looks of a spin: whoever has work runs, and the CPU does not go idle, since waking it takes long. */
+static inline void epy_yield(void) { sched_yield(); }
+
+static inline void epy_sleep(int32_t *word, int32_t seen, int64_t ns) {
+  struct timespec t = {ns / 1000000000, ns % 1000000000};
+  syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, 0, 0);
+}
+
+/* Changes a word, and wakes all that sleep on it if there may be any: `asleep` is raised before they sleep. */
+static inline void epy_ring(int32_t *word, const int32_t *asleep) {
+  epy_add32(word, 1);
+  if (epy_load32(asleep)) syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, 0, 0, 0);
+}
+
+static void *epy_await_parent(void *fd) {
+  struct pollfd parent = {(int)(intptr_t)fd, POLLIN, 0};
+  while (poll(&parent, 1, -1) < 1) {
+  }
+  kill(0, SIGKILL); /* the worker's own process group: what its envs have started ends, too */
+  _exit(1);
+}
+
+/* Ends this process and its group when another process, by its pidfd, ends. A thread of C: it needs no GIL, which an env
+ * may hold forever, and unlike PR_SET_PDEATHSIG it does not depend on the thread that started this process. */
+static inline int epy_follow(int pidfd) {
+  pthread_t thread;
+  return pthread_create(&thread, NULL, epy_await_parent, (void *)(intptr_t)pidfd);
+}
+#endif

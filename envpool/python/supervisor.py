@@ -1,0 +1,119 @@
+"""The worker processes of a pool: starting them, noticing that one has died or hangs, replacing it, and ending them."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from typing import Any
+
+from envpool.errors import PoolStateError
+from envpool.python.launch import WorkerProcess
+
+#: Time for which `close` waits for the processes to close their environments, in seconds; at most step_timeout.
+PATIENCE = 5.0
+
+#: Time that a process which hangs has to write where it is, in seconds.
+TO_WRITE = 0.05
+
+
+class Supervisor:
+    """The worker processes of one pool.
+
+    Parameters
+    ----------
+    arena : envpool.python.arena.Arena
+        The shared memory.
+    source : envpool.python.source.EnvSource
+        Makes the environments; its `processes` say how processes start, and how long they may take for a step.
+
+    Raises
+    ------
+    RuntimeError
+        A process could not make its environments; the text is its traceback.
+    """
+
+    def __init__(self, arena: Any, source: Any):
+        self.arena, self.source = arena, source
+        self.workers: list[WorkerProcess] = []
+        self._locks = [threading.Lock() for _ in range(source.processes.num_workers)]
+        self._last_words: dict[int, str] = {}
+        if source.processes.start_method == "fork" and threading.active_count() > 1:
+            warnings.warn(
+                f"start_method='fork' copies a process with {threading.active_count()} threads: a lock that another "
+                "thread holds stays locked in the workers. Use start_method='spawn' if they hang",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        try:
+            for index in range(source.processes.num_workers):
+                self.workers.append(self._start(index, False))
+            self._await_ready()
+        except BaseException:
+            self.close(0.0)
+            raise
+
+    def _start(self, index: int, is_successor: bool) -> WorkerProcess:
+        return WorkerProcess(self.arena, index, self.source, self.source.processes.start_method, is_successor)
+
+    def _await_ready(self) -> None:
+        for index, worker in enumerate(self.workers):
+            pause = 0.0005
+            while self.arena.readiness(index) == 0:
+                if worker.has_ended(pause) and self.arena.readiness(index) == 0:
+                    raise PoolStateError(f"worker process {index} ended while it started\n{worker.trace()}")
+                pause = min(2 * pause, 0.02)
+            if self.arena.readiness(index) == 2:
+                raise RuntimeError(f"in worker process {index}: {self.arena.text(index)}")
+
+    def look_after(self, index: int, quiet: float) -> bool:
+        """Replace a worker that has ended, or that has been quiet for too long; return whether it was replaced.
+
+        Parameters
+        ----------
+        index : int
+            Number of the worker, which has unfinished entries.
+        quiet : float
+            Time since it has answered an entry, or was given one, in seconds.
+        """
+        with self._locks[index]:
+            worker = self.workers[index]
+            limit = self.source.processes.step_timeout
+            if worker.has_ended():
+                self._replace(index, "the worker process of the environment has died")
+                return True
+            if limit is None or quiet <= limit:
+                return False
+            worker.ask_where()
+            worker.has_ended(TO_WRITE)
+            self._replace(index, f"the environment has been running for longer than step_timeout={limit:g} seconds")
+            return True
+
+    def _replace(self, index: int, reason: str) -> None:
+        worker = self.workers[index]
+        trace = worker.trace()
+        worker.kill()
+        ids = self.arena.unfinished(index)
+        text = f"{reason}: process {worker.pid} stopped in environment {ids[0] if ids else '(none)'}; {worker.reap()}"
+        for i in range(index, self.arena.num_envs, self.source.processes.num_workers):
+            self._last_words[i] = f"{text}\n{trace}".rstrip()
+        self.arena.bury(index)
+        self.workers[index] = self._start(index, True)
+
+    def last_words(self, env_id: int) -> str:
+        """Return, once, why the process of an environment was replaced; an empty text if it was not."""
+        return self._last_words.pop(env_id, "")
+
+    def close(self, patience: float | None = None) -> None:
+        """End all processes: they close their environments if they do so in time, and are killed otherwise."""
+        if patience is None:
+            patience = min(PATIENCE, self.source.processes.step_timeout or PATIENCE)
+        self.arena.stop()
+        deadline = time.monotonic() + patience
+        for worker in self.workers:
+            worker.has_ended(max(deadline - time.monotonic(), 0.0))
+        for worker in self.workers:
+            worker.kill()
+            worker.reap()
+        self.workers.clear()
+        self.arena.close()

@@ -1,0 +1,191 @@
+"""The side of a worker process: it answers the entries of its ring, and sleeps when there are none."""
+
+import pickle
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy, memset
+
+from envpool.env cimport envpool_batch
+from envpool.python.arena cimport (
+    Arena, EPY_COMMAND, EPY_FAILED, EPY_ID, EPY_READY, EPY_RESET, KEPT, LOST, REPORTED, epy_follow, epy_load,
+    epy_load32, epy_mailbox, epy_now, epy_ring, epy_sleep, epy_store, epy_store32, epy_yield, spin_limit,
+)
+from envpool.python.envs cimport Envs
+
+from envpool.python.faults import LOST_TEXT, failure_of, restart_seed
+
+# The longest time for which answers stay unannounced, ns.
+cdef int64_t ANNOUNCE = 20000
+# The longest sleep, ns: a bell that was lost, if that is possible at all, costs this much.
+cdef int64_t NAP = 1000000000
+
+
+def follow(int pidfd):
+    """End this process and its process group as soon as another process, by its pidfd, ends."""
+    if epy_follow(pidfd):
+        raise OSError("no thread could be started that watches the process of the pool")
+
+
+cdef class Worker:
+    """The environments of one process.
+
+    Parameters
+    ----------
+    arena : Arena
+        The shared memory.
+    index : int
+        Number of the worker; it has the environments whose id is `index` modulo the number of workers.
+    source : envpool.python.source.EnvSource
+        Makes the environments.
+    is_successor : bool
+        Whether the worker replaces one that has died.
+    """
+
+    cdef Arena arena
+    cdef Envs envs
+    cdef epy_mailbox* box
+    cdef int32_t* ring
+    cdef int32_t first
+
+    def __init__(self, Arena arena, int32_t index, source, bint is_successor):
+        self.arena = arena
+        self.box = &arena.v.boxes[index]
+        self.ring = arena.v.rings + <int64_t>index * (arena.v.mask + 1)
+        self.first = index
+        ids = range(index, arena.num_envs, arena.v.num_workers)
+        try:
+            self.envs = Envs(source, arena.num_envs, ids, is_successor)
+        except BaseException as error:
+            arena.put(index, failure_of(error).encode())
+            epy_store32(&self.box.readiness, EPY_FAILED)
+            raise
+        epy_store32(&self.box.readiness, EPY_READY)
+        epy_ring(&self.box.reply, &self.box.waiting)
+
+    # ---- one entry ---------------------------------------------------------------------------------------------------
+
+    cdef int answer(self, int32_t entry) except -1:
+        """Steps or resets an env, or executes a command; what users learn of it is in the arena afterwards."""
+        cdef Arena a = self.arena
+        cdef int32_t id = entry & EPY_ID
+        a.v.failed[id] = 0
+        if entry & EPY_COMMAND:
+            self.execute(id)
+        elif a.v.lost[id] == LOST and not entry & EPY_RESET:
+            a.v.lost[id] = REPORTED
+            self.fail(id, LOST_TEXT)
+        else:
+            self.step(id, (entry & EPY_RESET) != 0)
+        return 0
+
+    cdef int step(self, int32_t id, bint resets) except -1:
+        cdef Arena a = self.arena
+        cdef Envs envs = self.envs
+        cdef envpool_batch b
+        cdef uint8_t reset = resets
+        cdef int32_t error = 0
+        cdef int32_t k
+        cdef const void* value
+        if resets:
+            if a.v.has_seed[id]:
+                envs.seeds[id] = a.v.seeds[id]
+            elif a.v.lost[id] != KEPT:
+                envs.seeds[id] = restart_seed(a.v.last_seeds[id], a.v.restarts[id])
+            a.v.lost[id] = KEPT
+        memset(&b, 0, sizeof(b))
+        b.struct_size = sizeof(b)
+        b.n = 1
+        b.ids = &id
+        b.reset = &reset
+        b.actions = <const void* const*>a.v.actions
+        a.v.reward[id], a.v.discount[id] = 0, 1
+        a.v.terminated[id] = a.v.truncated[id] = 0
+        b.reward, b.discount = &a.v.reward[id], &a.v.discount[id]
+        b.terminated, b.truncated = &a.v.terminated[id], &a.v.truncated[id]
+        b.errors = &error
+        a.v.extra[id] = 0
+        if envs.step(&b):
+            self.fail(id, envs.texts[id].pop(error))
+            return 0
+        if resets:
+            a.v.last_seeds[id] = envs.last_seeds[id]
+        for k in range(envs.state.num_fields):
+            value = envs.state.source[<int64_t>id * envs.state.num_fields + k]
+            if value != NULL:
+                memcpy(<char*>a.v.rows[k] + id * a.v.row_bytes[k], value, a.v.row_bytes[k])
+        if envs.infos[id] is not None or envs.objects:
+            try:
+                a.put(id, pickle.dumps((envs.infos[id], envs.carried[id]), 5))
+            except Exception as problem:
+                envs.broken[id] = envs.rebuilds
+                self.fail(id, failure_of(problem))
+        return 0
+
+    cdef int fail(self, int32_t id, text) except -1:
+        self.arena.put(id, text.encode())
+        self.arena.v.failed[id] = 1
+        return 0
+
+    cdef int execute(self, int32_t id) except -1:
+        """Executes the command in the window of an env, and replaces it by the result."""
+        try:
+            method, args = pickle.loads(self.arena.get(id))
+            result = pickle.dumps((True, getattr(self.envs, method)([id], *args)[0]), 5)
+            self.arena.put(id, result)
+        except BaseException as error:
+            self.arena.put(id, pickle.dumps((False, failure_of(error), picklable(error)), 5))
+        return 0
+
+    # ---- the loop ----------------------------------------------------------------------------------------------------
+
+    cdef bint drain(self) except -1:
+        """Answers what is published; False if nothing was."""
+        cdef epy_mailbox* m = self.box
+        cdef int64_t tail = m.tail, head = epy_load(&m.head), now, since
+        if head == tail:
+            return False
+        since = epy_now()
+        while tail < head:
+            self.answer(self.ring[tail & self.arena.v.mask])
+            tail += 1
+            epy_store(&m.tail, tail)
+            if tail == head:
+                head = epy_load(&m.head)
+            now = epy_now()
+            if tail == head or now - since > ANNOUNCE:
+                since = now
+                epy_ring(&m.reply, &m.waiting)
+        return True
+
+    def serve(self):
+        """Answer entries until the pool says stop; then close the environments."""
+        cdef epy_mailbox* m = self.box
+        cdef int32_t seen
+        cdef int64_t began, limit, usual = 0
+        while True:
+            seen = epy_load32(&m.bell)
+            if self.drain():
+                continue
+            if epy_load32(&m.stop):
+                break
+            with nogil:
+                began = epy_now()
+                limit = spin_limit(usual)
+                while epy_load(&m.head) == m.tail and epy_now() - began < limit:
+                    epy_yield()
+                if epy_load(&m.head) == m.tail:
+                    epy_store32(&m.parked, 1)
+                    if epy_load(&m.head) == m.tail and not epy_load32(&m.stop):
+                        epy_sleep(&m.bell, seen, NAP)
+                    epy_store32(&m.parked, 0)
+                usual += (min(epy_now() - began, 1000000) - usual) >> 2
+        for env in self.envs.envs:
+            self.envs.source.close_env(env)
+
+
+def picklable(error):
+    """Return an exception if it survives pickling, else None."""
+    try:
+        return error if type(pickle.loads(pickle.dumps(error))) is type(error) else None
+    except Exception:
+        return None
