@@ -142,17 +142,18 @@ class Carrier(gymnasium.Env[Any, Any]):
 
     Parameters
     ----------
-    env : object
-        An environment of gymnasium, of old gym, or any other with ``reset`` and ``step``.
+    env_fn : callable
+        Returns an environment of gymnasium, of old gym, or any other with ``reset`` and ``step``.
     wire : Wire
         The spaces, shared by all carriers of a pool.
     is_remote : bool
         Whether results leave this process, so that they must survive pickling.
     """
 
-    def __init__(self, env: Any, wire: Wire, is_remote: bool):
-        self.env, self.wire, self.is_remote = env, wire, is_remote
-        wire.settle(env)
+    def __init__(self, env_fn: Callable[[], Any], wire: Wire, is_remote: bool):
+        self.wire, self.is_remote = wire, is_remote
+        self.env = env_fn()
+        wire.settle(self.env)
         self.observation_space, self.action_space = wire.space, wire.action_space
         self.next_reset: dict[str, Any] = {}
         self.next_action: tuple[Any] | None = None
@@ -217,6 +218,10 @@ class Carrier(gymnasium.Env[Any, Any]):
     def prepare_action(self, action: Any) -> None:
         """Set the action of the next step, if it does not travel in the arrays of the pool."""
         self.next_action = (action,)
+
+    def replace(self, env: Any) -> None:
+        """Put another environment in the place of this one, which its user has closed."""
+        self.env = env
 
     def visit(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return ``function(env, *args)``."""

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from envpool.adapters.carrier import Carrier, Parcel, Wire
-from envpool.python.make import WORKERS, make_python
+from envpool.python.make import make_python
 
 
 class Rows(NamedTuple):
@@ -60,7 +60,7 @@ class Maker:
 
     def __call__(self) -> Carrier:
         """Return a new environment."""
-        return Carrier(self.env_fn(), self.wire, self.is_remote)
+        return Carrier(self.env_fn, self.wire, self.is_remote)
 
 
 class Fleet:
@@ -71,7 +71,9 @@ class Fleet:
     env_fns : sequence of callable
         One function per environment, which returns it.
     workers : {"inline", "process"}
-        Where the environments run, see ``envpool.make_python``. If it does not know processes, they run on threads.
+        Where the environments run, see ``envpool.make_python``.
+    is_async : bool
+        Whether `receive` is used for some of the environments in flight while others go on.
     **options
         Further options of ``envpool.make_python``.
 
@@ -81,15 +83,16 @@ class Fleet:
         An environment could not be made; the exception that it raised is the cause.
     """
 
-    def __init__(self, env_fns: Sequence[Callable[[], Any]], workers: str = "inline", **options: Any):
+    def __init__(
+        self, env_fns: Sequence[Callable[[], Any]], workers: str = "inline", *, is_async: bool = False, **options: Any
+    ):
         self.is_inline = workers == "inline"
-        if workers not in WORKERS:
-            workers = "thread"
-            options.pop("start_method", None)
         self.wire = Wire()
         self._all = list(range(len(env_fns)))
         if not self.is_inline:
             options.setdefault("num_workers", len(env_fns))
+            if is_async:  # the steps of a batch as large as the pool would be one unit
+                options["batch_size"] = max(len(env_fns) - 1, 1)
         makers = [Maker(fn, self.wire, workers == "process") for fn in env_fns]
         self.pool: Any = make_python(makers, workers=workers, autoreset_mode="disabled", **options)
 
@@ -133,6 +136,10 @@ class Fleet:
     def visit(self, function: Callable[..., Any], *args: Any, ids: Sequence[int]) -> list[Any]:
         """Return ``function(env, *args)`` of some environments, which must not be in flight."""
         return list(self.pool.call("visit", function, *args, env_ids=list(ids)))
+
+    def replace(self, index: int, env: Any) -> None:
+        """Put another environment in the place of one that was closed, in a fleet that runs inline."""
+        self.pool.call("replace", env, env_ids=[index])
 
     def close(self) -> None:
         """Close the environments; the method may be called again."""

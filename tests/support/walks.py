@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import threading
+import multiprocessing
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-#: Opens to let the walks go on that take the action WAIT.
-GATE = threading.Event()
+#: Opens to let the walks go on that take the action WAIT, also those in processes that were forked.
+GATE = multiprocessing.get_context("fork").Event()
 LEFT, RIGHT, WAIT, FAIL = range(4)
 
 

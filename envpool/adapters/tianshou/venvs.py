@@ -48,7 +48,8 @@ class FleetVectorEnv(BaseVectorEnv):
         timeout: float | None = None,
         **options: Any,
     ):
-        self.fleet = Fleet(env_fns, worker_class.workers, **options)
+        is_async = timeout is not None or wait_num not in (None, len(env_fns))
+        self.fleet = Fleet(env_fns, worker_class.workers, is_async=is_async, **options)
         index = count()
 
         def worker_fn(env_fn: Callable[[], Any]) -> EnvWorker:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 from envpool.adapters.fleet import Fleet, Rows, raise_first
@@ -28,8 +29,6 @@ class EnvWorker(ABC):
     ----------
     result : tuple
         What the last call of `send` led to; `recv` returns it.
-    action_space : gymnasium.spaces.Space or None
-        The action space of the environment.
     is_closed : bool
         Whether `close` was called.
     """
@@ -39,8 +38,12 @@ class EnvWorker(ABC):
     def __init__(self, env_fn: Callable[[], Any]):
         self._env_fn = env_fn
         self.is_closed = False
-        self.action_space = self.get_env_attr("action_space")
         self.is_reset = False
+
+    @cached_property
+    def action_space(self) -> Any:
+        """The action space of the environment; None if it has none."""
+        return self.get_env_attr("action_space")
 
     @abstractmethod
     def get_env_attr(self, key: str) -> Any:
