@@ -148,21 +148,21 @@ def test_remote_environments(cluster):
 
 def test_ray_vector_env(cluster):
     """Tianshou's RayVectorEnv, which needs no Tianshou."""
-    env = RayVectorEnv([lambda n=n: Walk(n) for n in (4, 5)])
+    env = RayVectorEnv([lambda n=n: Walk(n) for n in (4, 5)], wait_num=1)
     assert env.get_env_attr("size") == [4, 5] and env.observation_space[1].high[0] == 5
     assert env.seed(1) == [[1], [2]]
     assert env.reset(options={"cell": 3})[0].tolist() == [[3]] * 2
-    obs, rew, terminated, _, infos = env.step([RIGHT] * 2)
-    assert obs.tolist() == [[4]] * 2 and rew.tolist() == [1, 0] and terminated.tolist() == [True, False]
-    assert [info["env_id"] for info in infos] == [0, 1]
+    rows = {}
+    results = [env.step([RIGHT] * 2)]
+    assert sorted([info["env_id"] for info in results[0][-1]] + env.waiting_id) == [0, 1]
+    while env.waiting_id:
+        results.append(env.step(None))
+    for obs, rew, terminated, _, infos in results:
+        rows |= {
+            info["env_id"]: (obs[k].tolist(), rew[k], bool(terminated[k]), info["cell"]) for k, info in enumerate(infos)
+        }
+    assert rows == {0: ([4], 1.0, True, 4), 1: ([4], 0.0, False, 4)}
     env.set_env_attr("size", 9, [1])
     assert env.get_env_attr("size") == [4, 9]
     assert [frame.max() for frame in env.render()] == [4, 4]
-    env.close()
-    env = RayVectorEnv([Walk] * 2, wait_num=1)
-    env.reset()
-    found = [info["env_id"] for info in env.step([RIGHT] * 2)[-1]]
-    assert len(found) >= 1 and sorted(found + env.waiting_id) == [0, 1]
-    while env.waiting_id:
-        env.step(None)
     env.close()
