@@ -33,10 +33,11 @@ OWN = {
         "success_rate": [0.1, 0.5, 1.0],
     },
     "Taxi-v4": {"rainy_probability": [0.1, 0.5, 1.0]},
+    "ApplePicker-v0": {"num_objects": [1, 20, 300], "default_reward": [0.0, -0.1, 0.3]},
 }
 OPTIONS = {"Taxi-v4": {"is_rainy": True}}
 #: Tasks with frames that depend on parameters.
-DRAWN = ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1", "FrozenLake-v1"]
+DRAWN = ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1", "FrozenLake-v1", "ApplePicker-v0"]
 #: Every task of the families with parameters; those of the large families are slow but for one of each.
 TASKS = [
     pytest.param(
@@ -46,7 +47,7 @@ TASKS = [
         else (),
     )
     for task_id, entry in registry.tasks.items()
-    if (family := entry.import_path.split(".")[1]) in ("classic_control", "toy_text", "box2d", "mujoco", "atari")
+    if (family := entry.import_path.split(".")[1]) in ("classic_control", "toy_text", "box2d", "mujoco", "atari", "rlib")
 ]
 
 
@@ -250,7 +251,6 @@ def test_forged_map_without_a_start():
 
 # ---- docs/parameters.md ----------------------------------------------------------------------------------------------
 
-#: Heading in docs/parameters.md -> a task that has the parameters of its table.
 #: Page and heading of each table that has a row for each parameter of a task.
 DOCUMENTED = [
     ("parameters", "CartPole", "CartPole-v1"),
@@ -261,6 +261,7 @@ DOCUMENTED = [
     ("parameters", "FrozenLake", "FrozenLake-v1"),
     ("parameters", "Taxi", "Taxi-v4"),
     ("parameters", "NChain", "NChain-v0"),
+    ("parameters", "ApplePicker", "ApplePicker-v0"),
     ("box2d", "LunarLander", "LunarLander-v3"),
     ("box2d", "BipedalWalker", "BipedalWalker-v3"),
     ("box2d", "CarRacing", "CarRacing-v3"),

@@ -1,24 +1,179 @@
-"""A pool as an ``RLVecEnv`` of rlib (the repository jhare96/reinforcement-learning)."""
+"""The vector environments of rlib (the repository jhare96/reinforcement-learning); rlib itself is not needed.
+
+Importing this module registers ``ApplePicker-v0`` and ``ApplePickerDeterministic-v0`` with gymnasium, unless rlib has
+done so.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
+import gymnasium
 import numpy as np
+from gymnasium import make
 
+from envpool.adapters.fleet import Fleet, raise_first
 from envpool.adapters.pools import open_same_step_pool, pop_final, split_info, take
+from envpool.adapters.rlib_base import RLEnv, RLVecEnv
+from envpool.adapters.sub_env import SubEnv
+from envpool.registration import make_gymnasium
 
-try:
-    from rlib.envs.base import RLVecEnv
-except ImportError as error:
-    raise ImportError(
-        f"envpool.adapters.rlib needs rlib with rlib.envs.base.RLVecEnv ({error}): rlib is in no package index, "
-        "install it from its repository, jhare96/reinforcement-learning"
-    ) from error
+__all__ = ["BatchEnv", "DummyBatchEnv", "RLEnv", "RLVecEnv", "VecEnv", "make"]
 
 
-class BatchEnv(RLVecEnv):
-    """A pool that replaces rlib's ``BatchEnv``: ``PPOTrainer(envs=BatchEnv("Pong-v5", num_envs=16), ...)``.
+class FleetBatchEnv(RLVecEnv):
+    """Python environments in one pool; the base of `BatchEnv` and `DummyBatchEnv`.
+
+    Parameters
+    ----------
+    workers : {"inline", "process"}
+        Where the environments run.
+    env_constructor : callable
+        ``env_constructor(env, **env_args)`` returns the wrapped environment.
+    env_id : str
+        Id for ``gymnasium.make``.
+    num_envs : int
+        Number of environments.
+    make_args : dict, optional
+        Keyword arguments for ``gymnasium.make``.
+    env_args : dict
+        Keyword arguments for `env_constructor`.
+
+    Attributes
+    ----------
+    fleet : Fleet
+        The pool that steps the environments. Attributes that this object does not have are those of environment 0.
+    """
+
+    def __init__(
+        self,
+        workers: str,
+        env_constructor: Callable[..., Any],
+        env_id: str,
+        num_envs: int,
+        make_args: dict[str, Any] | None,
+        env_args: dict[str, Any],
+    ):
+        env_fn = partial(new_env, env_constructor, env_id, make_args or {}, env_args)
+        self.fleet = Fleet([env_fn] * num_envs, workers)
+        self._all = list(range(num_envs))
+
+    def reset(self) -> Any:
+        """Start episodes in all environments and return their first observations, stacked."""
+        rows = self.fleet.reset(self._all, {})
+        raise_first(rows)
+        return stacked(rows.obs)
+
+    def step(self, actions: Iterable[Any]) -> tuple[Any, Any, Any, tuple[dict[str, Any], ...]]:
+        """Step all environments.
+
+        Parameters
+        ----------
+        actions : iterable
+            One action per environment.
+
+        Returns
+        -------
+        obs : numpy.ndarray
+            (num_envs, ...) observations, which are the caller's.
+        rewards : numpy.ndarray
+            float64 (num_envs,).
+        dones : numpy.ndarray
+            bool (num_envs,): whether the episode has ended. The environment is not reset, unless a wrapper does so.
+        infos : tuple of dict
+            Infos, with ``TimeLimit.truncated``.
+
+        Raises
+        ------
+        Exception
+            What an environment has raised.
+        """
+        rows = self.fleet.step(self._all, actions if isinstance(actions, np.ndarray) else list(actions))
+        raise_first(rows)
+        ends = zip(rows.infos, rows.terminated.tolist(), rows.truncated.tolist(), strict=True)
+        infos = tuple(self.merge_info(*one) for one in ends)
+        return stacked(rows.obs), np.asarray(rows.rewards), rows.terminated | rows.truncated, infos
+
+    def close(self) -> None:
+        """Close the environments; the method may be called again."""
+        self.fleet.close()
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "fleet":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.fleet.visit(getattr, name, ids=[0])[0]
+
+
+class BatchEnv(FleetBatchEnv):
+    """Environments that run in processes of their own: ``BatchEnv(AtariEnv, "PongNoFrameskip-v4", 16, k=4)``.
+
+    Parameters
+    ----------
+    env_constructor : callable
+        ``env_constructor(env, **env_args)`` returns the wrapped environment, usually an `RLEnv`.
+    env_id : str
+        Id for ``gymnasium.make``.
+    num_envs : int
+        Number of environments.
+    blocking : bool
+        Accepted for compatibility: ``step`` always returns the results.
+    make_args : dict, optional
+        Keyword arguments for ``gymnasium.make``.
+    **env_args
+        Keyword arguments for `env_constructor`.
+
+    Raises
+    ------
+    EnvCreateError
+        An environment could not be made; the exception that it raised is the cause.
+    """
+
+    def __init__(
+        self,
+        env_constructor: Callable[..., Any],
+        env_id: str,
+        num_envs: int,
+        blocking: bool = False,
+        make_args: dict[str, Any] | None = None,
+        **env_args: Any,
+    ):
+        self.blocking = blocking
+        super().__init__("process", env_constructor, env_id, num_envs, make_args, env_args)
+
+
+class DummyBatchEnv(FleetBatchEnv):
+    """Environments that are stepped one after the other in the thread that calls; see `BatchEnv`.
+
+    Attributes
+    ----------
+    envs : list of RLEnv
+        The environments.
+    """
+
+    def __init__(
+        self,
+        env_constructor: Callable[..., Any],
+        env_id: str,
+        num_envs: int,
+        make_args: dict[str, Any] | None = None,
+        **env_args: Any,
+    ):
+        super().__init__("inline", env_constructor, env_id, num_envs, make_args, env_args)
+
+    @property
+    def envs(self) -> list[Any]:
+        """The environments."""
+        return self.fleet.envs
+
+
+class VecEnv(RLVecEnv):
+    """A pool of native environments as an ``RLVecEnv``: ``PPOTrainer(envs=VecEnv("Pong-v5", num_envs=16), ...)``.
 
     Parameters
     ----------
@@ -32,7 +187,7 @@ class BatchEnv(RLVecEnv):
     Attributes
     ----------
     pool : GymnasiumEnvPool
-        The pool that steps the environments. Attributes that a BatchEnv does not have are looked up in the pool. Do not
+        The pool that steps the environments. Attributes that a VecEnv does not have are looked up in the pool. Do not
         call the pool's methods while this object is in use.
 
     Raises
@@ -78,3 +233,50 @@ class BatchEnv(RLVecEnv):
         if name.startswith("_") or name == "pool":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.pool, name)
+
+
+class NativeEnv(SubEnv):
+    """A native environment as a ``gymnasium.Env``, the entry point of the ids that this module registers.
+
+    Parameters
+    ----------
+    task_id : str
+        Id of the task.
+    **options
+        Options of ``envpool.make``. Without a ``seed``, the environment gets a random one.
+    """
+
+    def __init__(self, task_id: str, **options: Any):
+        options.setdefault("seed", int(np.random.SeedSequence().generate_state(1)[0] >> 1))
+        super().__init__(make_gymnasium(task_id, num_envs=1, autoreset_mode="disabled", **options), 0)
+
+    def close(self) -> None:
+        """Close the environment; the method may be called again."""
+        self.pool.close()
+
+
+def new_env(
+    env_constructor: Callable[..., Any], env_id: str, make_args: dict[str, Any], env_args: dict[str, Any]
+) -> Any:
+    """Return a wrapped environment."""
+    return env_constructor(gymnasium.make(env_id, **make_args), **env_args)
+
+
+def stacked(obs: Any) -> Any:
+    """Return observations as one array."""
+    return obs if isinstance(obs, np.ndarray) else np.stack(obs)
+
+
+def register_tasks() -> None:
+    """Register rlib's environments with gymnasium, unless rlib has done so."""
+    for task_id in ("ApplePicker-v0", "ApplePickerDeterministic-v0"):
+        if task_id not in gymnasium.registry:
+            gymnasium.register(task_id, entry_point=f"{__name__}:NativeEnv", kwargs={"task_id": task_id})
+
+
+with suppress(ImportError):  # the classes of rlib, if it is installed, count those of this module as their subclasses
+    from rlib.envs import base
+
+    base.RLEnv.register(RLEnv)
+    base.RLVecEnv.register(RLVecEnv)
+register_tasks()

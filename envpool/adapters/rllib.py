@@ -6,17 +6,23 @@ gym_env_vectorize_mode="vector_entry_point")``.
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from envpool.adapters import needs
+from envpool.adapters.fleet import Fleet, Rows
 from envpool.adapters.pools import open_pool, split, split_info
 from envpool.adapters.sub_env import SubEnv, check_no_options, sub_envs
 from envpool.errors import EnvStepError
 
 with needs("rllib"):
     from ray.rllib.env import vector_env
+
+logger = logging.getLogger(__name__)
 
 
 class VectorEnv(vector_env.VectorEnv):
@@ -51,6 +57,27 @@ class VectorEnv(vector_env.VectorEnv):
         self.pool = open_pool(pool, options)
         self.envs = sub_envs(self.pool)
         super().__init__(self.pool.single_observation_space, self.pool.single_action_space, self.pool.num_envs)
+
+    @staticmethod
+    def vectorize_gym_envs(
+        make_env: Callable[[int], Any] | None = None,
+        existing_envs: list[Any] | None = None,
+        num_envs: int = 1,
+        action_space: Any = None,
+        observation_space: Any = None,
+        restart_failed_sub_environments: bool = False,
+        env_config: Any = None,
+        policy_config: Any = None,
+    ) -> GymVectorEnv:
+        """Return a vector environment of Python environments; see `GymVectorEnv` for the parameters."""
+        return GymVectorEnv(
+            make_env,
+            existing_envs,
+            num_envs,
+            observation_space=observation_space,
+            action_space=action_space,
+            restart_failed_sub_environments=restart_failed_sub_environments,
+        )
 
     def vector_reset(
         self, *, seeds: list[int | None] | None = None, options: list[dict[str, Any] | None] | None = None
@@ -116,3 +143,152 @@ class VectorEnv(vector_env.VectorEnv):
     def close(self) -> None:
         """Close the pool; the method may be called again."""
         self.pool.close()
+
+
+class GymVectorEnv(vector_env.VectorEnv):
+    """Python environments in a pool as a ``VectorEnv``; they run in the thread that calls.
+
+    Parameters
+    ----------
+    make_env : callable, optional
+        ``make_env(index)`` returns a new environment.
+    existing_envs : list of gymnasium.Env, optional
+        The first environments; `make_env` makes the others.
+    num_envs : int
+        Number of environments.
+    observation_space, action_space : gymnasium.spaces.Space, optional
+        Spaces of one environment; by default those of environment 0.
+    restart_failed_sub_environments : bool
+        If True, an environment that raises an exception is replaced by ``make_env(index)``, and the exception is
+        returned as its observation. If False, the exception is raised.
+
+    Attributes
+    ----------
+    fleet : Fleet
+        The pool that steps the environments.
+
+    Raises
+    ------
+    ValueError
+        There are fewer existing environments than `num_envs`, and no `make_env`.
+    EnvCreateError
+        An environment could not be made; the exception that it raised is the cause.
+    """
+
+    def __init__(
+        self,
+        make_env: Callable[[int], Any] | None = None,
+        existing_envs: list[Any] | None = None,
+        num_envs: int = 1,
+        *,
+        observation_space: Any = None,
+        action_space: Any = None,
+        restart_failed_sub_environments: bool = False,
+        env_config: Any = None,
+        policy_config: Any = None,
+    ):
+        existing = list(existing_envs or [])[:num_envs]
+        self.make_env = make_env
+        self.restart_failed_sub_environments = restart_failed_sub_environments
+        new_envs = [partial(self._new_env, i) for i in range(len(existing), num_envs)]
+        self.fleet = Fleet([partial(one, env) for env in existing] + new_envs)
+        first = self.fleet.envs[0]
+        super().__init__(
+            observation_space=observation_space or first.observation_space,
+            action_space=action_space or first.action_space,
+            num_envs=num_envs,
+        )
+        self._all = list(range(num_envs))
+
+    def vector_reset(
+        self, *, seeds: list[int | None] | None = None, options: list[dict[str, Any] | None] | None = None
+    ) -> tuple[list[Any], list[dict[str, Any]]]:
+        """Start episodes in all environments; return the observations and the infos.
+
+        Parameters
+        ----------
+        seeds : list of int or None, optional
+            One seed per environment; None keeps that environment's generator unchanged.
+        options : list of dict or None, optional
+            Options of each environment.
+        """
+        results = []
+        for i in self._all:
+            seed, own = (seeds or [None] * self.num_envs)[i], (options or [None] * self.num_envs)[i]
+            result = self.reset_at(i, seed=seed, options=own)
+            while isinstance(result[0], Exception):  # a new environment has taken the place of the one that failed
+                result = self.reset_at(i, seed=seed, options=own)
+            results.append(result)
+        return [obs for obs, _ in results], [info for _, info in results]
+
+    def reset_at(
+        self, index: int | None = None, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start an episode in one environment, by default the first; return (obs or the exception, info)."""
+        rows = self.fleet.reset([index or 0], {"seed": seed, "options": options})
+        self._restart_failed(rows)
+        return rows.errors.get(rows.ids[0], rows.obs[0]), rows.infos[0]
+
+    def restart_at(self, index: int | None = None) -> None:
+        """Replace one environment, by default the first, by a new one."""
+        index = index or 0
+        try:
+            self.fleet.envs[index].close()
+        except Exception as error:
+            logger.warning("close() of environment %d, which is replaced, raised %r", index, error)
+        self.fleet.replace(index, self._new_env(index))
+        logger.warning("environment %d was restarted", index)
+
+    def vector_step(
+        self, actions: list[Any]
+    ) -> tuple[list[Any], list[float], list[bool], list[bool], list[dict[str, Any]]]:
+        """Step all environments; return (obs, rewards, terminateds, truncateds, infos).
+
+        An environment that was restarted has the exception as its observation, the reward 0, and both flags.
+        """
+        rows = self.fleet.step(self._all, actions)
+        self._restart_failed(rows)
+        for i, info in enumerate(rows.infos):
+            if not isinstance(info, dict):
+                raise ValueError(f"the info of environment {i} must be a dict, got {info!r}")
+        obs, rewards, terminated, truncated = (list(column) for column in rows[1:5])
+        for i, error in rows.errors.items():
+            obs[i], terminated[i], truncated[i] = error, True, True
+        return obs, list(map(plain, rewards)), list(map(bool, terminated)), list(map(bool, truncated)), rows.infos
+
+    def get_sub_environments(self) -> list[Any]:
+        """Return the environments."""
+        return self.fleet.envs
+
+    def try_render_at(self, index: int | None = None) -> Any:
+        """Return what ``render()`` of one environment returns, by default of the first."""
+        return self.fleet.envs[index or 0].render()
+
+    def close(self) -> None:
+        """Close the environments; the method may be called again."""
+        self.fleet.close()
+
+    def _new_env(self, index: int) -> Any:
+        if self.make_env is None:
+            raise ValueError(
+                f"environment {index} cannot be made without make_env: pass make_env, or more environments"
+            )
+        return self.make_env(index)
+
+    def _restart_failed(self, rows: Rows) -> None:
+        """Restart environments that have raised exceptions, or raise the first of these."""
+        for i, error in rows.errors.items():
+            if not self.restart_failed_sub_environments:
+                raise error
+            logger.error("environment %d raised an exception", i, exc_info=error)
+            self.restart_at(i)
+
+
+def one(env: Any) -> Any:
+    """Return the argument."""
+    return env
+
+
+def plain(reward: Any) -> Any:
+    """Return a number as a float; RLlib's rewards of several agents stay as they are."""
+    return float(reward) if isinstance(reward, (int, float, np.number)) else reward

@@ -6,12 +6,13 @@ The rules are those of Catch in bsuite and in EnvPool: the ball starts in the fi
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memset
 
 from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.rng cimport ep_integers, ep_pcg64
-from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame, canvas_span
+from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame
+from envpool.raster.cells cimport draw_cell
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
     envpool_with_snapshots,
@@ -89,33 +90,19 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
         obs += size
 
 
-cdef inline int32_t border(int32_t cell, int32_t cells, int32_t pixels) noexcept nogil:
-    """Return the first pixel of a cell in a row or column of cells."""
-    return <int32_t>(<int64_t>cell * pixels // cells)
-
-
-cdef void draw_cell(const canvas* c, const Config* board, int32_t row, int32_t column) noexcept nogil:
-    """Draw a cell, which may be smaller than a pixel."""
-    cdef int32_t top = border(row, board.height, c.height), left = border(column, board.width, c.width)
-    cdef int32_t bottom = max(top, border(row + 1, board.height, c.height) - 1)
-    cdef int32_t right = max(left, border(column + 1, board.width, c.width) - 1)
-    cdef int32_t y
-    for y in range(top, bottom + 1):
-        canvas_span(c, y, left, right, canvas_colour(255, 255, 255))
-
-
 cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     cdef envpool_state* s = <envpool_state*>state
     cdef const Config* board = <const Config*>s.config
     cdef const Game* g
+    cdef uint32_t white = canvas_colour(255, 255, 255)
     cdef canvas c
     cdef int32_t i
     for i in range(f.n):
         g = <const Game*>s.records + f.ids[i]
         c = canvas_of_frame(f, i)
         canvas_clear(&c, canvas_colour(0, 0, 0))
-        draw_cell(&c, board, g.row, g.column)
-        draw_cell(&c, board, board.height - 1, g.paddle)
+        draw_cell(&c, board.height, board.width, g.row, g.column, white)
+        draw_cell(&c, board.height, board.width, board.height - 1, g.paddle, white)
     return 0
 
 

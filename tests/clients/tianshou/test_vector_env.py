@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from tianshou.data import AsyncCollector, Batch, Collector, CollectStats, VectorReplayBuffer
-from tianshou.env import BaseVectorEnv, DummyVectorEnv, VectorEnvNormObs
+from tianshou.env import DummyVectorEnv, VectorEnvNormObs
 
 import envpool
 from envpool.adapters.tianshou import VectorEnv
@@ -86,7 +86,7 @@ def test_same_values_as_dummy_vector_env(make, task):
 
 def test_attributes(make):
     env = make()
-    assert isinstance(env, BaseVectorEnv)
+    assert isinstance(env, envpool.adapters.tianshou.BaseVectorEnv)
     assert len(env) == env.env_num == len(env.workers) == N
     assert env.is_async is False
     assert env.is_closed is False

@@ -1,4 +1,4 @@
-"""A pool as a vector environment of Tianshou 2, sync or async."""
+"""`VectorEnv`: a pool of native environments as a vector environment of Tianshou 2, sync or async."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from envpool.adapters import needs
 from envpool.adapters.pools import open_pool, split, split_info
 from envpool.adapters.sub_env import SubEnv
-
-with needs("tianshou"):
-    from tianshou.env import BaseVectorEnv
-    from tianshou.env.worker import EnvWorker
+from envpool.adapters.tianshou.base import BaseVectorEnv, objects
+from envpool.adapters.tianshou.workers import EnvWorker
 
 
-class Worker(EnvWorker):
-    """One environment of the pool as a Tianshou worker. `VectorEnv` steps the whole pool without its workers.
+class PoolWorker(EnvWorker):
+    """One environment of a pool as a worker. `VectorEnv` steps the whole pool without its workers.
 
     Parameters
     ----------
@@ -38,9 +35,9 @@ class Worker(EnvWorker):
         """Set an attribute of the SubEnv; the native environment does not see it."""
         setattr(self.env, key, value)
 
-    def send(self, action: Any) -> None:
+    def send(self, action: Any, **kwargs: Any) -> None:
         """Take a step, or reset the environment if the action is None; ``recv()`` returns the result."""
-        self.result = self.env.reset() if action is None else self.env.step(action)
+        self.result = self.env.reset(**kwargs) if action is None else self.env.step(action)
 
     def reset(self, **kwargs: Any) -> Any:
         """Start an episode."""
@@ -105,7 +102,9 @@ class VectorEnv(BaseVectorEnv):
 
     def __init__(self, pool: Any, wait_num: int | None = None, timeout: float | None = None, **options: Any):
         self.pool = open_pool(pool, options)
-        super().__init__([partial(SubEnv, self.pool, i) for i in range(self.pool.num_envs)], Worker, wait_num, timeout)
+        super().__init__(
+            [partial(SubEnv, self.pool, i) for i in range(self.pool.num_envs)], PoolWorker, wait_num, timeout
+        )
 
     def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Any, Any]:
         """Start episodes in some environments while others stay in flight.
@@ -193,10 +192,3 @@ class VectorEnv(BaseVectorEnv):
 def as_array(obs: Any, count: int) -> Any:
     """Return observations as one array: an object array of dicts if they are nested."""
     return objects(split(obs, count)) if isinstance(obs, dict) else obs
-
-
-def objects(rows: list[Any]) -> Any:
-    """Return an object array with the items of a list."""
-    out = np.empty(len(rows), object)
-    out[:] = rows
-    return out
