@@ -46,7 +46,7 @@ _LAZY = {
     "GymnasiumEnvPool": "envpool.api.gymnasium",
     "DMEnvPool": "envpool.api.dm",
     "Rollout": "envpool.rollout.rollout",
-    "make_python": "envpool.python.make",
+    "make_python": "envpool.python_envs.make",
 }
 
 

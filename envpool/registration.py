@@ -77,7 +77,7 @@ def make(task_id: str, env_type: Any = ..., **options: Any) -> Any:
         _logger.warning("%s has no native version: its Python environments are used, see docs/python_envs.md", task_id)
         num_threads = options.pop("num_threads", 0)
         workers = {"num_workers": num_threads} if num_threads else {}
-        made: EnvPool = import_module("envpool.python.make").make_python(
+        made: EnvPool = import_module("envpool.python_envs.make").make_python(
             task_id, env_type=env_type, **workers | options
         )
         return made

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from envpool.adapters.carrier import Carrier, Parcel, Wire
-from envpool.python.make import make_python
+from envpool.python_envs.make import make_python
 
 
 class Rows(NamedTuple):

@@ -20,13 +20,13 @@ from typing import Any
 
 import cloudpickle
 
-from envpool.python.arena import Arena
-from envpool.python.worker import Worker, follow
+from envpool.python_envs.arena import Arena
+from envpool.python_envs.worker import Worker, follow
 
 #: What a fresh interpreter runs: modules are found where the pool's process finds them.
 PROGRAM = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
-    "from envpool.python.launch import main; main(sys.stdin.buffer)"
+    "from envpool.python_envs.launch import main; main(sys.stdin.buffer)"
 )
 
 
@@ -39,7 +39,7 @@ class WorkerProcess:
         The shared memory.
     index : int
         Number of the worker.
-    source : envpool.python.source.EnvSource
+    source : envpool.python_envs.source.EnvSource
         Makes the environments.
     method : {"fork", "spawn"}
         How the process is started.

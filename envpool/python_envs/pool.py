@@ -10,8 +10,8 @@ import numpy as np
 
 from envpool._core.env_ids import as_ids
 from envpool.errors import ConfigError
-from envpool.python.infos import batch_infos
-from envpool.python.layout import Leaf, at, batch_of_objects, flat_action
+from envpool.python_envs.infos import batch_infos
+from envpool.python_envs.layout import Leaf, at, batch_of_objects, flat_action
 
 
 class PythonStyle:
@@ -116,7 +116,7 @@ class PythonPool:
     Attributes
     ----------
     envs : object
-        The environments; see `envpool.python.envs.Envs`.
+        The environments; see `envpool.python_envs.envs.Envs`.
     """
 
     spec: Any

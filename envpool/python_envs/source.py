@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from envpool.errors import ConfigError
-from envpool.python.adapters import DmEnv, adapt
-from envpool.python.layout import Layout
+from envpool.python_envs.adapters import DmEnv, adapt
+from envpool.python_envs.layout import Layout
 
 
 class ProcessOptions(NamedTuple):

@@ -3,7 +3,7 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
-from envpool.python.arena cimport View
+from envpool.python_envs.arena cimport View
 
 cdef enum Wait:
     ANSWERED

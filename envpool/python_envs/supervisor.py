@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 from envpool.errors import PoolStateError
-from envpool.python.launch import WorkerProcess
+from envpool.python_envs.launch import WorkerProcess
 
 #: Time for which `close` waits for the processes to close their environments, in seconds; at most step_timeout.
 PATIENCE = 5.0
@@ -22,9 +22,9 @@ class Supervisor:
 
     Parameters
     ----------
-    arena : envpool.python.arena.Arena
+    arena : envpool.python_envs.arena.Arena
         The shared memory.
-    source : envpool.python.source.EnvSource
+    source : envpool.python_envs.source.EnvSource
         Makes the environments; its `processes` say how processes start, and how long they may take for a step.
 
     Raises

@@ -22,8 +22,8 @@ from envpool.env cimport (
 from envpool.scaffold cimport envpool_config_bytes, envpool_template
 
 from envpool.native import define
-from envpool.python.access import get_attribute, set_attribute
-from envpool.python.faults import failure_of, restart_seed
+from envpool.python_envs.access import get_attribute, set_attribute
+from envpool.python_envs.faults import failure_of, restart_seed
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_Scalar(void* data, cnp.dtype descr, object base)
@@ -39,7 +39,7 @@ cdef class Envs:
 
     Parameters
     ----------
-    source : envpool.python.source.EnvSource
+    source : envpool.python_envs.source.EnvSource
         Makes environments, and knows their spaces.
     num_envs : int
         Number of environments.

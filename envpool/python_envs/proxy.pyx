@@ -15,15 +15,15 @@ from envpool.env cimport (
     ENVPOOL_MAX_BATCH, ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_env_init, envpool_frames, envpool_rows,
     envpool_seeds, envpool_setup,
 )
-from envpool.python.arena cimport Arena, EPY_COMMAND, EPY_RESET, View, epy_load, epy_ring, epy_store32
-from envpool.python.exchange cimport ANSWERED, CLOSING, Exchange, INTERRUPTED, publish, wait_for, wake_worker
+from envpool.python_envs.arena cimport Arena, EPY_COMMAND, EPY_RESET, View, epy_load, epy_ring, epy_store32
+from envpool.python_envs.exchange cimport ANSWERED, CLOSING, Exchange, INTERRUPTED, publish, wait_for, wake_worker
 from envpool.scaffold cimport envpool_config_bytes, envpool_template
 
 from envpool.errors import EnvStepError, PoolStateError
 from envpool.native import define
-from envpool.python.faults import LOST_TEXT, failure_of
-from envpool.python.launch import dumps
-from envpool.python.supervisor import Supervisor
+from envpool.python_envs.faults import LOST_TEXT, failure_of
+from envpool.python_envs.launch import dumps
+from envpool.python_envs.supervisor import Supervisor
 
 cnp.import_array()
 
@@ -38,11 +38,11 @@ cdef struct State:
 
 
 cdef class Proxy:
-    """The environments of one pool, in other processes; it has the methods of `envpool.python.envs.Envs`.
+    """The environments of one pool, in other processes; it has the methods of `envpool.python_envs.envs.Envs`.
 
     Parameters
     ----------
-    source : envpool.python.source.EnvSource
+    source : envpool.python_envs.source.EnvSource
         Makes the environments.
     num_envs : int
         Number of environments.

@@ -6,7 +6,7 @@ import copy
 import time
 from typing import Any
 
-from envpool.python.source import EnvSource
+from envpool.python_envs.source import EnvSource
 
 #: The measurement ends after so many steps, or after so many seconds.
 STEPS, SECONDS = 64, 0.1

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import envpool
 from envpool.errors import ActionError, ConfigError, EnvCreateError, EnvIdError, StateError, UnknownTaskError
-from envpool.python.choice import choose, seconds_per_step
+from envpool.python_envs.choice import choose, seconds_per_step
 from tests.support.python_envs import ACTIONS, SPACES, FaultyEnv, SpaceEnv, same
 
 MODES = {"next_step": AutoresetMode.NEXT_STEP, "same_step": AutoresetMode.SAME_STEP}

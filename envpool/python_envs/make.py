@@ -10,8 +10,8 @@ from envpool.containment import check_timeout
 from envpool.errors import ConfigError, EnvCreateError
 from envpool.machine import cpu_limit
 from envpool.pool import EnvPool
-from envpool.python.choice import choose, seconds_per_step
-from envpool.python.source import EnvSource, ProcessOptions, check_count, makers_of
+from envpool.python_envs.choice import choose, seconds_per_step
+from envpool.python_envs.source import EnvSource, ProcessOptions, check_count, makers_of
 from envpool.registration import pool_class
 from envpool.registry import TaskEntry, registry
 
@@ -113,7 +113,7 @@ def make_python(
     else:
         num_threads = 1 if workers == "inline" else count
     own = {"source": source, "num_envs": len(makers), "batch_size": batch_size or 0, "num_threads": num_threads}
-    entry = TaskEntry(name, "envpool.python.definition", "PythonEnv", None, None, None, own)
+    entry = TaskEntry(name, "envpool.python_envs.definition", "PythonEnv", None, None, None, own)
     try:
         spec, render = registry.resolve_entry(entry, env_type, options)
         return pool_class(type(spec), spec.style)(spec, render)

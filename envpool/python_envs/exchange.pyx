@@ -7,7 +7,7 @@ an async pool, several threads may wait for different envs of the same worker.
 from cpython.exc cimport PyErr_SetInterrupt
 from libc.stdint cimport int32_t, int64_t
 
-from envpool.python.arena cimport (
+from envpool.python_envs.arena cimport (
     epy_add32, epy_load, epy_load32, epy_lock, epy_mailbox, epy_now, epy_ring, epy_sleep, epy_store, epy_unlock,
     epy_yield, spin_limit,
 )

@@ -6,13 +6,13 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from envpool.env cimport envpool_batch
-from envpool.python.arena cimport (
+from envpool.python_envs.arena cimport (
     Arena, EPY_COMMAND, EPY_FAILED, EPY_ID, EPY_READY, EPY_RESET, KEPT, LOST, REPORTED, epy_follow, epy_load,
     epy_load32, epy_mailbox, epy_now, epy_ring, epy_sleep, epy_store, epy_store32, epy_yield, spin_limit,
 )
-from envpool.python.envs cimport Envs
+from envpool.python_envs.envs cimport Envs
 
-from envpool.python.faults import LOST_TEXT, failure_of, restart_seed
+from envpool.python_envs.faults import LOST_TEXT, failure_of, restart_seed
 
 # The longest time for which answers stay unannounced, ns.
 cdef int64_t ANNOUNCE = 20000
@@ -35,7 +35,7 @@ cdef class Worker:
         The shared memory.
     index : int
         Number of the worker; it has the environments whose id is `index` modulo the number of workers.
-    source : envpool.python.source.EnvSource
+    source : envpool.python_envs.source.EnvSource
         Makes the environments.
     is_successor : bool
         Whether the worker replaces one that has died.

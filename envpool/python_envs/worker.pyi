@@ -2,7 +2,7 @@ from typing import Any
 
 from typing_extensions import disjoint_base
 
-from envpool.python.arena import Arena
+from envpool.python_envs.arena import Arena
 
 def follow(pidfd: int) -> None: ...
 

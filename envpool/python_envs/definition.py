@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import envpool.python.envs as envs
+import envpool.python_envs.envs as envs
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition
-from envpool.python.pool import python_pool
+from envpool.python_envs.pool import python_pool
 
 
 class PythonEnv(EnvDefinition):
-    """Environments that are Python objects; the option `source` is an `envpool.python.source.EnvSource`."""
+    """Environments that are Python objects; the option `source` is an `envpool.python_envs.source.EnvSource`."""
 
     options: ClassVar = {"source": None}
 
