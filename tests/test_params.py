@@ -250,7 +250,6 @@ def test_forged_map_without_a_start():
 
 # ---- docs/parameters.md ----------------------------------------------------------------------------------------------
 
-#: Heading in docs/parameters.md -> a task that has the parameters of its table.
 #: Page and heading of each table that has a row for each parameter of a task.
 DOCUMENTED = [
     ("parameters", "CartPole", "CartPole-v1"),

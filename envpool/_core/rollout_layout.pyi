@@ -7,6 +7,9 @@ from typing_extensions import disjoint_base
 WITH_OBSERVATION: tuple[str, ...]
 
 @disjoint_base
+
+RAW_PREFIX: str
+
 class RolloutMemory: ...
 
 @disjoint_base
