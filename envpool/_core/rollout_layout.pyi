@@ -4,12 +4,10 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import disjoint_base
 
+RAW_PREFIX: str
 WITH_OBSERVATION: tuple[str, ...]
 
 @disjoint_base
-
-RAW_PREFIX: str
-
 class RolloutMemory: ...
 
 @disjoint_base
