@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import disjoint_base
 
+RAW_PREFIX: str
 WITH_OBSERVATION: tuple[str, ...]
 
 @disjoint_base
