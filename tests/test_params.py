@@ -47,7 +47,8 @@ TASKS = [
         else (),
     )
     for task_id, entry in registry.tasks.items()
-    if (family := entry.import_path.split(".")[1]) in ("classic_control", "toy_text", "box2d", "mujoco", "atari", "rlib")
+    if (family := entry.import_path.split(".")[1])
+    in ("classic_control", "toy_text", "box2d", "mujoco", "atari", "rlib")
 ]
 
 

@@ -22,7 +22,7 @@ class PythonEnv(EnvDefinition):
             raise ConfigError("a task of Python environments cannot be made by its id: use envpool.make_python")
         if config.source.processes is None:
             return envs.build(config.source)
-        from envpool.python import proxy
+        from envpool.python_envs import proxy
 
         return proxy.build(config.source, config.batch_size == config.num_envs)
 
