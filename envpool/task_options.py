@@ -271,6 +271,10 @@ class TaskOptions(TypedDict, total=False):
     use_easy_jump: bool
     distribution_mode: int
     seed_rows: bool
+    grid: Any
+    is_deterministic: bool
+    num_objects: Any
+    default_reward: Any
     map_name: Any
     is_slippery: bool
     reward_schedule: Any
