@@ -12,7 +12,7 @@ from tests.support.python import ROOT, environment
 
 #: What the Atari family is built of and tested with; the others are left out, to be quick.
 PARTS = ["setup.py", "pyproject.toml", "README.md", "LICENSE", "scripts", "include", "tests"]
-PACKAGES = ["_core", "api", "atari"]
+PACKAGES = ["_core", "api", "atari", "transforms"]
 
 PLAY = """
 import hashlib, numpy as np, envpool, envpool.atari.env

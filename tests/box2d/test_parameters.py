@@ -99,6 +99,12 @@ def test_every_parameter_of_landers_has_an_effect() -> None:
 
 # ---- BipedalWalker ---------------------------------------------------------------------------------------------------
 
+
+def drawn(name: str) -> str:
+    """Return the source of a draw between two parameters; if the largest value is too small, it is the smallest one."""
+    return f"self.np_random.integers({{{name}_min}}, max({{{name}_min}}, {{{name}_max}}) + 1)"
+
+
 #: Pieces of upstream's source, what replaces them, and the parameters in it.
 WALKER_TEXTS = [
     ("self.world = Box2D.b2World()", "self.world = Box2D.b2World(gravity=(0, {gravity}))"),
@@ -106,13 +112,10 @@ WALKER_TEXTS = [
     ("density=1.0", "density={leg_density}"),
     ("friction=0.1", "friction={hull_friction}"),
     ("uniform(-1, 1) / SCALE", "uniform(-{terrain_roughness}, {terrain_roughness}) / SCALE"),
-    ("self.np_random.integers(1, 3)", "self.np_random.integers({stump_min}, {stump_max} + 1)"),
-    ("counter = self.np_random.integers(3, 5)", "counter = self.np_random.integers({pit_min}, {pit_max} + 1)"),
-    ("self.np_random.integers(4, 5)", "self.np_random.integers({stair_width_min}, {stair_width_max} + 1)"),
-    (
-        "stair_steps = self.np_random.integers(3, 5)",
-        "stair_steps = self.np_random.integers({stair_steps_min}, {stair_steps_max} + 1)",
-    ),
+    ("self.np_random.integers(1, 3)", drawn("stump")),
+    ("counter = self.np_random.integers(3, 5)", f"counter = {drawn('pit')}"),
+    ("self.np_random.integers(4, 5)", drawn("stair_width")),
+    ("stair_steps = self.np_random.integers(3, 5)", f"stair_steps = {drawn('stair_steps')}"),
     ("4 * TERRAIN_STEP", "{pit_depth} * TERRAIN_STEP"),
 ]
 WALKERS: dict[str, list[Any]] = {

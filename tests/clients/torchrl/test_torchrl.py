@@ -150,6 +150,7 @@ def test_gym_need_not_be_imported_first():
     """torchrl imports gym after it has made the pool, and then needs the spec's spaces in gym's classes."""
     code = """
 import sys
+sys.modules["procgen"] = None  # torchrl would import it if it is installed, and that imports gym
 from torchrl.envs import MultiThreadedEnv
 assert "gym" not in sys.modules
 env = MultiThreadedEnv(num_workers=2, env_name="CartPole-v1")
