@@ -1,4 +1,4 @@
-"""Actions that pools refuse: those with NaN or infinity, see `check_actions`, and the action of a single environment."""
+"""Actions that pools refuse: those with NaN or infinity, and the action of a single environment."""
 
 import numpy as np
 import pytest
