@@ -9,55 +9,15 @@ environment is the one of ``gymnasium.make`` without the environment checker, an
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
-import numpy as np
+from upstream_speed import compare
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import envpool
-from envpool.cli.bench.actions import draw_actions
-from envpool.cli.bench.loops import SyncLoop
 from envpool.cli.bench.machine import describe_machine
-from envpool.cli.bench.measure import cpu_ratio, interleave, pool_loop, rate, speed_ratio
 from envpool.minatar.upstream import upstream_of
 
-NUM_ENVS, NUM_THREADS = 256, 2
+SIZES = {"num_envs": 256, "num_threads": 2}
 TASKS = tuple(f"MinAtar/{name}-v1" for name in ("Asterix", "Breakout", "Freeway", "Seaquest", "SpaceInvaders"))
-
-
-class Upstream:
-    """One environment of upstream, which is reset after each episode."""
-
-    def __init__(self, task):
-        self.env = upstream_of(task).make()
-        self.env.reset(seed=0)
-
-    def step(self, action):
-        """Step and return the observation."""
-        obs, _, terminated, truncated, _ = self.env.step(action)
-        return self.env.reset()[0] if terminated or truncated else obs
-
-
-def compare(task, seconds):
-    """Return the row of a task."""
-    spec = envpool.make_spec(task, num_envs=NUM_ENVS, num_threads=NUM_THREADS)
-    actions = np.random.default_rng(0).integers(0, spec.action_space.n, 4096).tolist()
-    with envpool.make_gymnasium(task, num_envs=NUM_ENVS, num_threads=NUM_THREADS) as pool:
-        loops = {
-            "envpool": pool_loop(pool, "gymnasium", draw_actions(spec)),
-            "upstream": SyncLoop(Upstream(task).step, actions, 1),
-        }
-        slices = interleave(loops, seconds, lambda text: None)
-    ours, upstream = slices["envpool"], slices["upstream"]
-    return {
-        "task": task,
-        "steps_per_second": rate(ours),
-        "upstream_steps_per_second": rate(upstream),
-        "ratio": speed_ratio(ours, upstream),
-        "cpu_ratio": cpu_ratio(upstream, ours),
-    }
 
 
 def main():
@@ -69,7 +29,7 @@ def main():
     rows = []
     print("| task | envpool, steps/s | upstream, steps/s | ratio | CPU ratio |\n|---|---:|---:|---:|---:|")
     for task in TASKS:
-        rows.append(compare(task, 0.3 if args.quick else 3.0))
+        rows.append(compare(task, upstream_of(task).make(), 0.3 if args.quick else 3.0, **SIZES))
         print(f"| {task} | " + " | ".join(f"{value:,.0f}" for value in list(rows[-1].values())[1:]) + " |", flush=True)
     if args.json:
         command = "python benchmarks/minatar_speed.py" + " --quick" * args.quick

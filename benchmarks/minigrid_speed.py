@@ -10,22 +10,18 @@ pool with random actions, in turns with upstream's RGBImgPartialObsWrapper aroun
 
 import argparse
 import json
-import sys
 import time
 from pathlib import Path
 from statistics import median
 
 import gymnasium
-import numpy as np
 from minigrid.wrappers import RGBImgPartialObsWrapper
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from upstream_speed import compare
 
 import envpool
 from envpool.cli.bench.actions import draw_actions
-from envpool.cli.bench.loops import SyncLoop
 from envpool.cli.bench.machine import describe_machine
-from envpool.cli.bench.measure import cpu_per_million, cpu_ratio, interleave, open_limit, pool_loop, rate, speed_ratio
+from envpool.cli.bench.measure import cpu_per_million, interleave, open_limit
 from envpool.registration import registry
 
 NUM_ENVS = 256
@@ -68,38 +64,10 @@ def kernel_rate(task, seconds):
     return 1e6 / cpu_per_million(slices)
 
 
-class Wrapped:
-    """Upstream's wrapper around one environment, which resets it after each episode."""
-
-    def __init__(self, task):
-        self.env = RGBImgPartialObsWrapper(gymnasium.make(task, disable_env_checker=True))
-        self.env.reset(seed=0)
-
-    def step(self, action):
-        """Step and return the observation."""
-        obs, _, terminated, truncated, _ = self.env.step(action)
-        return self.env.reset()[0] if terminated or truncated else obs
-
-
 def compare_rgb(task, seconds):
     """Return the row of a task with RGB observations."""
-    options = {"num_envs": NUM_ENVS, "num_threads": 1, "observation": "rgb_partial"}
-    wrapped, spec = Wrapped(task), envpool.make_spec(task, **options)
-    actions = np.random.default_rng(0).integers(0, spec.action_space.n, 4096).tolist()
-    with envpool.make_gymnasium(task, **options) as pool:
-        loops = {
-            "envpool": pool_loop(pool, "gymnasium", draw_actions(spec)),
-            "upstream": SyncLoop(wrapped.step, actions, 1),
-        }
-        slices = interleave(loops, seconds, lambda text: None)
-    ours, upstream = slices["envpool"], slices["upstream"]
-    return {
-        "task": task,
-        "steps_per_second": rate(ours),
-        "upstream_steps_per_second": rate(upstream),
-        "ratio": speed_ratio(ours, upstream),
-        "cpu_ratio": cpu_ratio(upstream, ours),
-    }
+    env = RGBImgPartialObsWrapper(gymnasium.make(task, disable_env_checker=True))
+    return compare(task, env, seconds, num_envs=NUM_ENVS, num_threads=1, observation="rgb_partial")
 
 
 def main():

@@ -1,4 +1,4 @@
-"""NaN and infinity in actions: a result without NaN, or an exception, in every task; and the option `check_actions`."""
+"""Actions that pools refuse: those with NaN or infinity, and the action of a single environment."""
 
 import numpy as np
 import pytest
@@ -106,3 +106,19 @@ def test_discrete_actions_and_every_style():
 def test_values_of_the_option(value):
     with pytest.raises(ConfigError, match="check_actions must be 'nan'"):
         envpool.make_spec("CartPole-v1", check_actions=value)
+
+
+@pytest.mark.parametrize(
+    ("task", "options"), [("CartPole-v1", {}), ("Pendulum-v1", {}), ("Ant-v5", {}), ("Pendulum-v1", {"batch_size": 2})]
+)
+def test_the_action_of_a_single_env(task, options):
+    """What everyone tries first: ``env.step(env.action_space.sample())``."""
+    with envpool.make_gymnasium(task, num_envs=4, **options) as pool:
+        pool.async_reset()
+        *_, info = pool.recv()
+        with pytest.raises(ActionError, match=r"of one env.*env\.sample_actions\(rng\).*gymnasium\.make_vec\("):
+            pool.step(pool.action_space.sample())
+        with pytest.raises(ActionError) as caught:
+            pool.step(np.zeros((7, 7, 7)))
+        assert "sample_actions" not in str(caught.value)
+        assert pool.step(pool.sample_actions(3, info["env_id"]), info["env_id"])[1].shape == info["env_id"].shape

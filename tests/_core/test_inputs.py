@@ -244,22 +244,6 @@ def test_continuous_actions_pass_as_they_are(rich):
     assert_rich_works(rich)
 
 
-@pytest.mark.parametrize(
-    ("task", "options"), [("CartPole-v1", {}), ("Pendulum-v1", {}), ("Ant-v5", {}), ("Pendulum-v1", {"batch_size": 2})]
-)
-def test_the_action_of_a_single_env(task, options):
-    """What everyone tries first: ``env.step(env.action_space.sample())``."""
-    with envpool.make_gymnasium(task, num_envs=4, **options) as pool:
-        pool.async_reset()
-        *_, info = pool.recv()
-        with pytest.raises(ActionError, match=r"of one env.*env\.sample_actions\(rng\).*gymnasium\.make_vec\("):
-            pool.step(pool.action_space.sample())
-        with pytest.raises(ActionError) as caught:
-            pool.step(np.zeros((7, 7, 7)))
-        assert "sample_actions" not in str(caught.value)
-        assert pool.step(pool.sample_actions(3, info["env_id"]), info["env_id"])[1].shape == info["env_id"].shape
-
-
 # ---- reset -----------------------------------------------------------------------------------------------------------
 
 
