@@ -21,6 +21,12 @@ def failure_of(error: BaseException) -> str:
     return f"{text[: LONGEST // 4]}\n[...]\n{text[-3 * LONGEST // 4 :]}"
 
 
+def ending_of(reason: str, trace: str) -> str:
+    """Return why a process was replaced and where it was; of a long trace, whose first call is the last, the start."""
+    text = f"{reason}\n{trace}".rstrip()
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}\n[...]"
+
+
 def restart_seed(seed: int, restarts: int) -> int:
     """Return the seed of an environment that was rebuilt: it follows from its last seed, so that runs repeat."""
     return int(np.random.SeedSequence([seed, restarts]).generate_state(1)[0] & 0x7FFFFFFF)

@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 from envpool.errors import PoolStateError
+from envpool.python_envs.faults import ending_of
 from envpool.python_envs.launch import WorkerProcess
 
 #: Time for which `close` waits for the processes to close their environments, in seconds; at most step_timeout.
@@ -100,7 +101,7 @@ class Supervisor:
         ids = self.arena.unfinished(index)
         text = f"{reason}: process {worker.pid} stopped in environment {ids[0] if ids else '(none)'}; {worker.reap()}"
         for i in range(index, self.arena.num_envs, self.source.processes.num_workers):
-            self._last_words[i] = f"{text}\n{trace}".rstrip()
+            self._last_words[i] = ending_of(text, trace)
         self.arena.bury(index)
         self.workers[index] = self._start(index, True)
 
