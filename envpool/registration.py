@@ -25,6 +25,9 @@ make_spec = registry.make_spec
 list_all_envs = registry.list_all_envs
 
 _logger = logging.getLogger("envpool")
+#: Entry points of gymnasium's ids of Atari and dm_control: an error with the native id serves better than a slow pool.
+NATIVE_UNDER_OTHER_IDS = ("ale_py.", "shimmy.dm_control")
+
 _pool_classes: dict[tuple[type, str], type[EnvPool]] = {}
 
 
@@ -86,7 +89,7 @@ def make(task_id: str, env_type: Any = ..., **options: Any) -> Any:
 
 
 def is_known_to_gymnasium(task_id: Any) -> bool:
-    """Return whether gymnasium has an environment of this id, other than those of this package."""
+    """Return whether gymnasium has an environment of this id that has no native version under any id."""
     if not isinstance(task_id, str) or task_id.startswith("envpool/"):
         return False
     if ":" in task_id:  # "module:id", whose module registers the id when it is imported
@@ -94,9 +97,10 @@ def is_known_to_gymnasium(task_id: Any) -> bool:
     import gymnasium
 
     try:
-        return gymnasium.spec(task_id).entry_point is not None
+        entry_point = gymnasium.spec(task_id).entry_point
     except (gymnasium.error.Error, ImportError):
         return False
+    return entry_point is not None and not str(entry_point).startswith(NATIVE_UNDER_OTHER_IDS)
 
 
 def make_dm(task_id: str, **options: Unpack[Options]) -> DMEnvPool:
