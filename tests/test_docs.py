@@ -44,11 +44,28 @@ def test_there_is_code_for_every_style():
         assert piece in code
 
 
+def anchors(page):
+    """Return the anchors of the headings of a page, as forges and the site name them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    titles = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line) for line in re.findall(r"^#+ (.+)$", text, re.MULTILINE))
+    return {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in titles}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)", page.read_text()):
         if not target.startswith("http"):
-            assert (page.parent / target).exists(), target
+            linked = page.parent / target if target else page
+            assert linked.exists(), target
+            assert not anchor or anchor in anchors(linked), f"{target}#{anchor}"
+
+
+def test_the_index_lists_every_page_once():
+    """The index is the navigation of the site as well, see scripts/site_hooks.py."""
+    index = (ROOT / "docs" / "index.md").read_text()
+    listed = re.findall(r"^\| \[[^\]]+\]\(([^)]+)\) \| \S.* \|$", index, re.MULTILINE)
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    assert sorted(listed) == sorted(pages | {"../CONTRIBUTING.md", "../CHANGELOG.md"}), "add a row to docs/index.md"
 
 
 def test_readme_has_every_common_option():
