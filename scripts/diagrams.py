@@ -254,7 +254,7 @@ def curve(
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         shapes.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2.5"/>')
         shapes += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{color}"/>' for x, y in points]
-        y = top + height - 36 + 18 * threads
+        y = top + height - 56 + 18 * threads
         label = f"num_threads={threads}"
         shapes += [line(left + 350, y - 4, left + 374, y - 4, color), text(left + 380, y, label)]
     return drawing(600, 320, title, shapes)
