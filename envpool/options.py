@@ -1,9 +1,9 @@
 """The options of ``make`` that every task has: types for type checkers and editors, and texts for the documentation.
 
 Defaults are in `envpool.spec.COMMON_OPTIONS`, `envpool.transforms.options.TRANSFORM_OPTIONS` and
-`envpool.render_options.RENDER_DEFAULTS`. The table in README.md and
-the output of ``envpool spec`` are made from this module. `envpool.task_options` has the types of the options that only
-some tasks have.
+`envpool.render_options.RENDER_DEFAULTS`. The table in docs/options.md and the output
+of ``envpool spec`` are made from this module. `envpool.task_options` has the types of the options that only some tasks
+have.
 """
 
 from __future__ import annotations

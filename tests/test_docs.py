@@ -2,27 +2,18 @@
 
 import re
 import runpy
-from pathlib import Path
 
 import pytest
 
 import envpool
 from envpool import errors
+from envpool.cli.list import family
 from envpool.spec import COMMON_OPTIONS
+from tests.support.pages import CLIENTS, PAGES, ROOT, blocks, run
 
-ROOT = Path(__file__).parents[1]
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
-README = (ROOT / "README.md").read_text()
-#: The script that writes the generated parts of pages.
-SCRIPT = runpy.run_path(str(ROOT / "scripts" / "readme.py"))
-
-
-def python_blocks():
-    for page in PAGES:
-        text = page.read_text()
-        for match in re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-            line = text[: match.start()].count("\n") + 2
-            yield pytest.param(page, line, match[1], id=f"{page.name}:{line}")
+#: The scripts that write the generated parts of pages, and the diagrams.
+SCRIPT = runpy.run_path(str(ROOT / "scripts" / "pages.py"))
+DIAGRAMS = runpy.run_path(str(ROOT / "scripts" / "diagrams.py"))
 
 
 def rows(text, title):
@@ -32,27 +23,53 @@ def rows(text, title):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
-@pytest.mark.parametrize(("page", "line", "code"), list(python_blocks()))
-def test_python_code_runs(page, line, code, tmp_path, monkeypatch):
+@pytest.mark.parametrize("block", [pytest.param(b, id=f"{b[0].name}:{b[1]}") for b in blocks()])
+def test_python_code_runs(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    exec(compile("\n" * (line - 1) + code, page, "exec"), {"__name__": "__main__"})
+    run(*block)
+
+
+def test_blocks_with_a_title_are_run_by_the_tests_of_a_client():
+    text = "".join(page.read_text() for page in PAGES)
+    starts = re.findall(r"^```python(.*)$", text, re.MULTILINE)
+    assert {start for start in starts if start} == {f' title="{title}"' for title in CLIENTS}
+    for client in CLIENTS.values():
+        assert (ROOT / "tests" / "clients" / client / "test_pages.py").exists()
 
 
 def test_there_is_code_for_every_style():
-    code = "".join(p.values[2] for p in python_blocks() if p.values[0].name == "README.md")
+    code = "".join(code for page, _, code in blocks() if page.name == "start.md")
     for piece in ('env_type="gymnasium"', 'gym_api="legacy"', "make_dm", "async_reset"):
         assert piece in code
 
 
+def anchors(page):
+    """Return the anchors of the headings of a page, as forges and the site name them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    titles = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line) for line in re.findall(r"^#+ (.+)$", text, re.MULTILINE))
+    return {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in titles}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)", page.read_text()):
         if not target.startswith("http"):
-            assert (page.parent / target).exists(), target
+            linked = page.parent / target if target else page
+            assert linked.exists(), target
+            assert not anchor or anchor in anchors(linked), f"{target}#{anchor}"
 
 
-def test_readme_has_every_common_option():
-    listed = {name.strip("`"): default.strip("`") for name, default, *_ in rows(README, "## Options")}
+def test_the_index_lists_every_page_once():
+    """The index is the navigation of the site as well, see scripts/site_hooks.py."""
+    index = (ROOT / "docs" / "index.md").read_text()
+    listed = re.findall(r"^\| \[[^\]]+\]\(([^)]+)\) \| \S.* \|$", index, re.MULTILINE)
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    assert sorted(listed) == sorted(pages | {"../CONTRIBUTING.md", "../CHANGELOG.md"}), "add a row to docs/index.md"
+
+
+def test_the_page_of_options_has_every_common_option():
+    page = (ROOT / "docs" / "options.md").read_text()
+    listed = {name.strip("`"): default.strip("`") for name, default, *_ in rows(page, "# Options")}
     assert listed.keys() == COMMON_OPTIONS.keys()
     for name, default in listed.items():
         if name == "max_episode_steps":
@@ -61,17 +78,28 @@ def test_readme_has_every_common_option():
             assert default.replace('"', "'") == repr(COMMON_OPTIONS[name]), name
 
 
-@pytest.mark.parametrize("name", SCRIPT["PARTS"])
+@pytest.mark.parametrize("name", SCRIPT["pages"]())
 def test_generated_tables_are_up_to_date(name):
     text = (ROOT / name).read_text()
     render = SCRIPT["render"]
-    assert render(name, text) == text, "run python scripts/readme.py"
+    assert render(name, text) == text, "run python scripts/pages.py"
 
 
-def test_readme_lists_every_task_of_the_package():
+@pytest.mark.parametrize("name", DIAGRAMS["DIAGRAMS"])
+def test_diagrams_are_up_to_date(name):
+    drawn = DIAGRAMS["DIAGRAMS"][name]()
+    assert (ROOT / "docs" / "img" / name).read_text() == drawn, "run python scripts/diagrams.py"
+
+
+def test_every_task_is_in_one_table_of_tasks_and_one_of_options():
+    """A new family needs a page with the comments of both tables, see docs/classic_control.md."""
+    text = "".join(page.read_text() for page in PAGES)
+    tables = re.findall(r"<!-- (tasks|options) ([\w.]+): begin", text)
     for name, task in envpool.registration.registry.tasks.items():
         if task.import_path.startswith("envpool."):
-            assert f"`{name}`" in README
+            folder = f"{family(task)}."
+            found = [kind for kind, listed in tables if folder.startswith(f"{listed}.")]
+            assert sorted(found) == ["options", "tasks"], f"{name} of {folder}"
 
 
 def test_api_page_has_every_exception():

@@ -1,4 +1,4 @@
-"""What type checkers know: README's examples pass ``mypy --strict``, and mistakes are found before the code runs."""
+"""What type checkers know: the first pages' examples pass ``mypy --strict``; mistakes are found without a run."""
 
 import os
 import re
@@ -78,12 +78,13 @@ def mypy(folder, *files):
     return found
 
 
-def test_readme_and_mistakes(tmp_path):
-    blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+def test_first_pages_and_mistakes(tmp_path):
+    pages = (ROOT / "README.md").read_text() + (ROOT / "docs" / "start.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```$", pages, re.MULTILINE | re.DOTALL)
     for i, block in enumerate(blocks):
-        (tmp_path / f"readme{i}.py").write_text(block)
+        (tmp_path / f"page{i}.py").write_text(block)
     (tmp_path / "user.py").write_text(CODE)
-    found = mypy(tmp_path, "user.py", *(f"readme{i}.py" for i in range(len(blocks))))
+    found = mypy(tmp_path, "user.py", *(f"page{i}.py" for i in range(len(blocks))))
     wanted = {
         ("user.py", number): line.partition("# ")[2] for number, line in enumerate(CODE.splitlines(), 1) if "# " in line
     }

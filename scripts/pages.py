@@ -1,64 +1,39 @@
-"""Writes the generated parts of README.md and of pages in docs: the tables of tasks, of options, and of measurements.
+"""Writes the generated parts of the pages in docs: the tables of tasks, of options, and of measurements.
 
-The figures come from docs/data, where the commands on the pages write them with --json. With --check, the script only
-reports whether the files are up to date.
+A part stands between two comments, `<!-- NAME: begin -->` and `<!-- NAME: end -->`. The figures come from docs/data,
+where the commands on the pages write them with --json. With --check, the script only reports whether the pages are up
+to date.
 """
 
 import json
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from envpool.cli.list import family
 from envpool.options import CommonOptions, RenderingOptions, TransformOptions, option_rows
-from envpool.registration import registry
 from envpool.render_options import RENDER_DEFAULTS
 from envpool.spec import COMMON_OPTIONS
 from envpool.transforms.options import TRANSFORM_OPTIONS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import family_tables  # noqa: E402
+from family_tables import table  # noqa: E402
+
 DATA = ROOT / "docs" / "data"
 
 
-def table(headers: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [list(headers)]
-    lines += [["---"] * len(lines[0]), *map(list, rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def tasks() -> str:
-    """Return the table of the tasks of this package, with one row per environment."""
-    found: dict[tuple[str, str], list[tuple[str, int | None]]] = {}
-    for name, task in registry.tasks.items():
-        if task.import_path.startswith("envpool."):
-            limit = task.config.get("max_episode_steps")
-            found.setdefault((family(task), task.env or ""), []).append((name, limit))
-    rows = ([folder, env, with_limits(names)] for (folder, env), names in found.items())
-    return table(("family", "environment", "task ids"), rows)
-
-
-def with_limits(names: list[tuple[str, int | None]]) -> str:
-    """Return task ids with their time limits, or with one limit at the end if all limits are equal."""
-    limits = {limit for _, limit in names}
-    if len(limits) > 1:
-        return ", ".join(f"`{name}` ({limit})" if limit else f"`{name}`" for name, limit in names)
-    (limit,) = limits
-    return ", ".join(f"`{name}`" for name, _ in names) + (f" ({limit})" if limit else "")
-
-
 def options(name: str) -> str:
-    """Return the table of the options in a file."""
+    """Return the table of the options on a page."""
     kinds = {
-        "README.md": (CommonOptions, COMMON_OPTIONS),
+        "docs/options.md": (CommonOptions, COMMON_OPTIONS),
         "docs/transforms.md": (TransformOptions, TRANSFORM_OPTIONS),
         "docs/rendering.md": (RenderingOptions, {"render_mode": None} | RENDER_DEFAULTS),
     }
     rows = option_rows(*kinds[name])
     cells = ([f"`{row.name}`", code(row.default), row.allowed or row.type, row.text] for row in rows)
-    text = table(("option", "default", "allowed", "meaning"), cells)
-    return text if name == "README.md" else text.replace("](docs/", "](")
+    return table(("option", "default", "allowed", "meaning"), cells).replace("](docs/", "](")
 
 
 def code(default: str) -> str:
@@ -220,11 +195,8 @@ def replace(text: str, name: str, content: str) -> str:
     return text[:begin] + content + "\n" + text[end:]
 
 
-#: Generated parts by file: the name of the part, the function that renders it, and the name of its data file.
-PARTS: dict[str, dict[str, tuple[Any, str]]] = {
-    "README.md": {"benchmarks": (compare, "compare")},
-    "docs/rendering.md": {},
-    "docs/transforms.md": {},
+#: Tables of measurements by page: the name of the part, the function that renders it, and the name of its data file.
+MEASUREMENTS: dict[str, dict[str, tuple[Any, str]]] = {
     "docs/benchmarks.md": {
         "sweep": (bench, "sweep"),
         "async": (bench, "async"),
@@ -245,13 +217,18 @@ PARTS: dict[str, dict[str, tuple[Any, str]]] = {
 }
 
 
+def pages() -> list[str]:
+    """Return the pages that have generated parts."""
+    return [f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")) if ": begin (" in path.read_text()]
+
+
 def render(name: str, text: str) -> str:
-    """Return the text of a file with its generated parts up to date."""
-    if name == "README.md":
-        text = replace(text, "tasks", tasks())
+    """Return the text of a page with its generated parts up to date."""
+    for part, content in family_tables.parts(text).items():
+        text = replace(text, part, content)
     if "<!-- options: begin" in text:
         text = replace(text, "options", options(name))
-    for part, (renderer, data) in PARTS[name].items():
+    for part, (renderer, data) in MEASUREMENTS.get(name, {}).items():
         source = DATA / f"{data}.json"
         if source.exists():
             text = replace(text, part, renderer(json.loads(source.read_text())))
@@ -259,10 +236,10 @@ def render(name: str, text: str) -> str:
 
 
 if __name__ == "__main__":
-    for name in PARTS:
+    for name in pages():
         old = (ROOT / name).read_text()
         new = render(name, old)
         if "--check" not in sys.argv:
             (ROOT / name).write_text(new)
         elif new != old:
-            raise SystemExit(f"{name} is out of date: run python scripts/readme.py")
+            raise SystemExit(f"{name} is out of date: run python scripts/pages.py")
