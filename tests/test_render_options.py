@@ -11,6 +11,7 @@ from envpool.registration import registry
 from tests.support import plugin
 from tests.support.checked_pool import codes, same
 from tests.support.definitions import CEnv, Definition
+from tests.support.extras import output_with
 
 STYLES = {"dm": {}, "gymnasium": {}, "gym": {"gym_api": "legacy"}}
 
@@ -168,6 +169,25 @@ def test_a_video_of_a_vector_env(tmp_path):
         envs.step(envs.action_space.sample() % 90)
     envs.close()
     assert {p.suffix for p in tmp_path.iterdir()} == {".mp4"}
+
+
+def test_the_extra_render_is_all_that_videos_of_gymnasium_need(tmp_path):
+    """RecordVideo of a vector environment and of a single one, without the packages of gymnasium's own extras."""
+    code = f"""
+import gymnasium, envpool
+envs = gymnasium.make_vec("envpool/CartPole-v1", num_envs=2, render_mode="rgb_array")
+envs = gymnasium.wrappers.vector.RecordVideo(envs, {str(tmp_path / "several")!r}, video_length=3)
+one = gymnasium.make("envpool/CartPole-v1", render_mode="rgb_array")
+one = gymnasium.wrappers.RecordVideo(one, {str(tmp_path / "one")!r}, video_length=3)
+for env in (envs, one):
+    env.reset(seed=1)
+    for _ in range(5):
+        env.step(env.action_space.sample())
+    env.close()
+"""
+    output_with(code, "render")
+    for folder in ("several", "one"):
+        assert [p.suffix for p in (tmp_path / folder).iterdir()] == [".mp4"]
 
 
 def test_a_window_of_a_vector_env(monkeypatch):

@@ -4,7 +4,8 @@ A whole batch is one block, handed out when all its rows are written. The first 
 number of envs, or for the envs that are ready by some time, therefore switches to another mode: there is one block with
 a row for each env, and every env that is sent from then on is written there and announced on its own. The rows of
 announced envs are copied into the block that is handed out. Rows that were on their way to blocks of whole batches at
-that moment are moved as they arrive, together with the rows that were claimed with them.
+that moment are moved as they arrive, together with the rows that were claimed with them. A consumer that cannot accept
+this waits for no env (`need` is 0) before it sends: while nothing is in flight, this only switches the mode.
 
 The mode ends when a plain recv() or step() has asked for a whole batch again and nothing is in flight. It costs a
 claim, an announcement and a copy for each env, and the consumer never works; pools that do not need it never enter it.
@@ -326,9 +327,7 @@ cdef class PartialBatches:
                 return self.batches.empty(template)
             if need < 0:
                 need = n
-        elif e.outstanding == 0:
-            if need == 0:
-                return self.batches.empty(template)
+        elif e.outstanding == 0 and need != 0:
             check_can_fill(e)
         return self.receive(template, ids, need, limit)
 

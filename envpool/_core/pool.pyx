@@ -317,7 +317,8 @@ cdef class Pool:
         reset, return_info : bool
             With reset=True, the batch has the form that reset() returns. EnvPool's return_info has no effect.
         min_ready : int, optional
-            Wait until this many envs are ready, and return all that are ready by then.
+            Wait until this many envs are ready, and return all that are ready by then. While no env is in flight, 0
+            returns no rows, and from then on the rows of envs that are sent together become ready one by one.
         timeout : float, optional
             Wait at most this many seconds, and return the results that are ready by then, possibly none.
         env_ids : array_like of int, optional

@@ -106,6 +106,24 @@ def test_envs_that_are_on_their_way_when_the_first_wish_comes(pool, steps):
         c.close()
 
 
+def test_a_wish_for_nothing_before_a_send_keeps_envs_apart():
+    """Env 0 stays at the gate, and so would the envs that a thread claims together with it."""
+    native = plugin.load().native
+    c = CheckedPool(64, num_threads=2, cost_ns=5e3, episode_length=0)
+    for _ in range(20):  # a thread now expects steps that are cheap enough for a chunk, and dear enough to wake it
+        c.reset(range(64))
+    assert len(c.recv_some(min_ready=0)[0]) == 0
+    native.close_gate()
+    c.send(range(64), [WAIT] + [0] * 63)
+    wait_until(lambda: native.num_at_gate() == 1)
+    try:
+        assert len(c.recv_some(min_ready=63, timeout=PATIENCE)[0]) == 63
+    finally:
+        native.open_gate()
+    c.recv_some(env_ids=[0])
+    c.close()
+
+
 def test_reset_returns_exactly_these(make):
     c = make()
     c.send([4, 0], [WAIT, 1])

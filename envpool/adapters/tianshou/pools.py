@@ -163,6 +163,8 @@ class VectorEnv(BaseVectorEnv):
             return self._rows(self.pool.step(action, self._wrap_id(id)))
         if action is not None:
             ids = [int(i) for i in self._wrap_id(id)]
+            if not self.waiting_id:
+                self.pool.recv(min_ready=0)  # no environment waits for another one that is sent with it
             self.pool.send(action, ids)
             self.waiting_id.extend(ids)
             self.ready_id = [i for i in self.ready_id if i not in ids]

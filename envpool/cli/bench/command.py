@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from envpool.cli.parsing import add_option_argument, check_output, positive_int, positive_seconds
+from envpool.cli.progress import Progress
 from envpool.cli.spec import make_spec
 from envpool.errors import ConfigError
 
@@ -158,21 +158,3 @@ def command_line(arguments: argparse.Namespace) -> str:
     for name, value in arguments.options:
         words += ["--option", f"{name}={value}"]
     return shlex.join(map(str, words))
-
-
-class Progress:
-    """A progress line on stderr that overwrites itself; silent if stderr is not a terminal."""
-
-    def __init__(self) -> None:
-        self.is_shown = sys.stderr.isatty()
-        self.prefix = ""
-
-    def __call__(self, text: str) -> None:
-        """Replace the text of the line."""
-        if self.is_shown:
-            print(f"\r\x1b[K{self.prefix}{text}", end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Erase the line."""
-        self.prefix = ""
-        self("")

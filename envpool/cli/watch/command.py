@@ -1,26 +1,31 @@
-"""Watch a policy in several envs at once, in a window or in a file.
+"""Watch a policy in several envs at once, in a file or in a window.
 
-Each tile shows the step and the return of its env's current episode.
+The line above each tile shows the step and the return of its env's current episode.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from envpool.cli.guard import INTERRUPTED
 from envpool.cli.parsing import add_option_argument, positive_int, read_options
-from envpool.cli.watch.output import check_output, open_output
+from envpool.cli.progress import Progress
+from envpool.cli.watch.output import Output, check_output, open_output
 from envpool.cli.watch.policy import load_policy
 from envpool.cli.watch.tiling import Tiling, tiled
+from envpool.errors import ConfigError
 from envpool.registration import make_gymnasium, registry
 
 HELP = "show a policy in several envs"
 STEPS = 300  # default length of a file, in steps
+PROGRESS = 0.1  # seconds between two updates of the progress line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,13 +38,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="random (the default), or FILE.py:function, a function that takes the observations of all envs and "
         "returns their actions",
     )
+    parser.add_argument(
+        "--load", metavar="SAVED", help="call the function of --policy with SAVED, e.g. a file; it returns the policy"
+    )
     parser.add_argument("--num-envs", metavar="N", type=positive_int, default=4, help="number of envs (default: 4)")
     parser.add_argument(
         "--out",
         metavar="FILE",
         type=Path,
-        help="write all steps to an .mp4 or .gif file, or the last step to a .png file (default: open a window)",
+        help="write all steps to an .mp4 or .gif file, or the last step to a .png file (default: TASK.mp4)",
     )
+    parser.add_argument("--window", action="store_true", help="open a window instead of writing a file")
     parser.add_argument(
         "--steps", metavar="N", type=positive_int, help=f"number of steps (default: {STEPS}; no limit in a window)"
     )
@@ -50,18 +59,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_option_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Show or write the frames."""
-    check_output(arguments.out)
+def run(arguments: argparse.Namespace) -> int | None:
+    """Show or write the frames; return the exit status, or None for 0."""
+    path = output_path(arguments)
+    check_output(path)
     with make_pool(arguments) as pool:
-        act = load_policy(arguments.policy, pool.spec)
+        act = load_policy(arguments.policy, pool.spec, arguments.load)
         fps = arguments.fps or pool.metadata["render_fps"]
-        steps = arguments.steps or (STEPS if arguments.out else None)
-        with closing(open_output(arguments.out, f"envpool watch {arguments.task}", fps)) as output:
-            for frame in tiled_frames(pool, act, steps):
-                output.add(frame)
+        steps = arguments.steps or (STEPS if path else None)
+        output = open_output(path, f"envpool watch {arguments.task}", fps)
+        is_complete = True
+        with closing(output):
+            try:
+                play(pool, act, steps, output)
+            except KeyboardInterrupt:
+                if path is None or not output.count:
+                    raise
+                is_complete = False
+    if path is None:
+        return None
+    done = f"{steps} steps" if is_complete else f"stopped by Ctrl-C after {output.count - 1} of {steps} steps"
+    print(f"{path}: {done} of {arguments.num_envs} envs, {fps} frames per second")
+    return None if is_complete else INTERRUPTED
+
+
+def output_path(arguments: argparse.Namespace) -> Path | None:
+    """Return the file to write, or None for a window."""
+    if not arguments.window:
+        return arguments.out or Path(arguments.task.replace("/", "-") + ".mp4")
     if arguments.out:
-        print(f"{arguments.out}: {steps} steps of {arguments.num_envs} envs, {fps} frames per second")
+        raise ConfigError("--window shows the envs instead of writing a file: leave out --window or --out")
+    return None
+
+
+def play(pool: Any, act: Any, steps: int | None, output: Output) -> None:
+    """Add the frames of some steps to an output; without `steps`, until an exception."""
+    progress, due = Progress(), 0.0
+    try:
+        for frame in tiled_frames(pool, act, steps):
+            output.add(frame)
+            if time.monotonic() >= due:
+                due = time.monotonic() + PROGRESS
+                progress(f"step {output.count - 1}" + (f" of {steps}" if steps else ""))
+    finally:
+        progress.clear()
 
 
 def make_pool(arguments: argparse.Namespace) -> Any:

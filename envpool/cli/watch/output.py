@@ -4,53 +4,34 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from envpool.cli.parsing import check_output as check_file
+from envpool.cli.watch.encoder import FORMATS, Encoder
 from envpool.cli.watch.tiling import Frame
 from envpool.distribution import install
 from envpool.errors import ConfigError
 
-SUFFIXES = (".mp4", ".gif", ".png")
+SUFFIXES = (*FORMATS, ".png")
 INSTALL = install("render")
 
 
 class Output(Protocol):
-    """Destination of a sequence of frames of equal size."""
+    """Destination of a sequence of frames of equal size.
+
+    Attributes
+    ----------
+    count : int
+        Number of frames that were added.
+    """
+
+    count: int
 
     def add(self, frame: Frame) -> None:
         """Append a frame, uint8 (height, width, 3)."""
 
     def close(self) -> None:
         """Finish the output. After an error, the frames added so far are kept."""
-
-
-class Video:
-    """An .mp4 or .gif file.
-
-    Parameters
-    ----------
-    path : Path
-        The file to write.
-    fps : int
-        Frame rate in frames per second.
-    """
-
-    def __init__(self, path: Path, fps: int):
-        import imageio.v2
-
-        options: dict[str, dict[str, Any]] = {
-            ".mp4": {"fps": fps, "macro_block_size": 2},
-            ".gif": {"duration": 1000 / fps, "loop": 0},
-        }
-        self._writer = imageio.v2.get_writer(path, **options[path.suffix])
-
-    def add(self, frame: Frame) -> None:
-        """Encode a frame."""
-        self._writer.append_data(frame)
-
-    def close(self) -> None:
-        """Finish the file."""
-        self._writer.close()
 
 
 class Still:
@@ -63,12 +44,14 @@ class Still:
     """
 
     def __init__(self, path: Path):
+        self.count = 0
         self._path = path
         self._last: Frame | None = None
 
     def add(self, frame: Frame) -> None:
         """Keep this frame instead of the previous one."""
         self._last = frame
+        self.count += 1
 
     def close(self) -> None:
         """Write the file."""
@@ -92,6 +75,7 @@ class Live:
     def __init__(self, title: str, fps: int):
         from envpool.window import Window
 
+        self.count = 0
         self._window = Window(title)
         self._pause = 1 / fps
         self._due = time.monotonic()
@@ -100,6 +84,7 @@ class Live:
         """Show a frame until the next one is due."""
         self._due = max(self._due + self._pause, time.monotonic())
         self._window.show(frame, max(int(1000 * (self._due - time.monotonic())), 1))
+        self.count += 1
 
     def close(self) -> None:
         """Close the window."""
@@ -119,15 +104,12 @@ def check_output(path: Path | None) -> None:
         return
     if path.suffix not in SUFFIXES:
         raise ConfigError(f"--out must end in one of {', '.join(SUFFIXES)}, got {path.name!r}")
-    if not path.parent.is_dir():
-        raise ConfigError(f"--out: the directory {str(path.parent)!r} does not exist")
+    check_file(path)
     try:
         if path.suffix != ".png":
-            import imageio.v2  # noqa: F401
-        if path.suffix == ".mp4":
             import imageio_ffmpeg  # noqa: F401
     except ImportError as error:
-        raise ImportError(f"{path.suffix} files need imageio and imageio-ffmpeg: {INSTALL}") from error
+        raise ImportError(f"{path.suffix} files need imageio-ffmpeg: {INSTALL}") from error
 
 
 def open_output(path: Path | None, title: str, fps: int) -> Output:
@@ -144,4 +126,4 @@ def open_output(path: Path | None, title: str, fps: int) -> Output:
     """
     if path is None:
         return Live(title, fps)
-    return Still(path) if path.suffix == ".png" else Video(path, fps)
+    return Still(path) if path.suffix == ".png" else Encoder(path, fps)

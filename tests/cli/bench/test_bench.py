@@ -14,6 +14,7 @@ from envpool.cli.bench.actions import draw, draw_actions, rounds_of
 from envpool.cli.bench.loops import AsyncLoop, Slice, SyncLoop, bursts
 from envpool.cli.bench.measure import LIMIT, POOL, SLICES, Row, cpu_ratio, peer_row, pool_row
 from envpool.cli.main import main
+from envpool.cli.progress import Progress
 from envpool.machine import cpu_limit
 from envpool.registration import registry
 from envpool.spaces import ArraySpec
@@ -214,7 +215,7 @@ def test_ratio_of_cpu_time_needs_a_clock_that_ticked():
 
 
 def test_progress_is_silent_without_a_terminal_and_one_line_with_one(capsys, monkeypatch):
-    command.Progress()("text")
+    Progress()("text")
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert main(["bench", "CartPole-v1", "--num-envs", "4", *QUICK]) == 0

@@ -15,7 +15,7 @@ from envpool.errors import ConfigError, EnvIdError, EnvStepError, PoolStateError
 from tests.clients.tianshou.policy import RandomPolicy
 from tests.support import plugin
 from tests.support.checked_pool import FAIL, WAIT
-from tests.support.process import PATIENCE
+from tests.support.process import PATIENCE, wait_until
 
 N = 4
 
@@ -41,7 +41,7 @@ def gate(make):
     native.close_gate()
     late = threading.Timer(PATIENCE, native.open_gate)  # a call that waits for too many fails rather than hangs
     late.start()
-    yield lambda **options: make("Synthetic-v0", num_threads=N, episode_length=0, **options)
+    yield lambda **options: make("Synthetic-v0", episode_length=0, **{"num_threads": N} | options)
     late.cancel()
     native.open_gate()
 
@@ -198,6 +198,21 @@ def test_returns_when_wait_num_have_finished(gate):
     plugin.load().native.open_gate()
     assert sorted(ids(env.step(None))) == [1, 3]
     assert env.waiting_id == []
+
+
+def test_no_environment_waits_for_another_one_from_the_first_step_on(gate, monkeypatch):
+    env = gate(num_envs=64, num_threads=2, cost_ns=5e3, wait_num=63)
+    for _ in range(20):  # a thread now expects steps that are cheap enough to be claimed together
+        env.reset()
+    recv = env.pool.recv
+
+    def late_recv(min_ready, **options):
+        if min_ready:
+            wait_until(lambda: plugin.load().native.num_at_gate() == 1)
+        return recv(min_ready=min_ready, **options)
+
+    monkeypatch.setattr(env.pool, "recv", late_recv)
+    assert sorted(ids(env.step([WAIT] + [0] * 63, range(64)))) == list(range(1, 64))
 
 
 def test_returns_what_there_is_at_the_timeout(gate):

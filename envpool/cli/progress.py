@@ -1,0 +1,23 @@
+"""A line on the terminal that tells how far a command has come."""
+
+from __future__ import annotations
+
+import sys
+
+
+class Progress:
+    """A progress line on stderr that overwrites itself; silent if stderr is not a terminal."""
+
+    def __init__(self) -> None:
+        self.is_shown = sys.stderr.isatty()
+        self.prefix = ""
+
+    def __call__(self, text: str) -> None:
+        """Replace the text of the line."""
+        if self.is_shown:
+            print(f"\r\x1b[K{self.prefix}{text}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Erase the line."""
+        self.prefix = ""
+        self("")

@@ -1,0 +1,85 @@
+"""`Encoder`: a video or GIF file, whose frames are handed to ffmpeg one by one."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+
+from envpool.cli.interrupts import interrupts_deferred
+from envpool.cli.watch.tiling import Frame
+
+#: Largest frame rate of a .gif file: browsers slow down files with shorter frames.
+MOST_GIF_FPS = 50
+#: What ffmpeg does with the frames, by the suffix of the file. Each frame of a .gif file gets a palette of its own, so
+#: that ffmpeg need not keep the frames until the last one has come.
+FORMATS = {
+    ".mp4": ["-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p", "-movflags", "+faststart"],
+    ".gif": ["-vf", "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1", "-loop", "0"],
+}
+
+
+class Encoder:
+    """A file that ffmpeg writes while frames are added, so that the memory needed does not grow with their number.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write, which is replaced if it exists. Its suffix is one of `FORMATS`.
+    fps : int
+        Frame rate in frames per second.
+
+    Attributes
+    ----------
+    count : int
+        Number of frames that were added.
+
+    Notes
+    -----
+    ffmpeg runs in a process group of its own, since Ctrl-C in a terminal would end it together with this process. It
+    completes the file when its input ends, hence also if this process is killed.
+    """
+
+    def __init__(self, path: Path, fps: int):
+        self.count = 0
+        self._path, self._fps = path, fps
+        self._ffmpeg: subprocess.Popen[bytes] | None = None
+        self._messages = tempfile.TemporaryFile()  # noqa: SIM115 (close() closes it)
+
+    def add(self, frame: Frame) -> None:
+        """Encode a frame, uint8 (height, width, 3). Ctrl-C takes effect after the whole frame has been written."""
+        if self._ffmpeg is None:
+            self._ffmpeg = self._start(frame.shape[0], frame.shape[1])
+        assert self._ffmpeg.stdin is not None
+        with interrupts_deferred():
+            try:
+                self._ffmpeg.stdin.write(frame.tobytes())
+            except BrokenPipeError:
+                self._check(self._ffmpeg.wait() or 1)
+            self.count += 1
+
+    def close(self) -> None:
+        """Complete the file."""
+        with self._messages, interrupts_deferred():
+            if self._ffmpeg is not None:
+                self._ffmpeg.communicate()
+                self._check(self._ffmpeg.returncode)
+
+    def _start(self, height: int, width: int) -> subprocess.Popen[bytes]:
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        fps, options = self._fps, FORMATS[self._path.suffix]
+        if self._path.suffix == ".gif" and fps > MOST_GIF_FPS:
+            options = ["-r", str(MOST_GIF_FPS), *options]
+        source = f"-f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {fps} -i pipe:".split()
+        command = [get_ffmpeg_exe(), "-v", "error", "-y", *source, *options, f"file:{self._path}"]
+        return subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._messages, process_group=0
+        )
+
+    def _check(self, status: int) -> None:
+        """Raise an error with the messages of ffmpeg unless its exit status is 0."""
+        if status:
+            self._messages.seek(0)
+            text = " ".join(self._messages.read().decode(errors="replace").split())
+            raise RuntimeError(f"ffmpeg could not write {self._path}: {text or f'exit status {status}'}")
