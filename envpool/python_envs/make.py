@@ -15,7 +15,7 @@ from envpool.python_envs.source import EnvSource, ProcessOptions, check_count, m
 from envpool.registration import pool_class
 from envpool.registry import TaskEntry, registry
 
-START_METHODS = ("fork", "spawn")
+START_METHODS = ("fork", "spawn", "forkserver")
 WORKERS = ("inline", "thread", "process", "auto")
 
 #: The most threads that wait for environments in other processes, each for its own; only async pools need several.
@@ -54,8 +54,9 @@ def make_python(
         else "inline". Default "inline".
     num_workers : int, optional
         Number of threads or processes; by default the number of CPUs, at most num_envs.
-    start_method : {"fork", "spawn"}
-        How processes are started. Default "fork".
+    start_method : {"fork", "spawn", "forkserver"}
+        How processes are started: as copies of this one, as fresh interpreters, or as copies of one fresh interpreter.
+        Default "fork".
     env_type : {"gymnasium", "gym", "dm"}
         API style of the pool.
     env_kwargs : mapping, optional
