@@ -9,7 +9,16 @@ from typing import Any as _Any
 from envpool import distribution as _distribution
 from envpool import machine as _machine  # noqa: F401  # It records the CPUs of this thread before OpenMP can bind it.
 from envpool.gymnasium_ids import install as _install_gymnasium_ids
-from envpool.registration import list_all_envs, make, make_dm, make_gym, make_gymnasium, make_spec, register
+from envpool.registration import (
+    list_all_envs,
+    make,
+    make_dm,
+    make_gym,
+    make_gymnasium,
+    make_spec,
+    make_vec,
+    register,
+)
 
 if _TYPE_CHECKING:
     from envpool import errors, rollout
@@ -35,6 +44,7 @@ __all__ = [
     "make_gymnasium",
     "make_python",
     "make_spec",
+    "make_vec",
     "register",
     "rollout",
 ]

@@ -7,7 +7,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -25,6 +25,21 @@ from envpool.spec import EnvSpec
 from envpool.stateful import StatefulPool
 from envpool.statistics import PoolStats
 from envpool.window import Window
+
+
+class SetByInit:
+    """An attribute that ``__init__`` sets; reading it in a pool whose ``__init__`` failed raises PoolStateError."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, pool: Any, owner: type | None = None) -> Any:
+        if pool is None:
+            return self
+        raise PoolStateError(
+            f"the pool was never initialized and has no {self.name}: its __init__ failed, or a subclass did not call it"
+        )
+
 
 #: Pools that are still open. They are closed at exit, before the libraries they use are unloaded.
 _open_pools: weakref.WeakSet[EnvPool] = weakref.WeakSet()
@@ -63,6 +78,13 @@ class EnvPool(SamplesActions, StatefulPool):
     _style: ClassVar[Any]
     #: Ending of the names of the pool classes of this style.
     _suffix: ClassVar[str] = "EnvPool"
+
+    # A destructor of a base class, such as that of gymnasium before 1.3, also closes a pool whose __init__ failed.
+    spec: EnvSpec = cast(Any, SetByInit())
+    num_envs: int = cast(Any, SetByInit())
+    all_env_ids: np.ndarray[Any, Any] = cast(Any, SetByInit())
+    _render_options: RenderOptions | None = cast(Any, SetByInit())
+    _window: Window | None = None
 
     def __init__(self, spec: EnvSpec, render: RenderOptions | None = None):
         self.spec = spec
@@ -272,6 +294,7 @@ class EnvPool(SamplesActions, StatefulPool):
         frames = self._render_frames(ids, options.height, options.width, camera, options.assets)
         if options.mode == "rgb_array":
             return frames
+        assert self._window is not None
         self._window.show(frames[0])
         return None
 
@@ -294,7 +317,8 @@ class EnvPool(SamplesActions, StatefulPool):
         running for longer than the option `step_timeout` is left behind, and what it uses is freed when it returns.
         """
         super().close()
-        self._window.close()
+        if self._window is not None:
+            self._window.close()
         self.closed = True
 
     def __len__(self) -> int:
@@ -307,6 +331,8 @@ class EnvPool(SamplesActions, StatefulPool):
         self.close()
 
     def __repr__(self) -> str:
+        if "spec" not in vars(self):
+            return f"{type(self).__name__}, never initialized"
         return self.spec.text(type(self).__name__) + (", closed" if self.is_closed else "")
 
     __str__ = __repr__

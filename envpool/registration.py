@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from envpool.pool import EnvPool
     from envpool.spec import EnvSpec
     from envpool.task_options import Options
+    from envpool.vector_env import EnvPoolVectorEnv
 
 register = registry.register
 make_spec = registry.make_spec
@@ -77,15 +78,51 @@ def make(task_id: str, env_type: Any = ..., **options: Any) -> Any:
             f"envpool.make({task_id!r}, env_type='gymnasium')"
         )
     if task_id not in registry.tasks and is_known_to_gymnasium(task_id):
-        _logger.warning("%s has no native version: its Python environments are used, see docs/python_envs.md", task_id)
-        num_threads = options.pop("num_threads", 0)
-        workers = {"num_workers": num_threads} if num_threads else {}
-        made: EnvPool = import_module("envpool.python_envs.make").make_python(
-            task_id, env_type=env_type, **workers | options
-        )
-        return made
+        make_python = import_module("envpool.python_envs.make").make_python
+        return make_python(task_id, env_type=env_type, **python_options(task_id, options))
     spec, render = registry.resolve(task_id, env_type, options)
     return (spec.pool_cls or pool_class(type(spec), spec.style))(spec, render)
+
+
+def make_vec(env: Any, num_envs: int | None = None, **options: Any) -> EnvPoolVectorEnv:
+    """Return environments with gymnasium's vector API, as ``gymnasium.make_vec("envpool/<task>")`` does.
+
+    Parameters
+    ----------
+    env : str, callable or sequence of callable
+        Id of a task, any other id of gymnasium, a function that returns a new Python environment, or one function per
+        environment.
+    num_envs : int, optional
+        Number of environments; by default the number of functions, or 1.
+    **options
+        Options of ``make``, or those of ``make_python`` for Python environments.
+
+    Returns
+    -------
+    EnvPoolVectorEnv
+        A ``gymnasium.vector.VectorEnv``, which owns a pool.
+
+    Raises
+    ------
+    UnknownTaskError, ConfigError, TypeError, EnvCreateError
+        See ``make`` and ``make_python``.
+    """
+    if isinstance(env, str) and (env in registry.tasks or not is_known_to_gymnasium(env)):
+        native: EnvPoolVectorEnv = import_module("envpool.vector_env").EnvPoolVectorEnv(
+            env, 1 if num_envs is None else num_envs, **options
+        )
+        return native
+    if isinstance(env, str):
+        options = python_options(env, options)
+    made: EnvPoolVectorEnv = import_module("envpool.python_envs.vector_env").PythonVectorEnv(env, num_envs, **options)
+    return made
+
+
+def python_options(task_id: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of ``make_python`` for options of ``make``, and log that a task has no native version."""
+    _logger.warning("%s has no native version: its Python environments are used, see docs/python_envs.md", task_id)
+    num_threads = options.pop("num_threads", 0)
+    return ({"num_workers": num_threads} if num_threads else {}) | options
 
 
 def is_known_to_gymnasium(task_id: Any) -> bool:

@@ -22,6 +22,8 @@ from envpool.gymnasium_spec import WithTaskSpec
 from envpool.option_values import is_sequence
 from envpool.registration import pool_class
 from envpool.registry import registry
+from envpool.render_options import RenderOptions
+from envpool.spec import EnvSpec
 
 
 class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
@@ -63,7 +65,10 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
 
     def __init__(self, task_id: str, num_envs: int = 1, *, render_mode: str | None = None, **options: Any):
         given = options | {"num_envs": num_envs, "render_mode": render_mode}
-        spec, render = registry.resolve(task_id, "gymnasium", given)
+        self._open(*registry.resolve(task_id, "gymnasium", given))
+
+    def _open(self, spec: EnvSpec, render: RenderOptions | None) -> None:
+        """Make the pool of a spec, and set the attributes that follow from it."""
         config = spec.config
         if config.batch_size != config.num_envs:
             raise ConfigError(
@@ -75,7 +80,7 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
                 "finished_episodes=True adds arrays with one row per episode, but arrays in the infos of a VectorEnv "
                 "have one row per env: leave it out, or use envpool.make_gymnasium"
             )
-        self.task_id = task_id
+        self.task_id = spec.task_id
         self.num_envs = config.num_envs
         self.single_observation_space = spec.observation_space
         self.single_action_space = without_env_ids(spec.action_space)
@@ -136,8 +141,7 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
             self._obs = obs
             return obs, with_masks(info, np.ones(self.num_envs, np.bool_))
         self._obs = replace_rows(self._obs, mask, obs)
-        errors = pop_errors(info)
-        return self._obs, with_masks(spread_rows(info, mask), mask.copy()) | spread_errors(errors, mask)
+        return self._obs, with_masks(spread_rows(info, mask), mask.copy())
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step all environments.
@@ -237,45 +241,34 @@ def without_env_ids(space: Any) -> Any:
 
 
 def with_masks(info: dict[str, Any], mask: Any) -> dict[str, Any]:
-    """Return a nested info that has a mask ``_key`` for every key; the texts of failed environments keep their own."""
-    out = pop_errors(info)
+    """Return a nested info that has a mask ``_key`` for every key; entries with a mask of their own keep it."""
+    out: dict[str, Any] = {}
     for k, v in info.items():
         out[k] = with_masks(v, mask) if isinstance(v, dict) else v
-        out["_" + k] = mask
+        if "_" + k not in info and not (k.startswith("_") and k[1:] in info):
+            out["_" + k] = mask
     return out
-
-
-def pop_errors(info: dict[str, Any]) -> dict[str, Any]:
-    """Remove the texts of failed environments and their mask from an info, and return them; empty if none failed."""
-    return {k: info.pop(k) for k in ("error", "_error")} if "_error" in info else {}
-
-
-def spread_errors(errors: dict[str, Any], mask: Any) -> dict[str, Any]:
-    """Return a result of `pop_errors` with one entry per environment; its rows belong where the mask is True."""
-    if not errors:
-        return {}
-    texts, has_failed = np.full(len(mask), None, dtype=object), np.zeros(len(mask), np.bool_)
-    texts[mask], has_failed[mask] = errors["error"], errors["_error"]
-    return {"error": texts, "_error": has_failed}
 
 
 def replace_rows(nest: Any, mask: Any, rows: Any) -> Any:
     """Return a copy of an array or of a nest of arrays, with the rows for which the mask is True replaced."""
     if isinstance(nest, dict):
         return {k: replace_rows(v, mask, rows[k]) for k, v in nest.items()}
+    if isinstance(nest, tuple):
+        return tuple(replace_rows(v, mask, r) for v, r in zip(nest, rows, strict=True))
     out = nest.copy()
     out[mask] = rows
     return out
 
 
 def spread_rows(nest: dict[str, Any], mask: Any) -> dict[str, Any]:
-    """Return nested arrays that have the given rows where the mask is True, and zeros elsewhere."""
+    """Return nested arrays that have the given rows where the mask is True, and zeros or None elsewhere."""
     out: dict[str, Any] = {}
     for k, v in nest.items():
         if isinstance(v, dict):
             out[k] = spread_rows(v, mask)
         else:
-            out[k] = np.zeros((len(mask), *v.shape[1:]), v.dtype)
+            out[k] = np.full((len(mask), *v.shape[1:]), None if v.dtype == object else 0, v.dtype)
             out[k][mask] = v
     return out
 
@@ -292,5 +285,7 @@ def row_of(nest: Any, i: Any) -> Any:
     """Return a copy of row i of an array or of a nest of arrays."""
     if isinstance(nest, dict):
         return {k: row_of(v, i) for k, v in nest.items()}
+    if isinstance(nest, tuple):
+        return tuple(row_of(v, i) for v in nest)
     is_discrete = nest.ndim == 1 and nest.dtype != np.bool_
     return nest[i] if is_discrete else np.array(nest[i])

@@ -1,4 +1,4 @@
-"""Starting a worker process by fork or by a fresh interpreter, and ending it.
+"""Starting a worker process by fork, by a fresh interpreter or by a fork server, and ending it.
 
 A fresh interpreter is started with subprocess rather than multiprocessing: environments travel by cloudpickle, so that
 ``__main__`` is not imported again and needs no guard. A worker leads a process group, so that Ctrl-C in the terminal is
@@ -25,8 +25,7 @@ from envpool.python_envs.worker import Worker, follow
 
 #: What a fresh interpreter runs: modules are found where the pool's process finds them.
 PROGRAM = (
-    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
-    "from envpool.python_envs.launch import main; main(sys.stdin.buffer)"
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); from {module} import main; main(sys.stdin.buffer)"
 )
 
 
@@ -41,10 +40,12 @@ class WorkerProcess:
         Number of the worker.
     source : envpool.python_envs.source.EnvSource
         Makes the environments.
-    method : {"fork", "spawn"}
+    method : {"fork", "spawn", "forkserver"}
         How the process is started.
     is_successor : bool
         Whether it replaces one that has died.
+    server : envpool.python_envs.fork_server.ForkServer, optional
+        The server that forks the process, for the method "forkserver".
 
     Attributes
     ----------
@@ -52,9 +53,17 @@ class WorkerProcess:
         The process; the number of a process that was reaped may be used again, its pidfd may not.
     """
 
-    def __init__(self, arena: Arena, index: int, source: Any, method: str, is_successor: bool):
+    def __init__(self, arena: Arena, index: int, source: Any, method: str, is_successor: bool, server: Any = None):
         self._trace = os.memfd_create("envpool-trace")
+        self._server = server
         parent = os.getpid()
+        if server is not None:
+            try:
+                self.pid, self.pidfd = server.start(index, is_successor, self._trace)
+            except BaseException:
+                os.close(self._trace)
+                raise
+            return
         if method == "fork":
             self.pid = os.fork()
             if self.pid == 0:
@@ -65,15 +74,7 @@ class WorkerProcess:
 
     def _spawn(self, arena: Arena, index: int, source: Any, is_successor: bool, parent: int) -> int:
         payload = dumps((arena.plan, index, source, is_successor, parent))
-        child = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM],
-            stdin=subprocess.PIPE,
-            start_new_session=True,
-            pass_fds=[arena.fd, self._trace],
-        )
-        assert child.stdin is not None
-        with contextlib.suppress(BrokenPipeError), child.stdin:  # it has ended, which the supervisor sees
-            child.stdin.write(pickle.dumps(sys.path) + pickle.dumps((arena.fd, self._trace)) + payload)
+        child = start_interpreter("envpool.python_envs.launch", [arena.fd, self._trace], payload)
         child.returncode = 0  # it is reaped by `reap`
         return child.pid
 
@@ -103,14 +104,35 @@ class WorkerProcess:
     def reap(self) -> str:
         """Wait for the end of the process, release what belongs to it, and return how it ended."""
         ending = "it ended"
-        with contextlib.suppress(ChildProcessError):  # the user's process ignores SIGCHLD, or has reaped it
-            result = os.waitid(os.P_PIDFD, self.pidfd, os.WEXITED)
-            if result is not None:
-                is_exit = result.si_code == os.CLD_EXITED
-                ending = f"it {'exited with status' if is_exit else 'was killed by signal'} {result.si_status}"
+        if self._server is not None:
+            ending = self._server.reap(self.pid)
+        else:
+            with contextlib.suppress(ChildProcessError):  # the user's process ignores SIGCHLD, or has reaped it
+                result = os.waitid(os.P_PIDFD, self.pidfd, os.WEXITED)
+                assert result is not None
+                ending = ending_of(result.si_code, result.si_status)
         os.close(self.pidfd)
         os.close(self._trace)
         return ending
+
+
+def ending_of(code: int, status: int) -> str:
+    """Return how a process ended, from what ``os.waitid`` says of it."""
+    return f"it {'exited with status' if code == os.CLD_EXITED else 'was killed by signal'} {status}"
+
+
+def start_interpreter(module: str, fds: list[int], payload: bytes) -> subprocess.Popen[bytes]:
+    """Start a fresh interpreter that calls ``main(stream)`` of a module; the stream has the fds, then the payload."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(module=module)],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+        pass_fds=fds,
+    )
+    assert child.stdin is not None
+    with contextlib.suppress(BrokenPipeError), child.stdin:  # it has ended, which the supervisor sees
+        child.stdin.write(pickle.dumps(sys.path) + pickle.dumps(tuple(fds)) + payload)
+    return child
 
 
 def run_child(arena: Arena, index: int, source: Any, is_successor: bool, parent: int, trace: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from envpool.autoreset import canonical_mode
 from envpool.containment import check_timeout
@@ -14,8 +14,12 @@ from envpool.python_envs.choice import choose, seconds_per_step
 from envpool.python_envs.source import EnvSource, ProcessOptions, check_count, makers_of
 from envpool.registration import pool_class
 from envpool.registry import TaskEntry, registry
+from envpool.render_options import RenderOptions
+from envpool.spec import EnvSpec
 
-START_METHODS = ("fork", "spawn")
+T = TypeVar("T")
+
+START_METHODS = ("fork", "spawn", "forkserver")
 WORKERS = ("inline", "thread", "process", "auto")
 
 #: The most threads that wait for environments in other processes, each for its own; only async pools need several.
@@ -54,8 +58,9 @@ def make_python(
         else "inline". Default "inline".
     num_workers : int, optional
         Number of threads or processes; by default the number of CPUs, at most num_envs.
-    start_method : {"fork", "spawn"}
-        How processes are started. Default "fork".
+    start_method : {"fork", "spawn", "forkserver"}
+        How processes are started: as copies of this one, as fresh interpreters, or as copies of one fresh interpreter.
+        Default "fork".
     env_type : {"gymnasium", "gym", "dm"}
         API style of the pool.
     env_kwargs : mapping, optional
@@ -76,6 +81,34 @@ def make_python(
     EnvCreateError
         An environment could not be made; the exception that it raised is the cause.
     """
+    return build(
+        lambda spec, render: pool_class(type(spec), spec.style)(spec, render),
+        env,
+        num_envs,
+        batch_size,
+        workers=workers,
+        num_workers=num_workers,
+        start_method=start_method,
+        env_type=env_type,
+        env_kwargs=env_kwargs,
+        **options,
+    )
+
+
+def build(
+    open_pool: Callable[[EnvSpec, RenderOptions | None], T],
+    env: str | Callable[..., Any] | Sequence[Callable[..., Any]],
+    num_envs: int | None = None,
+    batch_size: int | None = None,
+    *,
+    workers: str = "inline",
+    num_workers: int | None = None,
+    start_method: str = "fork",
+    env_type: str = "gymnasium",
+    env_kwargs: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> T:
+    """Return what a function makes of the spec and the render options of a pool; see `make_python` for the rest."""
     if workers not in WORKERS:
         raise ConfigError(f"workers must be one of {', '.join(map(repr, WORKERS))}, got {workers!r}")
     if "num_threads" in options:
@@ -116,7 +149,7 @@ def make_python(
     entry = TaskEntry(name, "envpool.python_envs.definition", "PythonEnv", None, None, None, own)
     try:
         spec, render = registry.resolve_entry(entry, env_type, options)
-        return pool_class(type(spec), spec.style)(spec, render)
+        return open_pool(spec, render)
     except EnvCreateError as error:
         raise error from source.take_error()
     finally:

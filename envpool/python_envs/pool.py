@@ -66,13 +66,18 @@ class PythonStyle:
         info = result[-1]
         add_new(info, infos, range(len(infos)))
         if self.is_same_step and "final_info" in info:
-            ended = np.flatnonzero(arrays[self._ended]).tolist()
-            infos, carried = self.envs.extras(ids, True)
-            add_new(info["final_info"], infos, ended)
-            if self._has_objects:
-                shown = [c if row in ended else None for row, c in enumerate(carried)]
-                info["final_obs"] = self._with_objects(shown, arrays, "final:")
+            final_obs = self._add_final(info["final_info"], arrays)
+            info["final_obs"] = info["final_obs"] if final_obs is None else final_obs
         return result
+
+    def _add_final(self, info: dict[str, Any], arrays: Sequence[Any]) -> Any:
+        """Add the last infos of ended episodes, and return their last observations if those contain objects."""
+        ended = np.flatnonzero(arrays[self._ended]).tolist()
+        infos, carried = self.envs.extras(arrays[self._ids], True)
+        add_new(info, infos, ended)
+        if not self._has_objects:
+            return None
+        return self._with_objects([c if row in ended else None for row, c in enumerate(carried)], arrays, "final:")
 
     def _with_objects(self, carried: list[Any], arrays: Sequence[Any], prefix: str) -> Any:
         """Return the observations of a batch, from its arrays and the objects of its rows."""
@@ -107,6 +112,25 @@ class PythonDMStyle(PythonStyle):
         if self.envs.has_extras:
             infos, _ = self.envs.extras(arrays[self._ids], False)
             add_new(result.observation.infos, infos, range(len(infos)))
+        return result
+
+
+class PythonVectorStyle(PythonStyle):
+    """Mixin for the style inside a VectorEnv; `VectorStyle` describes its results."""
+
+    def finish(self, result: Any, arrays: Sequence[Any]) -> Any:
+        """Add infos and objects to a result; see `Style.finish`."""
+        if not self.envs.has_extras:
+            return result
+        infos, carried = self.envs.extras(arrays[self._ids], False)
+        if self._has_objects:
+            result = (self._with_objects(carried, arrays, ""), *result[1:])
+        is_step = len(result) > 2
+        add_new(result[4 if is_step else 1], infos, range(len(infos)))
+        if is_step and result[5]:
+            final_obs, final_info, ended = result[5]
+            objects = self._add_final(final_info, arrays)
+            result = (*result[:5], (final_obs if objects is None else objects, final_info, ended), *result[6:])
         return result
 
 
@@ -204,7 +228,7 @@ class PythonPool:
 
 def python_pool(base: Any) -> type:
     """Return the base class of the pools of Python environments in the API style of a pool class."""
-    mixin = PythonDMStyle if base._suffix.startswith("DM") else PythonStyle
+    mixin = {"DMEnvPool": PythonDMStyle, "VectorPool": PythonVectorStyle}.get(base._suffix, PythonStyle)
     style = type(f"Python{base._style.__name__}", (mixin, base._style), {"__doc__": base._style.__doc__})
     return type(f"Python{base.__name__}", (PythonPool, base), {"__doc__": base.__doc__, "_style": style})
 

@@ -21,7 +21,7 @@ class ProcessOptions(NamedTuple):
     ----------
     num_workers : int
         Number of processes.
-    start_method : {"fork", "spawn"}
+    start_method : {"fork", "spawn", "forkserver"}
         How they are started.
     step_timeout : float or None
         Seconds after which a process that is still stepping an environment is replaced; None waits forever.

@@ -9,6 +9,7 @@ from typing import Any
 
 from envpool.errors import PoolStateError
 from envpool.python_envs.faults import ending_of
+from envpool.python_envs.fork_server import ForkServer
 from envpool.python_envs.launch import WorkerProcess
 
 #: Time for which `close` waits for the processes to close their environments, in seconds; at most step_timeout.
@@ -39,10 +40,12 @@ class Supervisor:
         self.workers: list[WorkerProcess] = []
         self._locks = [threading.Lock() for _ in range(source.processes.num_workers)]
         self._last_words: dict[int, str] = {}
+        self._servers: list[ForkServer] = []
+        self._server_lock = threading.Lock()
         if source.processes.start_method == "fork" and threading.active_count() > 1:
             warnings.warn(
                 f"start_method='fork' copies a process with {threading.active_count()} threads: a lock that another "
-                "thread holds stays locked in the workers. Use start_method='spawn' if they hang",
+                "thread holds stays locked in the workers. Use start_method='forkserver' or 'spawn' if they hang",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -55,7 +58,23 @@ class Supervisor:
             raise
 
     def _start(self, index: int, is_successor: bool) -> WorkerProcess:
-        return WorkerProcess(self.arena, index, self.source, self.source.processes.start_method, is_successor)
+        method = self.source.processes.start_method
+        arguments = self.arena, index, self.source, method, is_successor
+        if method != "forkserver":
+            return WorkerProcess(*arguments)
+        try:
+            return WorkerProcess(*arguments, self._server())
+        except PoolStateError:
+            if not is_successor:
+                raise
+            return WorkerProcess(*arguments, self._server())  # the server has died since the pool was made
+
+    def _server(self) -> ForkServer:
+        """Return the fork server, after starting one if there is none or if it has ended."""
+        with self._server_lock:
+            if not self._servers or not self._servers[-1].is_usable:
+                self._servers.append(ForkServer(self.arena, self.source))
+            return self._servers[-1]
 
     def _await_ready(self) -> None:
         for index, worker in enumerate(self.workers):
@@ -120,5 +139,7 @@ class Supervisor:
         for worker in self.workers:
             worker.kill()
             worker.reap()
+        for server in self._servers:
+            server.close()
         self.workers.clear()
         self.arena.close()

@@ -17,7 +17,7 @@ from tests.support.process import PATIENCE
 from tests.support.python import environment
 from tests.support.python_envs import SPACES, FaultyEnv, SpaceEnv, same
 
-METHODS = ["fork", "spawn"]
+METHODS = ["fork", "spawn", pytest.param("forkserver", marks=pytest.mark.slow)]
 
 
 def pool_of(env, num_envs, **options):

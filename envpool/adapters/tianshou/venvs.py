@@ -118,7 +118,7 @@ class SubprocVectorEnv(FleetVectorEnv):
         See `BaseVectorEnv`.
     share_memory : bool
         Accepted for compatibility: results that are arrays of a fixed shape always travel in shared memory.
-    context : {"fork", "spawn"}, optional
+    context : {"fork", "spawn", "forkserver"}, optional
         How the processes start.
     num_workers : int, optional
         Number of workers that share the environments. By default each environment has one of its own, which pays if

@@ -207,7 +207,7 @@ class SubprocEnvWorker(FleetWorker):
         Returns the environment.
     share_memory : bool
         Accepted for compatibility: results that are arrays of a fixed shape always travel in shared memory.
-    context : {"fork", "spawn"}, optional
+    context : {"fork", "spawn", "forkserver"}, optional
         How the process starts.
     """
 

@@ -1,0 +1,140 @@
+"""``start_method="forkserver"``: a fresh interpreter that loads what the environments need, and forks the workers.
+
+The workers are children of the server, so only the server can learn how a worker has ended. It looks when it is asked;
+until then, a worker that has ended stays a zombie, whose number is not used again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import select
+import socket
+import struct
+import subprocess
+import threading
+from typing import Any
+
+from envpool.errors import PoolStateError
+from envpool.python_envs.arena import Arena
+from envpool.python_envs.faults import failure_of
+from envpool.python_envs.launch import dumps, ending_of, run_child, start_interpreter
+
+#: A request, and a reply: three numbers.
+MESSAGE = struct.Struct("iii")
+
+START, REAP = 0, 1
+
+#: Bytes of the text of a server that could not load the environments.
+LONGEST_TEXT = 1 << 14
+
+#: Time for which `close` waits for the server to end, in seconds, before it is killed.
+PATIENCE = 1.0
+
+
+class ForkServer:
+    """The side of the pool: one server process.
+
+    A call that is interrupted or fails ends the server, since a reply may be left in the socket; then `is_usable` is
+    False, and the workers continue without it.
+
+    Parameters
+    ----------
+    arena : Arena
+        The shared memory.
+    source : envpool.python_envs.source.EnvSource
+        Makes the environments. It is unpickled once, so the modules that it needs are imported once.
+    """
+
+    def __init__(self, arena: Arena, source: Any):
+        self.is_usable = True
+        self._lock = threading.Lock()
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = start_interpreter(
+                "envpool.python_envs.fork_server",
+                [theirs.fileno(), arena.fd],
+                dumps((arena.plan, source, os.getpid())),
+            )
+
+    def start(self, index: int, is_successor: bool, trace: int) -> tuple[int, int]:
+        """Fork a worker, and return its pid and a pidfd; PoolStateError if the server has ended."""
+        reply, fds = self._ask((START, index, is_successor), [trace])
+        return reply[0], fds[0]
+
+    def reap(self, pid: int) -> str:
+        """Wait for the end of a worker that was started by this server, and return how it ended."""
+        with contextlib.suppress(PoolStateError):
+            (_, code, status), _ = self._ask((REAP, pid, 0), [])
+            return ending_of(code, status)
+        return "it ended"
+
+    def _ask(self, request: tuple[int, int, int], fds: list[int]) -> tuple[tuple[int, ...], list[int]]:
+        with self._lock:
+            text = "it has ended"
+            try:
+                if self.is_usable:
+                    with contextlib.suppress(OSError):
+                        socket.send_fds(self._socket, [MESSAGE.pack(*request)], fds)
+                        data, received, _, _ = socket.recv_fds(self._socket, LONGEST_TEXT, 1, socket.MSG_CMSG_CLOEXEC)
+                        if len(data) == MESSAGE.size:
+                            return MESSAGE.unpack(data), received
+                        text = data.decode(errors="replace") or text
+                    self._end()
+            except BaseException:
+                self._end()
+                raise
+            raise PoolStateError(f"the fork server of the worker processes cannot be used: {text}")
+
+    def _end(self) -> None:
+        self.is_usable = False
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # the server sees it even if a forked process has the socket
+        self._socket.close()
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:  # it is still importing
+            self._process.kill()
+            self._process.wait()
+
+    def close(self) -> None:
+        """End the server; workers that are still running continue."""
+        with self._lock:
+            if self.is_usable:
+                self._end()
+
+
+def main(stream: Any) -> None:
+    """Be the server, whose plan is in a stream, until the pool or its process ends."""
+    control_fd, arena_fd = pickle.load(stream)
+    try:
+        plan, source, parent = pickle.load(stream)
+    except BaseException as error:
+        os.write(control_fd, failure_of(error).encode()[-LONGEST_TEXT:])
+        return
+    parent_ended = os.pidfd_open(parent)
+    sizes: tuple[int, int, tuple[int, ...], tuple[int, ...], int] = plan
+    arena = Arena(*sizes, arena_fd)
+    poll = select.poll()
+    poll.register(control_fd, select.POLLIN)
+    poll.register(parent_ended, select.POLLIN)
+    with socket.socket(fileno=control_fd) as control:
+        while all(fd != parent_ended for fd, _ in poll.poll()):
+            data, fds, _, _ = socket.recv_fds(control, MESSAGE.size, 1)
+            if not data:
+                return
+            kind, number, is_successor = MESSAGE.unpack(data)
+            if kind == REAP:
+                result = os.waitid(os.P_PID, number, os.WEXITED)
+                assert result is not None
+                control.send(MESSAGE.pack(number, result.si_code, result.si_status))
+                continue
+            pid = os.fork()
+            if pid == 0:
+                control.close()
+                run_child(arena, number, source, bool(is_successor), parent, fds[0])
+            pidfd = os.pidfd_open(pid)
+            socket.send_fds(control, [MESSAGE.pack(pid, 0, 0)], [pidfd])
+            os.close(pidfd)
+            os.close(fds[0])

@@ -1,0 +1,94 @@
+"""`PythonVectorEnv`: Python environments with gymnasium's vector API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector.utils import batch_space
+
+from envpool.python_envs.make import build
+from envpool.render_options import RenderOptions
+from envpool.spec import EnvSpec
+from envpool.vector_env import EnvPoolVectorEnv
+
+
+class PythonVectorEnv(EnvPoolVectorEnv):
+    """A pool of Python environments with gymnasium's vector API; `EnvPoolVectorEnv` describes the results.
+
+    Parameters
+    ----------
+    env : str, callable or sequence of callable
+        An id of gymnasium, a function that returns an environment, or one function per environment.
+    num_envs : int, optional
+        Number of environments; by default the number of functions, or 1.
+    render_mode : {"rgb_array", "human"}, optional
+        Whether `render` returns frames or shows one in a window. By default `render` raises.
+    **options
+        Options of ``envpool.make_python``.
+
+    Raises
+    ------
+    ConfigError, TypeError, EnvCreateError
+        See ``envpool.make_python``.
+    """
+
+    def __init__(
+        self,
+        env: str | Callable[..., Any] | Sequence[Callable[..., Any]],
+        num_envs: int | None = None,
+        *,
+        render_mode: str | None = None,
+        **options: Any,
+    ):
+        build(self._open, env, num_envs, render_mode=render_mode, **options)
+
+    def _open(self, spec: EnvSpec, render: RenderOptions | None) -> None:
+        super()._open(spec, render)
+        source = spec.config.source
+        self.single_action_space = source.action_space
+        self.action_space = batch_space(source.action_space, self.num_envs)
+        self._returns_objects = bool(source.observations.objects)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start new episodes; see `EnvPoolVectorEnv.reset`. Values that are not arrays are tuples."""
+        obs, info = super().reset(seed=seed, options=options)
+        return self._shown(obs), info
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Step all environments; see `EnvPoolVectorEnv.step`. Values that are not arrays are tuples."""
+        obs, *rest = super().step(actions)
+        return (self._shown(obs), *rest)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of each environment, or read an attribute that is not callable; one result each."""
+        results: tuple[Any, ...] = self.pool.call(name, *args, **kwargs)
+        return results
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of the environments, one value each."""
+        values: tuple[Any, ...] = self.pool.get_attr(name)
+        return values
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute of the environments; a list or tuple has one value for each of them."""
+        self.pool.set_attr(name, values)
+
+    def _cast(self, actions: Any, prefix: str = "") -> Any:
+        return actions  # the pool casts structured actions
+
+    def _shown(self, obs: Any) -> Any:
+        """Return observations in ``observation_space``, where a batch of objects is a tuple."""
+        return with_tuples(obs) if self._returns_objects else obs
+
+
+def with_tuples(nest: Any) -> Any:
+    """Return a nest of arrays whose object arrays are replaced by tuples."""
+    if isinstance(nest, dict):
+        return {k: with_tuples(v) for k, v in nest.items()}
+    if isinstance(nest, tuple):
+        return tuple(map(with_tuples, nest))
+    return tuple(nest) if isinstance(nest, np.ndarray) and nest.dtype == object else nest
