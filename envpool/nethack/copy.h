@@ -6,7 +6,7 @@
  * - Its writable data are saved once. Restoring them resets the game much faster than loading the library again.
  * - All symbols are resolved when the copy is loaded, so that the game never calls the loader.
  * - Calls of abort, exit and _exit, with which the game reacts to its own errors, lead back to the caller of the game,
- *   instead of ending the process.
+ *   instead of ending the process. What the game allocates is freed when it ends, see heap.h.
  *
  * Functions return 0, or -1 and say why in `why`. Different copies may be used at the same time. */
 #ifndef ENVPOOL_NETHACK_COPY_H
@@ -23,6 +23,7 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
+#include "envpool/nethack/heap.h"
 #include "envpool/nethack/interface.h"
 
 /* ---- the way out of a game that wants to end the process ------------------------------------------------------------ */
@@ -33,31 +34,52 @@ static __thread int nh_has_way_out;
 /* Takes the place of abort, exit and _exit in every copy. */
 static void nh_leave(int status) {
   if (!nh_has_way_out) _exit(status);
-  nh_has_way_out = 0;
   __builtin_longjmp(nh_way_out, 1);
+}
+
+/* Takes the place of operator new, which must not return NULL. */
+static void *nh_new(size_t size) {
+  void *memory = nh_malloc(size ? size : 1);
+  if (memory == NULL) nh_leave(EXIT_FAILURE);
+  return memory;
+}
+
+static inline void nh_enter(nh_copy *c) {
+  nh_has_way_out = 1;
+  nh_blocks = c->blocks;
+}
+
+static inline void nh_exit(void) {
+  nh_has_way_out = 0;
+  nh_blocks = NULL;
 }
 
 /* Starts a game if there are settings, else presses a key, and returns when the game waits for the next one. Returns -1
  * if the game wanted to end the process: then only nh_finish() may follow. */
 static __attribute__((noinline)) int nh_play(nh_copy *c, nh_exchange *x, nh_settings *settings) {
-  if (__builtin_setjmp(nh_way_out)) return -1;
-  nh_has_way_out = 1;
+  if (__builtin_setjmp(nh_way_out)) {
+    nh_exit();
+    return -1;
+  }
+  nh_enter(c);
   c->context = settings ? c->start(x, NULL, settings) : c->step(c->context, x);
-  nh_has_way_out = 0;
+  nh_exit();
   return 0;
 }
 
 static __attribute__((noinline)) void nh_end_game(nh_copy *c) {
-  if (__builtin_setjmp(nh_way_out)) return;
-  nh_has_way_out = 1;
-  c->end(c->context);
-  nh_has_way_out = 0;
+  if (!__builtin_setjmp(nh_way_out)) {
+    nh_enter(c);
+    c->end(c->context);
+  }
+  nh_exit();
 }
 
 /* Ends the game, if there is one, and makes the copy as it was after loading. */
 static void nh_finish(nh_copy *c) {
   if (c->context != NULL) nh_end_game(c);
   c->context = NULL;
+  nh_free_blocks(c->blocks);
   memcpy(c->data, c->initial, c->initial_size);
   memset(c->data + c->initial_size, 0, c->data_size - c->initial_size);
 }
@@ -71,11 +93,13 @@ static int nh_fail(nh_copy *c, const char *what, const char *reason) {
 
 static void nh_unload(nh_copy *c) {
   if (c->handle != NULL) {
-    if (c->initial != NULL) nh_finish(c);
+    if (c->initial != NULL && c->blocks != NULL) nh_finish(c);
     dlclose(c->handle);
   }
   if (c->file > 0) close(c->file);
   free(c->initial);
+  free(c->blocks);
+  c->blocks = NULL;
   c->handle = NULL;
   c->initial = NULL;
   c->file = 0;
@@ -113,12 +137,25 @@ static int nh_share_pages(nh_copy *c, int library) {
   return 0;
 }
 
-/* Lets calls of abort, exit and _exit lead to nh_leave(). */
-static int nh_replace_exits(nh_copy *c, const ElfW(Dyn) *entry) {
+/* The functions that are replaced in every copy. */
+static const struct {
+  const char *name;
+  void (*replacement)(void);
+} nh_replaced[] = {
+    {"abort", (void (*)(void))nh_leave},    {"exit", (void (*)(void))nh_leave},
+    {"_exit", (void (*)(void))nh_leave},    {"malloc", (void (*)(void))nh_malloc},
+    {"calloc", (void (*)(void))nh_calloc},  {"realloc", (void (*)(void))nh_realloc},
+    {"free", (void (*)(void))nh_free},      {"_Znwm", (void (*)(void))nh_new},
+    {"_ZdlPv", (void (*)(void))nh_free},
+};
+#define NH_NUM_REPLACED (sizeof nh_replaced / sizeof *nh_replaced)
+
+/* Enters the replacements into the table through which the copy calls functions of other libraries. */
+static int nh_replace_calls(nh_copy *c, const ElfW(Dyn) *entry) {
   const ElfW(Rela) *slot = NULL;
   const ElfW(Sym) *symbols = NULL;
   const char *names = NULL;
-  size_t size = 0, replaced = 0;
+  size_t size = 0, num_replaced = 0;
   for (; entry->d_tag != DT_NULL; entry++) {
     /* The loader has added the base address, except on some architectures. */
     char *address = (char *)entry->d_un.d_ptr;
@@ -132,20 +169,25 @@ static int nh_replace_exits(nh_copy *c, const ElfW(Dyn) *entry) {
   for (size_t i = 0; i < size / sizeof *slot; i++) {
     const char *name = names + symbols[ELF64_R_SYM(slot[i].r_info)].st_name;
     char *target = c->base + slot[i].r_offset;
-    if (strcmp(name, "abort") && strcmp(name, "exit") && strcmp(name, "_exit")) continue;
-    if (target < c->data || target >= c->data + c->data_size)
-      return nh_fail(c, "libnethack.so", "its table of calls is read-only");
-    *(void (**)(int))target = nh_leave;
-    replaced++;
+    for (size_t k = 0; k < NH_NUM_REPLACED; k++) {
+      if (strcmp(name, nh_replaced[k].name) != 0) continue;
+      if (target < c->data || target >= c->data + c->data_size)
+        return nh_fail(c, "libnethack.so", "its table of calls is read-only");
+      *(void (**)(void))target = nh_replaced[k].replacement;
+      num_replaced++;
+    }
   }
-  return replaced == 3 ? 0 : nh_fail(c, "libnethack.so", "it does not call abort, exit and _exit");
+  if (num_replaced != NH_NUM_REPLACED) return nh_fail(c, "libnethack.so", "it does not call the functions of nle 1.3.0");
+  return 0;
 }
 
 static int nh_save_data(nh_copy *c) {
   c->initial_size = c->data_size;
   while (c->initial_size > 0 && c->data[c->initial_size - 1] == 0) c->initial_size--;
   c->initial = (char *)malloc(c->initial_size);
-  if (c->initial == NULL) return nh_fail(c, "saving its initial data failed", strerror(ENOMEM));
+  c->blocks = (nh_block *)calloc(1, sizeof(nh_block));
+  if (c->initial == NULL || c->blocks == NULL) return nh_fail(c, "saving its initial data failed", strerror(ENOMEM));
+  nh_free_blocks(c->blocks);
   memcpy(c->initial, c->data, c->initial_size);
   return 0;
 }
@@ -181,7 +223,7 @@ static int nh_load(nh_copy *c, int library, size_t size) {
     nh_fail(c, "libnethack.so", "it has no functions nle_start, nle_step and nle_end");
     goto failed;
   }
-  if (nh_share_pages(c, library) || nh_replace_exits(c, map->l_ld) || nh_save_data(c)) goto failed;
+  if (nh_share_pages(c, library) || nh_replace_calls(c, map->l_ld) || nh_save_data(c)) goto failed;
   return 0;
 failed:
   nh_unload(c);
