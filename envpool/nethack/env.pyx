@@ -1,0 +1,225 @@
+"""The env definition of all NetHack tasks: each environment is a game of its own copy of the library.
+
+Upstream: ``nle.env.NLE`` and the classes of ``nle.env.tasks`` of nle 1.3.0. An environment with the seed ``s`` draws the
+seeds of its games, core and disp, in turn from ``numpy.random.default_rng(s).integers(2**63)``.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int16_t, int32_t, uint8_t, uint64_t
+from libc.stdio cimport snprintf
+from libc.string cimport memcpy, memset, strcpy, strncpy
+
+from envpool.env cimport envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup
+from envpool.nethack.game cimport is_loaded, prepare, press, quit_game, release, skip_prompts, start
+from envpool.nethack.structs cimport (
+    ABORTED, ASCENDED, Config, DEATH, Env, GAME_IS_OVER, MAX_KEYS, NH_NUM_ARRAYS, NOT_STARTED, NO_COPY, NO_END, STOPPED,
+    program_state_of,
+)
+from envpool.nethack.tasks cimport end_status, note_before_step, reward_of, should_abort
+from envpool.numerics.rng cimport ep_next64, ep_pcg64_seed
+from envpool.scaffold cimport (
+    envpool_config_bytes, envpool_finish_state, envpool_free_state, envpool_new_env, envpool_new_state, envpool_state,
+    envpool_template,
+)
+
+from envpool.native import Field, define
+
+cdef enum:
+    MAX_STARTS = 10             # games that are tried until one begins
+
+
+cdef inline Env* env_of(const void* state, int32_t id) noexcept nogil:
+    return <Env*>(<const envpool_state*>state).records + id
+
+
+cdef inline const Config* config_of(const void* state) noexcept nogil:
+    return <const Config*>(<const envpool_state*>state).config
+
+
+cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
+    if not is_loaded():
+        strncpy(setup.text, b"the library of NetHack is not loaded: make the pool with envpool.make", setup.text_size)
+        return 1
+    return envpool_finish_state(envpool_new_state(setup, sizeof(envpool_state), sizeof(Env)), state)
+
+
+cdef void destroy(void* state) noexcept nogil:
+    cdef int32_t i
+    for i in range((<envpool_state*>state).num_envs):
+        release(&env_of(state, i).game)
+    envpool_free_state(state)
+
+
+cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
+    """A new seed makes an environment what it is in a new pool: saved games and scores are part of its folder."""
+    cdef Env* env
+    cdef int32_t i
+    cdef int status = 0
+    for i in range(seeds.n):
+        env = env_of(state, seeds.ids[i])
+        ep_pcg64_seed(&env.rng, seeds.seeds[i])
+        env.num_frozen = 0
+        seeds.errors[i] = prepare(&env.game, config_of(state))
+        status |= seeds.errors[i]
+    return status
+
+
+# ---- steps -----------------------------------------------------------------------------------------------------------
+
+
+cdef void note_info(Env* env, int status) noexcept nogil:
+    env.end_status = status
+    env.is_ascended = env.game.exchange.how_done == ASCENDED
+
+
+cdef int reset(Env* env, const Config* config) noexcept nogil:
+    cdef uint64_t core, disp
+    cdef int32_t k
+    cdef int failure = NOT_STARTED
+    for k in range(MAX_STARTS):
+        if failure == NOT_STARTED:
+            core = ep_next64(&env.rng) >> 1
+            disp = ep_next64(&env.rng) >> 1
+            failure = start(&env.game, core, disp)
+    if failure:
+        return failure
+    env.num_steps = 0
+    env.has_idle_turn = False
+    env.num_idle = 0
+    memset(env.explored, 0, sizeof(env.explored))
+    note_info(env, ABORTED if should_abort(env, config) else end_status(env, config))
+    return 0
+
+
+cdef int step(Env* env, const Config* config, int32_t key, float* reward, uint8_t* terminated,
+              uint8_t* truncated) noexcept nogil:
+    cdef int failure, status
+    note_before_step(env)
+    failure = press(&env.game, key)
+    if failure:
+        return failure
+    truncated[0] = should_abort(env, config)
+    if program_state_of(&env.game)[GAME_IS_OVER] == 1 or not config.allow_all_modes:
+        failure = skip_prompts(&env.game, config, True)
+        if failure:
+            return failure
+    env.num_steps += 1
+    status = ABORTED if should_abort(env, config) else end_status(env, config)
+    if env.game.exchange.done:
+        status = DEATH
+    env.end_status = status
+    reward[0] = <float>reward_of(env, config)
+    terminated[0] = status != 0
+    if status and not env.game.exchange.done:
+        failure = quit_game(&env.game, config)
+    note_info(env, status)
+    return failure
+
+
+cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
+    cdef const Config* config = config_of(state)
+    cdef const int32_t* actions = <const int32_t*>b.actions[0]
+    cdef Env* env
+    cdef int32_t i
+    cdef int status = 0
+    for i in range(b.n):
+        env = env_of(state, b.ids[i])
+        if b.reset[i]:
+            b.errors[i] = reset(env, config)
+        else:
+            b.errors[i] = step(
+                env, config, config.keys[actions[b.ids[i]]], &b.reward[i], &b.terminated[i], &b.truncated[i]
+            )
+        status |= b.errors[i]
+    return status
+
+
+cdef void write_array(const Config* config, int32_t number, const void* source, char* row) noexcept nogil:
+    cdef int32_t i
+    if not config.is_wide[number]:
+        memcpy(row, source, config.sizes[number])
+        return
+    for i in range(config.sizes[number] // <int32_t>sizeof(int16_t)):
+        (<int32_t*>row)[i] = (<const int16_t*>source)[i]
+
+
+cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
+    cdef const Config* config = config_of(state)
+    cdef const Env* env
+    cdef int32_t i, k, number, size
+    for i in range(rows.n):
+        env = env_of(state, rows.ids[i])
+        for k in range(config.num_observed):
+            number = config.observed[k]
+            size = config.sizes[number] * (2 if config.is_wide[number] else 1)
+            write_array(config, number, env.game.exchange.arrays[number],
+                        <char*>rows.fields[k] + (rows.row0 + i) * size)
+        (<int32_t*>rows.fields[config.num_observed])[rows.row0 + i] = env.end_status
+        (<uint8_t*>rows.fields[config.num_observed + 1])[rows.row0 + i] = env.is_ascended
+
+
+cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
+    if code == NO_COPY:
+        snprintf(text, size, "%s", env_of(state, id).game.copy.why)
+    elif code == STOPPED:
+        strncpy(text, b"the game has called abort() or exit(), as it does after an internal error; the next reset "
+                      b"starts another game", size - 1)
+    elif code == NOT_STARTED:
+        snprintf(text, size, "%d games in a row did not begin: check the options `options` and `character`",
+                 <int>MAX_STARTS)
+    elif code == NO_END:
+        strncpy(text, b"the game does not stop asking for keys; the next reset starts another game", size - 1)
+
+
+cdef envpool_env ENV_DEF = envpool_new_env("NetHack", create, step_many, write_many)
+ENV_DEF.destroy = destroy
+ENV_DEF.seed_many = seed_many
+ENV_DEF.error_text = error_text
+
+
+def build(task, settings, keys, arrays, observed):
+    """Return the capsule of a task with checked options.
+
+    Parameters
+    ----------
+    task : int
+        Number of the task.
+    settings : dict
+        The members of Config that are numbers, and ``options``, bytes, as NetHack reads them.
+    keys : sequence of int
+        The key that each action presses.
+    arrays : dict of str to envpool.nethack.observations.Array
+        All arrays of the game, in its order.
+    observed : sequence of str
+        The arrays of the observation, in order.
+    """
+    cdef Config c
+    memset(&c, 0, sizeof(c))
+    c.task = task
+    c.penalty_mode = settings["penalty_mode"]
+    c.penalty_step = settings["penalty_step"]
+    c.penalty_time = settings["penalty_time"]
+    c.max_steps = settings["max_steps"]
+    c.no_progress_timeout = settings["no_progress_timeout"]
+    c.allow_all_yn_questions = settings["allow_all_yn_questions"]
+    c.allow_all_modes = settings["allow_all_modes"]
+    c.spawn_monsters = settings["spawn_monsters"]
+    if len(keys) > MAX_KEYS or len(settings["options"]) >= <Py_ssize_t>sizeof(c.options) or len(arrays) != NH_NUM_ARRAYS:
+        raise ValueError("the options of NetHack have not been checked")
+    strcpy(c.options, <bytes>settings["options"])
+    c.num_keys = len(keys)
+    for i, key in enumerate(keys):
+        c.keys[i] = key
+    names = list(arrays)
+    for i, name in enumerate(names):
+        c.sizes[i] = arrays[name].num_bytes
+        c.is_wide[i] = arrays[name].dtype == np.int16
+        c.is_wanted[i] = arrays[name].is_needed or name in observed
+    c.num_observed = len(observed)
+    for i, name in enumerate(observed):
+        c.observed[i] = names.index(name)
+    fields = [arrays[name].field(name) for name in observed]
+    fields += [Field("info:end_status", np.int32, (-1,)), Field("info:is_ascended", np.bool_, (-1,))]
+    actions = [Field("action", np.int32, (-1,), 0, len(keys) - 1)]
+    return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)))

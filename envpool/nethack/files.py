@@ -1,0 +1,75 @@
+"""The files of nle, and loading its library."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import NamedTuple
+
+from envpool.distribution import NAME
+from envpool.extensions import load_compiled
+from envpool.nethack.folders import new_process_folder
+
+#: The only version whose structs are known.
+VERSION = "1.3.0"
+INSTALL = f"pip install '{NAME}[nle]', or, beside another version of gymnasium, `pip install --no-deps nle=={VERSION}`"
+
+
+class Files(NamedTuple):
+    """What is installed: the shared library, and the game data ``nhdat``."""
+
+    library: Path
+    game_data: Path
+
+
+def find_files() -> Files:
+    """Return where the files of nle are, without importing it.
+
+    Raises
+    ------
+    ImportError
+        It is not installed, or in another version; the error says what to run.
+    """
+    try:
+        found = distribution("nle")
+    except PackageNotFoundError as error:
+        raise ImportError(f"NetHack needs the library of nle {VERSION}, which is not installed: {INSTALL}") from error
+    if found.version != VERSION:
+        raise ImportError(f"NetHack needs the library of nle {VERSION}, but nle {found.version} is installed: {INSTALL}")
+    package = Path(str(found.locate_file("nle")))
+    files = Files(package / "libnethack.so", package / "nethackdir" / "nhdat")
+    for path in files:
+        if not path.is_file():
+            raise ImportError(f"nle {VERSION} is installed, but its file {path} is missing: install it again, {INSTALL}")
+    return files
+
+
+class Loaded:
+    """What this process has loaded; a process that was forked off makes a folder of its own."""
+
+    files: Files | None = None
+    folder_owner: int | None = None
+
+
+def load_library() -> Files:
+    """Open the library and make the folder of the process, unless this process has done so before.
+
+    Raises
+    ------
+    ImportError
+        The library is not installed.
+    OSError
+        The folder cannot be made.
+    """
+    game = load_compiled("envpool.nethack.game")
+    if Loaded.files is None:
+        files = find_files()
+        # Open until the process ends: all copies are made of this file, whatever is installed later.
+        file = os.open(files.library, os.O_RDONLY | os.O_CLOEXEC)
+        game.set_library(file, os.fstat(file).st_size, os.fsencode(files.game_data))
+        Loaded.files = files
+    if Loaded.folder_owner != os.getpid():
+        game.set_process_folder(os.fsencode(new_process_folder()))
+        Loaded.folder_owner = os.getpid()
+    return Loaded.files

@@ -1,0 +1,7 @@
+"""Task table of the NetHack family: upstream's ids."""
+
+from envpool.nethack.definition import TASK_OPTIONS, TASKS
+from envpool.registration import register
+
+for name in TASKS:
+    register(f"{name}-v0", "envpool.nethack.definition", env="NetHack", task=name, **TASK_OPTIONS.get(name, {}))
