@@ -123,6 +123,10 @@ cdef void np_matrix_product(const double* a, const double* b, npy_intp rows, npy
     MATMUL.run(arrays, sizes, steps, MATMUL.data)
 
 
+cdef void np_matrix_vector(const double* m, const double* x, npy_intp rows, npy_intp columns, double* y) noexcept nogil:
+    np_matrix_product(m, x, rows, columns, 1, y)         # a matrix of one column: the same BLAS call
+
+
 cdef double np_sum(const double* x, npy_intp n) noexcept nogil:
     cdef double eight[8]
     cdef double total
@@ -153,10 +157,11 @@ def call(str name, *arrays):
     Parameters
     ----------
     name : str
-        "exp", "log1p", "arcsinh", "tanh", "arctan2", "dot", "norm", "dot_matrix", "matrix_product" or "sum".
+        "exp", "log1p", "arcsinh", "tanh", "arctan2", "dot", "norm", "dot_matrix", "matrix_product", "matrix_vector" or
+        "sum".
     *arrays : numpy.ndarray
         float64: vectors; for "dot_matrix" a vector (rows) and a matrix (rows, columns), for "matrix_product" two
-        matrices.
+        matrices, for "matrix_vector" a matrix (rows, columns) and a vector (columns).
 
     Returns
     -------
@@ -174,6 +179,11 @@ def call(str name, *arrays):
         m = np.ascontiguousarray(arrays[1], np.float64)
         out = np.empty(m.shape[1])
         np_dot_matrix(&x[0], &m[0, 0], m.shape[0], m.shape[1], &out[0])
+        return np.asarray(out)
+    if name == "matrix_vector":
+        y = np.ascontiguousarray(arrays[1], np.float64)
+        out = np.empty(x.shape[0] // y.shape[0])
+        np_matrix_vector(&x[0], &y[0], out.shape[0], y.shape[0], &out[0])
         return np.asarray(out)
     if name == "matrix_product":
         m = np.ascontiguousarray(arrays[1], np.float64)

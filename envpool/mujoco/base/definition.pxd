@@ -11,7 +11,8 @@ from envpool.mujoco.base.simulation cimport TaskFunctions
 #   config          the options of the pool; frame_skip, frame_stack, debug_info and those of pixels are read here
 #   observations    {name: shape}: "obs" or "obs:...", in the order in which TaskFunctions.observe writes them
 #   info            {name: index or (index, size)}: where Sim.info has each info array; names may share an index
-#   action_range    float64 (2, actions): lowest and highest value of each control
+#   action_range    (2, actions): lowest and highest value of each control; its dtype, float64 or float32, is that of
+#                   the actions that users send
 #   options         the bytes of the struct that Sim.options points to
 #   view            how upstream renders the task
 #   private_arrays  the arrays of the model that the task changes, see private_array()

@@ -40,12 +40,16 @@ cdef struct TaskFunctions:
     void (*seed)(Sim* s, uint64_t seed) noexcept nogil                                  # must not call MuJoCo
     int (*reset)(Sim* s) noexcept nogil
     int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil
-    void (*observe)(const Sim* s, double* out) noexcept nogil                           # must not call MuJoCo
+    # Where an observation consists of one array, it must not call MuJoCo; otherwise it may.
+    void (*observe)(const Sim* s, double* out) noexcept nogil
     # Whether a restored Sim.task_state is safe, so that every later call ends.
     bint (*is_valid)(const void* task_state) noexcept nogil
     # NULL: steps and frames read the arrays of mjData that depend on positions and velocities as the last mj_step()
     # left them, so snapshots contain these arrays. Otherwise it computes these arrays anew, after mj_setState().
     void (*recompute)(Sim* s) noexcept nogil
+    # NULL: frames show mjData as it is. Otherwise it prepares what a frame shows, in a copy of mjData, so that it may
+    # move goals and call MuJoCo.
+    void (*show)(const Sim* s, mjData* shown) noexcept nogil
 
 # An array of mjModel of which each env has a copy, so that its task may change a part of it. Seeding restores the
 # original.
@@ -71,6 +75,7 @@ cdef struct ModelParam:
 cdef enum:
     MAX_PRIVATE_ARRAYS = 8
     MAX_PARAMS = 16
+    MAX_FLOAT_ACTIONS = 64
 
 # The place of a field in an observation, or in Sim.info.
 cdef struct FieldSlice:
@@ -91,6 +96,7 @@ cdef struct SimConfig:
     int32_t frame_skip          # calls of mj_step() in a step
     int32_t frame_stack
     int32_t num_actions
+    bint has_float_actions      # users send float32 (at most MAX_FLOAT_ACTIONS); tasks get the same values as double
     int32_t num_observations    # fields of the observation, which come before those of info
     int32_t num_fields
     int32_t observation_size    # numbers in one observation
