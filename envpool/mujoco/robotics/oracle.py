@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -43,8 +43,24 @@ def distance(env: Any, info: Mapping[str, Any]) -> Any:
     return np.linalg.norm(unwrapped._get_obs()["achieved_goal"] - unwrapped.goal, axis=-1)
 
 
+def pose_distance(index: int) -> Callable[[Any, Mapping[str, Any]], Any]:
+    """Return a function that computes the distance of a pose from the goal, or the angle."""
+
+    def get(env: Any, info: Mapping[str, Any]) -> Any:
+        unwrapped = env.unwrapped
+        return np.float64(unwrapped._goal_distance(unwrapped._get_obs()["achieved_goal"], unwrapped.goal)[index])
+
+    return get
+
+
+GOAL_INFO: Mapping[str, Any] = {"is_success": is_success, "distance": distance}
+MANIPULATE_INFO: Mapping[str, Any] = {"is_success": is_success, "distance": pose_distance(0), "angle": pose_distance(1)}
 #: The info arrays that are compared, by the module of the env definition: see `GymnasiumOracle`.
-INFO: dict[str, Mapping[str, Any]] = {"fetch": {"is_success": is_success, "distance": distance}}
+INFO: dict[str, Mapping[str, Any]] = {
+    "fetch": GOAL_INFO,
+    "hand_reach": GOAL_INFO,
+    "hand_manipulate": MANIPULATE_INFO,
+}
 
 
 def upstream_of(task_id: str, kwargs: Mapping[str, Any] | None = None) -> GymnasiumOracle:
