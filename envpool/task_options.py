@@ -257,6 +257,37 @@ class TaskOptions(TypedDict, total=False):
     obs_include_z_distance: bool
     reset_qpos_scale: float
     reset_goal_scale: float
+    reward_type: str
+    has_object: bool
+    block_gripper: bool
+    target_in_the_air: bool
+    gripper_extra_height: float
+    target_offset_x: float
+    target_offset_y: float
+    target_offset_z: float
+    obj_range: float
+    target_range: float
+    distance_threshold: float
+    initial_slide0: float
+    initial_slide1: float
+    initial_slide2: float
+    initial_object_x: float
+    initial_object_y: float
+    initial_object_z: float
+    rotation_threshold: float
+    target_position: str
+    target_rotation: str
+    target_position_low0: float
+    target_position_high0: float
+    target_position_low1: float
+    target_position_high1: float
+    target_position_low2: float
+    target_position_high2: float
+    randomize_initial_position: bool
+    randomize_initial_rotation: bool
+    ignore_z_target_rotation: bool
+    touch_visualisation: str
+    touch_get_obs: str
     env_name: str
     channel_first: bool
     num_levels: int

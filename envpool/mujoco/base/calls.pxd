@@ -18,6 +18,7 @@ cdef:
     void (*mj_rnePostConstraint)(const mjModel* m, mjData* d) noexcept nogil
     void (*mj_objectVelocity)(const mjModel* m, const mjData* d, int objtype, int objid, double* res,
                               int flg_local) noexcept nogil
+    void (*mj_jacSite)(const mjModel* m, const mjData* d, double* jacp, double* jacr, int site) noexcept nogil
     void (*mju_axisAngle2Quat)(double* res, const double* axis, double angle) noexcept nogil
     void (*mjv_defaultCamera)(mjvCamera* camera) noexcept nogil
     void (*mjv_defaultFreeCamera)(const mjModel* m, mjvCamera* camera) noexcept nogil

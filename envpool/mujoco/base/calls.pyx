@@ -12,6 +12,7 @@ mj_comPos = mujoco.mj_comPos
 mj_collision = mujoco.mj_collision
 mj_rnePostConstraint = mujoco.mj_rnePostConstraint
 mj_objectVelocity = mujoco.mj_objectVelocity
+mj_jacSite = mujoco.mj_jacSite
 mju_axisAngle2Quat = mujoco.mju_axisAngle2Quat
 mjv_defaultCamera = mujoco.mjv_defaultCamera
 mjv_defaultFreeCamera = mujoco.mjv_defaultFreeCamera

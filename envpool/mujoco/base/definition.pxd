@@ -5,21 +5,24 @@ from libc.stdint cimport uint32_t
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.simulation cimport TaskFunctions
+from envpool.mujoco.base.structs cimport PrepareFunction
 
 # Returns the capsule of an env definition (include/envpool/env.h).
 #   name            name of the env, which begins the name of its EnvSpec class
 #   config          the options of the pool; frame_skip, frame_stack, debug_info and those of pixels are read here
 #   observations    {name: shape}: "obs" or "obs:...", in the order in which TaskFunctions.observe writes them
 #   info            {name: index or (index, size)}: where Sim.info has each info array; names may share an index
-#   action_range    float64 (2, actions): lowest and highest value of each control
+#   action_range    (2, actions): lowest and highest value of each control; its dtype, float64 or float32, is that of
+#                   the actions that users send
 #   options         the bytes of the struct that Sim.options points to
 #   view            how upstream renders the task
 #   private_arrays  the arrays of the model that the task changes, see private_array()
 #   keep            an object that must live as long as the env definition, since `options` points into it
 #   flags           flags of the env definition, see env.h
+#   prepare         see SimConfig.prepare
 cdef object define_task(str name, const TaskFunctions* task, Model model, object config, dict observations, dict info,
                         object action_range, bytes options, const CameraView* view, private_arrays=*, object keep=*,
-                        uint32_t flags=*)
+                        uint32_t flags=*, PrepareFunction prepare=*)
 
 # Entries of `private_arrays`: an array of n doubles or floats, given by the address of its pointer in model.m, of which
 # the task changes at most the elements from `first` to `last - 1`. Saved states contain these elements.

@@ -11,6 +11,7 @@ from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.model_params cimport add_params
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.simulation cimport ENV_DEF, FieldSlice, PrivateArray, SimConfig, TaskFunctions
+from envpool.mujoco.base.structs cimport MAX_FLOAT_ACTIONS
 
 from envpool.errors import ConfigError
 from envpool.native import Field, define, param_fields
@@ -71,10 +72,11 @@ cdef list info_fields(SimConfig* c, str name, dict info, bint has_initial_state)
 
 cdef object define_task(str name, const TaskFunctions* task, Model model, object config, dict observations, dict info,
                         object action_range, bytes options, const CameraView* view, private_arrays=(),
-                        object keep=None, uint32_t flags=0):
+                        object keep=None, uint32_t flags=0, PrepareFunction prepare=NULL):
     cdef SimConfig c
     memset(&c, 0, sizeof(SimConfig))
     c.task = task
+    c.prepare = prepare
     c.model = model.m
     c.view = view[0]
     for member, size, first, last, itemsize in private_arrays:
@@ -89,8 +91,10 @@ cdef object define_task(str name, const TaskFunctions* task, Model model, object
     fields = observe_pixels(&c, config) if config.from_pixels else observe_numbers(&c, observations)
     fields += info_fields(&c, name, info, config.debug_info)
     params, initial = add_params(&c, model, config)
-    low, high = np.asarray(action_range, np.float64)
-    actions = [Field("action", np.float64, (-1, c.num_actions), low, high)]
+    low, high = np.asarray(action_range)
+    c.has_float_actions = low.dtype == np.float32
+    assert not c.has_float_actions or c.num_actions <= MAX_FLOAT_ACTIONS
+    actions = [Field("action", low.dtype, (-1, c.num_actions), low, high)]
     header = (<const char*>&c)[:sizeof(SimConfig)]
     template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
     return define(template, fields, actions, header + options, name=name, keep=(model, keep, initial), flags=flags,

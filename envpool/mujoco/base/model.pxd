@@ -9,3 +9,4 @@ cdef class Model:
     cdef object __weakref__
 
     cdef int find(self, int kind, str name) except -2
+    cdef str name_of(self, int kind, int id)

@@ -7,7 +7,7 @@ from libc.string cimport memset
 from envpool.mujoco.base cimport mujoco
 from envpool.mujoco.base.mujoco cimport (
     ep_mj_call, ep_mj_enter, ep_mj_leave, mj_addBufferVFS, mj_defaultVFS, mj_deleteModel, mj_deleteVFS,
-    mj_loadXML, mj_name2id, mjfLogHandler, mjfTime, mjModel, mjVFS,
+    mj_id2name, mj_loadXML, mj_name2id, mjfLogHandler, mjfTime, mjModel, mjVFS,
 )
 
 from envpool.errors import ConfigError
@@ -66,6 +66,11 @@ cdef class Model:
     cdef int find(self, int kind, str name) except -2:
         """Returns the id of the object of a kind (mjOBJ_...) with this name, -1 if the model has none."""
         return mj_name2id(self.m, kind, name.encode())
+
+    cdef str name_of(self, int kind, int id):
+        """Returns the name of the object of a kind (mjOBJ_...) with this id, "" if it has none."""
+        cdef const char* name = mj_id2name(self.m, kind, id)
+        return "" if name == NULL else name.decode()
 
 
 def load_file(path, str option):

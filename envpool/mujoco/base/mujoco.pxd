@@ -32,6 +32,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
         long ngeom
         long nsite
         long ntendon
+        long nsensor
         long nsensordata
         long njnt
         long nlight
@@ -78,6 +79,13 @@ cdef extern from "mujoco/mujoco.h" nogil:
         float* hfield_data
         int* sensor_adr
         int* sensor_dim
+        int* body_mocapid
+        int* eq_type
+        int* eq_obj1id
+        int* eq_obj2id
+        double* eq_data
+        int* actuator_biastype
+        int* actuator_trnid
         unsigned char* actuator_ctrllimited
         double* actuator_ctrlrange
         double* actuator_gainprm
@@ -93,6 +101,8 @@ cdef extern from "mujoco/mujoco.h" nogil:
         double* qvel
         double* act
         double* ctrl
+        double* mocap_pos
+        double* mocap_quat
         double* qacc_warmstart
         double* xpos
         double* xquat
@@ -143,6 +153,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
     int mjJNT_BALL
     int mjJNT_SLIDE
     int mjJNT_HINGE
+    int mjEQ_WELD
     int mjINT_RK4
     int mjDSBL_ACTUATION
     int mjDSBL_SENSOR
@@ -154,6 +165,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
     enum:
         mjNWARNING
         mjNGAIN
+        mjNEQDATA
     const double mjMAXVAL
 
     void mj_defaultVFS(mjVFS* vfs)
@@ -177,6 +189,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
     void mj_collision(const mjModel* m, mjData* d)
     void mj_rnePostConstraint(const mjModel* m, mjData* d)
     void mj_objectVelocity(const mjModel* m, const mjData* d, int objtype, int objid, double* res, int flg_local)
+    void mj_jacSite(const mjModel* m, const mjData* d, double* jacp, double* jacr, int site)
     void mju_axisAngle2Quat(double* res, const double* axis, double angle)
     void mjv_defaultCamera(mjvCamera* camera)
     void mjv_defaultFreeCamera(const mjModel* m, mjvCamera* camera)

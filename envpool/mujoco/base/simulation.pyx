@@ -10,7 +10,7 @@ from envpool.env cimport (
     ENVPOOL_NO_MEMORY, envpool_batch, envpool_env_init, envpool_frames, envpool_rows, envpool_seeds, envpool_setup,
 )
 from envpool.mujoco.base.mujoco cimport (
-    ep_mj_call, ep_mj_enter, ep_mj_leave, mj_deleteData, mj_makeData, mj_resetData, mjfLogHandler,
+    ep_mj_call, ep_mj_enter, ep_mj_leave, mj_copyData, mj_deleteData, mj_makeData, mj_resetData, mjData, mjfLogHandler,
 )
 from envpool.mujoco.base.own_models cimport (
     free_own_model, get_params, padded, put_packed_params, restore_private_arrays, set_params,
@@ -19,12 +19,18 @@ from envpool.mujoco.base.renderer cimport FrameJob, free_gl_renderer, new_gl_ren
 from envpool.mujoco.base.snapshots cimport (
     UNSAVABLE, UNSAVABLE_TEXT, copy_state, get_state, set_state, state_size,
 )
+from envpool.mujoco.base.structs cimport MAX_FLOAT_ACTIONS
 
 # The argument of the functions that run inside ep_mj_call().
 cdef struct SimCall:
     Sim* sim
     const double* action
     Outcome out
+
+# The argument of make_shown().
+cdef struct ShowCall:
+    const Sim* sim
+    mjData* shown               # output, which the caller deletes
 
 
 cdef int fail(Sim* s, const char* text) noexcept nogil:
@@ -97,17 +103,22 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
 
 
 cdef int reset_data(void* argument) noexcept nogil:
-    """Allocates the mjData of an env if needed; afterwards it is as mj_resetData() leaves it."""
+    """Allocates the mjData of an env if needed, and makes it what it must be before a reset."""
     cdef Sim* s = (<SimCall*>argument).sim
     if s.failed:
         mj_deleteData(s.data)
         s.data = NULL
         s.failed = 0
     if s.data != NULL:
-        mj_resetData(s.model, s.data)
+        if s.config.prepare == NULL:
+            mj_resetData(s.model, s.data)
         return 0
     s.data = mj_makeData(s.model)
-    return 0 if s.data != NULL else fail(s, b"not enough memory for the data of a simulation")
+    if s.data == NULL:
+        return fail(s, b"not enough memory for the data of a simulation")
+    if s.config.prepare != NULL:
+        s.config.prepare(s.config.model, s.data)
+    return 0
 
 
 cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
@@ -141,9 +152,36 @@ cdef void push_observation(Sim* s, bint fill) noexcept nogil:
                 memcpy(s.stack + k * size, newest, size * sizeof(double))
 
 
+cdef int make_shown(void* argument) noexcept nogil:
+    """Makes a copy of the mjData of an env that has what its task shows in frames."""
+    cdef ShowCall* call = <ShowCall*>argument
+    call.shown = mj_copyData(NULL, call.sim.model, call.sim.data)
+    if call.shown == NULL:
+        return -1
+    call.sim.config.task.show(call.sim, call.shown)
+    return 0
+
+
+cdef int render_shown(Sim* s, FrameJob* job) noexcept nogil:
+    """Renders a frame of a task that has the function `show`."""
+    cdef ShowCall call = ShowCall(s, NULL)
+    cdef mjfLogHandler before = ep_mj_enter()
+    cdef int result
+    snprintf(s.error, sizeof(s.error), b"not enough memory for a frame of a simulation")
+    result = ep_mj_call(make_shown, &call, s.error, sizeof(s.error))
+    if result == 0:
+        job.data = call.shown
+        result = render_frame(s.renderer, job, s.error, sizeof(s.error))
+    mj_deleteData(call.shown)
+    ep_mj_leave(before)
+    return result
+
+
 cdef inline int render_one(Sim* s, int32_t height, int32_t width, int32_t camera, bint is_planar,
                            uint8_t* pixels) noexcept nogil:
     cdef FrameJob job = FrameJob(s.model, s.data, &s.look_at, s.episodes, height, width, camera, is_planar, pixels)
+    if s.config.task.show != NULL and s.data != NULL:
+        return render_shown(s, &job)
     return render_frame(s.renderer, &job, s.error, sizeof(s.error))
 
 
@@ -192,15 +230,28 @@ cdef int step_one(void* argument) noexcept nogil:
     return result
 
 
+cdef inline const double* action_of(const SimConfig* c, const void* actions, int32_t id,
+                                    double* widened) noexcept nogil:
+    """Returns the action of an env; `widened` has room for MAX_FLOAT_ACTIONS numbers."""
+    cdef int64_t first = id * <int64_t>c.num_actions
+    cdef int32_t k
+    if not c.has_float_actions:
+        return <const double*>actions + first
+    for k in range(c.num_actions):
+        widened[k] = (<const float*>actions)[first + k]
+    return widened
+
+
 cdef inline int run_one(SimPool* all, const envpool_batch* b, int32_t i) noexcept nogil:
     """Steps or resets the env at position i of a batch; returns nonzero if it failed."""
     cdef SimCall call
+    cdef double widened[MAX_FLOAT_ACTIONS]
     cdef int result
     call.sim = &all.sims[b.ids[i]]
     if b.reset[i]:
         result = ep_mj_call(reset_one, &call, call.sim.error, sizeof(call.sim.error))
     else:
-        call.action = <const double*>b.actions[0] + b.ids[i] * <int64_t>all.config.num_actions
+        call.action = action_of(all.config, b.actions[0], b.ids[i], widened)
         call.out.truncated = 0
         result = ep_mj_call(step_one, &call, call.sim.error, sizeof(call.sim.error))
         if result == 0:

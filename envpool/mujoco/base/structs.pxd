@@ -18,7 +18,7 @@ cdef struct Sim:
     const SimConfig* config
     const void* options         # the struct of options that the task passed to define_task()
     mjModel* model              # that of the pool, which is constant; or the env's own, see own_models.pyx
-    mjData* data                # when `reset` is called: as mj_resetData() leaves it
+    mjData* data                # when `reset` is called: as mj_resetData() leaves it, unless it outlives episodes
     void* task_state            # TaskFunctions.state_size bytes for the task, zero at first, 16-byte aligned
     double* info                # the info arrays, at the offsets passed to define_task(); zero when `reset` is called
     double* stack               # ring of the last frame_stack observations; NULL if they need not be kept
@@ -40,12 +40,19 @@ cdef struct TaskFunctions:
     void (*seed)(Sim* s, uint64_t seed) noexcept nogil                                  # must not call MuJoCo
     int (*reset)(Sim* s) noexcept nogil
     int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil
-    void (*observe)(const Sim* s, double* out) noexcept nogil                           # must not call MuJoCo
+    # Where an observation consists of one array, it must not call MuJoCo; otherwise it may.
+    void (*observe)(const Sim* s, double* out) noexcept nogil
     # Whether a restored Sim.task_state is safe, so that every later call ends.
     bint (*is_valid)(const void* task_state) noexcept nogil
     # NULL: steps and frames read the arrays of mjData that depend on positions and velocities as the last mj_step()
     # left them, so snapshots contain these arrays. Otherwise it computes these arrays anew, after mj_setState().
     void (*recompute)(Sim* s) noexcept nogil
+    # NULL: frames show mjData as it is. Otherwise it prepares what a frame shows, in a copy of mjData, so that it may
+    # move goals and call MuJoCo.
+    void (*show)(const Sim* s, mjData* shown) noexcept nogil
+
+# Works on a new mjData, with the model of the pool.
+ctypedef void (*PrepareFunction)(const mjModel* shared, mjData* d) noexcept nogil
 
 # An array of mjModel of which each env has a copy, so that its task may change a part of it. Seeding restores the
 # original.
@@ -71,6 +78,7 @@ cdef struct ModelParam:
 cdef enum:
     MAX_PRIVATE_ARRAYS = 8
     MAX_PARAMS = 16
+    MAX_FLOAT_ACTIONS = 64
 
 # The place of a field in an observation, or in Sim.info.
 cdef struct FieldSlice:
@@ -80,6 +88,9 @@ cdef struct FieldSlice:
 # The config that create() gets. The task's struct of options follows it in memory.
 cdef struct SimConfig:
     const TaskFunctions* task
+    # NULL: mj_resetData() precedes each reset. Otherwise mjData outlives episodes, as upstream's does, and this
+    # function is called once for each new mjData.
+    PrepareFunction prepare
     mjModel* model
     PrivateArray private_arrays[MAX_PRIVATE_ARRAYS]
     int32_t num_private_arrays
@@ -91,6 +102,7 @@ cdef struct SimConfig:
     int32_t frame_skip          # calls of mj_step() in a step
     int32_t frame_stack
     int32_t num_actions
+    bint has_float_actions      # users send float32 (at most MAX_FLOAT_ACTIONS); tasks get the same values as double
     int32_t num_observations    # fields of the observation, which come before those of info
     int32_t num_fields
     int32_t observation_size    # numbers in one observation

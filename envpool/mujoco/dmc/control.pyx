@@ -167,7 +167,7 @@ cdef SuiteTask suite_task(size_t state_size, int (*initialize)(Sim* s) noexcept 
                           void (*observe)(const Sim* s, double* out) noexcept nogil) noexcept:
     cdef SuiteTask task
     memset(&task, 0, sizeof(SuiteTask))
-    task.base = TaskFunctions(state_size, seed, reset, step, observe, is_valid, recompute)
+    task.base = TaskFunctions(state_size, seed, reset, step, observe, is_valid, recompute, NULL)
     task.initialize = initialize
     task.reward = reward
     return task

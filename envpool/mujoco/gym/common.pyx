@@ -8,11 +8,11 @@ from libc.math cimport INFINITY
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, uint64_t
 
-from envpool.mujoco.base.calls cimport mjv_defaultCamera
 from envpool.mujoco.base.definition cimport define_task
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY
 from envpool.mujoco.base.model_params cimport resolved_model
 from envpool.mujoco.base.renderer cimport CameraView
+from envpool.mujoco.base.views cimport gymnasium_view
 from envpool.numerics.numpy_exact cimport np_sum
 from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_seed
 
@@ -50,7 +50,7 @@ cdef bint is_valid(const void* task_state) noexcept nogil:
 cdef TaskFunctions gym_task(int (*reset)(Sim* s) noexcept nogil,
                             int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil,
                             void (*observe)(const Sim* s, double* out) noexcept nogil) noexcept:
-    return TaskFunctions(sizeof(TaskState), seed, reset, step, observe, is_valid, NULL)
+    return TaskFunctions(sizeof(TaskState), seed, reset, step, observe, is_valid, NULL, NULL)
 
 
 cdef Model load_gym_model(object config, int nq, int nv, int nsite=0):
@@ -110,23 +110,8 @@ cdef int read_health(Health* h, object config) except -1:
     return 0
 
 
-cdef CameraView view_of(Model model, dict camera):
-    """Returns the default camera of ``gymnasium.envs.mujoco.mujoco_rendering``."""
-    cdef CameraView view
-    view.height = view.width = 480
-    view.max_geom = 1000
-    view.shows_rangefinders = True
-    mjv_defaultCamera(&view.camera)
-    view.camera.distance = camera.get("distance", model.m.stat_extent)
-    view.camera.elevation = camera.get("elevation", view.camera.elevation)
-    view.aims_at_median = "lookat" not in camera
-    if not view.aims_at_median:
-        view.camera.lookat = camera["lookat"]
-    return view
-
-
 cdef object define_gym_task(str name, const TaskFunctions* task, Model model, object config, int32_t observation_size,
                             dict info, const void* options, size_t options_size, dict camera=None):
-    cdef CameraView view = view_of(model, camera or {})
+    cdef CameraView view = gymnasium_view(model, camera or {})
     return define_task(name, task, model, config, {"obs": (observation_size,)}, info, action_range_of(model),
                        (<const char*>options)[:options_size], &view)

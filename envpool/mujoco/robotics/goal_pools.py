@@ -1,0 +1,100 @@
+"""What pools of goal environments have in addition: the rewards of batches of goals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from envpool.mujoco.base.env_definition import MujocoEnvDefinition
+
+Array = np.ndarray[Any, Any]
+
+
+class GoalPool:
+    """The methods of a pool of goal environments."""
+
+    spec: Any
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any = None) -> Any:
+        """Return the rewards that upstream gives for goals, for example for those that HER substitutes.
+
+        The result equals the rewards of steps, which the pool returns as float32.
+
+        Parameters
+        ----------
+        achieved_goal, desired_goal : array_like
+            Goals (..., goal), of equal shape, float32 or float64. Other dtypes are converted to float64.
+        info : object, optional
+            Has no effect. Gymnasium-Robotics' method has this argument.
+
+        Returns
+        -------
+        numpy.ndarray or numpy.floating
+            Rewards (...), float32 if they are sparse, otherwise of the dtype of the goals.
+
+        Raises
+        ------
+        ValueError
+            A shape differs from the other, or does not end with the number of values in a goal.
+        """
+        return checked_reward(self.spec, achieved_goal, desired_goal)
+
+
+class GoalEnvDefinition(MujocoEnvDefinition):
+    """An env definition of a goal environment.
+
+    Attributes
+    ----------
+    goal_size : int
+        Number of values in a goal.
+    compute_reward : callable
+        Returns rewards (...) of arrays of achieved and desired goals (..., goal), given the options of the task.
+
+    Options
+    -------
+    reward_type : str
+        "sparse" or "dense".
+    distance_threshold : float
+        Distance from the goal (m) up to which it counts as reached.
+    """
+
+    goal_size: ClassVar[int]
+    compute_reward: ClassVar[Callable[[Array, Array, Any], Any]]
+
+    @staticmethod
+    def pool_base(base: Any) -> Any:
+        """Return the pool class of an API style with `compute_reward`."""
+        return type(base.__name__, (GoalPool, base), {"__doc__": base.__doc__, "__module__": base.__module__})
+
+
+def compute_reward(spec: Any, achieved_goal: Any, desired_goal: Any, info: Any = None) -> Any:
+    """Return the rewards of goals without a pool: ``compute_reward(envpool.make_spec("FetchPush-v4"), a, b)``.
+
+    Parameters
+    ----------
+    spec : EnvSpec
+        The spec of a goal environment.
+    achieved_goal, desired_goal, info
+        See `GoalPool.compute_reward`.
+    """
+    return checked_reward(spec, achieved_goal, desired_goal)
+
+
+def checked_reward(spec: Any, achieved_goal: Any, desired_goal: Any) -> Any:
+    """Return the rewards of goals after a check of their shapes."""
+    achieved, desired = as_floats(achieved_goal), as_floats(desired_goal)
+    size = spec.definition.goal_size
+    if achieved.shape != desired.shape or achieved.shape[-1:] != (size,):
+        raise ValueError(
+            f"achieved_goal has the shape {achieved.shape} and desired_goal the shape {desired.shape}, allowed are "
+            f"equal shapes (..., {size})"
+        )
+    return spec.definition.compute_reward(achieved, desired, spec.config)
+
+
+def as_floats(goal: Any) -> Array:
+    """Return goals as an array of float32 or float64."""
+    array = np.asarray(goal)
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)

@@ -1,0 +1,129 @@
+"""What the goal environments of Gymnasium-Robotics share; goals.pxd documents the functions."""
+
+import warnings
+
+import numpy as np
+
+from libc.math cimport isfinite, sqrt
+from libc.stdint cimport uint64_t
+
+from envpool.mujoco.base.calls cimport mj_jacSite
+from envpool.mujoco.base.definition cimport define_task
+from envpool.mujoco.base.model_params cimport resolved_model
+from envpool.mujoco.base.mujoco cimport (
+    mjJNT_FREE, mjJNT_HINGE, mjJNT_SLIDE, mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_JOINT, mjOBJ_SITE,
+)
+from envpool.mujoco.base.renderer cimport CameraView
+from envpool.mujoco.base.views cimport gymnasium_view
+from envpool.numerics.numpy_exact cimport np_matrix_vector, np_sum
+from envpool.numerics.rng cimport ep_pcg64_seed
+
+from envpool.errors import ConfigError
+from envpool.mujoco.base.model import load_file, register_plugins
+from envpool.mujoco.robotics.upstream import assets, model_path
+
+KINDS = {mjOBJ_BODY: "body", mjOBJ_GEOM: "geom", mjOBJ_JOINT: "joint", mjOBJ_SITE: "site"}
+
+
+# ---- arithmetic ------------------------------------------------------------------------------------------------------
+
+cdef double goal_distance(const double* a, const double* b, int32_t n) noexcept nogil:
+    cdef double squares[MAX_GOAL]
+    cdef double difference
+    cdef int32_t i
+    for i in range(n):
+        difference = a[i] - b[i]
+        squares[i] = difference * difference
+    return sqrt(np_sum(squares, n))
+
+
+cdef void site_velocity(const Sim* s, int32_t site, double* linear, double* angular) noexcept nogil:
+    cdef double jacobian[2 * 3 * MAX_DOFS]
+    cdef long nv = s.model.nv
+    cdef double* turning = &jacobian[3 * MAX_DOFS]
+    mj_jacSite(s.model, s.data, jacobian if linear != NULL else NULL, turning if angular != NULL else NULL, site)
+    if linear != NULL:
+        np_matrix_vector(jacobian, s.data.qvel, 3, nv, linear)
+    if angular != NULL:
+        np_matrix_vector(turning, s.data.qvel, 3, nv, angular)
+
+
+# ---- the env definition ----------------------------------------------------------------------------------------------
+
+cdef void seed(Sim* s, uint64_t value) noexcept nogil:
+    ep_pcg64_seed(rng_of(s), value)
+
+
+cdef bint is_valid(const void* task_state) noexcept nogil:
+    cdef const GoalState* state = <const GoalState*>task_state
+    cdef int32_t i
+    for i in range(MAX_GOAL):
+        if not isfinite(state.goal[i]):
+            return False
+    return state.rng.step_low % 2 == 1 and state.rng.has_half <= 1     # draws may not end if the increment is even
+
+
+cdef TaskFunctions goal_task(int (*reset)(Sim* s) noexcept nogil,
+                             int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil,
+                             void (*observe)(const Sim* s, double* out) noexcept nogil,
+                             void (*show)(const Sim* s, mjData* shown) noexcept nogil) noexcept:
+    return TaskFunctions(sizeof(GoalState), seed, reset, step, observe, is_valid, NULL, show)
+
+
+cdef Model load_robotics_model(object config):
+    cdef Model model
+    path = model_path(config.xml_file)
+    is_users = assets() not in path.parents
+    if is_users:
+        register_plugins()
+    model = resolved_model(f"xml_file {str(path)!r}")
+    if model is None:
+        model = load_file(path, "xml_file")
+        if is_users and model.remarks:
+            warnings.warn(f"{model.source}: {model.remarks}", stacklevel=2)
+    if model.m.nv > MAX_DOFS:
+        raise ConfigError(f"{model.source} has {model.m.nv} degrees of freedom, allowed are at most {MAX_DOFS}")
+    return model
+
+
+cdef int32_t required(Model model, int kind, str name) except -1:
+    cdef int found = model.find(kind, name)
+    if found < 0:
+        raise ConfigError(f"{model.source} has no {KINDS[kind]} called {name!r}, which this task needs")
+    return found
+
+
+cdef int32_t single_joint(Model model, int32_t joint) except -1:
+    if model.m.jnt_type[joint] not in (mjJNT_HINGE, mjJNT_SLIDE):
+        raise ConfigError(f"{model.source} has a joint {model.name_of(mjOBJ_JOINT, joint)!r} of several degrees of "
+                          "freedom, but this task needs a hinge or a slide")
+    return joint
+
+
+cdef int32_t free_joint(Model model, str name) except -1:
+    cdef int32_t joint = required(model, mjOBJ_JOINT, name)
+    if model.m.jnt_type[joint] != mjJNT_FREE:
+        raise ConfigError(f"{model.source} has a joint {name!r} that is not free, but this task needs a free one")
+    return joint
+
+
+cdef list robot_joints(Model model):
+    return [single_joint(model, i) for i in range(model.m.njnt) if model.name_of(mjOBJ_JOINT, i).startswith("robot")]
+
+
+cdef bint is_sparse(object config) except? -1:
+    if config.reward_type not in ("sparse", "dense"):
+        raise ConfigError(f"reward_type is {config.reward_type!r}, allowed are 'sparse' and 'dense'")
+    return config.reward_type == "sparse"
+
+
+cdef object define_goal_task(str name, const TaskFunctions* task, Model model, object config, tuple sizes,
+                             bytes options, dict camera, dict info=None, private_arrays=(),
+                             PrepareFunction prepare=NULL):
+    cdef CameraView view = gymnasium_view(model, camera)
+    observation, goal, actions = sizes
+    observations = {"obs:observation": (observation,), "obs:achieved_goal": (goal,), "obs:desired_goal": (goal,)}
+    info = {"is_success": IS_SUCCESS, "distance": DISTANCE} | (info or {})
+    action_range = np.array([[-1] * actions, [1] * actions], np.float32)
+    return define_task(name, task, model, config, observations, info, action_range, options, &view, private_arrays,
+                       None, 0, prepare)

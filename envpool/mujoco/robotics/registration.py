@@ -1,0 +1,14 @@
+"""The task table of Gymnasium-Robotics; each group of tasks is listed in a module ``ids_<group>``."""
+
+from __future__ import annotations
+
+from envpool.mujoco.robotics import ids_fetch, ids_hand
+from envpool.mujoco.robotics.task import Task
+from envpool.registration import register
+
+#: All tasks.
+TASKS: list[Task] = [*ids_fetch.TASKS, *ids_hand.TASKS]
+
+for row in TASKS:
+    module = f"envpool.mujoco.robotics.{row.module}"
+    register(row.id, module, env=row.env, max_episode_steps=row.max_episode_steps, **row.options)

@@ -1,0 +1,51 @@
+"""The installed ``gymnasium_robotics``: the folder of its models, and its environments for ``envpool verify``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from envpool.distribution import install
+from envpool.errors import ConfigError
+
+
+def assets() -> Path:
+    """Return the folder of the models in the installed wheel, without importing the package.
+
+    Raises
+    ------
+    ImportError
+        ``gymnasium_robotics`` is not installed. The text gives the command that installs it.
+    """
+    spec = find_spec("gymnasium_robotics")
+    places = spec.submodule_search_locations if spec else None
+    if not places:
+        raise ImportError(
+            "the models of the robotics tasks come from gymnasium_robotics, which is not installed; run: "
+            + install("robotics")
+        )
+    return Path(next(iter(places))) / "envs" / "assets"
+
+
+def model_path(xml_file: str) -> Path:
+    """Return the path of a model: in the folder of the wheel, unless the name starts with ``.``, ``/`` or ``~``.
+
+    Raises
+    ------
+    ConfigError
+        The file does not exist.
+    """
+    path = Path(xml_file).expanduser() if xml_file.startswith((".", "/", "~")) else assets() / xml_file
+    if not path.is_file():
+        raise ConfigError(
+            f"xml_file is {xml_file!r}, but there is no file {path}: write ./{xml_file} for a file in the working "
+            "directory, or a name in the folder of gymnasium_robotics such as 'fetch/reach.xml'"
+        )
+    return path
+
+
+def upstream_of(task_id: str) -> Any:
+    """Return the upstream environment of a task, see `envpool.mujoco.robotics.oracle`, which imports the package."""
+    return import_module("envpool.mujoco.robotics.oracle").upstream_of(task_id)
