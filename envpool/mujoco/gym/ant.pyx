@@ -8,30 +8,13 @@ from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.calls cimport mj_rnePostConstraint
 from envpool.mujoco.gym.common cimport (
-    Health, Locomotion, Model, Outcome, Sim, TaskFunctions, body_id, define_gym_task, dt, gym_task, is_finite,
-    load_gym_model, put_clipped, put_state, read_health, read_locomotion, reset_normal, simulate, sum_of_squares,
-    survive_reward,
+    Model, Outcome, Sim, TaskFunctions, body_id, define_gym_task, dt, gym_task, is_finite, load_gym_model, put_clipped,
+    put_state, read_health, read_locomotion, reset_normal, simulate, sum_of_squares, survive_reward,
 )
 from envpool.numerics.numpy_exact cimport np_norm
 
 from envpool.mujoco.base.env_definition import MujocoEnvDefinition
 from envpool.mujoco.gym.options import either, finite, gym_options, limits, one_of
-
-cdef struct Options:
-    Locomotion locomotion
-    Health health               # both ends of the interval of heights are inclusive
-    double contact_cost_weight
-    double force_min            # contact forces are clipped
-    double force_max
-    int32_t main_body
-    int32_t version
-    bint costs_contacts
-    bint observes_contacts
-    bint computes_contacts
-    int32_t first_body          # the first body whose contact forces are observed
-
-cdef enum:
-    X_POSITION, Y_POSITION, DISTANCE, X_VELOCITY, Y_VELOCITY, FORWARD, CTRL, CONTACT, SURVIVE
 
 INFO = {
     "reward_forward": FORWARD, "forward_reward": FORWARD, "reward_ctrl": CTRL, "reward_contact": CONTACT,
@@ -40,28 +23,28 @@ INFO = {
 }
 
 
-cdef inline void report_position(Sim* s, const Options* o) noexcept nogil:
+cdef void report_position(Sim* s) noexcept nogil:
+    cdef const AntOptions* o = <const AntOptions*>s.options
     cdef const double* xy = s.data.qpos if o.version >= 5 else s.data.xpos + 3 * o.main_body
     s.info[X_POSITION], s.info[Y_POSITION] = xy[0], xy[1]
     s.info[DISTANCE] = np_norm(xy, 2)
 
 
 cdef int reset(Sim* s) noexcept nogil:
-    cdef const Options* o = <const Options*>s.options
-    reset_normal(s, o.locomotion.reset_noise_scale)
-    report_position(s, o)
+    reset_normal(s, (<const AntOptions*>s.options).locomotion.reset_noise_scale)
+    report_position(s)
     return 0
 
 
 cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
-    cdef const Options* o = <const Options*>s.options
+    cdef const AntOptions* o = <const AntOptions*>s.options
     cdef const double* body = s.data.xpos + 3 * o.main_body
     cdef double x = body[0], y = body[1], costs, contact_cost
     cdef bint healthy
     simulate(s, action)
     if o.computes_contacts:
         mj_rnePostConstraint(s.model, s.data)
-    report_position(s, o)
+    report_position(s)
     healthy = is_finite(s) and o.health.z_min <= s.data.qpos[2] <= o.health.z_max
     s.info[X_VELOCITY] = (body[0] - x) / dt(s)
     s.info[Y_VELOCITY] = (body[1] - y) / dt(s)
@@ -83,12 +66,35 @@ cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
 
 
 cdef void observe(const Sim* s, double* out) noexcept nogil:
-    cdef const Options* o = <const Options*>s.options
+    cdef const AntOptions* o = <const AntOptions*>s.options
     out = put_state(out, s, o.locomotion.skipped)
     if o.observes_contacts:
         put_clipped(
             out, s.data.cfrc_ext + 6 * o.first_body, 6 * (s.model.nbody - o.first_body), o.force_min, o.force_max
         )
+
+
+cdef int read_ant(AntOptions* o, Model model, object config) except -1:
+    o.version = one_of(config, "version", (3, 4, 5))
+    read_health(&o.health, config)
+    (o.contact_cost_weight,) = finite(config, "contact_cost_weight")
+    o.force_min, o.force_max = limits(config, "contact_force_range", "contact_force_min", "contact_force_max")
+    main_body = config.main_body
+    if main_body is None:
+        main_body = 1 if o.version >= 5 else "torso"
+    o.main_body = body_id(model, main_body)
+    o.costs_contacts = either(config, "use_contact_forces", "use_contact_force")
+    o.observes_contacts = o.costs_contacts
+    if config.include_cfrc_ext_in_observation is not None:
+        o.observes_contacts = either(config, "include_cfrc_ext_in_observation", "use_contact_force")
+    o.computes_contacts = config.post_constraint and (o.costs_contacts or o.observes_contacts)
+    o.first_body = config.exclude_worldbody_contact_forces
+    return 0
+
+
+cdef int32_t observation_size(const AntOptions* o, Model model) noexcept:
+    cdef long size = model.m.nq + model.m.nv - o.locomotion.skipped
+    return <int32_t>(size + 6 * (model.m.nbody - o.first_body) * o.observes_contacts)
 
 
 cdef TaskFunctions TASK = gym_task(reset, step, observe)
@@ -133,23 +139,9 @@ class GymAnt(MujocoEnvDefinition):
 
     @staticmethod
     def build(config):
-        cdef Options o
+        cdef AntOptions o
         cdef Model model = load_gym_model(config, 3, 1)
-        o.version = one_of(config, "version", (3, 4, 5))
         read_locomotion(&o.locomotion, config, 2)
-        read_health(&o.health, config)
-        (o.contact_cost_weight,) = finite(config, "contact_cost_weight")
-        o.force_min, o.force_max = limits(config, "contact_force_range", "contact_force_min", "contact_force_max")
-        main_body = config.main_body
-        if main_body is None:
-            main_body = 1 if o.version >= 5 else "torso"
-        o.main_body = body_id(model, main_body)
-        o.costs_contacts = either(config, "use_contact_forces", "use_contact_force")
-        o.observes_contacts = o.costs_contacts
-        if config.include_cfrc_ext_in_observation is not None:
-            o.observes_contacts = either(config, "include_cfrc_ext_in_observation", "use_contact_force")
-        o.computes_contacts = config.post_constraint and (o.costs_contacts or o.observes_contacts)
-        o.first_body = config.exclude_worldbody_contact_forces
-        size = model.m.nq + model.m.nv - o.locomotion.skipped
-        size += 6 * (model.m.nbody - o.first_body) * o.observes_contacts
+        read_ant(&o, model, config)
+        size = observation_size(&o, model)
         return define_gym_task("GymAnt", &TASK, model, config, size, INFO, &o, sizeof(o), {"distance": 4.0})

@@ -30,6 +30,8 @@ cdef TaskFunctions gym_task(int (*reset)(Sim* s) noexcept nogil,
 cdef Model load_gym_model(object config, int nq, int nv, int nsite=*)
 # Returns the id of a body, given by its name or its id, or raises ConfigError.
 cdef int32_t body_id(Model model, object body) except -1
+# Returns the lowest and the highest control of each actuator: float64 (2, nu).
+cdef object action_range_of(Model model)
 # Returns the capsule of an env definition, see define_task().
 #   observation_size    numbers in an observation
 #   options             the struct of options of the task (`options_size` bytes)

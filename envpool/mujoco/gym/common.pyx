@@ -73,7 +73,6 @@ cdef Model load_gym_model(object config, int nq, int nv, int nsite=0):
 
 
 cdef object action_range_of(Model model):
-    """Returns the lowest and the highest control of each actuator: float64 (2, nu)."""
     cdef Py_ssize_t i
     bounds = [(model.m.actuator_ctrlrange[2 * i], model.m.actuator_ctrlrange[2 * i + 1]) for i in range(model.m.nu)]
     return np.array(bounds, np.float64).reshape(-1, 2).T

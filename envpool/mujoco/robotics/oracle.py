@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from envpool.mujoco.base.model import import_with_bindings
 from envpool.mujoco.robotics.registration import TASKS
+from envpool.mujoco.robotics.task import Task
 from envpool.verify.gymnasium_oracle import GymnasiumOracle
 
 
@@ -53,14 +58,53 @@ def pose_distance(index: int) -> Callable[[Any, Mapping[str, Any]], Any]:
     return get
 
 
+def success(env: Any, info: Mapping[str, Any]) -> Any:
+    """Return whether the task is solved, which upstream's info may lack after a reset."""
+    return np.float64(info.get("success", False))
+
+
 GOAL_INFO: Mapping[str, Any] = {"is_success": is_success, "distance": distance}
 MANIPULATE_INFO: Mapping[str, Any] = {"is_success": is_success, "distance": pose_distance(0), "angle": pose_distance(1)}
+
+#: Gymnasium's info of the ant.
+ANT = ["reward_forward", "reward_ctrl", "reward_contact", "reward_survive"]
+ANT += ["x_position", "y_position", "distance_from_origin", "x_velocity", "y_velocity"]
+
 #: The info arrays that are compared, by the module of the env definition: see `GymnasiumOracle`.
 INFO: dict[str, Mapping[str, Any]] = {
     "fetch": GOAL_INFO,
     "hand_reach": GOAL_INFO,
     "hand_manipulate": MANIPULATE_INFO,
+    "point_maze": {"success": success},
+    "ant_maze": {"success": success, **{key: key for key in ANT}},
+    **{f"adroit_{name}": {"success": success} for name in ("door", "hammer", "pen", "relocate")},
 }
+
+
+def info_of(task: Task) -> Mapping[str, Any]:
+    """Return the info arrays of a task that are compared."""
+    info = INFO[task.module]
+    if task.module == "ant_maze" and task.id.endswith("v3"):  # upstream's info has no success
+        return {key: source for key, source in info.items() if key != "success"}
+    return info
+
+
+def spec_of(task: Task) -> str | EnvSpec:
+    """Return what ``gymnasium.make`` makes the upstream environment of a task from.
+
+    A maze writes its model to the folder of temporary files and leaves it there; those of v3 of all processes share one
+    name. Here each environment has a folder of its own while it is made.
+    """
+    if not task.module.endswith("_maze"):
+        return task.upstream_id
+    spec = gymnasium.spec(task.upstream_id)
+    create = load_env_creator(str(spec.entry_point))
+
+    def make(**kwargs: Any) -> Any:
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(tempfile, "tempdir", folder):
+            return create(**kwargs)
+
+    return replace(spec, entry_point=make)
 
 
 def upstream_of(task_id: str, kwargs: Mapping[str, Any] | None = None) -> GymnasiumOracle:
@@ -76,8 +120,8 @@ def upstream_of(task_id: str, kwargs: Mapping[str, Any] | None = None) -> Gymnas
     load_robotics()
     task = next(task for task in TASKS if task.id == task_id)
     return GymnasiumOracle(
-        task.upstream_id,
+        spec_of(task),
         dict(kwargs or {}),
-        info=INFO[task.module],
+        info=info_of(task),
         packages=("gymnasium-robotics", "gymnasium", "mujoco"),
     )

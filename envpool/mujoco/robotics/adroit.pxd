@@ -1,0 +1,75 @@
+"""What the tasks of the Adroit hand share (Rajeswaran et al., 2018): actions, resets, sparse rewards, env definitions.
+
+The module of a task contains a struct of options that begins with an `Adroit`, `reset`, `step` and `observe`, and the
+class of the env definition.
+"""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport int32_t
+
+from envpool.mujoco.base.model cimport Model
+from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
+from envpool.numerics.rng cimport ep_pcg64
+
+cdef enum:
+    MAX_ACTIONS = 64
+
+# Sim.task_state of these tasks.
+cdef struct AdroitState:
+    ep_pcg64 rng
+    double lengths[2]           # of the pen and of the target (m), which AdroitHandPen measures after a reset
+
+# The first member of the struct of options of a task.
+cdef struct Adroit:
+    double middle[MAX_ACTIONS]  # of the range of each control
+    double half[MAX_ACTIONS]    # half the width of the range
+    bint is_sparse
+    int32_t grasp               # id of the site in the palm
+
+# The entries of Sim.info.
+cdef enum:
+    SUCCESS, DISTANCE
+
+
+cdef inline AdroitState* adroit_state(const Sim* s) noexcept nogil:
+    return <AdroitState*>s.task_state
+
+
+cdef inline ep_pcg64* rng_of(Sim* s) noexcept nogil:
+    return &adroit_state(s).rng
+
+
+cdef inline const double* site(const Sim* s, int32_t id) noexcept nogil:
+    """Returns the position of a site (3)."""
+    return s.data.site_xpos + 3 * id
+
+
+cdef inline double* put_between(double* to, const double* a, const double* b) noexcept nogil:
+    """Writes a - b of two points; returns the address behind it."""
+    cdef int32_t i
+    for i in range(3):
+        to[i] = a[i] - b[i]
+    return to + 3
+
+
+# Returns np.linalg.norm(a - b) of two points.
+cdef double distance(const double* a, const double* b) noexcept nogil
+# Applies an action for frame_skip simulation steps.
+cdef void simulate(Sim* s, const double* action) noexcept nogil
+# Reports the distance of an object from its goal (m or rad) and whether the task is solved. Returns whether the reward
+# is still to be computed, since it is not sparse.
+cdef bint report(Sim* s, double goal_distance, bint is_solved, Outcome* out) noexcept nogil
+
+# ---- the env definition ----------------------------------------------------------------------------------------------
+
+cdef TaskFunctions adroit_task(int (*reset)(Sim* s) noexcept nogil,
+                               int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil,
+                               void (*observe)(const Sim* s, double* out) noexcept nogil) noexcept
+# Returns the compiled model of option xml_file with at least `nq` positions, and fills the struct. Raises ConfigError.
+cdef Model load_adroit(Adroit* a, object config, int32_t nq)
+# Returns the capsule of an env definition, see define_task().
+#   size            numbers in an observation
+#   options         the struct of options of the task (`options_size` bytes)
+#   camera          what the task sets of Gymnasium's default camera: distance, azimuth
+cdef object define_adroit(str name, const TaskFunctions* task, Model model, object config, int32_t size,
+                          const void* options, size_t options_size, list private_arrays, dict camera)

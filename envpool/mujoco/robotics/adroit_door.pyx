@@ -1,0 +1,98 @@
+"""AdroitHandDoor: a hand unlatches a door and opens it (Rajeswaran et al., 2018).
+
+Source of the dynamics: ``gymnasium_robotics.envs.adroit_hand.adroit_door``.
+"""
+
+from libc.stdint cimport int32_t
+
+from envpool.mujoco.base.calls cimport mj_forward
+from envpool.mujoco.base.definition cimport private_array
+from envpool.mujoco.base.model cimport Model
+from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE
+from envpool.mujoco.base.observations cimport put
+from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
+from envpool.mujoco.robotics.adroit cimport (
+    Adroit, adroit_task, define_adroit, distance, load_adroit, put_between, report, rng_of, simulate, site,
+)
+from envpool.mujoco.robotics.goals cimport MAX_DOFS, required
+from envpool.numerics.numpy_exact cimport np_sum
+from envpool.numerics.rng cimport ep_uniform
+
+from envpool.mujoco.robotics.adroit import AdroitEnvDefinition
+
+cdef struct Options:
+    Adroit adroit
+    int32_t frame               # id of the body
+    int32_t handle              # id of the site
+    int32_t hinge               # index of the position of the door
+
+
+cdef int reset(Sim* s) noexcept nogil:
+    cdef double* frame = s.model.body_pos + 3 * (<const Options*>s.options).frame
+    frame[0] = ep_uniform(rng_of(s), -0.3, -0.2)
+    frame[1] = ep_uniform(rng_of(s), 0.25, 0.35)
+    frame[2] = ep_uniform(rng_of(s), 0.252, 0.35)
+    mj_forward(s.model, s.data)
+    return 0
+
+
+cdef inline double squared_speed(const Sim* s) noexcept nogil:
+    cdef double squares[MAX_DOFS]
+    cdef int32_t i
+    for i in range(s.model.nv):
+        squares[i] = s.data.qvel[i] * s.data.qvel[i]
+    return np_sum(squares, s.model.nv)
+
+
+cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
+    cdef const Options* o = <const Options*>s.options
+    cdef double angle
+    simulate(s, action)
+    angle = s.data.qpos[o.hinge]
+    if report(s, angle, angle >= 1.35, out):
+        out.reward = 0.1 * distance(site(s, o.adroit.grasp), site(s, o.handle))
+        out.reward += -0.1 * (angle - 1.57) * (angle - 1.57)
+        out.reward += -1e-5 * squared_speed(s)
+        if angle > 0.2:
+            out.reward += 2
+        if angle > 1.0:
+            out.reward += 8
+        if angle > 1.35:
+            out.reward += 10
+    return 0
+
+
+cdef void observe(const Sim* s, double* out) noexcept nogil:
+    cdef const Options* o = <const Options*>s.options
+    cdef const double* palm = site(s, o.adroit.grasp)
+    cdef const double* handle = site(s, o.handle)
+    cdef double angle = s.data.qpos[o.hinge]
+    out = put(out, s.data.qpos + 1, s.model.nq - 3)
+    out[0], out[1] = s.data.qpos[s.model.nq - 1], angle
+    out = put(put(out + 2, palm, 3), handle, 3)
+    put_between(out, palm, handle)[0] = 1.0 if angle > 1.0 else -1.0
+
+
+cdef TaskFunctions TASK = adroit_task(reset, step, observe)
+
+
+class AdroitHandDoor(AdroitEnvDefinition):
+    """A hand on a free arm that opens a door.
+
+    Observation float64 (39,): positions of the joints, angles of the latch and of the door (rad), positions of the palm
+    and of the handle and the vector between them (m), 1 if the door is open, otherwise -1. Action float32 (28,) in
+    [-1, 1]: targets of the joints. The door counts as open from 1.35 rad on.
+    """
+
+    options = AdroitEnvDefinition.options_of("adroit_door.xml")
+
+    @staticmethod
+    def build(config):
+        cdef Options o
+        cdef Model model = load_adroit(&o.adroit, config, 4)
+        o.frame = required(model, mjOBJ_BODY, "frame")
+        o.handle = required(model, mjOBJ_SITE, "S_handle")
+        o.hinge = model.m.jnt_dofadr[required(model, mjOBJ_JOINT, "door_hinge")]
+        moved = private_array(model, &model.m.body_pos, 3 * model.m.nbody, 3 * o.frame, 3 * o.frame + 3)
+        return define_adroit("AdroitHandDoor", &TASK, model, config, model.m.nq + 9, &o, sizeof(o), [moved],
+                             {"distance": 1.5, "azimuth": 90.0})

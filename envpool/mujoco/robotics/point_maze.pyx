@@ -1,0 +1,112 @@
+"""PointMaze: a ball in a plane that is pushed to a goal in a maze (Fu, Kumar, Nachum, Tucker and Levine, 2020).
+
+Source of the dynamics: ``gymnasium_robotics.envs.maze.point_maze`` and ``point``. Upstream calls mj_forward() before
+each mj_step(), which computes the same numbers again; here it is left out.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int32_t
+
+from envpool.mujoco.base.calls cimport mj_forward, mj_step
+from envpool.mujoco.base.definition cimport define_task
+from envpool.mujoco.base.model cimport Model
+from envpool.mujoco.base.mujoco cimport mjData
+from envpool.mujoco.base.observations cimport put_state
+from envpool.mujoco.base.renderer cimport CameraView
+from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
+from envpool.mujoco.base.views cimport gymnasium_view
+from envpool.mujoco.robotics.mazes cimport (
+    MazeOptions, MazeState, begin_episode, finish_step, is_valid, load_maze, maze_state, put_goals,
+    report, seed, show_goal,
+)
+
+from envpool.mujoco.base.env_definition import OPTIONS
+from envpool.mujoco.robotics.goal_pools import GoalEnvDefinition
+from envpool.mujoco.robotics.maze_rewards import maze_rewards
+from envpool.mujoco.robotics.mazes import MAZE_OPTIONS
+from envpool.mujoco.robotics.upstream import assets
+
+cdef double MAX_SPEED = 5.0                 # along each axis (m/s)
+INFO = {"success": 0, "distance": 1}
+
+
+cdef inline double clip(double x, double bound) noexcept nogil:
+    """Returns np.clip(x, -bound, bound); NaN stays NaN."""
+    x = -bound if x < -bound else x
+    return bound if x > bound else x
+
+
+cdef int reset(Sim* s) noexcept nogil:
+    cdef const MazeOptions* o = <const MazeOptions*>s.options
+    begin_episode(s, o)
+    s.data.qpos[0], s.data.qpos[1] = maze_state(s).start[0], maze_state(s).start[1]
+    mj_forward(s.model, s.data)
+    report(s, o)
+    return 0
+
+
+cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
+    cdef int32_t i, _k
+    for i in range(2):
+        s.data.qvel[i] = clip(s.data.qvel[i], MAX_SPEED)
+        s.data.ctrl[i] = clip(action[i], 1.0)
+    for _k in range(s.config.frame_skip):
+        mj_step(s.model, s.data)
+    finish_step(s, <const MazeOptions*>s.options, out)
+    return 0
+
+
+cdef void observe(const Sim* s, double* out) noexcept nogil:
+    put_goals(put_state(out, s, 0), s)
+
+
+cdef void show(const Sim* s, mjData* shown) noexcept nogil:
+    show_goal(s, <const MazeOptions*>s.options, shown)
+
+
+cdef TaskFunctions TASK = TaskFunctions(sizeof(MazeState), seed, reset, step, observe, is_valid, NULL, show)
+
+
+class PointMaze(GoalEnvDefinition):
+    """A ball that is pushed to a goal in a maze.
+
+    Observations float64: observation (4,), the position (m) and the velocity (m/s) of the ball; achieved_goal (2,), its
+    position; desired_goal (2,), that of the goal. Action float32 (2,) in [-1, 1]: the force along each axis. The reward
+    is 1 within 0.45 m of the goal, otherwise 0; or exp(-distance) with ``reward_type="dense"``.
+
+    Options
+    -------
+    maze_map : str or sequence of sequence, optional
+        Name of a map, such as "U_MAZE"; or rows of cells: 1 is a wall, 0 is empty, "g" a cell for goals, "r" one in
+        which episodes begin, "c" one for both. By default "U_MAZE".
+    reward_type : str
+        "sparse" or "dense".
+    continuing_task : bool
+        If False, the episode terminates when the goal is reached.
+    reset_target : bool
+        If True, a goal that is reached moves, provided that episodes do not terminate.
+    position_noise_range : float
+        Largest distance of goals and starts from the centres of their cells, in cells and along each axis, 0 to 0.45.
+    maze_size_scaling : float
+        Side of a cell (m), 1 to 100.
+    maze_height : float
+        Height of the walls, in sides of a cell.
+    """
+
+    refuses_nan = False     # MuJoCo uses zeros when a control is not finite, and the reward does not charge the action.
+    goal_size = 2
+    compute_reward = staticmethod(maze_rewards)
+    options = OPTIONS | MAZE_OPTIONS | {"frame_skip": 1, "maze_size_scaling": 1.0, "maze_height": 0.4}
+
+    @staticmethod
+    def build(config):
+        cdef MazeOptions o
+        cdef Model model
+        cdef CameraView view
+        model, keep = load_maze(&o, config, assets() / "point" / "point.xml")
+        view = gymnasium_view(model, {"distance": 12.5 if o.rows > 8 else 8.8})
+        observations = {"obs:observation": (4,), "obs:achieved_goal": (2,), "obs:desired_goal": (2,)}
+        actions = np.array([[-1, -1], [1, 1]], np.float32)
+        return define_task("PointMaze", &TASK, model, config, observations, INFO, actions, (<char*>&o)[:sizeof(o)],
+                           &view, (), keep)
