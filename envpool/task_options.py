@@ -288,6 +288,24 @@ class TaskOptions(TypedDict, total=False):
     ignore_z_target_rotation: bool
     touch_visualisation: str
     touch_get_obs: str
+    maze_map: Any
+    continuing_task: bool
+    reset_target: bool
+    position_noise_range: float
+    maze_size_scaling: float
+    maze_height: float
+    observation_keys: Any
+    actions: Any
+    character: str
+    options: Any
+    penalty_mode: str
+    penalty_step: float
+    penalty_time: float
+    allow_all_yn_questions: bool
+    allow_all_modes: bool
+    spawn_monsters: bool
+    wizard: bool
+    no_progress_timeout: int
     env_name: str
     channel_first: bool
     num_levels: int
