@@ -274,6 +274,20 @@ class TaskOptions(TypedDict, total=False):
     initial_object_x: float
     initial_object_y: float
     initial_object_z: float
+    rotation_threshold: float
+    target_position: str
+    target_rotation: str
+    target_position_low0: float
+    target_position_high0: float
+    target_position_low1: float
+    target_position_high1: float
+    target_position_low2: float
+    target_position_high2: float
+    randomize_initial_position: bool
+    randomize_initial_rotation: bool
+    ignore_z_target_rotation: bool
+    touch_visualisation: str
+    touch_get_obs: str
     env_name: str
     channel_first: bool
     num_levels: int

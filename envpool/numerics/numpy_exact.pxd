@@ -9,9 +9,11 @@ ctypedef Py_ssize_t npy_intp
 
 # ufunc(x) for arrays of n doubles. There is no sqrt, sin, cos, fabs or arithmetic here: libm and C give the same bits.
 cdef void np_exp(const double* x, double* y, npy_intp n) noexcept nogil
+cdef void np_log(const double* x, double* y, npy_intp n) noexcept nogil
 cdef void np_log1p(const double* x, double* y, npy_intp n) noexcept nogil
 cdef void np_arcsinh(const double* x, double* y, npy_intp n) noexcept nogil
 cdef void np_tanh(const double* x, double* y, npy_intp n) noexcept nogil
+cdef void np_arccos(const double* x, double* y, npy_intp n) noexcept nogil
 cdef void np_arctan2(const double* y, const double* x, double* out, npy_intp n) noexcept nogil
 
 # np.dot(a, b) of two vectors (n).

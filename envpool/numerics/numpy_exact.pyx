@@ -43,9 +43,11 @@ cdef Loop float64_loop(cnp.ufunc function) except *:
 
 
 cdef Loop EXP = float64_loop(np.exp)
+cdef Loop LOG = float64_loop(np.log)
 cdef Loop LOG1P = float64_loop(np.log1p)
 cdef Loop ARCSINH = float64_loop(np.arcsinh)
 cdef Loop TANH = float64_loop(np.tanh)
+cdef Loop ARCCOS = float64_loop(np.arccos)
 cdef Loop ARCTAN2 = float64_loop(np.arctan2)
 cdef Loop MATMUL = float64_loop(np.matmul)
 cdef dot_function DOT = PyDataType_GetArrFuncs(np.dtype(np.float64)).dotfunc
@@ -64,6 +66,10 @@ cdef void np_exp(const double* x, double* y, npy_intp n) noexcept nogil:
     unary(&EXP, x, y, n)
 
 
+cdef void np_log(const double* x, double* y, npy_intp n) noexcept nogil:
+    unary(&LOG, x, y, n)
+
+
 cdef void np_log1p(const double* x, double* y, npy_intp n) noexcept nogil:
     unary(&LOG1P, x, y, n)
 
@@ -74,6 +80,10 @@ cdef void np_arcsinh(const double* x, double* y, npy_intp n) noexcept nogil:
 
 cdef void np_tanh(const double* x, double* y, npy_intp n) noexcept nogil:
     unary(&TANH, x, y, n)
+
+
+cdef void np_arccos(const double* x, double* y, npy_intp n) noexcept nogil:
+    unary(&ARCCOS, x, y, n)
 
 
 cdef void np_arctan2(const double* y, const double* x, double* out, npy_intp n) noexcept nogil:
@@ -157,8 +167,8 @@ def call(str name, *arrays):
     Parameters
     ----------
     name : str
-        "exp", "log1p", "arcsinh", "tanh", "arctan2", "dot", "norm", "dot_matrix", "matrix_product", "matrix_vector" or
-        "sum".
+        "exp", "log", "log1p", "arcsinh", "tanh", "arccos", "arctan2", "dot", "norm", "dot_matrix", "matrix_product",
+        "matrix_vector" or "sum".
     *arrays : numpy.ndarray
         float64: vectors; for "dot_matrix" a vector (rows) and a matrix (rows, columns), for "matrix_product" two
         matrices, for "matrix_vector" a matrix (rows, columns) and a vector (columns).
@@ -198,6 +208,10 @@ def call(str name, *arrays):
         np_arctan2(&x[0], &y[0], &out[0], x.shape[0])
     elif name == "exp":
         np_exp(&x[0], &out[0], x.shape[0])
+    elif name == "log":
+        np_log(&x[0], &out[0], x.shape[0])
+    elif name == "arccos":
+        np_arccos(&x[0], &out[0], x.shape[0])
     elif name == "log1p":
         np_log1p(&x[0], &out[0], x.shape[0])
     elif name == "arcsinh":

@@ -5,6 +5,7 @@ from libc.stdint cimport uint32_t
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.simulation cimport TaskFunctions
+from envpool.mujoco.base.structs cimport PrepareFunction
 
 # Returns the capsule of an env definition (include/envpool/env.h).
 #   name            name of the env, which begins the name of its EnvSpec class
@@ -18,9 +19,10 @@ from envpool.mujoco.base.simulation cimport TaskFunctions
 #   private_arrays  the arrays of the model that the task changes, see private_array()
 #   keep            an object that must live as long as the env definition, since `options` points into it
 #   flags           flags of the env definition, see env.h
+#   prepare         see SimConfig.prepare
 cdef object define_task(str name, const TaskFunctions* task, Model model, object config, dict observations, dict info,
                         object action_range, bytes options, const CameraView* view, private_arrays=*, object keep=*,
-                        uint32_t flags=*)
+                        uint32_t flags=*, PrepareFunction prepare=*)
 
 # Entries of `private_arrays`: an array of n doubles or floats, given by the address of its pointer in model.m, of which
 # the task changes at most the elements from `first` to `last - 1`. Saved states contain these elements.

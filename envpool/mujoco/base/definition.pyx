@@ -72,10 +72,11 @@ cdef list info_fields(SimConfig* c, str name, dict info, bint has_initial_state)
 
 cdef object define_task(str name, const TaskFunctions* task, Model model, object config, dict observations, dict info,
                         object action_range, bytes options, const CameraView* view, private_arrays=(),
-                        object keep=None, uint32_t flags=0):
+                        object keep=None, uint32_t flags=0, PrepareFunction prepare=NULL):
     cdef SimConfig c
     memset(&c, 0, sizeof(SimConfig))
     c.task = task
+    c.prepare = prepare
     c.model = model.m
     c.view = view[0]
     for member, size, first, last, itemsize in private_arrays:

@@ -32,6 +32,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
         long ngeom
         long nsite
         long ntendon
+        long nsensor
         long nsensordata
         long njnt
         long nlight

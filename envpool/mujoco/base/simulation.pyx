@@ -103,17 +103,22 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
 
 
 cdef int reset_data(void* argument) noexcept nogil:
-    """Allocates the mjData of an env if needed; afterwards it is as mj_resetData() leaves it."""
+    """Allocates the mjData of an env if needed, and makes it what it must be before a reset."""
     cdef Sim* s = (<SimCall*>argument).sim
     if s.failed:
         mj_deleteData(s.data)
         s.data = NULL
         s.failed = 0
     if s.data != NULL:
-        mj_resetData(s.model, s.data)
+        if s.config.prepare == NULL:
+            mj_resetData(s.model, s.data)
         return 0
     s.data = mj_makeData(s.model)
-    return 0 if s.data != NULL else fail(s, b"not enough memory for the data of a simulation")
+    if s.data == NULL:
+        return fail(s, b"not enough memory for the data of a simulation")
+    if s.config.prepare != NULL:
+        s.config.prepare(s.config.model, s.data)
+    return 0
 
 
 cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:

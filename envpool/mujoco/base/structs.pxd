@@ -18,7 +18,7 @@ cdef struct Sim:
     const SimConfig* config
     const void* options         # the struct of options that the task passed to define_task()
     mjModel* model              # that of the pool, which is constant; or the env's own, see own_models.pyx
-    mjData* data                # when `reset` is called: as mj_resetData() leaves it
+    mjData* data                # when `reset` is called: as mj_resetData() leaves it, unless it outlives episodes
     void* task_state            # TaskFunctions.state_size bytes for the task, zero at first, 16-byte aligned
     double* info                # the info arrays, at the offsets passed to define_task(); zero when `reset` is called
     double* stack               # ring of the last frame_stack observations; NULL if they need not be kept
@@ -50,6 +50,9 @@ cdef struct TaskFunctions:
     # NULL: frames show mjData as it is. Otherwise it prepares what a frame shows, in a copy of mjData, so that it may
     # move goals and call MuJoCo.
     void (*show)(const Sim* s, mjData* shown) noexcept nogil
+
+# Works on a new mjData, with the model of the pool.
+ctypedef void (*PrepareFunction)(const mjModel* shared, mjData* d) noexcept nogil
 
 # An array of mjModel of which each env has a copy, so that its task may change a part of it. Seeding restores the
 # original.
@@ -85,6 +88,9 @@ cdef struct FieldSlice:
 # The config that create() gets. The task's struct of options follows it in memory.
 cdef struct SimConfig:
     const TaskFunctions* task
+    # NULL: mj_resetData() precedes each reset. Otherwise mjData outlives episodes, as upstream's does, and this
+    # function is called once for each new mjData.
+    PrepareFunction prepare
     mjModel* model
     PrivateArray private_arrays[MAX_PRIVATE_ARRAYS]
     int32_t num_private_arrays

@@ -16,7 +16,7 @@ from envpool.mujoco.robotics.adroit cimport (
     Adroit, adroit_task, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
 )
 from envpool.mujoco.robotics.goals cimport required
-from envpool.mujoco.robotics.quaternions cimport quat2euler
+from envpool.mujoco.robotics.rotations cimport quat2euler
 from envpool.numerics.numpy_exact cimport np_norm
 from envpool.numerics.rng cimport ep_uniform
 

@@ -16,7 +16,7 @@ from envpool.mujoco.robotics.adroit cimport (
     site,
 )
 from envpool.mujoco.robotics.goals cimport required
-from envpool.mujoco.robotics.quaternions cimport euler2quat
+from envpool.mujoco.robotics.rotations cimport euler2quat
 from envpool.numerics.numpy_exact cimport np_dot
 from envpool.numerics.rng cimport ep_uniform
 

@@ -11,15 +11,16 @@ from libc.string cimport memcpy
 from envpool.mujoco.base.calls cimport mj_forward, mj_step
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport (
-    mjData, mjEQ_WELD, mjJNT_FREE, mjJNT_HINGE, mjJNT_SLIDE, mjModel, mjNEQDATA, mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE,
+    mjData, mjEQ_WELD, mjModel, mjNEQDATA, mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE,
 )
 from envpool.mujoco.base.observations cimport put
 from envpool.mujoco.base.scratch cimport run_scratch
 from envpool.mujoco.base.simulation cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.robotics.goals cimport (
-    DISTANCE, IS_SUCCESS, define_goal_task, distance_reward, goal_distance, goal_of, goal_task, is_sparse,
-    load_robotics_model, mat2euler, required, rng_of, site_velocity,
+    DISTANCE, IS_SUCCESS, define_goal_task, distance_reward, free_joint, goal_distance, goal_of, goal_task, is_sparse,
+    load_robotics_model, required, rng_of, robot_joints, single_joint, site_velocity,
 )
+from envpool.mujoco.robotics.rotations cimport mat2euler
 from envpool.numerics.numpy_exact cimport np_norm
 from envpool.numerics.rng cimport ep_uniform
 
@@ -250,14 +251,6 @@ cdef int settle(mjModel* m, mjData* d, void* argument) noexcept nogil:
 
 # ---- the env definition ----------------------------------------------------------------------------------------------
 
-cdef int32_t single_joint(Model model, int32_t joint) except -1:
-    """Returns a joint that has one degree of freedom, or raises ConfigError."""
-    if model.m.jnt_type[joint] not in (mjJNT_HINGE, mjJNT_SLIDE):
-        raise ConfigError(f"{model.source} has a joint {model.name_of(mjOBJ_JOINT, joint)!r} of several degrees of "
-                          "freedom, but this task needs a hinge or a slide")
-    return joint
-
-
 cdef int32_t qpos_address(Model model, str name) except -1:
     return model.m.jnt_qposadr[single_joint(model, required(model, mjOBJ_JOINT, name))]
 
@@ -266,16 +259,11 @@ cdef int find_joints(Options* o, Model model) except -1:
     """Finds the fingers, which the task blocks, and the last two joints of the robot, which it observes."""
     cdef int32_t joint
     o.fingers = [qpos_address(model, f"robot0:{side}_gripper_finger_joint") for side in "lr"]
-    robot = [i for i in range(model.m.njnt) if model.name_of(mjOBJ_JOINT, i).startswith("robot")][-FINGERS:]
-    for i, joint in enumerate(robot):
-        single_joint(model, joint)
+    for i, joint in enumerate(robot_joints(model)[-FINGERS:]):
         o.observed_qpos[i] = model.m.jnt_qposadr[joint]
         o.observed_qvel[i] = model.m.jnt_dofadr[joint]
     if o.has_object:
-        joint = required(model, mjOBJ_JOINT, "object0:joint")
-        if model.m.jnt_type[joint] != mjJNT_FREE:
-            raise ConfigError(f"{model.source} has a joint 'object0:joint' that is not free, but this task needs that")
-        o.object_qpos = model.m.jnt_qposadr[joint]
+        o.object_qpos = model.m.jnt_qposadr[free_joint(model, "object0:joint")]
     return 0
 
 

@@ -8,8 +8,9 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.simulation cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.base.mujoco cimport mjData
+from envpool.mujoco.base.simulation cimport Outcome, Sim, TaskFunctions
+from envpool.mujoco.base.structs cimport PrepareFunction
 from envpool.numerics.rng cimport ep_pcg64
 
 cdef enum:
@@ -47,8 +48,6 @@ cdef inline double distance_reward(double distance, double threshold, bint is_sp
 
 # Writes the velocities (m/s, rad/s) of a site, as ``mj_jacSite() @ qvel``; either may be NULL.
 cdef void site_velocity(const Sim* s, int32_t site, double* linear, double* angular) noexcept nogil
-# Writes ``rotations.mat2euler`` of a matrix (3, 3).
-cdef void mat2euler(const double* mat, double* euler) noexcept nogil
 
 # ---- the env definition ----------------------------------------------------------------------------------------------
 
@@ -61,11 +60,19 @@ cdef TaskFunctions goal_task(int (*reset)(Sim* s) noexcept nogil,
 cdef Model load_robotics_model(object config)
 # Returns the id of an object of a kind (mjOBJ_...) of the model, or raises a ConfigError that names it.
 cdef int32_t required(Model model, int kind, str name) except -1
+# Returns a joint that has one degree of freedom, or raises ConfigError.
+cdef int32_t single_joint(Model model, int32_t joint) except -1
+# Returns the id of a free joint, or raises ConfigError.
+cdef int32_t free_joint(Model model, str name) except -1
+# Returns the joints whose names begin with "robot", which must have one degree of freedom each.
+cdef list robot_joints(Model model)
 # Returns whether the option reward_type is "sparse" rather than "dense", or raises ConfigError.
 cdef bint is_sparse(object config) except? -1
 # Returns the capsule of an env definition, see define_task().
 #   sizes           numbers in an observation, a goal and an action; actions are float32 in [-1, 1]
 #   options         the struct of options of the task, and whatever follows it
+#   private_arrays, prepare     see define_task()
+#   info            info arrays besides is_success and distance, see define_task()
 #   camera          what the task sets of Gymnasium's default camera: distance, azimuth, elevation, lookat
 cdef object define_goal_task(str name, const TaskFunctions* task, Model model, object config, tuple sizes,
-                             bytes options, dict camera)
+                             bytes options, dict camera, dict info=*, private_arrays=*, PrepareFunction prepare=*)

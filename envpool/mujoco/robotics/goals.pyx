@@ -10,19 +10,20 @@ from libc.stdint cimport uint64_t
 from envpool.mujoco.base.calls cimport mj_jacSite
 from envpool.mujoco.base.definition cimport define_task
 from envpool.mujoco.base.model_params cimport resolved_model
-from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_JOINT, mjOBJ_SITE
+from envpool.mujoco.base.mujoco cimport (
+    mjJNT_FREE, mjJNT_HINGE, mjJNT_SLIDE, mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_JOINT, mjOBJ_SENSOR,
+    mjOBJ_SITE,
+)
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.views cimport gymnasium_view
-from envpool.numerics.numpy_exact cimport np_arctan2, np_matrix_vector, np_sum
+from envpool.numerics.numpy_exact cimport np_matrix_vector, np_sum
 from envpool.numerics.rng cimport ep_pcg64_seed
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.model import load_file, register_plugins
 from envpool.mujoco.robotics.upstream import assets, model_path
 
-KINDS = {mjOBJ_BODY: "body", mjOBJ_GEOM: "geom", mjOBJ_JOINT: "joint", mjOBJ_SITE: "site"}
-
-cdef double EPS4 = float(np.finfo(np.float64).eps * 4.0)        # as upstream's module of rotations has it
+KINDS = {mjOBJ_BODY: "body", mjOBJ_GEOM: "geom", mjOBJ_JOINT: "joint", mjOBJ_SENSOR: "sensor", mjOBJ_SITE: "site"}
 
 
 # ---- arithmetic ------------------------------------------------------------------------------------------------------
@@ -46,23 +47,6 @@ cdef void site_velocity(const Sim* s, int32_t site, double* linear, double* angu
         np_matrix_vector(jacobian, s.data.qvel, 3, nv, linear)
     if angular != NULL:
         np_matrix_vector(turning, s.data.qvel, 3, nv, angular)
-
-
-cdef inline double arctan2(double y, double x) noexcept nogil:
-    cdef double angle
-    np_arctan2(&y, &x, &angle, 1)
-    return angle
-
-
-cdef void mat2euler(const double* mat, double* euler) noexcept nogil:
-    cdef double cy = sqrt(mat[8] * mat[8] + mat[5] * mat[5])
-    euler[1] = -arctan2(-mat[2], cy)
-    if cy > EPS4:
-        euler[2] = -arctan2(mat[1], mat[0])
-        euler[0] = -arctan2(mat[5], mat[8])
-    else:
-        euler[2] = -arctan2(-mat[3], mat[4])
-        euler[0] = 0.0
 
 
 # ---- the env definition ----------------------------------------------------------------------------------------------
@@ -110,6 +94,24 @@ cdef int32_t required(Model model, int kind, str name) except -1:
     return found
 
 
+cdef int32_t single_joint(Model model, int32_t joint) except -1:
+    if model.m.jnt_type[joint] not in (mjJNT_HINGE, mjJNT_SLIDE):
+        raise ConfigError(f"{model.source} has a joint {model.name_of(mjOBJ_JOINT, joint)!r} of several degrees of "
+                          "freedom, but this task needs a hinge or a slide")
+    return joint
+
+
+cdef int32_t free_joint(Model model, str name) except -1:
+    cdef int32_t joint = required(model, mjOBJ_JOINT, name)
+    if model.m.jnt_type[joint] != mjJNT_FREE:
+        raise ConfigError(f"{model.source} has a joint {name!r} that is not free, but this task needs a free one")
+    return joint
+
+
+cdef list robot_joints(Model model):
+    return [single_joint(model, i) for i in range(model.m.njnt) if model.name_of(mjOBJ_JOINT, i).startswith("robot")]
+
+
 cdef bint is_sparse(object config) except? -1:
     if config.reward_type not in ("sparse", "dense"):
         raise ConfigError(f"reward_type is {config.reward_type!r}, allowed are 'sparse' and 'dense'")
@@ -117,9 +119,12 @@ cdef bint is_sparse(object config) except? -1:
 
 
 cdef object define_goal_task(str name, const TaskFunctions* task, Model model, object config, tuple sizes,
-                             bytes options, dict camera):
+                             bytes options, dict camera, dict info=None, private_arrays=(),
+                             PrepareFunction prepare=NULL):
     cdef CameraView view = gymnasium_view(model, camera)
     observation, goal, actions = sizes
     observations = {"obs:observation": (observation,), "obs:achieved_goal": (goal,), "obs:desired_goal": (goal,)}
-    return define_task(name, task, model, config, observations, {"is_success": IS_SUCCESS, "distance": DISTANCE},
-                       np.array([[-1] * actions, [1] * actions], np.float32), options, &view)
+    info = {"is_success": IS_SUCCESS, "distance": DISTANCE} | (info or {})
+    action_range = np.array([[-1] * actions, [1] * actions], np.float32)
+    return define_task(name, task, model, config, observations, info, action_range, options, &view, private_arrays,
+                       None, 0, prepare)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -53,13 +53,26 @@ def success(env: Any, info: Mapping[str, Any]) -> Any:
     return np.float64(info.get("success", False))
 
 
+def pose_distance(index: int) -> Callable[[Any, Mapping[str, Any]], Any]:
+    """Return a function that computes the distance of a pose from the goal, or the angle."""
+
+    def get(env: Any, info: Mapping[str, Any]) -> Any:
+        unwrapped = env.unwrapped
+        return np.float64(unwrapped._goal_distance(unwrapped._get_obs()["achieved_goal"], unwrapped.goal)[index])
+
+    return get
+
+
 #: Gymnasium's info of the ant.
 ANT = ["reward_forward", "reward_ctrl", "reward_contact", "reward_survive"]
 ANT += ["x_position", "y_position", "distance_from_origin", "x_velocity", "y_velocity"]
-
+GOAL_INFO: Mapping[str, Any] = {"is_success": is_success, "distance": distance}
+MANIPULATE_INFO: Mapping[str, Any] = {"is_success": is_success, "distance": pose_distance(0), "angle": pose_distance(1)}
 #: The info arrays that are compared, by the module of the env definition: see `GymnasiumOracle`.
 INFO: dict[str, Mapping[str, Any]] = {
-    "fetch": {"is_success": is_success, "distance": distance},
+    "fetch": GOAL_INFO,
+    "hand_reach": GOAL_INFO,
+    "hand_manipulate": MANIPULATE_INFO,
     "point_maze": {"success": success},
     "ant_maze": {"success": success, **{key: key for key in ANT}},
     **{f"adroit_{name}": {"success": success} for name in ("door", "hammer", "pen", "relocate")},
