@@ -11,7 +11,8 @@ from envpool.mujoco.base.calls cimport mj_jacSite
 from envpool.mujoco.base.definition cimport define_task
 from envpool.mujoco.base.model_params cimport resolved_model
 from envpool.mujoco.base.mujoco cimport (
-    mjJNT_FREE, mjJNT_HINGE, mjJNT_SLIDE, mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_JOINT, mjOBJ_SITE,
+    mjJNT_FREE, mjJNT_HINGE, mjJNT_SLIDE, mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_JOINT, mjOBJ_SENSOR,
+    mjOBJ_SITE,
 )
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.views cimport gymnasium_view
@@ -22,7 +23,7 @@ from envpool.errors import ConfigError
 from envpool.mujoco.base.model import load_file, register_plugins
 from envpool.mujoco.robotics.upstream import assets, model_path
 
-KINDS = {mjOBJ_BODY: "body", mjOBJ_GEOM: "geom", mjOBJ_JOINT: "joint", mjOBJ_SITE: "site"}
+KINDS = {mjOBJ_BODY: "body", mjOBJ_GEOM: "geom", mjOBJ_JOINT: "joint", mjOBJ_SENSOR: "sensor", mjOBJ_SITE: "site"}
 
 
 # ---- arithmetic ------------------------------------------------------------------------------------------------------

@@ -48,6 +48,11 @@ def distance(env: Any, info: Mapping[str, Any]) -> Any:
     return np.linalg.norm(unwrapped._get_obs()["achieved_goal"] - unwrapped.goal, axis=-1)
 
 
+def success(env: Any, info: Mapping[str, Any]) -> Any:
+    """Return whether the task is solved, which upstream's info may lack after a reset."""
+    return np.float64(info.get("success", False))
+
+
 def pose_distance(index: int) -> Callable[[Any, Mapping[str, Any]], Any]:
     """Return a function that computes the distance of a pose from the goal, or the angle."""
 
@@ -58,18 +63,11 @@ def pose_distance(index: int) -> Callable[[Any, Mapping[str, Any]], Any]:
     return get
 
 
-def success(env: Any, info: Mapping[str, Any]) -> Any:
-    """Return whether the task is solved, which upstream's info may lack after a reset."""
-    return np.float64(info.get("success", False))
-
-
-GOAL_INFO: Mapping[str, Any] = {"is_success": is_success, "distance": distance}
-MANIPULATE_INFO: Mapping[str, Any] = {"is_success": is_success, "distance": pose_distance(0), "angle": pose_distance(1)}
-
 #: Gymnasium's info of the ant.
 ANT = ["reward_forward", "reward_ctrl", "reward_contact", "reward_survive"]
 ANT += ["x_position", "y_position", "distance_from_origin", "x_velocity", "y_velocity"]
-
+GOAL_INFO: Mapping[str, Any] = {"is_success": is_success, "distance": distance}
+MANIPULATE_INFO: Mapping[str, Any] = {"is_success": is_success, "distance": pose_distance(0), "angle": pose_distance(1)}
 #: The info arrays that are compared, by the module of the env definition: see `GymnasiumOracle`.
 INFO: dict[str, Mapping[str, Any]] = {
     "fetch": GOAL_INFO,
