@@ -12,6 +12,7 @@ from libc.string cimport memcpy
 from envpool.mujoco.base.calls cimport mj_forward, mj_step
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.observations cimport put, put_state
+from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.simulation cimport Outcome, Sim, TaskFunctions
 from envpool.numerics.rng cimport ep_pcg64, ep_standard_normal, ep_uniform
 
@@ -36,6 +37,8 @@ cdef int32_t body_id(Model model, object body) except -1
 #   camera              what the task sets of Gymnasium's default camera: distance, elevation, lookat
 cdef object define_gym_task(str name, const TaskFunctions* task, Model model, object config, int32_t observation_size,
                             dict info, const void* options, size_t options_size, dict camera=*)
+# Returns Gymnasium's default camera with what a task sets, see define_gym_task().
+cdef CameraView gym_view(Model model, dict camera)
 
 # ---- resets ----------------------------------------------------------------------------------------------------------
 

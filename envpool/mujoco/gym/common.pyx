@@ -110,7 +110,7 @@ cdef int read_health(Health* h, object config) except -1:
     return 0
 
 
-cdef CameraView view_of(Model model, dict camera):
+cdef CameraView gym_view(Model model, dict camera):
     """Returns the default camera of ``gymnasium.envs.mujoco.mujoco_rendering``."""
     cdef CameraView view
     view.height = view.width = 480
@@ -127,6 +127,6 @@ cdef CameraView view_of(Model model, dict camera):
 
 cdef object define_gym_task(str name, const TaskFunctions* task, Model model, object config, int32_t observation_size,
                             dict info, const void* options, size_t options_size, dict camera=None):
-    cdef CameraView view = view_of(model, camera or {})
+    cdef CameraView view = gym_view(model, camera or {})
     return define_task(name, task, model, config, {"obs": (observation_size,)}, info, action_range_of(model),
                        (<const char*>options)[:options_size], &view)
