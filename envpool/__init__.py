@@ -42,6 +42,7 @@ __all__ = [
     "make_dm",
     "make_gym",
     "make_gymnasium",
+    "make_mujoco",
     "make_python",
     "make_spec",
     "make_vec",
@@ -56,6 +57,7 @@ _LAZY = {
     "GymnasiumEnvPool": "envpool.api.gymnasium",
     "DMEnvPool": "envpool.api.dm",
     "Rollout": "envpool.rollout.rollout",
+    "make_mujoco": "envpool.mujoco.declared.make",
     "make_python": "envpool.python_envs.make",
 }
 

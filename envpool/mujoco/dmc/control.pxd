@@ -12,6 +12,7 @@ from envpool.mujoco.base.definition cimport private_array, private_float_array
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjModel
 from envpool.mujoco.base.observations cimport put, put_state
+from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.simulation cimport Sim, TaskFunctions, fail
 from envpool.numerics.rng_legacy cimport ep_legacy_uniform, ep_mt19937
 
@@ -46,6 +47,10 @@ cdef SuiteTask suite_task(size_t state_size, int (*initialize)(Sim* s) noexcept 
 #   private_arrays  the arrays of the model that the task changes
 cdef object define_suite_task(str name, const SuiteTask* task, Model model, object config, dict observations,
                               Options* options, size_t size, dict extras=*, private_arrays=*)
+# Sets the models of the options; returns the objects that own them.
+cdef tuple set_variants(Model model, Options* options)
+# Returns dm_control's default camera.
+cdef CameraView suite_view(const mjModel* m) noexcept
 
 # The ids of objects of the model, which must have an object of this name.
 cdef int body_id(Model model, str name) except -1

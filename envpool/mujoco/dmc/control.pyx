@@ -205,7 +205,7 @@ cdef object action_range(const mjModel* m):
     return found
 
 
-cdef CameraView view_of(const mjModel* m) noexcept:
+cdef CameraView suite_view(const mjModel* m) noexcept:
     """Returns the default camera of ``dm_control.mujoco.engine.Camera`` and ``wrapper.core``."""
     cdef CameraView view
     cdef long frames = max(m.nbody, m.ngeom, m.nsite, m.ncam, m.nlight)
@@ -221,20 +221,25 @@ cdef CameraView view_of(const mjModel* m) noexcept:
     return view
 
 
-cdef object define_suite_task(str name, const SuiteTask* task, Model model, object config, dict observations,
-                              Options* options, size_t size, dict extras=None, private_arrays=()):
+cdef tuple set_variants(Model model, Options* options):
     cdef Variant without_actuation = Variant(model, mjDSBL_ACTUATION)
     cdef Variant without_sensors = Variant(model, mjDSBL_SENSOR)
-    cdef CameraView view = view_of(model.m)
     options.without_actuation = without_actuation.m
     options.without_sensors = without_sensors.m
+    return without_actuation, without_sensors
+
+
+cdef object define_suite_task(str name, const SuiteTask* task, Model model, object config, dict observations,
+                              Options* options, size_t size, dict extras=None, private_arrays=()):
+    cdef CameraView view = suite_view(model.m)
+    variants = set_variants(model, options)
     info, index = {}, 0
     for key, length in (extras or {}).items() if config.debug_info else ():
         info[key] = (index, length)
         index += length
     observations = {f"obs:{key}": shape for key, shape in observations.items()}
     return define_task(name, <const TaskFunctions*>task, model, config, observations, info, action_range(model.m),
-                       (<const char*>options)[:size], &view, private_arrays, (without_actuation, without_sensors),
+                       (<const char*>options)[:size], &view, private_arrays, variants,
                        ENVPOOL_TRUNCATION_KEEPS_DISCOUNT)
 
 

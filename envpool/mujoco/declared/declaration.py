@@ -1,0 +1,187 @@
+"""The declaration of a task: a frozen value that can be printed, compared and pickled."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from envpool.errors import ConfigError
+from envpool.mujoco.declared.expressions import Expression, set_tuples, wrap
+from envpool.mujoco.declared.quantities import Objects
+from envpool.mujoco.declared.terms import Cost, Observe, Reset, Reward, Terminate
+
+CONVENTIONS = ("gymnasium", "dm_control")
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file that the XML text names; printed with a digest in place of its bytes."""
+
+    name: str
+    data: bytes = field(repr=False)
+    digest: str = ""
+
+
+@dataclass(frozen=True)
+class Actuators:
+    """What an action is: the controls of actuators.
+
+    Attributes
+    ----------
+    of : str, int, tuple or None
+        The actuators, in the order of the action; None for all. The controls of others stay as the reset left them.
+    normalized : bool
+        If True, actions are in [-1, 1] and map linearly to the ranges of the controls.
+    """
+
+    of: Objects = None
+    normalized: bool = False
+
+    def __post_init__(self) -> None:
+        set_tuples(self, "of")
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A task: a model, and the terms that describe what is computed. `declare` makes it of what users write.
+
+    Attributes
+    ----------
+    xml : str
+        Path of the XML file, or XML text, which begins with ``<``.
+    observation : tuple of (str, tuple of Observe)
+        The arrays of the observation by name; the name is empty if the observation is one array.
+    reward : tuple of (Reward or Cost)
+        The rewards and costs.
+    termination : tuple of Terminate
+        The terminations.
+    reset : tuple of Reset
+        The parts of a reset.
+    action : Actuators
+        What an action is.
+    info : tuple of (str, Expression)
+        Info arrays by name.
+    terms : bool
+        Whether info contains the value of each term.
+    conventions : {"gymnasium", "dm_control"}
+        Whose loop of a step, random numbers and default camera are used.
+    assets : tuple of Asset
+        Files that the XML text names.
+    """
+
+    xml: str
+    observation: tuple[tuple[str, tuple[Observe, ...]], ...]
+    reward: tuple[Reward | Cost, ...] = ()
+    termination: tuple[Terminate, ...] = ()
+    reset: tuple[Reset, ...] = ()
+    action: Actuators = Actuators()
+    info: tuple[tuple[str, Expression], ...] = ()
+    terms: bool = False
+    conventions: str = "gymnasium"
+    assets: tuple[Asset, ...] = ()
+
+
+def declare(
+    xml: Any,
+    observation: Any,
+    reward: Any = (),
+    termination: Any = (),
+    reset: Any = (),
+    action: Any = None,
+    info: Mapping[str, Any] | None = None,
+    terms: bool = False,
+    conventions: str = "gymnasium",
+    assets: Mapping[str, bytes] | None = None,
+) -> Declaration:
+    """Return the declaration of a task; `envpool.make_mujoco` describes the arguments.
+
+    Raises
+    ------
+    ConfigError
+        A value is not allowed, or a name occurs twice.
+    TypeError
+        An argument has a wrong type.
+    """
+    if conventions not in CONVENTIONS:
+        raise ConfigError(f"conventions must be one of {', '.join(map(repr, CONVENTIONS))}, got {conventions!r}")
+    if action is not None and not isinstance(action, Actuators):
+        raise TypeError(f"action must be Actuators(...) or None, got {action!r}")
+    arrays = observation if isinstance(observation, Mapping) else {"": observation}
+    observed = tuple((checked("observation", k), observations(v, k)) for k, v in arrays.items())
+    rewards = tuple(
+        Reward(item) if isinstance(item, Expression) else instance("reward", k, item, (Reward, Cost, Expression))
+        for k, item in enumerate(items("reward", reward))
+    )
+    terminations = tuple(
+        instance("termination", k, item, (Terminate,)) for k, item in enumerate(items("termination", termination))
+    )
+    resets = tuple(instance("reset", k, item, (Reset,)) for k, item in enumerate(items("reset", reset)))
+    reports = tuple((checked("info", key), wrap(value)) for key, value in (info or {}).items())
+    rewards = tuple(named(item, f"reward_{k}") for k, item in enumerate(rewards))
+    terminations = tuple(named(item, f"termination_{k}") for k, item in enumerate(terminations))
+    names = [checked("term", item.name) for item in (*rewards, *terminations)]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"two terms have the name {name!r}; give each term a name of its own: name=...")
+    return Declaration(
+        str(xml),
+        observed,
+        rewards,
+        terminations,
+        resets,
+        action or Actuators(),
+        reports,
+        bool(terms),
+        conventions,
+        tuple(Asset(name, bytes(data), digest(data)) for name, data in sorted((assets or {}).items())),
+    )
+
+
+def digest(data: bytes) -> str:
+    """Return a short digest of a file."""
+    return hashlib.blake2b(bytes(data), digest_size=8).hexdigest()
+
+
+def items(what: str, given: Any) -> Sequence[Any]:
+    """Return the terms of an argument as a sequence; a single term stands for a list of one."""
+    if isinstance(given, (Expression, Observe, Reward, Cost, Terminate, Reset)):
+        return [given]
+    if isinstance(given, (list, tuple)):
+        return given
+    raise TypeError(f"{what} must be a list of terms, got {given!r}")
+
+
+def instance(what: str, position: int, item: Any, classes: tuple[type, ...]) -> Any:
+    """Return a term, or raise a TypeError if it is not one of the classes."""
+    if not isinstance(item, classes):
+        wanted = " or ".join(cls.__name__ for cls in classes)
+        raise TypeError(f"{what}[{position}] must be of type {wanted}, got {item!r}")
+    return item
+
+
+def observations(given: Any, key: str) -> tuple[Observe, ...]:
+    """Return the parts of an array of the observation."""
+    found = items("observation", given)
+    where = f"observation[{key!r}]" if key else "observation"
+    if not found:
+        raise ConfigError(f"{where} is empty; an observation needs at least one term, for example Qpos()")
+    terms = [
+        Observe(item) if isinstance(item, Expression) else instance(where, k, item, (Observe, Expression))
+        for k, item in enumerate(found)
+    ]
+    prefix = f"{key}_" if key else "observation_"
+    return tuple(named(item, f"{prefix}{k}") for k, item in enumerate(terms))
+
+
+def named(term: Any, default: str) -> Any:
+    """Return a term whose name is not empty."""
+    return term if term.name else replace(term, name=default)
+
+
+def checked(what: str, name: Any) -> str:
+    """Return a name of a term or an array, or raise a ConfigError if it cannot be a key."""
+    if not isinstance(name, str) or (name and not name.isidentifier()):
+        raise ConfigError(f"a name of {what} is {name!r}, allowed are names of letters, digits and underscores")
+    return name

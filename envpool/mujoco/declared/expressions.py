@@ -1,0 +1,336 @@
+"""Expressions: what the terms of a declaration compute in each step. All are frozen dataclasses of plain values.
+
+A value is a scalar or a vector of float64, as in NumPy: where a scalar meets a vector, it is used for each number. The
+operations round as NumPy's do, and are evaluated as Python evaluates the expression: ``a + b + c`` is ``(a + b) + c``.
+`Square` is ``pow(x, 2)`` for scalars and ``x * x`` for vectors, a sum is ``np.sum``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Union
+
+if TYPE_CHECKING:
+    from envpool.mujoco.declared.compiler import Compiler, Value
+
+Number = Union["Expression", float, Sequence[float]]
+
+
+class Expression:
+    """A scalar or a vector that is computed in each step; the base class of all expressions."""
+
+    __array_ufunc__ = None  # NumPy's arrays leave operations with expressions to these methods
+
+    def emit(self, c: Compiler) -> Value:
+        """Add the instructions that compute the value to a program, and return where the value is."""
+        raise NotImplementedError
+
+    def __add__(self, other: Number) -> Arithmetic:
+        return Arithmetic("+", self, wrap(other))
+
+    def __radd__(self, other: Number) -> Arithmetic:
+        return Arithmetic("+", wrap(other), self)
+
+    def __sub__(self, other: Number) -> Arithmetic:
+        return Arithmetic("-", self, wrap(other))
+
+    def __rsub__(self, other: Number) -> Arithmetic:
+        return Arithmetic("-", wrap(other), self)
+
+    def __mul__(self, other: Number) -> Arithmetic:
+        return Arithmetic("*", self, wrap(other))
+
+    def __rmul__(self, other: Number) -> Arithmetic:
+        return Arithmetic("*", wrap(other), self)
+
+    def __truediv__(self, other: Number) -> Arithmetic:
+        return Arithmetic("/", self, wrap(other))
+
+    def __rtruediv__(self, other: Number) -> Arithmetic:
+        return Arithmetic("/", wrap(other), self)
+
+    def __neg__(self) -> Arithmetic:
+        return Arithmetic("*", Constant(-1.0), self)
+
+    def __getitem__(self, index: int | slice) -> Item:
+        if isinstance(index, slice):
+            if index.step not in (None, 1):
+                raise TypeError(f"a slice of {self!r} has the step {index.step}, allowed is 1")
+            return Item(self, index.start, index.stop, False)
+        if isinstance(index, bool) or not isinstance(index, int):
+            raise TypeError(f"the index of {self!r} must be an int or a slice, got {index!r}")
+        return Item(self, index, None, True)
+
+    def __iter__(self) -> Any:
+        raise TypeError(f"{self!r} is not iterable: its size depends on the model")
+
+
+def wrap(value: Any) -> Expression:
+    """Return an expression: the value itself if it is one, otherwise the constant of a number or of a few numbers."""
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, (bool, str, bytes)):
+        raise TypeError(f"expected an expression or numbers, got {value!r}")
+    try:
+        return Constant(tuple(map(float, value)) if hasattr(value, "__len__") else float(value))
+    except (TypeError, ValueError):
+        raise TypeError(f"expected an expression or numbers, got {value!r}") from None
+
+
+def set_expressions(node: Any, *names: str) -> None:
+    """Replace fields of a frozen dataclass by `wrap` of their values."""
+    for name in names:
+        object.__setattr__(node, name, wrap(getattr(node, name)))
+
+
+def set_tuples(node: Any, *names: str) -> None:
+    """Replace fields of a frozen dataclass that are lists by tuples, so that the node can be compared and hashed."""
+    for name in names:
+        if isinstance(getattr(node, name), list):
+            object.__setattr__(node, name, tuple(getattr(node, name)))
+
+
+# ---- constants, items, arithmetic ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Constant(Expression):
+    """A number, or a vector of numbers."""
+
+    value: float | tuple[float, ...]
+
+    def emit(self, c: Compiler) -> Value:
+        """See `Expression.emit`."""
+        values = self.value if isinstance(self.value, tuple) else (self.value,)
+        if not values:
+            raise c.error("a constant needs at least one number")
+        if any(map(math.isnan, values)):
+            raise c.error(f"{self.value!r} contains nan, allowed are numbers other than nan")
+        return c.add("constant", len(values), not isinstance(self.value, tuple), a=c.constants_at(values))
+
+
+@dataclass(frozen=True)
+class Item(Expression):
+    """``value[start]``, a scalar, if `is_scalar`; otherwise ``value[start:stop]``."""
+
+    value: Expression
+    start: int | None
+    stop: int | None
+    is_scalar: bool
+
+    def __repr__(self) -> str:
+        ends = ["" if end is None else str(end) for end in (self.start, self.stop)]
+        return f"{self.value!r}[{ends[0] if self.is_scalar else ':'.join(ends)}]"
+
+    def range_of(self, c: Compiler, n: int) -> range:
+        """Return the indices of the items among n numbers."""
+        if self.is_scalar:
+            assert self.start is not None
+            if not -n <= self.start < n:
+                raise c.error(f"index {self.start} is out of range: {self.value!r} has {n} numbers")
+            return range(self.start % n, self.start % n + 1)
+        found = range(n)[self.start : self.stop]
+        if not found:
+            raise c.error(f"{self!r} is empty: {self.value!r} has {n} numbers")
+        return found
+
+    def emit(self, c: Compiler) -> Value:
+        """See `Expression.emit`."""
+        return c.item(self)
+
+
+@dataclass(frozen=True)
+class Arithmetic(Expression):
+    """``left + right``, and likewise for the operators -, * and /, `minimum` and `maximum`, number by number."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+    def __repr__(self) -> str:
+        if self.operator in ("minimum", "maximum"):
+            return f"{self.operator}({self.left!r}, {self.right!r})"
+        return f"({self.left!r} {self.operator} {self.right!r})"
+
+    def emit(self, c: Compiler) -> Value:
+        """See `Expression.emit`."""
+        return c.binary(self.operator, c.value(self.left), c.value(self.right))
+
+
+def minimum(a: Number, b: Number) -> Arithmetic:
+    """Return the smaller of two values, number by number."""
+    return Arithmetic("minimum", wrap(a), wrap(b))
+
+
+def maximum(a: Number, b: Number) -> Arithmetic:
+    """Return the larger of two values, number by number."""
+    return Arithmetic("maximum", wrap(a), wrap(b))
+
+
+# ---- functions -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Function(Expression):
+    """A function of each number of a value; the base class of these functions."""
+
+    value: Expression
+    operation: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        set_expressions(self, "value")
+
+    def emit(self, c: Compiler) -> Value:
+        """See `Expression.emit`."""
+        return c.unary(self.operation, c.value(self.value))
+
+
+class Cos(Function):
+    """Cosines (of rad)."""
+
+    operation = "cos"
+
+
+class Sin(Function):
+    """Sines (of rad)."""
+
+    operation = "sin"
+
+
+class Sqrt(Function):
+    """Square roots."""
+
+    operation = "sqrt"
+
+
+class Abs(Function):
+    """Absolute values."""
+
+    operation = "abs"
+
+
+class Exp(Function):
+    """The exponential function."""
+
+    operation = "exp"
+
+
+class Square(Function):
+    """Squares: ``pow(x, 2)`` of a scalar, ``x * x`` of the numbers of a vector, as NumPy computes ``x**2``."""
+
+    operation = "square"
+
+
+@dataclass(frozen=True)
+class Clip(Expression):
+    """The numbers of a value, clipped to an interval; nan stays nan."""
+
+    value: Expression
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        set_expressions(self, "value")
+
+    def emit(self, c: Compiler) -> Value:
+        """See `Expression.emit`."""
+        return c.unary("clip", c.value(self.value), x=c.interval(self.low, self.high))
+
+
+@dataclass(frozen=True)
+class Previous(Expression):
+    """The value one step before; after a reset the present value."""
+
+    value: Expression
+
+    def __post_init__(self) -> None:
+        set_expressions(self, "value")
+
+    def emit(self, c: Compiler) -> Value:
+        """See `Expression.emit`."""
+        value = c.value(self.value)
+        return c.unary("previous", value, b=c.registers(value.n))
+
+
+class Reduction(Function):
+    """A scalar that is computed from all numbers of a value; the base class of these functions."""
+
+    def emit(self, c: Compiler) -> Value:
+        """See `Expression.emit`."""
+        value = c.value(self.value)
+        return c.add(self.operation, 1, True, a=value.first, count=value.n)
+
+
+class Sum(Reduction):
+    """The sum as ``np.sum`` computes it: pairwise from 8 numbers on."""
+
+    operation = "sum"
+
+
+class Mean(Reduction):
+    """`Sum` divided by the number of numbers."""
+
+    operation = "mean"
+
+
+class Min(Reduction):
+    """The smallest number; nan if there is one."""
+
+    operation = "lowest"
+
+
+class Max(Reduction):
+    """The largest number; nan if there is one."""
+
+    operation = "highest"
+
+
+class Norm(Reduction):
+    """The Euclidean norm, as ``np.linalg.norm`` computes it."""
+
+    operation = "norm"
+
+
+#: What dm_control computes from `value_at_margin`, by the name of the sigmoid.
+SIGMOIDS = ("gaussian", "linear", "quadratic", "long_tail", "reciprocal")
+
+
+@dataclass(frozen=True)
+class Tolerance(Expression):
+    """``dm_control.utils.rewards.tolerance`` of each number: 1 within the bounds, falling to 0 outside.
+
+    Attributes
+    ----------
+    value : Expression
+        The numbers. Squares in the sigmoid are those of `Square`.
+    bounds : pair of float
+        The interval, with both ends, in which the result is 1.
+    margin : float
+        Distance from the interval at which the result is `value_at_margin`. With 0, the result outside is 0.
+    value_at_margin : float
+        More than 0 and less than 1; 0 is allowed for the sigmoids "linear" and "quadratic".
+    sigmoid : {"gaussian", "linear", "quadratic", "long_tail", "reciprocal"}
+        How the result falls.
+    """
+
+    value: Expression
+    bounds: tuple[float, float] = (0.0, 0.0)
+    margin: float = 0.0
+    value_at_margin: float = 0.1
+    sigmoid: str = "gaussian"
+
+    def __post_init__(self) -> None:
+        set_expressions(self, "value")
+        set_tuples(self, "bounds")
+
+    def emit(self, c: Compiler) -> Value:
+        """See `Expression.emit`."""
+        value = c.value(self.value)
+        return c.unary(self.sigmoid, value, x=c.tolerance(self), flag=value.is_scalar)
+
+
+def within(value: Number, low: float = -math.inf, high: float = math.inf) -> Tolerance:
+    """Return 1 for numbers between `low` and `high`, both included, and 0 for others."""
+    return Tolerance(wrap(value), (low, high))

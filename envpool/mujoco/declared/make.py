@@ -1,0 +1,91 @@
+"""``make_mujoco``: pools of a MuJoCo model of the user's, with a declared task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from envpool.mujoco.declared.declaration import Actuators, declare
+from envpool.mujoco.declared.expressions import Expression
+from envpool.mujoco.declared.terms import Cost, Observe, Reset, Reward, Terminate
+from envpool.pool import EnvPool
+from envpool.registration import pool_class
+from envpool.registry import TaskEntry, registry
+
+Parts = Sequence[Expression | Observe]
+
+
+def make_mujoco(
+    xml: str | PathLike[str],
+    observation: Parts | Mapping[str, Parts],
+    reward: Sequence[Expression | Reward | Cost] = (),
+    termination: Sequence[Terminate] = (),
+    reset: Sequence[Reset] = (),
+    action: Actuators | None = None,
+    frame_skip: int = 1,
+    *,
+    info: Mapping[str, Expression] | None = None,
+    terms: bool = False,
+    conventions: str = "gymnasium",
+    assets: Mapping[str, bytes] | None = None,
+    env_type: str = "gymnasium",
+    **options: Any,
+) -> EnvPool:
+    """Return a pool of environments of a MuJoCo model, whose task is declared.
+
+    Parameters
+    ----------
+    xml : str or path
+        Path of the XML file; or XML text, which begins with ``<``.
+    observation : sequence of Expression or Observe, or mapping of str to such sequences
+        What is observed: the values one after another, float64. A mapping makes a dict of arrays.
+    reward : sequence of Reward, Cost or Expression
+        The reward is the sum of the rewards from left to right, minus the sum of the costs from left to right.
+    termination : sequence of Terminate
+        The episode terminates if one of them holds.
+    reset : sequence of Reset
+        How an episode begins, in this order, from MuJoCo's initial state.
+    action : Actuators, optional
+        Which controls the action sets; by default all.
+    frame_skip : int
+        Number of simulation steps in a step.
+    info : mapping of str to Expression, optional
+        Info arrays.
+    terms : bool
+        If True, ``info["terms"]`` has the weighted value of each reward and each (negative) cost by name, and for each
+        termination 1 if it holds, otherwise 0. All are 0 after a reset.
+    conventions : {"gymnasium", "dm_control"}
+        Whose loop of a step is used. With Gymnasium's, quantities that follow from positions are one simulation step
+        older than the positions, and draws are those of ``np.random.default_rng(seed)``. With dm_control's, they
+        are up to date, draws are those of ``np.random.RandomState(seed)``, and a warning of MuJoCo is an EnvStepError.
+    assets : mapping of str to bytes, optional
+        Contents of the files that an XML text names, by these names.
+    env_type : {"gymnasium", "gym", "dm"}
+        API style of the pool.
+    **options
+        The options of ``envpool.make`` that every MuJoCo task has, such as ``num_envs``, ``seed``,
+        ``max_episode_steps``, ``frame_stack``, ``from_pixels``, ``render_mode`` and the parameters of the model.
+
+    Returns
+    -------
+    EnvPool
+        The pool.
+
+    Raises
+    ------
+    ConfigError
+        MuJoCo cannot load the model, or a term is not possible; the text names the term and the XML element.
+    TypeError
+        An argument has a wrong type, or an option does not exist.
+    """
+    if "declaration" in options:
+        raise TypeError("make_mujoco has no option 'declaration'")
+    declaration = declare(xml, observation, reward, termination, reset, action, info, terms, conventions, assets)
+    env = "DeclaredSuite" if conventions == "dm_control" else "Declared"
+    name = "mujoco" if declaration.xml.lstrip().startswith("<") else Path(declaration.xml).stem
+    own = {"declaration": declaration, "frame_skip": frame_skip}
+    entry = TaskEntry(name, "envpool.mujoco.declared.task", env, None, None, None, own)
+    spec, render = registry.resolve_entry(entry, env_type, options)
+    return pool_class(type(spec), spec.style)(spec, render)

@@ -1,0 +1,341 @@
+"""The evaluation of compiled declarations; program.pxd describes their tables."""
+
+from libc.math cimport cos, fabs, pow, sin, sqrt
+from libc.stddef cimport size_t
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memcpy, memset
+
+from cpython.bytes cimport PyBytes_AS_STRING
+
+import numpy as np
+
+from envpool.mujoco.base.calls cimport mj_objectVelocity
+from envpool.mujoco.base.mujoco cimport mjData
+from envpool.mujoco.base.simulation cimport Outcome, Sim
+from envpool.mujoco.dmc.rewards cimport outside
+from envpool.mujoco.gym.common cimport clip, dt
+from envpool.numerics.numpy_exact cimport np_exp, np_norm, np_sum
+
+cdef extern from "model_arrays.h" nogil:
+    int ep_contacts(const mjData* d, const uint8_t* sides)
+
+# Operations without operands.
+#   CONSTANT            constants from index `a` on
+#   LOAD                n numbers of the array `member` from index `a` on
+#   GATHER              the numbers of the array `member` at the places that the indices from `a` on list
+#   ACTION              the action; zero after a reset
+#   TIME, DURATION      time in the episode (s), and of a step (s)
+#   CENTER_OF_MASS      of the whole model (3)
+#   OBJECT_VELOCITY     of object `a` of type `count` (6), in its own frame if `flag`
+#   CONTACTS            number of contacts; `a` is the index of its sides
+# Operations on one operand of n numbers, on two, and on one of `count` numbers; SQUARE is pow() if `flag`.
+# PREVIOUS is the operand of the step before; `b` is the first of n registers that keep it.
+# OUTSIDE is 1 unless all of `count` numbers are between x[0] and x[1], inclusively if `flag`.
+# ALIVE is 1 if none of the `count` flags from register `a` on is set.
+# A tolerance is that of a scalar if `flag`; x is (lower, upper, margin, scale).
+cdef enum Op:
+    CONSTANT, LOAD, GATHER, ACTION, TIME, DURATION, CENTER_OF_MASS, OBJECT_VELOCITY, CONTACTS,
+    COPY, COS, SIN, SQRT, ABS, EXP, SQUARE, CLIP, PREVIOUS,
+    GAUSSIAN, LINEAR, QUADRATIC, LONG_TAIL, RECIPROCAL,
+    ADD, SUBTRACT, MULTIPLY, DIVIDE, MINIMUM, MAXIMUM,
+    SUM, MEAN, LOWEST, HIGHEST, NORM, OUTSIDE, ALIVE
+
+#: The operations by name, for the compiler.
+OPS = {
+    "constant": CONSTANT, "load": LOAD, "gather": GATHER, "action": ACTION, "time": TIME, "duration": DURATION,
+    "center_of_mass": CENTER_OF_MASS, "object_velocity": OBJECT_VELOCITY, "contacts": CONTACTS, "copy": COPY,
+    "cos": COS, "sin": SIN, "sqrt": SQRT, "abs": ABS, "exp": EXP, "square": SQUARE, "clip": CLIP, "previous": PREVIOUS,
+    "gaussian": GAUSSIAN, "linear": LINEAR, "quadratic": QUADRATIC, "long_tail": LONG_TAIL, "reciprocal": RECIPROCAL,
+    "+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE, "minimum": MINIMUM, "maximum": MAXIMUM,
+    "sum": SUM, "mean": MEAN, "lowest": LOWEST, "highest": HIGHEST, "norm": NORM, "outside": OUTSIDE, "alive": ALIVE,
+}
+
+
+# ---- single operations -----------------------------------------------------------------------------------------------
+
+cdef inline const double* array_of(const Sim* s, size_t member) noexcept nogil:
+    return (<double**>(<char*>s.data + member))[0]
+
+
+cdef inline void center_of_mass(const Sim* s, double* out) noexcept nogil:
+    cdef double mass = np_sum(s.model.body_mass, s.model.nbody)
+    cdef int32_t i, k
+    out[0] = out[1] = out[2] = 0
+    for i in range(<int32_t>s.model.nbody):
+        for k in range(3):
+            out[k] += s.model.body_mass[i] * s.data.xipos[3 * i + k]
+    for k in range(3):
+        out[k] /= mass
+
+
+cdef inline double tolerance(double x, const Instruction* i) noexcept nogil:
+    """Returns dm_control's tolerance, with NumPy's squares of scalars (pow) and of elements of arrays."""
+    cdef double y, square
+    if i.x[0] <= x and x <= i.x[1]:
+        return 1.0
+    if i.x[2] == 0:
+        return 0.0
+    y = outside(x, i.x[0], i.x[1], i.x[2])
+    if i.op == RECIPROCAL:
+        return 1 / (fabs(y) * i.x[3] + 1)
+    y *= i.x[3]
+    if i.op == LINEAR:
+        return 1 - y if fabs(y) < 1 else 0.0
+    square = pow(y, 2.0) if i.flag else y * y
+    if i.op == QUADRATIC:
+        return 1 - square if fabs(y) < 1 else 0.0
+    if i.op == LONG_TAIL:
+        return 1 / (square + 1)
+    y = -0.5 * square
+    np_exp(&y, &y, 1)
+    return y
+
+
+cdef inline double extreme(const double* x, int32_t n, bint lowest) noexcept nogil:
+    """Returns np.min(x) or np.max(x); NaN if x contains NaN."""
+    cdef double found = x[0]
+    cdef int32_t k
+    for k in range(1, n):
+        if x[k] != x[k] or (x[k] < found if lowest else x[k] > found):
+            found = x[k]
+    return found
+
+
+cdef inline bint is_outside(const double* x, const Instruction* i) noexcept nogil:
+    cdef int32_t k
+    for k in range(i.count):
+        if not (i.x[0] <= x[k] <= i.x[1] if i.flag else i.x[0] < x[k] < i.x[1]):
+            return True
+    return False
+
+
+cdef inline bint is_alive(const double* flags, int32_t n) noexcept nogil:
+    cdef int32_t k
+    for k in range(n):
+        if flags[k]:
+            return False
+    return True
+
+
+# ---- the program -----------------------------------------------------------------------------------------------------
+
+cdef inline void run_source(Sim* s, const Program* p, const Instruction* i, const double* action,
+                            double* out) noexcept nogil:
+    """Runs an operation without operands."""
+    cdef const double* array
+    cdef const int32_t* indices
+    cdef int32_t k
+    if i.op == LOAD:
+        array = array_of(s, i.member) + i.a
+        if i.n == 1:
+            out[0] = array[0]
+        else:
+            memcpy(out, array, i.n * sizeof(double))
+    elif i.op == GATHER:
+        array = array_of(s, i.member)
+        indices = p.indices + i.a
+        for k in range(i.n):
+            out[k] = array[indices[k]]
+    elif i.op == CONSTANT:
+        memcpy(out, p.constants + i.a, i.n * sizeof(double))
+    elif i.op == ACTION:
+        if action == NULL:
+            memset(out, 0, i.n * sizeof(double))
+        else:
+            memcpy(out, action, i.n * sizeof(double))
+    elif i.op == TIME:
+        out[0] = s.data.time
+    elif i.op == DURATION:
+        out[0] = dt(s)
+    elif i.op == CENTER_OF_MASS:
+        center_of_mass(s, out)
+    elif i.op == OBJECT_VELOCITY:
+        mj_objectVelocity(s.model, s.data, i.count, i.a, out, i.flag)
+    elif i.op == CONTACTS:
+        out[0] = ep_contacts(s.data, p.sides + i.a)
+
+
+cdef inline void run_unary(const Instruction* i, const double* a, double* kept, bint is_reset,
+                           double* out) noexcept nogil:
+    """Runs an operation on one operand of n numbers."""
+    cdef int32_t k
+    cdef double value
+    if i.op == PREVIOUS:
+        for k in range(i.n):
+            value = a[k]                        # the result may not overwrite it
+            out[k] = value if is_reset else kept[k]
+            kept[k] = value
+    elif i.op == CLIP:
+        for k in range(i.n):
+            out[k] = clip(a[k], i.x[0], i.x[1])
+    elif i.op == SQUARE:
+        for k in range(i.n):
+            out[k] = pow(a[k], 2.0) if i.flag else a[k] * a[k]
+    elif i.op == COS:
+        for k in range(i.n):
+            out[k] = cos(a[k])
+    elif i.op == SIN:
+        for k in range(i.n):
+            out[k] = sin(a[k])
+    elif i.op == SQRT:
+        for k in range(i.n):
+            out[k] = sqrt(a[k])
+    elif i.op == ABS:
+        for k in range(i.n):
+            out[k] = fabs(a[k])
+    elif i.op == EXP:
+        np_exp(a, out, i.n)
+    elif i.op == COPY:
+        memcpy(out, a, i.n * sizeof(double))
+    else:
+        for k in range(i.n):
+            out[k] = tolerance(a[k], i)
+
+
+cdef inline void run_binary(const Instruction* i, const double* a, const double* b, double* out) noexcept nogil:
+    """Runs an operation on two operands."""
+    cdef int32_t k
+    cdef double x, y
+    for k in range(i.n):
+        x, y = a[k * i.step_a], b[k * i.step_b]
+        if i.op == ADD:
+            out[k] = x + y
+        elif i.op == SUBTRACT:
+            out[k] = x - y
+        elif i.op == MULTIPLY:
+            out[k] = x * y
+        elif i.op == DIVIDE:
+            out[k] = x / y
+        elif x != x or y != y:                  # np.minimum and np.maximum return NaN
+            out[k] = x + y
+        elif i.op == MINIMUM:
+            out[k] = x if x < y else y
+        else:
+            out[k] = x if x > y else y
+
+
+cdef inline double reduced(const Instruction* i, const double* a) noexcept nogil:
+    """Returns the result of an operation that reduces its operand to one number."""
+    if i.op == SUM:
+        return np_sum(a, i.count)
+    if i.op == MEAN:
+        return np_sum(a, i.count) / i.count
+    if i.op == NORM:
+        return np_norm(a, i.count)
+    if i.op == OUTSIDE:
+        return is_outside(a, i)
+    if i.op == ALIVE:
+        return is_alive(a, i.count)
+    return extreme(a, i.count, i.op == LOWEST)
+
+
+cdef void evaluate(Sim* s, const Program* p, const double* action) noexcept nogil:
+    cdef double* r = registers_of(s)
+    cdef const Instruction* i
+    cdef bint is_reset = action == NULL
+    cdef int32_t k
+    for k in range(0 if is_reset else p.num_constant, p.num_instructions):
+        i = &p.instructions[k]
+        if i.op <= CONTACTS:
+            run_source(s, p, i, action, r + i.out)
+        elif i.op <= RECIPROCAL:
+            run_unary(i, r + i.a, r + i.b, is_reset, r + i.out)
+        elif i.op <= MAXIMUM:
+            run_binary(i, r + i.a, r + i.b, r + i.out)
+        else:
+            r[i.out] = reduced(i, r + i.a)
+    for k in range(p.num_reports):
+        memcpy(s.info + p.reports[k].info, r + p.reports[k].first, p.reports[k].n * sizeof(double))
+
+
+cdef inline double sum_of(Sim* s, const RewardTerm* terms, int32_t n, double sign) noexcept nogil:
+    """Returns the weighted terms, summed from left to right; the reported values have the sign."""
+    cdef const double* r = registers_of(s)
+    cdef double total = 0, value
+    cdef int32_t k
+    for k in range(n):
+        value = terms[k].weight * r[terms[k].value]
+        total = total + value if k else value
+        if terms[k].info >= 0:
+            s.info[terms[k].info] = sign * value
+    return total
+
+
+cdef void conclude(Sim* s, const Program* p, Outcome* out) noexcept nogil:
+    cdef const double* flags = registers_of(s) + p.first_flag
+    cdef double costs
+    out.reward = sum_of(s, p.rewards, p.num_rewards, 1.0)
+    if p.num_costs:
+        costs = sum_of(s, p.rewards + p.num_rewards, p.num_costs, -1.0)
+        out.reward = out.reward - costs if p.num_rewards else -costs
+    out.terminated = not is_alive(flags, p.num_flags)
+    if p.flags_info >= 0:
+        memcpy(s.info + p.flags_info, flags, p.num_flags * sizeof(double))
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+cdef class Tables:
+    """The tables of a program, as the compiler has made them.
+
+    Parameters
+    ----------
+    code : envpool.mujoco.declared.compiler.Code
+        The result of the compiler.
+    """
+
+    def __init__(self, code):
+        cdef Program* p = &self.p
+        cdef Instruction* i
+        cdef RewardTerm* term
+        cdef Report* report
+        cdef ResetRow* row
+        self.arrays = []
+        p.num_instructions, p.num_constant = len(code.instructions), code.num_constant
+        p.instructions = <Instruction*>self.new(sizeof(Instruction) * <size_t>p.num_instructions)
+        for k, made in enumerate(code.instructions):
+            i = &p.instructions[k]
+            i.op, i.n, i.out, i.a, i.b = OPS[made.op], made.n, made.out, made.a, made.b
+            i.step_a, i.step_b, i.count, i.flag, i.member = made.step_a, made.step_b, made.count, made.flag, made.member
+            for j, x in enumerate(made.x):
+                i.x[j] = x
+        p.num_rewards, p.num_costs = code.num_rewards, len(code.rewards) - code.num_rewards
+        p.rewards = <RewardTerm*>self.new(sizeof(RewardTerm) * <size_t>len(code.rewards))
+        for k, (value, weight, info) in enumerate(code.rewards):
+            term = &p.rewards[k]
+            term.value, term.weight, term.info = value, weight, info
+        p.first_flag, p.num_flags, p.flags_info = code.first_flag, code.num_flags, code.flags_info
+        p.num_reports = len(code.reports)
+        p.reports = <Report*>self.new(sizeof(Report) * <size_t>p.num_reports)
+        for k, (first, n, info) in enumerate(code.reports):
+            report = &p.reports[k]
+            report.first, report.n, report.info = first, n, info
+        p.num_resets = len(code.resets)
+        p.resets = <ResetRow*>self.new(sizeof(ResetRow) * <size_t>p.num_resets)
+        for k, made in enumerate(code.resets):
+            row = &p.resets[k]
+            row.op, row.n, row.targets, row.low, row.high = made.op, made.n, made.targets, made.low, made.high
+            row.member, row.is_register = made.member, made.is_register
+        p.indices = <int32_t*>self.keep(np.array(code.indices, np.int32))
+        p.constants = <double*>self.keep(np.array(code.constants, np.float64))
+        p.sides = <uint8_t*>self.keep(np.array(code.sides, np.uint8))
+        p.num_registers, p.observation_size = code.num_registers, code.observation_size
+        if code.controls is not None:
+            p.controls = <int32_t*>self.keep(np.array(code.controls, np.int32))
+        if code.centers is not None:
+            p.centers = <double*>self.keep(np.array(code.centers, np.float64))
+            p.halves = <double*>self.keep(np.array(code.halves, np.float64))
+        p.reads_contact_forces = code.reads_contact_forces
+        p.is_suite = code.is_suite
+
+    cdef char* new(self, size_t size) except NULL:
+        """Returns memory that lives as long as the tables."""
+        data = bytes(size if size > 8 else 8)       # bytes of length 1 are shared
+        self.arrays.append(data)
+        return PyBytes_AS_STRING(data)
+
+    cdef char* keep(self, values) except NULL:
+        """Returns the address of a copy of an array."""
+        data = values.tobytes() or b"\0"
+        self.arrays.append(data)
+        return PyBytes_AS_STRING(data)

@@ -1,0 +1,245 @@
+"""The terms of a declaration: what is observed and rewarded, when an episode terminates, and how it begins."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from envpool.mujoco.declared.expressions import Expression, set_expressions, set_tuples
+from envpool.mujoco.declared.quantities import Objects
+
+if TYPE_CHECKING:
+    from envpool.mujoco.declared.code import ResetCode
+    from envpool.mujoco.declared.compiler import Compiler
+
+
+@dataclass(frozen=True)
+class Term:
+    """A value with a weight and a name; the base class of these terms.
+
+    Attributes
+    ----------
+    value : Expression
+        What the term computes.
+    weight : float
+        Factor of the value.
+    name : str
+        Name of the term in errors and in the info ``terms``; by default its kind and its position.
+    """
+
+    value: Expression
+    weight: float = 1.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        set_expressions(self, "value")
+
+
+class Observe(Term):
+    """A part of the observation."""
+
+
+class Reward(Term):
+    """A summand of the reward, ``weight * value``. The value must be a scalar."""
+
+
+class Cost(Term):
+    """What is subtracted from the sum of the rewards, ``weight * value``. The value must be a scalar."""
+
+
+@dataclass(frozen=True)
+class Terminate:
+    """A condition that terminates the episode: a number of the value is not between `low` and `high`, or it is nan.
+
+    Attributes
+    ----------
+    value : Expression
+        The numbers.
+    low, high : float
+        The interval.
+    closed : bool
+        Whether the ends belong to the interval.
+    name : str
+        Name of the term; by default "termination" and its position.
+    """
+
+    value: Expression
+    low: float = -math.inf
+    high: float = math.inf
+    closed: bool = True
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        set_expressions(self, "value")
+
+
+# ---- resets ----------------------------------------------------------------------------------------------------------
+
+
+class Reset:
+    """A part of a reset. The parts run in their order, after MuJoCo has set the initial state; the base class."""
+
+    def emit(self, c: Compiler) -> ResetCode:
+        """Return the row of the tables."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Draw(Reset):
+    """A part of a reset that sets the numbers of a target, in their order; the base class of these resets."""
+
+    target: Expression
+    operation: ClassVar[str]
+
+    def numbers(self, c: Compiler) -> tuple[object, object]:
+        """Return the two numbers, or vectors of numbers, that the operation needs."""
+        raise NotImplementedError
+
+    def emit(self, c: Compiler) -> ResetCode:
+        """See `Reset.emit`."""
+        return c.draw(self.operation, self.target, *self.numbers(c))
+
+
+@dataclass(frozen=True)
+class Assign(Draw):
+    """Sets the target to a number, or to a tuple of numbers."""
+
+    value: float | tuple[float, ...]
+    operation = "assign"
+
+    def numbers(self, c: Compiler) -> tuple[object, object]:
+        """See `Draw.numbers`."""
+        return self.value, self.value
+
+
+@dataclass(frozen=True)
+class Uniform(Draw):
+    """Draws each number uniformly between `low` and `high`, which may be tuples with an entry for each number."""
+
+    low: float | tuple[float, ...]
+    high: float | tuple[float, ...]
+    operation = "uniform"
+
+    def numbers(self, c: Compiler) -> tuple[object, object]:
+        """See `Draw.numbers`."""
+        return self.low, self.high
+
+
+@dataclass(frozen=True)
+class UniformNoise(Draw):
+    """Adds to each number a draw between ``-scale`` and ``scale``."""
+
+    scale: float
+    operation = "uniform_noise"
+
+    def numbers(self, c: Compiler) -> tuple[object, object]:
+        """See `Draw.numbers`."""
+        scale = c.non_negative("scale", self.scale)
+        return -scale, scale
+
+
+@dataclass(frozen=True)
+class Normal(Draw):
+    """Draws each number from a normal distribution: ``mean + std * z``."""
+
+    mean: float | tuple[float, ...]
+    std: float
+    operation = "normal"
+
+    def numbers(self, c: Compiler) -> tuple[object, object]:
+        """See `Draw.numbers`."""
+        return self.mean, c.non_negative("std", self.std)
+
+
+@dataclass(frozen=True)
+class NormalNoise(Draw):
+    """Adds to each number a draw from a normal distribution: ``std * z``."""
+
+    std: float
+    operation = "normal_noise"
+
+    def numbers(self, c: Compiler) -> tuple[object, object]:
+        """See `Draw.numbers`."""
+        return 0.0, c.non_negative("std", self.std)
+
+
+@dataclass(frozen=True)
+class Disc(Draw):
+    """Draws two numbers uniformly from a disc around 0: from its square, until the point is in the disc."""
+
+    radius: float
+    operation = "disc"
+
+    def numbers(self, c: Compiler) -> tuple[object, object]:
+        """See `Draw.numbers`."""
+        radius = c.non_negative("radius", self.radius)
+        if radius < 1e-100:
+            raise c.error(f"radius is {radius}, allowed are numbers from 1e-100")
+        return 0.0, radius
+
+
+@dataclass(frozen=True)
+class JointRanges(Reset):
+    """Draws the positions of the limited slide and hinge joints uniformly from their ranges.
+
+    Attributes
+    ----------
+    of : str, int, tuple or None
+        The joints; None for all that are limited.
+    """
+
+    of: Objects = None
+
+    def __post_init__(self) -> None:
+        set_tuples(self, "of")
+
+    def emit(self, c: Compiler) -> ResetCode:
+        """See `Reset.emit`."""
+        return c.joint_ranges(self.of)
+
+
+@dataclass(frozen=True)
+class Keyframe(Reset):
+    """Sets the state of a keyframe; of several, of None for all, it draws one.
+
+    Attributes
+    ----------
+    of : str, int, tuple or None
+        The keyframes by name or index.
+    """
+
+    of: Objects = None
+
+    def __post_init__(self) -> None:
+        set_tuples(self, "of")
+
+    def emit(self, c: Compiler) -> ResetCode:
+        """See `Reset.emit`."""
+        return c.keyframes(self.of)
+
+
+@dataclass(frozen=True)
+class RandomJoints(Reset):
+    """Draws all joints as dm_control's ``randomize_limited_and_rotational_joints`` does; only with its conventions."""
+
+    def emit(self, c: Compiler) -> ResetCode:
+        """See `Reset.emit`."""
+        return c.random_joints()
+
+
+@dataclass(frozen=True)
+class Settle(Reset):
+    """Simulates a number of steps of MuJoCo, and sets the time to 0 afterwards.
+
+    Attributes
+    ----------
+    steps : int
+        Number of steps, 1 to 100000.
+    """
+
+    steps: int
+
+    def emit(self, c: Compiler) -> ResetCode:
+        """See `Reset.emit`."""
+        return c.settle(self.steps)

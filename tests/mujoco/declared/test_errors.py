@@ -1,0 +1,138 @@
+"""Malformed declarations: each error names the term and the XML element, and lists what exists."""
+
+import math
+
+import pytest
+
+import envpool
+from envpool.errors import ConfigError
+from envpool.mujoco import declared as d
+from tests.mujoco.declared.models import ARM
+
+TIP = d.SitePosition("tip")
+OBS = {"observation": [d.Qpos()]}
+
+#: Arguments, and what the ConfigError says.
+MALFORMED = {
+    "joint": (
+        {"observation": [d.Qpos("sholder")]},
+        ["observation 'observation_0'", '<joint name="sholder">', "'shoulder', 'elbow'", "did you mean 'shoulder'?"],
+    ),
+    "body": (
+        OBS | {"reward": [d.velocity("torso")]},
+        ["reward 'forward'", '<body name="torso">', "'world', 'upper', 'lower', 'target'"],
+    ),
+    "site": (
+        OBS | {"reward": [d.distance_cost(d.SitePosition("hand"), TIP)]},
+        ["cost 'distance'", '<site name="hand">', "it has 'tip'"],
+    ),
+    "sensor": (
+        {"observation": {"a": [d.Observe(d.Sensor("gyro"), name="spin")]}},
+        ["observation 'spin'", '<sensor name="gyro">', "it has 'tip_velocity'"],
+    ),
+    "geom": (
+        OBS | {"termination": [d.contact("flor", "lower_link")]},
+        ["termination 'contact'", '<geom name="flor">', "'floor', 'upper_link'", "did you mean 'floor'?"],
+    ),
+    "tendon": ({"observation": [d.TendonLength("cable")]}, ['<tendon name="cable">', "it has none"]),
+    "no tendons": ({"observation": [d.TendonLength()]}, ["observation 'observation_0'", "has nothing of this kind"]),
+    "keyframe": (
+        OBS | {"reset": [d.Keyframe("home")]},
+        ["reset[0] (Keyframe)", '<key name="home">', "'bent', 'straight'"],
+    ),
+    "actuator": (
+        OBS | {"action": d.Actuators("wrist")},
+        ["action", '<actuator name="wrist">', "'shoulder_motor', 'elbow_motor'"],
+    ),
+    "actuator twice": (OBS | {"action": d.Actuators((0, 0))}, ["action", "an actuator may occur only once"]),
+    "range of a control": (
+        OBS | {"action": d.Actuators(normalized=True)},
+        ['<actuator name="elbow_motor"> has no ctrlrange'],
+    ),
+    "joint without a range": (
+        OBS | {"termination": [d.joint_range("elbow")]},
+        ["termination 'joint_range'", '<joint name="elbow"> is not a slide or hinge joint with a range'],
+    ),
+    "body that is not a mocap body": (
+        OBS | {"reset": [d.Assign(d.MocapPosition("upper"), 0.0)]},
+        ["reset[0] (Assign)", '<body name="upper"> has no row in mocap_pos', 'mocap="true"'],
+    ),
+    "column": ({"observation": [d.BodyPosition("upper", "height")]}, ["columns has 'height'", "'x', 'y', 'z' and 0"]),
+    "row": ({"observation": [d.Qpos(2)]}, ["row 2 of qpos is out of range", "has 2"]),
+    "index": ({"observation": [d.Qvel()[5]]}, ["index 5 is out of range: Qvel(of=None) has 2 numbers"]),
+    "empty slice": ({"observation": [d.Qvel()[2:]]}, ["Qvel(of=None)[2:] is empty"]),
+    "sizes": ({"observation": [TIP - d.Qpos()]}, ["'-' has operands of 3 and 2 numbers"]),
+    "vector reward": (
+        OBS | {"reward": [d.Reward(d.Qvel(), name="speed")]},
+        ["reward 'speed'", "Qvel(of=None) has 2 numbers, allowed is one: use Sum"],
+    ),
+    "interval": (OBS | {"termination": [d.Terminate(d.Qpos(), 1, -1)]}, ["'termination_0'", "low is 1 and high is -1"]),
+    "nan": (OBS | {"reward": [d.control_cost(math.nan)]}, ["cost 'control'", "weight is nan"]),
+    "sigmoid": (OBS | {"reward": [d.tolerance(TIP[2], margin=1, sigmoid="cosh")]}, ["'cosh', allowed are 'gaussian'"]),
+    "value at the margin": (
+        OBS | {"reward": [d.tolerance(TIP[2], margin=1, value_at_margin=0)]},
+        ["reward 'tolerance'", "value_at_margin is 0.0"],
+    ),
+    "alive": (OBS | {"termination": [d.Terminate(d.Alive(), 1)]}, ["Alive() cannot be used in a termination"]),
+    "goal without a reset": ({"observation": [d.Goal("place", 3)]}, ["Goal('place') is never set"]),
+    "goal of two sizes": (
+        OBS | {"reset": [d.Assign(d.Goal("a"), 0), d.Assign(d.Goal("a", 2), 0)]},
+        ["reset[1] (Assign)", "goal 'a' has a different size"],
+    ),
+    "target of a reset": (OBS | {"reset": [d.UniformNoise(TIP, 0.1)]}, ["is SitePosition", "allowed are Qpos"]),
+    "numbers of a reset": (
+        OBS | {"reset": [d.Uniform(d.Qpos(), (0, 0, 0), 1)]},
+        ["reset[0] (Uniform)", "low has 3 numbers, but the target has 2"],
+    ),
+    "bounds of a reset": (OBS | {"reset": [d.Uniform(d.Qpos(), 1, 0)]}, ["low is 1.0 and high is 0.0"]),
+    "disc": (OBS | {"reset": [d.Disc(d.Qpos(0), 1)]}, ["the target has 1 numbers, a disc needs 2"]),
+    "negative noise": (OBS | {"reset": [d.NormalNoise(d.Qvel(), -1)]}, ["reset[0] (NormalNoise)", "std is -1.0"]),
+    "steps": (OBS | {"reset": [d.Settle(0)]}, ["reset[0] (Settle)", "steps is 0, allowed are 1 to 100000"]),
+    "randomizer": (OBS | {"reset": [d.RandomJoints()]}, ["reset[0] (RandomJoints)", "use JointRanges"]),
+    "names": (OBS | {"reward": [d.alive(), d.alive()]}, ["two terms have the name 'alive'"]),
+    "name": (OBS | {"reward": [d.alive(name="a b")]}, ["a name of term is 'a b'"]),
+    "no observation": ({"observation": []}, ["observation is empty"]),
+    "conventions": (OBS | {"conventions": "mujoco"}, ["conventions must be one of 'gymnasium', 'dm_control'"]),
+    "model": (OBS | {"xml": "<mujoco><bod/></mujoco>"}, ["MuJoCo cannot load the XML text", "bod"]),
+    "file": (OBS | {"xml": "no/such.xml"}, ["MuJoCo cannot load xml 'no/such.xml'"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed(case):
+    arguments, parts = MALFORMED[case]
+    with pytest.raises(ConfigError) as caught:
+        envpool.make_mujoco(**{"xml": ARM} | arguments)
+    for part in parts:
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"observation": "qpos"}, "observation must be a list of terms, got 'qpos'"),
+        ({"observation": [1.0]}, r"observation\[0\] must be of type Observe or Expression, got 1.0"),
+        (OBS | {"reward": [d.height("upper")]}, r"reward\[0\] must be of type Reward or Cost or Expression"),
+        (OBS | {"termination": [d.Qpos()]}, r"termination\[0\] must be of type Terminate"),
+        (OBS | {"reset": [d.Qpos()]}, r"reset\[0\] must be of type Reset"),
+        (OBS | {"action": "shoulder_motor"}, "action must be Actuators"),
+        (OBS | {"num_env": 3}, "num_envs"),
+        (OBS | {"declaration": 3}, "no option 'declaration'"),
+    ],
+)
+def test_wrong_types(arguments, text):
+    with pytest.raises(TypeError, match=text):
+        envpool.make_mujoco(ARM, **arguments)
+
+
+@pytest.mark.parametrize(
+    "build", [lambda: d.Qpos() + "a", lambda: d.Cos(True), lambda: d.Qpos()["x"], lambda: d.Qpos()[::2]]
+)
+def test_expressions_of_wrong_types(build):
+    with pytest.raises(TypeError):
+        build()
+
+
+def test_an_expression_is_not_iterable():
+    with pytest.raises(TypeError, match="not iterable"):
+        list(d.Qpos())
