@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import ppo
 import torch
+from gymnasium.vector.utils import create_empty_array
 from tqdm import tqdm
 
 import envpool
@@ -38,7 +39,7 @@ class Rollout(ppo.Rollout):
     @torch.no_grad()
     def __init__(self, args, env, agent, returns):
         self.agent, self.returns, self.step = agent, returns, 0
-        example = self.act(agent.prepare(np.zeros((1, *env.observation_space.shape), env.observation_space.dtype)))
+        example = self.act(agent.prepare(create_empty_array(env.observation_space, fn=np.zeros)))
         self.steps = envpool.Rollout(
             env, args.num_steps, {k: (x.numpy().dtype, x.shape[1:]) for k, x in example.items()}
         )

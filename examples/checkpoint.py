@@ -7,7 +7,10 @@ from pathlib import Path
 import torch
 
 #: Options that may differ between the run that wrote a checkpoint and the run that continues it.
-MAY_DIFFER = {"checkpoint", "checkpoint_every", "env_threads", "plot", "target"}
+MAY_DIFFER = {
+    *("checkpoint", "checkpoint_every", "env_threads", "plot", "target"),
+    *("save", "eval", "capture_video", "tensorboard"),
+}
 
 
 def save(args, env, agent, optimizer, objects, **progress):

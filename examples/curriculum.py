@@ -10,6 +10,7 @@ on the unchanged task, next to one that was trained on it without a curriculum.
 
 import argparse
 
+import learned
 import numpy as np
 import ppo
 import torch
@@ -68,7 +69,7 @@ def train(args, has_curriculum):
 
         def after_update(step):
             if step // per_update % args.evaluate_every == 0:
-                returns = varied.evaluate(agent, TASK, args.episodes, args.seed + 1000)
+                returns = learned.evaluate(agent.best, TASK, args.episodes, args.seed + 1000)
                 rows.append((step, curriculum.difficulty.mean() if has_curriculum else 1.0, returns.mean()))
 
         varied.learn(options, pool, choose, agent, after_update)

@@ -9,6 +9,7 @@ anew for each episode (``pool.set_params``). Both are then evaluated on carts th
 
 import argparse
 
+import learned
 import numpy as np
 import ppo
 import torch
@@ -55,11 +56,11 @@ def train(args, is_randomized):
 def evaluate(args, agent):
     """Return the returns on random unseen carts, and the mean return along each axis."""
     unseen = drawn(np.random.default_rng(args.seed + 1000), args.episodes)
-    everywhere = varied.evaluate(agent, TASK, args.episodes, args.seed + 1000, **unseen)
+    everywhere = learned.evaluate(agent.best, TASK, args.episodes, args.seed + 1000, **unseen)
     means = {}
     for name, values in AXES.items():
         own = {name: np.repeat(values, args.episodes)}
-        returns = varied.evaluate(agent, TASK, len(own[name]), args.seed + 2000, **own)
+        returns = learned.evaluate(agent.best, TASK, len(own[name]), args.seed + 2000, **own)
         means[name] = returns.reshape(len(values), -1).mean(axis=1)
     return everywhere, means
 

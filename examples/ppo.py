@@ -1,11 +1,13 @@
-"""PPO in one file on a pool of environments (Schulman et al., 2017; layout after CleanRL).
+"""PPO on a pool of environments (Schulman et al., 2017; layout after CleanRL).
 
     python examples/ppo.py --task CartPole-v1 --target 475 --plot ppo.png
     python examples/ppo.py --task Pendulum-v1 --gamma 0.9 --total-timesteps 400000 --target -200
     python examples/ppo.py --checkpoint run.pt  # again after an interruption: the run continues, with the same results
+    python examples/ppo.py --save policy.pt     # Ctrl-C saves what was learned
+    envpool watch CartPole-v1 --policy examples/policy.py:load --load policy.pt
 
-Actions may be discrete or continuous, and observations may come from any Box. Images, uint8 (channels, height, width),
-pass through convolutions. A pool of environments needs attention in the following points:
+Actions may be discrete or continuous, and observations may come from any Box, or from a Dict of them. Images, uint8
+(channels, height, width), pass through convolutions. A pool of environments needs attention in the following points:
 
 - ``env.step(actions)`` steps all environments at once and returns NumPy arrays with one row per environment.
 - The step after the last one of an episode ignores its action and returns the first observation of the next episode
@@ -15,35 +17,28 @@ pass through convolutions. A pool of environments needs attention in the followi
   value of this observation; a terminated one is not.
 """
 
-import argparse
 import json
+import shlex
+import tempfile
 import time
 from collections import deque
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, replace
 
+import arguments
 import checkpoint
+import learned
 import numpy as np
+import policy
 import torch
+from arguments import option, positive
 from curves import plot, plot_seeds
-from gymnasium.spaces import Box, Discrete
+from policy import Agent, RunningScale
+from scalars import Scalars
 from torch import nn
-from torch.distributions import Categorical, Independent, Normal
 from tqdm import tqdm
 
 import envpool
 from envpool.rollout import gae
-
-
-def option(default, text, parse=None):
-    """Return a field of Args with a default, a help text, and a parser, by default the type of the default."""
-    return field(default=default, metadata={"help": text, "parse": parse or type(default)})
-
-
-def positive(text):
-    """Return a positive integer."""
-    if int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive integer")
-    return int(text)
 
 
 @dataclass(frozen=True)
@@ -81,119 +76,27 @@ class Args(CommonArgs):
 
     checkpoint: str = option(None, "write checkpoints to this file; if it exists, continue the run from it", str)
     checkpoint_every: int = option(10, "number of updates between two checkpoints", positive)
+    device: str = option("cpu", "device of the networks, e.g. cuda")
+    save: str = option(None, "write the policy to this file at the end, or after Ctrl-C", str)
+    eval: str = option(
+        None,
+        "play 100 episodes with the likeliest actions after the training; with a FILE, do only that, with its policy",
+        str,
+        nargs="?",
+        const="",
+        metavar="FILE",
+    )
+    capture_video: str = option(None, "write a video of the policy to this .mp4 or .gif file after the training", str)
+    tensorboard: str = option(None, "write curves for TensorBoard to this folder", str)
+
+
+#: Options that belong to a single run, not to several seeds.
+SINGLE = ("checkpoint", "save", "eval", "capture_video")
 
 
 def parse_args(argv=None, args_class=Args):
     """Return the command line as Args."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for f in fields(args_class):
-        flag, text = f"--{f.name.replace('_', '-')}", f.metadata["help"]
-        if f.default is False:
-            parser.add_argument(flag, action="store_true", help=text)
-        else:
-            text += "" if f.default is None else f" (default: {f.default})"
-            parser.add_argument(flag, type=f.metadata["parse"], default=f.default, help=text)
-    return args_class(**vars(parser.parse_args(argv)))
-
-
-class RunningScale:
-    """Running mean and standard deviation of all rows seen so far."""
-
-    def __init__(self, shape=()):
-        self.count, self.mean, self.m2 = 1e-4, np.zeros(shape), np.zeros(shape)
-
-    def update(self, rows):
-        """Add rows (n, *shape)."""
-        n, total = len(rows), self.count + len(rows)
-        delta = rows.mean(axis=0) - self.mean
-        self.mean = self.mean + delta * n / total
-        self.m2 = self.m2 + rows.var(axis=0) * n + delta**2 * self.count * n / total
-        self.count = total
-
-    @property
-    def std(self):
-        """Standard deviation, never zero."""
-        return np.sqrt(self.m2 / self.count + 1e-8)
-
-
-class Agent(nn.Module):
-    """A policy and a value network, with the scaling of their inputs and outputs."""
-
-    def __init__(self, env, hidden):
-        super().__init__()
-        obs_space, self.action_space = env.single_observation_space, env.single_action_space
-        if not isinstance(obs_space, Box) or not isinstance(self.action_space, (Box, Discrete)):
-            raise SystemExit(
-                f"this example needs Box observations and Box or Discrete actions, got {obs_space}, {self.action_space}"
-            )
-        self.is_discrete = isinstance(self.action_space, Discrete)
-        self.is_image = len(obs_space.shape) == 3 and obs_space.dtype == np.uint8
-        outputs = int(self.action_space.n if self.is_discrete else np.prod(self.action_space.shape))
-        if self.is_image:  # both networks see the same features
-            self.features = convolutions(obs_space.shape, hidden)
-            self.actor, self.critic = head(hidden, outputs, 0.01), head(hidden, 1, 1.0)
-        else:
-            inputs = int(np.prod(obs_space.shape))
-            self.features = nn.Identity()
-            self.actor, self.critic = mlp(inputs, hidden, outputs, 0.01), mlp(inputs, hidden, 1, 1.0)
-        self.scale = RunningScale(() if self.is_image else (inputs,))  # images are divided by 255 instead
-        self.log_std = nn.Parameter(torch.zeros(outputs), requires_grad=not self.is_discrete)
-
-    def prepare(self, obs, learn=False):
-        """Return observations (n, *shape) as inputs of the networks.
-
-        Images stay uint8. Other observations become float32 (n, inputs) with mean 0 and standard deviation 1.
-        """
-        if self.is_image:
-            return torch.from_numpy(obs)
-        rows = obs.reshape(len(obs), -1)
-        if learn:
-            self.scale.update(rows)
-        return torch.from_numpy(np.clip((rows - self.scale.mean) / self.scale.std, -10, 10).astype(np.float32))
-
-    def forward(self, inputs):
-        """Return the distribution over actions and the expected discounted return (n,)."""
-        # bfloat16 makes the convolutions two to four times faster; its precision is sufficient for the features.
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.is_image):
-            features = self.features(inputs / 255 if self.is_image else inputs).float()
-        outputs, value = self.actor(features), self.critic(features).squeeze(-1)
-        if self.is_discrete:
-            return Categorical(logits=outputs), value
-        return Independent(Normal(outputs, self.log_std.exp()), 1), value
-
-    def to_env(self, actions):
-        """Return sampled actions for the pool; continuous actions are scaled from [-1, 1] to the bounds."""
-        actions = actions.numpy()
-        if self.is_discrete:
-            return actions + self.action_space.start
-        low, high = self.action_space.low, self.action_space.high
-        unit = np.clip(actions, -1, 1).reshape(-1, *self.action_space.shape)
-        return np.where(np.isfinite(high - low), low + (unit + 1) / 2 * (high - low), unit)
-
-
-def head(inputs, outputs, gain):
-    """Return a linear layer with orthogonal weights."""
-    return orthogonal(nn.Linear(inputs, outputs), gain)
-
-
-def mlp(inputs, hidden, outputs, gain):
-    """Return a network with two hidden tanh layers."""
-    first, second = (head(n, hidden, 2**0.5) for n in (inputs, hidden))
-    return nn.Sequential(first, nn.Tanh(), second, nn.Tanh(), head(hidden, outputs, gain))
-
-
-def convolutions(shape, hidden):
-    """Return the network of Mnih et al. (2013) for images of this shape: two convolutions, one hidden layer."""
-    layers = [orthogonal(nn.Conv2d(shape[0], 16, 8, 4)), nn.ReLU(), orthogonal(nn.Conv2d(16, 32, 4, 2)), nn.ReLU()]
-    flat = nn.Sequential(*layers, nn.Flatten())
-    return nn.Sequential(flat, head(flat(torch.zeros(1, *shape)).shape[1], hidden, 2**0.5), nn.ReLU())
-
-
-def orthogonal(layer, gain=2**0.5):
-    """Initialise a layer with orthogonal weights and zero biases."""
-    nn.init.orthogonal_(layer.weight, gain)
-    nn.init.zeros_(layer.bias)
-    return layer
+    return arguments.parse_args(argv, args_class)
 
 
 class Returns:
@@ -203,6 +106,7 @@ class Returns:
         self.gamma, self.scale = gamma, RunningScale()
         self.episode, self.discounted = np.zeros(num_envs), np.zeros(num_envs)
         self.last, self.steps, self.values = deque(maxlen=100), [], []
+        self.is_interrupted = False
 
     def add(self, reward, done, step, ids=slice(None)):
         """Add one step of the environments `ids`, by default all; `step` is the number of environment steps so far."""
@@ -239,7 +143,8 @@ class Rollout:
         policy, value = self.agent(inputs)
         sample = policy.sample()
         found = {"sample": sample, "log_prob": policy.log_prob(sample), "value": value}
-        return found if self.agent.is_image else found | {"inputs": inputs}  # images are recorded as observations
+        found |= {} if self.agent.is_image else {"inputs": inputs}  # images are recorded as observations
+        return {name: x.cpu() for name, x in found.items()}
 
     @torch.no_grad()
     def collect(self, args, returns, obs, step):
@@ -250,7 +155,7 @@ class Rollout:
             obs, reward, terminated, truncated, _ = self.steps.step(self.agent.to_env(extras["sample"]), **extras)
             returns.add(reward, terminated | truncated, step + (t + 1) * args.num_envs)
             scales[t] = returns.scale.std
-        self.take(self.steps.finish(value=self.agent(self.agent.prepare(obs))[1]), scales)
+        self.take(self.steps.finish(value=self.agent(self.agent.prepare(obs))[1].cpu()), scales)
         return obs
 
     def take(self, data, scales):
@@ -271,11 +176,11 @@ class Rollout:
     def transitions(self):
         """Return what `update` learns from: inputs, actions, log_probs, advantages and values, one row a transition."""
         rows = self.inputs, self.actions, self.log_probs, self.advantages, self.values
-        return [x[self.is_transition] for x in rows]
+        return [x[self.is_transition].to(self.agent.device) for x in rows]
 
 
 def update(args, agent, optimizer, transitions):
-    """Improve the networks on the transitions of one rollout."""
+    """Improve the networks on the transitions of one rollout; return the losses of the last minibatch by name."""
     inputs, actions, log_probs, advantages, values = transitions
     targets = advantages + values
     for _ in range(args.epochs):
@@ -286,51 +191,105 @@ def update(args, agent, optimizer, transitions):
             policy_loss = torch.max(-gain * ratio, -gain * ratio.clamp(1 - args.clip, 1 + args.clip)).mean()
             clipped = values[rows] + (value - values[rows]).clamp(-args.clip, args.clip)
             value_loss = torch.max((value - targets[rows]) ** 2, (clipped - targets[rows]) ** 2).mean() / 2
-            loss = policy_loss + args.value_coef * value_loss - args.entropy_coef * policy.entropy().mean()
+            entropy = policy.entropy().mean()
+            loss = policy_loss + args.value_coef * value_loss - args.entropy_coef * entropy
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)
             optimizer.step()
+    return {"policy loss": policy_loss.item(), "value loss": value_loss.item(), "entropy": entropy.item()}
+
+
+def check_device(name):
+    """Exit with a message unless the device can be used."""
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as error:  # AssertionError: torch was built without CUDA
+        raise SystemExit(f"--device {name} cannot be used here: {str(error).splitlines()[0]}") from error
 
 
 def train(args):
-    """Train until the target or the last step is reached, and return the Returns."""
+    """Train until the target or the last step is reached, or until Ctrl-C, and return the Returns."""
+    check_device(args.device)
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.torch_threads)
     returns = Returns(args.num_envs, args.gamma)
     pool_options = {"num_envs": args.num_envs, "seed": args.seed, "num_threads": args.env_threads}
     env = envpool.make_gymnasium(args.task, **pool_options, **json.loads(args.options))
-    with env, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None) as progress:
-        agent = Agent(env, args.hidden)
-        optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
-        obs, _ = env.reset()
-        data = Rollout(args, env, agent, obs)
-        per_update, first = args.num_envs * args.num_steps, 0
-        changing = {"returns": returns, "reward scale": returns.scale, "observation scale": agent.scale}
-        if saved := checkpoint.load(args, env, agent, optimizer, changing):
-            first, obs = saved["step"], saved["obs"]
-            data.steps.begin(obs)
-            progress.update(first)
-        for step in range(first, args.total_timesteps, per_update):
-            optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - step / args.total_timesteps)
-            obs = data.collect(args, returns, obs, step)
-            data.estimate_advantages(args.gamma, args.gae_lambda)
-            update(args, agent, optimizer, data.transitions())
-            progress.set_postfix_str(f"mean return {returns.mean:.1f}", refresh=False)
-            progress.update(per_update)
-            following = step + per_update
-            if args.checkpoint and following // per_update % args.checkpoint_every == 0:
-                checkpoint.save(args, env, agent, optimizer, changing, step=following, obs=obs)
-            if args.target is not None and returns.mean >= args.target:
-                break
+    progress = tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None)
+    with env, progress, Scalars(args.tensorboard, f"{args.task}-seed{args.seed}", asdict(args)) as scalars:
+        agent = Agent(env, args.hidden).to(args.device)
+        try:
+            learn(args, env, agent, returns, progress, scalars)
+        except KeyboardInterrupt:
+            returns.is_interrupted = True
+    use(args, agent, returns.is_interrupted)
     return returns
+
+
+def use(args, agent, is_interrupted):
+    """Do with a policy what the options ask for; after Ctrl-C only save it."""
+    options = json.loads(args.options)
+    if args.save:
+        save(args, agent, args.save)
+        print(
+            "to watch it: envpool "
+            + shlex.join(learned.watch_arguments(args.task, options, policy.__file__, args.save))
+        )
+    if args.eval is not None and not is_interrupted:
+        evaluate(agent, args.task, options)
+    if args.capture_video and not is_interrupted:
+        with tempfile.TemporaryDirectory() as folder:
+            saved = f"{folder}/policy.pt"
+            save(args, agent, saved)
+            learned.record(args.capture_video, args.task, options, policy.__file__, saved)
+
+
+def save(args, agent, path):
+    """Write a policy to a file."""
+    policy.save(path, agent, args.task, args.options, args.hidden)
+
+
+def evaluate(agent, task, options):
+    """Print the mean return of the likeliest actions."""
+    returns = learned.evaluate(agent.best, task, **options)
+    print(f"{task}: mean return {returns.mean():.1f} of the likeliest actions over {len(returns)} episodes")
+
+
+def learn(args, env, agent, returns, progress, scalars):
+    """Train an agent."""
+    optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
+    obs, _ = env.reset()
+    data = Rollout(args, env, agent, obs)
+    per_update, first = args.num_envs * args.num_steps, 0
+    changing = {"returns": returns, "reward scale": returns.scale, "observation scale": agent.scale}
+    if saved := checkpoint.load(args, env, agent, optimizer, changing):
+        first, obs = saved["step"], saved["obs"]
+        data.steps.begin(obs)
+        progress.update(first)
+    for step in range(first, args.total_timesteps, per_update):
+        optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - step / args.total_timesteps)
+        obs = data.collect(args, returns, obs, step)
+        data.estimate_advantages(args.gamma, args.gae_lambda)
+        losses = update(args, agent, optimizer, data.transitions())
+        progress.set_postfix_str(f"mean return {returns.mean:.1f}", refresh=False)
+        progress.update(per_update)
+        following = step + per_update
+        scalars.add(following, {"return of 100 episodes": returns.mean, **losses})
+        if args.checkpoint and following // per_update % args.checkpoint_every == 0:
+            checkpoint.save(args, env, agent, optimizer, changing, step=following, obs=obs)
+        if args.target is not None and returns.mean >= args.target:
+            break
 
 
 def main(argv=None, args_class=Args, train=train, algorithm="PPO"):
     """Train with each seed and report; exit with an error if a target was set and not reached."""
     args = parse_args(argv, args_class)
-    if args.seeds > 1 and getattr(args, "checkpoint", None):
-        raise SystemExit("--checkpoint belongs to a single run: leave out --seeds")
+    if getattr(args, "eval", None):
+        return evaluate(*policy.restore(args.eval))
+    single = [name for name in SINGLE if getattr(args, name, None) is not None]
+    if args.seeds > 1 and single:
+        raise SystemExit(f"--{single[0].replace('_', '-')} belongs to a single run: leave out --seeds")
     runs, missed = [], []
     for seed in range(args.seed, args.seed + args.seeds):
         start = time.perf_counter()
@@ -340,6 +299,8 @@ def main(argv=None, args_class=Args, train=train, algorithm="PPO"):
             f"{args.task}: mean return {returns.mean:.1f} over the last 100 of {len(returns.values)} episodes, "
             f"seed {seed}, {time.perf_counter() - start:.1f} s"
         )
+        if getattr(returns, "is_interrupted", False):  # only this example stops so
+            raise SystemExit("stopped by Ctrl-C")
         if args.target is not None and not returns.mean >= args.target:
             missed.append(seed)
     if args.plot and args.seeds == 1:

@@ -20,6 +20,7 @@ import json
 from dataclasses import dataclass
 
 import numpy as np
+import policy
 import ppo
 import torch
 from torch import nn
@@ -51,8 +52,8 @@ class Agent(nn.Module):
 
     def __init__(self, hidden, num_actions):
         super().__init__()
-        self.encoder, self.cell = ppo.head(len(VISIBLE), hidden, 2**0.5), nn.GRUCell(hidden, hidden)
-        self.actor, self.critic = ppo.head(hidden, num_actions, 0.01), ppo.head(hidden, 1, 1.0)
+        self.encoder, self.cell = policy.head(len(VISIBLE), hidden, 2**0.5), nn.GRUCell(hidden, hidden)
+        self.actor, self.critic = policy.head(hidden, num_actions, 0.01), policy.head(hidden, 1, 1.0)
 
     def forward(self, inputs, state, keep):
         """Run through sequences.

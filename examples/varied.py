@@ -1,10 +1,8 @@
-"""Shared by the examples that vary parameters of the environments: PPO's loop on such a pool, and the evaluation."""
+"""Shared by the examples that vary parameters of the environments: PPO's loop on such a pool."""
 
 import numpy as np
 import ppo
 import torch
-
-import envpool
 
 
 class Varied:
@@ -61,18 +59,3 @@ def learn(args, pool, choose, agent, after_update=lambda step: None):
         ppo.update(args, agent, optimizer, data.transitions())
         after_update(step + per_update)
     return returns
-
-
-@torch.no_grad()
-def evaluate(agent, task, num_envs, seed, **params):
-    """Return the returns (num_envs,) of the most likely actions in one episode of each environment of a new pool."""
-    with envpool.make_gymnasium(task, num_envs=num_envs, seed=seed, autoreset_mode="disabled", **params) as pool:
-        obs, _ = pool.reset()
-        playing, total = np.arange(num_envs), np.zeros(num_envs)
-        while len(playing):
-            logits = agent(agent.prepare(obs))[0].logits
-            obs, reward, terminated, truncated, _ = pool.step(logits.argmax(-1).numpy(), playing)
-            total[playing] += reward
-            going = ~(terminated | truncated)
-            obs, playing = obs[going], playing[going]
-    return total

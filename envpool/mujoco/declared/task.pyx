@@ -13,10 +13,10 @@ from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.model_params cimport resolved_model
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.simulation cimport Outcome, Sim
+from envpool.mujoco.base.views cimport gymnasium_view
 from envpool.mujoco.declared.program cimport Program, Tables, conclude, evaluate, registers_of
 from envpool.mujoco.declared.resets cimport run_resets
 from envpool.mujoco.dmc.control cimport Episode, SuiteTask, physics_step, set_variants, suite_task, suite_view
-from envpool.mujoco.base.views cimport gymnasium_view
 from envpool.mujoco.gym.common cimport gym_task, simulate
 
 from envpool.errors import ConfigError

@@ -1,0 +1,53 @@
+"""What to do with a learned policy: evaluate it, and record a video of it."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+import envpool
+from envpool.cli.main import main as envpool_command
+
+#: Seed of evaluations, far from the seeds of training.
+SEED = 1_000_000
+
+
+def evaluate(act, task, num_envs=100, seed=SEED, **options):
+    """Return the returns (num_envs,) of one episode in each environment of a new pool.
+
+    Parameters
+    ----------
+    act : callable
+        Takes observations and returns actions.
+    task : str
+        Id of the task.
+    num_envs : int
+        Number of environments.
+    seed : int
+        Environment i gets the seed ``seed + i``.
+    **options
+        Options of the task, and values of its parameters.
+    """
+    with envpool.make_gymnasium(task, num_envs=num_envs, seed=seed, autoreset_mode="disabled", **options) as pool:
+        obs, _ = pool.reset()
+        playing, total = np.arange(num_envs), np.zeros(num_envs)
+        while len(playing):
+            obs, reward, terminated, truncated, _ = pool.step(act(obs), playing)
+            total[playing] += reward
+            going = ~(terminated | truncated)
+            obs = {name: x[going] for name, x in obs.items()} if isinstance(obs, dict) else obs[going]
+            playing = playing[going]
+    return total
+
+
+def watch_arguments(task, options, script, saved):
+    """Return the arguments of the command ``envpool`` that shows a saved policy; the script has a function `load`."""
+    given = [word for name, value in options.items() for word in ("--option", f"{name}={value}")]
+    return ["watch", task, *given, "--policy", f"{os.path.relpath(script)}:load", "--load", str(saved)]
+
+
+def record(video, *arguments):
+    """Write a video of a saved policy; see `watch_arguments` for the other parameters."""
+    Path(video).parent.mkdir(parents=True, exist_ok=True)
+    if envpool_command([*watch_arguments(*arguments), "--out", str(video)]):
+        raise SystemExit(f"the video {video} could not be written")

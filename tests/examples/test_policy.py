@@ -1,0 +1,124 @@
+"""A policy that the PPO example has learned is saved, evaluated and watched, also after Ctrl-C."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import imageio.v3
+import numpy as np
+import pytest
+import torch
+
+import envpool
+from tests.cli.command import COMMAND
+from tests.examples.load import FOLDER, load
+from tests.support.process import wait_until
+from tests.support.python import environment
+
+SHORT = ["--num-envs", "4", "--num-steps", "16", "--total-timesteps", "128"]
+
+
+@pytest.fixture(scope="module")
+def ppo():
+    return load("ppo")
+
+
+@pytest.fixture(scope="module")
+def policy():
+    return load("policy")
+
+
+@pytest.mark.slow
+def test_a_run_of_a_newcomer(ppo, tmp_path, capsys, monkeypatch):
+    """Train, save, evaluate, record; then evaluate the file, and watch it with the command that was printed."""
+    monkeypatch.chdir(tmp_path)
+    small = json.dumps({"render_width": 60, "render_height": 40})
+    ppo.main([*SHORT, "--options", small, "--save", "new/policy.pt", "--eval", "--capture-video", "new/a.mp4"])
+    shown = capsys.readouterr().out
+    assert len(imageio.v3.imread("new/a.mp4")) == 301
+    evaluated = next(line for line in shown.splitlines() if "of the likeliest actions over 100 episodes" in line)
+    ppo.main(["--eval", "new/policy.pt"])
+    assert capsys.readouterr().out.splitlines() == [evaluated]
+    command = shlex.split(shown.splitlines()[0].removeprefix("to watch it: envpool "))
+    done = subprocess.run(
+        [*COMMAND, *command, "--steps", "2", "--out", "a.png"], env=environment(), capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert imageio.v3.imread("a.png").shape == (2 * (20 + 200) + 2, 2 * 300 + 2, 3)
+
+
+def test_ctrl_c_saves_what_was_learned(ppo, policy, tmp_path):
+    """The signal comes after the first update; the file then differs from the policy of the beginning."""
+    first, saved, begun = (tmp_path / name for name in ("first.pt", "policy.pt", "run.pt"))
+    command = [sys.executable, Path(FOLDER) / "ppo.py", *SHORT, "--num-envs", "8", "--save"]
+    long = [saved, "--total-timesteps", "100000000", "--checkpoint", begun, "--checkpoint-every", "1", "--eval"]
+    options = {"env": environment(), "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([*command, *long], **options, start_new_session=True)
+    wait_until(lambda: begun.exists() or process.poll() is not None)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, err.splitlines()[-1]) == (1, "stopped by Ctrl-C")
+    assert "mean return" in out and "likeliest" not in out and "Traceback" not in err
+    load("ppo").train(
+        load("ppo").parse_args([*SHORT, "--num-envs", "8", "--total-timesteps", "0", "--save", str(first)])
+    )
+    networks = [torch.load(path, weights_only=True)["networks"] for path in (first, saved)]
+    assert any(not torch.equal(networks[0][name], networks[1][name]) for name in networks[0])
+    assert policy.load(str(saved))(np.zeros((3, 4), np.float32)).shape == (3,)
+
+
+TASKS = {
+    "CartPole-v1": {},
+    "Pendulum-v1": {},
+    "CheetahRun-v1": {},  # a Dict of arrays, as in all tasks of dm_control
+    "Pong-v5": {"img_height": 36, "img_width": 36, "noop_max": 1, "use_fire_reset": False},
+}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_loaded_policy_acts_like_the_one_that_was_saved(ppo, policy, task, tmp_path, monkeypatch):
+    agents, path = [], str(tmp_path / "policy.pt")
+    use = ppo.use
+    monkeypatch.setattr(ppo, "use", lambda args, agent, stopped: (agents.append(agent), use(args, agent, stopped)))
+    ppo.train(ppo.parse_args(["--task", task, "--options", json.dumps(TASKS[task]), *SHORT, "--save", path]))
+    act = policy.load(path)
+    with envpool.make_gymnasium(task, num_envs=5, **TASKS[task]) as pool:
+        obs, _ = pool.reset()
+        for _ in range(3):
+            actions = act(obs)
+            np.testing.assert_array_equal(actions, agents[0].best(obs))
+            obs = pool.step(actions)[0]
+
+
+def test_curves_for_tensorboard(ppo, tmp_path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    ppo.train(ppo.parse_args([*SHORT, "--task", "MinAtar/Breakout-v1", "--tensorboard", str(tmp_path)]))
+    events = EventAccumulator(str(tmp_path / "MinAtar-Breakout-v1-seed1"))
+    events.Reload()
+    assert set(events.Tags()["scalars"]) == {"return of 100 episodes", "policy loss", "value loss", "entropy"}
+    assert [event.step for event in events.Scalars("entropy")] == [64, 128]
+    assert events.Scalars("entropy")[0].value == pytest.approx(np.log(3), abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--device", "nowhere"], "--device nowhere cannot be used here: "),
+        (["--save", "a.pt", "--seeds", "2"], "--save belongs to a single run: leave out --seeds"),
+        (["--eval", "--seeds", "2"], "--eval belongs to a single run: leave out --seeds"),
+    ],
+)
+def test_mistakes(ppo, arguments, text):
+    with pytest.raises(SystemExit, match=text):
+        ppo.main(arguments)
+
+
+def test_a_missing_tensorboard(ppo, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with pytest.raises(SystemExit, match="pip install tensorboard"):
+        ppo.main([*SHORT, "--tensorboard", str(tmp_path)])
