@@ -33,7 +33,7 @@ def options(name: str) -> str:
     }
     rows = option_rows(*kinds[name])
     cells = ([f"`{row.name}`", code(row.default), row.allowed or row.type, row.text] for row in rows)
-    return table(("option", "default", "allowed", "meaning"), cells).replace("](docs/", "](")
+    return table(("option", "default", "allowed", "meaning"), cells).replace("[docs/", "[").replace("](docs/", "](")
 
 
 def code(default: str) -> str:

@@ -88,7 +88,7 @@ def add(path: str, files: Files, config: MkDocsConfig) -> None:
     text = (ROOT / path).read_text()
     is_source = name.startswith("source/")
     content = f"# {path}\n\n````{LANGUAGES.get(Path(path).suffix, '')}\n{text}\n````\n" if is_source else text
-    inclusion = InclusionLevel.NOT_IN_NAV if is_source else InclusionLevel.INCLUDED
+    inclusion = InclusionLevel.INCLUDED if name in titles() else InclusionLevel.NOT_IN_NAV
     file = File.generated(config, name, content=content, inclusion=inclusion)
     file.repository_path = path
     files.append(file)
