@@ -8,6 +8,14 @@ from envpool.cli.bench.loops import SyncLoop
 from envpool.cli.bench.measure import cpu_ratio, interleave, pool_loop, rate, speed_ratio
 
 
+def random_actions(space):
+    """Return actions of one environment."""
+    rng = np.random.default_rng(0)
+    if hasattr(space, "n"):
+        return rng.integers(0, space.n, 4096).tolist()
+    return list(rng.uniform(space.low, space.high, (4096, *space.shape)).astype(space.dtype))
+
+
 def compare(task, env, seconds, **options):
     """Return the row of a task: steps per second, their ratio, and the ratio of the CPU time per step.
 
@@ -29,7 +37,7 @@ def compare(task, env, seconds, **options):
 
     env.reset(seed=0)
     spec = envpool.make_spec(task, **options)
-    actions = np.random.default_rng(0).integers(0, spec.action_space.n, 4096).tolist()
+    actions = random_actions(spec.action_space)
     with envpool.make_gymnasium(task, **options) as pool:
         loops = {"envpool": pool_loop(pool, "gymnasium", draw_actions(spec)), "upstream": SyncLoop(step, actions, 1)}
         slices = interleave(loops, seconds, lambda text: None)

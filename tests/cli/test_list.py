@@ -44,7 +44,8 @@ def test_glob_means_the_whole_id_and_substring_a_part():
 
 
 @pytest.mark.parametrize(
-    ("pattern", "families"), [("mujoco", {"mujoco.gym", "mujoco.dmc"}), ("Classic_C*", {"classic_control"})]
+    ("pattern", "families"),
+    [("mujoco", {"mujoco.gym", "mujoco.dmc", "mujoco.robotics"}), ("Classic_C*", {"classic_control"})],
 )
 def test_a_family(pattern, families, capsys):
     assert main(["list", pattern]) == 0

@@ -63,18 +63,18 @@ EXACTNESS = list(exactness())
 SMALL: Size = (48, 64)
 
 
-def frame_case(task_id: str, size: Size | None = SMALL, is_slow: bool = True, **options: Any) -> FrameCase:
+def frame_case(task_id: str, size: Size | None = SMALL, **options: Any) -> FrameCase:
     """Return a comparison with upstream's frames."""
 
     def make(size: Size | None) -> Any:
         kwargs = {"height": size[0], "width": size[1]} if size else {}
         return Rendered(rendered(upstream_of(task_id), **kwargs)(None))
 
-    return FrameCase(task_id, make, "", size, {"seeds": [5], **options}, is_slow)
+    return FrameCase(task_id, make, "", size, {"seeds": [5], **options}, is_slow=True)
 
 
 FRAMES = [
-    frame_case("FetchPush-v4", is_slow=False, steps=(0, 7)),
+    frame_case("FetchPush-v4", steps=(0, 7)),
     frame_case("FetchReach-v4", steps=(0, 20)),
     frame_case("FetchSlide-v4", None, steps=(0, 20)),
     frame_case("HandReach-v3", steps=(0, 7)),
@@ -85,7 +85,7 @@ FRAMES = [
 ]
 TINY = {"render_height": 16, "render_width": 16}
 UNDISTURBED = [
-    UndisturbedCase("FetchPickAndPlace-v4", TINY, steps=12),
+    UndisturbedCase("FetchPickAndPlace-v4", TINY, steps=12, is_slow=True),
     UndisturbedCase("HandManipulateEgg_BooleanTouchSensors-v1", TINY, steps=8, is_slow=True),
 ]
 
