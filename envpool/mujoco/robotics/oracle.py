@@ -14,6 +14,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from envpool.mujoco.base.model import import_with_bindings
+from envpool.mujoco.robotics.kitchen_config import TASKS as KITCHEN
 from envpool.mujoco.robotics.registration import TASKS
 from envpool.mujoco.robotics.task import Task
 from envpool.verify.gymnasium_oracle import GymnasiumOracle
@@ -63,6 +64,11 @@ def pose_distance(index: int) -> Callable[[Any, Mapping[str, Any]], Any]:
     return get
 
 
+def tasks(key: str) -> Callable[[Any, Mapping[str, Any]], Any]:
+    """Return a function that turns an entry of info with names of tasks into zeros and ones."""
+    return lambda env, info: np.array([float(name in info[key]) for name in KITCHEN])
+
+
 #: Gymnasium's info of the ant.
 ANT = ["reward_forward", "reward_ctrl", "reward_contact", "reward_survive"]
 ANT += ["x_position", "y_position", "distance_from_origin", "x_velocity", "y_velocity"]
@@ -75,6 +81,7 @@ INFO: dict[str, Mapping[str, Any]] = {
     "hand_manipulate": MANIPULATE_INFO,
     "point_maze": {"success": success},
     "ant_maze": {"success": success, **{key: key for key in ANT}},
+    "kitchen": {key: tasks(key) for key in ("tasks_to_complete", "step_task_completions", "episode_task_completions")},
     **{f"adroit_{name}": {"success": success} for name in ("door", "hammer", "pen", "relocate")},
 }
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from envpool.mujoco.robotics import ids_adroit, ids_fetch, ids_hand, ids_maze
+from envpool.mujoco.robotics import ids_adroit, ids_fetch, ids_hand, ids_kitchen, ids_maze
 from envpool.mujoco.robotics.task import Task
 from envpool.registration import register
 
 #: All tasks.
-TASKS: list[Task] = [*ids_fetch.TASKS, *ids_hand.TASKS, *ids_maze.TASKS, *ids_adroit.TASKS]
+TASKS: list[Task] = [*ids_fetch.TASKS, *ids_hand.TASKS, *ids_maze.TASKS, *ids_adroit.TASKS, *ids_kitchen.TASKS]
 
 for row in TASKS:
     module = f"envpool.mujoco.robotics.{row.module}"
