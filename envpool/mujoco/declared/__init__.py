@@ -15,7 +15,7 @@ from envpool.mujoco.declared.catalogue import (
     tolerance,
     velocity,
 )
-from envpool.mujoco.declared.declaration import Actuators, Declaration, declare
+from envpool.mujoco.declared.declaration import Actuators, BatchFunction, Declaration, declare
 from envpool.mujoco.declared.expressions import (
     Abs,
     Clip,
@@ -49,6 +49,7 @@ from envpool.mujoco.declared.quantities import (
     BodyVelocity,
     CenterOfMass,
     Cinert,
+    Computed,
     ContactForce,
     Contacts,
     Ctrl,
@@ -102,6 +103,7 @@ __all__ = [
     "Actuators",
     "Alive",
     "Assign",
+    "BatchFunction",
     "BodyCom",
     "BodyPosition",
     "BodyQuaternion",
@@ -110,6 +112,7 @@ __all__ = [
     "CenterOfMass",
     "Cinert",
     "Clip",
+    "Computed",
     "Constant",
     "ContactForce",
     "Contacts",

@@ -62,6 +62,9 @@ class Code:
     halves: list[float] | None = None
     reads_contact_forces: bool = False
     is_suite: bool = False
+    total: int = 0
+    inputs: list[tuple[str, int, int, bool]] = field(default_factory=list)  # name, register, numbers, is a scalar
+    outputs: list[tuple[str, int, int, bool]] = field(default_factory=list)
     observations: dict[str, tuple[int, ...]] = field(default_factory=dict)  # field name -> shape
     info: dict[str, Any] = field(default_factory=dict)  # name -> index, or (index, size)
     action_range: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((2, 0)))

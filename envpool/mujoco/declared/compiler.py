@@ -18,7 +18,7 @@ from envpool.mujoco.declared.declaration import Declaration
 from envpool.mujoco.declared.expressions import SIGMOIDS, Constant, Expression, Item, Tolerance
 from envpool.mujoco.declared.lookup import find_object, many, places_of, sides_of
 from envpool.mujoco.declared.model_index import ModelIndex
-from envpool.mujoco.declared.quantities import Goal, JointMargin, Object, Objects, Qpos, Quantity
+from envpool.mujoco.declared.quantities import Computed, Goal, JointMargin, Object, Objects, Qpos, Quantity
 from envpool.mujoco.declared.reset_compiler import ResetCompiler
 from envpool.mujoco.declared.terms import Cost, Reward, Term
 
@@ -62,6 +62,7 @@ class Compiler(ResetCompiler):
         self.values: dict[Expression, Value] = {}
         self.goals: dict[str, tuple[Value, bool]] = {}
         self.flags_are_known = False
+        self.is_trial = False
 
     def error(self, text: str) -> ConfigError:
         """Return the error of the term that is being compiled."""
@@ -207,15 +208,28 @@ class Compiler(ResetCompiler):
         """Return the registers of a goal."""
         if not isinstance(goal.name, str) or not goal.name:
             raise self.error(f"the name of a goal is {goal.name!r}, allowed are texts that are not empty")
-        if goal.size is not None and (isinstance(goal.size, bool) or not isinstance(goal.size, int) or goal.size < 1):
-            raise self.error(f"the size of goal {goal.name!r} is {goal.size!r}, allowed are None and 1 or more")
-        n = goal.size or 1
+        n = self.checked_size(f"goal {goal.name!r}", goal.size)
         if goal.name not in self.goals:
             self.goals[goal.name] = Value(self.registers(n), n, goal.size is None), False
         value, _ = self.goals[goal.name]
         if (value.n, value.is_scalar) != (n, goal.size is None):
             raise self.error(f"goal {goal.name!r} has a different size in another term")
         return value
+
+    def computed(self, computed: Computed) -> Value:
+        """Return the size of a result of the function, in the trial that finds the sizes of the observation."""
+        if self.declaration.function is None:
+            raise self.error(f"{computed!r} needs function=BatchFunction(...), which returns it")
+        if not self.is_trial:
+            raise self.error(f"{computed!r} can only be a whole term of the observation, with the weight 1")
+        size = self.checked_size(f"{computed!r}", computed.size)
+        return Value(self.registers(size), size, computed.size is None)
+
+    def checked_size(self, what: str, size: Any) -> int:
+        """Return the number of numbers of something whose size is declared; a size of None is that of a scalar."""
+        if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
+            raise self.error(f"the size of {what} is {size!r}, allowed are None and 1 or more")
+        return size or 1
 
     # ---- the declaration ---------------------------------------------------------------------------------------------
 
@@ -227,6 +241,7 @@ class Compiler(ResetCompiler):
         self.compile_rewards()
         self.compile_observations()
         self.compile_info()
+        self.compile_function()
         self.compile_resets()
         for name, (_, is_set) in self.goals.items():
             if not is_set:
@@ -261,7 +276,9 @@ class Compiler(ResetCompiler):
     def compile_layout(self) -> None:
         """Reserve the registers of the observation, whose sizes a trial finds."""
         trial = Compiler.__new__(Compiler)
-        trial.__dict__.update(self.__dict__, code=Code(), constants=[], values={}, goals={}, flags_are_known=True)
+        trial.__dict__.update(
+            self.__dict__, code=Code(), constants=[], values={}, goals={}, flags_are_known=True, is_trial=True
+        )
         for key, terms in self.declaration.observation:
             values = []
             for term in terms:
@@ -313,6 +330,11 @@ class Compiler(ResetCompiler):
             for term in terms:
                 self.where = f"observation {term.name!r}"
                 weight = self.number("weight", term.weight)
+                if isinstance(term.value, Computed) and weight == 1:
+                    n = term.value.size or 1
+                    self.code.outputs.append((term.value.name, first, n, term.value.size is None))
+                    first += n
+                    continue
                 value = term.value if weight == 1 else term.value * weight
                 self.place(value, first)
                 first += self.value(value).n
@@ -332,6 +354,16 @@ class Compiler(ResetCompiler):
                 self.code.info[f"terms.{term.name}"] = place + k
             self.code.rewards = [(first, w, place + k) for k, (first, w, _) in enumerate(self.code.rewards)]
             self.code.flags_info = place + len(ordered) if self.code.num_flags else -1
+
+    def compile_function(self) -> None:
+        """Compile the arguments of the function."""
+        if self.declaration.function is None:
+            return
+        self.code.total = self.registers(1)
+        for name, expression in self.declaration.function.inputs:
+            self.where = f"input {name!r} of the function"
+            value = self.value(expression)
+            self.code.inputs.append((name, value.first, value.n, value.is_scalar))
 
     def compile_resets(self) -> None:
         """Compile the resets."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -44,6 +44,35 @@ class Actuators:
 
 
 @dataclass(frozen=True)
+class BatchFunction:
+    """A Python function that completes each step, for all environments that a thread steps together.
+
+    Attributes
+    ----------
+    function : callable
+        It is called with the values of `inputs` as keyword arguments, arrays (n,) of scalars and (n, size) of vectors,
+        and returns a dict of arrays. ``"reward"`` (n,) is added to the reward, ``"terminated"`` (n,) terminates
+        episodes in addition to the terminations, and other entries are the parts `Computed` of the observation.
+    inputs : tuple of (str, Expression)
+        The arguments; a dict is accepted, too.
+    """
+
+    function: Callable[..., Mapping[str, Any]]
+    inputs: tuple[tuple[str, Expression], ...]
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise TypeError(f"function must be callable, got {self.function!r}")
+        given = self.inputs.items() if isinstance(self.inputs, Mapping) else self.inputs
+        object.__setattr__(self, "inputs", tuple((checked("input", k), wrap(value)) for k, value in given))
+
+    def __repr__(self) -> str:
+        function = self.function
+        name = f"{function.__module__}.{getattr(function, '__qualname__', type(function).__qualname__)}"
+        return f"BatchFunction(function={name}, inputs={self.inputs!r})"
+
+
+@dataclass(frozen=True)
 class Declaration:
     """A task: a model, and the terms that describe what is computed. `declare` makes it of what users write.
 
@@ -69,6 +98,8 @@ class Declaration:
         Whose loop of a step, random numbers and default camera are used.
     assets : tuple of Asset
         Files that the XML text names.
+    function : BatchFunction or None
+        The Python function that completes each step.
     """
 
     xml: str
@@ -81,6 +112,7 @@ class Declaration:
     terms: bool = False
     conventions: str = "gymnasium"
     assets: tuple[Asset, ...] = ()
+    function: BatchFunction | None = None
 
 
 def declare(
@@ -94,6 +126,7 @@ def declare(
     terms: bool = False,
     conventions: str = "gymnasium",
     assets: Mapping[str, bytes] | None = None,
+    function: BatchFunction | None = None,
 ) -> Declaration:
     """Return the declaration of a task; `envpool.make_mujoco` describes the arguments.
 
@@ -108,6 +141,8 @@ def declare(
         raise ConfigError(f"conventions must be one of {', '.join(map(repr, CONVENTIONS))}, got {conventions!r}")
     if action is not None and not isinstance(action, Actuators):
         raise TypeError(f"action must be Actuators(...) or None, got {action!r}")
+    if function is not None and not isinstance(function, BatchFunction):
+        raise TypeError(f"function must be BatchFunction(...) or None, got {function!r}")
     arrays = observation if isinstance(observation, Mapping) else {"": observation}
     observed = tuple((checked("observation", k), observations(v, k)) for k, v in arrays.items())
     rewards = tuple(
@@ -136,6 +171,7 @@ def declare(
         bool(terms),
         conventions,
         tuple(Asset(name, bytes(data), digest(data)) for name, data in sorted((assets or {}).items())),
+        function,
     )
 
 

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from envpool.mujoco.declared.declaration import Actuators, declare
+from envpool.mujoco.declared.declaration import Actuators, BatchFunction, declare
 from envpool.mujoco.declared.expressions import Expression
 from envpool.mujoco.declared.terms import Cost, Observe, Reset, Reward, Terminate
 from envpool.pool import EnvPool
@@ -30,6 +30,7 @@ def make_mujoco(
     terms: bool = False,
     conventions: str = "gymnasium",
     assets: Mapping[str, bytes] | None = None,
+    function: BatchFunction | None = None,
     env_type: str = "gymnasium",
     **options: Any,
 ) -> EnvPool:
@@ -62,6 +63,8 @@ def make_mujoco(
         are up to date, draws are those of ``np.random.RandomState(seed)``, and a warning of MuJoCo is an EnvStepError.
     assets : mapping of str to bytes, optional
         Contents of the files that an XML text names, by these names.
+    function : BatchFunction, optional
+        A Python function that completes each step, for what expressions cannot describe.
     env_type : {"gymnasium", "gym", "dm"}
         API style of the pool.
     **options
@@ -82,7 +85,9 @@ def make_mujoco(
     """
     if "declaration" in options:
         raise TypeError("make_mujoco has no option 'declaration'")
-    declaration = declare(xml, observation, reward, termination, reset, action, info, terms, conventions, assets)
+    declaration = declare(
+        xml, observation, reward, termination, reset, action, info, terms, conventions, assets, function
+    )
     env = "DeclaredSuite" if conventions == "dm_control" else "Declared"
     name = "mujoco" if declaration.xml.lstrip().startswith("<") else Path(declaration.xml).stem
     own = {"declaration": declaration, "frame_skip": frame_skip}

@@ -70,6 +70,8 @@ cdef struct Program:
     double* centers             # of normalised actions: control = center + action * half; NULL: not normalised
     double* halves
     bint reads_contact_forces   # cfrc_ext
+    void* function              # a FunctionCaller, borrowed; NULL: none
+    int32_t total               # register of the reward before it is rounded to float32, if there is a function
     bint is_suite               # dm_control's conventions instead of Gymnasium's
 
 

@@ -268,6 +268,8 @@ cdef void conclude(Sim* s, const Program* p, Outcome* out) noexcept nogil:
     if p.num_costs:
         costs = sum_of(s, p.rewards + p.num_rewards, p.num_costs, -1.0)
         out.reward = out.reward - costs if p.num_rewards else -costs
+    if p.function != NULL:
+        registers_of(s)[p.total] = out.reward
     out.terminated = not is_alive(flags, p.num_flags)
     if p.flags_info >= 0:
         memcpy(s.info + p.flags_info, flags, p.num_flags * sizeof(double))
@@ -326,7 +328,7 @@ cdef class Tables:
             p.centers = <double*>self.keep(np.array(code.centers, np.float64))
             p.halves = <double*>self.keep(np.array(code.halves, np.float64))
         p.reads_contact_forces = code.reads_contact_forces
-        p.is_suite = code.is_suite
+        p.total, p.is_suite = code.total, code.is_suite
 
     cdef char* new(self, size_t size) except NULL:
         """Returns memory that lives as long as the tables."""

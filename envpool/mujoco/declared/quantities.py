@@ -348,6 +348,26 @@ class Goal(Expression):
 
 
 @dataclass(frozen=True)
+class Computed(Expression):
+    """What the function of `BatchFunction` returns under a name. It can only be a whole term of the observation.
+
+    Attributes
+    ----------
+    name : str
+        Name of the result.
+    size : int or None
+        Number of its numbers; None for a scalar.
+    """
+
+    name: str
+    size: int | None = None
+
+    def emit(self, c: Compiler) -> Value:
+        """See `Expression.emit`."""
+        return c.computed(self)
+
+
+@dataclass(frozen=True)
 class JointMargin(Expression):
     """Distance of limited slide and hinge joints from the nearest end of their range; negative outside of it."""
 

@@ -6,7 +6,9 @@ The functions of a task are those of the conventions, with the tables of a Progr
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-from envpool.env cimport ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
+from cpython.pycapsule cimport PyCapsule_GetPointer
+
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT, envpool_env
 from envpool.mujoco.base.calls cimport mj_forward, mj_rnePostConstraint, mj_step
 from envpool.mujoco.base.definition cimport define_task
 from envpool.mujoco.base.model cimport Model
@@ -14,6 +16,7 @@ from envpool.mujoco.base.model_params cimport resolved_model
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.simulation cimport Outcome, Sim
 from envpool.mujoco.base.views cimport gymnasium_view
+from envpool.mujoco.declared.batch_function cimport FunctionCaller, step_many
 from envpool.mujoco.declared.program cimport Program, Tables, conclude, evaluate, registers_of
 from envpool.mujoco.declared.resets cimport run_resets
 from envpool.mujoco.dmc.control cimport Episode, SuiteTask, physics_step, set_variants, suite_task, suite_view
@@ -126,6 +129,7 @@ cdef object define_declared(object config):
     cdef CameraView view
     cdef Tables tables
     cdef Task task
+    cdef envpool_env* made
     declaration = config.declaration
     if declaration is None:
         raise ConfigError("a declared task cannot be made by its id: use envpool.make_mujoco")
@@ -134,13 +138,23 @@ cdef object define_declared(object config):
         model = load_source(declaration)
     code = compile_declaration(declaration, ModelIndex(model))
     tables = Tables(code)
+    caller = None
+    if declaration.function is not None:
+        caller = FunctionCaller(declaration.function.function, code.inputs, code.outputs)
+        tables.p.function = <void*>caller
     variants = set_variants(model, &tables.p.head)
     task = Task(tables)
     view = suite_view(model.m) if tables.p.is_suite else gymnasium_view(model, {})
     options = (<const char*>&tables.p)[:sizeof(Program)]
-    return define_task("Declared", &task.functions.base, model, config, code.observations, code.info, code.action_range,
-                       options, &view, (), (tables, task, variants),
-                       ENVPOOL_TRUNCATION_KEEPS_DISCOUNT if tables.p.is_suite else 0)
+    capsule = define_task("Declared", &task.functions.base, model, config, code.observations, code.info,
+                          code.action_range, options, &view, (), (tables, task, variants, caller),
+                          ENVPOOL_TRUNCATION_KEEPS_DISCOUNT if tables.p.is_suite else 0)
+    if caller is not None:
+        made = <envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
+        made.step_many = step_many
+        made.run_many = NULL
+        made.lanes = config.num_envs        # large chunks, since each costs a call of the function
+    return capsule
 
 
 class Declared(MujocoEnvDefinition):

@@ -1,0 +1,143 @@
+"""The Python function that completes the steps of a declared task."""
+
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import envpool
+from envpool.mujoco import declared as d
+from tests.mujoco.declared.models import ARM
+
+X, TIP = d.Qpos(), d.SitePosition("tip")
+INPUTS = {"angle": X[0], "tip": TIP}
+
+
+def shape(angle, tip):
+    """Return a bonus for a high tip, the end of an episode, and two parts of the observation."""
+    assert angle.shape == (len(tip),) and tip.shape[1:] == (3,)
+    return {"reward": 0.1 * tip[:, 2], "terminated": angle > 0.4, "double": 2 * tip, "angle": angle}
+
+
+def make(function=shape, num_envs=8, **more):
+    return envpool.make_mujoco(
+        ARM, more.pop("observation", [d.Computed("double", 3), X, d.Computed("angle"), TIP]),
+        [d.Reward(X[1], 0.3)], [d.Terminate(X[0], -0.4)], [d.UniformNoise(X, 0.3), d.NormalNoise(d.Qvel(), 2)],
+        function=d.BatchFunction(function, INPUTS), num_envs=num_envs, seed=3, **more
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [{}, {"num_threads": 1}, {"num_threads": 2}, {"conventions": "dm_control"}])
+def test_results_are_part_of_the_step(options):
+    env = make(**options)
+    obs, _ = env.reset()
+    began, ended = np.zeros(8, bool), 0
+    for _ in range(30):
+        np.testing.assert_array_equal(obs[:, :3], 2 * obs[:, 6:])
+        np.testing.assert_array_equal(obs[:, 5], obs[:, 3])
+        obs, reward, terminated, _, _ = env.step(np.zeros((8, 2)))
+        expected = (0.3 * obs[:, 4] + 0.1 * obs[:, 8]).astype(np.float32)
+        np.testing.assert_array_equal(reward, np.where(began, 0, expected))
+        np.testing.assert_array_equal(terminated, ~began & (abs(obs[:, 3]) > 0.4))
+        ended += (terminated & (obs[:, 3] > 0.4)).sum()
+        began = terminated
+    assert ended
+    env.close()
+
+
+def test_one_thread_calls_it_for_whole_batches():
+    """The first batch may be split, since the pool measures how long a step takes."""
+    sizes = []
+    env = make(lambda angle, tip: sizes.append(len(tip)) or shape(angle, tip), num_threads=1)
+    env.reset(), env.step(np.zeros((8, 2)))
+    assert sum(sizes) == 16 and sizes[-1] == 8
+    env.close()
+
+
+def test_stacked_and_named_observations():
+    parts = {"made": [d.Computed("double", 3), d.Computed("angle")], "tip": [TIP]}
+    env = make(observation=parts, frame_stack=2)
+    before, _ = env.reset()
+    np.testing.assert_array_equal(before["made"][..., :3], 2 * before["tip"])
+    after = env.step(np.ones((8, 2)))[0]
+    np.testing.assert_array_equal(after["made"][..., :3], 2 * after["tip"])
+    np.testing.assert_array_equal(after["made"][:, 0], before["made"][:, 1])
+    env.close()
+
+
+def test_async_pools_and_states():
+    env = make(num_threads=2, batch_size=3)
+    env.async_reset()
+    for _ in range(20):
+        obs, *_, info = env.recv()
+        np.testing.assert_array_equal(obs[:, :3], 2 * obs[:, 6:])
+        env.send(np.zeros((3, 2)), info["env_id"])
+    env.close()
+    env = make()
+    env.reset()
+    copy = pickle.loads(pickle.dumps(env))
+    for ours, theirs in zip(env.step(np.ones((8, 2)))[:4], copy.step(np.ones((8, 2)))[:4], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert repr(d.BatchFunction(shape, INPUTS)).startswith("BatchFunction(function=tests.mujoco.declared.test_batch_")
+    env.close(), copy.close()
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (lambda angle, tip: 1 / 0, "ZeroDivisionError: division by zero"),
+        (lambda angle, tip: None, "TypeError: the function must return a dict, got NoneType"),
+        (lambda angle, tip: {"angle": angle}, "KeyError: the function has not returned 'double'"),
+        (lambda angle, tip: shape(angle, tip) | {"rewards": 1}, "KeyError: the function has returned 'rewards'"),
+        (lambda angle, tip: shape(angle, tip) | {"reward": 1}, r"'reward' with the shape \(\), needed is \("),
+        (lambda angle, tip: shape(angle, tip) | {"double": tip[:0]}, r"'double' with the shape \(0, 3\)"),
+        (lambda angle: {}, "TypeError: .*unexpected keyword argument 'tip'"),
+    ],
+)
+def test_errors_of_the_function(function, text):
+    env = make(function, num_threads=1)
+    with pytest.raises(envpool.errors.EnvStepError, match=text):
+        env.reset()
+    env.close()
+
+
+def test_environments_continue_after_an_error():
+    fails = threading.Event()
+
+    def unreliable(angle, tip):
+        if fails.is_set():
+            raise RuntimeError("unlucky")
+        return shape(angle, tip)
+
+    env = make(unreliable, num_threads=1, on_error="restart")
+    env.reset()
+    fails.set()
+    assert "RuntimeError: unlucky" in env.step(np.zeros((8, 2)))[-1]["error"][5]
+    fails.clear()
+    obs = env.step(np.zeros((8, 2)))[0]
+    np.testing.assert_array_equal(obs[:, :3], 2 * obs[:, 6:])
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"observation": [d.Computed("a", 0)]}, r"the size of Computed\(name='a', size=0\) is 0"),
+        ({"observation": [2 * d.Computed("a")]}, "can only be a whole term of the observation"),
+        ({"observation": [d.Observe(d.Computed("a"), 2.0)]}, "can only be a whole term"),
+        ({"observation": [d.Computed("a")], "function": None}, "needs function=BatchFunction"),
+        ({"function": d.BatchFunction(shape, {"tip": d.SitePosition("hand")})}, "input 'tip' of the function: .*hand"),
+    ],
+)
+def test_malformed(arguments, text):
+    common = {"observation": [X], "function": d.BatchFunction(shape, INPUTS)}
+    with pytest.raises(envpool.errors.ConfigError, match=text):
+        envpool.make_mujoco(ARM, **common | arguments)
+
+
+def test_wrong_types():
+    with pytest.raises(TypeError, match=r"function must be BatchFunction\(...\)"):
+        envpool.make_mujoco(ARM, [X], function=shape)
+    with pytest.raises(TypeError, match="function must be callable"):
+        d.BatchFunction(3, INPUTS)
