@@ -137,7 +137,8 @@ static int nh_share_pages(nh_copy *c, int library) {
   return 0;
 }
 
-/* The functions that are replaced in every copy. */
+/* The functions that are replaced in every copy. Those that begin with _Z are operator new and two forms of operator
+ * delete: the library has the second one itself, but calls that of libstdc++ in a process where that is global. */
 static const struct {
   const char *name;
   void (*replacement)(void);
@@ -146,7 +147,7 @@ static const struct {
     {"_exit", (void (*)(void))nh_leave},    {"malloc", (void (*)(void))nh_malloc},
     {"calloc", (void (*)(void))nh_calloc},  {"realloc", (void (*)(void))nh_realloc},
     {"free", (void (*)(void))nh_free},      {"_Znwm", (void (*)(void))nh_new},
-    {"_ZdlPv", (void (*)(void))nh_free},
+    {"_ZdlPv", (void (*)(void))nh_free},    {"_ZdlPvm", (void (*)(void))nh_free},
 };
 #define NH_NUM_REPLACED (sizeof nh_replaced / sizeof *nh_replaced)
 

@@ -145,7 +145,7 @@ def compiled() -> ModuleType:
 
 def entries(name: str, values: Any, kind: type, example: str) -> list[Any]:
     """Return the entries of an option that is a sequence, or raise TypeError."""
-    if isinstance(values, (str, bytes)) or not isinstance(values, Sequence) and not hasattr(values, "tolist"):
+    if isinstance(values, (str, bytes)) or (not isinstance(values, Sequence) and not hasattr(values, "tolist")):
         raise TypeError(f"{name} must be a sequence of {kind.__name__}, for example {example}, got {values!r}")
     found = [value.item() if hasattr(value, "item") else value for value in values]
     for i, value in enumerate(found):

@@ -36,12 +36,16 @@ def find_files() -> Files:
     except PackageNotFoundError as error:
         raise ImportError(f"NetHack needs the library of nle {VERSION}, which is not installed: {INSTALL}") from error
     if found.version != VERSION:
-        raise ImportError(f"NetHack needs the library of nle {VERSION}, but nle {found.version} is installed: {INSTALL}")
+        raise ImportError(
+            f"NetHack needs the library of nle {VERSION}, but nle {found.version} is installed: {INSTALL}"
+        )
     package = Path(str(found.locate_file("nle")))
     files = Files(package / "libnethack.so", package / "nethackdir" / "nhdat")
     for path in files:
         if not path.is_file():
-            raise ImportError(f"nle {VERSION} is installed, but its file {path} is missing: install it again, {INSTALL}")
+            raise ImportError(
+                f"nle {VERSION} is installed, but its file {path} is missing: install it again, {INSTALL}"
+            )
     return files
 
 

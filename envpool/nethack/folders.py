@@ -1,7 +1,7 @@
 """Folders for the files of games: one per process, which contains one per environment.
 
-They lie in ``/dev/shm``, whose files are in memory, or else in the folder for temporary files. A process holds a lock on
-its folder as long as it lives, so that the folder of a process that was killed can be recognised and removed.
+They lie in ``/dev/shm``, whose files are in memory, or else in the folder for temporary files. A process holds a lock
+on its folder as long as it lives, so that the folder of a process that was killed can be recognised and removed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The keys that actions press: upstream's ``nethack.ACTIONS``, ``nethack.USEFUL_ACTIONS`` and ``tasks.TASK_ACTIONS``."""
+"""The keys that actions press: upstream's ``ACTIONS`` and ``USEFUL_ACTIONS`` of its commands, and ``TASK_ACTIONS``."""
 
 from __future__ import annotations
 
