@@ -7,6 +7,9 @@ import numpy as np
 
 import envpool
 from envpool.cli.main import main as envpool_command
+from envpool.cli.parsing import check_output as check_file
+from envpool.cli.watch.output import check_output as check_video
+from envpool.errors import ConfigError
 
 #: Seed of evaluations, far from the seeds of training.
 SEED = 1_000_000
@@ -40,6 +43,20 @@ def evaluate(act, task, num_envs=100, seed=SEED, **options):
     return total
 
 
+def check_files(saved, video):
+    """Make the folders of files that are to be written, and exit with a message if they cannot be; None is no file."""
+    if video and Path(video).suffix not in (".mp4", ".gif"):
+        raise SystemExit(f"--capture-video must end in .mp4 or .gif, got {video!r}")
+    try:
+        for path in filter(None, (saved, video)):
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            check_file(Path(path))
+        if video:
+            check_video(Path(video))
+    except (ConfigError, ImportError, OSError) as error:
+        raise SystemExit(str(error)) from error
+
+
 def watch_arguments(task, options, script, saved):
     """Return the arguments of the command ``envpool`` that shows a saved policy; the script has a function `load`."""
     given = [word for name, value in options.items() for word in ("--option", f"{name}={value}")]
@@ -48,6 +65,5 @@ def watch_arguments(task, options, script, saved):
 
 def record(video, *arguments):
     """Write a video of a saved policy; see `watch_arguments` for the other parameters."""
-    Path(video).parent.mkdir(parents=True, exist_ok=True)
     if envpool_command([*watch_arguments(*arguments), "--out", str(video)]):
         raise SystemExit(f"the video {video} could not be written")

@@ -147,7 +147,6 @@ def save(path, agent, task, options, hidden):
     content = {"task": task, "options": options, "hidden": hidden, "networks": agent.state_dict()}
     content["scale"] = {name: torch.as_tensor(x, dtype=torch.float64) for name, x in vars(agent.scale).items()}
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     torch.save(content, part)
     part.replace(path)

@@ -19,10 +19,12 @@ Actions may be discrete or continuous, and observations may come from any Box, o
 
 import json
 import shlex
+import sys
 import tempfile
 import time
 from collections import deque
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 import arguments
 import checkpoint
@@ -90,6 +92,7 @@ class Args(CommonArgs):
     tensorboard: str = option(None, "write curves for TensorBoard to this folder", str)
 
 
+INTERRUPTED = 130  # exit status after Ctrl-C, as shells report it
 #: Options that belong to a single run, not to several seeds.
 SINGLE = ("checkpoint", "save", "eval", "capture_video")
 
@@ -211,6 +214,7 @@ def check_device(name):
 def train(args):
     """Train until the target or the last step is reached, or until Ctrl-C, and return the Returns."""
     check_device(args.device)
+    learned.check_files(args.save, args.capture_video)
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.torch_threads)
     returns = Returns(args.num_envs, args.gamma)
@@ -286,6 +290,8 @@ def main(argv=None, args_class=Args, train=train, algorithm="PPO"):
     """Train with each seed and report; exit with an error if a target was set and not reached."""
     args = parse_args(argv, args_class)
     if getattr(args, "eval", None):
+        if not Path(args.eval).is_file():
+            raise SystemExit(f"--eval: the file {args.eval!r} does not exist")
         return evaluate(*policy.restore(args.eval))
     single = [name for name in SINGLE if getattr(args, name, None) is not None]
     if args.seeds > 1 and single:
@@ -300,7 +306,8 @@ def main(argv=None, args_class=Args, train=train, algorithm="PPO"):
             f"seed {seed}, {time.perf_counter() - start:.1f} s"
         )
         if getattr(returns, "is_interrupted", False):  # only this example stops so
-            raise SystemExit("stopped by Ctrl-C")
+            print("stopped by Ctrl-C", file=sys.stderr)
+            raise SystemExit(INTERRUPTED)
         if args.target is not None and not returns.mean >= args.target:
             missed.append(seed)
     if args.plot and args.seeds == 1:

@@ -61,7 +61,7 @@ def test_ctrl_c_saves_what_was_learned(ppo, policy, tmp_path):
     wait_until(lambda: begun.exists() or process.poll() is not None)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=120)
-    assert (process.returncode, err.splitlines()[-1]) == (1, "stopped by Ctrl-C")
+    assert (process.returncode, err.splitlines()[-1]) == (130, "stopped by Ctrl-C")
     assert "mean return" in out and "likeliest" not in out and "Traceback" not in err
     load("ppo").train(
         load("ppo").parse_args([*SHORT, "--num-envs", "8", "--total-timesteps", "0", "--save", str(first)])
@@ -110,10 +110,14 @@ def test_curves_for_tensorboard(ppo, tmp_path):
     [
         (["--device", "nowhere"], "--device nowhere cannot be used here: "),
         (["--save", "a.pt", "--seeds", "2"], "--save belongs to a single run: leave out --seeds"),
+        (["--eval", "no.pt"], "--eval: the file 'no.pt' does not exist"),
+        (["--save", "."], "cannot write .: it is a directory"),
+        (["--capture-video", "a.avi"], "--capture-video must end in .mp4 or .gif, got 'a.avi'"),
         (["--eval", "--seeds", "2"], "--eval belongs to a single run: leave out --seeds"),
     ],
 )
-def test_mistakes(ppo, arguments, text):
+def test_mistakes_are_noticed_before_the_training(ppo, arguments, text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit, match=text):
         ppo.main(arguments)
 

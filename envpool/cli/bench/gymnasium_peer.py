@@ -11,7 +11,7 @@ from typing import Any
 from envpool.cli.bench.loops import Slice, SyncLoop
 
 #: Largest number of envs for which AsyncVectorEnv is measured, since it starts one process per env.
-MAX_PROCESSES = 128
+MAX_PROCESSES = 256
 ROUNDS = 16
 
 
@@ -72,7 +72,10 @@ def open_peers(task_id: str, num_envs: int, stack: ExitStack) -> dict[str, Gymna
         if task_id not in gymnasium.registry:
             peers[name] = f"gymnasium has no task {task_id}"
         elif mode == "async" and num_envs > MAX_PROCESSES:
-            peers[name] = f"left out: it would start {num_envs} processes, at most {MAX_PROCESSES} are allowed"
+            peers[name] = (
+                f"left out: it would start {num_envs} processes, at most {MAX_PROCESSES} are allowed; compare it with "
+                f"--num-envs {MAX_PROCESSES} or fewer"
+            )
         else:
             peers[name] = open_peer(task_id, num_envs, mode, stack)
     return peers

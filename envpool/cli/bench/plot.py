@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from envpool.cli.bench.measure import POOL, Row
 from envpool.distribution import install
 from envpool.errors import ConfigError
 
-if TYPE_CHECKING:
-    from envpool.cli.bench.measure import Row
-
 LIMIT_LABEL = "limit of the kernels"
+GROUP_GAP = 0.6  # between two groups of bars, in widths of a bar
+LONGEST_LINE = 80  # of a text in a plot, in characters
+WIDTH = 0.0105  # most of a character, in widths of the plot
 SUFFIXES = (".png", ".svg", ".pdf")
 #: Colours that colour-blind readers can tell apart (Okabe and Ito), in the order of use.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442")
@@ -70,41 +72,62 @@ def plot_sweep(rows: Sequence[Row], path: Path) -> None:
 
 
 def plot_bars(rows: Sequence[Row], path: Path) -> None:
-    """Plot a bar for each row's steps per second, with a dashed mark at its limit."""
-    shown = [r for r in rows if r.steps_per_second]
-    engines = list(dict.fromkeys(r.engine for r in shown))
-    figure = new_figure(8, 1.9 + 0.45 * len(shown))
+    """Plot a bar for each row's steps per second, with a dashed mark at its limit; see `bars_figure`."""
+    bars_figure(rows).savefig(path)
+
+
+def bars_figure(rows: Sequence[Row]) -> Any:
+    """Return the figure of `plot_bars`: a pool and its peers form a group, which has one label.
+
+    The number of a row stands to the right of its bar, and of its limit if that is too close to the bar. A row without
+    measurements shows its note.
+    """
+    starts = [k for k, r in enumerate(rows) if r.engine == POOL]
+    groups = [rows[a:b] for a, b in zip(starts, [*starts[1:], len(rows)], strict=True)]
+    placed: list[tuple[float, Row]] = []
+    centres = []
+    for own in groups:
+        first = placed[-1][0] + 1 + GROUP_GAP if placed else 0.0
+        placed += [(first + k, r) for k, r in enumerate(own)]
+        centres.append(first + (len(own) - 1) / 2)
+    figure = new_figure(8, 1.9 + 0.45 * len(rows) + 0.45 * GROUP_GAP * (len(groups) - 1))
     axes = figure.subplots()
-    for engine in engines:
-        own = [(i, r) for i, r in enumerate(shown) if r.engine == engine]
-        colour = COLOURS[engines.index(engine) % len(COLOURS)]
-        bars = axes.barh([i for i, _ in own], [r.steps_per_second for _, r in own], color=colour, label=engine)
-        axes.bar_label(bars, [f"{r.steps_per_second:,.0f}" for _, r in own], padding=4, fontsize=8)
-    limits = [(i, r.limit_steps_per_second) for i, r in enumerate(shown) if r.limit_steps_per_second]
+    measured = [(y, r, r.steps_per_second) for y, r in placed if r.steps_per_second]
+    engines = list(dict.fromkeys(r.engine for _, r, _ in measured))
+    for k, engine in enumerate(engines):
+        bars = [(y, steps) for y, r, steps in measured if r.engine == engine]
+        axes.barh([y for y, _ in bars], [x for _, x in bars], color=COLOURS[k % len(COLOURS)], label=engine)
+    limits = [(y, r.limit_steps_per_second) for y, r, _ in measured if r.limit_steps_per_second]
     if limits:
-        axes.vlines(
-            [x for _, x in limits],
-            [i - 0.4 for i, _ in limits],
-            [i + 0.4 for i, _ in limits],
-            colors="black",
-            linestyles="dashed",
-            label=LIMIT_LABEL,
-        )
-    axes.set_yticks(range(len(shown)), [bar_name(r) for r in shown])
-    axes.invert_yaxis()
+        at, ends = [x for _, x in limits], ([y - 0.4 for y, _ in limits], [y + 0.4 for y, _ in limits])
+        axes.vlines(at, *ends, colors="black", linestyles="dashed", label=LIMIT_LABEL)
+    values = [x for _, _, x in measured] + [x for _, x in limits]
+    left, right = 10 ** math.floor(math.log10(min(values))), 8 * max(values)
+    for y, row in placed:
+        steps, limit = row.steps_per_second, row.limit_steps_per_second or 0
+        text = f"{steps:,.0f}" if steps else f"{row.engine}: {row.note}"
+        behind = (steps or left) * (right / left) ** (WIDTH * (len(text) + 2))
+        write(axes, text, limit if steps and steps < limit < behind else steps or left, y)
+    axes.set_yticks(centres, [group_name(own[0]) for own in groups])
+    axes.set_ylim(placed[-1][0] + 0.6, -0.6)
     axes.set_xscale("log")
-    ends = [x for r in shown for x in (r.steps_per_second, r.limit_steps_per_second) if x]
-    axes.set_xlim(10 ** math.floor(math.log10(min(ends))), 8 * max(ends))
+    axes.set_xlim(left, right)
     steps_axis(axes.xaxis, "env steps per second (logarithmic)")
     axes.set_title("Steps per second with random actions")
     axes.grid(True, axis="x", alpha=0.25)
     handles, labels = axes.get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda i: labels[i] == LIMIT_LABEL)
     figure.legend([handles[i] for i in order], [labels[i] for i in order], loc="outside lower center", ncols=2)
-    figure.savefig(path)
+    return figure
 
 
-def bar_name(row: Row) -> str:
-    """Return a short label for the configuration of a row."""
-    batch = f", batches of {row.batch_size:,}" if row.batch_size != row.num_envs else ""
-    return f"{row.task}, {row.num_envs:,} envs{batch}"
+def write(axes: Any, text: str, x: float, y: float) -> None:
+    """Write a text to the right of a point; a long one is broken."""
+    lines = "\n".join(textwrap.wrap(text, LONGEST_LINE))
+    axes.annotate(lines, (x, y), xytext=(5, 0), textcoords="offset points", va="center", fontsize=8)
+
+
+def group_name(row: Row) -> str:
+    """Return the label of a pool and its peers from the row of the pool."""
+    batch = f"\nbatches of {row.batch_size:,}" if row.batch_size != row.num_envs else ""
+    return f"{row.task}\n{row.num_envs:,} envs{batch}"

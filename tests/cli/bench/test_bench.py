@@ -3,16 +3,19 @@
 import json
 import struct
 import sys
+from argparse import Namespace
 from dataclasses import fields
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import envpool
 from envpool.cli.bench import command, gymnasium_peer
 from envpool.cli.bench.actions import draw, draw_actions, rounds_of
 from envpool.cli.bench.loops import AsyncLoop, Slice, SyncLoop, bursts
 from envpool.cli.bench.measure import LIMIT, POOL, SLICES, Row, cpu_ratio, peer_row, pool_row
+from envpool.cli.bench.plot import LIMIT_LABEL, bars_figure
 from envpool.cli.main import main
 from envpool.cli.progress import Progress
 from envpool.machine import cpu_limit
@@ -84,6 +87,56 @@ def test_compare_and_plot(tmp_path, capsys):
     assert "speedup" in capsys.readouterr().out.splitlines()[0]
 
 
+def plotted(*rows):
+    """Return the drawn figure of rows (task, engine, num_envs, batch_size, steps, limit, note), and its texts."""
+    names = ("task", "engine", "num_envs", "batch_size", "steps_per_second", "limit_steps_per_second", "note")
+    figure = bars_figure([Row(env_type="gymnasium", num_threads=2, **dict(zip(names, r, strict=True))) for r in rows])
+    FigureCanvasAgg(figure).draw()
+    return figure, figure.axes[0].texts
+
+
+SYNC, ASYNC = "gymnasium SyncVectorEnv", "gymnasium AsyncVectorEnv"
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9, 0.99, 1.0, 1.1])
+def test_numbers_in_a_plot_are_clear_of_bars_and_limits(share):
+    """The line of a limit may be anywhere behind the end of a bar, and in it; the numbers avoid it."""
+    figure, texts = plotted(
+        ("A-v0", POOL, 256, 256, 9e6 * share, 9e6, ""),
+        ("A-v0", SYNC, 256, 256, 3e3, None, ""),
+        ("B-v0", POOL, 256, 64, 123456.0 * share, 123456.0, ""),
+    )
+    (lines,) = [c for c in figure.axes[0].collections if c.get_label() == LIMIT_LABEL]
+    to_pixels = figure.axes[0].transData.transform
+    ends = [to_pixels(segment) for segment in lines.get_segments()]
+    bars = [patch.get_window_extent() for patch in figure.axes[0].patches]
+    assert [t.get_text() for t in texts] == [f"{9e6 * share:,.0f}", "3,000", f"{123456.0 * share:,.0f}"]
+    for text in texts:
+        box = text.get_window_extent()
+        assert not any(box.overlaps(bar) for bar in bars)
+        for (x, low), (_, high) in ends:
+            assert not (box.x0 - 1 <= x <= box.x1 + 1 and min(low, high) < box.y1 and box.y0 < max(low, high))
+        assert figure.axes[0].bbox.contains(box.x1, box.y0)
+
+
+def test_a_group_in_a_plot_has_one_label():
+    note = "left out: it would start 512 processes, at most 256 are allowed; compare it with --num-envs 256 or fewer"
+    figure, texts = plotted(
+        ("A-v0", POOL, 256, 256, 9e6, 1e7, ""),
+        ("A-v0", SYNC, 256, 256, 3e3, None, ""),
+        ("A-v0", ASYNC, 256, 256, None, None, note),
+        ("B-v0", POOL, 256, 64, 9e5, None, ""),
+        ("B-v0", SYNC, 256, 256, None, None, "gymnasium has no task B-v0"),
+    )
+    labels = [t.get_text() for t in figure.axes[0].get_yticklabels()]
+    assert labels == ["A-v0\n256 envs", "B-v0\n256 envs\nbatches of 64"]
+    assert [" ".join(t.get_text().split()) for t in texts if "left out" in t.get_text()] == [f"{ASYNC}: {note}"]
+    for text in texts:
+        box = text.get_window_extent()
+        frame = figure.axes[0].bbox
+        assert frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1)
+
+
 def test_sweep(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(command, "SWEEP_ENVS", (1, 2))
     monkeypatch.setattr(command, "thread_counts", lambda: [1, 2])
@@ -123,10 +176,16 @@ def test_compare_says_why_there_is_no_peer(own_task, capsys):
     assert capsys.readouterr().out.count(f"gymnasium has no task {own_task}") == 2
 
 
+def test_every_peer_is_compared_at_the_default_number_of_envs():
+    default = Namespace(num_envs=None, batch_size=None, num_threads=None)
+    assert command.single(default)["num_envs"] <= gymnasium_peer.MAX_PROCESSES
+
+
 def test_many_processes_are_not_started(capsys, monkeypatch):
     monkeypatch.setattr(gymnasium_peer, "MAX_PROCESSES", 1)
     assert main(["bench", "CartPole-v1", "--num-envs", "2", *QUICK, "--compare", "gymnasium"]) == 0
-    assert "it would start 2 processes, at most 1 are allowed" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "it would start 2 processes, at most 1 are allowed; compare it with --num-envs 1 or fewer" in shown
 
 
 def test_cpu_time_of_processes_is_counted():
