@@ -1,6 +1,7 @@
 """Many random faults in a row: every environment answers every step, and those that were not hit do not notice."""
 
 import contextlib
+import gc
 import os
 import random
 import signal
@@ -44,20 +45,44 @@ class Reference:
             self.row, _, self.is_over, _, _ = self.env.step(0)
 
 
-def hit_something(pool, rng):
-    """Return an action for an environment that is hit, after doing something to a process or not."""
-    kind = rng.choices(["nothing", "raise", "exit", "hang", "kill", "stop"], [60, 12, 4, 1, 4, 1])[0]
+#: How many faults of each kind a run has.
+SOME = {"raise": 5, "exit": 1, "kill": 1}
+ALL = {"raise": 20, "exit": 2, "hang": 2, "kill": 2, "stop": 2}
+MANY = {kind: 15 * count for kind, count in ALL.items()}
+
+
+def schedule(faults, steps, rng):
+    """Return the steps at which faults happen and their kinds, the last one first."""
+    kinds = [kind for kind, count in faults.items() for _ in range(count)]
+    return sorted(((rng.randrange(9 * steps // 10), kind) for kind in kinds), reverse=True)
+
+
+def hit(pool, kind, rng):
+    """Do something to a process, or return the action that lets an environment fail."""
     if kind in ("kill", "stop"):
         pid = pool.envs.supervisor.workers[rng.randrange(2)].pid
         with contextlib.suppress(ProcessLookupError):  # it has just been replaced
             os.kill(pid, signal.SIGKILL if kind == "kill" else signal.SIGSTOP)
-    return {"raise": 1, "exit": 4, "hang": 3}.get(kind, 0), kind != "nothing"
+    return {"raise": 1, "exit": 4, "hang": 3}.get(kind, 0)
 
 
-def run(method, batch_size, steps):
-    rng = random.Random(f"{method} {batch_size}")
+def resources():
+    """Return the numbers of open files and of mappings of memory that processes share."""
+    gc.collect()
+    with open("/proc/self/maps") as maps:
+        shared = sum("memfd:envpool" in line for line in maps)
+    return len(os.listdir("/proc/self/fd")), shared
+
+
+def run(method, batch_size, steps, faults):
+    """Step a pool, at least this many times and until all faults have happened.
+
+    While a process starts, an async pool steps the others, and the environments that are hit do not turn up.
+    """
+    before = resources()
+    rng = random.Random(f"{method} {batch_size} {steps}")
     references = {i: Reference(42 + i) for i in range(NUM_ENVS) if i not in HIT}
-    answers, faults, errors = np.zeros(NUM_ENVS, int), 0, 0
+    answers, errors, due = np.zeros(NUM_ENVS, int), 0, schedule(faults, steps, rng)
     with envpool.make_python(
         Env,
         NUM_ENVS,
@@ -69,7 +94,9 @@ def run(method, batch_size, steps):
         step_timeout=1.0,
     ) as pool:
         pool.async_reset()
-        for _ in range(steps):
+        step = 0
+        while step < steps or due:
+            step += 1
             obs, _, terminated, truncated, info = pool.recv()
             answers[info["env_id"]] += 1
             failed = info.get("_error", np.zeros(len(obs), bool))
@@ -78,33 +105,38 @@ def run(method, batch_size, steps):
             actions = np.zeros(len(obs), int)
             for row, i in enumerate(info["env_id"].tolist()):
                 if i in HIT:
-                    actions[row], is_fault = hit_something(pool, rng)
-                    faults += is_fault
+                    if due and due[-1][0] <= step:
+                        actions[row] = hit(pool, due.pop()[1], rng)
                 else:
                     references[i].check(obs[row], terminated[row], truncated[row])
                     references[i].step()
             pool.send(actions, info["env_id"])
         pids = [worker.pid for worker in pool.envs.supervisor.workers]
-    assert answers.sum() == steps * batch_size and (answers > 0).all()
-    assert faults and errors
+    assert answers.sum() == step * batch_size and (answers > 0).all() and errors
     for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+    with pytest.raises(ChildProcessError):  # no children, dead or alive
+        os.waitpid(-1, os.WNOHANG)
+    del pool
+    assert resources() == before
 
 
 @pytest.mark.parametrize("batch_size", [NUM_ENVS, 3])
 def test_some_faults(batch_size):
-    run("fork", batch_size, 30)
+    run("fork", batch_size, 30, SOME)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("batch_size", [NUM_ENVS, 3])
-def test_some_faults_of_fresh_interpreters(batch_size):
-    run("spawn", batch_size, 30)
+@pytest.mark.parametrize(
+    ("method", "batch_size"), [("fork", NUM_ENVS), ("fork", 3), ("spawn", NUM_ENVS), ("spawn", 3), ("forkserver", 3)]
+)
+def test_a_thousand_steps_with_faults(method, batch_size):
+    run(method, batch_size, 1000, ALL)
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("batch_size", [NUM_ENVS, 3])
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_a_thousand_steps_with_faults(method, batch_size):
-    run(method, batch_size, 1000)
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_a_thousand_steps_with_many_faults(method, batch_size):
+    run(method, batch_size, 1000, MANY)
