@@ -294,6 +294,11 @@ class TaskOptions(TypedDict, total=False):
     position_noise_range: float
     maze_size_scaling: float
     maze_height: float
+    tasks_to_complete: Any
+    terminate_on_tasks_completed: bool
+    remove_task_when_completed: bool
+    robot_noise_ratio: float
+    object_noise_ratio: float
     observation_keys: Any
     actions: Any
     character: str
