@@ -288,6 +288,17 @@ class TaskOptions(TypedDict, total=False):
     ignore_z_target_rotation: bool
     touch_visualisation: str
     touch_get_obs: str
+    maze_map: Any
+    continuing_task: bool
+    reset_target: bool
+    position_noise_range: float
+    maze_size_scaling: float
+    maze_height: float
+    tasks_to_complete: Any
+    terminate_on_tasks_completed: bool
+    remove_task_when_completed: bool
+    robot_noise_ratio: float
+    object_noise_ratio: float
     env_name: str
     channel_first: bool
     num_levels: int
