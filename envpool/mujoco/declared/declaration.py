@@ -14,6 +14,23 @@ from envpool.mujoco.declared.terms import Cost, Observe, Reset, Reward, Terminat
 
 CONVENTIONS = ("gymnasium", "dm_control")
 
+#: The most arrays of an observation (ENVPOOL_MAX_FIELDS).
+MAX_ARRAYS = 64
+
+#: Entries of info that belong to the pool, or to `terms`.
+RESERVED = (
+    "env_id",
+    "players",
+    "elapsed_step",
+    "terms",
+    "error",
+    "episode",
+    "game",
+    "finished",
+    "final_obs",
+    "final_info",
+)
+
 
 @dataclass(frozen=True)
 class Asset:
@@ -144,6 +161,8 @@ def declare(
     if function is not None and not isinstance(function, BatchFunction):
         raise TypeError(f"function must be BatchFunction(...) or None, got {function!r}")
     arrays = observation if isinstance(observation, Mapping) else {"": observation}
+    if not 1 <= len(arrays) <= MAX_ARRAYS:
+        raise ConfigError(f"observation has {len(arrays)} arrays, allowed are 1 to {MAX_ARRAYS}")
     observed = tuple((checked("observation", k), observations(v, k)) for k, v in arrays.items())
     rewards = tuple(
         Reward(item) if isinstance(item, Expression) else instance("reward", k, item, (Reward, Cost, Expression))
@@ -154,6 +173,9 @@ def declare(
     )
     resets = tuple(instance("reset", k, item, (Reset,)) for k, item in enumerate(items("reset", reset)))
     reports = tuple((checked("info", key), wrap(value)) for key, value in (info or {}).items())
+    for key, _ in reports:
+        if not key or key in RESERVED:
+            raise ConfigError(f"a name of info is {key!r}, which is reserved; use another name")
     rewards = tuple(named(item, f"reward_{k}") for k, item in enumerate(rewards))
     terminations = tuple(named(item, f"termination_{k}") for k, item in enumerate(terminations))
     names = [checked("term", item.name) for item in (*rewards, *terminations)]

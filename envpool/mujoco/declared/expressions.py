@@ -75,7 +75,7 @@ def wrap(value: Any) -> Expression:
         raise TypeError(f"expected an expression or numbers, got {value!r}")
     try:
         return Constant(tuple(map(float, value)) if hasattr(value, "__len__") else float(value))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"expected an expression or numbers, got {value!r}") from None
 
 

@@ -66,6 +66,20 @@ def test_stacked_and_named_observations():
     env.close()
 
 
+def test_resets_in_the_same_step():
+    env = make(autoreset_mode="same_step")
+    env.reset()
+    ended = 0
+    for _ in range(20):
+        obs, reward, terminated, _, info = env.step(np.zeros((8, 2)))
+        np.testing.assert_array_equal(obs[:, :3], 2 * obs[:, 6:])
+        last = np.where(terminated[:, None], info["final_obs"], obs) if terminated.any() else obs
+        np.testing.assert_array_equal(reward, (0.3 * last[:, 4] + 0.1 * last[:, 8]).astype(np.float32))
+        ended += terminated.sum()
+    assert ended
+    env.close()
+
+
 def test_async_pools_and_states():
     env = make(num_threads=2, batch_size=3)
     env.async_reset()

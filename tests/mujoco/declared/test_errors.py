@@ -1,6 +1,7 @@
 """Malformed declarations: each error names the term and the XML element, and lists what exists."""
 
 import math
+import re
 
 import pytest
 
@@ -9,6 +10,7 @@ from envpool.errors import ConfigError
 from envpool.mujoco import declared as d
 from tests.mujoco.declared.models import ARM
 
+NO_MOTORS = re.sub("<actuator>.*</actuator>", "", ARM, flags=re.DOTALL)
 TIP = d.SitePosition("tip")
 OBS = {"observation": [d.Qpos()]}
 
@@ -92,6 +94,12 @@ MALFORMED = {
     "names": (OBS | {"reward": [d.alive(), d.alive()]}, ["two terms have the name 'alive'"]),
     "name": (OBS | {"reward": [d.alive(name="a b")]}, ["a name of term is 'a b'"]),
     "no observation": ({"observation": []}, ["observation is empty"]),
+    "no arrays": ({"observation": {}}, ["observation has 0 arrays, allowed are 1 to 64"]),
+    "many arrays": ({"observation": {f"a{k}": [d.Qpos()] for k in range(65)}}, ["observation has 65 arrays"]),
+    "many infos": (OBS | {"info": {f"a{k}": d.Time() for k in range(64)}}, ["has 65 arrays, allowed are at most 64"]),
+    "name of an info": (OBS | {"info": {"env_id": d.Time()}}, ["a name of info is 'env_id', which is reserved"]),
+    "many numbers": (OBS | {"reset": [d.Assign(d.Goal("a", 10**9), 0)]}, ["more than 1000000 numbers"]),
+    "no actuators": (OBS | {"xml": NO_MOTORS}, ["has no actuators"]),
     "conventions": (OBS | {"conventions": "mujoco"}, ["conventions must be one of 'gymnasium', 'dm_control'"]),
     "model": (OBS | {"xml": "<mujoco><bod/></mujoco>"}, ["MuJoCo cannot load the XML text", "bod"]),
     "file": (OBS | {"xml": "no/such.xml"}, ["MuJoCo cannot load xml 'no/such.xml'"]),
@@ -126,7 +134,14 @@ def test_wrong_types(arguments, text):
 
 
 @pytest.mark.parametrize(
-    "build", [lambda: d.Qpos() + "a", lambda: d.Cos(True), lambda: d.Qpos()["x"], lambda: d.Qpos()[::2]]
+    "build",
+    [
+        lambda: d.Qpos() + "a",
+        lambda: d.Qpos() * 10**400,
+        lambda: d.Cos(True),
+        lambda: d.Qpos()["x"],
+        lambda: d.Qpos()[::2],
+    ],
 )
 def test_expressions_of_wrong_types(build):
     with pytest.raises(TypeError):
