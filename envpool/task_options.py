@@ -257,6 +257,18 @@ class TaskOptions(TypedDict, total=False):
     obs_include_z_distance: bool
     reset_qpos_scale: float
     reset_goal_scale: float
+    observation_keys: Any
+    actions: Any
+    character: str
+    options: Any
+    penalty_mode: str
+    penalty_step: float
+    penalty_time: float
+    allow_all_yn_questions: bool
+    allow_all_modes: bool
+    spawn_monsters: bool
+    wizard: bool
+    no_progress_timeout: int
     env_name: str
     channel_first: bool
     num_levels: int
