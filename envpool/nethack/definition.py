@@ -26,6 +26,16 @@ TASKS = (
     "NetHackScout",
     "NetHackChallenge",
 )
+#: Options whose values the env definition gets as they are.
+UNCHANGED = (
+    "penalty_step",
+    "penalty_time",
+    "max_steps",
+    "no_progress_timeout",
+    "allow_all_yn_questions",
+    "allow_all_modes",
+    "spawn_monsters",
+)
 PENALTY_MODES = ("constant", "exp", "square", "linear", "always")
 
 #: Upstream's ``nethack.NETHACKOPTIONS``.
@@ -123,9 +133,7 @@ class NetHack(EnvDefinition):
             raise ConfigError(f"penalty_mode must be one of {', '.join(PENALTY_MODES)}, got {config.penalty_mode!r}")
         check_range("max_steps", config.max_steps, 1)
         check_range("no_progress_timeout", config.no_progress_timeout, 1)
-        names = ("penalty_step", "penalty_time", "max_steps", "no_progress_timeout")
-        names += ("allow_all_yn_questions", "allow_all_modes", "spawn_monsters")
-        settings = {name: getattr(config, name) for name in names}
+        settings = {name: getattr(config, name) for name in UNCHANGED}
         settings["penalty_mode"] = PENALTY_MODES.index(config.penalty_mode)
         settings["options"] = game_options(config)
         return compiled().build(

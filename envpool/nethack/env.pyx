@@ -1,7 +1,7 @@
 """The env definition of all NetHack tasks: each environment is a game of its own copy of the library.
 
-Upstream: ``nle.env.NLE`` and the classes of ``nle.env.tasks`` of nle 1.3.0. An environment with the seed ``s`` draws the
-seeds of its games, core and disp, in turn from ``numpy.random.default_rng(s).integers(2**63)``.
+Upstream: ``nle.env.NLE`` and the classes of ``nle.env.tasks`` of nle 1.3.0. An environment with the seed ``s`` draws
+the seeds of its games, core and disp, in turn from ``numpy.random.default_rng(s).integers(2**63)``.
 """
 
 import numpy as np
@@ -52,7 +52,7 @@ cdef void destroy(void* state) noexcept nogil:
 
 
 cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
-    """A new seed makes an environment what it is in a new pool: saved games and scores are part of its folder."""
+    """A new seed makes an environment new: its folder, which contains the list of scores, is made again as well."""
     cdef Env* env
     cdef int32_t i
     cdef int status = 0
@@ -75,9 +75,9 @@ cdef void note_info(Env* env, int status) noexcept nogil:
 
 cdef int reset(Env* env, const Config* config) noexcept nogil:
     cdef uint64_t core, disp
-    cdef int32_t k
+    cdef int32_t _k
     cdef int failure = NOT_STARTED
-    for k in range(MAX_STARTS):
+    for _k in range(MAX_STARTS):
         if failure == NOT_STARTED:
             core = ep_next64(&env.rng) >> 1
             disp = ep_next64(&env.rng) >> 1
@@ -205,7 +205,8 @@ def build(task, settings, keys, arrays, observed):
     c.allow_all_yn_questions = settings["allow_all_yn_questions"]
     c.allow_all_modes = settings["allow_all_modes"]
     c.spawn_monsters = settings["spawn_monsters"]
-    if len(keys) > MAX_KEYS or len(settings["options"]) >= <Py_ssize_t>sizeof(c.options) or len(arrays) != NH_NUM_ARRAYS:
+    has_room = len(keys) <= MAX_KEYS and len(settings["options"]) < <Py_ssize_t>sizeof(c.options)
+    if not has_room or len(arrays) != NH_NUM_ARRAYS:
         raise ValueError("the options of NetHack have not been checked")
     strcpy(c.options, <bytes>settings["options"])
     c.num_keys = len(keys)

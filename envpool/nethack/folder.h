@@ -1,4 +1,4 @@
-/* The folder of an environment, in which the game keeps levels that the hero has left, saved games and scores. */
+/* The folder of an environment, in which the game keeps the levels that the hero has left, and scores. */
 #ifndef ENVPOOL_NETHACK_FOLDER_H
 #define ENVPOOL_NETHACK_FOLDER_H
 

@@ -141,7 +141,7 @@ cdef void release(Game* game) noexcept nogil:
 cdef int start(Game* game, uint64_t core, uint64_t disp) noexcept nogil:
     """Start a game, and get past its introduction."""
     cdef int failure
-    cdef int32_t k
+    cdef int32_t _k
     nh_finish(&game.copy)
     game.settings.initial.seeds[0] = core
     game.settings.initial.seeds[1] = disp
@@ -151,7 +151,7 @@ cdef int start(Game* game, uint64_t core, uint64_t disp) noexcept nogil:
     game.settings.has_time_seed = True
     if nh_play(&game.copy, &game.exchange, &game.settings):
         return STOPPED
-    for k in range(MAX_INTRODUCTIONS):
+    for _k in range(MAX_INTRODUCTIONS):
         if program_state_of(game)[IN_MOVE_LOOP]:
             return 0
         if game.exchange.done:
@@ -182,8 +182,8 @@ cdef int skip_prompts(Game* game, const Config* config, bint with_exceptions) no
     """Answer prompts: pages are turned, and lines of text and questions are declined, except for those that the agent
     may answer."""
     cdef int failure
-    cdef int32_t k
-    for k in range(MAX_PROMPTS):
+    cdef int32_t _k
+    for _k in range(MAX_PROMPTS):
         if game.exchange.done:
             return 0
         if internal_of(game)[WAITS_FOR_SPACE]:

@@ -41,7 +41,7 @@ class Array:
     @property
     def num_bytes(self) -> int:
         """Bytes in the game."""
-        return prod(self.shape) * np.dtype(self.dtype).itemsize
+        return prod(self.shape) * int(np.dtype(self.dtype).itemsize)
 
     def field(self, name: str) -> Field:
         """Return the entry of the field table; int16 becomes int32, since pools have no arrays of int16."""

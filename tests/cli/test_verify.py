@@ -126,7 +126,7 @@ def test_every_task_has_an_upstream_or_is_known_to_have_none():
     found = {task_id: oracle_of(task_id) for task_id in OWN}
     assert {task_id for task_id, oracle in found.items() if oracle is None} == WITHOUT_UPSTREAM
     known = {r.name for extra in ("", "verify", "render", "test") for r in requirements()[extra]}
-    known |= {"minigrid", "procgen-mirror", "gym3"}  # which the extra cannot name: see pyproject.toml
+    known |= {"minigrid", "nle", "procgen-mirror", "gym3"}  # which the extra cannot name: see pyproject.toml
     assert {name for oracle in found.values() if oracle for name in oracle.packages} <= known
 
 
