@@ -290,6 +290,24 @@ class TaskOptions(TypedDict, total=False):
     large: Any
     natural: bool
     sab: bool
+    lmp_save_dir: str
+    force_speed: bool
+    use_combined_action: bool
+    weapon_duration: int
+    reward_config: Any
+    selected_weapon_reward_config: Any
+    delta_button_config: Any
+    cfg_path: str
+    wad_path: str
+    vzd_path: str
+    iwad_path: str
+    game_args: str
+    map_id: str
+    depth: bool
+    labels: bool
+    automap: bool
+    game_variables: Any
+    scenario_reward: bool
 
 
 class Options(TaskOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions, CommonOptions, total=False):

@@ -20,12 +20,13 @@ from envpool.verify.lookup import oracle_of
 from tests.cli.command import COMMAND, run_command
 from tests.support import plugin
 from tests.support.python import environment
+from tests.support.tasks import WITHOUT_MAPS
 
 __all__ = ["CartPole"]  # This module is a plug-in: the task below names it.
 
 ROOT = Path(__file__).parents[2]
 OWN = [i for i in envpool.list_all_envs() if registry.find(i).import_path.startswith("envpool.")]
-WITHOUT_UPSTREAM = {"Catch-v0", "NChain-v0"}
+WITHOUT_UPSTREAM = {"Catch-v0", "NChain-v0", *WITHOUT_MAPS}
 TASK = "Altered-v0"
 
 

@@ -1,0 +1,275 @@
+/* One engine: a process of the vizdoom package, the queues and the memory that it shares with this process.
+ *
+ * As soon as the engine has opened its queues, their names are unlinked, like its memory and its folder: none of them can
+ * be left behind, however either process ends. */
+#ifndef ENVPOOL_VIZDOOM_ENGINE_H
+#define ENVPOOL_VIZDOOM_ENGINE_H
+
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "memory.h"
+#include "process.h"
+#include "queue.h"
+
+namespace envpool::vizdoom {
+
+enum { kMaxArguments = 512, kTextSize = 512 };
+
+/* What all engines of a pool have in common. */
+struct Launch {
+  char **arguments;        /* of the program (num_arguments), the program first                           */
+  int32_t num_arguments;   /* at most kMaxArguments - 5                                                   */
+  const char *folder;      /* where engines get an empty working directory                                */
+  const char *map;         /* that an episode starts with                                                 */
+  uint32_t start_tic;      /* tic of the map at which an episode starts                                   */
+  uint32_t screen_size[2]; /* width, height                                                               */
+  uint64_t needed[kRegions]; /* bytes that each region must have, at least                                */
+  double patience;         /* seconds that an answer may take                                             */
+};
+
+struct Engine {
+  Queue *requests;
+  Queue *answers;
+  char *memory; /* (memory_size), NULL if it is not mapped                                                */
+  size_t memory_size;
+  uint64_t offset[kRegions]; /* of the regions in the memory                                              */
+  Process process;
+  char id[24];
+  char folder[256];
+  uint32_t last_tic;     /* tic of the map that was requested last                                        */
+  char text[kTextSize];  /* why the last call failed, in English                                          */
+};
+
+inline const GameState *state_of(const Engine *e) { return reinterpret_cast<const GameState *>(e->memory); }
+inline const uint8_t *region_of(const Engine *e, int32_t region) {
+  return reinterpret_cast<const uint8_t *>(e->memory) + e->offset[region];
+}
+inline Input *input_of(Engine *e) { return reinterpret_cast<Input *>(e->memory + e->offset[kInputRegion]); }
+
+inline void name_of(const Engine *e, const char *kind, char name[64]) { snprintf(name, 64, "/ViZDoom%s%s", kind, e->id); }
+
+inline int remove_entry(const char *path, const struct stat *, int, struct FTW *) {
+  remove(path);
+  return 0;
+}
+
+/* Removes the names that are left of queues, memory and folder. */
+inline void unlink_all(Engine *e) {
+  char name[64];
+  for (const char *kind : {"MQDoom", "MQCtr", "SM"}) {
+    name_of(e, kind, name);
+    if (e->id[0]) shm_unlink(name);
+  }
+  if (e->folder[0]) nftw(e->folder, remove_entry, 4, FTW_DEPTH | FTW_PHYS);
+  e->id[0] = e->folder[0] = 0;
+}
+
+/* Ends the engine, and forgets it. The text stays. */
+inline void stop_engine(Engine *e) {
+  end_process(&e->process);
+  unlink_all(e);
+  unmap_queue(e->requests);
+  unmap_queue(e->answers);
+  if (e->memory) munmap(e->memory, e->memory_size);
+  e->requests = e->answers = nullptr;
+  e->memory = nullptr;
+}
+
+/* Sets the text, ends the engine, whose buffers stay mapped for rendering, and returns false. */
+__attribute__((format(printf, 2, 3))) inline bool fail(Engine *e, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  vsnprintf(e->text, sizeof e->text, format, values);
+  va_end(values);
+  end_process(&e->process);
+  unlink_all(e);
+  return false;
+}
+
+inline bool is_alive(const Engine *e) { return e->process.pid != 0 && e->memory != nullptr; }
+
+/* Says how a process has ended. */
+inline bool fail_ended(Engine *e) {
+  const int32_t status = e->process.status;
+  char output[256];
+  last_output(&e->process, output, sizeof output);
+  const char *colon = output[0] ? ": " : "";
+  if (status >= 0 && WIFSIGNALED(status))
+    return fail(e, "the ViZDoom engine was killed by signal %d (%s)%s%s", WTERMSIG(status), strsignal(WTERMSIG(status)),
+                colon, output);
+  if (status >= 0 && WEXITSTATUS(status) == 127)
+    return fail(e, "the ViZDoom engine could not be executed%s%s", colon, output);
+  return fail(e, "the ViZDoom engine exited with status %d%s%s", status >= 0 ? WEXITSTATUS(status) : -1, colon, output);
+}
+
+/* How long a wait takes no notice of an engine that has been killed, in seconds. */
+inline constexpr double kGlance = 0.05;
+
+inline bool send(Engine *e, uint8_t code, const char *text = nullptr) {
+  for (;;) {
+    const int error = send_message(e->requests, code, text, kGlance);
+    if (!error) return true;
+    if (!is_running(&e->process)) return fail_ended(e);
+    if (error != ETIMEDOUT) return fail(e, "the message queue of the ViZDoom engine is broken: %s", strerror(error));
+  }
+}
+
+/* Waits until the engine has done what was asked for last. */
+inline bool await(Engine *e, double patience) {
+  Message message;
+  for (double waited = 0;; waited += kGlance) {
+    const bool ended = waited > 0 && !is_running(&e->process);
+    if (!receive_message(e->answers, &message, kGlance)) break;
+    if (ended) return fail_ended(e);
+    if (waited >= patience) return fail(e, "the ViZDoom engine did not answer for %g seconds", patience);
+  }
+  if (message.code == kEngineDone) return true;
+  message.text[kMaxText - 1] = 0;
+  if (message.code == kEngineError) return fail(e, "the ViZDoom engine reports an error: %s", message.text);
+  return fail(e, "the ViZDoom engine closed itself (message %d)", message.code);
+}
+
+inline bool ask(Engine *e, const Launch *l, uint8_t code) { return send(e, code) && await(e, l->patience); }
+
+/* Whether no further tic of the episode can be simulated. */
+inline bool is_time_up(const Engine *e) {
+  const GameState *s = state_of(e);
+  return s->map_tic_limit > 0 && s->map_tic_limit <= s->map_tic;
+}
+inline bool is_game_over(const Engine *e) {
+  const GameState *s = state_of(e);
+  return (!s->is_multiplayer && s->is_dead) || s->is_map_over;
+}
+
+inline bool run_to_start(Engine *e, const Launch *l) {
+  for (uint32_t i = 0; state_of(e)->map_tic < l->start_tic; i++) {
+    if (i > 2 * l->start_tic + 1000) return fail(e, "the map %s does not start", l->map);
+    if (!ask(e, l, kTic)) return false;
+  }
+  return true;
+}
+
+/* Creates the queues and starts the process. Another engine may be started before finish_start(). */
+inline bool begin_start(Engine *e, const Launch *l, uint32_t seed) {
+  char name[64], number[16];
+  char *arguments[kMaxArguments];
+  uint64_t random;
+  stop_engine(e);
+  if (getrandom(&random, sizeof random, 0) != sizeof random) return fail(e, "getrandom failed: %s", strerror(errno));
+  snprintf(e->id, sizeof e->id, "%016llx", static_cast<unsigned long long>(random));
+  name_of(e, "MQDoom", name);
+  e->requests = create_queue(name);
+  if (e->requests) {
+    name_of(e, "MQCtr", name);
+    e->answers = create_queue(name);
+  }
+  if (!e->answers) return fail(e, "no shared memory in /dev/shm for the ViZDoom engine: %s", strerror(errno));
+  snprintf(e->folder, sizeof e->folder, "%s/envpool-vizdoom-XXXXXX", l->folder);
+  if (!mkdtemp(e->folder)) {
+    e->folder[0] = 0;
+    return fail(e, "no folder in %s for the ViZDoom engine: %s", l->folder, strerror(errno));
+  }
+  snprintf(number, sizeof number, "%u", seed);
+  memcpy(arguments, l->arguments, sizeof(char *) * l->num_arguments);
+  char *last[] = {const_cast<char *>("+viz_instance_id"), e->id, const_cast<char *>("-rngseed"), number, nullptr};
+  memcpy(arguments + l->num_arguments, last, sizeof last);
+  const int error = start_process(arguments, e->folder, &e->process);
+  return !error || fail(e, "the ViZDoom engine could not be started: %s", strerror(error));
+}
+
+/* Maps the memory of an engine, and makes sure that the pages exist which are read here. */
+inline bool map_memory(Engine *e, const Launch *l) {
+  char name[64];
+  struct stat found;
+  name_of(e, "SM", name);
+  const int file = shm_open(name, O_RDWR | O_CLOEXEC, 0);
+  if (file < 0 || fstat(file, &found)) {
+    if (file >= 0) close(file);
+    return fail(e, "the memory of the ViZDoom engine could not be opened: %s", strerror(errno));
+  }
+  const size_t size = static_cast<size_t>(found.st_size);
+  void *memory = MAP_FAILED;
+  int error = size < kStateSize + sizeof(Input) ? EINVAL : posix_fallocate(file, 0, sizeof(GameState));
+  if (!error) error = posix_fallocate(file, kCountersOffset, static_cast<off_t>(size) - kCountersOffset);
+  if (!error) memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (!error && memory == MAP_FAILED) error = errno;
+  close(file);
+  if (error) return fail(e, "no shared memory in /dev/shm for the ViZDoom engine: %s", strerror(error));
+  e->memory = static_cast<char *>(memory);
+  e->memory_size = size;
+  const GameState *s = state_of(e);
+  bool fits = s->version == kVersion && s->size == size && s->region_size[kStateRegion] == kStateSize &&
+              s->region_size[kInputRegion] == sizeof(Input) && s->screen_width == l->screen_size[0] &&
+              s->screen_height == l->screen_size[1];
+  for (int r = 0; r < kRegions; r++) {
+    e->offset[r] = s->region_offset[r];
+    fits = fits && s->region_size[r] >= l->needed[r] && e->offset[r] <= size && l->needed[r] <= size - e->offset[r];
+  }
+  if (!fits)
+    return fail(e, "the ViZDoom engine has version %u and a screen of %u x %u; needed are 132 and %u x %u", s->version,
+                s->screen_width, s->screen_height, l->screen_size[0], l->screen_size[1]);
+  return true;
+}
+
+/* Waits until the first episode has begun. `available` (kButtons) are the buttons that may be pressed. */
+inline bool finish_start(Engine *e, const Launch *l, const bool *available) {
+  if (!e->process.pid || !await(e, l->patience) || !map_memory(e, l)) return false;
+  unlink_all(e);
+  if (!run_to_start(e, l) || !ask(e, l, kUpdate)) return false;
+  Input *input = input_of(e);
+  memset(input, 0, sizeof *input);
+  memcpy(input->is_available, available, sizeof input->is_available);
+  e->last_tic = state_of(e)->map_tic;
+  return true;
+}
+
+/* Begins another episode, recorded to the file `recording` unless it is "". */
+inline bool restart_map(Engine *e, const Launch *l, uint32_t seed, const char *recording) {
+  enum { kUse = 1 };
+  char command[kMaxText], start[kMaxText];
+  const GameState *s = state_of(e);
+  Input *input = input_of(e);
+  if (s->is_recording && !send(e, kCommand, "stop")) return false;
+  snprintf(command, sizeof command, s->is_multiplayer ? "rngseed set %u" : "viz_set_seed %u", seed);
+  if (!send(e, kCommand, command)) return false;
+  if (recording[0] && !s->is_multiplayer)
+    snprintf(start, sizeof start, "recordmap \"%s\" %s", recording, l->map);
+  else
+    snprintf(start, sizeof start, "%s %s", s->is_multiplayer ? "changemap" : "map", l->map);
+  if ((!s->is_multiplayer || s->is_settings_controller) && !send(e, kCommand, start)) return false;
+  memset(input->button, 0, sizeof input->button);
+  const bool use = input->is_available[kUse];
+  if (s->is_multiplayer) {
+    input->is_available[kUse] = true;
+    if (!send(e, kCommand, "-use")) return false;
+  }
+  for (int tries = 0, tics = 1; tries == 0 || s->is_map_over || s->map_tic > e->last_tic; tries++, tics++) {
+    if (tries > 1000) return fail(e, "the map %s does not start", l->map);
+    if (s->is_multiplayer && !send(e, kCommand, tics % 2 ? "+use" : "-use")) return false;
+    if (!ask(e, l, kTic)) return false;
+    if (tics > 3 && !s->is_multiplayer) {
+      if (!send(e, kCommand, start)) return false;
+      tics = 0;
+    }
+  }
+  if (s->is_multiplayer) {
+    if (!send(e, kCommand, "-use")) return false;
+    input->is_available[kUse] = use;
+  }
+  if (!run_to_start(e, l) || !send(e, kCommand, "viz_override_player 0") || !ask(e, l, kUpdate)) return false;
+  e->last_tic = s->map_tic;
+  return true;
+}
+
+/* Ends the recording of an episode, so that its file is complete. */
+inline void finish_recording(Engine *e, const Launch *l) {
+  if (is_alive(e) && e->process.owner == getpid() && state_of(e)->is_recording && send(e, kCommand, "stop"))
+    ask(e, l, kTic);
+}
+
+}  // namespace envpool::vizdoom
+
+#endif  // ENVPOOL_VIZDOOM_ENGINE_H

@@ -1,0 +1,155 @@
+"""Engine processes: their failures concern one environment, and nothing of them is left behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import envpool
+from envpool.errors import EnvStepError
+from tests.support.process import wait_until
+from tests.vizdoom.engines import engines, kill, leftovers
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Any:
+    before = leftovers()
+    yield
+    assert engines() == []
+    assert leftovers() <= before
+
+
+def make(num_envs: int = 2, **options: Any) -> Any:
+    small = {"stack_num": 1, "img_height": 20, "img_width": 20}
+    return envpool.make_gymnasium("Basic-v1", num_envs=num_envs, num_threads=2, seed=3, **small, **options)
+
+
+def idle(num_envs: int = 2) -> np.ndarray:
+    return np.zeros((num_envs, 3))
+
+
+def test_a_killed_engine_is_an_error_that_names_the_env() -> None:
+    with make() as pool:
+        first, _ = pool.reset()
+        before = engines()
+        assert len(before) == 2
+        kill(before[0])
+        with pytest.raises(
+            EnvStepError, match=r"env [01]: the ViZDoom engine was killed by signal 9 \(Killed\)"
+        ) as error:
+            pool.step(idle())
+        assert len(error.value.failures) == 1
+        pool.recv()
+        pool.step(idle())  # starts another engine
+        assert len(engines()) == 2 and before[1] in engines() and before[0] not in engines()
+        again, _ = pool.reset(seed=3)
+        assert np.array_equal(first, again)
+
+
+def test_a_killed_engine_is_restarted() -> None:
+    with make(on_error="restart", autoreset_mode="same_step") as pool:
+        pool.reset()
+        kill(engines()[0])
+        _, _, _, truncated, info = pool.step(idle())
+        assert truncated.sum() == 1
+        assert [text for text in info["error"] if text] == ["the ViZDoom engine was killed by signal 9 (Killed)"]
+        assert len(engines()) == 2
+        pool.step(idle())
+
+
+def test_an_engine_that_was_killed_between_episodes_is_started_anew() -> None:
+    with make(num_envs=1) as pool:
+        first, _ = pool.reset()
+        kill(engines()[0])
+        again, _ = pool.reset(seed=3)
+        assert np.array_equal(first, again)
+
+
+@pytest.mark.parametrize(
+    ("program", "text"),
+    [
+        ("#!/bin/sh\necho some library is missing >&2\nexit 3\n", "exited with status 3: some library is missing"),
+        ("#!/no/such/interpreter\n", "could not be executed"),
+        ("#!/bin/sh\nkill -SEGV $$\n", r"was killed by signal 11 \(Segmentation fault\)"),
+    ],
+)
+def test_an_engine_that_does_not_start(program: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / "engine"
+    path.write_text(program)
+    path.chmod(0o755)
+    with make(vzd_path=str(path)) as pool, pytest.raises(EnvStepError, match=text):
+        pool.reset()
+
+
+def test_a_file_that_is_no_wad_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "no.wad").write_text("nothing")
+    options = {"num_envs": 1, "iwad_path": str(tmp_path / "no.wad")}
+    with make(**options) as pool, pytest.raises(EnvStepError, match="env 0: the ViZDoom engine"):
+        pool.reset()
+
+
+def test_engines_end_with_their_process() -> None:
+    """Also if it is killed, and if the thread that started them ended before."""
+    code = """
+import threading, envpool
+pool = envpool.make_gymnasium("Basic-v1", num_envs=2, num_threads=1)
+thread = threading.Thread(target=pool.reset)
+thread.start()
+thread.join()
+pool.step([[0.0] * 3] * 2)
+print("ready", flush=True)
+input()
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        started = engines(process.pid)
+        assert len(started) == 2
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    wait_until(lambda: not any(Path(f"/proc/{engine}").exists() for engine in started))
+
+
+def play_and_kill(num_envs: int, is_over: Any, chance: float) -> tuple[int, int, int]:
+    """Kill random engines while a pool is stepped. Return the numbers of steps, kills, and reported failures."""
+    rng = random.Random(0)
+    steps = kills = reported = 0
+    with make(num_envs, on_error="restart") as pool:
+        pool.reset()
+        while not is_over(steps):
+            if rng.random() < chance:
+                kill(rng.choice(engines()))
+                kills += 1
+            obs, _, _, _, info = pool.step(np.array([[rng.randint(0, 1)] * 3 for _ in range(num_envs)]))
+            assert obs.shape[0] == num_envs
+            errors = [text for text in info.get("error", ()) if text]
+            assert set(errors) <= {"the ViZDoom engine was killed by signal 9 (Killed)"}
+            reported += len(errors)
+            steps += 1
+    return steps, kills, reported
+
+
+@pytest.mark.slow
+def test_random_kills() -> None:
+    end = time.monotonic() + 15
+    _, kills, reported = play_and_kill(4, lambda _: time.monotonic() > end, 0.05)
+    assert kills > 5 and 0 < reported <= kills
+
+
+@pytest.mark.sweep
+def test_a_thousand_steps_with_kills() -> None:
+    steps, kills, reported = play_and_kill(8, lambda steps: steps == 1000, 0.3)
+    assert steps == 1000 and kills > 200 and 0 < reported <= kills
