@@ -31,8 +31,8 @@ def package_folder() -> Path:
     if not places or installed != VERSION:
         found = f"vizdoom {installed} is installed" if installed else "vizdoom is not installed"
         raise ImportError(
-            f"the ViZDoom tasks need the engine of vizdoom {VERSION}, but {found}; run: {INSTALL}. The engine needs the "
-            "system libraries libstdc++6 and zlib1g; on Debian: apt-get install libstdc++6 zlib1g"
+            f"the ViZDoom tasks need the engine of vizdoom {VERSION}, but {found}; run: {INSTALL}. The engine needs "
+            "the system libraries libstdc++6 and zlib1g; on Debian: apt-get install libstdc++6 zlib1g"
         )
     folder = Path(next(iter(places)))
     if not (folder / "vizdoom").is_file():
