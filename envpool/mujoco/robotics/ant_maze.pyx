@@ -97,6 +97,14 @@ class AntMaze(GoalEnvDefinition):
         Height of the walls, in sides of a cell.
     version : int
         3, 4 or 5. In v3, a goal that is reached moves before the reward is computed.
+    main_body : int or str, optional
+        Id or name of the body whose velocity is rewarded, as in Ant.
+    use_contact_force : bool
+        If True, contact forces are observed and charged, as in Ant.
+    exclude_worldbody_contact_forces : bool
+        If True, the contact forces on the world are not observed.
+    contact_force_range : pair of float, optional
+        Contact forces are clipped to this interval, as in Ant.
     """
 
     goal_size = 2
