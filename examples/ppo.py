@@ -4,8 +4,9 @@
     python examples/ppo.py --task Pendulum-v1 --gamma 0.9 --total-timesteps 400000 --target -200
     python examples/ppo.py --checkpoint run.pt  # again after an interruption: the run continues, with the same results
 
-Actions may be discrete or continuous, and observations may come from any Box. Images, uint8 (channels, height, width),
-pass through convolutions. A pool of environments needs attention in the following points:
+Actions may be discrete or continuous, and observations may come from any Box, or from a Dict of them, whose arrays are
+joined. Images, uint8 (channels, height, width), pass through convolutions. A pool of environments needs attention in
+the following points:
 
 - ``env.step(actions)`` steps all environments at once and returns NumPy arrays with one row per environment.
 - The step after the last one of an episode ignores its action and returns the first observation of the next episode
@@ -25,7 +26,7 @@ import checkpoint
 import numpy as np
 import torch
 from curves import plot, plot_seeds
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box, Dict, Discrete, flatdim
 from torch import nn
 from torch.distributions import Categorical, Independent, Normal
 from tqdm import tqdm
@@ -122,18 +123,20 @@ class Agent(nn.Module):
     def __init__(self, env, hidden):
         super().__init__()
         obs_space, self.action_space = env.single_observation_space, env.single_action_space
-        if not isinstance(obs_space, Box) or not isinstance(self.action_space, (Box, Discrete)):
+        boxes = obs_space.spaces.values() if isinstance(obs_space, Dict) else [obs_space]
+        if not all(isinstance(box, Box) for box in boxes) or not isinstance(self.action_space, (Box, Discrete)):
             raise SystemExit(
-                f"this example needs Box observations and Box or Discrete actions, got {obs_space}, {self.action_space}"
+                "this example needs observations from a Box or from a Dict of them, and Box or Discrete actions, got "
+                f"{obs_space}, {self.action_space}"
             )
         self.is_discrete = isinstance(self.action_space, Discrete)
-        self.is_image = len(obs_space.shape) == 3 and obs_space.dtype == np.uint8
+        self.is_image = isinstance(obs_space, Box) and len(obs_space.shape) == 3 and obs_space.dtype == np.uint8
         outputs = int(self.action_space.n if self.is_discrete else np.prod(self.action_space.shape))
         if self.is_image:  # both networks see the same features
             self.features = convolutions(obs_space.shape, hidden)
             self.actor, self.critic = head(hidden, outputs, 0.01), head(hidden, 1, 1.0)
         else:
-            inputs = int(np.prod(obs_space.shape))
+            inputs = flatdim(obs_space)
             self.features = nn.Identity()
             self.actor, self.critic = mlp(inputs, hidden, outputs, 0.01), mlp(inputs, hidden, 1, 1.0)
         self.scale = RunningScale(() if self.is_image else (inputs,))  # images are divided by 255 instead
@@ -146,7 +149,8 @@ class Agent(nn.Module):
         """
         if self.is_image:
             return torch.from_numpy(obs)
-        rows = obs.reshape(len(obs), -1)
+        arrays = obs.values() if isinstance(obs, dict) else [obs]
+        rows = np.concatenate([array.reshape(len(array), -1) for array in arrays], axis=1)
         if learn:
             self.scale.update(rows)
         return torch.from_numpy(np.clip((rows - self.scale.mean) / self.scale.std, -10, 10).astype(np.float32))

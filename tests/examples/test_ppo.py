@@ -113,6 +113,17 @@ def test_continuous_actions(ppo):
     assert actions.ravel().tolist() == [-2, -2, 0, 1, 2]
 
 
+def test_arrays_of_a_dict_are_joined(ppo):
+    args, rollouts = collect(ppo, "--task", "PointMaze_UMazeDense-v3", "--num-envs", "4", "--num-steps", "8")
+    assert rollouts[0].inputs.shape == (8, 4, 8)
+    with envpool.make_gymnasium(args.task, num_envs=2) as env:
+        agent = ppo.Agent(env, 8)
+        agent.scale.count, agent.scale.m2 = 1.0, np.ones(8)  # prepare() subtracts 0 and divides by 1
+        obs, _ = env.reset()
+        expected = np.concatenate([obs["observation"], obs["achieved_goal"], obs["desired_goal"]], axis=1)
+        np.testing.assert_allclose(agent.prepare(obs), expected, rtol=1e-5)
+
+
 def test_options_reach_the_task(ppo):
     options = ["--task", "FrozenLake-v1", "--options", '{"no_such": 1}']
     with pytest.raises(TypeError, match="no_such"):
