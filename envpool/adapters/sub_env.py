@@ -39,6 +39,8 @@ class SubEnv(gymnasium.Env[Any, Any]):
         self.metadata = {"render_modes": pool.metadata["render_modes"]}
         self.spec = pool.spec
         self.render_mode = pool.render_mode
+        if hasattr(pool, "compute_reward"):  # goal environments; HER calls it on environments
+            self.compute_reward = pool.compute_reward
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode; return its first observation and the info."""

@@ -44,6 +44,7 @@ def test_size() -> None:
         ("Ant-v5", 8, struct.pack("<i", 7)),
         ("Ant-v5", -16, struct.pack("<Q", 2)),  # an even increment of the generator, whose draws may not end
         ("Ant-v5", -4, struct.pack("<i", 2)),
+        ("FetchReach-v4", -8, struct.pack("<d", float("nan"))),  # a goal
         ("PendulumSwingup-v1", -KEY - 16, b"\0" * KEY),  # a generator that yields nothing but zeros
         ("PendulumSwingup-v1", -16, struct.pack("<i", 625)),  # an index of its words
         ("PendulumSwingup-v1", -16, struct.pack("<i", -1)),

@@ -6,7 +6,7 @@ Source of the dynamics: ``gymnasium_robotics.envs.fetch.fetch_env`` and ``gymnas
 import numpy as np
 
 from libc.stdint cimport int32_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from envpool.mujoco.base.calls cimport mj_forward, mj_step
 from envpool.mujoco.base.model cimport Model
@@ -276,7 +276,12 @@ cdef int find_mocap(Options* o, Model model) except -1:
     for i in range(m.neq):
         if m.eq_type[i] == mjEQ_WELD:
             first, second = m.eq_obj1id[i], m.eq_obj2id[i]
-            o.welded = second if m.body_mocapid[first] >= 0 else first
+            if not (0 <= first < m.nbody and 0 <= second < m.nbody):    # ids of sites
+                continue
+            if m.body_mocapid[first] >= 0:
+                o.welded = second
+            elif m.body_mocapid[second] >= 0:
+                o.welded = first
     if m.nmocap != 1 or o.welded < 0:
         raise ConfigError(f"{model.source} needs one mocap body and a weld that moves the gripper with it")
     return 0
@@ -286,11 +291,15 @@ cdef int find_controls(Options* o, Model model) except -1:
     """Finds what the controls of the gripper are relative to."""
     cdef const mjModel* m = model.m
     cdef int32_t i
-    if m.nactuator not in (0, FINGERS):
+    if m.nactuator not in (0, FINGERS) or m.nu != m.nactuator:
         raise ConfigError(f"{model.source} has {m.nactuator} actuators, allowed are 0 and {FINGERS}")
-    o.num_controls = m.nactuator
+    o.num_controls = <int32_t>m.nactuator
     for i in range(o.num_controls):
-        o.control_qpos[i] = m.jnt_qposadr[m.actuator_trnid[2 * i]] if m.actuator_biastype[i] else -1
+        o.control_qpos[i] = -1
+        if m.actuator_biastype[i]:
+            if not 0 <= m.actuator_trnid[2 * i] < m.njnt:
+                raise ConfigError(f"{model.source} has an actuator with a bias that does not act on a joint")
+            o.control_qpos[i] = m.jnt_qposadr[m.actuator_trnid[2 * i]]
     return 0
 
 
@@ -341,7 +350,7 @@ class Fetch(GoalEnvDefinition):
         cdef Model model = load_robotics_model(config)
         cdef double[::1] initial = np.zeros(model.m.nq + model.m.nv)
         check_numbers(config)
-        o.object = o.object_qpos = o.height = 0
+        memset(&o, 0, sizeof(Options))
         o.obj_range, o.target_range, o.threshold = config.obj_range, config.target_range, config.distance_threshold
         o.target_offset = config.target_offset_x, config.target_offset_y, config.target_offset_z
         o.has_object, o.block_gripper = config.has_object, config.block_gripper

@@ -13,7 +13,7 @@ cdef int find_hand(Hand* hand, Model model) except -1:
     joints = robot_joints(model)
     if len(joints) > MAX_JOINTS:
         raise ConfigError(f"{model.source} has {len(joints)} joints of the robot, allowed are at most {MAX_JOINTS}")
-    if model.m.nu != NUM_ACTIONS:
+    if model.m.nu != NUM_ACTIONS or model.m.nactuator != NUM_ACTIONS:
         raise ConfigError(f"{model.source} has {model.m.nu} controls, this task needs {NUM_ACTIONS}")
     hand.num_joints = len(joints)
     for i, joint in enumerate(joints):

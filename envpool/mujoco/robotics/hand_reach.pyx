@@ -6,7 +6,7 @@ Source of the dynamics: ``gymnasium_robotics.envs.shadow_dexterous_hand.reach``.
 import numpy as np
 
 from libc.stdint cimport int32_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.model cimport Model
@@ -171,6 +171,7 @@ class HandReach(GoalEnvDefinition):
         cdef Model model = load_robotics_model(config)
         cdef double[::1] qpos = np.array([model.m.qpos0[i] for i in range(model.m.nq)])
         cdef int32_t joint
+        memset(&o, 0, sizeof(Options))
         check_threshold(config, "distance_threshold")
         find_hand(&o.hand, model)
         for name, value in INITIAL_QPOS.items():

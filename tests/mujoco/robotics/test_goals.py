@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import envpool
+from envpool.adapters.sub_env import sub_envs
 from envpool.mujoco.robotics import quaternions
 from envpool.mujoco.robotics.goal_pools import compute_reward
 from envpool.mujoco.robotics.oracle import load_robotics
@@ -77,6 +78,8 @@ def test_every_style_computes_rewards() -> None:
     for make in (envpool.make_dm, envpool.make_gymnasium):
         with make("FetchReach-v4", num_envs=1) as pool:
             assert pool.compute_reward(goals, goals + 1).tolist() == [-1.0, -1.0]
+    with envpool.make_gymnasium("FetchReach-v4", num_envs=2) as pool:
+        assert sub_envs(pool)[1].compute_reward(goals, goals + 1, [{}, {}]).tolist() == [-1.0, -1.0]
     with envpool.make_gymnasium("FetchReach-v4", from_pixels=True, render_height=16, render_width=16) as pool:
         assert pool.compute_reward(goals.tolist(), goals).tolist() == [0.0, 0.0]
 
