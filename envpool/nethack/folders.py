@@ -10,6 +10,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+from multiprocessing import parent_process, util
 from pathlib import Path
 
 PREFIX = "envpool-nethack-"
@@ -34,7 +35,11 @@ def new_process_folder() -> Path:
         if (lock := try_lock(folder)) is not None:
             _locks.append(lock)
             if folder.is_dir():  # otherwise another process has removed it before it was locked
-                return folder
+                break
+    if parent_process() is not None:
+        # Children of multiprocessing exit without calling what is registered with C's atexit().
+        util.Finalize(None, shutil.rmtree, (folder, True), exitpriority=0)
+    return folder
 
 
 def remove_if_abandoned(folder: Path) -> None:

@@ -54,6 +54,27 @@ def test_nothing_is_left_when_a_process_exits(tmp_path: Path, end: str) -> None:
     assert os.listdir(tmp_path) == []
 
 
+CHILD = """
+import multiprocessing
+def play():
+    pool = envpool.make_gymnasium("NetHackScore-v0", observation_keys=("glyphs",))
+    pool.reset()
+    assert len(os.listdir(sys.argv[1])) == 2
+    globals()["kept"] = pool
+child = multiprocessing.get_context("fork").Process(target=play)
+child.start()
+child.join()
+assert child.exitcode == 0 and os.listdir(sys.argv[1]) == [process]
+"""
+
+
+@pytest.mark.slow
+def test_nothing_is_left_when_a_child_of_multiprocessing_exits(tmp_path: Path) -> None:
+    done = run(tmp_path, CHILD)
+    assert done.returncode == 0, done.stderr
+    assert os.listdir(tmp_path) == []
+
+
 @pytest.mark.slow
 def test_the_folder_of_a_killed_process_is_removed_by_the_next_one(tmp_path: Path) -> None:
     assert run(tmp_path, "os.kill(os.getpid(), signal.SIGKILL)").returncode == -signal.SIGKILL
