@@ -43,7 +43,7 @@ def test_making_loads_one_simulator():
 def test_public_names():
     expected = {"register", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "list_all_envs"}
     expected |= {"EnvSpec", "EnvPool", "DMEnvPool", "GymnasiumEnvPool", "Rollout", "get_include", "errors", "rollout"}
-    expected |= {"make_mujoco", "make_python"}
+    expected |= {"make_mujoco", "make_python", "make_vec"}
     assert set(envpool.__all__) == expected
     for name in envpool.__all__:
         assert getattr(envpool, name) is not None
