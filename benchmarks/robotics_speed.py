@@ -19,6 +19,8 @@ from envpool.mujoco.robotics.oracle import upstream_of
 SIZES = {"num_envs": 64, "num_threads": 2}
 TASKS = ("FetchReach-v4", "FetchPush-v4", "FetchPickAndPlace-v4", "FetchSlide-v4", "HandReach-v3")
 TASKS += tuple(f"HandManipulate{name}-v1" for name in ("Block", "Egg", "Pen", "Block_ContinuousTouchSensors"))
+TASKS += ("PointMaze_UMaze-v3", "PointMaze_Large-v3", "AntMaze_UMaze-v5", "AntMaze_Large_Diverse_GR-v5")
+TASKS += (*(f"AdroitHand{name}-v1" for name in ("Door", "Hammer", "Pen", "Relocate")), "FrankaKitchen-v1")
 
 
 def main():
