@@ -60,7 +60,7 @@ cdef class FunctionCaller:
     cdef object array_of(self, dict results, str name, tuple shape):
         """Returns a result as float64 of a shape, or raises an error that says what is wrong."""
         if name not in results:
-            raise KeyError(f"the function has not returned {name!r}, which the observation needs")
+            raise ValueError(f"the function has not returned {name!r}, which the observation needs")
         values = np.asarray(results[name], np.float64, order="C")
         if values.shape != shape:
             raise ValueError(f"the function has returned {name!r} with the shape {values.shape}, needed is {shape}")
@@ -84,7 +84,7 @@ cdef class FunctionCaller:
             raise TypeError(f"the function must return a dict, got {type(results).__name__}")
         known = {REWARD, TERMINATED, *[output[0] for output in self.outputs]}
         if unknown := results.keys() - known:
-            raise KeyError(f"the function has returned {min(unknown)!r}, allowed are {', '.join(sorted(known))}")
+            raise ValueError(f"the function has returned {min(unknown)!r}, allowed are {', '.join(sorted(known))}")
         parts = []
         for name, first, size, is_scalar in self.outputs:
             shape = (n, size)
@@ -117,7 +117,7 @@ cdef int call_function(SimPool* all, const envpool_batch* b) noexcept with gil:
     try:
         return (<FunctionCaller>p.function).run(all, b)
     except BaseException as error:
-        text = f"{type(error).__name__}: {error.args[0] if error.args else error}".encode()
+        text = f"{type(error).__name__}: {error}".encode()
     for i in range(b.n):
         if not b.errors[i]:
             snprintf(all.sims[b.ids[i]].error, sizeof(all.sims[0].error), b"%s", <const char*>text)

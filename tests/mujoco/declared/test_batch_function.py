@@ -102,8 +102,8 @@ def test_async_pools_and_states():
     [
         (lambda angle, tip: 1 / 0, "ZeroDivisionError: division by zero"),
         (lambda angle, tip: None, "TypeError: the function must return a dict, got NoneType"),
-        (lambda angle, tip: {"angle": angle}, "KeyError: the function has not returned 'double'"),
-        (lambda angle, tip: shape(angle, tip) | {"rewards": 1}, "KeyError: the function has returned 'rewards'"),
+        (lambda angle, tip: {"angle": angle}, "ValueError: the function has not returned 'double'"),
+        (lambda angle, tip: shape(angle, tip) | {"rewards": 1}, "ValueError: the function has returned 'rewards'"),
         (lambda angle, tip: shape(angle, tip) | {"reward": 1}, r"'reward' with the shape \(\), needed is \("),
         (lambda angle, tip: shape(angle, tip) | {"double": tip[:0]}, r"'double' with the shape \(0, 3\)"),
         (lambda angle: {}, "TypeError: .*unexpected keyword argument 'tip'"),

@@ -123,7 +123,7 @@ def test_functions_equal_numpy():
 @pytest.mark.parametrize("sigmoid", ["gaussian", "linear", "quadratic", "long_tail", "reciprocal"])
 @pytest.mark.parametrize("margin", [0.0, 0.7])
 def test_tolerance_equals_dm_control(sigmoid, margin):
-    rewards = pytest.importorskip("dm_control.utils.rewards")
+    rewards = import_with_bindings("dm_control.utils.rewards")
     kwargs = {"bounds": (-0.1, 0.2), "margin": margin, "value_at_margin": 0.3, "sigmoid": sigmoid}
     ours, _ = observed(Y, d.Tolerance(Y, **kwargs), d.Tolerance(Y[1], **kwargs), steps=10)
     for y, vector, scalar in zip(*ours.values(), strict=True):
