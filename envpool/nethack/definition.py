@@ -11,21 +11,10 @@ from envpool.extensions import load_compiled
 from envpool.native import EnvDefinition
 from envpool.nethack.files import load_library
 from envpool.nethack.keys import ALL_KEYS, TASK_KEYS, USEFUL_KEYS
-from envpool.nethack.observations import ARRAYS, CHALLENGE_KEYS, DEFAULT_KEYS
+from envpool.nethack.observations import ARRAYS, DEFAULT_KEYS
+from envpool.nethack.table import TASKS
 from envpool.option_values import check_range
 
-#: Upstream's classes, in the order of the numbers that structs.pxd gives them.
-TASKS = (
-    "NetHack",
-    "NetHackScore",
-    "NetHackStaircase",
-    "NetHackStaircasePet",
-    "NetHackOracle",
-    "NetHackGold",
-    "NetHackEat",
-    "NetHackScout",
-    "NetHackChallenge",
-)
 #: Options whose values the env definition gets as they are.
 UNCHANGED = (
     "penalty_step",
@@ -211,16 +200,3 @@ def check_text(name: str, text: str, longest: int) -> None:
     """Raise ConfigError unless a text is printable ASCII of at most this length."""
     if not (text.isascii() and text.isprintable() and len(text) <= longest):
         raise ConfigError(f"{name} must be printable ASCII of at most {longest} characters, got {text!r}")
-
-
-#: Options of tasks that differ from the defaults.
-TASK_OPTIONS: dict[str, dict[str, Any]] = {
-    "NetHackChallenge": {
-        "character": "@",
-        "allow_all_yn_questions": True,
-        "allow_all_modes": True,
-        "penalty_step": 0.0,
-        "max_steps": 1_000_000,
-        "observation_keys": CHALLENGE_KEYS,
-    },
-}

@@ -69,6 +69,5 @@ ARRAYS = {
     "misc": Array(np.int32, (3,), INT32.min, INT32.max),
 }
 
-#: Upstream's defaults of observation_keys.
+#: Upstream's default of observation_keys, except in the challenge.
 DEFAULT_KEYS = tuple(name for name in ARRAYS if name not in ("program_state", "internal", "misc"))
-CHALLENGE_KEYS = (*(name for name in DEFAULT_KEYS if name != "screen_descriptions"), "misc")

@@ -1,6 +1,6 @@
 """Task table of the NetHack family: upstream's ids."""
 
-from envpool.nethack.definition import TASK_OPTIONS, TASKS
+from envpool.nethack.table import TASK_OPTIONS, TASKS
 from envpool.registration import register
 
 for name in TASKS:

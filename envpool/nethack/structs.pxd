@@ -66,7 +66,7 @@ cdef enum:
     # Values of how_done.
     ASCENDED = 15
 
-cdef enum Task:                 # in the order of envpool.nethack.definition.TASKS
+cdef enum Task:                 # in the order of envpool.nethack.table.TASKS
     PLAIN
     BY_SCORE
     STAIRCASE

@@ -9,7 +9,8 @@ import gymnasium
 import numpy as np
 
 from envpool.errors import ConfigError
-from envpool.nethack.observations import ARRAYS, CHALLENGE_KEYS, DEFAULT_KEYS
+from envpool.nethack.observations import ARRAYS, DEFAULT_KEYS
+from envpool.nethack.table import CHALLENGE_KEYS
 from tests.conformance.cases import BadOption, SpacesCase, SpecCase
 from tests.nethack.cases import TASKS
 from tests.nethack.upstream import upstream_of
