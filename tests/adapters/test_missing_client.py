@@ -9,7 +9,7 @@ import pytest
 from tests.support.python import run_python
 
 ROOT = Path(__file__).parents[2]
-ADAPTERS = {"sb3": "stable_baselines3", "rllib": "ray", "pufferlib": "pufferlib"}
+ADAPTERS = {"sb3": "stable_baselines3", "rllib": "ray", "ray": "ray", "pufferlib": "pufferlib"}
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
@@ -23,4 +23,5 @@ def test_every_adapter_has_an_extra():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for name in ADAPTERS:
         assert extras[name]
-        assert (ROOT / "envpool" / "adapters" / f"{name}.py").exists()
+        folder = ROOT / "envpool" / "adapters"
+        assert (folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists()

@@ -104,6 +104,33 @@ def test_normalised_observations():
     assert env.get_obs_rms().count == 2 * N
 
 
+def test_normalisation_equals_that_of_tianshou():
+    """The statistics of observations, through steps and resets of some environments, and a test env that uses them."""
+    env_fns = [lambda n=n: Walk(n) for n in (5, 7, 9, 11)]
+    ours, theirs = (VectorEnvNormObs(kind(env_fns)) for kind in (DummyVectorEnv, tianshou.env.DummyVectorEnv))
+    test = VectorEnvNormObs(DummyVectorEnv(env_fns), update_obs_rms=False)
+    test.set_obs_rms(ours.get_obs_rms())
+    results = [(env.reset()[0],) for env in (ours, theirs)]
+    for _ in range(30):
+        assert np.array_equal(results[0][0], results[1][0])
+        results = [env.step([RIGHT] * N) for env in (ours, theirs)]
+        ended = np.flatnonzero(results[0][2])
+        if len(ended):
+            assert np.array_equal(*(env.reset(ended)[0] for env in (ours, theirs)))
+    count = ours.get_obs_rms().count
+    assert count == theirs.get_obs_rms().count > 30 * N
+    rms = ours.get_obs_rms()
+    assert np.allclose(test.reset()[0], -rms.mean / np.sqrt(rms.var), atol=1e-5)
+    assert test.get_obs_rms().count == count
+
+
+def test_attributes_of_the_environments_themselves():
+    env = DummyVectorEnv([lambda: gymnasium.make("CartPole-v1")])
+    env.set_env_attr("mark", 1337)
+    assert env.get_env_attr("mark") == [1337]
+    assert env.workers[0].env.unwrapped.mark == 1337
+
+
 def test_wrappers_inside():
     env = DummyVectorEnv(
         [lambda: MultiDiscreteToDiscrete(ContinuousToDiscrete(gymnasium.make("Pendulum-v1"), [5]))] * N

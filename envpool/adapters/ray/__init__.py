@@ -1,0 +1,6 @@
+"""A pool of pools on Ray: every actor has some of the environments."""
+
+from __future__ import annotations
+
+from envpool.adapters.ray.pool import RayPool as RayPool
+from envpool.adapters.ray.rollouts import ActorRollout as ActorRollout

@@ -1,0 +1,151 @@
+"""The side of an actor: a pool of some of the environments, and the policy if it acts there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import envpool
+from envpool.adapters.ray.rows import blank, error_entries, without_texts
+from envpool.errors import EnvStepError
+from envpool.machine import numa_nodes
+
+#: What a call that may fail returns: the failures by global env id, and the result; one of them is None.
+Outcome = tuple[dict[int, str] | None, Any]
+
+
+class PoolMaker:
+    """Makes the pool of an actor.
+
+    Parameters
+    ----------
+    task : str, callable or list of callable
+        A task id for ``envpool.make_gymnasium``; or a function that returns an environment, or one function per
+        environment of the actor, for ``envpool.make_python``.
+    count : int
+        Number of environments.
+    options : dict
+        Options of the pool.
+    """
+
+    def __init__(self, task: Any, count: int, options: dict[str, Any]):
+        self.task, self.count, self.options = task, count, options
+
+    def __call__(self, count: int | None = None, **options: Any) -> Any:
+        """Return a new pool, with other options or with fewer environments."""
+        size = {"num_envs": self.count if count is None else count}
+        if isinstance(self.task, str):
+            return envpool.make_gymnasium(self.task, **self.options | options | size)
+        task = self.task if callable(self.task) else self.task[: size["num_envs"]]
+        return envpool.make_python(task, **self.options | options | size)
+
+
+class PoolActor:
+    """The actor. Env ids in its arguments are those of its own pool; ids in its results are global.
+
+    Parameters
+    ----------
+    make : PoolMaker
+        Makes the pool.
+    first : int
+        Global id of the first environment.
+    numa_index : int, optional
+        The actor is bound to the CPUs of this NUMA node, modulo their number; by default to none.
+    policy : callable, optional
+        See `envpool.adapters.ray.RayPool`.
+    """
+
+    def __init__(self, make: PoolMaker, first: int, numa_index: int | None, policy: Any = None):
+        if numa_index is not None:
+            nodes = numa_nodes()
+            os.sched_setaffinity(0, nodes[numa_index % len(nodes)])
+        self.make, self.first, self.policy = make, first, policy
+        self.pool = make()
+        self._rollout: Any = None
+        self._last: Any = None
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the driver knows of the pool."""
+        names = ("observation_space", "action_space", "metadata", "config")
+        return {name: getattr(self.pool, name) for name in names if name != "config"} | {
+            "config": {k: v for k, v in self.pool.config.items() if k != "source"}
+        }
+
+    def reset(self, ids: Any, seeds: Sequence[int | None] | None) -> Outcome:
+        """Reset environments, or all if the ids are None, and return their rows."""
+        self._rollout = None
+        return self._outcome(lambda: self.pool.reset(ids, seed=seeds))
+
+    def async_reset(self) -> None:
+        """Start episodes in all environments."""
+        self._rollout = None
+        self.pool.async_reset()
+
+    def exchange(self, action: Any, ids: Any, receives: bool) -> Outcome:
+        """Send actions and, if asked to, return the next batch."""
+        self._rollout = None
+        self.pool.send(action, ids)
+        return self.receive(False) if receives else (None, None)
+
+    def receive(self, is_reset: bool) -> Outcome:
+        """Return the next batch."""
+        return self._outcome(lambda: self.pool.recv(reset=is_reset))
+
+    def _outcome(self, call: Callable[[], Any]) -> Outcome:
+        try:
+            result = call()
+        except EnvStepError as error:
+            return {self.first + i: text for i, text in error.failures.items()}, None
+        if self.pool.spec.text_fields:
+            result = without_texts(result)
+        info = result[-1]
+        info["env_id"] = info["env_id"] + np.int32(self.first)
+        info["players"] = {"env_id": info["players"]["env_id"] + np.int32(self.first)}
+        return None, result
+
+    def fail(self, ids: Any, text: str | None) -> Outcome:
+        """Return the rows of environments whose state was lost: zero and truncated, like those of other failures.
+
+        Parameters
+        ----------
+        ids : numpy.ndarray
+            The environments. The next step of each of them starts an episode.
+        text : str or None
+            The entry ``error`` of their infos; None leaves it out.
+        """
+        with self.make(len(ids), batch_size=0, autoreset_mode=self.pool.config["autoreset_mode"]) as other:
+            other.reset()
+            obs, reward, terminated, truncated, info = other.step(other.sample_actions(0))
+        ids = np.asarray(ids, np.int32) + np.int32(self.first)
+        owners = {"env_id": ids, "players": {"env_id": ids[info["players"]["env_id"]]}}
+        errors = {} if text is None else error_entries(text, len(ids))
+        info = blank(info) | owners | errors
+        return None, (blank(obs), blank(reward), blank(terminated), np.ones_like(truncated), info)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Call a method of the pool."""
+        return getattr(self.pool, name)(*args, **kwargs)
+
+    def collect(self, num_steps: int, extras: Mapping[str, Any] | None, update: Any, has_update: bool) -> Outcome:
+        """Let the policy act for some steps and return the arrays of the rollout."""
+        if has_update:
+            self.policy.update(update)
+        if self._rollout is None or self._rollout.num_steps != num_steps:
+            self._rollout = envpool.Rollout(self.pool, num_steps, extras)
+            self._last = self._rollout.reset()
+        try:
+            data, self._last = self._rollout.collect(self.policy, self._last)
+        except EnvStepError as error:
+            self._rollout = None
+            return {self.first + i: text for i, text in error.failures.items()}, None
+        names = ("obs", "action", "reward", "terminated", "truncated", "first", "valid", "last_obs", "last_first")
+        arrays = {name: getattr(data, name) for name in names}
+        own = {name: getattr(data, name) for name in self._rollout.extras}
+        return None, arrays | own | {"last": {name: data.last(name) for name in own}}
+
+    def close(self) -> None:
+        """Close the pool."""
+        self.pool.close()

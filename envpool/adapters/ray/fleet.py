@@ -1,0 +1,113 @@
+"""The actors of a pool: starting them, and replacing one that was lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import ray
+
+from envpool.adapters.ray.actor import PoolActor, PoolMaker
+from envpool.adapters.ray.placement import Placement
+from envpool.errors import ConfigError, EnvCreateError
+from envpool.option_values import is_sequence
+from envpool.python_envs.faults import restart_seed
+
+#: What Ray raises if an actor has ended, or if the node has that kept its answer.
+LOSSES = (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError)
+
+#: Times that an actor is replaced in a row before the pool gives up.
+ATTEMPTS = 3
+
+DEFAULT_SEED = 42
+
+
+class Fleet:
+    """The actors of one pool; actor k has the environments ``starts[k]`` to ``starts[k + 1] - 1``.
+
+    Parameters
+    ----------
+    task, num_envs, num_actors, placement, num_cpus, policy, start_timeout
+        See `envpool.adapters.ray.RayPool`.
+    options : dict
+        Options of the pools of the actors.
+    """
+
+    def __init__(
+        self,
+        task: Any,
+        num_envs: int,
+        num_actors: int,
+        placement: Placement,
+        num_cpus: float,
+        policy: Any,
+        options: dict[str, Any],
+        start_timeout: float,
+    ):
+        self.starts = np.linspace(0, num_envs, num_actors + 1).astype(int).tolist()
+        self._task, self._placement, self._options = task, placement, dict(options)
+        self._seed = self._options.pop("seed", DEFAULT_SEED)
+        if is_sequence(self._seed) and len(self._seed) != num_envs:
+            raise ConfigError(f"seed must have one entry for each of the {num_envs} environments")
+        self._resources = {"num_cpus": num_cpus, "max_restarts": 0, "max_task_retries": 0}
+        self._policy = None if policy is None else ray.put(policy)
+        self._restarts = [0] * num_actors
+        self.actors = [self._start(k) for k in range(num_actors)]
+        self.about = self._await_all(start_timeout)
+
+    def owner(self, ids: Any) -> Any:
+        """Return the number of the actor of each environment."""
+        return np.searchsorted(self.starts, ids, "right") - 1
+
+    def count(self, index: int) -> int:
+        """Return how many environments an actor has."""
+        return int(self.starts[index + 1] - self.starts[index])
+
+    def ids(self, index: int) -> np.ndarray[Any, Any]:
+        """Return the ids of the environments of an actor, int32."""
+        return np.arange(self.starts[index], self.starts[index + 1], dtype=np.int32)
+
+    def _start(self, index: int) -> Any:
+        first, count, restarts = self.starts[index], self.count(index), self._restarts[index]
+        if is_sequence(self._seed):
+            seed: Any = [int(s) for s in self._seed[first : first + count]]
+            seed = [restart_seed(s, restarts) for s in seed] if restarts else seed
+        else:
+            seed = restart_seed(self._seed + first, restarts) if restarts else self._seed + first
+        task = self._task[first : first + count] if isinstance(self._task, (list, tuple)) else self._task
+        make = PoolMaker(task, count, self._options | {"seed": seed})
+        options = self._resources | self._placement.options(index)
+        numa = self._placement.numa_index(index)
+        return ray.remote(PoolActor).options(**options).remote(make, first, numa, self._policy)
+
+    def _await_all(self, timeout: float) -> dict[str, Any]:
+        try:
+            refs = [actor.describe.remote() for actor in self.actors]
+            _, waiting = ray.wait(refs, num_returns=len(refs), timeout=timeout)
+            if waiting:
+                raise EnvCreateError(
+                    "RayPool",
+                    self.starts[-1],
+                    f"{len(waiting)} of {len(refs)} actors have not started within start_timeout={timeout:g} seconds: "
+                    "wait until the cluster has idle CPUs, or pass num_cpus=0",
+                )
+            found: list[dict[str, Any]] = ray.get(refs)
+        except LOSSES as error:
+            self.close()
+            raise EnvCreateError("RayPool", self.starts[-1], f"an actor could not make its pool: {error}") from error
+        except BaseException:
+            self.close()
+            raise
+        return found[0]
+
+    def replace(self, index: int) -> None:
+        """Start a new actor in the place of one that was lost; the seeds of its environments follow from the old."""
+        ray.kill(self.actors[index])
+        self._restarts[index] += 1
+        self.actors[index] = self._start(index)
+
+    def close(self) -> None:
+        """End all actors, after they had a moment to close their pools."""
+        ray.wait([actor.close.remote() for actor in self.actors], num_returns=len(self.actors), timeout=5)
+        for actor in self.actors:
+            ray.kill(actor)
