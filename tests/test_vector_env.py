@@ -18,7 +18,7 @@ from tests.support.checked_pool import WAIT
 from tests.support.gate import Gate, eventually
 from tests.support.python import output_of
 from tests.support.results import leaves
-from tests.support.tasks import playable_tasks
+from tests.support.tasks import task_params
 from tests.support.vector_envs import NUM_ENVS, make, same_batches, synthetic, upstream, zero_actions
 
 # ---- ids -------------------------------------------------------------------------------------------------------------
@@ -95,8 +95,9 @@ def test_gymnasiums_own_id_pointed_here(monkeypatch):
 BEYOND_BOUNDS = ("LunarLander-v2", "LunarLanderContinuous-v2")
 
 
-@pytest.mark.parametrize("task_id", [t.replace("/", "-") for t in playable_tasks()])
+@pytest.mark.parametrize("task_id", task_params())
 def test_spaces(task_id):
+    task_id = task_id.replace("/", "-")
     envs = make(task_id, num_envs=3)
     assert envs.observation_space == gymnasium.vector.utils.batch_space(envs.single_observation_space, 3)
     assert envs.action_space == gymnasium.vector.utils.batch_space(envs.single_action_space, 3)

@@ -11,7 +11,7 @@ SCENARIOS = (
 #: Scenarios of EnvPool whose files are not in the vizdoom package.
 ELSEWHERE = ("D1_basic", "D2_navigation", "D3_battle", "D4_battle2")
 
-for scenario in (*ELSEWHERE, *SCENARIOS, "vizdoom_custom"):
+for scenario in (*SCENARIOS, *ELSEWHERE, "vizdoom_custom"):
     # "D1_basic" becomes "D1Basic", as in EnvPool
     register(
         "".join(part.capitalize() for part in scenario.split("_")) + "-v1",

@@ -1,11 +1,22 @@
 """The tasks of the package, for tests that run over all of them."""
 
+import pytest
+
 import envpool
+from envpool.registration import registry
 
 #: Tasks whose maps no package contains: users pass the paths of theirs.
 WITHOUT_MAPS = ("D1Basic-v1", "D2Navigation-v1", "D3Battle-v1", "D4Battle2-v1", "VizdoomCustom-v1")
+#: Environments that start processes. Tests of all tasks play one task of each quickly, the others with `slow`.
+WITH_PROCESSES = {"ViZDoom": "Basic-v1"}
 
 
 def playable_tasks():
     """Return the ids of all tasks that can be made without options."""
     return [task_id for task_id in envpool.list_all_envs() if task_id not in WITHOUT_MAPS]
+
+
+def task_params():
+    """Return the ids of all tasks that can be made without options, as parameters of a test that plays them."""
+    chosen = {task_id: WITH_PROCESSES.get(registry.find(task_id).env, task_id) for task_id in playable_tasks()}
+    return [pytest.param(t, marks=() if t == quick else pytest.mark.slow) for t, quick in chosen.items()]

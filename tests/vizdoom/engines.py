@@ -23,10 +23,11 @@ def engines(parent: int | None = None) -> list[int]:
     return sorted(found)
 
 
-def leftovers() -> set[str]:
-    """Return the files in shared memory and the folders of engines."""
-    memory = {str(p) for p in Path("/dev/shm").glob("ViZDoom*")}
-    return memory | {str(p) for p in Path(tempfile.gettempdir()).glob("envpool-vizdoom-*")}
+def leftovers(parent: int | None = None) -> list[Path]:
+    """Return the files in shared memory and the folders of engines that a process has started."""
+    owner = parent or os.getpid()
+    memory = Path("/dev/shm").glob(f"ViZDoom*{owner}_*")
+    return [*memory, *Path(tempfile.gettempdir()).glob(f"envpool-vizdoom-{owner}-*")]
 
 
 def state(process: int) -> str:

@@ -24,10 +24,9 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Any:
-    before = leftovers()
     yield
     assert engines() == []
-    assert leftovers() <= before
+    assert leftovers() == []
 
 
 def make(num_envs: int = 2, **options: Any) -> Any:
@@ -121,6 +120,7 @@ input()
         process.send_signal(signal.SIGKILL)
         process.wait()
     wait_until(lambda: not any(Path(f"/proc/{engine}").exists() for engine in started))
+    assert leftovers(process.pid) == []
 
 
 def play_and_kill(num_envs: int, is_over: Any, chance: float) -> tuple[int, int, int]:

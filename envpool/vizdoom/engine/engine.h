@@ -37,7 +37,7 @@ struct Engine {
   size_t memory_size;
   uint64_t offset[kRegions]; /* of the regions in the memory                                              */
   Process process;
-  char id[24];
+  char id[40];
   char folder[256];
   uint32_t last_tic;     /* tic of the map that was requested last                                        */
   char text[kTextSize];  /* why the last call failed, in English                                          */
@@ -159,7 +159,7 @@ inline bool begin_start(Engine *e, const Launch *l, uint32_t seed) {
   uint64_t random;
   stop_engine(e);
   if (getrandom(&random, sizeof random, 0) != sizeof random) return fail(e, "getrandom failed: %s", strerror(errno));
-  snprintf(e->id, sizeof e->id, "%016llx", static_cast<unsigned long long>(random));
+  snprintf(e->id, sizeof e->id, "%d_%016llx", static_cast<int>(getpid()), static_cast<unsigned long long>(random));
   name_of(e, "MQDoom", name);
   e->requests = create_queue(name);
   if (e->requests) {
@@ -167,7 +167,7 @@ inline bool begin_start(Engine *e, const Launch *l, uint32_t seed) {
     e->answers = create_queue(name);
   }
   if (!e->answers) return fail(e, "no shared memory in /dev/shm for the ViZDoom engine: %s", strerror(errno));
-  snprintf(e->folder, sizeof e->folder, "%s/envpool-vizdoom-XXXXXX", l->folder);
+  snprintf(e->folder, sizeof e->folder, "%s/envpool-vizdoom-%d-XXXXXX", l->folder, static_cast<int>(getpid()));
   if (!mkdtemp(e->folder)) {
     e->folder[0] = 0;
     return fail(e, "no folder in %s for the ViZDoom engine: %s", l->folder, strerror(errno));
