@@ -27,7 +27,8 @@ from native_build import Build, Unavailable
 EXACT = ["-ffp-contract=off", "-fno-tree-slp-vectorize", "-fno-builtin-pow", "-fwrapv"]
 COMMON = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-fvisibility=hidden", "-pthread", *EXACT]
 PROFILES = {
-    "release": {"compile": ["-O3", "-g0"], "link": []},
+    # Without symbols, and without padding between segments: a tenth of the size of an installation.
+    "release": {"compile": ["-O3", "-g0"], "link": ["-Wl,-s", "-Wl,-z,noseparate-code"]},
     "debug": {"compile": ["-O1", "-g", "-UNDEBUG"], "link": []},
     "asan": {
         "compile": ["-O1", "-g", "-UNDEBUG", "-fsanitize=address,undefined"],

@@ -59,6 +59,7 @@ def test_a_destructor_that_closes(monkeypatch):
     def fail():
         raise OSError("no display here")
 
+    gc.collect()  # pools of other tests
     monkeypatch.setattr(envpool.GymnasiumEnvPool, "__del__", destroy, raising=False)
     made = []
 
