@@ -97,12 +97,12 @@ def wheel(sdist, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """Return the Python of a fresh environment with the wheel, dm_control's models, Procgen, Cython and setuptools."""
+    """Return the Python of a fresh environment with the wheel, what the tasks of all families need, Cython and setuptools."""
     folder = tmp_path_factory.mktemp("venv")
     run(sys.executable, "-m", "venv", folder)
     python = folder / "bin" / "python"
     requires = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
-    run(python, "-m", "pip", "install", "-q", f"{wheel}[dmc,vizdoom]", *requires)
+    run(python, "-m", "pip", "install", "-q", f"{wheel}[dmc,robotics,vizdoom,nle]", *requires)
     run(folder / "bin" / "envpool", "fetch-procgen", "--into", "package")
     return python
 
