@@ -97,7 +97,7 @@ def wheel(sdist, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """Return the Python of a fresh environment with the wheel, what tasks of all families need, Cython and setuptools."""
+    """Return the Python of a fresh environment with the wheel and what the tasks of all families need."""
     folder = tmp_path_factory.mktemp("venv")
     run(sys.executable, "-m", "venv", folder)
     python = folder / "bin" / "python"
