@@ -1,4 +1,4 @@
-"""Write an image with a frame of one task of each family, after some random steps.
+"""Write an image with a frame of tasks of several families, after some random steps.
 
     python examples/gallery.py out/gallery.png
 

@@ -1,4 +1,4 @@
-"""The gallery shows a task of each family that renders."""
+"""The gallery shows those of its tasks that render."""
 
 import numpy as np
 import pytest

@@ -58,7 +58,7 @@ class MujocoEnvDefinition(EnvDefinition):
     healthy_z_min, healthy_z_max : float
         Heights of the torso (m) between which the robot is healthy.
     healthy_z_range, healthy_angle_range, healthy_state_range : pair of float, optional
-        Replaces the options of the same name that end in _min and _max.
+        If not None, replaces the options of the same name that end in _min and _max.
     healthy_angle_min, healthy_angle_max : float
         Angles of the torso (rad) between which the robot is healthy.
     healthy_state_min, healthy_state_max : float
@@ -76,15 +76,25 @@ class MujocoEnvDefinition(EnvDefinition):
     contact_cost_min, contact_cost_max : float
         Interval to which the cost of contacts is clipped.
     use_contact_forces : bool, optional
-        Replaces `use_contact_force`.
-    include_cinert_in_observation, include_cvel_in_observation : bool
-        If True, the inertias, or the velocities, of the bodies are observed.
-    include_qfrc_actuator_in_observation, include_cfrc_ext_in_observation : bool
-        If True, the forces of the actuators, or of contacts, are observed.
-    exclude_worldbody_observations, exclude_root_actuator_forces : bool
-        If True, what concerns the world, or the actuator forces of the free joint, is not observed.
-    reward_control_weight, reward_dist_weight, reward_near_weight : float, optional
-        Replaces `ctrl_cost_weight`, `dist_cost_weight` or `near_cost_weight`.
+        If not None, replaces `use_contact_force`.
+    include_cinert_in_observation : bool
+        If True, the inertias of the bodies are observed.
+    include_cvel_in_observation : bool
+        If True, the velocities of the bodies are observed.
+    include_qfrc_actuator_in_observation : bool
+        If True, the forces of the actuators are observed.
+    include_cfrc_ext_in_observation : bool
+        If True, the contact forces are observed.
+    exclude_worldbody_observations : bool
+        If True, the values of the world body are not observed.
+    exclude_root_actuator_forces : bool
+        If True, the actuator forces of the free joint are not observed.
+    reward_control_weight : float, optional
+        If not None, replaces `ctrl_cost_weight`.
+    reward_dist_weight : float, optional
+        If not None, replaces `dist_cost_weight`.
+    reward_near_weight : float, optional
+        If not None, replaces `near_cost_weight`.
     """
 
     params: ClassVar[Mapping[str, Param]] = PARAMS

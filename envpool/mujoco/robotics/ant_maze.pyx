@@ -97,10 +97,14 @@ class AntMaze(GoalEnvDefinition):
         Height of the walls, in sides of a cell.
     version : int
         3, 4 or 5. In v3, a goal that is reached moves before the reward is computed.
+    xml_file : str
+        The model: a name in Gymnasium's folder, or a path that starts with ".", "/" or "~".
     main_body : int or str, optional
         Id or name of the body whose velocity is rewarded, as in Ant.
     use_contact_force : bool
         If True, contact forces are observed and charged, as in Ant.
+    include_cfrc_ext_in_observation : bool, optional
+        If not None, this option decides whether contact forces are observed, as in Ant.
     exclude_worldbody_contact_forces : bool
         If True, the contact forces on the world are not observed.
     contact_force_range : pair of float, optional

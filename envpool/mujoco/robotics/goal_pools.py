@@ -54,6 +54,8 @@ class GoalEnvDefinition(MujocoEnvDefinition):
 
     Options
     -------
+    xml_file : str
+        The model: a name in the folder of ``gymnasium_robotics``, or a path that starts with ".", "/" or "~".
     reward_type : str
         "sparse" or "dense".
     distance_threshold : float

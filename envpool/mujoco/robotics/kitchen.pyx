@@ -188,6 +188,8 @@ class FrankaKitchen(MujocoEnvDefinition):
 
     Options
     -------
+    xml_file : str
+        The model: a name in the folder of ``gymnasium_robotics``, or a path that starts with ".", "/" or "~".
     tasks_to_complete : sequence of str, optional
         The tasks of an episode. By default all: "bottom burner", "top burner", "light switch", "slide cabinet", "hinge
         cabinet", "microwave" and "kettle".
