@@ -16,6 +16,7 @@ import pytest
 
 import envpool
 from envpool.errors import EnvStepError
+from envpool.vizdoom import game
 from tests.support.process import wait_until
 from tests.vizdoom.engines import engines, kill, leftovers
 
@@ -65,6 +66,20 @@ def test_a_killed_engine_is_restarted() -> None:
         assert [text for text in info["error"] if text] == ["the ViZDoom engine was killed by signal 9 (Killed)"]
         assert len(engines()) == 2
         pool.step(idle())
+
+
+def test_an_engine_that_does_not_answer_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(game, "PATIENCE", 5.0)
+    with make(num_envs=1) as pool:
+        pool.reset()
+        (stopped,) = engines()
+        os.kill(stopped, signal.SIGSTOP)
+        with pytest.raises(EnvStepError, match="env 0: the ViZDoom engine did not answer for 5 seconds"):
+            pool.step(idle(1))
+        assert engines() == []
+        pool.recv()
+        pool.step(idle(1))
+        assert len(engines()) == 1
 
 
 def test_an_engine_that_was_killed_between_episodes_is_started_anew() -> None:
