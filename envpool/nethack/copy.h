@@ -75,9 +75,19 @@ static __attribute__((noinline)) void nh_end_game(nh_copy *c) {
   nh_exit();
 }
 
+/* A game that wanted to end the process leaves the game data open. */
+static __attribute__((noinline)) void nh_close_data(nh_copy *c) {
+  if (!__builtin_setjmp(nh_way_out)) {
+    nh_enter(c);
+    c->close_data();
+  }
+  nh_exit();
+}
+
 /* Ends the game, if there is one, and makes the copy as it was after loading. */
 static void nh_finish(nh_copy *c) {
   if (c->context != NULL) nh_end_game(c);
+  nh_close_data(c);
   c->context = NULL;
   nh_free_blocks(c->blocks);
   memcpy(c->data, c->initial, c->initial_size);
@@ -220,8 +230,9 @@ static int nh_load(nh_copy *c, int library, size_t size) {
   *(void **)&c->start = dlsym(c->handle, "nle_start");
   *(void **)&c->step = dlsym(c->handle, "nle_step");
   *(void **)&c->end = dlsym(c->handle, "nle_end");
-  if (c->start == NULL || c->step == NULL || c->end == NULL) {
-    nh_fail(c, "libnethack.so", "it has no functions nle_start, nle_step and nle_end");
+  *(void **)&c->close_data = dlsym(c->handle, "dlb_cleanup");
+  if (c->start == NULL || c->step == NULL || c->end == NULL || c->close_data == NULL) {
+    nh_fail(c, "libnethack.so", "it has no functions nle_start, nle_step, nle_end and dlb_cleanup");
     goto failed;
   }
   if (nh_share_pages(c, library) || nh_replace_calls(c, map->l_ld) || nh_save_data(c)) goto failed;

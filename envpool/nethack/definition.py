@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, ClassVar
@@ -49,7 +50,10 @@ GOLD_OPTIONS = tuple("pickup_types:$" if o.startswith("pickup_types") else o for
 MAX_ACTIONS = 512
 #: The game ignores longer options.
 MAX_OPTION_LENGTH = 127
-MAX_OPTIONS_LENGTH = 32_000
+#: The game reads its options recursively, on a stack of 64 KiB, which overflows from about 110 options on.
+MAX_OPTIONS = 64
+#: The option that selects the windows of the game, as the game reads it: it may be abbreviated and negated.
+WINDOWTYPE = re.compile(r"\s*(!|no)*\s*win(d(o(w(t(y(p(e)?)?)?)?)?)?)?\s*([:=]|$)", re.IGNORECASE)
 #: "Agent-" and the character are a name, of which the game keeps 31 letters.
 MAX_CHARACTER_LENGTH = 25
 
@@ -75,7 +79,7 @@ class NetHack(EnvDefinition):
     character : str
         Role, race, gender and alignment, e.g. ``"mon-hum-neu-mal"``; ``"@"`` for a random one.
     options : sequence of str, optional
-        Options of the game, as in NETHACKOPTIONS. None stands for upstream's.
+        Options of the game, as in NETHACKOPTIONS: at most 64, without windowtype. None stands for upstream's.
     max_steps : int
         Steps after which the game is quit, upstream's ``max_episode_steps``; such an episode is terminated.
     penalty_mode : str
@@ -142,7 +146,8 @@ def compiled() -> ModuleType:
 
 def entries(name: str, values: Any, kind: type, example: str) -> list[Any]:
     """Return the entries of an option that is a sequence, or raise TypeError."""
-    if isinstance(values, (str, bytes)) or (not isinstance(values, Sequence) and not hasattr(values, "tolist")):
+    is_sequence = isinstance(values, Sequence) or getattr(values, "ndim", 0) == 1
+    if isinstance(values, (str, bytes)) or not is_sequence:
         raise TypeError(f"{name} must be a sequence of {kind.__name__}, for example {example}, got {values!r}")
     found = [value.item() if hasattr(value, "item") else value for value in values]
     for i, value in enumerate(found):
@@ -181,6 +186,14 @@ def game_options(config: Any) -> bytes:
         given = tuple(entries("options", config.options, str, "('autopickup', 'pickup_types:$')"))
     for i, option in enumerate(given):
         check_text(f"options[{i}]", option, MAX_OPTION_LENGTH)
+        if any(WINDOWTYPE.match(part) for part in option.split(",")):
+            raise ConfigError(
+                f"options[{i}] must not set windowtype, since the library has no other windows that return to its "
+                f"caller; leave it out, got {option!r}"
+            )
+    count = ",".join(given).count(",") + 1
+    if count > MAX_OPTIONS:
+        raise ConfigError(f"options must contain at most {MAX_OPTIONS} options, got {count}")
     check_text("character", config.character, MAX_CHARACTER_LENGTH)
     if "," in config.character:
         raise ConfigError(f"character must contain no comma, got {config.character!r}")
@@ -190,10 +203,7 @@ def game_options(config: Any) -> bytes:
         options += [f"{name}:random" for name in names]
     if config.wizard:
         options.append("playmode:debug")
-    text = ",".join(options).encode("ascii")
-    if len(text) > MAX_OPTIONS_LENGTH:
-        raise ConfigError(f"options must have at most {MAX_OPTIONS_LENGTH} characters together, got {len(text)}")
-    return text
+    return ",".join(options).encode("ascii")
 
 
 def check_text(name: str, text: str, longest: int) -> None:

@@ -16,6 +16,9 @@ from pathlib import Path
 PREFIX = "envpool-nethack-"
 MEMORY = Path("/dev/shm")
 
+#: Folders that are made until one can be locked.
+MAX_TRIES = 20
+
 #: File descriptors of the folders that this process has locked.
 _locks: list[int] = []
 
@@ -26,20 +29,39 @@ def parent_folder() -> Path:
 
 
 def new_process_folder() -> Path:
-    """Make and lock a folder for this process, after removing those of processes that were killed."""
+    """Make and lock a folder for this process, after removing those of processes that were killed.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be made or locked.
+    """
     parent = parent_folder()
     for path in parent.glob(f"{PREFIX}*"):
         remove_if_abandoned(path)
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=parent))
-        if (lock := try_lock(folder)) is not None:
-            _locks.append(lock)
-            if folder.is_dir():  # otherwise another process has removed it before it was locked
-                break
+    folder = make_locked(parent)
     if parent_process() is not None:
         # Children of multiprocessing exit without calling what is registered with C's atexit().
         util.Finalize(None, shutil.rmtree, (folder, True), exitpriority=0)
     return folder
+
+
+def make_locked(parent: Path) -> Path:
+    """Make and lock a folder; before it is locked, another process may lock and remove it: then make another one."""
+    for _ in range(MAX_TRIES):
+        folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=parent))
+        lock = try_lock(folder)
+        if lock is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        elif folder.is_dir():
+            _locks.append(lock)
+            return folder
+        else:
+            os.close(lock)
+    raise OSError(
+        f"no folder in {parent} can be locked, as the files of NetHack's games need it; set the environment variable "
+        "TMPDIR to a folder on a local disk"
+    )
 
 
 def remove_if_abandoned(folder: Path) -> None:

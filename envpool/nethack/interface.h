@@ -79,6 +79,7 @@ typedef struct nh_copy {
   nh_start start;
   nh_step step;
   nh_end end;
+  void (*close_data)(void); /* closes the game data, if they are open                                             */
   struct nh_block *blocks; /* head of the list of what the game has allocated, see heap.h                         */
   nh_context *context; /* of the game that is played; NULL: none                                                  */
   char why[NH_WHY_BYTES];

@@ -73,7 +73,7 @@ def groups(
         elif button >= FIRST_DELTA_BUTTON:
             count, low, high = delta_buttons.get(name, (0, 0.0, 0.0))
             if count > 1 and button in available:
-                yield [{available[button]: v} for v in steps(count, low, high)]
+                yield [{available[button]: v} for v in steps(int(count), low, high)]
         elif partner.get(button, -1) in available and button in available:
             done.add(partner[button])
             yield [{}, {available[button]: 1.0}, {available[partner[button]]: 1.0}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -41,6 +42,8 @@ OTHER_REWARDS = (
     *("killreward", "secretreward", "itemreward", "fragreward", "hitreward", "hittakenreward", "hittakenpenalty"),
     *("damagemadereward", "damagetakenreward", "damagetakenpenalty", "healthreward", "armorreward", "deathreward"),
 )
+#: The engine simulates all tics before the start of an episode.
+MAX_START_TIC = 1_000_000
 KEYS = (
     *RENDER_FLAGS,
     *REWARDS,
@@ -91,7 +94,7 @@ def read_scenario(path: Path) -> Scenario:
     """Return what a configuration file says, or raise a ConfigError that names the line."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # ValueError: the text is not UTF-8, or the path contains NUL
         raise ConfigError(f"the configuration file {path} cannot be read: {error}") from error
     scenario = Scenario()
     for number, key, value, appends in entries(text, path):
@@ -129,7 +132,7 @@ def set_entry(scenario: Scenario, folder: Path, key: str, value: str, appends: b
         bit = RENDER_FLAGS[key][0]
         scenario.render_mode = scenario.render_mode & ~bit | (bit if as_bool(value) else 0)
     elif key in REWARDS or key in OTHER_REWARDS:
-        scenario.rewards[key] = float(value)
+        scenario.rewards[key] = as_reward(value)
     elif key in ("availablebuttons", "availablegamevariables"):
         is_buttons = key == "availablebuttons"
         names = as_names(value, BUTTONS if is_buttons else VARIABLES)
@@ -144,6 +147,8 @@ def set_entry(scenario: Scenario, folder: Path, key: str, value: str, appends: b
         scenario.automap_mode = AUTOMAP_MODES.index(choice(value.upper(), AUTOMAP_MODES))
     elif key == "episodestarttime":
         scenario.start_tic = max(as_count(value), 1)
+        if scenario.start_tic > MAX_START_TIC:
+            raise ValueError(f"{value!r} is more than {MAX_START_TIC} tics, which would take minutes in each reset")
     elif key == "doomskill":
         scenario.skill = min(max(as_count(value), 1), 5)
     elif key == "gameargs":
@@ -174,6 +179,14 @@ def as_bool(value: str) -> bool:
     if value.lower() not in ("true", "false", "1", "0"):
         raise ValueError(f"{value!r} is neither true nor false")
     return value.lower() in ("true", "1")
+
+
+def as_reward(value: str) -> float:
+    """Return a finite number."""
+    reward = float(value)
+    if not math.isfinite(reward):
+        raise ValueError(f"{value!r} is not finite")
+    return reward
 
 
 def as_count(value: str) -> int:

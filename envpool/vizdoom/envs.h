@@ -71,7 +71,6 @@ struct Env {
   int32_t weapon_steps;  /* steps since it was selected                                                     */
   int32_t newest;        /* index of the newest entry of `frames`                                           */
   int32_t num_frames;    /* entries of `frames` since the episode started, at most stack_num                */
-  int32_t reserved;
   uint32_t last_tic;     /* engine.last_tic at the end of the last step                                     */
   int32_t map_reward;    /* of the engine at the end of the last step                                       */
   float reward;          /* of the last step                                                                */
@@ -136,13 +135,11 @@ inline bool allocate(Envs *s, const Config *config) {
   }
   s->resizer = new_resizer(c.screen_height, c.screen_width, c.height, c.width, c.area);
   s->env = static_cast<Env *>(std::calloc(static_cast<size_t>(s->num_envs), sizeof(Env)));
+  for (int32_t i = 0; s->env && i < s->num_envs; i++) s->env[i].engine.process.output = -1;
   const size_t frames = s->plane * static_cast<size_t>(s->num_planes) * static_cast<size_t>(c.stack_num);
   s->memory = static_cast<uint8_t *>(std::calloc(static_cast<size_t>(s->num_envs), frames));
   if (!s->resizer || !s->env || !s->memory) return false;
-  for (int32_t i = 0; i < s->num_envs; i++) {
-    s->env[i].frames = s->memory + static_cast<size_t>(i) * frames;
-    s->env[i].engine.process.output = -1;
-  }
+  for (int32_t i = 0; i < s->num_envs; i++) s->env[i].frames = s->memory + static_cast<size_t>(i) * frames;
   return true;
 }
 

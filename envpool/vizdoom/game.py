@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -49,6 +50,7 @@ RANGES = {
     "img_width": (1, 4096),
     "weapon_duration": (1, 2**31 - 1),
 }
+FLOAT32_MAX = float(np.finfo(np.float32).max)
 #: Seconds after which an engine that does not answer is killed.
 PATIENCE = 60.0
 
@@ -160,11 +162,12 @@ class ViZDoom(EnvDefinition):
                 raise ConfigError(f"{name} must be between {low} and {high}, got {getattr(config, name)}")
         native = load_compiled("envpool.vizdoom.env")
         scenario = scenario_of(config)
-        variables = list(dict.fromkeys([*scenario.variables, *INFOS, *checked_variables(config.game_variables)]))
-        infos = list(dict.fromkeys([*INFOS, *config.game_variables]))
+        infos = list(dict.fromkeys([*INFOS, *checked_variables(config.game_variables)]))
+        variables = list(dict.fromkeys([*scenario.variables, *infos]))
         if len(infos) > native.LIMITS["infos"]:
             raise ConfigError(
-                f"game_variables must have at most {native.LIMITS['infos'] - len(INFOS)} names, got {len(infos)}"
+                f"game_variables must have at most {native.LIMITS['infos'] - len(INFOS)} names besides those that are "
+                f"always there, got {len(infos) - len(INFOS)}"
             )
         actions = np.zeros((0, len(scenario.buttons)))
         deltas = checked_deltas(config.delta_button_config)
@@ -193,7 +196,7 @@ class ViZDoom(EnvDefinition):
         groups += [(n, planes if n == "automap" else 1) for n in ("depth", "labels", "automap") if getattr(config, n)]
         arguments = arguments_of(config, scenario, native.LIMITS["arguments"])
         strings = [tempfile.gettempdir(), config.map_id, recording_prefix(config), *arguments]
-        return native.build(values, groups, infos, actions, [text.encode() for text in strings])
+        return native.build(values, groups, infos, actions, [os.fsencode(text) for text in strings])
 
     @staticmethod
     def render_fps(config: Any) -> int:
@@ -228,9 +231,10 @@ def scenario_of(config: Any) -> Scenario:
 
 def checked_variables(names: Any) -> tuple[str, ...]:
     """Return the names of game variables, or raise an error that names the wrong one."""
-    if isinstance(names, str) or not all(name in VARIABLES for name in names):
-        wrong = names if isinstance(names, str) else next(name for name in names if name not in VARIABLES)
-        raise ConfigError(f"game_variables must be a tuple of names of vizdoom.GameVariable, got {wrong!r}")
+    is_list = isinstance(names, (tuple, list))
+    for name in names if is_list else (names,):
+        if not is_list or name not in VARIABLES:
+            raise ConfigError(f"game_variables must be a tuple of names of vizdoom.GameVariable, got {name!r}")
     return tuple(names)
 
 
@@ -277,8 +281,9 @@ def checked_dict(option: str, value: Any) -> Mapping[Any, Any]:
 
 
 def are_numbers(values: Any, count: int) -> bool:
-    """Return whether there are `count` finite numbers."""
+    """Return whether a sequence consists of `count` numbers that are finite as float32."""
     try:
-        return len(values) == count and bool(np.isfinite([float(v) for v in values]).all())
-    except (TypeError, ValueError):
+        numbers = [float(values[i]) for i in range(len(values))]
+    except (TypeError, ValueError, LookupError, OverflowError):
         return False
+    return len(numbers) == count and all(abs(number) <= FLOAT32_MAX for number in numbers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,20 @@ from envpool.vizdoom.wheel import package_folder
 ASPECTS = {(16, 9): 1, (16, 10): 2, (4, 3): 3, (5, 4): 4}
 #: Bytes of a console command of the engine.
 MAX_COMMAND = 127
+#: Names of maps, which become part of console commands: there, white space, quotes and semicolons have a meaning.
+MAP_NAME = re.compile(r"[^\s\";]{1,64}")
 
 
 def arguments_of(config: Any, scenario: Scenario, limit: int) -> list[str]:
     """Return the program and its arguments, apart from the id and the seed of the engine."""
+    words = [*scenario.arguments, *config.game_args.split()]
+    for word in words:
+        if not word.isprintable():
+            raise ConfigError(f"game_args must consist of printable words, got {word!r}")
+    if not MAP_NAME.fullmatch(config.map_id) or not config.map_id.isprintable():
+        raise ConfigError(
+            f"map_id must be a word of at most 64 characters without quotes and semicolons, got {config.map_id!r}"
+        )
     folder = package_folder()
     wads = existing(config.wad_path, scenario.wad, folder / "scenarios", "wad_path")
     width, height = scenario.screen_size
@@ -35,14 +47,10 @@ def arguments_of(config: Any, scenario: Scenario, limit: int) -> list[str]:
         *("+viz_render_mode", str(scenario.render_mode), "+viz_noconsole", "1"),
         *("+viz_screen_format", str(FORMAT_NUMBERS[scenario.screen_format])),
         *("+viz_window_hidden", "1", "+viz_noxserver", "1", "-noidle", "-nojoy", "-nosound", "+viz_nosound", "1"),
-        *scenario.arguments,
-        *config.game_args.split(),
     ]
-    if len(arguments) > limit:
-        raise ConfigError(f"game_args must have at most {limit} words, got {len(config.game_args.split())}")
-    if any("\0" in text for text in (*arguments, config.map_id)) or not config.map_id or " " in config.map_id:
-        raise ConfigError(f"map_id must be a word, and options must not contain NUL, got map_id={config.map_id!r}")
-    return arguments
+    if len(arguments) + len(words) > limit:
+        raise ConfigError(f"game_args must have at most {limit - len(arguments)} words, got {len(words)}")
+    return arguments + words
 
 
 def existing(given: str, named: Path | None, folder: Path, option: str) -> list[str]:
@@ -55,8 +63,8 @@ def existing(given: str, named: Path | None, folder: Path, option: str) -> list[
     if path is None:
         return []
     places = [path] if given else [path, folder / path.name]
-    for place in (*places, *(p.with_name(p.name + ".wad") for p in places)):
-        if place.is_file():
+    for place in (*places, *(p.parent / f"{p.name}.wad" for p in places)):
+        if os.path.isfile(place):  # False for paths that the system refuses, where Path.is_file() raises
             return [str(place.absolute())]
     raise ConfigError(f"the file {path} does not exist; pass {option}='/path/to/an/existing/file'")
 
@@ -66,13 +74,15 @@ def recording_prefix(config: Any) -> str:
     if not config.lmp_save_dir:
         return ""
     folder = Path(config.lmp_save_dir).absolute()
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise ConfigError(f"lmp_save_dir must be an existing folder, got {config.lmp_save_dir!r}")
     prefix = f"{folder}/env_"
     longest = f'recordmap "{prefix}{config.num_envs}_{2**31}.lmp" {config.map_id}'
-    if len(longest.encode()) > MAX_COMMAND or '"' in prefix:
+    if re.search(r'["\n\r]', prefix):
+        raise ConfigError(f"lmp_save_dir must not contain quotes or line breaks, got {str(folder)!r}")
+    excess = len(os.fsencode(longest)) - MAX_COMMAND
+    if excess > 0:
         raise ConfigError(
-            f"lmp_save_dir must not contain quotes, and the engine only takes short paths; {str(folder)!r} is "
-            f"{len(longest.encode()) - MAX_COMMAND} bytes too long"
+            f"lmp_save_dir must be a shorter path, as the engine needs it: {str(folder)!r} is {excess} bytes too long"
         )
     return prefix

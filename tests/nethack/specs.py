@@ -103,13 +103,20 @@ BAD_OPTIONS = [
     bad({"actions": (-1,)}, r"actions\[0\] must be between 0 and 255, got -1"),
     bad({"actions": (1.0,)}, r"actions\[0\] must be of type int, got 1.0", error=TypeError),
     bad({"actions": 5}, "actions must be a sequence of int", error=TypeError),
+    bad({"actions": np.array(5)}, "actions must be a sequence of int", error=TypeError),
+    bad({"actions": np.zeros((2, 2), int)}, "actions must be a sequence of int", error=TypeError),
     bad({"character": "mon,role:wiz"}, "character must contain no comma"),
     bad({"character": "x" * 26}, "character must be printable ASCII of at most 25 characters"),
     bad({"character": "mön"}, "character must be printable ASCII"),
     bad({"options": "time"}, "options must be a sequence of str", error=TypeError),
     bad({"options": ("time\0",)}, r"options\[0\] must be printable ASCII of at most 127 characters"),
     bad({"options": ("x" * 128,)}, r"options\[0\] must be printable ASCII"),
-    bad({"options": ("x" * 100,) * 400}, "options must have at most 32000 characters together"),
+    bad({"options": ("time",) * 65}, "options must contain at most 64 options, got 65"),
+    bad({"options": ("time," * 20 + "time",) * 4}, "options must contain at most 64 options, got 84"),
+    *(
+        bad({"options": ("time", text)}, rf"options\[1\] must not set windowtype, .*got {text!r}")
+        for text in ("windowtype:tty", "time, WINDOW=tty", "!NO!win:tty")
+    ),
     bad({"penalty_mode": "cubic"}, "penalty_mode must be one of constant, exp, .*, got 'cubic'"),
     bad({"max_steps": 0}, "max_steps must be between 1 and .*, got 0"),
     bad({"no_progress_timeout": 0}, "no_progress_timeout must be between 1"),

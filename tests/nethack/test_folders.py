@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -101,6 +102,37 @@ def test_without_memory_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(folders, "MEMORY", tmp_path / "missing")
     monkeypatch.setattr(folders.tempfile, "gettempdir", lambda: str(tmp_path))
     assert folders.new_process_folder().parent == tmp_path
+
+
+def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(file: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, "no locks")
+
+    monkeypatch.setattr(folders, "MEMORY", tmp_path)
+    monkeypatch.setattr(folders.fcntl, "flock", refuse)
+    with pytest.raises(OSError, match=f"no folder in {tmp_path} can be locked.*set the environment variable TMPDIR"):
+        folders.new_process_folder()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_that_another_process_removes_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    removed = []
+
+    def lock_late(folder: Path) -> int | None:
+        if not removed:
+            removed.append(folder)
+            folder.rmdir()
+            return os.open(tmp_path, os.O_RDONLY)
+        return try_lock(folder)
+
+    try_lock = folders.try_lock
+    monkeypatch.setattr(folders, "MEMORY", tmp_path)
+    monkeypatch.setattr(folders, "try_lock", lock_late)
+    files = len(os.listdir("/proc/self/fd"))
+    made = folders.new_process_folder()
+    assert os.listdir(tmp_path) == [made.name] != [removed[0].name]
+    os.close(folders._locks.pop())
+    assert len(os.listdir("/proc/self/fd")) == files
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import envpool
 from envpool.errors import EnvStepError, StateError
 from envpool.nethack import as_ansi, as_text
+from envpool.nethack.definition import MAX_OPTIONS
 from envpool.nethack.keys import ALL_KEYS, TASK_KEYS, USEFUL_KEYS, parse
 from envpool.verify.actions import make_actions
 from tests.nethack.upstream import upstream_of
@@ -102,6 +104,27 @@ def test_a_panic_of_the_game_ends_an_episode(mode: str) -> None:
         ours = pool.reset(seed=8)
         for a, b in zip(played(pool, ours), played(calm, calm.reset(seed=8)), strict=True):
             assert_same(a, b)
+
+
+def test_games_that_panic_leave_no_file_open() -> None:
+    typed = "#panic\ry"
+    files = []
+    with make(num_envs=1, wizard=True, actions=list(map(ord, typed)), **MANUAL) as pool:
+        for _ in range(4):
+            pool.reset()
+            for key in range(len(typed) - 1):
+                pool.step(np.array([key], np.int32))
+            with pytest.raises(EnvStepError, match=r"the game has called abort\(\)"):
+                pool.step(np.array([len(typed) - 1], np.int32))
+            pool.recv()
+            files.append(len(os.listdir("/proc/self/fd")))
+    assert len(set(files)) == 1
+
+
+def test_the_most_options() -> None:
+    """The game needs stack for each: it overflows its stack with about twice as many."""
+    with make(num_envs=1, options=("time",) * MAX_OPTIONS, character="@", wizard=True) as pool:
+        pool.reset()
 
 
 def test_an_option_that_the_game_does_not_know() -> None:

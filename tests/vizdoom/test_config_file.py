@@ -11,6 +11,7 @@ import envpool
 from envpool.errors import ConfigError
 from envpool.vizdoom.config_file import read_scenario
 from envpool.vizdoom.names import BUTTONS, FORMAT_NUMBERS, RESOLUTIONS, VARIABLES
+from tests.vizdoom.config_files import written
 
 FOLDER = Path(vizdoom.scenarios_path)
 
@@ -42,12 +43,6 @@ def test_files_of_the_package(name: str) -> None:
         assert found.rewards.get(key, 0.0) == value
 
 
-def written(folder: Path, text: str) -> str:
-    path = folder / "scenario.cfg"
-    path.write_text(text)
-    return str(path)
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -59,7 +54,10 @@ def written(folder: Path, text: str) -> str:
         ("doom_skill = -1", "line 2: '-1' is not an integer"),
         ("available_game_variables = { HEALTHY }", "line 2: 'HEALTHY' is not one of KILLCOUNT"),
         ("available_buttons = { ATTACK", "line 2: the list has no closing brace"),
-        ("available_buttons += HEALTH", "line 2: "),
+        ("available_buttons = HEALTH }", "line 2: 'HEALTH }' is not a list in braces"),
+        ("episode_start_time = 1000001", "line 2: '1000001' is more than 1000000 tics"),
+        ("death_penalty = nan", "line 2: 'nan' is not finite"),
+        ("map_exit_reward = -inf", "line 2: '-inf' is not finite"),
         ("living_reward = much", "line 2: could not convert string to float: 'much'"),
     ],
 )

@@ -16,7 +16,8 @@ import pytest
 
 import envpool
 from envpool.errors import EnvStepError
-from tests.support.process import wait_until
+from envpool.vizdoom import game
+from tests.support.process import PATIENCE, wait_until
 from tests.vizdoom.engines import engines, kill, leftovers
 
 ROOT = Path(__file__).parents[2]
@@ -67,6 +68,21 @@ def test_a_killed_engine_is_restarted() -> None:
         pool.step(idle())
 
 
+@pytest.mark.slow
+def test_an_engine_that_does_not_answer_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(game, "PATIENCE", 10.0)
+    with make(num_envs=1) as pool:
+        pool.reset()
+        (stopped,) = engines()
+        os.kill(stopped, signal.SIGSTOP)
+        with pytest.raises(EnvStepError, match="env 0: the ViZDoom engine did not answer for 10 seconds"):
+            pool.step(idle(1))
+        assert engines() == []
+        pool.recv()
+        pool.step(idle(1))
+        assert len(engines()) == 1
+
+
 def test_an_engine_that_was_killed_between_episodes_is_started_anew() -> None:
     with make(num_envs=1) as pool:
         first, _ = pool.reset()
@@ -89,6 +105,27 @@ def test_an_engine_that_does_not_start(program: str, text: str, tmp_path: Path) 
     path.chmod(0o755)
     with make(vzd_path=str(path)) as pool, pytest.raises(EnvStepError, match=text):
         pool.reset()
+
+
+def test_a_process_without_standard_files(tmp_path: Path) -> None:
+    """The files of an engine then have the numbers of the standard files."""
+    engine, text = tmp_path / "engine", tmp_path / "text"
+    engine.write_text("#!/bin/sh\necho some library is missing\nexit 3\n")
+    engine.chmod(0o755)
+    code = f"""
+import os, envpool
+pool = envpool.make_gymnasium("Basic-v1", vzd_path={str(engine)!r})
+os.closerange(0, 3)
+try:
+    pool.reset()
+except envpool.errors.EnvStepError as error:
+    text = str(error)
+open({str(text)!r}, "w").write(text)
+pool.close()
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=False, timeout=PATIENCE)
+    assert "env 0: the ViZDoom engine exited with status 3: some library is missing" in text.read_text()
 
 
 def test_a_file_that_is_no_wad_is_reported(tmp_path: Path) -> None:

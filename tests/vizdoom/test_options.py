@@ -16,8 +16,10 @@ from envpool.vizdoom import wheel
 from envpool.vizdoom.actions import combined_actions
 from envpool.vizdoom.config_file import read_scenario
 from envpool.vizdoom.game import INFOS, REWARDS, WEAPON_REWARDS
+from envpool.vizdoom.names import BUTTONS, VARIABLES
 from envpool.vizdoom.registration import ELSEWHERE
 from tests.vizdoom.cases import TASKS
+from tests.vizdoom.config_files import written
 
 #: Number of combined actions and of channels in EnvPool 1.2.5.
 ENVPOOL = {"Basic-v1": (6, 12), "Deathmatch-v1": (4536, 12), "Cig-v1": (108, 12), "RocketBasic-v1": (6, 4)}
@@ -56,16 +58,31 @@ def test_scenarios_that_the_package_lacks() -> None:
         ({"wad_path": "/nowhere.wad"}, "the file /nowhere.wad does not exist; pass wad_path="),
         ({"iwad_path": "/nowhere.wad"}, "the file /nowhere.wad does not exist; pass iwad_path="),
         ({"vzd_path": "/nowhere"}, "the file /nowhere does not exist; pass vzd_path="),
+        ({"wad_path": "/"}, "the file / does not exist; pass wad_path="),
+        ({"wad_path": "x" * 5000}, "does not exist; pass wad_path="),
+        ({"cfg_path": "a\0b"}, "the configuration file .* cannot be read"),
         ({"map_id": "two words"}, "map_id must be a word"),
+        ({"map_id": "map01\t"}, "map_id must be a word"),
+        ({"map_id": "map01;quit"}, "map_id must be a word"),
+        ({"map_id": "m" * 65}, "map_id must be a word"),
+        ({"map_id": "\ud800"}, "map_id must be a word"),
         ({"lmp_save_dir": "/nowhere"}, "lmp_save_dir must be an existing folder"),
         ({"game_variables": ("HEALTHY",)}, "got 'HEALTHY'"),
         ({"game_variables": "HEALTH"}, "game_variables must be a tuple"),
+        ({"game_variables": 5}, "game_variables must be a tuple .* got 5"),
+        (
+            {"game_variables": VARIABLES},
+            f"at most 40 names besides those that are always there, got {len(VARIABLES) - 16}",
+        ),
         ({"reward_config": {"HEALTHY": (1, 1)}}, "'HEALTHY' is not the name of a vizdoom.GameVariable"),
         ({"reward_config": {"HEALTH": (1, float("nan"))}}, r"reward_config\['HEALTH'\] must be two finite numbers"),
+        ({"reward_config": {"HEALTH": (1, 1e39)}}, r"reward_config\['HEALTH'\] must be two finite numbers"),
+        ({"reward_config": {"HEALTH": {"up": 1, "down": 2}}}, r"reward_config\['HEALTH'\] must be two finite numbers"),
         ({"selected_weapon_reward_config": {10: 1.0}}, "must map weapons, 0 to 9"),
         ({"delta_button_config": {"ATTACK": (2, 0, 1)}}, "'ATTACK' is not one of LOOK_UP_DOWN_DELTA"),
         ({"delta_button_config": {"TURN_LEFT_RIGHT_DELTA": (2.5, 0, 1)}}, "must be the number of values"),
-        ({"game_args": "x " * 600}, "game_args must have at most"),
+        ({"game_args": "x " * 600}, r"game_args must have at most 4\d\d words, got 600"),
+        ({"game_args": "a\0b"}, r"game_args must consist of printable words, got 'a\\x00b'"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:
@@ -79,7 +96,7 @@ def test_a_missing_or_different_package(monkeypatch: pytest.MonkeyPatch) -> None
         envpool.make_gymnasium("Basic-v1")
 
 
-def test_combined_actions_of_a_few_buttons() -> None:
+def test_combined_actions_of_a_few_buttons(tmp_path: Path) -> None:
     buttons = ["TURN_LEFT", "ATTACK", "SPEED", "TURN_RIGHT", "SELECT_WEAPON2", "TURN_LEFT_RIGHT_DELTA"]
     table = combined_actions(buttons, True, {"TURN_LEFT_RIGHT_DELTA": (3, -1.0, 1.0)})
     turns = [(0, 0), (0, 1), (1, 0)]  # neither, right, left
@@ -88,13 +105,19 @@ def test_combined_actions_of_a_few_buttons() -> None:
         for attack, (left, right), weapon, delta in itertools.product((0, 1), turns, (0, 1), (-1, 0, 1))
     ]
     assert table.tolist() == expected
+    spec = envpool.make_spec(
+        "VizdoomCustom-v1",
+        cfg_path=written(tmp_path, "available_buttons = { TURN_LEFT_RIGHT_DELTA }"),
+        use_combined_action=True,
+        delta_button_config={"TURN_LEFT_RIGHT_DELTA": (3.0, -1, 1)},
+    )
+    assert int(spec.action_space.n) == 3  # type: ignore[attr-defined]
 
 
 def test_too_many_combined_actions(tmp_path: Path) -> None:
-    path = tmp_path / "many.cfg"
-    path.write_text("available_buttons = { " + " ".join(f"{b}" for b in envpool.vizdoom.names.BUTTONS) + " }")
+    path = written(tmp_path, f"available_buttons = {{ {' '.join(BUTTONS)} }}")
     with pytest.raises(ConfigError, match="at most 1000000 are allowed"):
-        envpool.make_spec("VizdoomCustom-v1", cfg_path=str(path), use_combined_action=True)
+        envpool.make_spec("VizdoomCustom-v1", cfg_path=path, use_combined_action=True)
 
 
 def expected_reward(names: list[str], last: dict[str, float], now: dict[str, float]) -> np.float32:

@@ -1,7 +1,7 @@
 /* One engine: a process of the vizdoom package, the queues and the memory that it shares with this process.
  *
- * As soon as the engine has opened its queues, their names are unlinked, like its memory and its folder: none of them can
- * be left behind, however either process ends. */
+ * As soon as the engine has opened its queues, their names are unlinked, like its memory and its folder. From then on, none
+ * of them can be left behind, however either process ends. */
 #ifndef ENVPOOL_VIZDOOM_ENGINE_H
 #define ENVPOOL_VIZDOOM_ENGINE_H
 
@@ -67,15 +67,19 @@ inline void unlink_all(Engine *e) {
   e->id[0] = e->folder[0] = 0;
 }
 
+inline void unmap_memory(Engine *e) {
+  if (e->memory) munmap(e->memory, e->memory_size);
+  e->memory = nullptr;
+}
+
 /* Ends the engine, and forgets it. The text stays. */
 inline void stop_engine(Engine *e) {
   end_process(&e->process);
   unlink_all(e);
   unmap_queue(e->requests);
   unmap_queue(e->answers);
-  if (e->memory) munmap(e->memory, e->memory_size);
+  unmap_memory(e);
   e->requests = e->answers = nullptr;
-  e->memory = nullptr;
 }
 
 /* Sets the text, ends the engine, whose buffers stay mapped for rendering, and returns false. */
@@ -108,12 +112,16 @@ inline bool fail_ended(Engine *e) {
 /* How long a wait takes no notice of an engine that has been killed, in seconds. */
 inline constexpr double kGlance = 0.05;
 
+/* How long an engine may hold the lock of a queue, in seconds: it only copies a message meanwhile. */
+inline constexpr double kLockPatience = 60;
+
 inline bool send(Engine *e, uint8_t code, const char *text = nullptr) {
-  for (;;) {
+  for (double waited = kGlance;; waited += kGlance) {
     const int error = send_message(e->requests, code, text, kGlance);
     if (!error) return true;
     if (!is_running(&e->process)) return fail_ended(e);
     if (error != ETIMEDOUT) return fail(e, "the message queue of the ViZDoom engine is broken: %s", strerror(error));
+    if (waited >= kLockPatience) return fail(e, "the ViZDoom engine kept its queue locked for %g seconds", kLockPatience);
   }
 }
 
@@ -208,10 +216,11 @@ inline bool map_memory(Engine *e, const Launch *l) {
     e->offset[r] = s->region_offset[r];
     fits = fits && s->region_size[r] >= l->needed[r] && e->offset[r] <= size && l->needed[r] <= size - e->offset[r];
   }
-  if (!fits)
-    return fail(e, "the ViZDoom engine has version %u and a screen of %u x %u; needed are 132 and %u x %u", s->version,
-                s->screen_width, s->screen_height, l->screen_size[0], l->screen_size[1]);
-  return true;
+  if (fits) return true;
+  fail(e, "the ViZDoom engine has version %u and a screen of %u x %u; needed are 132 and %u x %u", s->version,
+       s->screen_width, s->screen_height, l->screen_size[0], l->screen_size[1]);
+  unmap_memory(e); /* nobody may look for the buffers where they should be */
+  return false;
 }
 
 /* Waits until the first episode has begun. `available` (kButtons) are the buttons that may be pressed. */

@@ -44,11 +44,21 @@ struct Spawner {
 /* Between vfork() and execve(), which share the memory of this process: only system calls. */
 inline void become_engine(const SpawnRequest *r, pid_t parent, int null) {
   sigset_t none;
+  struct sigaction action = {};
   sigemptyset(&none);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(126);
   setsid(); /* Ctrl-C in a terminal is for the program, which then closes its pool */
   if (chdir(r->folder) || dup2(null, 0) < 0 || dup2(r->output, 1) < 0 || dup2(r->output, 2) < 0) _exit(126);
+  /* dup2() leaves a descriptor alone that is in its place already, as in a process that had closed its own. */
+  for (int file = 0; file <= 2; file++) fcntl(file, F_SETFD, 0);
+  /* Until setsid(), signals of the terminal came here, too. They are dropped: a handler of this process must not run. */
+  for (int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP}) {
+    action.sa_handler = SIG_IGN;
+    sigaction(signal, &action, nullptr);
+    action.sa_handler = SIG_DFL;
+    sigaction(signal, &action, nullptr);
+  }
   sigprocmask(SIG_SETMASK, &none, nullptr);
   execve(r->arguments[0], r->arguments, environ);
   _exit(127);
@@ -89,11 +99,16 @@ inline int start_spawner(Spawner *s) {
   return 0;
 }
 
+/* Held while a process is started. A child of a fork frees it: another thread of the parent may have held it. */
+inline pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+inline void free_after_fork() { pthread_mutex_init(&one_at_a_time, nullptr); }
+
 /* Starts a program. Returns 0 or an errno. */
 inline int start_process(char *const *arguments, const char *folder, Process *process) {
-  static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
   static Spawner spawner;
+  static const int unwatched = pthread_atfork(nullptr, nullptr, free_after_fork);
   int ends[2];
+  if (unwatched) return unwatched;
   if (pipe2(ends, O_CLOEXEC)) return errno;
   /* Nobody reads the pipe unless the engine fails: it must not wait when the pipe is full. */
   fcntl(ends[1], F_SETFL, O_NONBLOCK);
@@ -138,7 +153,7 @@ inline void end_process(Process *p) {
     while (waitpid(p->pid, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  if (p->output > 0) close(p->output);
+  if (p->output >= 0) close(p->output);
   *p = {0, 0, -1, -1};
 }
 
@@ -147,7 +162,7 @@ inline void last_output(const Process *p, char *text, size_t size) {
   char chunk[4096];
   size_t used = 0;
   text[0] = 0;
-  for (ssize_t n; p->output > 0 && (n = read(p->output, chunk, sizeof chunk)) > 0;)
+  for (ssize_t n; p->output >= 0 && (n = read(p->output, chunk, sizeof chunk)) > 0;)
     for (ssize_t i = 0; i < n; i++) {
       const bool is_text = chunk[i] >= ' ' && chunk[i] <= '~';
       if (chunk[i] == '\n') {
