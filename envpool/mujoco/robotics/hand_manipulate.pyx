@@ -17,7 +17,7 @@ from envpool.mujoco.base.observations cimport put
 from envpool.mujoco.base.simulation cimport Outcome, Sim, TaskFunctions, fail
 from envpool.mujoco.robotics.goals cimport (
     DISTANCE, IS_SUCCESS, OTHER_INFO, define_goal_task, free_joint, goal_distance, goal_of, goal_task, is_sparse,
-    load_robotics_model, required, rng_of,
+    load_robotics_model, required, rng_of, sensor_index,
 )
 from envpool.mujoco.robotics.hand cimport CAMERA, NUM_ACTIONS, Hand, find_hand, move_hand, put_hand
 from envpool.mujoco.robotics.rotations cimport angle_between, euler2quat, normalize, quat2euler, quat_about, quat_mul
@@ -241,7 +241,7 @@ cdef list find_sensors(Options* o, Model model):
     for i in range(model.m.nsensor):
         name = model.name_of(mjOBJ_SENSOR, i)
         if "robot0:TS_" in name and k < MAX_SENSORS:
-            o.sensors[k] = i            # upstream reads sensordata at the id of the sensor, not at its address
+            o.sensors[k] = sensor_index(model, i)
             o.sensor_sites[k] = required(model, mjOBJ_SITE, name.replace("robot0:TS_", "robot0:T_"))
             k += 1
     o.num_sensors = k
