@@ -175,6 +175,8 @@ def declare(
         raise TypeError(f"xml must be a path or an XML text, got {xml!r}")
     if "\0" in str(xml):
         raise ConfigError("xml contains a NUL character, which neither a path nor an XML text may have")
+    if assets and not str(xml).lstrip().startswith("<"):
+        raise ConfigError("assets are only available for an XML text; put the files next to the file that xml names")
     if info is not None and not isinstance(info, Mapping):
         raise TypeError(f"info must be a mapping of names to expressions, got {info!r}")
     if isinstance(observation, Mapping):

@@ -127,6 +127,11 @@ MALFORMED = {
     "repetition": (OBS | {"reward": [d.Sum(doubled(60))]}, ["reward has more than 20000 expressions"]),
     "size of a goal": ({"observation": [d.Goal("a", [1])]}, ["Goal(name='a', size=[1]) has an argument", "list"]),
     "joint of a joint": ({"observation": [d.Qpos((["a"],))]}, ["Qpos(of=(['a'],)) has an argument", "list"]),
+    "no joints": ({"observation": [d.JointMargin(())]}, ["of is (), allowed are None and one or more joints"]),
+    "joints to draw": (OBS | {"reset": [d.JointRanges(())]}, ["of is (), allowed are None and one or more joints"]),
+    "no geoms": (OBS | {"termination": [d.contact(())]}, ["() has no geom", "allowed are None and one or more"]),
+    "no objects": ({"observation": [d.Qvel(())]}, ["of is (), allowed are None and one or more"]),
+    "assets of a file": (OBS | {"xml": "arm.xml", "assets": {"a": b""}}, ["assets are only available for an XML text"]),
     "no controls": (OBS | {"action": d.Actuators(())}, ["action: of is (), allowed are None and one or more"]),
     "stack": (
         {"observation": [d.Goal("a", 300_000)], "reset": [d.Assign(d.Goal("a", 300_000), 0)], "frame_stack": 10_000},
@@ -169,6 +174,12 @@ def test_malformed(case):
 def test_wrong_types(arguments, text):
     with pytest.raises(TypeError, match=text):
         envpool.make_mujoco(ARM, **arguments)
+
+
+def test_a_sensor_without_numbers():
+    """Only mocap bodies have the hint about mocap bodies."""
+    with pytest.raises(ConfigError, match=r'<sensor name="u"> has no row in sensordata$'):
+        envpool.make_mujoco(ARM.replace("<sensor>", '<sensor><user name="u" dim="0"/>'), [d.Sensor("u")])
 
 
 @pytest.mark.parametrize("xml", [None, ARM.encode()])
