@@ -95,7 +95,7 @@ class BatchFunction:
 
 @dataclass(frozen=True)
 class Declaration:
-    """A task: a model, and the terms that describe what is computed. `declare` makes it of what users write.
+    """A task: a model, and the terms that describe what is computed. `declare` makes it from what users write.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Declaration:
     info : tuple of (str, Expression)
         Info arrays by name.
     terms : bool
-        Whether info contains the value of each term.
+        If True, info contains the value of each term.
     conventions : {"gymnasium", "dm_control"}
         Whose loop of a step, random numbers and default camera are used.
     assets : tuple of Asset

@@ -35,6 +35,7 @@ cdef enum:
     NUM_PARALLEL = 24           # orientations in which an object is parallel to the axes
     SETTLING = 10               # steps that precede an episode
     MAX_ATTEMPTS = 1000         # attempts to begin an episode
+    MAX_STEPS = 200000          # calls of mj_step() in these attempts; more attempts than one only if they fit
     ANGLE = OTHER_INFO          # index in Sim.info
 
 # Values of the options, in the order of their names in build().
@@ -167,12 +168,13 @@ cdef bint drop_object(Sim* s) noexcept nogil:
 
 
 cdef int reset(Sim* s) noexcept nogil:
-    for _ in range(MAX_ATTEMPTS):
+    cdef int32_t attempts = max(1, min(MAX_ATTEMPTS, MAX_STEPS // (SETTLING * s.config.frame_skip)))
+    for _ in range(attempts):
         if drop_object(s):
             sample_goal(s)
             measure(s)
             return 0
-    return fail(s, b"the object did not come to rest on the palm of the hand in 1000 attempts")
+    return fail(s, b"the object did not come to rest on the palm in 1000 attempts or 200000 simulation steps")
 
 
 cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool.errors import ConfigError
+from envpool.errors import ConfigError, EnvStepError
 
 WELD = '<equality><weld body1="robot0:mocap" body2="arm"/></equality>'
 MODEL = """<mujoco>
@@ -35,6 +35,17 @@ HAMMER = """<mujoco>
   </worldbody>
   <actuator><motor site="tool"/></actuator>
   <sensor>SENSORS<touch name="S_nail" site="S_target"/></sensor>
+</mujoco>"""
+
+
+#: A hand that cannot hold an object.
+SLIPPERY = f"""<mujoco>
+  <worldbody>
+    <body><joint name="robot0:j"/><geom size=".1" contype="0"/></body>
+    <body><freejoint name="object:joint"/><geom size=".1" contype="0"/><site name="object:center"/></body>
+    <body><freejoint name="target:joint"/><geom size=".1" contype="0"/></body>
+  </worldbody>
+  <actuator>{'<motor joint="robot0:j"/>' * 20}</actuator>
 </mujoco>"""
 
 
@@ -85,3 +96,13 @@ def test_sensors_without_numbers(tmp_path: Path) -> None:
     file = write(tmp_path, "", HAMMER.replace("SENSORS", '<user dim="0"/>'))
     with pytest.raises(ConfigError, match="has sensors without numbers before 'S_nail'"):
         envpool.make_spec("AdroitHandHammer-v1", xml_file=file)
+
+
+def test_a_reset_gives_up(tmp_path: Path) -> None:
+    """The number of simulation steps of a reset is limited, also with a large frame_skip."""
+    file = write(tmp_path, "", SLIPPERY)
+    with (
+        envpool.make_gymnasium("HandManipulateBlock-v1", xml_file=file, frame_skip=10000) as env,
+        pytest.raises(EnvStepError, match=r"did not come to rest .* in 1000 attempts or 200000 simulation steps"),
+    ):
+        env.reset()
