@@ -3,7 +3,7 @@
 import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t
 from libc.string cimport memset
 
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_FIELDS
@@ -39,6 +39,8 @@ cdef list observe_pixels(SimConfig* c, object config):
 cdef list observe_numbers(SimConfig* c, dict observations):
     """Makes numbers the observation; returns its fields."""
     cdef int32_t size
+    if len(observations) > ENVPOOL_MAX_FIELDS:
+        raise ConfigError(f"an observation has {len(observations)} arrays, allowed are at most {ENVPOOL_MAX_FIELDS}")
     fields = []
     stack = () if c.frame_stack == 1 else (c.frame_stack,)
     for name, shape in observations.items():
@@ -47,6 +49,11 @@ cdef list observe_numbers(SimConfig* c, dict observations):
         c.num_observations += 1
         c.observation_size += size
         fields.append(Field(name, np.float64, (*stack, *shape)))
+    if <int64_t>c.observation_size * c.frame_stack > INT32_MAX:
+        raise ConfigError(
+            f"an observation of {c.observation_size} numbers with frame_stack={c.frame_stack} is too large, allowed "
+            f"are at most {INT32_MAX} numbers: choose a smaller frame_stack"
+        )
     return fields
 
 

@@ -19,6 +19,15 @@ from envpool.mujoco.declared.program cimport Program, registers_of
 REWARD, TERMINATED = "reward", "terminated"
 
 
+cdef bytes described(object error):
+    """Returns type and text of an exception, even if the text cannot be made or encoded."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "<no text>"
+    return f"{type(error).__name__}: {text}".encode(errors="replace")
+
+
 cdef void refresh_stack(Sim* s, bint fill) noexcept nogil:
     """Observes again where the stack has the observation from before the call of the function."""
     cdef size_t size = s.config.observation_size
@@ -68,8 +77,8 @@ cdef class FunctionCaller:
 
     cdef int run(self, SimPool* all, const envpool_batch* b) except -1:
         """Calls the function for the rows of a batch that have not failed."""
-        cdef double[::1] added
-        cdef double[:, ::1] rows
+        cdef const double[::1] added
+        cdef const double[:, ::1] rows
         cdef Py_ssize_t i, k, first, size
         cdef tuple shape
         cdef Sim* s
@@ -84,7 +93,8 @@ cdef class FunctionCaller:
             raise TypeError(f"the function must return a dict, got {type(results).__name__}")
         known = {REWARD, TERMINATED, *[output[0] for output in self.outputs]}
         if unknown := results.keys() - known:
-            raise ValueError(f"the function has returned {min(unknown)!r}, allowed are {', '.join(sorted(known))}")
+            wrong = min(map(repr, unknown))
+            raise ValueError(f"the function has returned {wrong}, allowed are {', '.join(sorted(known))}")
         parts = []
         for name, first, size, is_scalar in self.outputs:
             shape = (n, size)
@@ -117,7 +127,7 @@ cdef int call_function(SimPool* all, const envpool_batch* b) noexcept with gil:
     try:
         return (<FunctionCaller>p.function).run(all, b)
     except BaseException as error:
-        text = f"{type(error).__name__}: {error}".encode()
+        text = described(error)
     for i in range(b.n):
         if not b.errors[i]:
             snprintf(all.sims[b.ids[i]].error, sizeof(all.sims[0].error), b"%s", <const char*>text)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from envpool.errors import ConfigError
-from envpool.mujoco.declared.code import Code, InstructionCode, ResetCode
+from envpool.mujoco.declared.code import Code, InstructionCode
 from envpool.mujoco.declared.declaration import Declaration
-from envpool.mujoco.declared.expressions import SIGMOIDS, Constant, Expression, Item, Tolerance
+from envpool.mujoco.declared.expressions import SIGMOIDS, Constant, Expression, Item, Tolerance, scale_of
 from envpool.mujoco.declared.lookup import find_object, many, places_of, sides_of
 from envpool.mujoco.declared.model_index import ModelIndex
 from envpool.mujoco.declared.quantities import Computed, Goal, JointMargin, Object, Objects, Qpos, Quantity
@@ -88,14 +88,21 @@ class Compiler(ResetCompiler):
         """Return the value of an expression, whose instructions are added unless they are there already."""
         if not isinstance(expression, Expression):
             raise self.error(f"expected an expression, got {expression!r}")
-        if expression not in self.values:
+        if not self.is_known(expression):
             self.values[expression] = expression.emit(self)
         return self.values[expression]
+
+    def is_known(self, expression: Expression) -> bool:
+        """Return whether the instructions of an expression have been added."""
+        try:
+            return expression in self.values
+        except TypeError as error:
+            raise self.error(f"{expression!r} has an argument of a wrong type: {error}") from None
 
     def place(self, expression: Expression, first: int) -> None:
         """Compute an expression into given registers."""
         is_view = isinstance(expression, Item) and not isinstance(expression.value, Quantity)
-        is_new, before = expression not in self.values and not is_view, len(self.code.instructions)
+        is_new, before = not self.is_known(expression) and not is_view, len(self.code.instructions)
         value = self.value(expression)
         last = self.code.instructions[-1] if len(self.code.instructions) > before else None
         if is_new and last is not None and (last.out, last.n) == (value.first, value.n):
@@ -222,6 +229,11 @@ class Compiler(ResetCompiler):
             raise self.error(f"{computed!r} needs function=BatchFunction(...), which returns it")
         if not self.is_trial:
             raise self.error(f"{computed!r} can only be a whole term of the observation, with the weight 1")
+        if not isinstance(computed.name, str) or computed.name in ("", "reward", "terminated"):
+            raise self.error(
+                f"the name of {computed!r} is {computed.name!r}, allowed are names other than '', 'reward' and "
+                "'terminated'"
+            )
         size = self.checked_size(f"{computed!r}", computed.size)
         return Value(self.registers(size), size, computed.size is None)
 
@@ -260,6 +272,8 @@ class Compiler(ResetCompiler):
             controls = [k for name in many(action.of) for k in self.index.controls(self.object_id("actuator", name))]
             if len(set(controls)) < len(controls):
                 raise self.error(f"of is {action.of!r}, but an actuator may occur only once")
+            if not controls:
+                raise self.error("of is (), allowed are None and one or more actuators")
             self.code.controls = controls
         ranges = [self.index.control_range(k) for k in controls]
         if action.normalized:
@@ -288,6 +302,7 @@ class Compiler(ResetCompiler):
             is_scalar = bool(key) and len(values) == 1 and values[0].is_scalar
             self.code.observations[f"obs:{key}" if key else "obs"] = () if is_scalar else (size,)
             self.code.observation_size += size
+        self.where = "observation"
         self.registers(self.code.observation_size)
 
     def compile_terminations(self) -> None:
@@ -372,22 +387,6 @@ class Compiler(ResetCompiler):
             self.code.resets.append(reset.emit(self))
 
 
-def scale_of(sigmoid: str, value_at_margin: float) -> float:
-    """Return what dm_control multiplies distances by so that the sigmoid has this value at the margin."""
-    if sigmoid == "gaussian":
-        return float(np.sqrt(-2 * np.log(value_at_margin)))
-    if sigmoid == "linear":
-        return 1 - value_at_margin
-    if sigmoid == "quadratic":
-        return float(np.sqrt(1 - value_at_margin))
-    if sigmoid == "long_tail":
-        return float(np.sqrt(1 / value_at_margin - 1))
-    return 1 / value_at_margin - 1
-
-
 def compile_declaration(declaration: Declaration, index: ModelIndex) -> Code:
     """Return the tables of a declaration for a model, or raise a ConfigError that names the term."""
     return Compiler(declaration, index).compile()
-
-
-__all__ = ["Compiler", "ResetCode", "Value", "compile_declaration"]

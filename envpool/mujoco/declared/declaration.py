@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any
 
 from envpool.errors import ConfigError
 from envpool.mujoco.declared.expressions import Expression, set_tuples, wrap
 from envpool.mujoco.declared.quantities import Objects
+from envpool.mujoco.declared.sizes import check_size
 from envpool.mujoco.declared.terms import Cost, Observe, Reset, Reward, Terminate
 
 CONVENTIONS = ("gymnasium", "dm_control")
@@ -17,7 +19,7 @@ CONVENTIONS = ("gymnasium", "dm_control")
 #: The most arrays of an observation (ENVPOOL_MAX_FIELDS).
 MAX_ARRAYS = 64
 
-#: Entries of info that belong to the pool, or to `terms`.
+#: Entries of info that belong to the pool, to `terms`, or to the option debug_info.
 RESERVED = (
     "env_id",
     "players",
@@ -29,6 +31,8 @@ RESERVED = (
     "finished",
     "final_obs",
     "final_info",
+    "qpos0",
+    "qvel0",
 )
 
 
@@ -91,7 +95,7 @@ class BatchFunction:
 
 @dataclass(frozen=True)
 class Declaration:
-    """A task: a model, and the terms that describe what is computed. `declare` makes it of what users write.
+    """A task: a model, and the terms that describe what is computed. `declare` makes it from what users write.
 
     Attributes
     ----------
@@ -110,7 +114,7 @@ class Declaration:
     info : tuple of (str, Expression)
         Info arrays by name.
     terms : bool
-        Whether info contains the value of each term.
+        If True, info contains the value of each term.
     conventions : {"gymnasium", "dm_control"}
         Whose loop of a step, random numbers and default camera are used.
     assets : tuple of Asset
@@ -130,6 +134,13 @@ class Declaration:
     conventions: str = "gymnasium"
     assets: tuple[Asset, ...] = ()
     function: BatchFunction | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.observation) <= MAX_ARRAYS:
+            raise ConfigError(f"observation has {len(self.observation)} arrays, allowed are 1 to {MAX_ARRAYS}")
+        for argument in ("observation", "reward", "termination", "reset", "info"):
+            check_size(argument, getattr(self, argument))
+        check_size("function", self.function.inputs if self.function else ())
 
 
 def declare(
@@ -160,10 +171,18 @@ def declare(
         raise TypeError(f"action must be Actuators(...) or None, got {action!r}")
     if function is not None and not isinstance(function, BatchFunction):
         raise TypeError(f"function must be BatchFunction(...) or None, got {function!r}")
-    arrays = observation if isinstance(observation, Mapping) else {"": observation}
-    if not 1 <= len(arrays) <= MAX_ARRAYS:
-        raise ConfigError(f"observation has {len(arrays)} arrays, allowed are 1 to {MAX_ARRAYS}")
-    observed = tuple((checked("observation", k), observations(v, k)) for k, v in arrays.items())
+    if not isinstance(xml, (str, PathLike)):
+        raise TypeError(f"xml must be a path or an XML text, got {xml!r}")
+    if "\0" in str(xml):
+        raise ConfigError("xml contains a NUL character, which neither a path nor an XML text may have")
+    if assets and not str(xml).lstrip().startswith("<"):
+        raise ConfigError("assets are only available for an XML text; put the files next to the file that xml names")
+    if info is not None and not isinstance(info, Mapping):
+        raise TypeError(f"info must be a mapping of names to expressions, got {info!r}")
+    if isinstance(observation, Mapping):
+        observed = tuple((checked("observation", k), observations(v, k)) for k, v in observation.items())
+    else:
+        observed = (("", observations(observation, "")),)
     rewards = tuple(
         Reward(item) if isinstance(item, Expression) else instance("reward", k, item, (Reward, Cost, Expression))
         for k, item in enumerate(items("reward", reward))
@@ -174,7 +193,7 @@ def declare(
     resets = tuple(instance("reset", k, item, (Reset,)) for k, item in enumerate(items("reset", reset)))
     reports = tuple((checked("info", key), wrap(value)) for key, value in (info or {}).items())
     for key, _ in reports:
-        if not key or key in RESERVED:
+        if key in RESERVED:
             raise ConfigError(f"a name of info is {key!r}, which is reserved; use another name")
     rewards = tuple(named(item, f"reward_{k}") for k, item in enumerate(rewards))
     terminations = tuple(named(item, f"termination_{k}") for k, item in enumerate(terminations))
@@ -192,9 +211,19 @@ def declare(
         reports,
         bool(terms),
         conventions,
-        tuple(Asset(name, bytes(data), digest(data)) for name, data in sorted((assets or {}).items())),
+        checked_assets(assets),
         function,
     )
+
+
+def checked_assets(assets: Any) -> tuple[Asset, ...]:
+    """Return the files that the XML text names, or raise a TypeError."""
+    if assets is not None and not isinstance(assets, Mapping):
+        raise TypeError(f"assets must be a mapping of names to bytes, got {assets!r}")
+    for name, data in (assets or {}).items():
+        if not isinstance(name, str) or not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"assets must be a mapping of names to bytes, got {data!r} for {name!r}")
+    return tuple(Asset(name, bytes(data), digest(data)) for name, data in sorted((assets or {}).items()))
 
 
 def digest(data: bytes) -> str:
@@ -240,6 +269,6 @@ def named(term: Any, default: str) -> Any:
 
 def checked(what: str, name: Any) -> str:
     """Return a name of a term or an array, or raise a ConfigError if it cannot be a key."""
-    if not isinstance(name, str) or (name and not name.isidentifier()):
+    if not isinstance(name, str) or not name.isidentifier():
         raise ConfigError(f"a name of {what} is {name!r}, allowed are names of letters, digits and underscores")
     return name

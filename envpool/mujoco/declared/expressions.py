@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
+import numpy as np
+
 if TYPE_CHECKING:
     from envpool.mujoco.declared.compiler import Compiler, Value
 
@@ -69,14 +71,18 @@ class Expression:
 
 def wrap(value: Any) -> Expression:
     """Return an expression: the value itself if it is one, otherwise the constant of a number or of a few numbers."""
-    if isinstance(value, Expression):
-        return value
-    if isinstance(value, (bool, str, bytes)):
-        raise TypeError(f"expected an expression or numbers, got {value!r}")
+    return value if isinstance(value, Expression) else Constant(value)
+
+
+def numbers_of(value: Any) -> float | tuple[float, ...]:
+    """Return a number as a float, and a sequence of numbers as a tuple, or raise a TypeError."""
     try:
-        return Constant(tuple(map(float, value)) if hasattr(value, "__len__") else float(value))
+        if not isinstance(value, (bool, str, bytes)):
+            is_sequence = hasattr(value, "__len__") and getattr(value, "ndim", True)
+            return tuple(map(float, value)) if is_sequence else float(value)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"expected an expression or numbers, got {value!r}") from None
+        pass
+    raise TypeError(f"expected an expression or numbers, got {value!r}")
 
 
 def set_expressions(node: Any, *names: str) -> None:
@@ -100,6 +106,9 @@ class Constant(Expression):
     """A number, or a vector of numbers."""
 
     value: float | tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", numbers_of(self.value))
 
     def emit(self, c: Compiler) -> Value:
         """See `Expression.emit`."""
@@ -295,6 +304,19 @@ class Norm(Reduction):
 
 #: What dm_control computes from `value_at_margin`, by the name of the sigmoid.
 SIGMOIDS = ("gaussian", "linear", "quadratic", "long_tail", "reciprocal")
+
+
+def scale_of(sigmoid: str, value_at_margin: float) -> float:
+    """Return what dm_control multiplies distances by so that the sigmoid has this value at the margin."""
+    if sigmoid == "gaussian":
+        return float(np.sqrt(-2 * np.log(value_at_margin)))
+    if sigmoid == "linear":
+        return 1 - value_at_margin
+    if sigmoid == "quadratic":
+        return float(np.sqrt(1 - value_at_margin))
+    if sigmoid == "long_tail":
+        return float(np.sqrt(1 / value_at_margin - 1))
+    return 1 / value_at_margin - 1
 
 
 @dataclass(frozen=True)

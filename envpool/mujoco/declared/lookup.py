@@ -73,7 +73,8 @@ def rows_of(c: Compiler, q: Quantity, rows: int) -> list[int]:
             number = find_object(c, q.kind, name)
             own = getattr(c.index, q.rows)(number) if q.rows else [number]
             if not own:
-                raise c.error(f'<{q.kind} name="{name}"> has no row in {q.array}; is mocap="true" missing?')
+                hint = '; is mocap="true" missing?' if q.rows == "mocap_rows" else ""
+                raise c.error(f'<{q.kind} name="{name}"> has no row in {q.array}{hint}')
             found += own
     return found
 
@@ -102,6 +103,8 @@ def places_of(c: Compiler, q: Quantity) -> tuple[int, list[int], bool]:
     chosen = columns_of(c, columns, q.column_names, width)
     places = [row * width + column for row in rows_of(c, q, rows) for column in chosen]
     if not places:
+        if q.of == ():
+            raise c.error("of is (), allowed are None and one or more names or rows")
         raise c.error(f"{c.index.source} has nothing of this kind")
     is_scalar = len(places) == 1 and not isinstance(q.of, tuple) and q.of is not None and not isinstance(columns, tuple)
     return offset, places, is_scalar
@@ -113,6 +116,8 @@ def sides_of(c: Compiler, of: Objects) -> set[int]:
     if of is None:
         return set(range(len(geoms)))
     found: set[int] = set()
+    if of == ():
+        raise c.error("() has no geom, so it cannot touch anything; allowed are None and one or more geoms or bodies")
     for name in many(of):
         if isinstance(name, str) and name in bodies and name not in geoms:
             body = bodies.index(name)

@@ -1,4 +1,4 @@
-"""``make_mujoco``: pools of a MuJoCo model of the user's, with a declared task."""
+"""``make_mujoco``: pools of a user's MuJoCo model whose task is declared."""
 
 from __future__ import annotations
 

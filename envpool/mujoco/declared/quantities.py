@@ -40,7 +40,7 @@ class Quantity(Expression):
     column_names : tuple of str
         Names of the columns, if they have names.
     writable : bool
-        Whether a reset may set it.
+        True if a reset may set it.
     """
 
     of: Objects = None

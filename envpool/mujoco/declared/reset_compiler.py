@@ -106,6 +106,8 @@ class ResetCompiler:
                 raise self.error(f"{self.index.source} has no slide or hinge <joint> with a range")
             return found
         found = [find_object(self, "joint", name) for name in many(of)]  # type: ignore[arg-type]
+        if not found:
+            raise self.error("of is (), allowed are None and one or more joints")
         for joint in found:
             if self.index.joint_range(joint) is None:
                 raise self.error(f'<joint name="{names[joint]}"> is not a slide or hinge joint with a range')

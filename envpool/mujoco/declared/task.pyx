@@ -25,6 +25,7 @@ from envpool.mujoco.gym.common cimport gym_task, simulate
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS, MujocoEnvDefinition
 from envpool.mujoco.declared.compiler import compile_declaration
+from envpool.mujoco.declared.declaration import Declaration
 from envpool.mujoco.declared.model_index import ModelIndex
 from envpool.mujoco.declared.sources import load_source, source_of
 
@@ -133,6 +134,10 @@ cdef object define_declared(object config):
     declaration = config.declaration
     if declaration is None:
         raise ConfigError("a declared task cannot be made by its id: use envpool.make_mujoco")
+    if not isinstance(declaration, Declaration):
+        raise ConfigError(
+            f"declaration is {declaration!r}, allowed is the result of envpool.mujoco.declared.declare"
+        )
     model = resolved_model(source_of(declaration))
     if model is None:
         model = load_source(declaration)

@@ -59,7 +59,7 @@ class Terminate:
     low, high : float
         The interval.
     closed : bool
-        Whether the ends belong to the interval.
+        If True, the ends belong to the interval.
     name : str
         Name of the term; by default "termination" and its position.
     """

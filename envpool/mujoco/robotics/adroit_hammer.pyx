@@ -15,7 +15,7 @@ from envpool.mujoco.gym.common cimport clip, put_clipped
 from envpool.mujoco.robotics.adroit cimport (
     Adroit, adroit_task, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
 )
-from envpool.mujoco.robotics.goals cimport required
+from envpool.mujoco.robotics.goals cimport required, sensor_index
 from envpool.mujoco.robotics.rotations cimport quat2euler
 from envpool.numerics.numpy_exact cimport np_norm
 from envpool.numerics.rng cimport ep_uniform
@@ -88,7 +88,7 @@ class AdroitHandHammer(AdroitEnvDefinition):
         o.board, o.hammer = required(model, mjOBJ_BODY, "nail_board"), required(model, mjOBJ_BODY, "Object")
         o.nail, o.goal = required(model, mjOBJ_SITE, "S_target"), required(model, mjOBJ_SITE, "nail_goal")
         o.head = required(model, mjOBJ_SITE, "tool")
-        o.sensor = required(model, mjOBJ_SENSOR, "S_nail")      # upstream's index is the id; all sensors have one value
+        o.sensor = sensor_index(model, required(model, mjOBJ_SENSOR, "S_nail"))
         height = 3 * o.board + 2
         moved = private_array(model, &model.m.body_pos, 3 * model.m.nbody, height, height + 1)
         return define_adroit("AdroitHandHammer", &TASK, model, config, model.m.nq + 13, &o, sizeof(o), [moved],

@@ -34,6 +34,8 @@ cdef enum:
 
 # Distance from the gripper (m) within which the object never starts.
 cdef double CLEARANCE = 0.1
+# Distance from the origin (m) up to which places near the gripper differ from its own.
+FARTHEST = 1e6
 
 cdef struct Options:
     double gripper[3]           # position of the gripper when an episode begins (m)
@@ -368,6 +370,9 @@ class Fetch(GoalEnvDefinition):
         setup.slide_values = config.initial_slide0, config.initial_slide1, config.initial_slide2
         setup.object_pose = config.initial_object_x, config.initial_object_y, config.initial_object_z, 1, 0, 0, 0
         run_scratch(model, settle, &setup)
+        if not max([abs(x) for x in o.gripper]) <= FARTHEST:
+            raise ConfigError(f"{model.source} begins with the gripper at {list(o.gripper)}, allowed are coordinates "
+                              f"from -{FARTHEST:g} to {FARTHEST:g} m")
         header = (<const char*>&o)[:sizeof(Options)]
         return define_goal_task("Fetch", &TASK, model, config, (25 if o.has_object else 10, 3, 4),
                                 header + bytes(initial), CAMERA)

@@ -34,7 +34,9 @@ LOWEST_OBJ_RANGE = 0.08
 
 
 def check_numbers(config: Any) -> None:
-    """Raise ConfigError if an option is not a finite number, or too small."""
+    """Raise ConfigError if a number is not finite, too small or too large."""
+    if not 1 <= config.frame_skip <= 10000:  # before the simulation that finds the first state
+        raise ConfigError(f"frame_skip is {config.frame_skip}, allowed are 1 to 10000")
     for name, default in OPTIONS.items():
         value = getattr(config, name)
         if isinstance(default, float) and not (math.isfinite(value) and abs(value) <= 1e6):

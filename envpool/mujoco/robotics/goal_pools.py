@@ -32,12 +32,14 @@ class GoalPool:
         Returns
         -------
         numpy.ndarray or numpy.floating
-            Rewards (...), float32 if they are sparse, otherwise of the dtype of the goals.
+            Rewards (...). Sparse ones are float32, in mazes float64. Others have the dtype of the goals, except that
+            they are float64 if ``ignore_z_target_rotation`` is set.
 
         Raises
         ------
         ValueError
-            A shape differs from the other, or does not end with the number of values in a goal.
+            Goals are not arrays of numbers, or a shape differs from the other, or does not end with the number of
+            values in a goal.
         """
         return checked_reward(self.spec, achieved_goal, desired_goal)
 
@@ -80,14 +82,21 @@ def compute_reward(spec: Any, achieved_goal: Any, desired_goal: Any, info: Any =
         The spec of a goal environment.
     achieved_goal, desired_goal, info
         See `GoalPool.compute_reward`.
+
+    Raises
+    ------
+    TypeError
+        The task has no goals.
     """
     return checked_reward(spec, achieved_goal, desired_goal)
 
 
 def checked_reward(spec: Any, achieved_goal: Any, desired_goal: Any) -> Any:
     """Return the rewards of goals after a check of their shapes."""
-    achieved, desired = as_floats(achieved_goal), as_floats(desired_goal)
-    size = spec.definition.goal_size
+    size = getattr(spec.definition, "goal_size", None)
+    if size is None:
+        raise TypeError(f"spec is that of {spec.task_id!r}, which has no goals; allowed are tasks with a desired_goal")
+    achieved, desired = as_floats("achieved_goal", achieved_goal), as_floats("desired_goal", desired_goal)
     if achieved.shape != desired.shape or achieved.shape[-1:] != (size,):
         raise ValueError(
             f"achieved_goal has the shape {achieved.shape} and desired_goal the shape {desired.shape}, allowed are "
@@ -96,7 +105,10 @@ def checked_reward(spec: Any, achieved_goal: Any, desired_goal: Any) -> Any:
     return spec.definition.compute_reward(achieved, desired, spec.config)
 
 
-def as_floats(goal: Any) -> Array:
+def as_floats(name: str, goal: Any) -> Array:
     """Return goals as an array of float32 or float64."""
-    array = np.asarray(goal)
-    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+    try:
+        array = np.asarray(goal)
+        return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be an array of numbers: {error}") from None

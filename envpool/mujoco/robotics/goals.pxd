@@ -60,6 +60,9 @@ cdef TaskFunctions goal_task(int (*reset)(Sim* s) noexcept nogil,
 cdef Model load_robotics_model(object config)
 # Returns the id of an object of a kind (mjOBJ_...) of the model, or raises a ConfigError that names it.
 cdef int32_t required(Model model, int kind, str name) except -1
+# Returns where upstream reads a sensor in sensordata: at its id, which is its address if all sensors before it have one
+# number. Raises ConfigError if there is no such place.
+cdef int32_t sensor_index(Model model, int32_t sensor) except -1
 # Returns a joint that has one degree of freedom, or raises ConfigError.
 cdef int32_t single_joint(Model model, int32_t joint) except -1
 # Returns the id of a free joint, or raises ConfigError.

@@ -94,6 +94,13 @@ cdef int32_t required(Model model, int kind, str name) except -1:
     return found
 
 
+cdef int32_t sensor_index(Model model, int32_t sensor) except -1:
+    if sensor >= model.m.nsensordata:
+        raise ConfigError(f"{model.source} has sensors without numbers before {model.name_of(mjOBJ_SENSOR, sensor)!r}, "
+                          "but this task needs at least one number of each")
+    return sensor
+
+
 cdef int32_t single_joint(Model model, int32_t joint) except -1:
     if model.m.jnt_type[joint] not in (mjJNT_HINGE, mjJNT_SLIDE):
         raise ConfigError(f"{model.source} has a joint {model.name_of(mjOBJ_JOINT, joint)!r} of several degrees of "

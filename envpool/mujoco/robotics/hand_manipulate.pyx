@@ -17,7 +17,7 @@ from envpool.mujoco.base.observations cimport put
 from envpool.mujoco.base.simulation cimport Outcome, Sim, TaskFunctions, fail
 from envpool.mujoco.robotics.goals cimport (
     DISTANCE, IS_SUCCESS, OTHER_INFO, define_goal_task, free_joint, goal_distance, goal_of, goal_task, is_sparse,
-    load_robotics_model, required, rng_of,
+    load_robotics_model, required, rng_of, sensor_index,
 )
 from envpool.mujoco.robotics.hand cimport CAMERA, NUM_ACTIONS, Hand, find_hand, move_hand, put_hand
 from envpool.mujoco.robotics.rotations cimport angle_between, euler2quat, normalize, quat2euler, quat_about, quat_mul
@@ -35,6 +35,7 @@ cdef enum:
     NUM_PARALLEL = 24           # orientations in which an object is parallel to the axes
     SETTLING = 10               # steps that precede an episode
     MAX_ATTEMPTS = 1000         # attempts to begin an episode
+    MAX_STEPS = 200000          # calls of mj_step() in these attempts; more attempts than one only if they fit
     ANGLE = OTHER_INFO          # index in Sim.info
 
 # Values of the options, in the order of their names in build().
@@ -167,12 +168,13 @@ cdef bint drop_object(Sim* s) noexcept nogil:
 
 
 cdef int reset(Sim* s) noexcept nogil:
-    for _ in range(MAX_ATTEMPTS):
+    cdef int32_t attempts = max(1, min(MAX_ATTEMPTS, MAX_STEPS // (SETTLING * s.config.frame_skip)))
+    for _ in range(attempts):
         if drop_object(s):
             sample_goal(s)
             measure(s)
             return 0
-    return fail(s, b"the object did not come to rest on the palm of the hand in 1000 attempts")
+    return fail(s, b"the object did not come to rest on the palm in 1000 attempts or 200000 simulation steps")
 
 
 cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
@@ -241,7 +243,7 @@ cdef list find_sensors(Options* o, Model model):
     for i in range(model.m.nsensor):
         name = model.name_of(mjOBJ_SENSOR, i)
         if "robot0:TS_" in name and k < MAX_SENSORS:
-            o.sensors[k] = i            # upstream reads sensordata at the id of the sensor, not at its address
+            o.sensors[k] = sensor_index(model, i)
             o.sensor_sites[k] = required(model, mjOBJ_SITE, name.replace("robot0:TS_", "robot0:T_"))
             k += 1
     o.num_sensors = k

@@ -47,7 +47,8 @@ def manipulation_rewards(achieved_goal: Array, desired_goal: Array, config: Any)
     Returns
     -------
     numpy.ndarray
-        Rewards (...): float32 if they are sparse, otherwise of the dtype of the goals.
+        Rewards (...): float32 if they are sparse; otherwise of the dtype of the goals, or float64 if the rotation about
+        the z-axis is ignored.
     """
     distance = np.zeros_like(achieved_goal[..., 0])
     if config.target_position != "ignore":

@@ -20,6 +20,15 @@ def shape(angle, tip):
     return {"reward": 0.1 * tip[:, 2], "terminated": angle > 0.4, "double": 2 * tip, "angle": angle}
 
 
+class Unprintable:
+    def __str__(self):
+        raise ValueError
+
+
+def fail(reason):
+    raise RuntimeError(reason)
+
+
 def make(function=shape, num_envs=8, **more):
     return envpool.make_mujoco(
         ARM, more.pop("observation", [d.Computed("double", 3), X, d.Computed("angle"), TIP]),
@@ -107,6 +116,9 @@ def test_async_pools_and_states():
         (lambda angle, tip: shape(angle, tip) | {"reward": 1}, r"'reward' with the shape \(\), needed is \("),
         (lambda angle, tip: shape(angle, tip) | {"double": tip[:0]}, r"'double' with the shape \(0, 3\)"),
         (lambda angle: {}, "TypeError: .*unexpected keyword argument 'tip'"),
+        (lambda angle, tip: shape(angle, tip) | {1: 2, "speed": 1}, "ValueError: the function has returned 'speed'"),
+        (lambda angle, tip: fail("\udcff"), r"RuntimeError: \?"),
+        (lambda angle, tip: fail(Unprintable()), "RuntimeError: <no text>"),
     ],
 )
 def test_errors_of_the_function(function, text):
@@ -114,6 +126,24 @@ def test_errors_of_the_function(function, text):
     with pytest.raises(envpool.errors.EnvStepError, match=text):
         env.reset()
     env.close()
+
+
+def test_read_only_results():
+    """Arrays of other libraries, for example of JAX, are often read-only."""
+
+    def frozen(angle, tip):
+        found = {name: np.asarray(array, np.float64) for name, array in shape(angle, tip).items()}
+        for array in found.values():
+            array.flags.writeable = False
+        return found
+
+    results = []
+    for function in (shape, frozen):
+        with make(function) as env:
+            env.reset()
+            results.append(env.step(np.ones((8, 2)))[:3])
+    for ours, theirs in zip(*results, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_environments_continue_after_an_error():
@@ -141,6 +171,8 @@ def test_environments_continue_after_an_error():
         ({"observation": [2 * d.Computed("a")]}, "can only be a whole term of the observation"),
         ({"observation": [d.Observe(d.Computed("a"), 2.0)]}, "can only be a whole term"),
         ({"observation": [d.Computed("a")], "function": None}, "needs function=BatchFunction"),
+        ({"observation": [d.Computed("reward")]}, "the name of Computed.* is 'reward', allowed are names other than"),
+        ({"observation": [d.Computed("")]}, "the name of Computed.* is '', allowed are names other than"),
         ({"function": d.BatchFunction(shape, {"tip": d.SitePosition("hand")})}, "input 'tip' of the function: .*hand"),
     ],
 )

@@ -1,18 +1,41 @@
 """Malformed declarations: each error names the term and the XML element, and lists what exists."""
 
 import math
+import pickle
 import re
+from dataclasses import replace
 
 import pytest
 
 import envpool
 from envpool.errors import ConfigError
 from envpool.mujoco import declared as d
+from envpool.registry import TaskEntry, registry
 from tests.mujoco.declared.models import ARM
 
 NO_MOTORS = re.sub("<actuator>.*</actuator>", "", ARM, flags=re.DOTALL)
 TIP = d.SitePosition("tip")
 OBS = {"observation": [d.Qpos()]}
+ENTRY = TaskEntry(
+    "arm", "envpool.mujoco.declared.task", "Declared", None, None, None, {"frame_skip": 1, "declaration": None}
+)
+
+
+def nested(depth):
+    """Return an expression that contains another one, and so on."""
+    expression = d.Qpos()
+    for _ in range(depth - 1):
+        expression = d.Abs(expression)
+    return expression
+
+
+def doubled(times):
+    """Return an expression of few objects whose text has 2 ** times parts."""
+    expression = d.Qpos()
+    for _ in range(times):
+        expression = expression + expression
+    return expression
+
 
 #: Arguments, and what the ConfigError says.
 MALFORMED = {
@@ -98,6 +121,23 @@ MALFORMED = {
     "many arrays": ({"observation": {f"a{k}": [d.Qpos()] for k in range(65)}}, ["observation has 65 arrays"]),
     "many infos": (OBS | {"info": {f"a{k}": d.Time() for k in range(64)}}, ["has 65 arrays, allowed are at most 64"]),
     "name of an info": (OBS | {"info": {"env_id": d.Time()}}, ["a name of info is 'env_id', which is reserved"]),
+    "initial state": (OBS | {"info": {"qpos0": d.Time()}}, ["a name of info is 'qpos0', which is reserved"]),
+    "array without a name": ({"observation": {"": [d.Qpos()]}}, ["a name of observation is ''"]),
+    "nesting": ({"observation": [nested(201)]}, ["observation has an expression that is nested more than 200 deep"]),
+    "repetition": (OBS | {"reward": [d.Sum(doubled(60))]}, ["reward has more than 20000 expressions"]),
+    "size of a goal": ({"observation": [d.Goal("a", [1])]}, ["Goal(name='a', size=[1]) has an argument", "list"]),
+    "joint of a joint": ({"observation": [d.Qpos((["a"],))]}, ["Qpos(of=(['a'],)) has an argument", "list"]),
+    "no joints": ({"observation": [d.JointMargin(())]}, ["of is (), allowed are None and one or more joints"]),
+    "joints to draw": (OBS | {"reset": [d.JointRanges(())]}, ["of is (), allowed are None and one or more joints"]),
+    "no geoms": (OBS | {"termination": [d.contact(())]}, ["() has no geom", "allowed are None and one or more"]),
+    "no objects": ({"observation": [d.Qvel(())]}, ["of is (), allowed are None and one or more"]),
+    "assets of a file": (OBS | {"xml": "arm.xml", "assets": {"a": b""}}, ["assets are only available for an XML text"]),
+    "no controls": (OBS | {"action": d.Actuators(())}, ["action: of is (), allowed are None and one or more"]),
+    "stack": (
+        {"observation": [d.Goal("a", 300_000)], "reset": [d.Assign(d.Goal("a", 300_000), 0)], "frame_stack": 10_000},
+        ["300000 numbers", "frame_stack=10000", "at most 2147483647"],
+    ),
+    "end of a text": (OBS | {"xml": ARM + "\0"}, ["xml contains a NUL character"]),
     "many numbers": (OBS | {"reset": [d.Assign(d.Goal("a", 10**9), 0)]}, ["more than 1000000 numbers"]),
     "no actuators": (OBS | {"xml": NO_MOTORS}, ["has no actuators"]),
     "conventions": (OBS | {"conventions": "mujoco"}, ["conventions must be one of 'gymnasium', 'dm_control'"]),
@@ -124,6 +164,9 @@ def test_malformed(case):
         (OBS | {"termination": [d.Qpos()]}, r"termination\[0\] must be of type Terminate"),
         (OBS | {"reset": [d.Qpos()]}, r"reset\[0\] must be of type Reset"),
         (OBS | {"action": "shoulder_motor"}, "action must be Actuators"),
+        (OBS | {"info": [d.Time()]}, "info must be a mapping of names to expressions, got"),
+        (OBS | {"assets": [b""]}, r"assets must be a mapping of names to bytes, got \[b''\]"),
+        (OBS | {"assets": {"a.png": 10**12}}, "assets must be a mapping of names to bytes, got 10+ for 'a.png'"),
         (OBS | {"num_env": 3}, "num_envs"),
         (OBS | {"declaration": 3}, "no option 'declaration'"),
     ],
@@ -133,9 +176,46 @@ def test_wrong_types(arguments, text):
         envpool.make_mujoco(ARM, **arguments)
 
 
+def test_a_sensor_without_numbers():
+    """Only mocap bodies have the hint about mocap bodies."""
+    with pytest.raises(ConfigError, match=r'<sensor name="u"> has no row in sensordata$'):
+        envpool.make_mujoco(ARM.replace("<sensor>", '<sensor><user name="u" dim="0"/>'), [d.Sensor("u")])
+
+
+@pytest.mark.parametrize("xml", [None, ARM.encode()])
+def test_models_of_wrong_types(xml):
+    with pytest.raises(TypeError, match="xml must be a path or an XML text, got"):
+        envpool.make_mujoco(xml, [d.Qpos()])
+
+
+@pytest.mark.parametrize("count", [0, 2000])
+def test_replaced_arrays_of_an_observation(count):
+    """More arrays than an env definition has room for are refused, also where an unpickled declaration has them."""
+    arrays = tuple((f"a{k}", (d.Observe(d.Time()),)) for k in range(count))
+    declaration = d.declare(ARM, [d.Qpos()])
+    with pytest.raises(ConfigError, match=f"observation has {count} arrays, allowed are 1 to 64"):
+        replace(declaration, observation=arrays)
+    if count:
+        object.__setattr__(declaration, "observation", arrays)
+        with pytest.raises(ConfigError, match=f"an observation has {count} arrays, allowed are at most 64"):
+            registry.resolve_entry(ENTRY, "gymnasium", {"declaration": declaration})
+
+
+def test_an_option_that_is_no_declaration():
+    with pytest.raises(ConfigError, match=r"declaration is 'arm.xml', allowed is the result of .*declared\.declare"):
+        registry.resolve_entry(ENTRY, "gymnasium", {"declaration": "arm.xml"})
+
+
+def test_expressions_of_the_largest_size():
+    with envpool.make_mujoco(ARM, [nested(200), doubled(12)]) as env:
+        assert pickle.loads(pickle.dumps(env)).reset()[0].shape == (1, 4)
+
+
 @pytest.mark.parametrize(
     "build",
     [
+        lambda: d.Constant("a"),
+        lambda: d.Constant([[1, 2]]),
         lambda: d.Qpos() + "a",
         lambda: d.Qpos() * 10**400,
         lambda: d.Cos(True),

@@ -58,6 +58,7 @@ SPECS = [
 
 BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("FetchReach-v4", {"frame_skip": 0}, ConfigError, "frame_skip is 0, allowed are 1 to 10000"),
+    ("FetchReach-v4", {"frame_skip": 10**8}, ConfigError, "frame_skip is 100000000, allowed are 1 to 10000"),
     (
         "FetchReach-v4",
         {"reward_type": "Dense"},

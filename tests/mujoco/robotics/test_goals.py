@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 import envpool
 from envpool.adapters.sub_env import sub_envs
+from envpool.mujoco.base.model import import_with_bindings
 from envpool.mujoco.robotics import quaternions
 from envpool.mujoco.robotics.goal_pools import compute_reward
 from envpool.mujoco.robotics.oracle import load_robotics
@@ -90,9 +90,17 @@ def test_bad_shapes(first: tuple[int, ...], second: tuple[int, ...]) -> None:
         compute_reward(envpool.make_spec("FetchReach-v4"), np.zeros(first), np.zeros(second))
 
 
+def test_goals_of_wrong_types() -> None:
+    spec = envpool.make_spec("FetchReach-v4")
+    with pytest.raises(ValueError, match="desired_goal must be an array of numbers"):
+        compute_reward(spec, [0, 0, 0], ["a", "b", "c"])
+    with pytest.raises(TypeError, match="spec is that of 'Ant-v5', which has no goals"):
+        compute_reward(envpool.make_spec("Ant-v5"), [0, 0, 0], [0, 0, 0])
+
+
 def test_rotations_equal_upstream() -> None:
     load_robotics()
-    rotations = sys.modules["gymnasium_robotics.utils.rotations"]
+    rotations: Any = import_with_bindings("gymnasium_robotics.utils.rotations")
     quats = normalized(np.random.default_rng(0).normal(size=(300, 7)))[:, 3:]
     for ours, theirs in (
         (quaternions.quat2euler(quats), rotations.quat2euler(quats)),

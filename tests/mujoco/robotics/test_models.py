@@ -1,4 +1,4 @@
-"""Models of users for the Fetch tasks: what they need, and that nothing in them leads out of an array."""
+"""Models of users: what the tasks need, and that nothing in them leads out of an array or to an endless loop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool.errors import ConfigError
+from envpool.errors import ConfigError, EnvStepError
 
 WELD = '<equality><weld body1="robot0:mocap" body2="arm"/></equality>'
 MODEL = """<mujoco>
@@ -26,9 +26,32 @@ MODEL = """<mujoco>
 </mujoco>"""
 
 
-def write(folder: Path, parts: str) -> str:
+HAMMER = """<mujoco>
+  <worldbody>
+    <body name="nail_board">
+      <site name="S_grasp"/><site name="S_target"/><site name="nail_goal"/><site name="tool"/></body>
+    <body name="Object"><freejoint/><geom size=".1"/>
+      <body><joint/><geom size=".1"/></body></body>
+  </worldbody>
+  <actuator><motor site="tool"/></actuator>
+  <sensor>SENSORS<touch name="S_nail" site="S_target"/></sensor>
+</mujoco>"""
+
+
+#: A hand that cannot hold an object.
+SLIPPERY = f"""<mujoco>
+  <worldbody>
+    <body><joint name="robot0:j"/><geom size=".1" contype="0"/></body>
+    <body><freejoint name="object:joint"/><geom size=".1" contype="0"/><site name="object:center"/></body>
+    <body><freejoint name="target:joint"/><geom size=".1" contype="0"/></body>
+  </worldbody>
+  <actuator>{'<motor joint="robot0:j"/>' * 20}</actuator>
+</mujoco>"""
+
+
+def write(folder: Path, parts: str, model: str = MODEL) -> str:
     path = folder / "own.xml"
-    path.write_text(MODEL.replace("PARTS", parts))
+    path.write_text(model.replace("PARTS", parts))
     return str(path)
 
 
@@ -56,3 +79,30 @@ def test_a_model_of_the_user(tmp_path: Path) -> None:
 def test_models_that_lack_something(parts: str, text: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=text):
         envpool.make_spec("FetchReach-v4", xml_file=write(tmp_path, parts))
+
+
+def test_the_first_state_is_near_the_origin(tmp_path: Path) -> None:
+    """Far away from it, no place for an object would differ from that of the gripper."""
+    far = MODEL.replace('<body name="base">', '<body name="base" pos="1e17 0 0">')
+    with pytest.raises(ConfigError, match=r"begins with the gripper at \[1e\+17, .* from -1e\+06 to 1e\+06 m"):
+        envpool.make_spec("FetchReach-v4", xml_file=write(tmp_path, WELD, far))
+
+
+def test_sensors_without_numbers(tmp_path: Path) -> None:
+    """Upstream reads a sensor at its id, which may lie behind the end of the sensor data."""
+    file = write(tmp_path, "", HAMMER.replace("SENSORS", ""))
+    with envpool.make_gymnasium("AdroitHandHammer-v1", xml_file=file) as env:
+        assert env.reset()[0].shape == (1, 8 + 13)
+    file = write(tmp_path, "", HAMMER.replace("SENSORS", '<user dim="0"/>'))
+    with pytest.raises(ConfigError, match="has sensors without numbers before 'S_nail'"):
+        envpool.make_spec("AdroitHandHammer-v1", xml_file=file)
+
+
+def test_a_reset_gives_up(tmp_path: Path) -> None:
+    """The number of simulation steps of a reset is limited, also with a large frame_skip."""
+    file = write(tmp_path, "", SLIPPERY)
+    with (
+        envpool.make_gymnasium("HandManipulateBlock-v1", xml_file=file, frame_skip=10000) as env,
+        pytest.raises(EnvStepError, match=r"did not come to rest .* in 1000 attempts or 200000 simulation steps"),
+    ):
+        env.reset()
