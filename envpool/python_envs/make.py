@@ -124,13 +124,15 @@ def build(
         raise ConfigError(f"start_method must be one of {', '.join(map(repr, START_METHODS))}, got {start_method!r}")
     count = min(len(makers), cpu_limit()) if num_workers is None else check_count("num_workers", num_workers)
     count = min(count, len(makers), MOST_PROCESSES)
+    timeout = check_timeout("step_timeout", options.get("step_timeout"))
+    mode = canonical_mode(options.get("autoreset_mode", "next_step"))
     try:
         source = EnvSource(
             makers,
             name,
             rebuilds=options.get("on_error") == "restart",
             has_frames=render_mode is not None,
-            same_step=canonical_mode(options.get("autoreset_mode", "next_step")) == "same_step",
+            same_step=mode == "same_step",
         )
     except ConfigError:
         raise
@@ -139,7 +141,7 @@ def build(
     if workers == "auto":
         workers = choose(seconds_per_step(source), len(makers), min(count, cpu_limit()))
     if workers == "process":
-        timeout = check_timeout("step_timeout", options.pop("step_timeout", None))
+        options.pop("step_timeout", None)
         source.use_processes(ProcessOptions(count, start_method, timeout))
         is_async = batch_size not in (None, 0, len(makers))
         num_threads = min(len(makers), MOST_WAITING) if is_async else 1
