@@ -155,6 +155,8 @@ class Fleet:
         array = as_actions(actions, space) if self.wire.carries_actions else None
         if array is not None:
             return array
+        if len(actions) != len(ids):  # none may be left for a later step
+            raise ValueError(f"actions must have one entry for each of the {len(ids)} environments, got {len(actions)}")
         for i, action in zip(ids, actions, strict=True):
             self.pool.call("prepare_action", action, env_ids=[i])
         return np.stack([blank_action(space)] * len(ids))

@@ -18,6 +18,7 @@ cdef extern from "shared.h" nogil:
         int32_t waiting
         int32_t stop
         int64_t tail
+        int64_t begun
         int32_t reply
         int32_t parked
         int32_t readiness
@@ -38,6 +39,7 @@ cdef extern from "shared.h" nogil:
 cdef enum Loss:                 # Arena.lost
     KEPT                        # the worker has the env
     LOST                        # the env went with its process: its next step fails
+    FATAL                       # the same, and its process ended in an entry of the env, which fails, even a reset
     REPORTED                    # that was reported: its next reset gets a seed of its own
 
 cdef struct View:               # the arena, as this process maps it
@@ -75,6 +77,10 @@ cdef class Arena:
 
     cdef int put(self, int32_t id, bytes data) except -1
     cdef bytes get(self, int32_t id)
+
+# What becomes of a Loss when an entry of the env fails because of it. A command is no step: the next step still fails.
+cdef inline uint8_t loss_after(int32_t entry) noexcept nogil:
+    return LOST if entry & EPY_COMMAND else REPORTED
 
 # Whoever waits spins for up to twice its usual wait, if that is short, before it sleeps.
 cdef inline int64_t spin_limit(int64_t usual) noexcept nogil:

@@ -50,11 +50,14 @@ cdef class Arena:
             at = (at + size + LINE - 1) // LINE * LINE
         windows = (at + PAGE - 1) // PAGE * PAGE
         total = windows + num_envs * window
-        self.fd = fd
-        if fd < 0:
-            self.fd = os.memfd_create("envpool", os.MFD_CLOEXEC)
-            os.ftruncate(self.fd, total)
-        self.map = mmap.mmap(self.fd, total)
+        self.fd = os.memfd_create("envpool", os.MFD_CLOEXEC) if fd < 0 else fd
+        try:
+            if fd < 0:
+                os.ftruncate(self.fd, total)
+            self.map = mmap.mmap(self.fd, total)
+        except BaseException:
+            self.close()
+            raise
         base = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
         places = [base + start for start in starts]
         self.v.boxes = <epy_mailbox*><size_t>places[0]
@@ -119,12 +122,29 @@ cdef class Arena:
 
     def bury(self, int32_t worker):
         """Note that a worker's process is gone with the states of its envs; a successor may be started afterwards."""
+        cdef epy_mailbox* m = &self.v.boxes[worker]
         cdef int32_t id
         for id in range(worker, self.num_envs, self.v.num_workers):
             self.v.lost[id] = LOST
             self.v.restarts[id] += 1
-        epy_store32(&self.v.boxes[worker].parked, 0)
-        epy_store32(&self.v.boxes[worker].readiness, EPY_STARTING)
+        if epy_load(&m.begun) > epy_load(&m.tail):
+            self.v.lost[self.unfinished(worker)[0]] = FATAL
+        epy_store32(&m.parked, 0)
+        epy_store32(&m.readiness, EPY_STARTING)
+
+    def give_up(self, int32_t worker, text):
+        """Let all entries of a worker that has no process fail."""
+        cdef epy_mailbox* m = &self.v.boxes[worker]
+        cdef int32_t* ring = self.v.rings + <int64_t>worker * (self.v.mask + 1)
+        cdef int64_t k, head = epy_load(&m.head)
+        cdef int32_t entry
+        for k in range(epy_load(&m.tail), head):
+            entry = ring[k & self.v.mask]
+            self.put(entry & EPY_ID, text.encode())
+            self.v.failed[entry & EPY_ID] = 1
+            self.v.lost[entry & EPY_ID] = loss_after(entry)
+        epy_store(&m.tail, head)
+        epy_ring(&m.reply, &m.waiting)
 
     def close(self):
         """Close the file. The memory is unmapped with the last reference."""

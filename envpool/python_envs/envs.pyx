@@ -24,6 +24,7 @@ from envpool.scaffold cimport envpool_config_bytes, envpool_template
 from envpool.native import define
 from envpool.python_envs.access import get_attribute, set_attribute
 from envpool.python_envs.faults import failure_of, restart_seed
+from envpool.python_envs.infos import check_info
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_Scalar(void* data, cnp.dtype descr, object base)
@@ -85,10 +86,11 @@ cdef class Envs:
 
     cdef void close(self) noexcept:
         """Closes the envs, and gives back the reference that the pool has."""
-        for env in self.envs:
-            self.source.close_env(env)
-        self.envs.clear()
-        Py_DECREF(self)
+        try:
+            self.source.close_envs(self.envs)
+        finally:
+            self.envs.clear()
+            Py_DECREF(self)
 
     cdef void seed(self, const envpool_seeds* s) noexcept:
         cdef int32_t i
@@ -180,7 +182,7 @@ cdef class Envs:
                 carried.append(value)
             self.carried[id] = carried
         if info:
-            self.infos[id] = info
+            self.infos[id] = check_info(info)
             self.has_infos = True
         else:
             self.infos[id] = None

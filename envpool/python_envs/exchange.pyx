@@ -4,7 +4,7 @@ A thread that waits looks after the worker: every TICK it asks the supervisor wh
 an async pool, several threads may wait for different envs of the same worker.
 """
 
-from cpython.exc cimport PyErr_SetInterrupt
+from cpython.exc cimport PyErr_CheckSignals, PyErr_SetInterrupt
 from libc.stdint cimport int32_t, int64_t
 
 from envpool.python_envs.arena cimport (
@@ -71,8 +71,20 @@ cdef int wait_for(Exchange* x, int32_t w, int64_t at) noexcept nogil:
 
 
 cdef int look_after(Exchange* x, int32_t w, int64_t quiet) noexcept:
-    """Looks for Ctrl-C, and for a worker that has died or hangs. Negative: its time begins anew."""
+    """Looks for Ctrl-C, and for a worker that has died or hangs. Negative: its time begins anew.
+
+    If the program's own handler of Ctrl-C does not raise, the wait continues. If it raises, it is called once more, by
+    the pool, which can raise.
+    """
     if PyOS_InterruptOccurred():
-        PyErr_SetInterrupt()    # it was consumed; the pool raises it
+        PyErr_SetInterrupt()        # it was consumed
+        try:
+            PyErr_CheckSignals()
+        except BaseException:
+            PyErr_SetInterrupt()
+            return INTERRUPTED
+    try:
+        return -1 if (<object>x.supervisor).look_after(w, quiet / 1e9) else ANSWERED
+    except KeyboardInterrupt:
+        PyErr_SetInterrupt()
         return INTERRUPTED
-    return -1 if (<object>x.supervisor).look_after(w, quiet / 1e9) else ANSWERED

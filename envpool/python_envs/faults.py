@@ -14,8 +14,15 @@ LOST_TEXT = "the process of the environment ended, and the state of the episode 
 
 
 def failure_of(error: BaseException) -> str:
-    """Return the traceback of an exception without a final newline; the middle of a long one is left out."""
-    text = "".join(traceback.format_exception(error)).rstrip()
+    """Return the traceback of an exception without a final newline; the middle of a long one is left out.
+
+    The text can be encoded: surrogates, which Python has for bytes of file names that are not UTF-8, are escaped.
+    """
+    try:
+        text = "".join(traceback.format_exception(error)).rstrip()
+    except Exception as problem:  # raised by a method of the exception
+        text = f"{type(error).__name__}, whose traceback cannot be formatted: {type(problem).__name__}"
+    text = text.encode(errors="backslashreplace").decode()
     if len(text) <= LONGEST:
         return text
     return f"{text[: LONGEST // 4]}\n[...]\n{text[-3 * LONGEST // 4 :]}"

@@ -7,9 +7,11 @@ until then, a worker that has ended stays a zombie, whose number is not used aga
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import pickle
 import select
+import signal
 import socket
 import struct
 import subprocess
@@ -61,6 +63,10 @@ class ForkServer:
     def start(self, index: int, is_successor: bool, trace: int) -> tuple[int, int]:
         """Fork a worker, and return its pid and a pidfd; PoolStateError if the server has ended."""
         reply, fds = self._ask((START, index, is_successor), [trace])
+        if not fds:
+            os.kill(reply[0], signal.SIGKILL)
+            self.reap(reply[0])
+            raise OSError(errno.EMFILE, "this process has no file descriptor left for a worker process: close files")
         return reply[0], fds[0]
 
     def reap(self, pid: int) -> str:

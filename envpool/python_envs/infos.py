@@ -10,6 +10,16 @@ import numpy as np
 NUMBERS = (bool, int, float, np.number, np.bool_)
 
 
+def check_info(info: Any) -> Any:
+    """Return what an environment returned as its info, or raise TypeError if it is no mapping."""
+    if isinstance(info, (dict, Mapping)):
+        return info
+    raise TypeError(
+        f"info must be a dict, got a {type(info).__name__}: reset() must return (obs, info), and step() must return "
+        "(obs, reward, terminated, truncated, info)"
+    )
+
+
 def batch_infos(count: int, rows: Sequence[int], infos: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the infos of some rows as arrays with one entry per row of the batch.
 

@@ -57,20 +57,20 @@ class WorkerProcess:
         self._trace = os.memfd_create("envpool-trace")
         self._server = server
         parent = os.getpid()
-        if server is not None:
-            try:
+        try:
+            if server is not None:
                 self.pid, self.pidfd = server.start(index, is_successor, self._trace)
-            except BaseException:
-                os.close(self._trace)
-                raise
-            return
-        if method == "fork":
-            self.pid = os.fork()
-            if self.pid == 0:
-                run_child(arena, index, source, is_successor, parent, self._trace)
-        else:
-            self.pid = self._spawn(arena, index, source, is_successor, parent)
-        self.pidfd = os.pidfd_open(self.pid)
+                return
+            if method == "fork":
+                self.pid = os.fork()
+                if self.pid == 0:
+                    run_child(arena, index, source, is_successor, parent, self._trace)
+            else:
+                self.pid = self._spawn(arena, index, source, is_successor, parent)
+            self.pidfd = pidfd_of_child(self.pid)
+        except BaseException:
+            os.close(self._trace)
+            raise
 
     def _spawn(self, arena: Arena, index: int, source: Any, is_successor: bool, parent: int) -> int:
         payload = dumps((arena.plan, index, source, is_successor, parent))
@@ -102,7 +102,7 @@ class WorkerProcess:
             os.killpg(self.pid, signal.SIGKILL)  # the number is not used again before the process is reaped
 
     def reap(self) -> str:
-        """Wait for the end of the process, release what belongs to it, and return how it ended."""
+        """Wait for the end of the process and return how it ended; a call that was interrupted may be repeated."""
         ending = "it ended"
         if self._server is not None:
             ending = self._server.reap(self.pid)
@@ -111,9 +111,23 @@ class WorkerProcess:
                 result = os.waitid(os.P_PIDFD, self.pidfd, os.WEXITED)
                 assert result is not None
                 ending = ending_of(result.si_code, result.si_status)
+        return ending
+
+    def release(self) -> None:
+        """Close the files that belong to the process, which was reaped."""
         os.close(self.pidfd)
         os.close(self._trace)
-        return ending
+
+
+def pidfd_of_child(pid: int) -> int:
+    """Return the pidfd of a child; if there can be none, end the child and raise OSError."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, 0)
+        raise
 
 
 def ending_of(code: int, status: int) -> str:

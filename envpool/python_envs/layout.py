@@ -133,8 +133,9 @@ class Layout:
         used: set[str] = set()
         for key, inner in children(space):
             part = base = re.sub(r"[.:\s]", "_", str(key)) or "_"
+            number = len(used)
             while part in used:  # keys such as 1 and "1"
-                part = f"{base}_{len(used)}"
+                part, number = f"{base}_{number}", number + 1
             used.add(part)
             self._add(inner, (*path, key), (*parts, part))
 

@@ -116,6 +116,8 @@ def build(
     if "source" in options:
         raise TypeError("make_python has no option 'source'")
     render_mode = options.get("render_mode")
+    if env_kwargs is not None and not isinstance(env_kwargs, Mapping):
+        raise TypeError(f"env_kwargs must be a mapping from names to values of keyword arguments, got {env_kwargs!r}")
     kwargs = dict(env_kwargs or {})
     if render_mode is not None and isinstance(env, str):
         kwargs.setdefault("render_mode", "rgb_array")
@@ -124,13 +126,15 @@ def build(
         raise ConfigError(f"start_method must be one of {', '.join(map(repr, START_METHODS))}, got {start_method!r}")
     count = min(len(makers), cpu_limit()) if num_workers is None else check_count("num_workers", num_workers)
     count = min(count, len(makers), MOST_PROCESSES)
+    timeout = check_timeout("step_timeout", options.get("step_timeout"))
+    mode = canonical_mode(options.get("autoreset_mode", "next_step"))
     try:
         source = EnvSource(
             makers,
             name,
             rebuilds=options.get("on_error") == "restart",
             has_frames=render_mode is not None,
-            same_step=canonical_mode(options.get("autoreset_mode", "next_step")) == "same_step",
+            same_step=mode == "same_step",
         )
     except ConfigError:
         raise
@@ -139,7 +143,7 @@ def build(
     if workers == "auto":
         workers = choose(seconds_per_step(source), len(makers), min(count, cpu_limit()))
     if workers == "process":
-        timeout = check_timeout("step_timeout", options.pop("step_timeout", None))
+        options.pop("step_timeout", None)
         source.use_processes(ProcessOptions(count, start_method, timeout))
         is_async = batch_size not in (None, 0, len(makers))
         num_threads = min(len(makers), MOST_WAITING) if is_async else 1
@@ -151,6 +155,9 @@ def build(
         spec, render = registry.resolve_entry(entry, env_type, options)
         return open_pool(spec, render)
     except EnvCreateError as error:
-        raise error from source.take_error()
+        cause = source.take_error()
+        if isinstance(cause, KeyboardInterrupt):
+            raise cause
+        raise error from cause
     finally:
         source.close()

@@ -171,6 +171,10 @@ class PythonPool:
             self.envs.begin_close()
         super().close(**kwargs)  # type: ignore[misc]
 
+    def __del__(self) -> None:
+        if hasattr(self.envs, "begin_close"):  # a pool that was not closed: threads may wait for environments forever
+            self.envs.begin_close()
+
     def call(self, name: str, *args: Any, env_ids: Any = None, **kwargs: Any) -> tuple[Any, ...]:
         """Call a method of environments, or read an attribute that is not callable.
 

@@ -4,7 +4,9 @@ A chunk is published in the rings of its workers at once, so that all of them wo
 """
 
 import pickle
+import warnings
 
+from cpython.exc cimport PyErr_CheckSignals, PyErr_SetInterrupt
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stddef cimport size_t
 from libc.stdint cimport INT32_MAX, int32_t, int64_t
@@ -80,7 +82,12 @@ cdef class Proxy:
     cdef tuple load(self, int32_t id):
         if self.arena.v.extra[id] == 0 or self.arena.v.failed[id]:
             return None, None
-        return pickle.loads(self.arena.get(id))
+        try:
+            return pickle.loads(self.arena.get(id))
+        except Exception as error:      # the rest of the batch is valid
+            text = f"the info of environment {id} was dropped, since it cannot be unpickled: {error!r}"
+            warnings.warn(text, RuntimeWarning)
+            return None, None
 
     def begin_close(self):
         """Let threads that wait for environments return; the pool is about to join them."""
@@ -117,10 +124,11 @@ cdef class Proxy:
         results, first = [], None
         for id in ids:
             at = epy_load(&self.state.x.v.boxes[id % self.state.x.v.num_workers].head)
-            with nogil:
-                result = wait_for(&self.state.x, id % self.state.x.v.num_workers, at)
-            if result == INTERRUPTED:
-                raise KeyboardInterrupt
+            result = INTERRUPTED
+            while result == INTERRUPTED:
+                PyErr_CheckSignals()    # it raises what has interrupted the wait
+                with nogil:
+                    result = wait_for(&self.state.x, id % self.state.x.v.num_workers, at)
             if result == CLOSING:
                 raise PoolStateError("the pool is closed")
             if self.arena.v.failed[id] or self.arena.v.lost[id]:
@@ -174,14 +182,20 @@ cdef class Proxy:
                 frame = self.command([f.ids[i]], "frame", [(f.height, f.width)])[0]
                 memcpy(f.pixels + i * size, cnp.PyArray_DATA(frame), size)
             except BaseException as error:
+                if isinstance(error, KeyboardInterrupt):
+                    PyErr_SetInterrupt()
                 f.errors[i] = self.note(f.ids[i], failure_of(error))
                 failed = 1
         return failed
 
     cdef void close(self) noexcept:
         """Ends the processes, and gives back the reference that the pool has."""
-        self.supervisor.close()
-        Py_DECREF(self)
+        try:
+            self.supervisor.close()
+        except KeyboardInterrupt:
+            PyErr_SetInterrupt()        # the processes have ended; the caller raises it
+        finally:
+            Py_DECREF(self)
 
 
 BUSY = "the environment is still busy with a step that was interrupted"

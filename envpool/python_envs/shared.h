@@ -2,7 +2,8 @@
  *
  * The arena is a memfd, mapped by the pool's process and by every worker; offsets in it are the same everywhere, addresses
  * need not be. Every word has one writer, named in its comment, so that a process which is killed leaves nothing
- * half-changed. Futex words lack the PRIVATE flag: the kernel finds them by their page. */
+ * half-changed; while a worker has no process, its words are the pool's. Futex words lack the PRIVATE flag: the kernel
+ * finds them by their page. */
 #ifndef ENVPOOL_PYTHON_SHARED_H
 #define ENVPOOL_PYTHON_SHARED_H
 #ifndef _GNU_SOURCE
@@ -30,6 +31,7 @@ typedef struct {             /* of one worker                                   
   int32_t waiting;           /* pool: threads asleep on `reply`                                            */
   int32_t stop;              /* pool: nonzero: end when the ring is empty                                  */
   _Alignas(64) int64_t tail; /* worker: entries answered; their rows, flags and windows are written        */
+  int64_t begun;             /* worker: entries whose answer was begun: `tail`, or one more                */
   int32_t reply;             /* worker: futex word on which threads of the pool sleep                      */
   int32_t parked;            /* worker: nonzero: asleep on `bell`                                          */
   int32_t readiness;         /* worker: an epy_readiness                                                   */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import warnings
 from collections.abc import Callable, Sequence
@@ -89,13 +90,21 @@ class EnvSource:
         self.error: BaseException | None = None
         self._live: Any = None
         self._first: Any = self.new_env(0)
-        self.observation_space = self._first.observation_space
-        self.action_space = self._first.action_space
+        try:
+            self._describe(self._first, has_frames)
+        except BaseException:
+            self.close()
+            raise
+
+    def _describe(self, first: Any, has_frames: bool) -> None:
+        """Note what is known about the environments from the first one."""
+        self.observation_space = first.observation_space
+        self.action_space = first.action_space
         self.observations = Layout(self.observation_space, "obs", ":")
         self.actions = Layout(self.action_space, "action", ".")
         self.actions.check_only_fields("action")
-        self.has_discounts = isinstance(self._first, DmEnv)
-        self.render_fps = int(dict(getattr(self._first, "metadata", None) or {}).get("render_fps") or 30)
+        self.has_discounts = isinstance(first, DmEnv)
+        self.render_fps = int(dict(getattr(first, "metadata", None) or {}).get("render_fps") or 30)
         self.frame_size = self._measure_frame() if has_frames else None
 
     def use_processes(self, processes: ProcessOptions) -> None:
@@ -119,8 +128,7 @@ class EnvSource:
                 envs[index] = self.new_env(index) if first is None else first
                 self._check_spaces(index, envs[index])
         except BaseException:
-            for env in envs:
-                self.close_env(env)
+            self.close_envs(envs)
             raise
         return envs
 
@@ -155,6 +163,12 @@ class EnvSource:
             env.close()
         except Exception as error:
             warnings.warn(f"close() of {self.name} raised {error!r}", RuntimeWarning, stacklevel=2)
+
+    def close_envs(self, envs: Sequence[Any]) -> None:
+        """Close environments, the first one first, and all of them even if closing one raises."""
+        with contextlib.ExitStack() as stack:
+            for env in reversed(envs):
+                stack.callback(self.close_env, env)
 
     def close(self) -> None:
         """Close the first environment if no pool has taken it."""

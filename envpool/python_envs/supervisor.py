@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 from envpool.errors import PoolStateError
-from envpool.python_envs.faults import ending_of
+from envpool.python_envs.faults import ending_of, failure_of
 from envpool.python_envs.fork_server import ForkServer
 from envpool.python_envs.launch import WorkerProcess
 
@@ -33,11 +33,16 @@ class Supervisor:
     ------
     RuntimeError
         A process could not make its environments; the text is its traceback.
+
+    Attributes
+    ----------
+    workers : list of WorkerProcess or None
+        The processes; None while a process has no successor, since starting one failed.
     """
 
     def __init__(self, arena: Any, source: Any):
         self.arena, self.source = arena, source
-        self.workers: list[WorkerProcess] = []
+        self.workers: list[WorkerProcess | None] = []
         self._locks = [threading.Lock() for _ in range(source.processes.num_workers)]
         self._last_words: dict[int, str] = {}
         self._servers: list[ForkServer] = []
@@ -78,6 +83,7 @@ class Supervisor:
 
     def _await_ready(self) -> None:
         for index, worker in enumerate(self.workers):
+            assert worker is not None
             pause = 0.0005
             while self.arena.readiness(index) == 0:
                 if worker.has_ended(pause) and self.arena.readiness(index) == 0:
@@ -88,6 +94,9 @@ class Supervisor:
 
     def look_after(self, index: int, quiet: float) -> bool:
         """Replace a worker that has ended, or that has been quiet for too long.
+
+        If the successor cannot be started, or ends before it serves, what is in flight fails, and the next step tries
+        again.
 
         Return whether the time for its step begins anew: it was replaced, or it is still starting.
 
@@ -101,8 +110,11 @@ class Supervisor:
         with self._locks[index]:
             worker = self.workers[index]
             limit = self.source.processes.step_timeout
+            if worker is None:
+                self._start_successor(index)
+                return True
             if worker.has_ended():
-                self._replace(index, "the worker process of the environment has died")
+                self._replace(index, worker, "the worker process of the environment has died")
                 return True
             if self.arena.readiness(index) == 0:
                 return True
@@ -110,19 +122,32 @@ class Supervisor:
                 return False
             worker.ask_where()
             worker.has_ended(TO_WRITE)
-            self._replace(index, f"the environment has been running for longer than step_timeout={limit:g} seconds")
+            reason = f"the environment has been running for longer than step_timeout={limit:g} seconds"
+            self._replace(index, worker, reason)
             return True
 
-    def _replace(self, index: int, reason: str) -> None:
-        worker = self.workers[index]
-        trace = worker.trace()
+    def _replace(self, index: int, worker: WorkerProcess, reason: str) -> None:
+        """Replace a worker. If Ctrl-C interrupts this, the next call repeats it with a process that has ended."""
+        trace, has_served = worker.trace(), self.arena.readiness(index) == 1
         worker.kill()
         ids = self.arena.unfinished(index)
         text = f"{reason}: process {worker.pid} stopped in environment {ids[0] if ids else '(none)'}; {worker.reap()}"
+        last_words = ending_of(text, trace)
         for i in range(index, self.arena.num_envs, self.source.processes.num_workers):
-            self._last_words[i] = ending_of(text, trace)
+            self._last_words[i] = last_words
         self.arena.bury(index)
-        self.workers[index] = self._start(index, True)
+        self.workers[index] = None
+        worker.release()
+        if has_served:
+            self._start_successor(index)
+        else:  # its successor would end as well
+            self.arena.give_up(index, last_words)
+
+    def _start_successor(self, index: int) -> None:
+        try:
+            self.workers[index] = self._start(index, True)
+        except Exception as error:
+            self.arena.give_up(index, f"no process could be started for the environment: {failure_of(error)}")
 
     def last_words(self, env_id: int) -> str:
         """Return, once, why the process of an environment was replaced; an empty text if it was not."""
@@ -133,13 +158,17 @@ class Supervisor:
         if patience is None:
             patience = min(PATIENCE, self.source.processes.step_timeout or PATIENCE)
         self.arena.stop()
-        deadline = time.monotonic() + patience
-        for worker in self.workers:
-            worker.has_ended(max(deadline - time.monotonic(), 0.0))
-        for worker in self.workers:
-            worker.kill()
-            worker.reap()
-        for server in self._servers:
-            server.close()
+        workers = [worker for worker in self.workers if worker is not None]
         self.workers.clear()
-        self.arena.close()
+        deadline = time.monotonic() + patience
+        try:
+            for worker in workers:
+                worker.has_ended(max(deadline - time.monotonic(), 0.0))
+        finally:  # also if Ctrl-C ends the wait
+            for worker in workers:
+                worker.kill()
+                worker.reap()
+                worker.release()
+            for server in self._servers:
+                server.close()
+            self.arena.close()

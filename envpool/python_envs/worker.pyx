@@ -7,8 +7,8 @@ from libc.string cimport memcpy, memset
 
 from envpool.env cimport envpool_batch
 from envpool.python_envs.arena cimport (
-    Arena, EPY_COMMAND, EPY_FAILED, EPY_ID, EPY_READY, EPY_RESET, KEPT, LOST, REPORTED, epy_follow, epy_load,
-    epy_load32, epy_mailbox, epy_now, epy_ring, epy_sleep, epy_store, epy_store32, epy_yield, spin_limit,
+    Arena, EPY_COMMAND, EPY_FAILED, EPY_ID, EPY_READY, EPY_RESET, FATAL, KEPT, epy_follow, epy_load, epy_load32,
+    epy_mailbox, epy_now, epy_ring, epy_sleep, epy_store, epy_store32, epy_yield, loss_after, spin_limit,
 )
 from envpool.python_envs.envs cimport Envs
 
@@ -69,11 +69,11 @@ cdef class Worker:
         cdef Arena a = self.arena
         cdef int32_t id = entry & EPY_ID
         a.v.failed[id] = 0
-        if entry & EPY_COMMAND:
-            self.execute(id)
-        elif a.v.lost[id] == LOST and not entry & EPY_RESET:
-            a.v.lost[id] = REPORTED
+        if a.v.lost[id] == FATAL or (a.v.lost[id] != KEPT and not entry & (EPY_RESET | EPY_COMMAND)):
+            a.v.lost[id] = loss_after(entry)
             self.fail(id, LOST_TEXT)
+        elif entry & EPY_COMMAND:
+            self.execute(id)
         else:
             self.step(id, (entry & EPY_RESET) != 0)
         return 0
@@ -133,7 +133,7 @@ cdef class Worker:
             result = pickle.dumps((True, getattr(self.envs, method)([id], *args)[0]), 5)
             self.arena.put(id, result)
         except BaseException as error:
-            self.arena.put(id, pickle.dumps((False, failure_of(error), picklable(error)), 5))
+            self.arena.put(id, pickle.dumps((False, failure_of(error), picklable(error, self.arena.window // 2)), 5))
         return 0
 
     # ---- the loop ----------------------------------------------------------------------------------------------------
@@ -146,6 +146,7 @@ cdef class Worker:
             return False
         since = epy_now()
         while tail < head:
+            m.begun = tail + 1
             self.answer(self.ring[tail & self.arena.v.mask])
             tail += 1
             epy_store(&m.tail, tail)
@@ -179,13 +180,13 @@ cdef class Worker:
                         epy_sleep(&m.bell, seen, NAP)
                     epy_store32(&m.parked, 0)
                 usual += (min(epy_now() - began, 1000000) - usual) >> 2
-        for env in self.envs.envs:
-            self.envs.source.close_env(env)
+        self.envs.source.close_envs(self.envs.envs)
 
 
-def picklable(error):
-    """Return an exception if it survives pickling, else None."""
+def picklable(error, most):
+    """Return an exception if it survives pickling and takes at most this many bytes, else None."""
     try:
-        return error if type(pickle.loads(pickle.dumps(error))) is type(error) else None
+        data = pickle.dumps(error, 5)
+        return error if len(data) <= most and type(pickle.loads(data)) is type(error) else None
     except Exception:
         return None

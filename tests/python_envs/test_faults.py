@@ -1,11 +1,14 @@
 """Python environments that fail: the pool goes on, and the other environments do not notice."""
 
+import warnings
+
 import gymnasium
 import numpy as np
 import pytest
 
 import envpool
-from envpool.errors import EnvStepError, RenderError
+from envpool.errors import ConfigError, EnvCreateError, EnvStepError, RenderError
+from envpool.python_envs.faults import failure_of
 from tests.support.python_envs import FaultyEnv
 
 KINDS = ["inline", "thread"]
@@ -72,6 +75,70 @@ def test_exception_in_reset():
         pool.reset([0])
 
 
+@pytest.mark.parametrize("workers", [*KINDS, "process"])
+def test_exceptions_whose_text_cannot_be_encoded(workers):
+    """Names of files that are not UTF-8 contain surrogates."""
+
+    def no_env():
+        raise OSError("no file \udcff")
+
+    class Env(FaultyEnv):
+        def step(self, action):
+            raise OSError("no file \udcff")
+
+    with pytest.raises(EnvCreateError, match=r"no file \\udcff"):
+        envpool.make_python([FaultyEnv, no_env], workers=workers)
+    with envpool.make_python(Env, 1, workers=workers) as pool:
+        pool.reset()
+        with pytest.raises(EnvStepError, match=r"no file \\udcff"):
+            pool.step(np.zeros(1, int))
+
+
+def test_text_of_an_exception_that_cannot_be_formatted():
+    class Broken(Exception):
+        @property
+        def __notes__(self):
+            raise KeyError
+
+        @property
+        def __cause__(self):
+            raise KeyError
+
+    assert failure_of(Broken()).startswith("Broken, whose traceback cannot be formatted")
+
+
+def test_all_environments_are_closed_if_warnings_are_errors(monkeypatch):
+    closed, unraisable = [], []
+    monkeypatch.setattr("sys.unraisablehook", unraisable.append)
+
+    class Env(FaultyEnv):
+        def close(self):
+            closed.append(self)
+            raise OSError("cannot close")
+
+    pool = envpool.make_python(Env, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        pool.close()
+    assert len(closed) == 3 and len(unraisable) == 1
+
+
+def test_first_environment_is_closed_if_it_cannot_be_used():
+    closed = []
+
+    class Env(FaultyEnv):
+        action_space = gymnasium.spaces.Text(4)
+
+        def close(self):
+            closed.append(self)
+
+    with pytest.raises(ConfigError, match="action space contains"):
+        envpool.make_python(Env, 3)
+    with pytest.raises(ConfigError, match="step_timeout"):
+        envpool.make_python(Env, 3, workers="process", step_timeout=-1)
+    assert len(closed) == 1
+
+
 def test_exception_in_close():
     class Env(FaultyEnv):
         def close(self):
@@ -115,6 +182,7 @@ def test_keyboard_interrupt():
         ((np.zeros(4, np.float32), 1.0, False, {}), "unpack"),
         ((None, 1.0, False, False, {}), "shape"),
         ((np.zeros(4, np.float32), 1.0, np.zeros(2), False, {}), "truth value"),
+        ((np.zeros(4, np.float32), 1.0, False, False, [1]), "info must be a dict, got a list"),
     ],
 )
 def test_bad_results(results, text):

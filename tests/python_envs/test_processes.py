@@ -15,7 +15,7 @@ import envpool
 from envpool.errors import EnvCreateError, EnvStepError, PoolStateError, RenderError
 from tests.support.process import PATIENCE
 from tests.support.python import environment
-from tests.support.python_envs import SPACES, FaultyEnv, SpaceEnv, same
+from tests.support.python_envs import SPACES, FaultyEnv, SpaceEnv, children, resources, same
 
 METHODS = ["fork", "spawn", pytest.param("forkserver", marks=pytest.mark.slow)]
 
@@ -45,15 +45,12 @@ def await_end(pids):
 
 @pytest.fixture(autouse=True)
 def check_nothing_is_left():
-    """Check that a test leaves no children, dead or alive, no open files, and nothing under /dev/shm."""
-    gc.collect()
-    files, shared = len(os.listdir("/proc/self/fd")), set(os.listdir("/dev/shm"))
+    """Check that a test leaves no children, dead or alive, no open files, and no shared memory in this process."""
+    (files, shared), others = resources(), children()
     yield
-    gc.collect()
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
-    assert len(os.listdir("/proc/self/fd")) <= files
-    assert set(os.listdir("/dev/shm")) <= shared
+    files_left, shared_left = resources()
+    assert children() <= others
+    assert files_left <= files and shared_left <= shared
 
 
 @pytest.mark.parametrize("mode", ["next_step", "same_step"])
@@ -321,6 +318,25 @@ def test_infos_that_are_too_large():
         pool.reset()
         with pytest.raises(EnvStepError, match="do not fit"):
             pool.step(np.zeros(1, int))
+
+
+class TwoArguments(Exception):
+    """An exception whose pickle cannot be loaded."""
+
+    def __init__(self, text, number):
+        super().__init__(text)
+
+
+def test_infos_that_cannot_be_unpickled():
+    class Env(FaultyEnv):
+        def step(self, action):
+            return *super().step(action)[:4], {"problem": TwoArguments("no", 3) if action == 3 else "none"}
+
+    with pool_of(Env, 2) as pool:
+        pool.reset()
+        with pytest.warns(RuntimeWarning, match="the info of environment 1 was dropped.*TwoArguments"):
+            obs, *_, info = pool.step(np.array([0, 3]))
+        assert obs[:, 0].tolist() == [1, 1] and info["_problem"].tolist() == [True, False]
 
 
 def test_spaces_of_every_kind():

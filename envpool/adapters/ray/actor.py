@@ -116,7 +116,8 @@ class PoolActor:
         text : str or None
             The entry ``error`` of their infos; None leaves it out.
         """
-        with self.make(len(ids), batch_size=0, autoreset_mode=self.pool.config["autoreset_mode"]) as other:
+        mode = self.pool.config["autoreset_mode"]
+        with self.make(len(ids), batch_size=0, seed=0, autoreset_mode=mode) as other:
             other.reset()
             obs, reward, terminated, truncated, info = other.step(other.sample_actions(0))
         ids = np.asarray(ids, np.int32) + np.int32(self.first)

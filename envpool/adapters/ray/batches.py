@@ -136,7 +136,8 @@ class Inbox:
             parts.append(Part(actor, ids[rows], seeds=own, is_reset=True))
             self._reset(parts[-1])
         self._lost[ids] = False
-        self._post(parts, ids)
+        self.busy[ids] = True
+        self._batches.insert(0, Batch(parts, ids))  # reset() returns it before what was sent earlier
 
     def send_async_resets(self) -> None:
         """Start episodes in all environments of a pool."""

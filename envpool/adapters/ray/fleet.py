@@ -42,7 +42,7 @@ class Fleet:
         num_cpus: float,
         policy: Any,
         options: dict[str, Any],
-        start_timeout: float,
+        start_timeout: float | None,
     ):
         self.starts = np.linspace(0, num_envs, num_actors + 1).astype(int).tolist()
         self._task, self._placement, self._options = task, placement, dict(options)
@@ -80,7 +80,7 @@ class Fleet:
         numa = self._placement.numa_index(index)
         return ray.remote(PoolActor).options(**options).remote(make, first, numa, self._policy)
 
-    def _await_all(self, timeout: float) -> dict[str, Any]:
+    def _await_all(self, timeout: float | None) -> dict[str, Any]:
         try:
             refs = [actor.describe.remote() for actor in self.actors]
             _, waiting = ray.wait(refs, num_returns=len(refs), timeout=timeout)

@@ -9,6 +9,7 @@ import numpy as np
 
 from envpool.adapters import needs
 from envpool.adapters.ray.rows import counts_of, take
+from envpool.containment import check_timeout
 from envpool.errors import ActionError, ConfigError, PoolStateError
 from envpool.option_values import check_seed, check_seeds, is_sequence
 from envpool.python_envs.source import check_count
@@ -40,7 +41,7 @@ class RayPool:
     num_envs : int, optional
         Number of environments; by default the number of functions.
     num_actors : int, optional
-        Number of actors; by default the number of nodes of the cluster.
+        Number of actors; by default the number of nodes of the cluster, at most num_envs.
     batch_size : int, optional
         Rows of a batch: num_envs, which is the default, or at most the environments of one actor.
     num_threads : int, optional
@@ -54,8 +55,8 @@ class RayPool:
         Acts next to the environments, in `collect`: ``policy(result) -> (action, extras)``, as in
         ``envpool.Rollout.collect``. It travels to the actors by pickle. If it has a method ``update(weights)``, that is
         called with what is passed to `collect`.
-    start_timeout : float
-        Seconds after which the constructor gives up if the actors have not started. Default 120.
+    start_timeout : float, optional
+        Seconds after which the constructor gives up if the actors have not started; None waits forever. Default 120.
     **options
         Options of ``envpool.make`` or ``envpool.make_python``, for the pools of all actors. ``seed`` as there.
 
@@ -91,7 +92,7 @@ class RayPool:
         num_cpus: float | None = None,
         placement: str = "node",
         policy: Any = None,
-        start_timeout: float = 120.0,
+        start_timeout: float | None = 120.0,
         **options: Any,
     ):
         if isinstance(task, (list, tuple)):
@@ -99,18 +100,20 @@ class RayPool:
             if num_envs != len(task):
                 raise ConfigError(f"num_envs is {num_envs}, but there are {len(task)} functions: leave num_envs out")
         self.num_envs = check_count("num_envs", num_envs)
+        timeout = check_timeout("start_timeout", start_timeout)
         for name in REFUSED:
             if options.get(name):
                 raise ConfigError(f"{name} is not an option of a RayPool: leave it out, or use envpool.make")
         if not ray.is_initialized():
             ray.init(include_dashboard=False, log_to_driver=False)
         places = Placement(placement)
-        self.num_actors = check_count("num_actors", len(places.nodes) if num_actors is None else num_actors)
+        default = min(max(len(places.nodes), 1), self.num_envs)
+        self.num_actors = check_count("num_actors", default if num_actors is None else num_actors)
         if self.num_actors > self.num_envs:
             raise ConfigError(f"num_actors is {self.num_actors}, allowed are 1 to num_envs={self.num_envs}")
         cpus = int(ray.cluster_resources().get("CPU", 1))
         threads = max(cpus // self.num_actors, 1) if num_threads is None else check_count("num_threads", num_threads)
-        reserved = float(threads if num_cpus is None else num_cpus)
+        reserved = float(threads if num_cpus is None else check_cpus(num_cpus))
         if reserved * self.num_actors > cpus:
             raise ConfigError(
                 f"{self.num_actors} actors need {reserved:g} CPUs each, but the cluster has {cpus}: pass fewer "
@@ -130,7 +133,7 @@ class RayPool:
             own["batch_size"] = self.batch_size
         if policy is not None and self.is_async:
             raise ConfigError("policy needs a sync pool: leave batch_size out")
-        self._fleet = Fleet(task, self.num_envs, self.num_actors, places, reserved, policy, own, start_timeout)
+        self._fleet = Fleet(task, self.num_envs, self.num_actors, places, reserved, policy, own, timeout)
         about = self._fleet.about
         if about["config"].get("max_num_players", 1) > 1:
             self._fleet.close()
@@ -332,3 +335,12 @@ class RayPool:
 
     def __repr__(self) -> str:
         return f"RayPool(num_envs={self.num_envs}, num_actors={self.num_actors}, batch_size={self.batch_size})"
+
+
+def check_cpus(value: Any) -> float:
+    """Return a number of CPUs as a float, or raise ConfigError or TypeError."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"num_cpus must be a number, got {value!r}")
+    if not 0 <= value < np.inf:
+        raise ConfigError(f"num_cpus must be at least 0 and finite, got {value!r}")
+    return float(value)

@@ -60,6 +60,7 @@ def test_equals_a_local_pool(task, mode):
         assert np.array_equal(pool.step(actions, ids)[0], local.step(actions, np.array(ids))[0])
         pool.send(actions[:2], [5, 0])
         pool.send(actions[2:], [3, 1])
+        assert pool.reset([4])[1]["env_id"].tolist() == [4]  # while others are in flight
         assert [pool.recv()[-1]["env_id"].tolist() for _ in range(2)] == [[5, 0], [3, 1]]
 
 
@@ -134,7 +135,7 @@ def test_a_lost_actor(restarts):
 
 
 def test_environments_that_were_idle_when_their_actor_was_lost():
-    with pool_of("CartPole-v1", on_error="restart") as pool:
+    with pool_of("CartPole-v1", on_error="restart", seed=list(range(N))) as pool:
         pool.reset()
         pool.send([1, 1], [4, 0])
         kill(pool, 1)
@@ -266,11 +267,20 @@ def test_placement():
         assert pool.reset()[0].shape == (N, 4)
 
 
+def test_more_nodes_than_environments(monkeypatch):
+    (node,) = envpool.adapters.ray.placement.nodes()
+    monkeypatch.setattr("envpool.adapters.ray.placement.nodes", lambda: [node] * 3)
+    with pool_of("CartPole-v1", 2, None) as pool:
+        assert pool.num_actors == 2
+
+
 def test_mistakes():
     for options, text in [
         ({"placement": "moon"}, "placement must be one of 'node', 'numa', 'any', got 'moon'"),
         ({"num_actors": 7}, "num_actors is 7, allowed are 1 to num_envs=6"),
         ({"batch_size": 4}, "batch_size is 4, allowed are num_envs=6, and 1 to 3"),
+        ({"num_cpus": -1}, "num_cpus must be at least 0"),
+        ({"start_timeout": 0}, "start_timeout must be greater than 0"),
         ({"num_cpus": 2}, "2 actors need 2 CPUs each, but the cluster has 2"),
         ({"render_mode": "rgb_array"}, "render_mode is not an option of a RayPool"),
         ({"seed": [1, 2]}, "seed must have one entry for each of the 6"),
