@@ -17,8 +17,6 @@ import numpy as np
 
 import envpool
 
-NUM_ACTIONS = 23
-
 
 def proportional_memory():
     """Return the proportional set size of this process in bytes."""
@@ -38,9 +36,10 @@ def own(args, num_envs):
     keys = observation_keys(args.all_keys)
     pool = envpool.make_gymnasium(args.task, num_envs=num_envs, num_threads=1, observation_keys=keys)
     pool.reset()
+    num_actions = pool.spec.action_space.n
 
     def run(steps):
-        for actions in np.random.default_rng(0).integers(0, NUM_ACTIONS, (steps // num_envs, num_envs)):
+        for actions in np.random.default_rng(0).integers(0, num_actions, (steps // num_envs, num_envs)):
             pool.step(actions)
 
     return run
@@ -56,9 +55,10 @@ def upstream(args, num_envs):
     envs = [oracle.make() for _ in range(num_envs)]
     for env in envs:
         env.reset()
+    num_actions = envs[0].action_space.n
 
     def run(steps):
-        for actions in np.random.default_rng(0).integers(0, NUM_ACTIONS, (steps // num_envs, num_envs)).tolist():
+        for actions in np.random.default_rng(0).integers(0, num_actions, (steps // num_envs, num_envs)).tolist():
             for env, action in zip(envs, actions, strict=True):
                 if env.step(action)[2]:
                     env.reset()

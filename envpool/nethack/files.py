@@ -7,13 +7,13 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import NamedTuple
 
-from envpool.distribution import NAME
+from envpool.distribution import install
 from envpool.extensions import load_compiled
 from envpool.nethack.folders import new_process_folder
 
 #: The only version whose structs are known.
 VERSION = "1.3.0"
-INSTALL = f"pip install '{NAME}[nle]', or, beside another version of gymnasium, `pip install --no-deps nle=={VERSION}`"
+INSTALL = f"{install('nle')}, or, beside another version of gymnasium, `pip install --no-deps nle=={VERSION}`"
 
 
 class Files(NamedTuple):

@@ -86,7 +86,7 @@ cdef void end_step(Envs* s, Env* env) noexcept nogil:
 # ---- tics ------------------------------------------------------------------------------------------------------------
 
 
-cdef inline bint can_go_on(const Engine* e) noexcept nogil:
+cdef inline bint can_continue(const Engine* e) noexcept nogil:
     return not is_game_over(e) and not is_time_up(e)
 
 
@@ -95,14 +95,14 @@ cdef inline bint request_tic(Env* env, bint is_last) noexcept nogil:
     return send(&env.engine, TIC_AND_UPDATE if is_last else TIC)
 
 
-cdef bint finish_tic(Envs* s, Env* env, bint is_last, bint* goes_on) noexcept nogil:
+cdef bint finish_tic(Envs* s, Env* env, bint is_last, bint* continues) noexcept nogil:
     """Wait for the tic that was requested. Return False if the engine failed."""
-    goes_on[0] = False
+    continues[0] = False
     if not await_answer(&env.engine, s.launch.patience):
         return False
-    if not is_last and not can_go_on(&env.engine):
+    if not is_last and not can_continue(&env.engine):
         return send(&env.engine, UPDATE) and await_answer(&env.engine, s.launch.patience)
-    goes_on[0] = not is_last
+    continues[0] = not is_last
     return True
 
 
@@ -126,15 +126,15 @@ cdef bint begin_reset(Envs* s, Env* env) noexcept nogil:
 cdef bint continue_game(Envs* s, Env* env) noexcept nogil:
     """Begin an episode within a game: one step in which no button is pressed."""
     cdef int32_t t
-    cdef bint goes_on = True
+    cdef bint continues = True
     env.steps += 1
     press(s, env, s.actions if s.config.num_actions > 0 else NULL)
     for t in range(s.config.frame_skip):
-        if not goes_on:
+        if not continues:
             break
         if not request_tic(env, t == s.config.frame_skip - 1):
             return False
-        if not finish_tic(s, env, t == s.config.frame_skip - 1, &goes_on):
+        if not finish_tic(s, env, t == s.config.frame_skip - 1, &continues):
             return False
     return True
 
@@ -144,13 +144,13 @@ cdef bint finish_reset(Envs* s, Env* env, int32_t id) noexcept nogil:
     cdef char recording[512]
     cdef Engine* e = &env.engine
     cdef uint32_t seed
-    cdef bint goes_on = s.config.episodic_life and not env.is_fresh and env.steps < s.config.max_episode_steps
+    cdef bint continues = s.config.episodic_life and not env.is_fresh and env.steps < s.config.max_episode_steps
     if e.memory == NULL:
         if not finish_start(e, &s.launch, s.is_available):
             return False
         env.episodes += 1
         env.steps = 0
-    elif goes_on and can_go_on(e):
+    elif continues and can_continue(e):
         if not continue_game(s, env):
             return False
     else:
@@ -197,7 +197,7 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef uint8_t active[ENVPOOL_MAX_BATCH]
     cdef int32_t i, t, last = s.config.frame_skip - 1
     cdef int failed = reset_all(s, b)
-    cdef bint goes_on
+    cdef bint continues
     for i in range(b.n):
         active[i] = False
         env = &s.env[b.ids[i]]
@@ -211,21 +211,21 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
             press(s, env, s.actions + (<const int32_t*>b.actions[0])[b.ids[i]] * s.config.num_buttons)
         else:
             press(s, env, <const double*>b.actions[0] + b.ids[i] * s.config.num_buttons)
-        active[i] = can_go_on(&env.engine)
+        active[i] = can_continue(&env.engine)
     for t in range(last + 1):
         for i in range(b.n):
             if active[i] and not request_tic(&s.env[b.ids[i]], t == last):
                 active[i] = False
                 b.errors[i] = NO_ENGINE
                 failed = 1
-        goes_on = False
+        continues = False
         for i in range(b.n):
             if not active[i]:
                 continue
-            if not finish_tic(s, &s.env[b.ids[i]], t == last, &goes_on):
+            if not finish_tic(s, &s.env[b.ids[i]], t == last, &continues):
                 b.errors[i] = NO_ENGINE
                 failed = 1
-            active[i] = goes_on
+            active[i] = continues
     for i in range(b.n):
         if b.reset[i] or b.errors[i] != 0:
             continue

@@ -160,6 +160,25 @@ input()
     assert leftovers(process.pid) == []
 
 
+@pytest.mark.slow
+def test_a_fork_has_engines_of_its_own() -> None:
+    code = """
+import os, sys, envpool
+make = lambda: envpool.make_gymnasium("Basic-v1", num_envs=1, seed=3, stack_num=1, img_height=20, img_width=20)
+pool = make()
+first, _ = pool.reset()
+if os.fork() == 0:
+    own = make()
+    assert (own.reset()[0] == first).all()
+    own.step([[0.0] * 3])
+    sys.exit(7)
+assert os.waitstatus_to_exitcode(os.wait()[1]) == 7
+pool.step([[0.0] * 3])
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=environment, check=True, timeout=PATIENCE)
+
+
 def play_and_kill(num_envs: int, is_over: Any, chance: float) -> tuple[int, int, int]:
     """Kill random engines while a pool is stepped. Return the numbers of steps, kills, and reported failures."""
     rng = random.Random(0)
