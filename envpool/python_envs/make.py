@@ -116,6 +116,8 @@ def build(
     if "source" in options:
         raise TypeError("make_python has no option 'source'")
     render_mode = options.get("render_mode")
+    if env_kwargs is not None and not isinstance(env_kwargs, Mapping):
+        raise TypeError(f"env_kwargs must be a mapping from names to values of keyword arguments, got {env_kwargs!r}")
     kwargs = dict(env_kwargs or {})
     if render_mode is not None and isinstance(env, str):
         kwargs.setdefault("render_mode", "rgb_array")
@@ -153,6 +155,9 @@ def build(
         spec, render = registry.resolve_entry(entry, env_type, options)
         return open_pool(spec, render)
     except EnvCreateError as error:
-        raise error from source.take_error()
+        cause = source.take_error()
+        if isinstance(cause, KeyboardInterrupt):
+            raise cause from None
+        raise error from cause
     finally:
         source.close()

@@ -4,6 +4,7 @@ A chunk is published in the rings of its workers at once, so that all of them wo
 """
 
 import pickle
+import warnings
 
 from cpython.exc cimport PyErr_CheckSignals, PyErr_SetInterrupt
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
@@ -81,7 +82,12 @@ cdef class Proxy:
     cdef tuple load(self, int32_t id):
         if self.arena.v.extra[id] == 0 or self.arena.v.failed[id]:
             return None, None
-        return pickle.loads(self.arena.get(id))
+        try:
+            return pickle.loads(self.arena.get(id))
+        except Exception as error:      # the rest of the batch is valid
+            text = f"the info of environment {id} was dropped, since it cannot be unpickled: {error!r}"
+            warnings.warn(text, RuntimeWarning)
+            return None, None
 
     def begin_close(self):
         """Let threads that wait for environments return; the pool is about to join them."""

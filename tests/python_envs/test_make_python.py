@@ -288,6 +288,14 @@ def test_errors_while_making():
     with pytest.raises(EnvCreateError):
         envpool.make_python("NoSuchEnv-v0")
 
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        envpool.make_python([FaultyEnv, interrupted])
+    with pytest.raises(TypeError, match="env_kwargs must be a mapping"):
+        envpool.make_python(FaultyEnv, env_kwargs=[3])
+
 
 def test_gymnasium_ids_without_a_native_version(caplog, monkeypatch):
     task = "tests/Faulty-v0"

@@ -320,6 +320,25 @@ def test_infos_that_are_too_large():
             pool.step(np.zeros(1, int))
 
 
+class TwoArguments(Exception):
+    """An exception whose pickle cannot be loaded."""
+
+    def __init__(self, text, number):
+        super().__init__(text)
+
+
+def test_infos_that_cannot_be_unpickled():
+    class Env(FaultyEnv):
+        def step(self, action):
+            return *super().step(action)[:4], {"problem": TwoArguments("no", 3) if action == 3 else "none"}
+
+    with pool_of(Env, 2) as pool:
+        pool.reset()
+        with pytest.warns(RuntimeWarning, match="the info of environment 1 was dropped.*TwoArguments"):
+            obs, *_, info = pool.step(np.array([0, 3]))
+        assert obs[:, 0].tolist() == [1, 1] and info["_problem"].tolist() == [True, False]
+
+
 def test_spaces_of_every_kind():
     for observation in SPACES:
         with pool_of(partial(SpaceEnv, observation), 1, num_workers=1) as pool:
