@@ -157,7 +157,7 @@ def build(
     except EnvCreateError as error:
         cause = source.take_error()
         if isinstance(cause, KeyboardInterrupt):
-            raise cause
+            raise cause from None
         raise error from cause
     finally:
         source.close()
