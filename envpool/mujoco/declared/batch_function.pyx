@@ -5,6 +5,7 @@ After a thread has stepped the environments of a chunk, it takes the GIL and cal
 
 import numpy as np
 
+from cpython.exc cimport PyErr_SetInterrupt
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t
 from libc.stdio cimport snprintf
@@ -128,6 +129,8 @@ cdef int call_function(SimPool* all, const envpool_batch* b) noexcept with gil:
         return (<FunctionCaller>p.function).run(all, b)
     except BaseException as error:
         text = described(error)
+        if isinstance(error, KeyboardInterrupt):
+            PyErr_SetInterrupt()        # for the consumer, which has not seen it
     for i in range(b.n):
         if not b.errors[i]:
             snprintf(all.sims[b.ids[i]].error, sizeof(all.sims[0].error), b"%s", <const char*>text)

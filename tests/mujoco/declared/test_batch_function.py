@@ -146,6 +146,26 @@ def test_read_only_results():
         np.testing.assert_array_equal(ours, theirs)
 
 
+def test_an_interrupt_reaches_the_caller():
+    """Ctrl-C arrives in the function if the main thread runs it; it is not only an error of environments."""
+    is_interrupted = threading.Event()
+
+    def interrupted(angle, tip):
+        if is_interrupted.is_set():
+            raise KeyboardInterrupt
+        return shape(angle, tip)
+
+    with make(interrupted, num_threads=1) as env:
+        env.reset()
+        is_interrupted.set()
+        with pytest.raises(KeyboardInterrupt):
+            env.step(np.zeros((8, 2)))
+        is_interrupted.clear()
+        with pytest.raises(envpool.errors.EnvStepError, match="KeyboardInterrupt"):
+            env.recv()
+        assert len(env.recv()[0]) == 8
+
+
 def test_environments_continue_after_an_error():
     fails = threading.Event()
 
