@@ -6,6 +6,7 @@ import pytest
 
 import envpool
 from envpool.errors import EnvCreateError, PoolStateError
+from envpool.python_envs.pool import PythonPool
 
 STYLES = ["gymnasium", "gym", "dm"]
 
@@ -60,7 +61,7 @@ def test_a_destructor_that_closes(monkeypatch):
         raise OSError("no display here")
 
     gc.collect()  # pools of other tests
-    monkeypatch.setattr(envpool.GymnasiumEnvPool, "__del__", destroy, raising=False)
+    monkeypatch.setattr(PythonPool, "__del__", destroy)
     made = []
 
     def env_fn():
