@@ -171,7 +171,7 @@ class Carrier(gymnasium.Env[Any, Any]):
         return self._packed(obs, 0.0, False, False, info)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Take one step; for the pool, the episode goes on."""
+        """Take one step; the pool never sees an end of an episode."""
         if self.next_action is not None:
             (action,), self.next_action = self.next_action, None
         try:

@@ -1,4 +1,4 @@
-"""Python environments that fail: the pool goes on, and the other environments do not notice."""
+"""Python environments that fail: the pool keeps working, and the other environments are unaffected."""
 
 import warnings
 

@@ -16,6 +16,7 @@ from envpool.mujoco.base.observations cimport put_state
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.base.views cimport gymnasium_view
+from envpool.mujoco.gym.common cimport clip
 from envpool.mujoco.robotics.mazes cimport (
     MazeOptions, MazeState, begin_episode, finish_step, is_valid, load_maze, maze_state, put_goals,
     report, seed, show_goal,
@@ -31,12 +32,6 @@ cdef double MAX_SPEED = 5.0                 # along each axis (m/s)
 INFO = {"success": 0, "distance": 1}
 
 
-cdef inline double clip(double x, double bound) noexcept nogil:
-    """Returns np.clip(x, -bound, bound); NaN stays NaN."""
-    x = -bound if x < -bound else x
-    return bound if x > bound else x
-
-
 cdef int reset(Sim* s) noexcept nogil:
     cdef const MazeOptions* o = <const MazeOptions*>s.options
     begin_episode(s, o)
@@ -49,8 +44,8 @@ cdef int reset(Sim* s) noexcept nogil:
 cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
     cdef int32_t i, _k
     for i in range(2):
-        s.data.qvel[i] = clip(s.data.qvel[i], MAX_SPEED)
-        s.data.ctrl[i] = clip(action[i], 1.0)
+        s.data.qvel[i] = clip(s.data.qvel[i], -MAX_SPEED, MAX_SPEED)
+        s.data.ctrl[i] = clip(action[i], -1.0, 1.0)
     for _k in range(s.config.frame_skip):
         mj_step(s.model, s.data)
     finish_step(s, <const MazeOptions*>s.options, out)

@@ -158,7 +158,7 @@ def test_a_lost_actor_of_an_async_pool(restarts):
         for ids in held:
             pool.send(ids % 2, ids)
         answers, failed, deadline = np.zeros(8, int), set(), time.monotonic() + PATIENCE
-        while (answers < 3).any():  # the other actor goes on while the new one starts
+        while (answers < 3).any():  # the other actor keeps stepping while the new one starts
             assert time.monotonic() < deadline
             try:
                 result = pool.recv()
