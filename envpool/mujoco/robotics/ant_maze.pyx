@@ -23,8 +23,7 @@ from envpool.mujoco.robotics.mazes cimport (
 from envpool.errors import ConfigError
 from envpool.mujoco.gym.ant import INFO as ANT_INFO, GymAnt
 from envpool.mujoco.gym.options import finite, model_path
-from envpool.mujoco.robotics.goal_pools import GoalEnvDefinition
-from envpool.mujoco.robotics.maze_rewards import maze_rewards
+from envpool.mujoco.robotics.maze_rewards import MazeEnvDefinition
 from envpool.mujoco.robotics.mazes import MAZE_OPTIONS
 
 cdef struct Options:
@@ -70,7 +69,7 @@ cdef void show(const Sim* s, mjData* shown) noexcept nogil:
 cdef TaskFunctions TASK = TaskFunctions(sizeof(MazeState), seed, reset, step, observe, is_valid, NULL, show)
 
 
-class AntMaze(GoalEnvDefinition):
+class AntMaze(MazeEnvDefinition):
     """An ant that walks to a goal in a maze.
 
     Observations float64: observation (105,), that of Ant-v5, or (27,) before v5; achieved_goal (2,), the position of
@@ -80,21 +79,6 @@ class AntMaze(GoalEnvDefinition):
 
     Options
     -------
-    maze_map : str or sequence of sequence, optional
-        Name of a map, such as "U_MAZE"; or rows of cells: 1 is a wall, 0 is empty, "g" a cell for goals, "r" one in
-        which episodes begin, "c" one for both. By default "U_MAZE".
-    reward_type : str
-        "sparse" or "dense".
-    continuing_task : bool
-        If False, the episode terminates when the goal is reached.
-    reset_target : bool
-        If True, a goal that is reached moves, provided that episodes do not terminate.
-    position_noise_range : float
-        Largest distance of goals and starts from the centres of their cells, in cells and along each axis, 0 to 0.45.
-    maze_size_scaling : float
-        Side of a cell (m), 1 to 100.
-    maze_height : float
-        Height of the walls, in sides of a cell.
     version : int
         3, 4 or 5. In v3, a goal that is reached moves before the reward is computed.
     xml_file : str
@@ -111,8 +95,6 @@ class AntMaze(GoalEnvDefinition):
         Contact forces are clipped to this interval, as in Ant.
     """
 
-    goal_size = 2
-    compute_reward = staticmethod(maze_rewards)
     options = {name: value for name, value in GymAnt.options.items() if name not in FIXED} | MAZE_OPTIONS | {
         "maze_size_scaling": 4.0, "maze_height": 0.5,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,7 +64,7 @@ class GoalEnvDefinition(MujocoEnvDefinition):
     """
 
     goal_size: ClassVar[int]
-    compute_reward: ClassVar[Callable[[Array, Array, Any], Any]]
+    compute_reward: ClassVar[staticmethod[[Array, Array, Any], Any]]
 
     @staticmethod
     def pool_base(base: Any) -> Any:

@@ -1,10 +1,12 @@
-"""The rewards of mazes for batches of goals, as hindsight experience replay (HER) needs them."""
+"""What the env definitions of mazes share: their options, and the rewards of batches of goals."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+
+from envpool.mujoco.robotics.goal_pools import GoalEnvDefinition
 
 Array = np.ndarray[Any, Any]
 
@@ -30,3 +32,29 @@ def maze_rewards(achieved_goal: Array, desired_goal: Array, config: Any) -> Arra
     distance: Array = np.linalg.norm(achieved_goal - desired_goal, axis=-1)
     rewards: Array = np.exp(-distance) if config.reward_type == "dense" else (distance <= REACHED).astype(np.float64)
     return rewards
+
+
+class MazeEnvDefinition(GoalEnvDefinition):
+    """An env definition of a robot that moves to goals in a maze.
+
+    Options
+    -------
+    maze_map : str or sequence of sequence, optional
+        Name of a map, such as "U_MAZE"; or rows of cells: 1 is a wall, 0 is empty, "g" a cell for goals, "r" one in
+        which episodes begin, "c" one for both. By default "U_MAZE".
+    reward_type : str
+        "sparse" or "dense".
+    continuing_task : bool
+        If False, the episode terminates when the goal is reached.
+    reset_target : bool
+        If True, a goal that is reached moves, provided that episodes do not terminate.
+    position_noise_range : float
+        Largest distance of goals and starts from the centres of their cells, in cells and along each axis, 0 to 0.45.
+    maze_size_scaling : float
+        Side of a cell (m), 1 to 100.
+    maze_height : float
+        Height of the walls, in sides of a cell, 0.01 to 100.
+    """
+
+    goal_size = 2
+    compute_reward = staticmethod(maze_rewards)

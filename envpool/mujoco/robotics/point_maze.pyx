@@ -23,8 +23,7 @@ from envpool.mujoco.robotics.mazes cimport (
 )
 
 from envpool.mujoco.base.env_definition import OPTIONS
-from envpool.mujoco.robotics.goal_pools import GoalEnvDefinition
-from envpool.mujoco.robotics.maze_rewards import maze_rewards
+from envpool.mujoco.robotics.maze_rewards import MazeEnvDefinition
 from envpool.mujoco.robotics.mazes import MAZE_OPTIONS
 from envpool.mujoco.robotics.upstream import assets
 
@@ -63,35 +62,15 @@ cdef void show(const Sim* s, mjData* shown) noexcept nogil:
 cdef TaskFunctions TASK = TaskFunctions(sizeof(MazeState), seed, reset, step, observe, is_valid, NULL, show)
 
 
-class PointMaze(GoalEnvDefinition):
+class PointMaze(MazeEnvDefinition):
     """A ball that is pushed to a goal in a maze.
 
     Observations float64: observation (4,), the position (m) and the velocity (m/s) of the ball; achieved_goal (2,), its
     position; desired_goal (2,), that of the goal. Action float32 (2,) in [-1, 1]: the force along each axis. The reward
     is 1 within 0.45 m of the goal, otherwise 0; or exp(-distance) with ``reward_type="dense"``.
-
-    Options
-    -------
-    maze_map : str or sequence of sequence, optional
-        Name of a map, such as "U_MAZE"; or rows of cells: 1 is a wall, 0 is empty, "g" a cell for goals, "r" one in
-        which episodes begin, "c" one for both. By default "U_MAZE".
-    reward_type : str
-        "sparse" or "dense".
-    continuing_task : bool
-        If False, the episode terminates when the goal is reached.
-    reset_target : bool
-        If True, a goal that is reached moves, provided that episodes do not terminate.
-    position_noise_range : float
-        Largest distance of goals and starts from the centres of their cells, in cells and along each axis, 0 to 0.45.
-    maze_size_scaling : float
-        Side of a cell (m), 1 to 100.
-    maze_height : float
-        Height of the walls, in sides of a cell.
     """
 
     refuses_nan = False     # MuJoCo uses zeros when a control is not finite, and the reward does not charge the action.
-    goal_size = 2
-    compute_reward = staticmethod(maze_rewards)
     options = OPTIONS | MAZE_OPTIONS | {"frame_skip": 1, "maze_size_scaling": 1.0, "maze_height": 0.4}
 
     @staticmethod
