@@ -1,16 +1,22 @@
-"""Measure what a build of the package costs: CPU seconds, wall seconds, and the size of what is installed.
+"""Measure what a build of the package costs, and what it yields: sizes, and the time of the first import.
 
-    python benchmarks/build.py [REVISION ...] [--json FILE]
+    python benchmarks/build.py [REVISION ...] [--demo] [--json FILE]
+    python benchmarks/build.py 444ed53 . --json docs/data/build.json && python scripts/pages.py
 
 A tree is copied into a temporary folder and built there by ``setup.py build``, in the current environment and without
-ccache. Without an argument, the tree is this working tree, with its uncommitted changes; otherwise each Git revision is
-measured. Source distributions that this tree has downloaded are copied along, so that no download is measured.
+ccache. A dot, the default, stands for this working tree with its uncommitted changes; each other argument is a Git
+revision. 444ed53 is the last one before wheels, smaller modules and checks of the toolchain; it has fewer families.
+Source distributions that this tree has downloaded are copied along, so that no download is measured.
 
 - CPU seconds are the user and system time of the build and of every process that it starts. They hardly depend on the
   number of cores. Other load on the machine raises them by up to a third, and wall seconds by any factor; the load
   average before the build tells.
 - Extensions whose requirements are missing on the machine are left out; their number is printed.
-- The installed size is the sum of the files of the package folder, with the bytecode that pip compiles.
+- The installed size is the sum of the files of the package folder, with the bytecode that pip compiles. The wheel is
+  that of ``setup.py bdist_wheel``; scripts/wheel makes one of almost the same size.
+- Import times are medians of RUNS processes, after one that is not counted: the files are in the page cache. The first
+  pool is one CartPole, made and reset; its time includes the import.
+- With ``--demo``, scripts/demo runs in the copy as well, with its downloads.
 """
 
 import argparse
@@ -19,6 +25,7 @@ import os
 import platform
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,12 +33,15 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+RUNS = 7
+TIMED = "import time; start = time.perf_counter(); import envpool; {}; print(time.perf_counter() - start)"
+FIRST_POOL = "envpool.make('CartPole-v1', 'gymnasium', num_envs=1).reset()"
 
 
 def copy_tree(revision, target):
-    """Copy the sources of a revision, or of the working tree if it is None, into a new folder."""
+    """Copy the sources of a revision, or of the working tree if it is a dot, into a new folder."""
     target.mkdir()
-    if revision is None:
+    if revision == ".":
         listed = subprocess.run(
             ["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, check=True, stdout=-1
         ).stdout
@@ -50,7 +60,22 @@ def cpu_seconds():
     return used.ru_utime + used.ru_stime
 
 
-def measure(revision):
+def milliseconds(code, package):
+    """Return the time of the import of a package with some code after it: the median over processes."""
+    env = os.environ | {"PYTHONPATH": str(package.parent)}
+    command = [sys.executable, "-c", TIMED.format(code)]
+    runs = [subprocess.run(command, cwd=package.parents[1], env=env, check=True, stdout=-1) for _ in range(RUNS + 1)]
+    return round(1e3 * statistics.median(float(done.stdout) for done in runs[1:]), 1)
+
+
+def wheel_size(tree):
+    """Return the size of the wheel of a built tree, in bytes."""
+    subprocess.run([sys.executable, "setup.py", "-q", "bdist_wheel", "--skip-build"], cwd=tree, check=True, stdout=-1)
+    (wheel,) = tree.glob("dist/*.whl")
+    return wheel.stat().st_size
+
+
+def measure(revision, with_demo):
     """Build a tree and return the figures, by name."""
     with tempfile.TemporaryDirectory(prefix="envpool-build-") as folder:
         tree = Path(folder) / "tree"
@@ -68,13 +93,19 @@ def measure(revision):
         )
         cpu, wall = cpu_seconds() - cpu, time.perf_counter() - wall
         if done.returncode:
-            raise SystemExit(f"the build of {revision or 'the working tree'} failed:\n{done.stdout[-4000:]}")
+            raise SystemExit(f"the build of {revision} failed:\n{done.stdout[-4000:]}")
         (package,) = tree.glob("build/release*/lib*/envpool")
+        wheel = wheel_size(tree)  # before the bytecode is there, which a wheel does not contain
         subprocess.run([sys.executable, "-m", "compileall", "-q", package], check=True)
         objects = [path.stat().st_size for path in package.rglob("*.so")]
         installed = sum(path.stat().st_size for path in package.rglob("*") if path.is_file())
+        imported, pool = milliseconds("pass", package), milliseconds(FIRST_POOL, package)
+        start = time.perf_counter()
+        if with_demo:
+            subprocess.run(["scripts/demo"], cwd=tree, env=env, check=True, stdout=subprocess.DEVNULL)
+        demo = time.perf_counter() - start
     return {
-        "revision": revision or "working tree",
+        "revision": "working tree" if revision == "." else revision,
         "load_before": round(load, 2),
         "cpu_s": round(cpu, 1),
         "wall_s": round(wall, 1),
@@ -82,6 +113,10 @@ def measure(revision):
         "shared_objects": len(objects),
         "shared_objects_mb": round(sum(objects) / 1e6, 2),
         "installed_mb": round(installed / 1e6, 2),
+        "wheel_mb": round(wheel / 1e6, 2),
+        "import_ms": imported,
+        "first_pool_ms": pool,
+        "demo_s": round(demo) if with_demo else None,
     }
 
 
@@ -101,13 +136,16 @@ def machine():
 def main():
     """Measure the trees that the arguments name."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("revisions", nargs="*", metavar="REVISION", help="Git revisions; default: the working tree")
+    parser.add_argument(
+        "revisions", nargs="*", default=["."], metavar="REVISION", help="Git revisions; a dot is the working tree"
+    )
+    parser.add_argument("--demo", action="store_true", help="also run scripts/demo, which takes minutes")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     args = parser.parse_args()
     report = {"machine": machine(), "builds": []}
     print(", ".join(f"{name} {value}" for name, value in report["machine"].items()))
-    for revision in args.revisions or [None]:
-        report["builds"].append(measure(revision))
+    for revision in args.revisions:
+        report["builds"].append(measure(revision, args.demo))
         print(", ".join(f"{name} {value}" for name, value in report["builds"][-1].items()), flush=True)
     if args.json:
         args.json.write_text(json.dumps(report, indent=1) + "\n")

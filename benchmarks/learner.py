@@ -1,12 +1,12 @@
-"""Measure what a learner does with steps and rollouts: this package against the usual way, piece by piece.
+"""Measure what a learner does with steps and rollouts: this package against the usual way, whole and piece by piece.
 
-    python benchmarks/learner.py [--turns 15] [--seconds 0.05] [--pieces gae sampling ...]
-    python benchmarks/learner_loop.py [--turns 7] [--steps 32]
+    python benchmarks/learner.py [--turns 15] [--seconds 0.05] [--pieces loop advantages sampling ...]
 
-Each row has the CPU time of one call, in microseconds, the usual way and with this package, and the ratio of the two.
-Both are measured in turns; times are medians over the turns, and so are the ratios of each turn. The rows `sb3` and
-`pufferlib` compare an adapter with the pool that it steps; they need the library. learner_loop.py measures the whole
-loop without a network.
+The first table is that of learner_loop.py, which measures the whole loop without a network. Each row of the second
+table has the CPU time of one call, in microseconds, the usual way and with this package, and their ratio. Both are
+measured in turns; times are medians over the turns, and so are the ratios of each turn. The ratio of `sb3` and
+`pufferlib` is that of a step of the adapter to a step of the pool; these rows need the library. The last column says
+which ratio is wanted. By default, all pieces are measured for which it is.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import tempfile
 import time
 
 import gymnasium
+import learner_loop
 import numpy as np
 import torch
 
@@ -25,6 +26,20 @@ from envpool.rollout import Sampler, gae
 from envpool.vector_env import EnvPoolVectorEnv
 
 PIECES = {}
+
+#: The ratios that are wanted, by piece and case.
+AT_LEAST = {
+    "episode_statistics": {"16 envs": 20, "256 envs": 20, "4096 envs": 20},
+    "normalize_obs": {"16 envs": 20, "256 envs": 20, "4096 envs": 8},
+    "normalize_reward": {"16 envs": 10, "256 envs": 10, "4096 envs": 10},
+    "clip_reward": {"16 envs": 10, "256 envs": 10, "4096 envs": 10},
+    "clip_action": {"16 envs": 10, "256 envs": 10, "4096 envs": 10},
+    "advantages": {"128 x 8": 100, "128 x 64": 100, "128 x 4096": 10},
+}
+AT_MOST = {
+    "sb3": {"256 envs": 2, "4096 envs": 2},
+    "pufferlib": {"64 envs": 1.1, "4096 envs": 1.1},
+}
 
 
 def piece(function):
@@ -117,23 +132,30 @@ def clip_reward():
 
 
 @piece
-def clip_and_rescale_action():
-    """Measure gymnasium's ClipAction and RescaleAction around a pool, and the options."""
-    wrappers = gymnasium.wrappers.vector
-    cases = (
-        ("clip", wrappers.ClipAction, {"clip_action": True}),
-        ("rescale", lambda env: wrappers.RescaleAction(env, -2.0, 2.0), {"rescale_action": (-2, 2)}),
+def clip_action():
+    """Measure gymnasium's ClipAction around a pool, and the option clip_action."""
+    yield from action_wrapper_and_option(gymnasium.wrappers.vector.ClipAction, clip_action=True)
+
+
+@piece
+def rescale_action():
+    """Measure gymnasium's RescaleAction around a pool, and the option rescale_action."""
+    yield from action_wrapper_and_option(
+        lambda env: gymnasium.wrappers.vector.RescaleAction(env, -2.0, 2.0), rescale_action=(-2, 2)
     )
-    for name, wrap, option in cases:
-        for n in (16, 256, 4096):
-            env = EnvPoolVectorEnv("Pendulum-v1", n, num_threads=1)
-            wrapped = wrap(EnvPoolVectorEnv("Pendulum-v1", n, num_threads=1))
-            actions = [env.pool.sample_actions() for _ in range(64)]
-            for one in (env, wrapped):
-                one.reset()
-            own = [pool_of(n, "Pendulum-v1", **options)[0] for options in (option, {})]
-            usual, own = ([cycle(one.step, actions) for one in pair] for pair in ((wrapped, env), own))
-            yield f"{name}, {n} envs", *usual, *own
+
+
+def action_wrapper_and_option(wrap, **option):
+    """Yield the cases of a wrapper of gymnasium around a pool, and of the option that replaces it."""
+    for n in (16, 256, 4096):
+        env = EnvPoolVectorEnv("Pendulum-v1", n, num_threads=1)
+        wrapped = wrap(EnvPoolVectorEnv("Pendulum-v1", n, num_threads=1))
+        actions = [env.pool.sample_actions() for _ in range(64)]
+        for one in (env, wrapped):
+            one.reset()
+        usual = [cycle(one.step, actions) for one in (wrapped, env)]
+        own = [cycle(pool_of(n, "Pendulum-v1", **options)[0].step, actions) for options in (option, {})]
+        yield f"{n} envs", *usual, *own
 
 
 @piece
@@ -262,24 +284,37 @@ def measure(calls, turns, seconds):
     return *times, statistics.median(ratios) if len(ratios) == len(rows) else times[0] / max(times[1], 1e-9)
 
 
+def measure_piece(name, turns, seconds):
+    """Print the rows of a piece."""
+    try:
+        for case, *calls in PIECES[name]():
+            usual, own, ratio = measure(calls, turns, seconds)
+            size, wanted = case.partition(",")[0], ""
+            if name in AT_MOST:
+                ratio, wanted = 1 / ratio, f"at most {AT_MOST[name][size]}" if size in AT_MOST[name] else ""
+            elif name in AT_LEAST:
+                wanted = f"at least {AT_LEAST[name][size]}"
+            print(f"| {name} | {case} | {usual:.2f} | {own:.2f} | {ratio:.2f} | {wanted} |", flush=True)
+    except ImportError as error:
+        print(f"| {name} | not measured: {error} | | | | |")
+
+
 def main():
-    """Print a table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--pieces", nargs="+", choices=PIECES, default=list(PIECES))
+    parser.add_argument("--pieces", nargs="+", choices=["loop", *PIECES], default=["loop", *AT_LEAST, *AT_MOST])
     parser.add_argument("--turns", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.05, help="CPU time of each call in a turn")
     args = parser.parse_args()
     torch.set_num_threads(1)
     machine = describe_machine()
     print(f"{machine['cores_available']} cores ({machine['cpu']}), NumPy {machine['numpy']}, torch {torch.__version__}")
-    print("\n| piece | case | usual, us | envpool, us | ratio |\n| --- | --- | --- | --- | --- |")
+    if "loop" in args.pieces:
+        learner_loop.print_table(turns=args.turns)
+    print("\n| piece | case | usual, us | envpool, us | ratio | wanted |\n| --- | --- | --- | --- | --- | --- |")
     for name in args.pieces:
-        try:
-            for case, *calls in PIECES[name]():
-                usual, own, ratio = measure(calls, args.turns, args.seconds)
-                print(f"| {name} | {case} | {usual:.2f} | {own:.2f} | {ratio:.2f} |", flush=True)
-        except ImportError as error:
-            print(f"| {name} | not measured: {error} | | | |")
+        if name != "loop":
+            measure_piece(name, args.turns, args.seconds)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,8 @@ medians over the turns: steps per second, their ratio, and the ratio of the CPU 
 environment is the one of ``gymnasium.make`` without the environment checker, and it is reset after each episode.
 """
 
-import argparse
-import json
-from pathlib import Path
+from upstream_speed import compare, compare_all, parse, write
 
-from upstream_speed import compare
-
-from envpool.cli.bench.machine import describe_machine
 from envpool.minatar.upstream import upstream_of
 
 SIZES = {"num_envs": 256, "num_threads": 2}
@@ -22,19 +17,10 @@ TASKS = tuple(f"MinAtar/{name}-v1" for name in ("Asterix", "Breakout", "Freeway"
 
 def main():
     """Print the table, and write it if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--quick", action="store_true", help="measure a tenth as long")
-    parser.add_argument("--json", type=Path, help="write the machine, the command and the figures to this file")
-    args = parser.parse_args()
-    rows = []
-    print("| task | envpool, steps/s | upstream, steps/s | ratio | CPU ratio |\n|---|---:|---:|---:|---:|")
-    for task in TASKS:
-        rows.append(compare(task, upstream_of(task).make(), 0.3 if args.quick else 3.0, **SIZES))
-        print(f"| {task} | " + " | ".join(f"{value:,.0f}" for value in list(rows[-1].values())[1:]) + " |", flush=True)
-    if args.json:
-        command = "python benchmarks/minatar_speed.py" + " --quick" * args.quick
-        report = {"machine": describe_machine(), "command": command, "upstream": rows}
-        args.json.write_text(json.dumps(report, indent=2) + "\n")
+    arguments = parse(__doc__)
+    seconds = 0.3 if arguments.quick else 3.0
+    rows = compare_all(TASKS, lambda task: compare(task, upstream_of(task).make(), seconds, **SIZES))
+    write(arguments, upstream=rows)
 
 
 if __name__ == "__main__":

@@ -8,19 +8,15 @@ a loop without a pool, with random actions, in steps per CPU second. RGB observa
 pool with random actions, in turns with upstream's RGBImgPartialObsWrapper around one environment, in steps per second.
 """
 
-import argparse
-import json
 import time
-from pathlib import Path
 from statistics import median
 
 import gymnasium
 from minigrid.wrappers import RGBImgPartialObsWrapper
-from upstream_speed import compare
+from upstream_speed import compare, compare_all, parse, write
 
 import envpool
 from envpool.cli.bench.actions import draw_actions
-from envpool.cli.bench.machine import describe_machine
 from envpool.cli.bench.measure import cpu_per_million, interleave, open_limit
 from envpool.registration import registry
 
@@ -72,29 +68,20 @@ def compare_rgb(task, seconds):
 
 def main():
     """Print the tables, and write them if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--quick", action="store_true", help="measure a tenth as long")
-    parser.add_argument("--json", type=Path, help="write the machine, the command and the figures to this file")
-    args = parser.parse_args()
-    turns, seconds = (20, 0.3) if args.quick else (200, 3.0)
-    found = {"resets": [], "kernels": [], "upstream": []}
+    arguments = parse(__doc__)
+    turns, seconds = (20, 0.3) if arguments.quick else (200, 3.0)
+    resets, kernels = [], []
     print("| task | reset, us |\n|---|---:|")
     for task in dict.fromkeys((*KERNELS, *levels())):
-        found["resets"].append({"task": task, "microseconds": reset_time(task, turns)})
-        print(f"| {task} | {found['resets'][-1]['microseconds']:.2f} |", flush=True)
+        resets.append({"task": task, "microseconds": reset_time(task, turns)})
+        print(f"| {task} | {resets[-1]['microseconds']:.2f} |", flush=True)
     print("\n| task | kernel, steps per CPU-s |\n|---|---:|")
     for task in KERNELS:
-        found["kernels"].append({"task": task, "steps_per_cpu_second": kernel_rate(task, seconds)})
-        print(f"| {task} | {found['kernels'][-1]['steps_per_cpu_second']:,.0f} |", flush=True)
-    print("\n| task | RGB, steps/s | upstream, steps/s | ratio | CPU ratio |\n|---|---:|---:|---:|---:|")
-    for task in RGB:
-        row = compare_rgb(task, seconds)
-        found["upstream"].append(row)
-        print(f"| {task} | " + " | ".join(f"{value:,.0f}" for value in list(row.values())[1:]) + " |", flush=True)
-    if args.json:
-        command = "python benchmarks/minigrid_speed.py" + " --quick" * args.quick
-        report = {"machine": describe_machine(), "command": command} | found
-        args.json.write_text(json.dumps(report, indent=2) + "\n")
+        kernels.append({"task": task, "steps_per_cpu_second": kernel_rate(task, seconds)})
+        print(f"| {task} | {kernels[-1]['steps_per_cpu_second']:,.0f} |", flush=True)
+    print()
+    rows = compare_all(RGB, lambda task: compare_rgb(task, seconds), "RGB")
+    write(arguments, resets=resets, kernels=kernels, upstream=rows)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ import json
 import resource
 import statistics
 import time
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import gymnasium
@@ -82,19 +84,57 @@ def pools(num_envs):
         yield f"envpool {workers} processes", ours(workers="process", num_workers=workers)
     yield "gymnasium Sync", gymnasiums(SyncVectorEnv)
     yield "gymnasium Async", gymnasiums(AsyncVectorEnv)
-    try:
+    with suppress(ImportError):
         from stable_baselines3.common.vec_env import SubprocVecEnv
 
         yield "SB3 Subproc", gymnasiums(SubprocVecEnv)
-    except ImportError:
-        pass
-    try:
+    with suppress(ImportError):
         from tianshou.env import ShmemVectorEnv, SubprocVectorEnv
 
         yield "Tianshou Subproc", gymnasiums(SubprocVectorEnv)
         yield "Tianshou Shmem", gymnasiums(ShmemVectorEnv)
-    except ImportError:
-        pass
+    with suppress(ImportError):
+        import pufferlib.emulation
+        import pufferlib.vector
+
+        for workers in (1, 2):
+            yield f"PufferLib, {workers} workers", puffers(pufferlib, num_envs, workers)
+    with suppress(ImportError):
+        import torchrl.envs
+
+        yield "torchrl ParallelEnv", torchrls(torchrl.envs, num_envs)
+
+
+def puffers(pufferlib, num_envs, workers):
+    """Return a function that makes PufferLib's vector environment."""
+
+    def make(cls):
+        env = pufferlib.vector.make(
+            [pufferlib.emulation.GymnasiumPufferEnv] * num_envs,
+            env_args=[[]] * num_envs,
+            env_kwargs=[{"env_creator": cls}] * num_envs,
+            backend=pufferlib.vector.Multiprocessing,
+            num_envs=num_envs,
+            num_workers=workers,
+        )
+        env.reset()
+        return env.step, env.close
+
+    return make
+
+
+def torchrls(envs, num_envs):
+    """Return a function that makes torchrl's vector environment, whose step takes a tensordict with the actions."""
+
+    def wrapped(envs, cls):
+        return envs.GymWrapper(cls())
+
+    def make(cls):
+        env = envs.ParallelEnv(num_envs, partial(wrapped, envs, cls))
+        start = env.rand_action(env.reset())
+        return lambda actions: env.step(start), env.close
+
+    return make
 
 
 def cpu_seconds():

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 #: States of a finding: it works; it is absent or restricted, which is no failure; it is installed and does not work.
@@ -38,6 +39,28 @@ class Finding:
     text: str
     state: str = OK
     remedy: str = ""
+
+
+def installation(name: str, find: Callable[[], str], use: str, remedy: str) -> Finding:
+    """Return the finding about files that are installed apart from envpool.
+
+    Parameters
+    ----------
+    name : str
+        What the files are, e.g. ``"library"``.
+    find : callable
+        Returns what was found, or raises an ImportError that says what to install.
+    use : str
+        Python code that uses the files, which a process of its own runs.
+    remedy : str
+        What to do if the code fails.
+    """
+    try:
+        found = find()
+    except ImportError as error:
+        return Finding(name, "not installed", NOTE, str(error))
+    succeeded, text = run_python(use)
+    return Finding(name, found) if succeeded else Finding(name, f"{found}: {text}", PROBLEM, remedy)
 
 
 def run_python(code: str, *arguments: str, **variables: str) -> tuple[bool, str]:

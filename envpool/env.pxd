@@ -22,6 +22,7 @@ cdef extern from "envpool/env.h" nogil:
         ENVPOOL_INT64
         ENVPOOL_FLOAT32
         ENVPOOL_FLOAT64
+        ENVPOOL_INT16
 
     ctypedef struct envpool_field:
         const char* name

@@ -12,6 +12,28 @@ from envpool.errors import ConfigError
 INT32_MAX = 2**31 - 1
 
 
+#: Characters of a value in an error.
+MAX_SHOWN = 200
+
+
+def shown(value: Any) -> str:
+    """Return the text of a value for an error: its ``repr``, of which only the beginning is kept if it is long.
+
+    >>> shown([0] * 1000)[-30:]
+    ', 0, 0, ... (3000 characters)'
+    """
+    try:
+        text = repr(value)
+    except Exception as error:  # of a class of the user, or of an int with too many digits
+        return f"an object of type {type(value).__name__} that has no text ({type(error).__name__})"
+    return shortened(text)
+
+
+def shortened(text: str) -> str:
+    """Return a text for an error; of a long one, only the beginning and its length."""
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}... ({len(text)} characters)"
+
+
 def convert(name: str, value: Any, default: Any) -> Any:
     """Return the value of an option in the type of its default; a default of None accepts any value."""
     try:
@@ -31,20 +53,22 @@ def convert(name: str, value: Any, default: Any) -> Any:
             return value
     except TypeError:
         pass
-    raise TypeError(f"{name} must be of type {type(default).__name__}, got {value!r}")
+    except OverflowError:  # of an int that is not in the range of float64
+        raise ConfigError(f"{name} must be in the range of float64, got {shown(value)}") from None
+    raise TypeError(f"{name} must be of type {type(default).__name__}, got {shown(value)}")
 
 
 def check_range(name: str, value: int, low: int, high: int = INT32_MAX) -> None:
     """Raise ConfigError if an integer is outside [low, high]."""
     if not low <= value <= high:
-        raise ConfigError(f"{name} must be between {low} and {high}, got {value}")
+        raise ConfigError(f"{name} must be between {low} and {high}, got {shown(value)}")
 
 
 def check_seed(name: str, seed: Any) -> int:
     """Return a seed as int, or raise ConfigError if it is outside [0, 2**31), or TypeError if it is not an integer."""
     seed = convert(name, seed, 0)
     if not 0 <= seed <= INT32_MAX:
-        raise ConfigError(f"{name} must be between 0 and 2**31 - 1, the largest int32, got {seed}")
+        raise ConfigError(f"{name} must be between 0 and 2**31 - 1, the largest int32, got {shown(seed)}")
     return int(seed)
 
 
@@ -56,7 +80,7 @@ def is_sequence(seed: Any) -> bool:
 def check_seeds(name: str, seeds: Any, count: int) -> list[int]:
     """Return one seed for each of `count` environments, or raise ConfigError or TypeError."""
     if not is_sequence(seeds):
-        raise TypeError(f"{name} must be a sequence of integers, got {seeds!r}")
+        raise TypeError(f"{name} must be a sequence of integers, got {shown(seeds)}")
     shape = np.array(seeds, dtype=object).shape
     if shape != (count,):
         got = f"shape {shape}" if len(shape) > 1 else f"{len(seeds)} entries"

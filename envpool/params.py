@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from envpool._core.definition import Field
 from envpool.errors import ConfigError
+from envpool.option_values import shown
 from envpool.suggestions import similar_names
 
 
@@ -210,9 +211,9 @@ def check_value(name: str, param: Param, value: Any, count: int) -> npt.NDArray[
     try:
         given = np.array(value)
     except ValueError as error:
-        raise TypeError(f"{name} must be numbers, got {value!r}: {error}") from error
+        raise TypeError(f"{name} must be numbers, got {shown(value)}: {error}") from error
     if given.dtype.kind not in {"b": "biu", "f": "iuf"}.get(param.dtype.kind, "iu"):
-        raise TypeError(f"{name} must be {param.allowed()}, got {value!r}")
+        raise TypeError(f"{name} must be {param.allowed()}, got {shown(value)}")
     shapes = (param.shape, (count, *param.shape))
     if given.shape not in shapes:
         raise ConfigError(

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 
 
 def option(default, text, parse=None, **more):
@@ -27,6 +27,47 @@ def positive(text):
     if int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a positive integer")
     return int(text)
+
+
+def positive_number(text):
+    """Return a positive float."""
+    if not float(text) > 0:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return float(text)
+
+
+@dataclass(frozen=True)
+class RunArgs:
+    """Options of a training run, which do not depend on the algorithm."""
+
+    task: str = option("CartPole-v1", "task id, see envpool.list_all_envs()")
+    options: str = option("{}", "further options of the task as JSON, e.g. '{\"noop_max\": 10}'")
+    seed: int = option(1, "seed of the network, the sampling and the environments")
+    seeds: int = option(1, "number of runs, with the seeds seed, seed + 1, ...; the plot shows their mean", positive)
+    num_envs: int = option(64, "environments in the pool")
+    total_timesteps: int = option(1_000_000, "largest number of environment steps")
+    torch_threads: int = option(1, "threads of torch; networks this small run fastest on one")
+    env_threads: int = option(0, "threads of the pool; 0 for its default")
+    target: float = option(
+        None, "mean return of 100 episodes at which to stop; exit with an error if it is never reached", float
+    )
+    plot: str = option(None, "write the learning curve to this PNG file", str)
+
+
+@dataclass(frozen=True)
+class PolicyArgs:
+    """What to do with the policy after the training."""
+
+    save: str = option(None, "write the policy to this file at the end, or after Ctrl-C", str)
+    eval: str = option(
+        None,
+        "play 100 episodes with the likeliest actions after the training; with a FILE, do only that, with its policy",
+        str,
+        nargs="?",
+        const="",
+        metavar="FILE",
+    )
+    capture_video: str = option(None, "write a video of the policy to this .mp4 or .gif file after the training", str)
 
 
 def parse_args(argv, args_class):

@@ -14,7 +14,6 @@ points:
   requires.
 """
 
-import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,9 +39,7 @@ class Rollout(ppo.Rollout):
     def __init__(self, args, env, agent, returns):
         self.agent, self.returns, self.step = agent, returns, 0
         example = self.act(agent.prepare(create_empty_array(env.observation_space, fn=np.zeros)))
-        self.steps = envpool.Rollout(
-            env, args.num_steps, {k: (x.numpy().dtype, x.shape[1:]) for k, x in example.items()}
-        )
+        self.steps = envpool.Rollout(env, args.num_steps, {k: (x.dtype, x.shape[1:]) for k, x in example.items()})
         self.result = self.steps.reset()
 
     @torch.no_grad()
@@ -64,16 +61,8 @@ class Rollout(ppo.Rollout):
 
 def train(args):
     """Train until the target or the last step is reached, and return the Returns."""
-    torch.manual_seed(args.seed)
-    torch.set_num_threads(args.torch_threads)
+    env = ppo.start(args, batch_size=args.batch_size or max(args.num_envs // 2, 1))
     returns = ppo.Returns(args.num_envs, args.gamma)
-    pool_options = {
-        "num_envs": args.num_envs,
-        "batch_size": args.batch_size or max(args.num_envs // 2, 1),
-        "seed": args.seed,
-        "num_threads": args.env_threads,
-    }
-    env = envpool.make_gymnasium(args.task, **pool_options, **json.loads(args.options))
     with env, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None) as progress:
         agent = ppo.Agent(env, args.hidden)
         optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)

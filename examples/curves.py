@@ -4,8 +4,31 @@ import argparse
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+
+
+class Measure(NamedTuple):
+    """What a curve shows of episodes.
+
+    Attributes
+    ----------
+    mean, value : str
+        Names of the mean of episodes, and of the value of an episode.
+    window : int
+        Number of episodes in each mean that is plotted.
+    decimals : int
+        Number of decimal places of means that are printed.
+    """
+
+    mean: str = "mean return"
+    value: str = "return"
+    window: int = 100
+    decimals: int = 1
+
+
+RETURNS = Measure()
 
 
 class Curve:
@@ -17,10 +40,13 @@ class Curve:
         Total number of steps of the finished episodes, after each episode.
     values : list of float
         The return of each episode.
+    is_interrupted : bool
+        True if Ctrl-C stopped the run.
     """
 
     def __init__(self):
         self.steps, self.values, self.start = [], [], time.perf_counter()
+        self.is_interrupted = False
 
     def add(self, value, length):
         """Add an episode with its return and its length."""
@@ -66,36 +92,38 @@ def parse_args(description, argv=None, num_envs=16):
     return parser.parse_args(argv)
 
 
-def plot(path, title, steps, values, target=None):
-    """Plot the returns of all episodes and their running mean over environment steps."""
-    with axes_of(path, title, target) as axes:
+def plot(path, title, steps, values, target=None, measure=RETURNS):
+    """Plot the values of all episodes and their running mean over environment steps."""
+    with axes_of(path, title, target, measure) as axes:
         axes.plot(steps, values, ".", markersize=2, alpha=0.3, label="episode")
-        if len(values) >= 100:
-            axes.plot(steps[99:], running_mean(values), label="mean of 100 episodes")
+        means = running_means(values, measure.window)
+        if len(means):
+            axes.plot(steps[measure.window - 1 :], means, label=f"mean of {measure.window} episodes")
 
 
-def plot_seeds(path, title, runs, target=None):
+def plot_seeds(path, title, runs, target=None, measure=RETURNS):
     """Plot the running means of several runs: their mean, and the range from the smallest to the largest.
 
-    Each run is a pair of steps and returns of its episodes. A run that has ended keeps its last value.
+    Each run is a pair of steps and values of its episodes. A run that has ended keeps its last value.
     """
-    with axes_of(path, title, target) as axes:
-        runs = [(steps[99:], running_mean(values)) for steps, values in runs if len(values) >= 100]
+    with axes_of(path, title, target, measure) as axes:
+        first = measure.window - 1
+        runs = [(steps[first:], running_means(values, measure.window)) for steps, values in runs if values[first:]]
         if runs:
             grid = np.linspace(max(steps[0] for steps, _ in runs), max(steps[-1] for steps, _ in runs), 500)
             means = np.array([np.interp(grid, steps, values) for steps, values in runs])
             axes.fill_between(grid, means.min(axis=0), means.max(axis=0), alpha=0.3, label="smallest to largest")
-            axes.plot(grid, means.mean(axis=0), label=f"mean of {len(runs)} runs, 100 episodes each")
+            axes.plot(grid, means.mean(axis=0), label=f"mean of {len(runs)} runs, {measure.window} episodes each")
 
 
-def running_mean(values):
-    """Return the mean of each 100 successive values."""
-    return np.convolve(values, np.full(100, 0.01), "valid")
+def running_means(values, window):
+    """Return the mean of each `window` successive values."""
+    return np.convolve(values, np.full(window, 1 / window), "valid") if len(values) >= window else np.empty(0)
 
 
 @contextmanager
-def axes_of(path, title, target):
-    """Give axes for returns over environment steps, and write them to a PNG file at the end."""
+def axes_of(path, title, target, measure):
+    """Give axes for values over environment steps, and write them to a PNG file at the end."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -105,7 +133,7 @@ def axes_of(path, title, target):
     yield axes
     if target is not None:
         axes.axhline(target, color="0.5", linestyle="--", label=f"target {target:g}")
-    axes.set(xlabel="environment steps", ylabel="return", title=title)
+    axes.set(xlabel="environment steps", ylabel=measure.value, title=title)
     axes.legend()
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)

@@ -14,8 +14,11 @@ from envpool.errors import ConfigError
 #: Seed of evaluations, far from the seeds of training.
 SEED = 1_000_000
 
+#: Most steps of an evaluation; the longest episodes of Atari games have 27,000.
+MAX_STEPS = 100_000
 
-def evaluate(act, task, num_envs=100, seed=SEED, **options):
+
+def evaluate(act, task, num_envs=100, seed=SEED, max_steps=MAX_STEPS, **options):
     """Return the returns (num_envs,) of one episode in each environment of a new pool.
 
     Parameters
@@ -28,13 +31,22 @@ def evaluate(act, task, num_envs=100, seed=SEED, **options):
         Number of environments.
     seed : int
         Environment i gets the seed ``seed + i``.
+    max_steps : int
+        Number of steps after which a RuntimeError is raised if an episode has not ended.
     **options
         Options of the task, and values of its parameters.
     """
+    steps = 0
     with envpool.make_gymnasium(task, num_envs=num_envs, seed=seed, autoreset_mode="disabled", **options) as pool:
         obs, _ = pool.reset()
         playing, total = np.arange(num_envs), np.zeros(num_envs)
         while len(playing):
+            if steps == max_steps:
+                raise RuntimeError(
+                    f"{len(playing)} of {num_envs} episodes of {task!r} have not ended after max_steps={max_steps} "
+                    "steps: pass max_episode_steps=N, which truncates episodes, or a larger max_steps"
+                )
+            steps += 1
             obs, reward, terminated, truncated, _ = pool.step(act(obs), playing)
             total[playing] += reward
             going = ~(terminated | truncated)

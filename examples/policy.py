@@ -25,9 +25,10 @@ class RunningScale:
     def update(self, rows):
         """Add rows (n, *shape)."""
         n, total = len(rows), self.count + len(rows)
-        delta = rows.mean(axis=0) - self.mean
+        mean = rows.mean(axis=0, keepdims=True)
+        delta = mean[0] - self.mean
         self.mean = self.mean + delta * n / total
-        self.m2 = self.m2 + rows.var(axis=0) * n + delta**2 * self.count * n / total
+        self.m2 = self.m2 + rows.var(axis=0, mean=mean) * n + delta**2 * self.count * n / total
         self.count = total
 
     @property
@@ -56,7 +57,6 @@ class Agent(nn.Module):
             self.actor, self.critic = head(hidden, outputs, 0.01), head(hidden, 1, 1.0)
         else:
             inputs = sum(int(np.prod(x.shape)) for x in parts)
-            self.features = nn.Identity()
             self.actor, self.critic = mlp(inputs, hidden, outputs, 0.01), mlp(inputs, hidden, 1, 1.0)
         self.scale = RunningScale(() if self.is_image else (inputs,))  # images are divided by 255 instead
         self.log_std = nn.Parameter(torch.zeros(outputs), requires_grad=not self.is_discrete)
@@ -73,8 +73,8 @@ class Agent(nn.Module):
         """
         if self.is_image:
             return torch.from_numpy(obs).to(self.device)
-        parts = obs.values() if isinstance(obs, dict) else [obs]
-        rows = np.concatenate([x.reshape(len(x), -1) for x in parts], axis=1)
+        parts = [x.reshape(len(x), -1) for x in (obs.values() if isinstance(obs, dict) else [obs])]
+        rows = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
         if learn:
             self.scale.update(rows)
         scaled = np.clip((rows - self.scale.mean) / self.scale.std, -10, 10).astype(np.float32)
@@ -82,17 +82,22 @@ class Agent(nn.Module):
 
     def forward(self, inputs):
         """Return the distribution over actions and the expected discounted return (n,)."""
-        # bfloat16 makes the convolutions two to four times faster; its precision is sufficient for the features.
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.is_image):
-            features = self.features(inputs / 255 if self.is_image else inputs).float()
+        features = self.see(inputs) if self.is_image else inputs
         outputs, value = self.actor(features), self.critic(features).squeeze(-1)
+        # Checks of their arguments would take half of the time of distributions over so few actions.
         if self.is_discrete:
-            return Categorical(logits=outputs), value
-        return Independent(Normal(outputs, self.log_std.exp()), 1), value
+            return Categorical(logits=outputs, validate_args=False), value
+        normal = Normal(outputs, self.log_std.exp(), validate_args=False)
+        return Independent(normal, 1, validate_args=False), value
+
+    def see(self, images):
+        """Return the features of images."""
+        # bfloat16 makes the convolutions two to four times faster; its precision is sufficient for the features.
+        with torch.autocast(self.device.type, torch.bfloat16):
+            return self.features(images / 255).float()
 
     def to_env(self, actions):
-        """Return sampled actions for the pool; continuous actions are scaled from [-1, 1] to the bounds."""
-        actions = actions.cpu().numpy()
+        """Return actions, a NumPy array, for the pool; continuous actions are scaled from [-1, 1] to the bounds."""
         if self.is_discrete:
             return actions + self.action_space.start
         low, high = self.action_space.low, self.action_space.high
@@ -102,7 +107,7 @@ class Agent(nn.Module):
     @torch.no_grad()
     def best(self, obs):
         """Return the likeliest actions for observations, for the pool."""
-        return self.to_env(self(self.prepare(obs))[0].mode)
+        return self.to_env(self(self.prepare(obs))[0].mode.cpu().numpy())
 
 
 def head(inputs, outputs, gain):
@@ -152,11 +157,11 @@ def save(path, agent, task, options, hidden):
     part.replace(path)
 
 
-def restore(path):
-    """Return the Agent of a file that `save` has written, its task, and the options of the task."""
+def restore(path, agent_class=Agent):
+    """Return the agent of a file that `save` has written, its task, and the options of the task."""
     content = torch.load(path, map_location="cpu", weights_only=True)
     options = json.loads(content["options"])
-    agent = Agent(envpool.make_spec(content["task"], **options), content["hidden"])
+    agent = agent_class(envpool.make_spec(content["task"], **options), content["hidden"])
     agent.load_state_dict(content["networks"])
     vars(agent.scale).update({name: x.numpy() for name, x in content["scale"].items()})
     return agent, content["task"], options

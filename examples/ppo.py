@@ -32,8 +32,8 @@ import learned
 import numpy as np
 import policy
 import torch
-from arguments import option, positive
-from curves import plot, plot_seeds
+from arguments import PolicyArgs, RunArgs, option, positive
+from curves import RETURNS, plot, plot_seeds
 from policy import Agent, RunningScale
 from scalars import Scalars
 from torch import nn
@@ -44,16 +44,10 @@ from envpool.rollout import gae
 
 
 @dataclass(frozen=True)
-class CommonArgs:
+class CommonArgs(RunArgs):
     """Options of the command line that other variants of PPO have, too."""
 
-    task: str = option("CartPole-v1", "task id, see envpool.list_all_envs()")
-    options: str = option("{}", "further options of the task as JSON, e.g. '{\"noop_max\": 10}'")
-    seed: int = option(1, "seed of the network, the sampling and the environments")
-    seeds: int = option(1, "number of runs, with the seeds seed, seed + 1, ...; the plot shows their mean", positive)
-    num_envs: int = option(64, "environments in the pool")
     num_steps: int = option(64, "steps of each environment between two updates")
-    total_timesteps: int = option(1_000_000, "largest number of environment steps")
     learning_rate: float = option(2e-3, "Adam's step size at the start; falls to 0 over total_timesteps")
     gamma: float = option(0.99, "discount")
     gae_lambda: float = option(0.95, "decay of the advantage estimate")
@@ -64,31 +58,15 @@ class CommonArgs:
     value_coef: float = option(0.5, "weight of the value loss")
     max_grad_norm: float = option(0.5, "gradient clipping")
     hidden: int = option(64, "units in each of the two hidden layers, or in the hidden layer after the convolutions")
-    torch_threads: int = option(1, "threads of torch; networks this small run fastest on one")
-    env_threads: int = option(0, "threads of the pool; 0 for its default")
-    target: float = option(
-        None, "mean return of 100 episodes at which to stop; exit with an error if it is never reached", float
-    )
-    plot: str = option(None, "write the learning curve to this PNG file", str)
 
 
 @dataclass(frozen=True)
-class Args(CommonArgs):
+class Args(PolicyArgs, CommonArgs):
     """Options of the command line."""
 
     checkpoint: str = option(None, "write checkpoints to this file; if it exists, continue the run from it", str)
     checkpoint_every: int = option(10, "number of updates between two checkpoints", positive)
     device: str = option("cpu", "device of the networks, e.g. cuda")
-    save: str = option(None, "write the policy to this file at the end, or after Ctrl-C", str)
-    eval: str = option(
-        None,
-        "play 100 episodes with the likeliest actions after the training; with a FILE, do only that, with its policy",
-        str,
-        nargs="?",
-        const="",
-        metavar="FILE",
-    )
-    capture_video: str = option(None, "write a video of the policy to this .mp4 or .gif file after the training", str)
     tensorboard: str = option(None, "write curves for TensorBoard to this folder", str)
 
 
@@ -136,18 +114,17 @@ class Rollout:
     def __init__(self, args, env, agent, obs):
         self.agent = agent
         example = self.act(agent.prepare(obs))
-        self.steps = envpool.Rollout(
-            env, args.num_steps, {k: (x.numpy().dtype, x.shape[1:]) for k, x in example.items()}
-        )
+        self.steps = envpool.Rollout(env, args.num_steps, {k: (x.dtype, x.shape[1:]) for k, x in example.items()})
         self.steps.begin(obs)
 
+    @torch.inference_mode()
     def act(self, inputs):
-        """Return what is recorded besides the steps: samples of the policy, and what the networks say."""
+        """Return what is recorded besides the steps, NumPy arrays: samples of the policy, and what the networks say."""
         policy, value = self.agent(inputs)
         sample = policy.sample()
         found = {"sample": sample, "log_prob": policy.log_prob(sample), "value": value}
         found |= {} if self.agent.is_image else {"inputs": inputs}  # images are recorded as observations
-        return {name: x.cpu() for name, x in found.items()}
+        return {name: x.cpu().numpy() for name, x in found.items()}
 
     @torch.no_grad()
     def collect(self, args, returns, obs, step):
@@ -158,7 +135,7 @@ class Rollout:
             obs, reward, terminated, truncated, _ = self.steps.step(self.agent.to_env(extras["sample"]), **extras)
             returns.add(reward, terminated | truncated, step + (t + 1) * args.num_envs)
             scales[t] = returns.scale.std
-        self.take(self.steps.finish(value=self.agent(self.agent.prepare(obs))[1].cpu()), scales)
+        self.take(self.steps.finish(value=self.agent(self.agent.prepare(obs))[1].cpu().numpy()), scales)
         return obs
 
     def take(self, data, scales):
@@ -211,15 +188,19 @@ def check_device(name):
         raise SystemExit(f"--device {name} cannot be used here: {str(error).splitlines()[0]}") from error
 
 
+def start(args, **options):
+    """Seed torch, set its threads, and return the pool of a run; `options` are in addition to those of RunArgs."""
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(args.torch_threads)
+    options |= {"num_envs": args.num_envs, "seed": args.seed, "num_threads": args.env_threads}
+    return envpool.make_gymnasium(args.task, **options, **json.loads(args.options))
+
+
 def train(args):
     """Train until the target or the last step is reached, or until Ctrl-C, and return the Returns."""
     check_device(args.device)
     learned.check_files(args.save, args.capture_video)
-    torch.manual_seed(args.seed)
-    torch.set_num_threads(args.torch_threads)
-    returns = Returns(args.num_envs, args.gamma)
-    pool_options = {"num_envs": args.num_envs, "seed": args.seed, "num_threads": args.env_threads}
-    env = envpool.make_gymnasium(args.task, **pool_options, **json.loads(args.options))
+    env, returns = start(args), Returns(args.num_envs, args.gamma)
     progress = tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None)
     with env, progress, Scalars(args.tensorboard, f"{args.task}-seed{args.seed}", asdict(args)) as scalars:
         agent = Agent(env, args.hidden).to(args.device)
@@ -231,22 +212,19 @@ def train(args):
     return returns
 
 
-def use(args, agent, is_interrupted):
-    """Do with a policy what the options ask for; after Ctrl-C only save it."""
+def use(args, agent, is_interrupted, script=policy.__file__):
+    """Do with a policy what the options ask for; after Ctrl-C only save it. `script` has the function `load`."""
     options = json.loads(args.options)
     if args.save:
         save(args, agent, args.save)
-        print(
-            "to watch it: envpool "
-            + shlex.join(learned.watch_arguments(args.task, options, policy.__file__, args.save))
-        )
+        print("to watch it: envpool " + shlex.join(learned.watch_arguments(args.task, options, script, args.save)))
     if args.eval is not None and not is_interrupted:
         evaluate(agent, args.task, options)
     if args.capture_video and not is_interrupted:
         with tempfile.TemporaryDirectory() as folder:
             saved = f"{folder}/policy.pt"
             save(args, agent, saved)
-            learned.record(args.capture_video, args.task, options, policy.__file__, saved)
+            learned.record(args.capture_video, args.task, options, script, saved)
 
 
 def save(args, agent, path):
@@ -286,13 +264,16 @@ def learn(args, env, agent, returns, progress, scalars):
             break
 
 
-def main(argv=None, args_class=Args, train=train, algorithm="PPO"):
-    """Train with each seed and report; exit with an error if a target was set and not reached."""
+def main(argv=None, args_class=Args, train=train, algorithm="PPO", measure=RETURNS, restore=policy.restore):
+    """Train with each seed and report; exit with an error if a target was set and not reached.
+
+    `measure` says what the target is compared with, and `restore` returns what `policy.restore` does.
+    """
     args = parse_args(argv, args_class)
     if getattr(args, "eval", None):
         if not Path(args.eval).is_file():
             raise SystemExit(f"--eval: the file {args.eval!r} does not exist")
-        return evaluate(*policy.restore(args.eval))
+        return evaluate(*restore(args.eval))
     single = [name for name in SINGLE if getattr(args, name, None) is not None]
     if args.seeds > 1 and single:
         raise SystemExit(f"--{single[0].replace('_', '-')} belongs to a single run: leave out --seeds")
@@ -302,19 +283,19 @@ def main(argv=None, args_class=Args, train=train, algorithm="PPO"):
         returns = train(replace(args, seed=seed))
         runs.append((returns.steps, returns.values))
         print(
-            f"{args.task}: mean return {returns.mean:.1f} over the last 100 of {len(returns.values)} episodes, "
-            f"seed {seed}, {time.perf_counter() - start:.1f} s"
+            f"{args.task}: {measure.mean} {returns.mean:.{measure.decimals}f} over the last 100 of "
+            f"{len(returns.values)} episodes, seed {seed}, {time.perf_counter() - start:.1f} s"
         )
-        if getattr(returns, "is_interrupted", False):  # only this example stops so
+        if returns.is_interrupted:
             print("stopped by Ctrl-C", file=sys.stderr)
             raise SystemExit(INTERRUPTED)
         if args.target is not None and not returns.mean >= args.target:
             missed.append(seed)
     if args.plot and args.seeds == 1:
-        plot(args.plot, f"{algorithm} on {args.task}, seed {args.seed}", *runs[0], args.target)
+        plot(args.plot, f"{algorithm} on {args.task}, seed {args.seed}", *runs[0], args.target, measure)
     elif args.plot:
         title = f"{algorithm} on {args.task}, seeds {args.seed} to {args.seed + args.seeds - 1}"
-        plot_seeds(args.plot, title, runs, args.target)
+        plot_seeds(args.plot, title, runs, args.target, measure)
     if missed:
         seeds = "" if args.seeds == 1 else f" with the seeds {missed}"
         raise SystemExit(f"the target {args.target:g} was not reached in {args.total_timesteps} steps{seeds}")

@@ -16,7 +16,6 @@ Its state needs attention in the following points:
 - The mask of a sequence says which rows count in the loss: not those of resets, of burn-in, and of padding.
 """
 
-import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -148,10 +147,7 @@ class Learner:
 
 def train(args):
     """Train until the target or the last step is reached, and return the Returns."""
-    torch.manual_seed(args.seed)
-    torch.set_num_threads(args.torch_threads)
-    options = {"num_envs": args.num_envs, "seed": args.seed, "num_threads": args.env_threads}
-    pool = envpool.make_gymnasium(args.task, **options, **json.loads(args.options))
+    pool = ppo.start(args)
     with pool, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None) as progress:
         learner = Learner(args, pool)
         for step in range(0, args.total_timesteps, args.num_envs * args.num_steps):

@@ -138,6 +138,28 @@ def bench(report: dict[str, Any]) -> str:
     return machine(report) + table(head, rows)
 
 
+def builds(report: dict[str, Any]) -> str:
+    """Return the table of what builds cost and yield, after the sentence about the machine."""
+    columns = {
+        "load_before": "load before",
+        "cpu_s": "CPU, s",
+        "wall_s": "time, s",
+        "demo_s": "demo, s",
+        "shared_objects": "modules",
+        "wheel_mb": "wheel, MB",
+        "installed_mb": "installed, MB",
+        "import_ms": "`import envpool`, ms",
+        "first_pool_ms": "with a first pool, ms",
+    }
+    used = [key for key in columns if any(row[key] is not None for row in report["builds"])]
+    rows = (
+        [row["revision"], *("" if row[key] is None else f"{row[key]:g}" for key in used)] for row in report["builds"]
+    )
+    m = report["machine"]
+    where = f"Measured on {m['cores']} cores ({m['cpu']}) with Python {m['python']} and {m['compiler']}:\n\n"
+    return where + table(("revision", *(columns[key] for key in used)), rows)
+
+
 def dispatch(rows: list[dict[str, Any]]) -> str:
     """Return the smallest and the largest ratio of the dispatch benchmark for each mode, number of threads and cost."""
     costs = list(dict.fromkeys(row["cost"] for row in rows))
@@ -173,6 +195,19 @@ def upstream(report: dict[str, Any]) -> str:
         for row in report["upstream"]
     )
     return machine(report) + table(("task", "envpool, steps/s", "upstream, steps/s", "ratio", "CPU ratio"), rows)
+
+
+def robotics(report: dict[str, Any]) -> str:
+    """Return the table of a comparison with upstream and with MuJoCo alone, after the sentence about the machine."""
+    rates = ("steps_per_second", "upstream_steps_per_second", "mujoco_steps_per_second")
+    ratios = ("ratio", "cpu_ratio", "upstream_mujoco_cpu_ratio", "mujoco_cpu_ratio")
+    titles = ("task", "envpool, steps/s", "upstream, steps/s", "MuJoCo alone, steps/s", "ratio", "CPU ratio")
+    titles += ("CPU, upstream to MuJoCo", "CPU, envpool to MuJoCo")
+    rows = (
+        [row["task"], *(rate(row[key]) for key in rates), *(ratio(row[key]) for key in ratios)]
+        for row in report["upstream"]
+    )
+    return machine(report) + table(titles, rows)
 
 
 def ratio(value: float | None) -> str:
@@ -213,7 +248,9 @@ MEASUREMENTS: dict[str, dict[str, tuple[Any, str]]] = {
         "levels": (levels, "minigrid_speed"),
         "rgb": (upstream, "minigrid_speed"),
     },
+    "docs/install.md": {"builds": (builds, "build")},
     "docs/minatar.md": {"upstream": (upstream, "minatar_speed")},
+    "docs/robotics.md": {"upstream": (robotics, "robotics_speed")},
 }
 
 

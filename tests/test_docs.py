@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import tomllib
 
 import pytest
 
@@ -76,6 +77,12 @@ def test_the_page_of_options_has_every_common_option():
             assert default == "per task"
         else:
             assert default.replace('"', "'") == repr(COMMON_OPTIONS[name]), name
+
+
+def test_the_page_of_the_installation_has_every_extra():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"].keys()
+    cells = [row[0] for row in rows((ROOT / "docs" / "install.md").read_text(), "| extra |")]
+    assert set(re.findall(r"`(\w+)`", " ".join(cells))) == extras - {"demo", "test"}  # for scripts of the repository
 
 
 @pytest.mark.parametrize("name", SCRIPT["pages"]())

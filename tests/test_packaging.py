@@ -53,6 +53,17 @@ def test_the_version_stands_in_one_place():
     assert f"## {envpool.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
+def test_the_licences_of_all_compiled_parts_are_named():
+    licences = {
+        "LICENSE": "Apache-2.0",
+        "LICENSE.GPL-2": "GPL-2.0-only",
+        "LICENSE.third-party": "BSD-3-Clause AND Zlib",
+    }
+    assert PROJECT["license-files"] == list(licences)
+    assert set(PROJECT["license"].split(" AND ")) == set(" AND ".join(licences.values()).split(" AND "))
+    assert all((ROOT / name).read_text() for name in licences)
+
+
 def test_get_include_holds_the_headers():
     assert {p.name for p in Path(envpool.get_include(), "envpool").glob("*.h")} >= {"env.h", "rng.h", "atomic.h"}
 
@@ -114,7 +125,7 @@ def test_the_sdist_holds_every_source(sdist):
     assert sdist.name == f"envpool_cython-{envpool.__version__}.tar.gz"
     for folder in ("envpool", "include", "tests", "examples"):
         assert sources(folder) <= names
-    assert {"setup.py", "pyproject.toml", "README.md", "LICENSE", "LICENSE.GPL-2", "CHANGELOG.md"} <= names
+    assert {"setup.py", "pyproject.toml", "README.md", "CHANGELOG.md", *PROJECT["license-files"]} <= names
     assert not [name for name in names if name.startswith(("build/", "out/")) or name.endswith((".so", ".pyc"))]
     assert not [name for name in names if name.endswith(".c") and str(Path(name).with_suffix(".pyx")) in names]
 
@@ -134,9 +145,9 @@ def test_the_wheel_holds_what_is_needed_and_no_more(wheel):
     allowed = headers | built | sources("envpool") - pyx | {"envpool/py.typed"}
     assert headers <= names
     assert {n for n in names if not n.startswith(info)} <= allowed
-    assert {f"{info}licenses/LICENSE", f"{info}licenses/LICENSE.GPL-2"} <= names
+    assert {f"{info}licenses/{name}" for name in PROJECT["license-files"]} <= names
     assert metadata["Version"] == envpool.__version__
-    assert metadata["License-Expression"] == "Apache-2.0 AND GPL-2.0-only"
+    assert metadata["License-Expression"] == PROJECT["license"]
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from tests.support.tasks import playable_tasks
 def test_importing_loads_neither_numpy_nor_gymnasium_nor_a_simulator():
     loaded = output_of("import sys, envpool; print(*sys.modules)").split()
     assert "envpool.registration" in loaded
-    for name in ("numpy", "gymnasium", "gym", "dm_env", "mujoco", "ale_py", "torch", "jax"):
+    for name in ("numpy", "gymnasium", "gym", "dm_env", "mujoco", "ale_py", "torch", "jax", "importlib.metadata"):
         assert name not in loaded, name
     assert not [name for name in loaded if name.startswith("envpool._core")]
     assert not [task for task in registry.tasks.values() if task.import_path in loaded]

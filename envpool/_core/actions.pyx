@@ -43,6 +43,7 @@ ctypedef fused to_t:
     int64_t
     cnp.int8_t
     cnp.uint8_t
+    cnp.int16_t
 
 
 cdef bint copy_checked(from_t* source, to_t* slots, const int32_t* ids, int32_t n, int64_t items, int64_t low,
@@ -79,6 +80,8 @@ cdef bint dispatch(from_t* source, void* slots, int64_t itemsize, bint is_signed
         return copy_checked(source, <int32_t*>slots, ids, n, items, low, high)
     if itemsize == 8:
         return copy_checked(source, <int64_t*>slots, ids, n, items, low, high)
+    if itemsize == 2:
+        return copy_checked(source, <cnp.int16_t*>slots, ids, n, items, low, high)
     if is_signed:
         return copy_checked(source, <cnp.int8_t*>slots, ids, n, items, low, high)
     return copy_checked(source, <cnp.uint8_t*>slots, ids, n, items, low, high)

@@ -1,6 +1,6 @@
 """Transforms of whole batches: see batch_transforms.pyx."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t
 
 from envpool._core.structs cimport Block, Engine
 
@@ -44,7 +44,6 @@ cdef class BatchTransforms:
     cdef ep_moments returns     # of the discounted rewards
     cdef float* discounted      # by env: discounted sum of its rewards
     cdef float* chosen          # those of the rows that count, in their order
-    cdef uint8_t* ended         # by row: whether it ends an episode
     cdef public bint is_frozen  # whether the moments stay as they are
 
     cdef void apply(self, const Engine* e, Block* b, int64_t n) noexcept

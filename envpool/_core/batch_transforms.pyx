@@ -16,15 +16,17 @@ import numpy as np
 
 cimport numpy as cnp
 from libc.math cimport sqrt
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
 from envpool._core.calls cimport is_contiguous
+from envpool._core.layout cimport item_bytes
 from envpool._core.structs cimport (
     Block, ELAPSED_STEP, Engine, ENV_ID, REWARD, SAME_STEP, TERMINATED, TRUNCATED,
 )
 from envpool.env cimport (
-    ENVPOOL_BOOL, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT8, ENVPOOL_INT32, ENVPOOL_INT64, ENVPOOL_UINT8,
+    ENVPOOL_BOOL, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT8, ENVPOOL_INT16, ENVPOOL_INT32, ENVPOOL_INT64,
+    ENVPOOL_UINT8,
 )
 
 cnp.import_array()
@@ -34,6 +36,7 @@ cdef extern from "moments_loops.h" nogil:
     void ep_update_float64(ep_moments* m, const double* x, int64_t n)
     void ep_update_uint8(ep_moments* m, const uint8_t* x, int64_t n)
     void ep_update_int8(ep_moments* m, const int8_t* x, int64_t n)
+    void ep_update_int16(ep_moments* m, const int16_t* x, int64_t n)
     void ep_update_int32(ep_moments* m, const int32_t* x, int64_t n)
     void ep_update_int64(ep_moments* m, const int64_t* x, int64_t n)
     void ep_update_scalar(ep_moments* m, const float* x, int64_t n)
@@ -41,14 +44,11 @@ cdef extern from "moments_loops.h" nogil:
     void ep_normalize_float64(const ep_moments* m, const double* x, float* out, int64_t n, double epsilon)
     void ep_normalize_uint8(const ep_moments* m, const uint8_t* x, float* out, int64_t n, double epsilon)
     void ep_normalize_int8(const ep_moments* m, const int8_t* x, float* out, int64_t n, double epsilon)
+    void ep_normalize_int16(const ep_moments* m, const int16_t* x, float* out, int64_t n, double epsilon)
     void ep_normalize_int32(const ep_moments* m, const int32_t* x, float* out, int64_t n, double epsilon)
     void ep_normalize_int64(const ep_moments* m, const int64_t* x, float* out, int64_t n, double epsilon)
-    void ep_discount(const float* sums, const float* reward, const uint8_t* terminated, int64_t n, float gamma,
-                     float* out)
-    void ep_mark_ends(uint8_t* ended, const uint8_t* terminated, const uint8_t* truncated, int64_t n)
-    void ep_store_sums(float* sums, const float* totals, const int32_t* elapsed, const uint8_t* ended, int64_t n,
-                       bint resets_at_once)
-    int64_t ep_choose_sums(float* totals, const int32_t* elapsed, const uint8_t* ended, int64_t n, bint resets_at_once)
+    int64_t ep_discount(float* sums, const float* reward, const int32_t* elapsed, const uint8_t* terminated,
+                        const uint8_t* truncated, int64_t n, float gamma, bint resets_at_once, float* chosen)
     void ep_divide(float* io, int64_t n, double deviation)
     void ep_clip_float32(float* io, int64_t n, float low, float high)
     void ep_clip_float64(double* io, int64_t n, double low, double high)
@@ -67,6 +67,8 @@ cdef void update(ArrayPlan* a, const void* x, int64_t n) noexcept nogil:
         ep_update_uint8(&a.moments, <const uint8_t*>x, n)
     elif a.dtype == ENVPOOL_INT8:
         ep_update_int8(&a.moments, <const int8_t*>x, n)
+    elif a.dtype == ENVPOOL_INT16:
+        ep_update_int16(&a.moments, <const int16_t*>x, n)
     elif a.dtype == ENVPOOL_INT32:
         ep_update_int32(&a.moments, <const int32_t*>x, n)
     elif a.dtype == ENVPOOL_INT64:
@@ -83,16 +85,12 @@ cdef void normalize(const ArrayPlan* a, const void* x, float* out, int64_t n, do
         ep_normalize_uint8(&a.moments, <const uint8_t*>x, out, n, epsilon)
     elif a.dtype == ENVPOOL_INT8:
         ep_normalize_int8(&a.moments, <const int8_t*>x, out, n, epsilon)
+    elif a.dtype == ENVPOOL_INT16:
+        ep_normalize_int16(&a.moments, <const int16_t*>x, out, n, epsilon)
     elif a.dtype == ENVPOOL_INT32:
         ep_normalize_int32(&a.moments, <const int32_t*>x, out, n, epsilon)
     elif a.dtype == ENVPOOL_INT64:
         ep_normalize_int64(&a.moments, <const int64_t*>x, out, n, epsilon)
-
-
-cdef inline int64_t item_size(int32_t dtype) noexcept nogil:
-    if dtype == ENVPOOL_FLOAT64 or dtype == ENVPOOL_INT64:
-        return 8
-    return 4 if dtype == ENVPOOL_FLOAT32 or dtype == ENVPOOL_INT32 else 1
 
 
 cdef class BatchTransforms:
@@ -124,7 +122,7 @@ cdef class BatchTransforms:
         self.num_arrays = <int32_t>len(self.names)
         doubles = [4 * items + 2 * EP_TILE for *_, items in arrays] + [4 + 2 * EP_TILE]
         self.memory = np.zeros(
-            self.num_arrays * sizeof(ArrayPlan) + 8 * sum(doubles) + num_envs * (2 * sizeof(float) + 1), np.uint8
+            self.num_arrays * sizeof(ArrayPlan) + 8 * sum(doubles) + num_envs * 2 * sizeof(float), np.uint8
         )
         at = cnp.PyArray_BYTES(self.memory)
         self.arrays = <ArrayPlan*>at
@@ -138,7 +136,6 @@ cdef class BatchTransforms:
         at = begin_moments(&self.returns, 1, at)
         self.discounted = <float*>at
         self.chosen = self.discounted + self.num_envs
-        self.ended = <uint8_t*>(self.chosen + self.num_envs)
         self.obs_epsilon = obs_epsilon or 0
         self.obs_low, self.obs_high = obs_bounds or (0, 0)
         self.scale, self.scales_reward = scale, scale != 1
@@ -170,7 +167,7 @@ cdef class BatchTransforms:
 
     cdef void transform_rows(self, const ArrayPlan* a, void** fields, int64_t row, int64_t n) noexcept:
         """Transforms rows of an array by the moments as they are."""
-        cdef const char* x = <const char*>fields[a.source] + row * a.items * item_size(a.dtype)
+        cdef const char* x = <const char*>fields[a.source] + row * a.items * item_bytes(a.dtype)
         cdef bint is_float64 = a.source == a.target and a.dtype == ENVPOOL_FLOAT64
         cdef char* out = <char*>fields[a.target] + row * a.items * (8 if is_float64 else 4)
         if a.normalizes:
@@ -206,21 +203,17 @@ cdef class BatchTransforms:
         cdef const int32_t* elapsed = <const int32_t*>b.core[ELAPSED_STEP]
         cdef const uint8_t* terminated = <const uint8_t*>b.core[TERMINATED]
         cdef const float* reward = <const float*>b.core[REWARD]
+        cdef const uint8_t* truncated = <const uint8_t*>b.core[TRUNCATED]
         cdef float gamma = <float>self.gamma
-        cdef float* sums
-        cdef int64_t i
-        cdef bint resets_at_once = e.autoreset == SAME_STEP
-        ep_mark_ends(self.ended, terminated, <const uint8_t*>b.core[TRUNCATED], n)
+        cdef int64_t i, count = 0
+        cdef bint at_once = e.autoreset == SAME_STEP
         if is_contiguous(ids, <int32_t>n):
-            sums = self.discounted + ids[0]
-            ep_discount(sums, reward, terminated, n, gamma, self.chosen)
-            ep_store_sums(sums, self.chosen, elapsed, self.ended, n, resets_at_once)
-        else:
-            for i in range(n):
-                sums = self.discounted + ids[i]
-                ep_discount(sums, reward + i, terminated + i, 1, gamma, self.chosen + i)
-                ep_store_sums(sums, self.chosen + i, elapsed + i, self.ended + i, 1, resets_at_once)
-        return ep_choose_sums(self.chosen, elapsed, self.ended, n, resets_at_once)
+            return ep_discount(self.discounted + ids[0], reward, elapsed, terminated, truncated, n, gamma, at_once,
+                               self.chosen)
+        for i in range(n):
+            count += ep_discount(self.discounted + ids[i], reward + i, elapsed + i, terminated + i, truncated + i, 1,
+                                 gamma, at_once, self.chosen + count)
+        return count
 
     cdef void note_resets(self, const int32_t* ids, int32_t n) noexcept:
         """Begins the discounted sums of envs that the user resets anew."""

@@ -34,7 +34,7 @@ cdef class Batches:
     cdef list in_flight             # for each of engine.blocks its BatchBlock or, without arrays, its BlockMemory
     cdef BatchBlock displaced       # the block whose place a placed one has taken, see place(); usually None
 
-    cdef int attach(self, Engine* e) except -1
+    cdef int attach(self, Engine* e, object source) except -1
     cdef Block* block_at(self, int64_t position) noexcept
     cdef object receive(self, ResultTemplate template)
     cdef int wait(self) except -1

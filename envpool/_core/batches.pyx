@@ -102,10 +102,11 @@ cdef class Batches:
         self.transforms = transforms
         self.in_flight = []
 
-    cdef int attach(self, Engine* e) except -1:
-        """Makes the blocks of an engine."""
+    cdef int attach(self, Engine* e, object source) except -1:
+        """Makes the blocks of an engine; `source` is that of the store."""
         cdef BatchBlock block
         self.engine = e
+        self.store.source = source
         self.keeps_arrays = e.num_blocks <= FEW
         if self.keeps_arrays:
             for k in range(e.num_blocks):
@@ -195,6 +196,7 @@ cdef class Batches:
             batch = self.store.take_ready(None)
             block, memory = batch.block, batch.memory
             batch.show(e.blocks[slot], <BlockMemory>self.in_flight[slot], self.store.columns)
+            memory.is_handed_out, batch.memory.is_handed_out = False, True
             e.blocks[slot] = block
             self.in_flight[slot] = memory
         ids = <const int32_t*>batch.block.core[ENV_ID]

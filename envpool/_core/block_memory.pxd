@@ -13,3 +13,6 @@ cdef class BlockMemory:
     cdef char* base
     cdef size_t size
     cdef bint is_mapped
+    cdef int clearing           # advice for madvise() that makes pages of a mapping zero
+    cdef bint is_handed_out     # whether users may hold its arrays; valid if it contains a single block
+    cdef bint is_retired        # whether the block is left to its holders, and not recycled

@@ -7,7 +7,7 @@ zero and are first touched by the thread that writes a row.
 from libc.stdlib cimport free
 from libc.string cimport memset
 from posix.mman cimport (
-    MADV_HUGEPAGE, madvise, MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, mmap, munmap, PROT_READ, PROT_WRITE,
+    MADV_DONTNEED, MADV_HUGEPAGE, madvise, MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, mmap, munmap, PROT_READ, PROT_WRITE,
 )
 
 cdef extern from "stdlib.h" nogil:
@@ -29,9 +29,18 @@ cdef char* map_memory(size_t size, size_t alignment) noexcept nogil:
 
 
 cdef class BlockMemory:
-    """Zeroed memory of one or more blocks: the base object of their arrays."""
+    """Zeroed memory of one or more blocks: the base object of their arrays.
+
+    Parameters
+    ----------
+    size : int
+        Number of bytes; 0 if a subclass provides the memory, and frees it.
+    """
 
     def __cinit__(self, size_t size):
+        self.clearing = MADV_DONTNEED
+        if size == 0:
+            return
         self.is_mapped = size >= MAPPED
         if self.is_mapped:
             self.size = round_up(size, PAGE)

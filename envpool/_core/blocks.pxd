@@ -15,6 +15,7 @@ cdef class BlockStore:
     cdef int num_fields
     cdef bint same_step
     cdef tuple core_columns     # the CoreFields of the blocks
+    cdef object source          # its new_memory(size) makes the BlockMemory of a block; None: the ordinary memory
     cdef Column* columns        # one per array
     cdef int64_t final_from     # SAME_STEP: where the final arrays begin, bytes from the start of the block
     cdef BatchBlock ready       # the block to hand out next; nobody holds its arrays, and its memory is unused

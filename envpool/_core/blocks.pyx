@@ -14,7 +14,7 @@ from cpython.list cimport PyList_GET_SIZE
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
-from posix.mman cimport MADV_DONTNEED, madvise
+from posix.mman cimport madvise
 
 from envpool._core.batch_block cimport BatchBlock, CHANGED, Column, Condition, HELD, batch_block_of
 from envpool._core.block_memory cimport BlockMemory, HUGE, HUGE_PAGE, MAPPED, PAGE, round_up
@@ -145,7 +145,8 @@ cdef class BlockStore:
 
     cdef BlockMemory new_memory(self):
         """Makes a block at the start of its memory; raises MemoryError if it does not fit."""
-        cdef BlockMemory memory = BlockMemory(self.block_bytes)
+        cdef BlockMemory memory
+        memory = BlockMemory(self.block_bytes) if self.source is None else self.source.new_memory(self.block_bytes)
         self.place(memory.base)
         self.allocated += 1
         return memory
@@ -196,9 +197,10 @@ cdef class BlockStore:
         if b is None or self.has_others():
             b = self.choose(b)
             condition = HELD if b is None else b.look(self.columns)     # again: a debugger may have found the arrays
-        if condition == HELD:
+        if condition == HELD or b.memory.is_retired:
             b = self.new_batch_block()
         else:
+            b.memory.is_handed_out = False
             if condition == CHANGED:
                 b = batch_block_of(b.block, b.memory, self.columns, self.dtypes)
             b.block.written = 0
@@ -217,6 +219,7 @@ cdef class BlockStore:
         self.ready = None
         self.last_but_one = self.last
         self.last = b if handed_out is None else handed_out
+        self.last.memory.is_handed_out = True
         return b
 
     cdef void drop_all(self) noexcept:
@@ -321,7 +324,7 @@ cdef class BlockStore:
         page = HUGE_PAGE if self.block_bytes >= HUGE else 10 * PAGE     # a page fault costs as much as clearing that
         touched = ended * round_up(row_bytes + 1, page)
         if touched < final and madvise(<char*>block + self.final_from, memory.size - self.final_from,
-                                       MADV_DONTNEED) == 0:
+                                       memory.clearing) == 0:
             block.clears_final = 0
 
 

@@ -34,7 +34,9 @@ cdef extern from *:
 cdef uint32_t KNOWN_FLAGS = ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
 
 # Indexed by envpool_dtype.
-DTYPES = tuple(np.dtype(t) for t in (np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float32, np.float64))
+DTYPES = tuple(
+    np.dtype(t) for t in (np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float32, np.float64, np.int16)
+)
 
 
 class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defaults=[(), None, None])):
@@ -45,7 +47,7 @@ class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defau
     name : str
         ``"obs"``, ``"obs:position"``, ``"info:lives"``, ``"action"``; a dot makes a nested name (``"obs:a.b"``).
     dtype : numpy.dtype
-        bool, int8, uint8, int32, int64, float32 or float64.
+        bool, int8, uint8, int16, int32, int64, float32 or float64.
     shape : tuple of int
         Shape of one environment's row. A leading -1 is the player dimension.
     low, high : float, numpy.ndarray or None

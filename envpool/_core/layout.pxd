@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 from envpool.env cimport (
-    ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT32, ENVPOOL_INT64, envpool_env, envpool_field,
+    ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT16, ENVPOOL_INT32, ENVPOOL_INT64, envpool_env, envpool_field,
 )
 
 cdef inline const envpool_field* field_at(const envpool_env* env, const envpool_field* table, int32_t i) noexcept nogil:
@@ -15,7 +15,7 @@ cdef inline int64_t item_bytes(int32_t dtype) noexcept nogil:
         return 8
     if dtype == ENVPOOL_INT32 or dtype == ENVPOOL_FLOAT32:
         return 4
-    return 1
+    return 2 if dtype == ENVPOOL_INT16 else 1
 
 cdef inline int64_t row_items(const envpool_field* field) noexcept nogil:
     """Elements of one env's row; a leading -1 is one player."""

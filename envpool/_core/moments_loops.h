@@ -17,6 +17,8 @@
 #include "envpool/_core/moments.h"
 #include "envpool/simd.h"
 
+enum { EP_PART = 512 }; /* rewards that are transformed at a time, so that they stay in the fastest cache */
+
 /* Sums of W columns of x (n, stride), or of the squares of their differences from `center`, in registers. */
 #define EP_COLUMNS(NAME, S, T, W)                                                                      \
   static inline void NAME(const S *x, int64_t n, int64_t stride, const T *center, T *sums) {           \
@@ -30,34 +32,40 @@
   }
 
 /* For arrays of dtype S that NumPy sums in T. ep_pairwise_: the sum of n elements in the order of NumPy's pairwise
- * summation. ep_sums_: the sums of all columns of x (n, size). With `center`, of squared differences from it. */
+ * summation, in which parts of at most 128 elements have eight partial sums (ep_part_). ep_sums_: the sums of all
+ * columns of x (n, size). With `center`, of squared differences from it. */
 #define EP_SUMS(NAME, S, T)                                                                            \
   EP_COLUMNS(ep_columns8_##NAME, S, T, 8)                                                              \
   EP_COLUMNS(ep_columns4_##NAME, S, T, 4)                                                              \
   EP_COLUMNS(ep_columns1_##NAME, S, T, 1)                                                              \
-  static inline T ep_term_##NAME(S x, const T *center) {                                               \
-    return center ? ((T)x - *center) * ((T)x - *center) : (T)x;                                        \
-  }                                                                                                    \
   typedef S ep_eight_##NAME __attribute__((vector_size(8 * sizeof(S))));                               \
   typedef T ep_sums8_##NAME __attribute__((vector_size(8 * sizeof(T))));                               \
-  static T ep_pairwise_##NAME(const S *x, int64_t n, const T *center) {                                \
-    T sum = 0;                                                                                         \
-    int64_t i = 0, half = n / 2 - n / 2 % 8;                                                           \
-    if (n > 128)                                                                                       \
-      return ep_pairwise_##NAME(x, half, center) + ep_pairwise_##NAME(x + half, n - half, center);     \
-    if (n >= 8) {                                                                                      \
-      ep_sums8_##NAME r = {0}, c = {0}, v;                                                             \
-      ep_eight_##NAME s;                                                                               \
-      if (center) c += *center;                                                                        \
-      for (; i < n - n % 8; i += 8) {                                                                  \
-        memcpy(&s, x + i, sizeof s);                                                                   \
-        v = __builtin_convertvector(s, ep_sums8_##NAME) - c;                                           \
-        r = center ? r + v * v : r + v;                                                                \
-      }                                                                                                \
-      sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));                         \
+  ENVPOOL_SIMD static T ep_part_##NAME(const S *x, int64_t n, const T *center) {                       \
+    ep_sums8_##NAME r = {0}, c = {0}, v;                                                               \
+    ep_eight_##NAME s;                                                                                 \
+    T sum, d;                                                                                          \
+    int64_t i = 0, end = n - n % 8;                                                                    \
+    if (center) c += *center;                                                                          \
+    for (; i < end && !center; i += 8) {                                                               \
+      memcpy(&s, x + i, sizeof s);                                                                     \
+      r += __builtin_convertvector(s, ep_sums8_##NAME);                                                \
     }                                                                                                  \
-    for (; i < n; i++) sum += ep_term_##NAME(x[i], center);                                            \
+    for (; i < end && center; i += 8) {                                                                \
+      memcpy(&s, x + i, sizeof s);                                                                     \
+      v = __builtin_convertvector(s, ep_sums8_##NAME) - c;                                             \
+      r += v * v;                                                                                      \
+    }                                                                                                  \
+    sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));                           \
+    for (; i < n; i++) {                                                                               \
+      d = (T)x[i] - c[0];                                                                              \
+      sum += center ? d * d : (T)x[i];                                                                 \
+    }                                                                                                  \
     return sum;                                                                                        \
+  }                                                                                                    \
+  static T ep_pairwise_##NAME(const S *x, int64_t n, const T *center) {                                \
+    int64_t half = n / 2 - n / 2 % 8;                                                                  \
+    if (n <= 128) return ep_part_##NAME(x, n, center);                                                 \
+    return ep_pairwise_##NAME(x, half, center) + ep_pairwise_##NAME(x + half, n - half, center);       \
   }                                                                                                    \
   ENVPOOL_SIMD static void ep_add_row_##NAME(T *sums, const S *x, int64_t size, const T *center) {     \
     if (center)                                                                                        \
@@ -105,6 +113,7 @@ EP_UPDATE(float32, float, float)
 EP_UPDATE(float64, double, double)
 EP_UPDATE(uint8, uint8_t, double)
 EP_UPDATE(int8, int8_t, double)
+EP_UPDATE(int16, int16_t, double)
 EP_UPDATE(int32, int32_t, double)
 EP_UPDATE(int64, int64_t, double)
 
@@ -164,37 +173,38 @@ static void ep_normalize_float32(const ep_moments *m, float *io, int64_t n, doub
 EP_NORMALIZE(float64, double)
 EP_NORMALIZE(uint8, uint8_t)
 EP_NORMALIZE(int8, int8_t)
+EP_NORMALIZE(int16, int16_t)
 EP_NORMALIZE(int32, int32_t)
 EP_NORMALIZE(int64, int64_t)
 
-/* The discounted sums of rewards after a step: float32 sums times a float32 factor, and the rest in float64, as NumPy
- * computes with a bool and a float32 array. */
-ENVPOOL_SIMD static void ep_discount(const float *restrict sums, const float *restrict reward,
-                                     const uint8_t *restrict terminated, int64_t n, float gamma, float *restrict out) {
-  for (int64_t i = 0; i < n; i++)
-    out[i] = (float)((double)(sums[i] * gamma) * (double)(1 - terminated[i]) + (double)reward[i]);
-}
-
-static inline void ep_mark_ends(uint8_t *restrict ended, const uint8_t *terminated, const uint8_t *truncated,
-                                int64_t n) {
-  for (int64_t i = 0; i < n; i++) ended[i] = terminated[i] | truncated[i];
-}
-
-/* Stores the sums of rows that are steps: those with elapsed steps or, with `resets_at_once`, with the end of an episode,
- * whose sums begin anew. */
-ENVPOOL_SIMD static void ep_store_sums(float *restrict sums, const float *restrict totals, const int32_t *restrict elapsed,
-                                       const uint8_t *restrict ended, int64_t n, int32_t resets_at_once) {
-  for (int64_t i = 0; i < n; i++) sums[i] = elapsed[i] > 0 ? totals[i] : sums[i];
-  for (int64_t i = 0; i < n && resets_at_once; i++) sums[i] = ended[i] ? 0 : sums[i];
-}
-
-/* Moves the sums of such rows to the front, without a branch per row, and returns their number. */
-static int64_t ep_choose_sums(float *totals, const int32_t *elapsed, const uint8_t *ended, int64_t n,
-                              int32_t resets_at_once) {
+/* Adds the rewards of steps, as opposed to resets, to the discounted sums of their rows. A row is a step if it has
+ * elapsed steps or, with `resets_at_once`, if it ends an episode; the sum of such an end begins anew. Puts the sums of
+ * the steps into `chosen` (n), in their order, and returns their number. No branch depends on a row.
+ *
+ * NumPy adds in float64 here and rounds the result to float32. This is the float32 sum: rounding the sum of two float32
+ * values to float64 first does not change the result. */
+ENVPOOL_SIMD static int64_t ep_discount(float *restrict sums, const float *restrict reward,
+                                        const int32_t *restrict elapsed, const uint8_t *restrict terminated,
+                                        const uint8_t *restrict truncated, int64_t n, float gamma,
+                                        int32_t resets_at_once, float *restrict chosen) {
+  float totals[EP_PART];
+  uint8_t is_step[EP_PART];
   int64_t count = 0;
-  for (int64_t i = 0; i < n; i++) {
-    totals[count] = totals[i];
-    count += (elapsed[i] > 0) | (ended[i] & resets_at_once);
+  for (int64_t part; n > 0; n -= part) {
+    part = n < EP_PART ? n : EP_PART;
+    for (int64_t i = 0; i < part; i++) totals[i] = sums[i] * gamma * (float)(1 - terminated[i]) + reward[i];
+    for (int64_t i = 0; i < part; i++) sums[i] = elapsed[i] > 0 ? totals[i] : sums[i];
+    for (int64_t i = 0; i < part; i++) is_step[i] = elapsed[i] > 0;
+    for (int64_t i = 0; i < part && resets_at_once; i++) {
+      uint8_t ended = terminated[i] | truncated[i];
+      sums[i] = ended ? 0 : sums[i];
+      is_step[i] |= ended;
+    }
+    for (int64_t i = 0; i < part; i++) {
+      chosen[count] = totals[i];
+      count += is_step[i];
+    }
+    sums += part, reward += part, elapsed += part, terminated += part, truncated += part;
   }
   return count;
 }

@@ -8,7 +8,7 @@ import numpy as np
 
 cimport numpy as cnp
 from libc.math cimport isfinite
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from envpool._core.atomic cimport ep_add_sc32
@@ -20,8 +20,8 @@ from envpool._core.layout cimport field_at, row_items
 from envpool._core.pool cimport Pool
 from envpool._core.structs cimport Engine
 from envpool.env cimport (
-    ENVPOOL_BOOL, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT8, ENVPOOL_INT32, ENVPOOL_INT64, ENVPOOL_MAX_BATCH,
-    ENVPOOL_MAX_FIELDS, envpool_field, envpool_params,
+    ENVPOOL_BOOL, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT8, ENVPOOL_INT16, ENVPOOL_INT32, ENVPOOL_INT64,
+    ENVPOOL_MAX_BATCH, ENVPOOL_MAX_FIELDS, envpool_field, envpool_params,
 )
 
 from envpool._core.definition import DTYPES
@@ -230,6 +230,7 @@ cdef bint are_allowed(const Engine* e, const char* saved) noexcept:
 
 cdef double element(const char* data, int32_t dtype, int64_t i) noexcept:
     """Returns an element of an array that need not be aligned."""
+    cdef int16_t int16 = 0
     cdef int32_t int32 = 0
     cdef int64_t int64 = 0
     cdef float float32 = 0
@@ -246,6 +247,9 @@ cdef double element(const char* data, int32_t dtype, int64_t i) noexcept:
     if dtype == ENVPOOL_INT32:
         memcpy(&int32, data + i * 4, 4)
         return int32
+    if dtype == ENVPOOL_INT16:
+        memcpy(&int16, data + i * 2, 2)
+        return int16
     if dtype == ENVPOOL_INT8:
         return (<const int8_t*>data)[i]
     return (<const uint8_t*>data)[i]

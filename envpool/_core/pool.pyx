@@ -114,7 +114,7 @@ cdef class Pool:
         self.engine = self.partial.engine = self.frames.engine = e
         self.placement = place_workers(e, nodes)
         memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
-        self.batches.attach(e)
+        self.batches.attach(e, style.block_source())
         self.statistics.attach(e)
         failed = engine_start(e)
         if failed:

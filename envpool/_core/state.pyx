@@ -44,7 +44,8 @@ cdef int check_supported(Engine* e, str task) except -1:
     if e.env_def.get_state == NULL:
         raise StateError(
             f"the states of {task!r} cannot be saved, restored or copied: its env definition "
-            f"{e.env_def.name.decode()} has no snapshots in this version of envpool"
+            f"{e.env_def.name.decode()} has no snapshots. The way back to a state is to reset with the same seed and "
+            "to repeat the actions"
         )
     return 0
 

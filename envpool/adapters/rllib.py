@@ -24,6 +24,9 @@ with needs("rllib"):
 
 logger = logging.getLogger(__name__)
 
+#: How often `GymVectorEnv.vector_reset` replaces an environment whose reset raises.
+MOST_RESETS = 10
+
 
 class VectorEnv(vector_env.VectorEnv):
     """A pool as a ``VectorEnv``: ``tune.register_env("cart", lambda context: VectorEnv("CartPole-v1", num_envs=8))``.
@@ -211,14 +214,16 @@ class GymVectorEnv(vector_env.VectorEnv):
             One seed per environment; None keeps that environment's generator unchanged.
         options : list of dict or None, optional
             Options of each environment.
+
+        Raises
+        ------
+        RuntimeError
+            With `restart_failed_sub_environments`, several new environments in a row could not be reset.
         """
         results = []
         for i in self._all:
             seed, own = (seeds or [None] * self.num_envs)[i], (options or [None] * self.num_envs)[i]
-            result = self.reset_at(i, seed=seed, options=own)
-            while isinstance(result[0], Exception):  # a new environment has taken the place of the one that failed
-                result = self.reset_at(i, seed=seed, options=own)
-            results.append(result)
+            results.append(self._reset_until_it_works(i, seed, own))
         return [obs for obs, _ in results], [info for _, info in results]
 
     def reset_at(
@@ -228,6 +233,17 @@ class GymVectorEnv(vector_env.VectorEnv):
         rows = self.fleet.reset([index or 0], {"seed": seed, "options": options})
         self._restart_failed(rows)
         return rows.errors.get(rows.ids[0], rows.obs[0]), rows.infos[0]
+
+    def _reset_until_it_works(self, index: int, seed: Any, options: Any) -> tuple[Any, dict[str, Any]]:
+        """Return (obs, info) of the first of at most MOST_RESETS environments, which replace each other."""
+        for _ in range(MOST_RESETS):
+            obs, info = self.reset_at(index, seed=seed, options=options)
+            if not isinstance(obs, Exception):
+                return obs, info
+        raise RuntimeError(
+            f"reset() of environment {index} raised an exception {MOST_RESETS} times in a row, each time in a new "
+            f"environment; the last one was {obs!r}: correct the environment that make_env({index}) returns"
+        ) from obs
 
     def restart_at(self, index: int | None = None) -> None:
         """Replace one environment, by default the first, by a new one."""

@@ -115,6 +115,13 @@ class Style:
         """
         raise NotImplementedError
 
+    def block_source(self) -> Any:
+        """Return the object whose ``new_memory(size)`` makes the memory of a batch; None for ordinary memory.
+
+        It is called once, after the environments were created.
+        """
+        return None
+
     def set_attributes(self, pool: Any) -> None:
         """Set the attributes of a new pool that only pools of this style have, such as its spaces; none by default."""
 

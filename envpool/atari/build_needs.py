@@ -5,6 +5,7 @@ ALE is free software under the GPL, version 2, and so is an extension that conta
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,9 @@ FLAGS = ["-std=c++17", "-O3", "-g0", "-DNDEBUG", "-fvisibility=hidden", "-w"]
 
 #: Files that cannot be merged with others of their folder: they include NullDev.hxx, which cannot be included twice.
 APART = {"emucore/NullDev.cxx"}
+
+#: The only header that ALE's own build generates.
+VERSION_HEADER = f'#define ALE_VERSION "{VERSION}"\n#define ALE_VERSION_GIT_SHA ""\n'
 
 #: Games of the training run: with and without bank switching, paddles and joysticks, all kinds of screens.
 TRAINING_GAMES = ("breakout", "montezuma_revenge", "ms_pacman", "pong", "robotank", "seaquest", "space_invaders")
@@ -48,8 +52,14 @@ def add_ale(extension: Extension, build: Build) -> None:
     source = fetch_sdist(
         f"ale-py=={VERSION}", SHA256, "--no-build-isolation", python_path=make_backend(Path("build/ale_backend"))
     )
-    includes = [source / "src", source / "src/ale", make_version_header(build.folder / "ale_version")]
-    library = static_library(build, "ale", ale_sources(source / "src/ale", build.folder / "ale"), includes, FLAGS)
+    generated = [
+        make_header(build.folder / "ale_headers/version.hpp", VERSION_HEADER),
+        make_header(build.folder / "ale_headers/ale/emucore/DefProps.hxx", properties_of_games(source / "src/ale")),
+    ]
+    # The first folder that has a header is used: the generated DefProps.hxx takes the place of ALE's.
+    includes = [build.folder / "ale_headers", source / "src", source / "src/ale"]
+    sources = ale_sources(source / "src/ale", build.folder / "ale")
+    library = static_library(build, "ale", sources, includes, FLAGS, generated)
     quiet = [f"-isystem{path}" for path in includes]
     if build.is_profiled:
         core = profiled_core(build, quiet, library, source / "src/ale/python/roms")
@@ -94,15 +104,29 @@ def ale_sources(ale: Path, folder: Path) -> list[Path]:
     return sources
 
 
-def make_version_header(folder: Path) -> Path:
-    """Write the only header that ALE's own build generates, and return its folder."""
-    text = f'#define ALE_VERSION "{VERSION}"\n#define ALE_VERSION_GIT_SHA ""\n'
-    with lock_for("ale version"):
-        folder.mkdir(parents=True, exist_ok=True)
-        header = folder / "version.hpp"
-        if not header.exists() or header.read_text() != text:
-            header.write_text(text)
-    return folder
+def properties_of_games(ale: Path) -> str:
+    """Return ALE's header of ROM properties without the ROMs of which ALE has no game.
+
+    Such a ROM cannot be loaded. The whole header would be two thirds of the extension: 2676 rows of 21 pointers, each
+    of which the dynamic loader has to relocate.
+    """
+    games = "".join(path.read_text() for path in sorted((ale / "games/supported").glob("*.hpp")))
+    md5s = set(re.findall(r'md5\(\) const override \{ return "([0-9a-f]{32})"; \}', games))
+    head, *rows = (ale / "emucore/DefProps.hxx").read_text().split("\n  { ")
+    last, tail = rows[-1].split("\n", 1)
+    rows = [row for row in (*rows[:-1], last) if row[1:33] in md5s]
+    assert len(md5s) == 104 and len(rows) == 103, (len(md5s), len(rows))  # Road Runner has the defaults
+    head = re.sub(r"(?m)^(#define DEF_PROPS_SIZE) \d+$", rf"\1 {len(rows)}", head)
+    return "\n  { ".join((head, *rows)) + "\n" + tail
+
+
+def make_header(path: Path, text: str) -> Path:
+    """Write a generated header unless it is up to date, and return its path."""
+    with lock_for(str(path)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+    return path
 
 
 def make_backend(folder: Path) -> Path:

@@ -78,15 +78,6 @@ struct Envs {
   Env *env;                /* (num_envs)                                                                */
 };
 
-/* Returns NULL if memory is exhausted. */
-inline Resizer *new_resizer(int from_height, int from_width, int height, int width, bool area) {
-  try {
-    return new Resizer(from_height, from_width, height, width, area);
-  } catch (const std::bad_alloc &) {
-    return nullptr;
-  }
-}
-
 /* Allocates everything but the consoles, which are built when the envs are seeded. The console of the first env is built
  * here, too: it determines the size of a screen. */
 inline bool allocate(Envs *s, const void *rom) {

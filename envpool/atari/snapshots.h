@@ -81,7 +81,7 @@ inline void restore_env(Env *env, const EnvState &state) {
 }
 
 /* Whether an env can continue from a snapshot: it has the right size, and every number that is used as an index or as the
- * bound of a loop is in its range. The draws of a generator whose increment is even may not end. */
+ * bound of a loop is in its range. */
 inline bool is_valid(const Envs &s, const Env &env, const uint8_t *snapshot, int64_t size) {
   const Layout layout(s);
   if (size < static_cast<int64_t>(layout.head)) return false;
@@ -89,7 +89,7 @@ inline bool is_valid(const Envs &s, const Env &env, const uint8_t *snapshot, int
   std::memcpy(&state, snapshot, sizeof state);
   if (!are_allowed(env, state.params) || state.params.unused != 0) return false;
   const auto is_flag = [](int32_t value) { return value == 0 || value == 1; };
-  if (state.rng.step_low % 2 == 0 || state.rng.has_half > 1) return false;
+  if (!ep_pcg64_is_valid(&state.rng)) return false;
   if (!is_flag(state.is_fresh) || !is_flag(state.is_over) || !is_flag(state.has_lost_life)) return false;
   if (state.steps < 0 || state.steps > s.config.max_episode_steps) return false;
   if (state.newest < 0 || state.newest >= s.config.stack_num) return false;

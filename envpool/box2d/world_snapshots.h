@@ -12,7 +12,7 @@
 
 static inline void worlds_transfer_rng(Archive *a, ep_pcg64 *rng) {
   a->bytes(rng, sizeof(*rng));
-  a->require(rng->step_low % 2 == 1 && rng->has_half <= 1); /* otherwise draws may not end */
+  a->require(ep_pcg64_is_valid(rng));
 }
 
 /* Writes the snapshot of an env. Returns its size, or -1 if it does not fit into `size` bytes. */

@@ -12,7 +12,7 @@ from libc.stdio cimport snprintf
 from libc.string cimport memcpy
 
 from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_params, envpool_rows, envpool_setup
-from envpool.numerics.numpy_float32 cimport np_cos32, np_sin32
+from envpool.numerics.numpy_exact cimport np_cos32, np_sin32
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of

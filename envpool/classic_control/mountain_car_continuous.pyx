@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, uint8_t
 
 from envpool.classic_control.valley cimport draw_valley, valley, valley_of
 from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
-from envpool.numerics.numpy_float32 cimport np_sin32
+from envpool.numerics.numpy_exact cimport np_sin32
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.scaffold cimport (
     envpool_common_params, envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env,

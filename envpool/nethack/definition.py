@@ -14,7 +14,7 @@ from envpool.nethack.files import load_library
 from envpool.nethack.keys import ALL_KEYS, TASK_KEYS, USEFUL_KEYS
 from envpool.nethack.observations import ARRAYS, DEFAULT_KEYS
 from envpool.nethack.table import TASKS
-from envpool.option_values import check_range
+from envpool.option_values import check_range, shown
 
 #: Options whose values the env definition gets as they are.
 UNCHANGED = (
@@ -64,8 +64,8 @@ class NetHack(EnvDefinition):
     The results equal those of upstream's class of the same name, bit for bit, if its ``seed(core, disp, reseed=False)``
     is called before each reset with the numbers that the environment draws; see docs/nethack.md.
 
-    The observation contains the arrays of `observation_keys`; ``glyphs`` and ``inv_glyphs`` are int32. The action is
-    int32, an index of `actions`. Info contains ``end_status`` (int32: -1 aborted, 0 running, 1 the game is over, 2 the
+    The observation contains the arrays of `observation_keys`, in upstream's dtypes. The action is int32, an index of
+    `actions`. Info contains ``end_status`` (int32: -1 aborted, 0 running, 1 the game is over, 2 the
     task is solved) and ``is_ascended`` (bool).
 
     Options
@@ -121,9 +121,11 @@ class NetHack(EnvDefinition):
     def build(config: Any) -> Any:
         """Return the capsule of a task under a configuration."""
         if config.task not in TASKS:
-            raise ConfigError(f"task must be one of {', '.join(TASKS)}, got {config.task!r}")
+            raise ConfigError(f"task must be one of {', '.join(TASKS)}, got {shown(config.task)}")
         if config.penalty_mode not in PENALTY_MODES:
-            raise ConfigError(f"penalty_mode must be one of {', '.join(PENALTY_MODES)}, got {config.penalty_mode!r}")
+            raise ConfigError(
+                f"penalty_mode must be one of {', '.join(PENALTY_MODES)}, got {shown(config.penalty_mode)}"
+            )
         check_range("max_steps", config.max_steps, 1)
         check_range("no_progress_timeout", config.no_progress_timeout, 1)
         settings = {name: getattr(config, name) for name in UNCHANGED}
@@ -148,11 +150,11 @@ def entries(name: str, values: Any, kind: type, example: str) -> list[Any]:
     """Return the entries of an option that is a sequence, or raise TypeError."""
     is_sequence = isinstance(values, Sequence) or getattr(values, "ndim", 0) == 1
     if isinstance(values, (str, bytes)) or not is_sequence:
-        raise TypeError(f"{name} must be a sequence of {kind.__name__}, for example {example}, got {values!r}")
+        raise TypeError(f"{name} must be a sequence of {kind.__name__}, for example {example}, got {shown(values)}")
     found = [value.item() if hasattr(value, "item") else value for value in values]
     for i, value in enumerate(found):
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise TypeError(f"{name}[{i}] must be of type {kind.__name__}, got {value!r}")
+            raise TypeError(f"{name}[{i}] must be of type {kind.__name__}, got {shown(value)}")
     return found
 
 
@@ -161,9 +163,9 @@ def checked_observation(config: Any) -> list[str]:
     names = entries("observation_keys", config.observation_keys, str, "('glyphs', 'blstats')")
     for i, name in enumerate(names):
         if name not in ARRAYS:
-            raise ConfigError(f"observation_keys[{i}] must be one of {', '.join(ARRAYS)}, got {name!r}")
+            raise ConfigError(f"observation_keys[{i}] must be one of {', '.join(ARRAYS)}, got {shown(name)}")
     if not names or len(set(names)) < len(names):
-        raise ConfigError(f"observation_keys must contain at least one name, and each name once, got {names}")
+        raise ConfigError(f"observation_keys must contain at least one name, and each name once, got {shown(names)}")
     return names
 
 
@@ -189,14 +191,14 @@ def game_options(config: Any) -> bytes:
         if any(WINDOWTYPE.match(part) for part in option.split(",")):
             raise ConfigError(
                 f"options[{i}] must not set windowtype, since the library has no other windows that return to its "
-                f"caller; leave it out, got {option!r}"
+                f"caller; leave it out, got {shown(option)}"
             )
     count = ",".join(given).count(",") + 1
     if count > MAX_OPTIONS:
         raise ConfigError(f"options must contain at most {MAX_OPTIONS} options, got {count}")
     check_text("character", config.character, MAX_CHARACTER_LENGTH)
     if "," in config.character:
-        raise ConfigError(f"character must contain no comma, got {config.character!r}")
+        raise ConfigError(f"character must contain no comma, got {shown(config.character)}")
     options = [*given, f"name:Agent-{config.character}"]
     if config.character == "@":
         names = [name for name in ("race", "gender", "align") if not any(o.startswith(f"{name}:") for o in given)]
@@ -209,4 +211,4 @@ def game_options(config: Any) -> bytes:
 def check_text(name: str, text: str, longest: int) -> None:
     """Raise ConfigError unless a text is printable ASCII of at most this length."""
     if not (text.isascii() and text.isprintable() and len(text) <= longest):
-        raise ConfigError(f"{name} must be printable ASCII of at most {longest} characters, got {text!r}")
+        raise ConfigError(f"{name} must be printable ASCII of at most {longest} characters, got {shown(text)}")

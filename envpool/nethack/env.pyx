@@ -6,7 +6,7 @@ the seeds of its games, core and disp, in turn from ``numpy.random.default_rng(s
 
 import numpy as np
 
-from libc.stdint cimport int16_t, int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libc.stdio cimport snprintf
 from libc.string cimport memcpy, memset, strcpy, strncpy
 
@@ -135,15 +135,6 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return status
 
 
-cdef void write_array(const Config* config, int32_t number, const void* source, char* row) noexcept nogil:
-    cdef int32_t i
-    if not config.is_wide[number]:
-        memcpy(row, source, config.sizes[number])
-        return
-    for i in range(config.sizes[number] // <int32_t>sizeof(int16_t)):
-        (<int32_t*>row)[i] = (<const int16_t*>source)[i]
-
-
 cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef const Config* config = config_of(state)
     cdef const Env* env
@@ -152,9 +143,8 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
         env = env_of(state, rows.ids[i])
         for k in range(config.num_observed):
             number = config.observed[k]
-            size = config.sizes[number] * (2 if config.is_wide[number] else 1)
-            write_array(config, number, env.game.exchange.arrays[number],
-                        <char*>rows.fields[k] + (rows.row0 + i) * size)
+            size = config.sizes[number]
+            memcpy(<char*>rows.fields[k] + (rows.row0 + i) * size, env.game.exchange.arrays[number], size)
         (<int32_t*>rows.fields[config.num_observed])[rows.row0 + i] = env.end_status
         (<uint8_t*>rows.fields[config.num_observed + 1])[rows.row0 + i] = env.is_ascended
 
@@ -215,7 +205,6 @@ def build(task, settings, keys, arrays, observed):
     names = list(arrays)
     for i, name in enumerate(names):
         c.sizes[i] = arrays[name].num_bytes
-        c.is_wide[i] = arrays[name].dtype == np.int16
         c.is_wanted[i] = arrays[name].is_needed or name in observed
     c.num_observed = len(observed)
     for i, name in enumerate(observed):

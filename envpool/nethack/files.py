@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import NamedTuple
 
+from envpool import wheels
 from envpool.distribution import install
 from envpool.extensions import load_compiled
 from envpool.nethack.folders import new_process_folder
@@ -31,22 +31,9 @@ def find_files() -> Files:
     ImportError
         It is not installed, or in another version; the error says what to run.
     """
-    try:
-        found = distribution("nle")
-    except PackageNotFoundError as error:
-        raise ImportError(f"NetHack needs the library of nle {VERSION}, which is not installed: {INSTALL}") from error
-    if found.version != VERSION:
-        raise ImportError(
-            f"NetHack needs the library of nle {VERSION}, but nle {found.version} is installed: {INSTALL}"
-        )
-    package = Path(str(found.locate_file("nle")))
-    files = Files(package / "libnethack.so", package / "nethackdir" / "nhdat")
-    for path in files:
-        if not path.is_file():
-            raise ImportError(
-                f"nle {VERSION} is installed, but its file {path} is missing: install it again, {INSTALL}"
-            )
-    return files
+    library, game_data = "libnethack.so", "nethackdir/nhdat"
+    package = wheels.require("nle", VERSION, "NetHack needs the library", INSTALL, library, game_data)
+    return Files(package / library, package / game_data)
 
 
 class Loaded:

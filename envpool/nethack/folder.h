@@ -4,25 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "envpool/folder.h"
+
 #define NH_PATH_BYTES 512 /* of the path of an environment's folder */
-
-static inline int nh_remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk) {
-  (void)status, (void)kind, (void)walk;
-  remove(path);
-  return 0;
-}
-
-/* Removes a folder with all that is in it, if it exists. */
-static inline void nh_remove_folder(const char *path) {
-  nftw(path, nh_remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
 
 /* Makes a folder in which a game can start, with a link to the game data. Returns 0, or a number of errno. */
 static inline int nh_make_folder(const char *path, const char *game_data) {
@@ -48,7 +38,7 @@ static char nh_process_folder[NH_PATH_BYTES - 32]; /* room for the number of an 
 static pid_t nh_folder_owner;
 
 static inline void nh_remove_process_folder(void) {
-  if (nh_folder_owner == getpid()) nh_remove_folder(nh_process_folder);
+  if (nh_folder_owner == getpid()) envpool_remove_folder(nh_process_folder);
 }
 
 static inline void nh_set_process_folder(const char *path) {

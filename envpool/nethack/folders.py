@@ -6,12 +6,13 @@ on its folder as long as it lives, so that the folder of a process that was kill
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import tempfile
 from multiprocessing import parent_process, util
 from pathlib import Path
+
+from envpool.locks import try_lock
 
 PREFIX = "envpool-nethack-"
 MEMORY = Path("/dev/shm")
@@ -70,17 +71,3 @@ def remove_if_abandoned(folder: Path) -> None:
     if lock is not None:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
-
-
-def try_lock(folder: Path) -> int | None:
-    """Return the file descriptor of a lock on a folder; None if a process holds it, or it is another user's."""
-    try:
-        file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(file)
-        return None
-    return file

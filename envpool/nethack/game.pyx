@@ -19,9 +19,11 @@ cdef extern from "envpool/nethack/copy.h" nogil:
     int nh_play(nh_copy* c, nh_exchange* x, nh_settings* settings)
     void nh_finish(nh_copy* c)
 
+cdef extern from "envpool/folder.h" nogil:
+    void envpool_remove_folder(const char* path)
+
 cdef extern from "envpool/nethack/folder.h" nogil:
     enum: NH_PATH_BYTES
-    void nh_remove_folder(const char* path)
     int nh_make_folder(const char* path, const char* game_data)
     void nh_set_process_folder(const char* path)
     char nh_process_folder[480]
@@ -93,7 +95,7 @@ cdef int make_arrays(Game* game, const Config* config) noexcept nogil:
 cdef int make_folder(Game* game) noexcept nogil:
     cdef int status
     if game.folder[0]:
-        nh_remove_folder(game.folder)
+        envpool_remove_folder(game.folder)
     else:
         snprintf(game.folder, NH_PATH_BYTES, "%s/%lld", nh_process_folder, <long long>ep_add_sc64(&NUM_FOLDERS, 1))
     status = nh_make_folder(game.folder, GAME_DATA)
@@ -130,7 +132,7 @@ cdef void release(Game* game) noexcept nogil:
     if game.copy.handle != NULL:
         nh_unload(&game.copy)
     if game.folder[0]:
-        nh_remove_folder(game.folder)
+        envpool_remove_folder(game.folder)
     free(game.memory)
     game.memory = NULL
 

@@ -44,9 +44,8 @@ class Array:
         return prod(self.shape) * int(np.dtype(self.dtype).itemsize)
 
     def field(self, name: str) -> Field:
-        """Return the entry of the field table; int16 becomes int32, since pools have no arrays of int16."""
-        dtype = np.int32 if self.dtype == np.int16 else self.dtype
-        return Field(f"obs:{name}", dtype, self.shape, self.low, self.high)
+        """Return the entry of the field table."""
+        return Field(f"obs:{name}", self.dtype, self.shape, self.low, self.high)
 
 
 ARRAYS = {

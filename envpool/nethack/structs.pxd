@@ -112,7 +112,6 @@ cdef struct Config:
     int32_t num_observed
     int32_t observed[NH_NUM_ARRAYS]     # number of the array of each observation field
     int32_t sizes[NH_NUM_ARRAYS]        # bytes of each array of the game
-    uint8_t is_wide[NH_NUM_ARRAYS]      # observed as int32, while the game has int16
     uint8_t is_wanted[NH_NUM_ARRAYS]    # the game fills this array
     char options[32768]
 

@@ -63,7 +63,7 @@ class NetHackPlayer:
         self.is_done = True
 
     def record(self, action: Any) -> dict[str, Any]:
-        """Return the next record; glyphs are int32, as in the pool."""
+        """Return the next record; the reward is 0 in a reset."""
         reward, terminated, truncated = 0.0, False, False
         if self.is_done:
             core, disp = map(int, self.rng.integers(2**63, size=2))
@@ -74,8 +74,7 @@ class NetHackPlayer:
             obs, reward, terminated, truncated, info = self.env.step(int(action))
             self.elapsed += 1
         self.is_done = terminated or truncated
-        arrays = {f"obs:{name}": np.array(a, np.int32 if a.dtype == np.int16 else a.dtype) for name, a in obs.items()}
-        return arrays | {
+        return {f"obs:{name}": array.copy() for name, array in obs.items()} | {
             "reward": np.float32(reward),
             "terminated": np.bool_(terminated),
             "truncated": np.bool_(truncated),

@@ -1,4 +1,4 @@
-"""NumPy's own float64 arithmetic without the GIL: where its bits differ from libm's, its code is called.
+"""NumPy's own arithmetic without the GIL: where its bits differ from libm's, its code is called.
 
 NumPy picks an implementation for the CPU at import, and its dot product is a BLAS's, so neither can be reimplemented.
 The function pointers are read once, when this module is imported.
@@ -15,6 +15,10 @@ cdef void np_arcsinh(const double* x, double* y, npy_intp n) noexcept nogil
 cdef void np_tanh(const double* x, double* y, npy_intp n) noexcept nogil
 cdef void np_arccos(const double* x, double* y, npy_intp n) noexcept nogil
 cdef void np_arctan2(const double* y, const double* x, double* out, npy_intp n) noexcept nogil
+
+# ufunc(x) of a float32.
+cdef float np_cos32(float x) noexcept nogil
+cdef float np_sin32(float x) noexcept nogil
 
 # np.dot(a, b) of two vectors (n).
 cdef double np_dot(const double* a, const double* b, npy_intp n) noexcept nogil

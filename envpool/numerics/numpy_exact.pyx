@@ -1,4 +1,4 @@
-"""NumPy's own float64 arithmetic without the GIL; numpy_exact.pxd documents each function."""
+"""NumPy's own arithmetic without the GIL; numpy_exact.pxd documents each function."""
 
 import numpy as np
 
@@ -27,29 +27,31 @@ cdef enum:
     STEP = sizeof(double)
 
 
-cdef Loop float64_loop(cnp.ufunc function) except *:
-    """Return the inner loop of a ufunc for float64 arguments."""
+cdef Loop loop_of(cnp.ufunc function, int type_num=cnp.NPY_DOUBLE) except *:
+    """Return the inner loop of a ufunc whose arguments and results have a type, by its number."""
     cdef Loop found
     cdef int i, k, total = function.nin + function.nout
     for i in range(function.ntypes):
         for k in range(total):
-            if function.types[total * i + k] != cnp.NPY_DOUBLE:
+            if function.types[total * i + k] != type_num:
                 break
         else:
             found.run = <inner_loop><void*>function.functions[i]
             found.data = function.data[i]
             return found
-    raise ImportError(f"this numpy has no float64 loop for {function}")
+    raise ImportError(f"this numpy has no loop of {function} for {cnp.PyArray_DescrFromType(type_num)}")
 
 
-cdef Loop EXP = float64_loop(np.exp)
-cdef Loop LOG = float64_loop(np.log)
-cdef Loop LOG1P = float64_loop(np.log1p)
-cdef Loop ARCSINH = float64_loop(np.arcsinh)
-cdef Loop TANH = float64_loop(np.tanh)
-cdef Loop ARCCOS = float64_loop(np.arccos)
-cdef Loop ARCTAN2 = float64_loop(np.arctan2)
-cdef Loop MATMUL = float64_loop(np.matmul)
+cdef Loop EXP = loop_of(np.exp)
+cdef Loop LOG = loop_of(np.log)
+cdef Loop LOG1P = loop_of(np.log1p)
+cdef Loop ARCSINH = loop_of(np.arcsinh)
+cdef Loop TANH = loop_of(np.tanh)
+cdef Loop ARCCOS = loop_of(np.arccos)
+cdef Loop ARCTAN2 = loop_of(np.arctan2)
+cdef Loop MATMUL = loop_of(np.matmul)
+cdef Loop COS32 = loop_of(np.cos, cnp.NPY_FLOAT)
+cdef Loop SIN32 = loop_of(np.sin, cnp.NPY_FLOAT)
 cdef dot_function DOT = PyDataType_GetArrFuncs(np.dtype(np.float64)).dotfunc
 
 
@@ -94,6 +96,26 @@ cdef void np_arctan2(const double* y, const double* x, double* out, npy_intp n) 
     arrays[2] = <char*>out
     steps[0] = steps[1] = steps[2] = STEP
     ARCTAN2.run(arrays, &n, steps, ARCTAN2.data)
+
+
+cdef inline float unary32(const Loop* loop, float x) noexcept nogil:
+    cdef float y
+    cdef char* arrays[2]
+    cdef npy_intp n = 1
+    cdef npy_intp[2] steps
+    arrays[0] = <char*>&x
+    arrays[1] = <char*>&y
+    steps[0] = steps[1] = sizeof(float)
+    loop.run(arrays, &n, steps, loop.data)
+    return y
+
+
+cdef float np_cos32(float x) noexcept nogil:
+    return unary32(&COS32, x)
+
+
+cdef float np_sin32(float x) noexcept nogil:
+    return unary32(&SIN32, x)
 
 
 cdef double np_dot(const double* a, const double* b, npy_intp n) noexcept nogil:
@@ -167,11 +189,12 @@ def call(str name, *arrays):
     Parameters
     ----------
     name : str
-        "exp", "log", "log1p", "arcsinh", "tanh", "arccos", "arctan2", "dot", "norm", "dot_matrix", "matrix_product",
-        "matrix_vector" or "sum".
+        "exp", "log", "log1p", "arcsinh", "tanh", "arccos", "arctan2", "cos32", "sin32", "dot", "norm", "dot_matrix",
+        "matrix_product", "matrix_vector" or "sum".
     *arrays : numpy.ndarray
-        float64: vectors; for "dot_matrix" a vector (rows) and a matrix (rows, columns), for "matrix_product" two
-        matrices, for "matrix_vector" a matrix (rows, columns) and a vector (columns).
+        float64: vectors, of float32 values for "cos32" and "sin32"; for "dot_matrix" a vector (rows) and a matrix
+        (rows, columns), for "matrix_product" two matrices, for "matrix_vector" a matrix (rows, columns) and a vector
+        (columns).
 
     Returns
     -------
@@ -216,6 +239,8 @@ def call(str name, *arrays):
         np_log1p(&x[0], &out[0], x.shape[0])
     elif name == "arcsinh":
         np_arcsinh(&x[0], &out[0], x.shape[0])
+    elif name in ("cos32", "sin32"):
+        return np.array([np_cos32(<float>v) if name == "cos32" else np_sin32(<float>v) for v in x])
     else:
         np_tanh(&x[0], &out[0], x.shape[0])
     return np.asarray(out)

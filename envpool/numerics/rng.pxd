@@ -23,6 +23,7 @@ cdef extern from "envpool/rng.h" nogil:
     void ep_generate_state(const uint32_t* words, size_t n, uint32_t* out, size_t count)
     void ep_pcg64_seed(ep_pcg64* g, uint64_t seed)
     void ep_pcg64_seed_words(ep_pcg64* g, const uint32_t* words, size_t n)
+    bint ep_pcg64_is_valid(const ep_pcg64* g)
     void ep_pcg64_bind(ep_pcg64* g, bitgen_t* bitgen)
 
     uint64_t ep_next64(ep_pcg64* g)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import NamedTuple
 
+from envpool import wheels
 from envpool.extensions import load_compiled
 
 #: The distribution whose library the tasks equal, and the name of the folder into which its wheel is unpacked.
@@ -63,11 +63,9 @@ def candidates() -> Iterator[Files]:
     for folder in data_folders().values():
         yield Files(folder / "procgen", "fetched")
     for name in (DISTRIBUTION, "procgen"):
-        try:
-            # Its metadata name the folder. Importing the package would need gym.
-            yield Files(Path(str(distribution(name).locate_file("procgen"))), name)
-        except PackageNotFoundError:
-            continue
+        # Importing the package would need gym.
+        if installed := wheels.find(name, "procgen"):
+            yield Files(installed.folder, name)
 
 
 def find_files() -> Files:

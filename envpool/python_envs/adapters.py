@@ -231,7 +231,7 @@ def is_pair(out: Any) -> bool:
 
 
 def zero_of(space: Any) -> Any:
-    """Return a value of a space that is zero, or the first one that the space has."""
+    """Return zeros in the structure of a space, which need not contain them; None stands for leaves without a shape."""
     if isinstance(space, spaces.Dict):
         return {k: zero_of(s) for k, s in space.spaces.items()}
     if isinstance(space, spaces.Tuple):

@@ -23,6 +23,10 @@ cdef extern from "shared.h" nogil:
         int32_t parked
         int32_t readiness
 
+    ctypedef struct epy_pace:
+        int64_t usual
+        int64_t rests_until
+
     int64_t epy_now()
     int64_t epy_load(const int64_t* p)
     int32_t epy_load32(const int32_t* p)
@@ -31,9 +35,11 @@ cdef extern from "shared.h" nogil:
     void epy_add32(int32_t* p, int32_t v)
     void epy_lock(int32_t* p)
     void epy_unlock(int32_t* p)
-    void epy_yield()
     void epy_sleep(int32_t* word, int32_t seen, int64_t ns)
     void epy_ring(int32_t* word, const int32_t* asleep)
+    void epy_spin(const int64_t* word, int64_t at, epy_pace* pace)
+    void epy_note_wait(epy_pace* pace, int64_t ns)
+    void epy_copy_pages(char* at, size_t size)
     int epy_follow(int pidfd)
 
 cdef enum Loss:                 # Arena.lost
@@ -53,6 +59,8 @@ cdef struct View:               # the arena, as this process maps it
     int64_t action_bytes[64]    # by leaf
     void* rows[64]              # by field: (num_envs, ...), worker
     int64_t row_bytes[64]       # by field
+    int64_t* targets            # (num_fields, num_envs), pool: where in the region a row goes; 0: to `rows`
+    char* region                # NULL if there is none
     # By env.
     float* reward               # worker
     float* discount             # worker
@@ -69,19 +77,18 @@ cdef struct View:               # the arena, as this process maps it
 
 cdef class Arena:
     cdef readonly int fd
-    cdef readonly tuple plan
     cdef readonly int32_t num_envs
-    cdef readonly int64_t window    # bytes of an env's window
+    cdef readonly int64_t window        # bytes of an env's window
+    cdef readonly int64_t region_bytes  # of the region of the file in which batch blocks lie; 0 if there is none
+    cdef int64_t region_at              # where it begins
+    cdef tuple sizes
     cdef object map
     cdef View v
 
+    cdef int map_region(self, int64_t size) except -1
     cdef int put(self, int32_t id, bytes data) except -1
     cdef bytes get(self, int32_t id)
 
 # What becomes of a Loss when an entry of the env fails because of it. A command is no step: the next step still fails.
 cdef inline uint8_t loss_after(int32_t entry) noexcept nogil:
     return LOST if entry & EPY_COMMAND else REPORTED
-
-# Whoever waits spins for up to twice its usual wait, if that is short, before it sleeps.
-cdef inline int64_t spin_limit(int64_t usual) noexcept nogil:
-    return 2 * usual + 5000 if usual < 300000 else 0

@@ -5,9 +5,9 @@ from typing_extensions import disjoint_base
 @disjoint_base
 class Arena:
     fd: int
-    plan: tuple[int, int, tuple[int, ...], tuple[int, ...], int]
     num_envs: int
     window: int
+    region_bytes: int
     def __init__(
         self,
         num_envs: int,
@@ -15,8 +15,11 @@ class Arena:
         action_bytes: Sequence[int],
         row_bytes: Sequence[int],
         window: int,
+        region_bytes: int = 0,
         fd: int = -1,
     ) -> None: ...
+    @property
+    def plan(self) -> tuple[int, int, tuple[int, ...], tuple[int, ...], int, int]: ...
     def readiness(self, worker: int) -> int: ...
     def text(self, id: int) -> str: ...
     def unfinished(self, worker: int) -> list[int]: ...

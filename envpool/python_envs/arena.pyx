@@ -9,8 +9,13 @@ import ctypes
 import mmap
 import os
 
+from cpython.exc cimport PyErr_SetFromErrno
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
+from posix.mman cimport (
+    MAP_FAILED, MAP_NORESERVE, MAP_SHARED, mprotect, munlock, munmap, PROT_NONE, PROT_READ, PROT_WRITE,
+)
+from posix.mman cimport mmap as map_file
 
 cdef enum:
     LINE = 64                   # bytes of a cache line
@@ -28,28 +33,31 @@ cdef class Arena:
         Bytes of one env's value of each action leaf and of each field.
     window : int
         Bytes of an env's window. Pages are taken with the first write.
+    region_bytes : int
+        Bytes of the region for batch blocks of an arena that exists, see `Arena.map_region`.
     fd : int, optional
         The memfd of an arena that exists; by default it is made.
     """
 
-    def __init__(self, int32_t num_envs, int32_t num_workers, action_bytes, row_bytes, int64_t window, int fd=-1):
+    def __init__(self, int32_t num_envs, int32_t num_workers, action_bytes, row_bytes, int64_t window,
+                 int64_t region_bytes=0, int fd=-1):
         cdef int64_t ring = 1
         cdef int32_t k
-        self.plan = (num_envs, num_workers, tuple(action_bytes), tuple(row_bytes), window)
-        self.num_envs, self.v.num_workers, self.window = num_envs, num_workers, window
+        self.sizes = (num_envs, num_workers, tuple(action_bytes), tuple(row_bytes), window)
+        self.num_envs, self.region_bytes, self.v.num_workers, self.window = num_envs, region_bytes, num_workers, window
         self.v.num_actions, self.v.num_fields = <int32_t>len(action_bytes), <int32_t>len(row_bytes)
         while ring < 4 * (num_envs // num_workers + 1):   # room for entries that a Ctrl-C has left
             ring *= 2
         self.v.mask = <int32_t>ring - 1
         sizes = [num_workers * sizeof(epy_mailbox), num_workers * ring * sizeof(int32_t)]
-        sizes += [num_envs * size for size in (4, 4, 1, 1, 1, 1, 1, 8, 8, 4, 8)]
+        sizes += [num_envs * size for size in (4, 4, 1, 1, 1, 1, 1, 8, 8, 4, 8, 8 * len(row_bytes))]
         sizes += [num_envs * size for size in (*action_bytes, *row_bytes)]
         starts, at = [], 0
         for size in sizes:
             starts.append(at)
             at = (at + size + LINE - 1) // LINE * LINE
         windows = (at + PAGE - 1) // PAGE * PAGE
-        total = windows + num_envs * window
+        total = self.region_at = windows + num_envs * window
         self.fd = os.memfd_create("envpool", os.MFD_CLOEXEC) if fd < 0 else fd
         try:
             if fd < 0:
@@ -73,13 +81,39 @@ cdef class Arena:
         self.v.last_seeds = <int64_t*><size_t>places[10]
         self.v.restarts = <int32_t*><size_t>places[11]
         self.v.extra = <int64_t*><size_t>places[12]
+        self.v.targets = <int64_t*><size_t>places[13]
         for k in range(self.v.num_actions):
-            self.v.actions[k] = <void*><size_t>places[13 + k]
+            self.v.actions[k] = <void*><size_t>places[14 + k]
             self.v.action_bytes[k] = action_bytes[k]
         for k in range(self.v.num_fields):
-            self.v.rows[k] = <void*><size_t>places[13 + self.v.num_actions + k]
+            self.v.rows[k] = <void*><size_t>places[14 + self.v.num_actions + k]
             self.v.row_bytes[k] = row_bytes[k]
         self.v.windows = <char*><size_t>(base + windows)
+
+    @property
+    def plan(self):
+        """The arguments, besides `fd`, with which another process maps this arena."""
+        return (*self.sizes, self.region_bytes)
+
+    cdef int map_region(self, int64_t size) except -1:
+        """Maps the region of the file in which batch blocks lie, after making it if there is none.
+
+        Its pages are taken with the first write, so it may be as large as the memory of the machine. Every process maps
+        it itself: after a fork, parts of the pool's own mapping are private, see blocks.pyx. A process that locks its
+        memory would take all pages at once, so they become accessible after they were unlocked.
+        """
+        cdef void* region
+        if self.region_bytes == 0:
+            os.ftruncate(self.fd, self.region_at + size)
+        region = map_file(NULL, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, self.fd, self.region_at)
+        if region == MAP_FAILED:
+            PyErr_SetFromErrno(OSError)
+        munlock(region, size)
+        if mprotect(region, size, PROT_READ | PROT_WRITE) < 0:
+            munmap(region, size)
+            PyErr_SetFromErrno(OSError)
+        self.v.region, self.region_bytes = <char*>region, size
+        return 0
 
     cdef int put(self, int32_t id, bytes data) except -1:
         """Writes the window of an env."""

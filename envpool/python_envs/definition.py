@@ -24,7 +24,7 @@ class PythonEnv(EnvDefinition):
             return envs.build(config.source)
         from envpool.python_envs import proxy
 
-        return proxy.build(config.source, config.batch_size == config.num_envs)
+        return proxy.build(config.source)
 
     @staticmethod
     def spaces(config: Any) -> tuple[Any, Any]:

@@ -1,22 +1,20 @@
 """Python environments in one process: see envs.pyx."""
 
-from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 cimport numpy as cnp
-from envpool.env cimport envpool_batch, envpool_frames, envpool_seeds
+from envpool.env cimport envpool_batch, envpool_seeds
+from envpool.python_envs.base cimport EnvsBase, Header
 
 cdef struct State:
-    PyObject* envs              # an Envs
+    Header header
     void** source               # (num_envs, num_fields): the value of each field; NULL before the first reset
     int64_t* row_bytes          # (num_fields)
     int32_t num_fields
 
-cdef class Envs:
-    cdef readonly object source
+cdef class Envs(EnvsBase):
     cdef readonly list envs
     cdef State state
-    cdef int32_t num_envs
     cdef list kept              # (num_envs, num_fields): the arrays that State.source points to
     cdef int64_t* scalars       # (num_envs, num_fields): values of fields that are one integer
     cdef list fields            # dtype, shape and path of each field
@@ -29,13 +27,10 @@ cdef class Envs:
     cdef list final_infos       # by env: the info before its last reset
     cdef list carried           # by env: its object leaves, None if it failed
     cdef list final_carried
-    cdef list texts             # by env: texts of its last failures by code
     cdef uint8_t[::1] broken    # by env: nonzero: it is rebuilt before its next reset
     cdef int32_t[::1] restarts  # by env: how often it was rebuilt
-    cdef int32_t last_code
     cdef bint rebuilds, has_infos, has_discounts
 
-    cdef void close(self) noexcept
     cdef void seed(self, const envpool_seeds* s) noexcept
     cdef int step(self, const envpool_batch* b) noexcept
     cdef int reset_env(self, int32_t id) except -1
@@ -45,7 +40,4 @@ cdef class Envs:
     cdef int keep(self, int32_t id, object obs, object info) except -1
     cdef int keep_field(self, int32_t id, int32_t k, object value) except -1
     cdef int32_t fail(self, int32_t id, object error) noexcept
-    cdef int32_t note(self, int32_t id, object error) noexcept
-    cdef void write_text(self, int32_t id, int32_t code, char* text, size_t size) noexcept
-    cdef int draw(self, const envpool_frames* f) noexcept
     cdef int rebuild(self, int32_t id) except -1

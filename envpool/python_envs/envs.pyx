@@ -8,22 +8,16 @@ handed out. An env belongs to the thread that steps it, as in every env definiti
 import numpy as np
 
 cimport numpy as cnp
-from cpython.exc cimport PyErr_SetInterrupt
-from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
-from libc.stddef cimport size_t
-from libc.stdint cimport INT32_MAX, int32_t, int64_t
+from cpython.ref cimport Py_DECREF
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset, strncpy
+from libc.string cimport memcpy, memset
 
-from envpool.env cimport (
-    ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_env_init, envpool_frames, envpool_rows, envpool_seeds,
-    envpool_setup,
-)
-from envpool.scaffold cimport envpool_config_bytes, envpool_template
+from envpool.env cimport envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup
+from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, set_common, set_frames
 
-from envpool.native import define
 from envpool.python_envs.access import get_attribute, set_attribute
-from envpool.python_envs.faults import failure_of, restart_seed
+from envpool.python_envs.faults import restart_seed
 from envpool.python_envs.infos import check_info
 
 cdef extern from "numpy/arrayobject.h":
@@ -31,11 +25,8 @@ cdef extern from "numpy/arrayobject.h":
 
 cnp.import_array()
 
-cdef struct Config:
-    PyObject* source            # the EnvSource; the capsule keeps it
 
-
-cdef class Envs:
+cdef class Envs(EnvsBase):
     """The environments of one pool.
 
     Parameters
@@ -44,15 +35,15 @@ cdef class Envs:
         Makes environments, and knows their spaces.
     num_envs : int
         Number of environments.
-    ids : sequence of int
-        The environments that this process has.
+    ids : sequence of int, optional
+        The environments that this process has; by default all.
     is_successor : bool
         If True, the environments are made at their first reset, since those of another process were lost.
     """
 
-    def __init__(self, source, int32_t num_envs, ids, bint is_successor=False):
+    def __init__(self, source, int32_t num_envs, ids=None, bint is_successor=False):
+        super().__init__(source, num_envs)
         layout, count = source.observations, len(source.observations.fields())
-        self.source, self.num_envs = source, num_envs
         self.fields = [(leaf.space.dtype, leaf.space.shape, leaf.path) for leaf in layout.arrays]
         self.single = layout.leaves[0].space.dtype if layout.is_single and self.fields else None
         self.objects = [leaf.path for leaf in layout.objects]
@@ -63,7 +54,6 @@ cdef class Envs:
         self.seeds, self.last_seeds = [None] * num_envs, [0] * num_envs
         self.infos, self.final_infos = [None] * num_envs, [None] * num_envs
         self.carried, self.final_carried = [None] * num_envs, [None] * num_envs
-        self.texts = [{} for _ in range(num_envs)]
         self.broken, self.restarts = np.zeros(num_envs, np.uint8), np.zeros(num_envs, np.int32)
         self.state.num_fields = <int32_t>count
         self.state.source = <void**>calloc(num_envs * count, sizeof(void*))
@@ -77,15 +67,17 @@ cdef class Envs:
             self.envs = [None] * num_envs
             self.broken[:] = 1
         else:
-            self.envs = source.open(num_envs, ids)
+            self.envs = source.open(num_envs, range(num_envs) if ids is None else ids)
 
     def __dealloc__(self):
         free(self.state.source)
         free(self.state.row_bytes)
         free(self.scalars)
 
+    cdef Header* header(self) noexcept:
+        return <Header*>&self.state
+
     cdef void close(self) noexcept:
-        """Closes the envs, and gives back the reference that the pool has."""
         try:
             self.source.close_envs(self.envs)
         finally:
@@ -216,37 +208,7 @@ cdef class Envs:
         """Notes that a step or a reset failed and returns the code of the failure."""
         self.infos[id] = self.carried[id] = None
         self.broken[id] = self.rebuilds
-        return self.note(id, error)
-
-    cdef int32_t note(self, int32_t id, object error) noexcept:
-        """Keeps the text of a failure and returns its code."""
-        self.last_code = self.last_code % INT32_MAX + 1
-        texts = self.texts[id]
-        if len(texts) > 1:      # of rows that were dropped
-            texts.clear()
-        texts[self.last_code] = failure_of(error)
-        if isinstance(error, KeyboardInterrupt):
-            PyErr_SetInterrupt()
-        return self.last_code
-
-    cdef void write_text(self, int32_t id, int32_t code, char* text, size_t size) noexcept:
-        found = self.texts[id].pop(code, "the environment failed").encode()
-        strncpy(text, found[-(<Py_ssize_t>size - 1):], size - 1)
-
-    cdef int draw(self, const envpool_frames* f) noexcept:
-        """Draws the frames of envs; nonzero if any could not be drawn."""
-        cdef cnp.ndarray frame
-        cdef int64_t size = <int64_t>f.height * f.width * 3
-        cdef int32_t i
-        cdef int failed = 0
-        for i in range(f.n):
-            try:
-                frame = self.source.frame_of(self.envs[f.ids[i]], f.height, f.width)
-                memcpy(f.pixels + i * size, cnp.PyArray_DATA(frame), size)
-            except BaseException as error:
-                f.errors[i] = self.note(f.ids[i], error)
-                failed = 1
-        return failed
+        return self.note_error(id, error)
 
     cdef int rebuild(self, int32_t id) except -1:
         """Replaces an env that failed; it stays broken if that fails as well."""
@@ -310,43 +272,20 @@ cdef class Envs:
 
 # ---- the functions of the definition ---------------------------------------------------------------------------------
 
-cdef int open_envs(const envpool_setup* setup, void** state) noexcept:
-    source = <object>(<const Config*>setup.config).source
-    try:
-        envs = Envs(source, setup.num_envs, range(setup.num_envs))
-        source.opened(envs)
-    except MemoryError:
-        return ENVPOOL_NO_MEMORY
-    except BaseException as error:
-        source.error = error
-        text = failure_of(error).encode()[-(setup.text_size - 1):]
-        strncpy(setup.text, text, setup.text_size - 1)
-        return 1
-    (<Envs>envs).state.envs = <PyObject*>envs
-    Py_INCREF(envs)
-    state[0] = &(<Envs>envs).state
-    return 0
-
-
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     with gil:
-        return open_envs(setup, state)
-
-
-cdef void destroy(void* state) noexcept nogil:
-    with gil:
-        (<Envs>(<State*>state).envs).close()
+        return open_envs(setup, state, Envs)
 
 
 cdef int seed_many(void* state, const envpool_seeds* s) noexcept nogil:
     with gil:
-        (<Envs>(<State*>state).envs).seed(s)
+        (<Envs>(<State*>state).header.envs).seed(s)
     return 0
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     with gil:
-        return (<Envs>(<State*>state).envs).step(b)
+        return (<Envs>(<State*>state).header.envs).step(b)
 
 
 cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
@@ -364,36 +303,17 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
                 memset(<char*>rows.fields[f] + (rows.row0 + i) * size, 0, size)
 
 
-cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
-    with gil:
-        return (<Envs>(<State*>state).envs).draw(f)
-
-
-cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
-    with gil:
-        (<Envs>(<State*>state).envs).write_text(id, code, text, size)
-
-
 cdef envpool_env ENV_DEF
-envpool_env_init(&ENV_DEF, "Python")
+set_common(&ENV_DEF)
 ENV_DEF.create = create
-ENV_DEF.destroy = destroy
 ENV_DEF.seed_many = seed_many
 ENV_DEF.step_many = step_many
 ENV_DEF.write_many = write_many
-ENV_DEF.error_text = error_text
 
 cdef envpool_env WITH_FRAMES = ENV_DEF
-WITH_FRAMES.render_many = render_many
-WITH_FRAMES.frame_height = WITH_FRAMES.frame_width = 1
+set_frames(&WITH_FRAMES)
 
 
 def build(source):
     """Return the capsule of the environments of an `EnvSource`."""
-    cdef Config c
-    c.source = <PyObject*>source
-    template = envpool_template(&ENV_DEF if source.frame_size is None else &WITH_FRAMES)
-    return define(
-        template, source.observations.fields(), source.actions.fields(), envpool_config_bytes(&c, sizeof(c)),
-        name=source.name, keep=source, frame_size=source.frame_size,
-    )
+    return capsule_of(source, &ENV_DEF if source.frame_size is None else &WITH_FRAMES)

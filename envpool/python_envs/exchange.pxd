@@ -3,7 +3,7 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
-from envpool.python_envs.arena cimport View
+from envpool.python_envs.arena cimport View, epy_pace
 
 cdef enum Wait:
     ANSWERED
@@ -15,7 +15,7 @@ cdef struct Exchange:
     PyObject* supervisor        # a Supervisor
     int32_t lock                # of the rings: several threads may publish
     int32_t is_closing
-    int64_t usual               # usual wait, ns; a hint
+    epy_pace pace
 
 cdef void wake_worker(Exchange* x, int32_t w) noexcept nogil
 cdef int64_t publish(Exchange* x, int32_t id, int32_t kind) noexcept nogil

@@ -8,8 +8,8 @@ from cpython.exc cimport PyErr_CheckSignals, PyErr_SetInterrupt
 from libc.stdint cimport int32_t, int64_t
 
 from envpool.python_envs.arena cimport (
-    epy_add32, epy_load, epy_load32, epy_lock, epy_mailbox, epy_now, epy_ring, epy_sleep, epy_store, epy_unlock,
-    epy_yield, spin_limit,
+    epy_add32, epy_load, epy_load32, epy_lock, epy_mailbox, epy_note_wait, epy_now, epy_ring, epy_sleep, epy_spin,
+    epy_store, epy_unlock,
 )
 
 cdef extern from "Python.h":
@@ -45,11 +45,10 @@ cdef int64_t publish(Exchange* x, int32_t id, int32_t kind) noexcept nogil:
 cdef int wait_for(Exchange* x, int32_t w, int64_t at) noexcept nogil:
     """Waits until a worker has answered all entries before position `at`."""
     cdef epy_mailbox* m = &x.v.boxes[w]
-    cdef int64_t began = epy_now(), tail = epy_load(&m.tail), quiet = began, now, limit = spin_limit(x.usual)
+    cdef int64_t began = epy_now(), tail = epy_load(&m.tail), quiet = began, now
     cdef int32_t seen
     cdef int result = ANSWERED
-    while epy_load(&m.tail) < at and epy_now() - began < limit:
-        epy_yield()
+    epy_spin(&m.tail, at, &x.pace)
     while epy_load(&m.tail) < at and result == ANSWERED:
         seen = epy_load32(&m.reply)
         epy_add32(&m.waiting, 1)
@@ -66,7 +65,7 @@ cdef int wait_for(Exchange* x, int32_t w, int64_t at) noexcept nogil:
                 result = look_after(x, w, now - quiet)
             if result < 0:      # a successor was started, or is starting
                 quiet, result = epy_now(), ANSWERED
-    x.usual += (min(epy_now() - began, 1000000) - x.usual) >> 2
+    epy_note_wait(&x.pace, epy_now() - began)
     return result
 
 

@@ -120,7 +120,7 @@ def main(stream: Any) -> None:
         os.write(control_fd, failure_of(error).encode()[-LONGEST_TEXT:])
         return
     parent_ended = os.pidfd_open(parent)
-    sizes: tuple[int, int, tuple[int, ...], tuple[int, ...], int] = plan
+    sizes: tuple[int, int, tuple[int, ...], tuple[int, ...], int, int] = plan
     arena = Arena(*sizes, arena_fd)
     poll = select.poll()
     poll.register(control_fd, select.POLLIN)

@@ -103,6 +103,8 @@ class WorkerProcess:
 
     def reap(self) -> str:
         """Wait for the end of the process and return how it ended; a call that was interrupted may be repeated."""
+        while not self.has_ended(1.0):  # a process that is not a child of this one cannot be waited for
+            pass
         ending = "it ended"
         if self._server is not None:
             ending = self._server.reap(self.pid)
@@ -170,7 +172,7 @@ def main(stream: Any) -> None:
     """Be a fresh interpreter, whose plan is in a stream."""
     arena_fd, trace = pickle.load(stream)
     plan, index, source, is_successor, parent = pickle.load(stream)
-    sizes: tuple[int, int, tuple[int, ...], tuple[int, ...], int] = plan
+    sizes: tuple[int, int, tuple[int, ...], tuple[int, ...], int, int] = plan
     arena = Arena(*sizes, arena_fd)
     try:
         serve(arena, index, source, is_successor, parent, trace)

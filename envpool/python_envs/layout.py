@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
+from envpool._core.definition import DTYPES
 from envpool.errors import ConfigError
 from envpool.native import Field
 
-#: Dtypes that a field can have.
-FIELD_DTYPES = tuple(np.dtype(t) for t in (np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float32, np.float64))
 MAX_FIELD_DIMS = 6
 
 #: Field of a layout without any array, since every environment definition has at least one field.
@@ -66,7 +65,7 @@ def fits_field(space: Any) -> bool:
     return (
         not is_textual(space)
         and space.shape is not None
-        and space.dtype in FIELD_DTYPES
+        and space.dtype in DTYPES
         and len(space.shape) <= MAX_FIELD_DIMS
         and all(size > 0 for size in space.shape)
     )
@@ -165,7 +164,7 @@ class Layout:
         for leaf in self.objects:
             raise ConfigError(
                 f"the {what} space contains {leaf.space}, but only arrays of a fixed shape of the dtypes "
-                f"{', '.join(str(d) for d in FIELD_DTYPES)} are supported there: wrap the environment"
+                f"{', '.join(str(d) for d in DTYPES)} are supported there: wrap the environment"
             )
 
 

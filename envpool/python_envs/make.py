@@ -144,8 +144,8 @@ def build(
         workers = choose(seconds_per_step(source), len(makers), min(count, cpu_limit()))
     if workers == "process":
         options.pop("step_timeout", None)
-        source.use_processes(ProcessOptions(count, start_method, timeout))
         is_async = batch_size not in (None, 0, len(makers))
+        source.use_processes(ProcessOptions(count, start_method, timeout, not is_async))
         num_threads = min(len(makers), MOST_WAITING) if is_async else 1
     else:
         num_threads = 1 if workers == "inline" else count

@@ -48,6 +48,10 @@ class PythonStyle:
         nests: tuple[Any, Any] = super().forms(names)  # type: ignore[misc]
         return nests
 
+    def block_source(self) -> Any:
+        """Return the memory that worker processes share, if they write into batches; see `Style.block_source`."""
+        return self.spec.config.source.live_blocks()
+
     def set_attributes(self, pool: Any) -> None:
         """Give the pool its environments; see `Style.set_attributes`."""
         self.envs = pool.envs = self.spec.config.source.take_live()

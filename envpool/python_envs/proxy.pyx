@@ -1,70 +1,70 @@
 """The env definition whose environments are in worker processes: it hands a chunk over, and waits for the answers.
 
 A chunk is published in the rings of its workers at once, so that all of them work in parallel, and each is woken once.
+
+Rows of DIRECT bytes and more are written by the workers into the block that will be handed out, if the chunk has all
+envs of the pool; smaller rows, and those of async pools, whose place is not known in advance, are copied from the rows
+in the arena.
 """
 
+import contextlib
 import pickle
+import resource
 import warnings
 
 from cpython.exc cimport PyErr_CheckSignals, PyErr_SetInterrupt
-from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
-from libc.stddef cimport size_t
-from libc.stdint cimport INT32_MAX, int32_t, int64_t
-from libc.string cimport memcpy, memset, strncpy
+from cpython.ref cimport Py_DECREF, PyObject
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy, memset
 
-cimport numpy as cnp
 from envpool.env cimport (
-    ENVPOOL_MAX_BATCH, ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_env_init, envpool_frames, envpool_rows,
-    envpool_seeds, envpool_setup,
+    ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup,
 )
 from envpool.python_envs.arena cimport Arena, EPY_COMMAND, EPY_RESET, View, epy_load, epy_ring, epy_store32
+from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, set_common, set_frames
+from envpool.python_envs.blocks cimport Region, SharedBlocks, offset_of
 from envpool.python_envs.exchange cimport ANSWERED, CLOSING, Exchange, INTERRUPTED, publish, wait_for, wake_worker
-from envpool.scaffold cimport envpool_config_bytes, envpool_template
 
 from envpool.errors import EnvStepError, PoolStateError
-from envpool.native import define
-from envpool.python_envs.faults import LOST_TEXT, failure_of
+from envpool.machine import memory_limit
+from envpool.python_envs.faults import LOST_TEXT
 from envpool.python_envs.launch import dumps
 from envpool.python_envs.supervisor import Supervisor
 
-cnp.import_array()
+# Least bytes of a row that workers write into the block: copying a smaller one is not noticeable.
+cdef int64_t DIRECT = 4096
 
-cdef struct Config:
-    PyObject* source
+# The most bytes of address space that a pool takes for blocks: many pools must fit into that of one process.
+cdef int64_t MOST = 1LL << 36
 
 cdef struct State:
-    PyObject* proxy             # a Proxy
+    Header header               # of a Proxy
     Exchange x
     int32_t same_step           # whether the infos before a reset are handed out with those after it
     int32_t has_infos
+    int32_t num_envs
+    const Region* region        # where blocks lie that workers can write to; NULL: they cannot
 
 
-cdef class Proxy:
-    """The environments of one pool, in other processes; it has the methods of `envpool.python_envs.envs.Envs`.
+cdef class Proxy(EnvsBase):
+    """The environments of one pool, in other processes; it has the methods of `envpool.python_envs.envs.Envs`."""
 
-    Parameters
-    ----------
-    source : envpool.python_envs.source.EnvSource
-        Makes the environments.
-    num_envs : int
-        Number of environments.
-    """
-
-    cdef readonly object source
     cdef readonly Arena arena
+    cdef readonly SharedBlocks blocks       # the memory of the pool's batches; None: ordinary memory
     cdef readonly object supervisor
     cdef State state
     cdef list final             # by env: the infos and objects before its last reset, autoreset_mode="same_step"
-    cdef list texts             # by env: texts of its last failures by code
-    cdef int32_t last_code
 
     def __init__(self, source, int32_t num_envs):
-        self.source = source
+        super().__init__(source, num_envs)
         self.final = [(None, None)] * num_envs
-        self.texts = [{} for _ in range(num_envs)]
         self.arena = Arena(num_envs, source.processes.num_workers, *source.sizes(), source.window())
+        if source.processes.is_sync and num_envs <= ENVPOOL_MAX_BATCH and max(source.sizes()[1]) >= DIRECT:
+            with contextlib.suppress(OSError):      # a limit of this process forbids it: rows are copied
+                self.blocks = SharedBlocks(self.arena, room_for_blocks())
+                self.state.region = &self.blocks.region
         self.state.x.v = self.arena.v
-        self.state.same_step = source.same_step
+        self.state.same_step, self.state.num_envs = source.same_step, num_envs
         self.supervisor = Supervisor(self.arena, source)
         self.state.x.supervisor = <PyObject*>self.supervisor
 
@@ -110,6 +110,10 @@ cdef class Proxy:
         """Set an attribute of idle envs; see `Envs.set_attr`."""
         self.command(ids, "put_attr", [(name, value) for value in values])
 
+    def frame(self, ids, height, width):
+        """Return frames of idle envs; see `Envs.frame`."""
+        return self.command(ids, "frame", [(height, width)] * len(ids))
+
     cdef list command(self, ids, method, arguments):
         """Lets the workers call a method of `Envs` for idle envs, and returns the results."""
         cdef int32_t id
@@ -146,19 +150,6 @@ cdef class Proxy:
 
     # ---- failures ----------------------------------------------------------------------------------------------------
 
-    cdef int32_t note(self, int32_t id, text) noexcept:
-        """Keeps the text of a failure and returns its code."""
-        self.last_code = self.last_code % INT32_MAX + 1
-        texts = self.texts[id]
-        if len(texts) > 1:      # of rows that were dropped
-            texts.clear()
-        texts[self.last_code] = text
-        return self.last_code
-
-    cdef void write_text(self, int32_t id, int32_t code, char* text, size_t size) noexcept:
-        found = self.texts[id].pop(code, "the environment failed").encode()
-        strncpy(text, found[-(<Py_ssize_t>size - 1):], size - 1)
-
     cdef int32_t note_failed(self, int32_t id, int64_t at, int result) noexcept:
         """Notes why an env has no result, and returns the code."""
         if at and result == ANSWERED:
@@ -172,30 +163,23 @@ cdef class Proxy:
         for k in range(b.num_resets):
             self.final[b.ids[b.resets[k]]] = self.load(b.ids[b.resets[k]])
 
-    cdef int draw(self, const envpool_frames* f) noexcept:
-        cdef cnp.ndarray frame
-        cdef int64_t size = <int64_t>f.height * f.width * 3
-        cdef int32_t i
-        cdef int failed = 0
-        for i in range(f.n):
-            try:
-                frame = self.command([f.ids[i]], "frame", [(f.height, f.width)])[0]
-                memcpy(f.pixels + i * size, cnp.PyArray_DATA(frame), size)
-            except BaseException as error:
-                if isinstance(error, KeyboardInterrupt):
-                    PyErr_SetInterrupt()
-                f.errors[i] = self.note(f.ids[i], failure_of(error))
-                failed = 1
-        return failed
+    cdef Header* header(self) noexcept:
+        return <Header*>&self.state
 
     cdef void close(self) noexcept:
-        """Ends the processes, and gives back the reference that the pool has."""
         try:
             self.supervisor.close()
         except KeyboardInterrupt:
             PyErr_SetInterrupt()        # the processes have ended; the caller raises it
         finally:
             Py_DECREF(self)
+
+
+def room_for_blocks():
+    """Return the bytes of the region for blocks; 0 if RLIMIT_AS limits mappings, which the program needs itself."""
+    if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+        return 0
+    return min(memory_limit()[0], MOST)
 
 
 BUSY = "the environment is still busy with a step that was interrupted"
@@ -211,31 +195,9 @@ class RemoteError(Exception):
 
 # ---- the functions of the definition ---------------------------------------------------------------------------------
 
-cdef int open_proxy(const envpool_setup* setup, void** state) noexcept:
-    source = <object>(<const Config*>setup.config).source
-    try:
-        proxy = Proxy(source, setup.num_envs)
-        source.opened(proxy)
-    except MemoryError:
-        return ENVPOOL_NO_MEMORY
-    except BaseException as error:
-        source.error = error
-        strncpy(setup.text, failure_of(error).encode()[-(setup.text_size - 1):], setup.text_size - 1)
-        return 1
-    (<Proxy>proxy).state.proxy = <PyObject*>proxy
-    Py_INCREF(proxy)
-    state[0] = &(<Proxy>proxy).state
-    return 0
-
-
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     with gil:
-        return open_proxy(setup, state)
-
-
-cdef void destroy(void* state) noexcept nogil:
-    with gil:
-        (<Proxy>(<State*>state).proxy).close()
+        return open_envs(setup, state, Proxy)
 
 
 cdef int seed_many(void* state, const envpool_seeds* call) noexcept nogil:
@@ -259,29 +221,63 @@ cdef void load_actions(State* s, const envpool_batch* b) noexcept nogil:
             memcpy(<char*>s.x.v.actions[k] + b.ids[i] * size, <const char*>b.actions[k] + b.ids[i] * size, size)
 
 
-cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
-    cdef State* s = <State*>state
+cdef int64_t aim(State* s, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
+    """Decides where workers write the large fields. Returns where the block lies in the region; 0: not there."""
+    cdef View* v = &s.x.v
+    cdef int64_t place, found = 0
+    cdef int32_t f, i
+    for f in range(v.num_fields):
+        if v.row_bytes[f] < DIRECT:
+            continue
+        place = 0
+        if rows != NULL and b.n == s.num_envs:      # nobody else writes to the block, so it can be abandoned
+            place = offset_of(s.region, <char*>rows.fields[f] + rows.row0 * v.row_bytes[f])
+            found = place or found
+        for i in range(b.n):
+            v.targets[<int64_t>f * s.num_envs + b.ids[i]] = place + i * v.row_bytes[f] if place else 0
+    return found
+
+
+cdef int step_into(State* s, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
+    """Steps envs; `rows`, unless NULL, is where their rows belong: afterwards, those of large fields may be there."""
     cdef int64_t at[ENVPOOL_MAX_BATCH]
     cdef int64_t last[ENVPOOL_MAX_BATCH]        # by worker: the tail at which all of its envs are answered
     cdef int32_t i, w
+    cdef int64_t place = 0 if s.region == NULL else aim(s, b, rows)
     cdef int result = ANSWERED, failed = 0
+    cdef bint is_complete = True
     if s.same_step and b.num_resets:
         with gil:
-            (<Proxy>s.proxy).keep_final(b)
+            (<Proxy>s.header.envs).keep_final(b)
     load_actions(s, b)
     memset(last, 0, s.x.v.num_workers * sizeof(int64_t))
     for i in range(b.n):
         at[i] = publish(&s.x, b.ids[i], EPY_RESET if b.reset[i] else 0)
         if at[i]:
             last[b.ids[i] % s.x.v.num_workers] = at[i]
+        else:
+            is_complete = False
     for w in range(s.x.v.num_workers):
         if last[w]:
             wake_worker(&s.x, w)
     for w in range(s.x.v.num_workers):
         if last[w] and result == ANSWERED and epy_load(&s.x.v.boxes[w].tail) < last[w]:
             result = wait_for(&s.x, w, last[w])
+    if place and (result != ANSWERED or not is_complete):
+        with gil:
+            (<Proxy>s.header.envs).blocks.abandon(place)
     for i in range(b.n):
         failed |= collect(s, b, i, at[i], result)
+    return failed
+
+
+cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
+    return step_into(<State*>state, b, NULL)
+
+
+cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
+    cdef int failed = step_into(<State*>state, b, rows)
+    write_many(state, rows)
     return failed
 
 
@@ -290,7 +286,7 @@ cdef bint collect(State* s, const envpool_batch* b, int32_t i, int64_t at, int r
     cdef int32_t id = b.ids[i]
     if at == 0 or epy_load(&s.x.v.boxes[id % s.x.v.num_workers].tail) < at or s.x.v.failed[id]:
         with gil:
-            b.errors[i] = (<Proxy>s.proxy).note_failed(id, at, result)
+            b.errors[i] = (<Proxy>s.header.envs).note_failed(id, at, result)
         return True
     b.reward[i] = s.x.v.reward[id]
     b.terminated[i] = s.x.v.terminated[id]
@@ -305,18 +301,35 @@ cdef bint collect(State* s, const envpool_batch* b, int32_t i, int64_t at, int r
 
 
 cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
-    cdef View* v = &(<State*>state).x.v
+    cdef State* s = <State*>state
+    cdef View* v = &s.x.v
     cdef int32_t i, f, n = rows.n
     cdef int64_t size
     cdef char* to
     for f in range(v.num_fields):
         size = v.row_bytes[f]
         to = <char*>rows.fields[f] + rows.row0 * size
+        if s.region != NULL and size >= DIRECT:
+            copy_rows(s, rows, f, to)
+            continue
         if rows.ids[n - 1] - rows.ids[0] == n - 1 and is_ascending(rows.ids, n):
             memcpy(to, <const char*>v.rows[f] + rows.ids[0] * size, n * size)
             continue
         for i in range(n):
             memcpy(to + i * size, <const char*>v.rows[f] + rows.ids[i] * size, size)
+
+
+cdef void copy_rows(State* s, const envpool_rows* rows, int32_t f, char* to) noexcept nogil:
+    """Copies the rows of a large field from where the workers have written them, unless that is their place."""
+    cdef View* v = &s.x.v
+    cdef int64_t size = v.row_bytes[f], target
+    cdef const char* row
+    cdef int32_t i
+    for i in range(rows.n):
+        target = v.targets[<int64_t>f * s.num_envs + rows.ids[i]]
+        row = v.region + target if target else <char*>v.rows[f] + rows.ids[i] * size
+        if row != to + i * size:
+            memcpy(to + i * size, row, size)
 
 
 cdef inline bint is_ascending(const int32_t* ids, int32_t n) noexcept nogil:
@@ -327,46 +340,27 @@ cdef inline bint is_ascending(const int32_t* ids, int32_t n) noexcept nogil:
     return True
 
 
-cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
-    with gil:
-        return (<Proxy>(<State*>state).proxy).draw(f)
-
-
-cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
-    with gil:
-        (<Proxy>(<State*>state).proxy).write_text(id, code, text, size)
-
-
 cdef envpool_env ENV_DEF
-envpool_env_init(&ENV_DEF, "Python")
+set_common(&ENV_DEF)
 ENV_DEF.create = create
-ENV_DEF.destroy = destroy
 ENV_DEF.seed_many = seed_many
 ENV_DEF.step_many = step_many
 ENV_DEF.write_many = write_many
-ENV_DEF.error_text = error_text
 
 cdef envpool_env WITH_FRAMES = ENV_DEF
-WITH_FRAMES.render_many = render_many
-WITH_FRAMES.frame_height = WITH_FRAMES.frame_width = 1
+set_frames(&WITH_FRAMES)
 
 # The same for sync pools: one call gets all envs, since the workers step them at the same time.
 cdef envpool_env WHOLE = ENV_DEF
 WHOLE.lanes = ENVPOOL_MAX_BATCH
-cdef envpool_env WHOLE_WITH_FRAMES = WITH_FRAMES
-WHOLE_WITH_FRAMES.lanes = ENVPOOL_MAX_BATCH
+WHOLE.run_many = run_many
+
+cdef envpool_env WHOLE_WITH_FRAMES = WHOLE
+set_frames(&WHOLE_WITH_FRAMES)
 
 
-def build(source, bint is_sync):
+def build(source):
     """Return the capsule of the environments of an `EnvSource` in other processes."""
-    cdef Config c
-    cdef envpool_env* env
-    c.source = <PyObject*>source
-    if source.frame_size is None:
-        env = &WHOLE if is_sync else &ENV_DEF
-    else:
-        env = &WHOLE_WITH_FRAMES if is_sync else &WITH_FRAMES
-    return define(
-        envpool_template(env), source.observations.fields(), source.actions.fields(),
-        envpool_config_bytes(&c, sizeof(c)), name=source.name, keep=source, frame_size=source.frame_size,
-    )
+    if source.processes.is_sync:
+        return capsule_of(source, &WHOLE if source.frame_size is None else &WHOLE_WITH_FRAMES)
+    return capsule_of(source, &ENV_DEF if source.frame_size is None else &WITH_FRAMES)

@@ -52,8 +52,36 @@ static inline void epy_lock(int32_t *p) {
 }
 static inline void epy_unlock(int32_t *p) { __atomic_store_n(p, 0, __ATOMIC_RELEASE); }
 
-/* Between two looks of a spin: whoever has work runs, and the CPU does not go idle, since waking it takes long. */
-static inline void epy_yield(void) { sched_yield(); }
+/* How one side waits for the other. Several threads of a pool share one, since its values are hints. */
+typedef struct {
+  int64_t usual;       /* usual wait, ns                   */
+  int64_t rests_until; /* epy_now() from which it spins again */
+} epy_pace;
+
+#define EPY_SLICE 200000 /* ns: a yield that takes longer has given another program a time slice */
+
+/* Spins until *word is at least `at`, for up to twice the usual wait, if that is short. It yields between two looks:
+ * whoever has work runs, and the CPU does not go idle, since waking it takes long. On a busy machine, however, a yield
+ * gives away a time slice, whereas a thread that sleeps runs as soon as it is woken. Therefore spinning rests after such
+ * a yield for 64 times as long as that took. */
+static inline void epy_spin(const int64_t *word, int64_t at, epy_pace *pace) {
+  int64_t before, now = epy_now();
+  if (now < pace->rests_until || pace->usual >= 300000) return;
+  for (int64_t end = now + 2 * pace->usual + 5000; epy_load(word) < at && now < end;) {
+    before = now;
+    sched_yield();
+    now = epy_now();
+    if (now - before > EPY_SLICE) {
+      pace->rests_until = now + 64 * (now - before);
+      return;
+    }
+  }
+}
+
+/* Notes how long a wait took. */
+static inline void epy_note_wait(epy_pace *pace, int64_t ns) {
+  pace->usual += ((ns < 1000000 ? ns : 1000000) - pace->usual) / 4;
+}
 
 static inline void epy_sleep(int32_t *word, int32_t seen, int64_t ns) {
   struct timespec t = {ns / 1000000000, ns % 1000000000};
@@ -64,6 +92,14 @@ static inline void epy_sleep(int32_t *word, int32_t seen, int64_t ns) {
 static inline void epy_ring(int32_t *word, const int32_t *asleep) {
   epy_add32(word, 1);
   if (epy_load32(asleep)) syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, 0, 0, 0);
+}
+
+/* Gives this process copies of its own of the pages of a private mapping of a file, by writing to each what is there. */
+static inline void epy_copy_pages(char *at, size_t size) {
+  for (size_t k = 0; k < size; k += 4096) {
+    char found = __atomic_load_n(at + k, __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(at + k, &found, found, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  }
 }
 
 static void *epy_await_parent(void *fd) {

@@ -26,11 +26,14 @@ class ProcessOptions(NamedTuple):
         How they are started.
     step_timeout : float or None
         Seconds after which a process that is still stepping an environment is replaced; None waits forever.
+    is_sync : bool
+        Whether every batch has a row of each environment.
     """
 
     num_workers: int
     start_method: str
     step_timeout: float | None
+    is_sync: bool
 
 
 class EnvSource:
@@ -144,6 +147,10 @@ class EnvSource:
     def opened(self, envs: Any) -> None:
         """Note the environments of the pool that is being made."""
         self._live = envs
+
+    def live_blocks(self) -> Any:
+        """Return the memory of batches that the environments opened last share with other processes, or None."""
+        return getattr(self._live, "blocks", None)
 
     def take_live(self) -> Any:
         """Return the environments that were opened last, and forget them."""

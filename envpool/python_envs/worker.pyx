@@ -7,10 +7,11 @@ from libc.string cimport memcpy, memset
 
 from envpool.env cimport envpool_batch
 from envpool.python_envs.arena cimport (
-    Arena, EPY_COMMAND, EPY_FAILED, EPY_ID, EPY_READY, EPY_RESET, FATAL, KEPT, epy_follow, epy_load, epy_load32,
-    epy_mailbox, epy_now, epy_ring, epy_sleep, epy_store, epy_store32, epy_yield, loss_after, spin_limit,
+    Arena, EPY_COMMAND, EPY_FAILED, epy_follow, EPY_ID, epy_load, epy_load32, epy_mailbox, epy_note_wait, epy_now,
+    epy_pace, EPY_READY, EPY_RESET, epy_ring, epy_sleep, epy_spin, epy_store, epy_store32, FATAL, KEPT, loss_after,
+    View,
 )
-from envpool.python_envs.envs cimport Envs
+from envpool.python_envs.envs cimport Envs, State
 
 from envpool.python_envs.faults import LOST_TEXT, failure_of, restart_seed
 
@@ -49,6 +50,8 @@ cdef class Worker:
 
     def __init__(self, Arena arena, int32_t index, source, bint is_successor):
         self.arena = arena
+        if arena.region_bytes:
+            arena.map_region(arena.region_bytes)
         self.box = &arena.v.boxes[index]
         self.ring = arena.v.rings + <int64_t>index * (arena.v.mask + 1)
         self.first = index
@@ -84,8 +87,6 @@ cdef class Worker:
         cdef envpool_batch b
         cdef uint8_t reset = resets
         cdef int32_t error = 0
-        cdef int32_t k
-        cdef const void* value
         if resets:
             if a.v.has_seed[id]:
                 envs.seeds[id] = a.v.seeds[id]
@@ -109,10 +110,7 @@ cdef class Worker:
             return 0
         if resets:
             a.v.last_seeds[id] = envs.last_seeds[id]
-        for k in range(envs.state.num_fields):
-            value = envs.state.source[<int64_t>id * envs.state.num_fields + k]
-            if value != NULL:
-                memcpy(<char*>a.v.rows[k] + id * a.v.row_bytes[k], value, a.v.row_bytes[k])
+        self.write_row(id)
         if envs.infos[id] is not None or envs.objects:
             try:
                 a.put(id, pickle.dumps((envs.infos[id], envs.carried[id]), 5))
@@ -120,6 +118,24 @@ cdef class Worker:
                 envs.broken[id] = envs.rebuilds
                 self.fail(id, failure_of(problem))
         return 0
+
+    cdef void write_row(self, int32_t id) noexcept:
+        """Writes the fields of an env to where the pool wants them: into the block in flight, or to the env's own row.
+
+        If the pool has stopped waiting for this answer, nobody looks at the place, see blocks.pyx.
+        """
+        cdef View* v = &self.arena.v
+        cdef const State* s = &self.envs.state
+        cdef int32_t k
+        cdef int64_t target
+        cdef const void* value
+        cdef char* to
+        for k in range(s.num_fields):
+            value = s.source[<int64_t>id * s.num_fields + k]
+            target = v.targets[<int64_t>k * self.arena.num_envs + id]
+            to = v.region + target if target else <char*>v.rows[k] + id * v.row_bytes[k]
+            if value != NULL:
+                memcpy(to, value, v.row_bytes[k])
 
     cdef int fail(self, int32_t id, text) except -1:
         self.arena.put(id, text.encode())
@@ -162,7 +178,9 @@ cdef class Worker:
         """Answer entries until the pool says stop; then close the environments."""
         cdef epy_mailbox* m = self.box
         cdef int32_t seen
-        cdef int64_t began, limit, usual = 0
+        cdef int64_t began
+        cdef epy_pace pace
+        memset(&pace, 0, sizeof(pace))
         while True:
             seen = epy_load32(&m.bell)
             if self.drain():
@@ -171,15 +189,13 @@ cdef class Worker:
                 break
             with nogil:
                 began = epy_now()
-                limit = spin_limit(usual)
-                while epy_load(&m.head) == m.tail and epy_now() - began < limit:
-                    epy_yield()
+                epy_spin(&m.head, m.tail + 1, &pace)
                 if epy_load(&m.head) == m.tail:
                     epy_store32(&m.parked, 1)
                     if epy_load(&m.head) == m.tail and not epy_load32(&m.stop):
                         epy_sleep(&m.bell, seen, NAP)
                     epy_store32(&m.parked, 0)
-                usual += (min(epy_now() - began, 1000000) - usual) >> 2
+                epy_note_wait(&pace, epy_now() - began)
         self.envs.source.close_envs(self.envs.envs)
 
 

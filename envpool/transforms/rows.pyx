@@ -9,12 +9,12 @@ The observations of the inner definition go to memory by env id, so that the row
 one call.
 """
 
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uintptr_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uintptr_t
 from libc.string cimport memcpy, memmove, memset
 
 from envpool.env cimport (
-    ENVPOOL_BOOL, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT8, ENVPOOL_INT32, ENVPOOL_INT64, ENVPOOL_UINT8,
-    envpool_batch, envpool_rows,
+    ENVPOOL_BOOL, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT8, ENVPOOL_INT16, ENVPOOL_INT32, ENVPOOL_INT64,
+    ENVPOOL_UINT8, envpool_batch, envpool_rows,
 )
 from envpool.transforms.layout cimport FieldPlan, frame_items, MAX_FIELDS, RESET, State, STEPPED, WRITTEN
 
@@ -43,6 +43,7 @@ cdef void* const* targets_of(State* s, const envpool_rows* rows, void** fields) 
 ctypedef fused number:
     int8_t
     uint8_t
+    int16_t
     int32_t
     int64_t
     float
@@ -65,6 +66,8 @@ cdef void copy_items(const FieldPlan* p, const char* x, int64_t n, char* y) noex
         cast_items(<const int8_t*>x, n, <float*>y)
     elif p.dtype == ENVPOOL_UINT8 or p.dtype == ENVPOOL_BOOL:
         cast_items(<const uint8_t*>x, n, <float*>y)
+    elif p.dtype == ENVPOOL_INT16:
+        cast_items(<const int16_t*>x, n, <float*>y)
     elif p.dtype == ENVPOOL_INT32:
         cast_items(<const int32_t*>x, n, <float*>y)
     elif p.dtype == ENVPOOL_INT64:

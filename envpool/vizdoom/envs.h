@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <new>
 
 #include "engine/engine.h"
 #include "envpool/atari/image/resize.h"
@@ -14,6 +13,7 @@
 namespace envpool::vizdoom {
 
 using atari::Resizer;
+using atari::new_resizer;
 
 enum { kMaxVariables = 160, kMaxInfos = 56, kMaxGroups = 4 };
 
@@ -96,15 +96,6 @@ struct Envs {
   Env *env;        /* (num_envs)                                                                            */
 };
 
-/* Returns NULL if memory is exhausted. */
-inline Resizer *new_resizer(int from_height, int from_width, int height, int width, bool area) {
-  try {
-    return new Resizer(from_height, from_width, height, width, area);
-  } catch (const std::bad_alloc &) {
-    return nullptr;
-  }
-}
-
 inline bool allocate(Envs *s, const Config *config) {
   Config &c = s->config;
   const double *table = reinterpret_cast<const double *>(config + 1);
@@ -135,7 +126,7 @@ inline bool allocate(Envs *s, const Config *config) {
   }
   s->resizer = new_resizer(c.screen_height, c.screen_width, c.height, c.width, c.area);
   s->env = static_cast<Env *>(std::calloc(static_cast<size_t>(s->num_envs), sizeof(Env)));
-  for (int32_t i = 0; s->env && i < s->num_envs; i++) s->env[i].engine.process.output = -1;
+  for (int32_t i = 0; s->env && i < s->num_envs; i++) s->env[i].engine.process.output = s->env[i].engine.lock = -1;
   const size_t frames = s->plane * static_cast<size_t>(s->num_planes) * static_cast<size_t>(c.stack_num);
   s->memory = static_cast<uint8_t *>(std::calloc(static_cast<size_t>(s->num_envs), frames));
   if (!s->resizer || !s->env || !s->memory) return false;

@@ -13,9 +13,11 @@ import numpy as np
 from envpool.errors import ConfigError
 from envpool.extensions import load_compiled
 from envpool.native import EnvDefinition
+from envpool.option_values import shown
 from envpool.vizdoom.actions import combined_actions
 from envpool.vizdoom.config_file import OTHER_REWARDS, Scenario, read_scenario
 from envpool.vizdoom.launch import arguments_of, recording_prefix
+from envpool.vizdoom.leftovers import remove_leftovers
 from envpool.vizdoom.names import BUTTONS, FIRST_DELTA_BUTTON, SCREEN_FORMATS, VARIABLES
 from envpool.vizdoom.registration import ELSEWHERE
 from envpool.vizdoom.wheel import package_folder
@@ -199,6 +201,11 @@ class ViZDoom(EnvDefinition):
         return native.build(values, groups, infos, actions, [os.fsencode(text) for text in strings])
 
     @staticmethod
+    def check_requirements(config: Any) -> None:
+        """Remove what engines of processes have left behind that were killed."""
+        remove_leftovers()
+
+    @staticmethod
     def render_fps(config: Any) -> int:
         """Return the frame rate in frames per second: the game's 35, divided by frame_skip."""
         return max(round(35 / int(config.frame_skip)), 1)
@@ -234,7 +241,7 @@ def checked_variables(names: Any) -> tuple[str, ...]:
     is_list = isinstance(names, (tuple, list))
     for name in names if is_list else (names,):
         if not is_list or name not in VARIABLES:
-            raise ConfigError(f"game_variables must be a tuple of names of vizdoom.GameVariable, got {name!r}")
+            raise ConfigError(f"game_variables must be a tuple of names of vizdoom.GameVariable, got {shown(name)}")
     return tuple(names)
 
 
@@ -244,7 +251,7 @@ def checked_rewards(rewards: Any) -> Mapping[str, tuple[float, float]]:
         if name not in VARIABLES:
             raise ConfigError(f"reward_config: {name!r} is not the name of a vizdoom.GameVariable")
         if not are_numbers(pair, 2):
-            raise ConfigError(f"reward_config[{name!r}] must be two finite numbers, got {pair!r}")
+            raise ConfigError(f"reward_config[{name!r}] must be two finite numbers, got {shown(pair)}")
     return rewards  # type: ignore[no-any-return]
 
 
@@ -254,7 +261,8 @@ def checked_weapons(rewards: Any) -> list[float]:
     for weapon, reward in checked_dict("selected_weapon_reward_config", rewards).items():
         if weapon not in range(10) or not are_numbers([reward], 1):
             raise ConfigError(
-                f"selected_weapon_reward_config must map weapons, 0 to 9, to finite numbers, got {weapon!r}: {reward!r}"
+                "selected_weapon_reward_config must map weapons, 0 to 9, to finite numbers, got "
+                f"{shown(weapon)}: {shown(reward)}"
             )
         found[int(weapon)] = float(np.float32(reward))
     return found
@@ -268,7 +276,7 @@ def checked_deltas(config: Any) -> Mapping[str, tuple[int, float, float]]:
         if not are_numbers(entry, 3) or entry[0] != int(entry[0]) or not 0 <= entry[0] <= 10_000:
             raise ConfigError(
                 f"delta_button_config[{name!r}] must be the number of values (0 to 10000), the smallest and the "
-                f"largest value, got {entry!r}"
+                f"largest value, got {shown(entry)}"
             )
     return config  # type: ignore[no-any-return]
 
@@ -276,7 +284,7 @@ def checked_deltas(config: Any) -> Mapping[str, tuple[int, float, float]]:
 def checked_dict(option: str, value: Any) -> Mapping[Any, Any]:
     """Return an option that must be a dict, or raise TypeError."""
     if not isinstance(value, Mapping):
-        raise TypeError(f"{option} must be a dict, got {value!r}")
+        raise TypeError(f"{option} must be a dict, got {shown(value)}")
     return value
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from envpool.errors import ConfigError
+from envpool.option_values import shown
 from envpool.vizdoom.config_file import Scenario
 from envpool.vizdoom.names import FORMAT_NUMBERS
 from envpool.vizdoom.wheel import package_folder
@@ -25,10 +26,10 @@ def arguments_of(config: Any, scenario: Scenario, limit: int) -> list[str]:
     words = [*scenario.arguments, *config.game_args.split()]
     for word in words:
         if not word.isprintable():
-            raise ConfigError(f"game_args must consist of printable words, got {word!r}")
+            raise ConfigError(f"game_args must consist of printable words, got {shown(word)}")
     if not MAP_NAME.fullmatch(config.map_id) or not config.map_id.isprintable():
         raise ConfigError(
-            f"map_id must be a word of at most 64 characters without quotes and semicolons, got {config.map_id!r}"
+            f"map_id must be a word of at most 64 characters without quotes and semicolons, got {shown(config.map_id)}"
         )
     folder = package_folder()
     wads = existing(config.wad_path, scenario.wad, folder / "scenarios", "wad_path")
@@ -75,11 +76,11 @@ def recording_prefix(config: Any) -> str:
         return ""
     folder = Path(config.lmp_save_dir).absolute()
     if not os.path.isdir(folder):
-        raise ConfigError(f"lmp_save_dir must be an existing folder, got {config.lmp_save_dir!r}")
+        raise ConfigError(f"lmp_save_dir must be an existing folder, got {shown(config.lmp_save_dir)}")
     prefix = f"{folder}/env_"
     longest = f'recordmap "{prefix}{config.num_envs}_{2**31}.lmp" {config.map_id}'
     if re.search(r'["\n\r]', prefix):
-        raise ConfigError(f"lmp_save_dir must not contain quotes or line breaks, got {str(folder)!r}")
+        raise ConfigError(f"lmp_save_dir must not contain quotes or line breaks, got {shown(str(folder))}")
     excess = len(os.fsencode(longest)) - MAX_COMMAND
     if excess > 0:
         raise ConfigError(

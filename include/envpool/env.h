@@ -25,6 +25,7 @@
  *   the pool reads a missing member as zero: zero and NULL must mean "as before". The pool sets struct_size of the
  *   structs that it passes, and a plug-in asks ENVPOOL_HAS() before it touches an appended member.
  * - No struct has padding, so that every appended member raises sizeof. Append 4-byte members in pairs.
+ * - Dtypes are only appended as well. A pool refuses a definition that has a field of a dtype which it does not know.
  * - A member that a pool may ignore needs nothing else. If a pool that does not know a member would give wrong results,
  *   the plug-in sets a new bit of `flags` and the same bit of `required_flags`: an older pool refuses the definition.
  * - ENVPOOL_MAX_BATCH must never grow, since plug-ins have arrays of that size. ENVPOOL_MAX_DIMS is fixed, since it is
@@ -76,7 +77,8 @@ typedef enum envpool_dtype {
   ENVPOOL_INT32 = 3,
   ENVPOOL_INT64 = 4,
   ENVPOOL_FLOAT32 = 5,
-  ENVPOOL_FLOAT64 = 6
+  ENVPOOL_FLOAT64 = 6,
+  ENVPOOL_INT16 = 7 /* appended: a pool that does not know it refuses the definition */
 } envpool_dtype;
 
 /* One array of an observation, an info or an action. Spaces, dm specs, the layout of the batch blocks and the docs all

@@ -98,6 +98,10 @@ static inline void ep_pcg64_seed(ep_pcg64 *g, uint64_t seed) {
   ep_pcg64_seed_words(g, words, 4);
 }
 
+/* Whether a generator that was read from a file or a snapshot is one that seeding and draws lead to. Only from such a
+ * generator may numbers be drawn: if the increment is even, draws may not end. */
+static inline int ep_pcg64_is_valid(const ep_pcg64 *g) { return g->step_low % 2 == 1 && g->has_half <= 1; }
+
 /* --- Bits and uniform numbers ----------------------------------------------------------------------------------- */
 
 static inline uint64_t ep_next64(ep_pcg64 *g) {

@@ -197,12 +197,8 @@ static inline int envpool_get_records(void *state, const envpool_snapshots *snap
   return 0;
 }
 
-/* Whether the ep_pcg64 at the beginning of a record is one that seeding and draws lead to. The draws of a generator
- * whose increment is even may not end. */
-static inline int envpool_is_pcg64(const void *record) {
-  const ep_pcg64 *rng = (const ep_pcg64 *)record;
-  return rng->step_low % 2 != 0 && rng->has_half <= 1;
-}
+/* Whether the ep_pcg64 at the beginning of a record is valid. */
+static inline int envpool_is_pcg64(const void *record) { return ep_pcg64_is_valid((const ep_pcg64 *)record); }
 
 /* Restores envs, for records that begin with a generator of any kind: has_generator(record) is 0 if the generator of a
  * record is not safe to use. An env is restored, looked at, and given its earlier state back if that is not valid or

@@ -77,7 +77,7 @@ def set_env(**changes):
         (set_env(num_fields=0), ValueError, r"must be between 1 and 64, got 0 and 1"),
         (set_env(num_fields=65), ValueError, r"must be between 1 and 64, got 65 and 1"),
         (set_env(num_actions=-1), ValueError, r"must be between 1 and 64, got 2 and -1"),
-        (set_field(dtype=7), ValueError, r"dtype of field 'info:draws' must be a value of envpool_dtype, got 7"),
+        (set_field(dtype=8), ValueError, r"dtype of field 'info:draws' must be a value of envpool_dtype, got 8"),
         (set_field(dtype=-1), ValueError, r"dtype of field 'info:draws' must be a value of envpool_dtype, got -1"),
         (set_field(ndim=7), ValueError, r"ndim of field 'info:draws' must be between 0 and 6, got 7"),
         (set_field(ndim=1), ValueError, r"shape of field 'info:draws' must be at least 1, .* got \(0,\)"),

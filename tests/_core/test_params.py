@@ -35,6 +35,7 @@ def test_every_dtype():
         "single": [-1e30, 1e30],
         "gravity": [-50, 50.0],
         "matrix": [[[0, 1e6], [1, 2]], [[3, 4], [5, 6]]],
+        "short": [[-1000, 1000], [0, 257]],
     }
     with pool_with_params() as pool:
         for name, found in pool.get_params().items():
@@ -54,6 +55,7 @@ def test_every_dtype():
     ("name", "value", "text"),
     [
         ("tiny", 101, "tiny is 101, allowed are integers of at least -100 and at most 100"),
+        ("short", [0, -1001], r"short\[1\] is -1001, allowed are integers of at least -1000 and at most 1000"),
         ("tiny", [1, 300], r"tiny\[1\] is 300, allowed are integers of at least -100"),
         (
             "bytes",

@@ -39,9 +39,8 @@ class PolicyUpstream(Upstream):
 
     def play(self, case: Any) -> tuple[Any, list[int], Trajectory]:
         """Return the actions and seeds of a case, and what upstream returned."""
-        seeds = [1000 * case.seed + i for i in range(case.num_envs)]
-        actions, expected = play(self, self.make_policy(), seeds, case.steps)
-        return actions, seeds, expected
+        actions, expected = play(self, self.make_policy(), case.seeds, case.steps)
+        return actions, case.seeds, expected
 
 
 #: A task, its id upstream, what makes the policy, the steps that 25 environments need for 200 episodes, and options.

@@ -64,7 +64,8 @@ def test_the_installation_of_the_tests_is_well(tmp_path):
     lines = done.stdout.splitlines()
     assert lines[-1] == "all that is installed works"
     assert not [line for line in lines if line.startswith("!")]
-    assert list(found) == ["packages", "machine", "extras", "ROMs", "OpenGL", "NetHack", "Procgen", "self-test"]
+    of_families = ["ROMs", "OpenGL", "NetHack", "Procgen", "ViZDoom"]
+    assert list(found) == ["packages", "machine", "extras", *of_families, "self-test"]
     assert found["self-test"].keys() == FAMILIES
     for finding in found["self-test"].values():
         assert finding["state"] == "ok" and "two runs agree over 20 steps" in finding["text"], finding
@@ -73,6 +74,7 @@ def test_the_installation_of_the_tests_is_well(tmp_path):
     assert found["ROMs"]["games"]["text"].startswith("104 of 104 in ")
     assert found["NetHack"]["library"]["text"].startswith("nle 1.3.0, ")
     assert found["Procgen"]["library"]["text"].startswith("procgen-mirror 0.10.7, ")
+    assert found["ViZDoom"]["engine"]["text"].startswith("vizdoom 1.3.2, ")
     assert found["extras"]["verify"]["text"].startswith("gymnasium 1.4.0, ale-py")
     assert found["OpenGL"].keys() == {"glfw", "egl", "osmesa", "frames"}
     for title, findings in found.items():

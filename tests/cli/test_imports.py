@@ -90,7 +90,7 @@ def test_an_entry_point_that_fails_is_a_warning(monkeypatch):
         def load(self):
             raise RuntimeError("no")
 
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [Broken()])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Broken()])
     plugins.load_plugins.cache_clear()
     with pytest.warns(UserWarning, match=r"'broken' \(broken:register\) of the group 'envpool.envs' cannot be loaded"):
         assert "CartPole-v1" in envpool.list_all_envs()

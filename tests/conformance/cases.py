@@ -83,6 +83,11 @@ class ExactnessCase:
     verify: Callable[[Trajectory], None] | None = None
     is_slow: bool = False
 
+    @property
+    def seeds(self) -> list[int]:
+        """Seeds of the environments."""
+        return [1000 * self.seed + i for i in range(self.num_envs)]
+
     def __str__(self) -> str:
         return "-".join(filter(None, [self.task_id, self.actions, self.label]))
 

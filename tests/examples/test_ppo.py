@@ -37,6 +37,14 @@ def test_solves_cartpole(ppo, tmp_path, capsys):
     assert curve.read_bytes().startswith(b"\x89PNG")
 
 
+def test_large_returns_are_printed_in_full(ppo, capsys):
+    returns = ppo.Returns(1, 0.99)
+    for step in range(100):
+        returns.add(np.array([12345.678]), np.array([True]), step)
+    ppo.main([], train=lambda args: returns)
+    assert "CartPole-v1: mean return 12345.7 over the last 100 of 100 episodes" in capsys.readouterr().out
+
+
 def test_boards_are_no_images(ppo):
     """Observations of MinAtar, bool (rows, columns, channels), pass through the network without convolutions."""
     _, rollouts = collect(ppo, "--task", "MinAtar/Breakout-v1", "--num-envs", "4", "--num-steps", "8")
@@ -109,7 +117,7 @@ def test_continuous_actions(ppo):
     args, rollouts = collect(ppo, "--task", "Pendulum-v1", "--num-envs", "4", "--num-steps", "16")
     assert rollouts[0].actions.shape == (16, 4, 1)
     with envpool.make_gymnasium(args.task) as env:
-        actions = ppo.Agent(env, 8).to_env(torch.tensor([[-3.0], [-1.0], [0.0], [0.5], [3.0]]))
+        actions = ppo.Agent(env, 8).to_env(np.float32([[-3.0], [-1.0], [0.0], [0.5], [3.0]]))
     assert actions.ravel().tolist() == [-2, -2, 0, 1, 2]
 
 

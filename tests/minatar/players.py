@@ -115,7 +115,7 @@ class PlayedUpstream(Upstream):
 
     def play(self, case: Any) -> tuple[Any, list[int], Trajectory]:
         """Return the actions and seeds of a case, and what upstream returned."""
-        seeds = [1000 * case.seed + i for i in range(case.num_envs)]
+        seeds = case.seeds
         count = envpool.make_spec(case.task_id, **case.options).action_space.n
         actions = np.zeros((case.steps, case.num_envs), np.int32)
         for i, seed in enumerate(seeds):

@@ -107,7 +107,7 @@ class MiniGridUpstream(Upstream):
         """Return the actions and seeds of a case, and what upstream returned."""
         if case.actions not in PLAYERS:
             return super().play(case)
-        seeds = [1000 * case.seed + i for i in range(case.num_envs)]
+        seeds = case.seeds
         actions = np.zeros((case.steps, case.num_envs), np.int32)
         out = Trajectory(case.steps + 1, case.num_envs)
         for i, seed in enumerate(seeds):

@@ -122,7 +122,7 @@ class ParamsOracle(CaseOracle):
         spec = envpool.make_spec(case.task_id, num_envs=case.num_envs, **case.options)
         oracle = self.upstream(case)
         actions = oracle.choose_actions(spec.action_space, case.actions, case.steps, case.num_envs, case.seed)
-        seeds = [1000 * case.seed + i for i in range(case.num_envs)]
+        seeds = case.seeds
         own = {
             seed: {name: case.options[name][i] for name in spec.param_spec if name in case.options}
             for i, seed in enumerate(seeds)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from envpool.errors import ConfigError
@@ -18,11 +17,6 @@ from tests.nethack.upstream import upstream_of
 NO_LIMIT = 2**31 - 1
 
 
-def dtype_of(name: str) -> Any:
-    """Return the dtype of an array of an observation."""
-    return np.int32 if name.endswith("glyphs") else ARRAYS[name].dtype
-
-
 def spec_case(task_id: str) -> SpecCase:
     """Return what the spec of a task contains."""
     is_challenge = task_id == "NetHackChallenge-v0"
@@ -31,7 +25,7 @@ def spec_case(task_id: str) -> SpecCase:
         task_id,
         max_episode_steps=NO_LIMIT,
         state={
-            **{f"obs:{name}": (dtype_of(name), ARRAYS[name].shape) for name in keys},
+            **{f"obs:{name}": (ARRAYS[name].dtype, ARRAYS[name].shape) for name in keys},
             "info:end_status": (np.int32, [-1]),
             "info:is_ascended": (np.bool_, [-1]),
         },
@@ -59,15 +53,9 @@ SPECS = [spec_case(task_id) for task_id in TASKS]
 
 
 def upstream_spaces(task_id: str, **options: Any) -> Any:
-    """Return upstream's spaces, with int32 in place of int16."""
+    """Return upstream's spaces."""
     env = upstream_of(task_id, **options).make()
-    spaces = {
-        name: gymnasium.spaces.Box(space.low.flat[0], space.high.flat[0], space.shape, np.int32)
-        if space.dtype == np.int16
-        else space
-        for name, space in env.observation_space.items()
-    }
-    found = SimpleNamespace(observation_space=gymnasium.spaces.Dict(spaces), action_space=env.action_space)
+    found = SimpleNamespace(observation_space=env.observation_space, action_space=env.action_space)
     env.close()
     return found
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import envpool
+from envpool import locks, wheels
 from envpool.nethack import files, folders
 from tests.support.process import PATIENCE
 from tests.support.python import environment, run_python
@@ -109,7 +110,7 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise OSError(errno.ENOLCK, "no locks")
 
     monkeypatch.setattr(folders, "MEMORY", tmp_path)
-    monkeypatch.setattr(folders.fcntl, "flock", refuse)
+    monkeypatch.setattr(locks.fcntl, "flock", refuse)
     with pytest.raises(OSError, match=f"no folder in {tmp_path} can be locked.*set the environment variable TMPDIR"):
         folders.new_process_folder()
     assert os.listdir(tmp_path) == []
@@ -156,17 +157,6 @@ except envpool.errors.EnvStepError as error:
 # ---- the library -----------------------------------------------------------------------------------------------------
 
 
-class Installed:
-    """A distribution."""
-
-    def __init__(self, version: str, folder: Path):
-        self.version = version
-        self.folder = folder
-
-    def locate_file(self, name: str) -> Path:
-        return self.folder / name
-
-
 @pytest.mark.slow
 def test_nle_is_not_imported_by_a_pool() -> None:
     code = "import envpool, sys; envpool.make_gymnasium('NetHack-v0').reset(); print('nle' in sys.modules)"
@@ -174,23 +164,11 @@ def test_nle_is_not_imported_by_a_pool() -> None:
 
 
 def test_nothing_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> Installed:
-        raise files.PackageNotFoundError(name)
-
-    monkeypatch.setattr(files, "distribution", missing)
+    monkeypatch.setattr(wheels, "find", lambda name: None)
     monkeypatch.setattr(files.Loaded, "files", None)
-    with pytest.raises(ImportError, match=r"nle 1\.3\.0, which is not installed: pip install .*\[nle\]"):
+    with pytest.raises(ImportError, match=r"nle 1\.3\.0, but nle is not installed: pip install .*\[nle\]"):
         envpool.make_gymnasium("NetHack-v0")
     assert envpool.make_spec("NetHack-v0").action_space.n == 86
-
-
-def test_another_version_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "distribution", lambda name: Installed("1.2.0", tmp_path))
-    with pytest.raises(ImportError, match=r"but nle 1\.2\.0 is installed: pip install"):
-        files.find_files()
-    monkeypatch.setattr(files, "distribution", lambda name: Installed("1.3.0", tmp_path))
-    with pytest.raises(ImportError, match=r"libnethack\.so is missing: install it again"):
-        files.find_files()
 
 
 def test_a_file_that_is_no_library(tmp_path: Path) -> None:

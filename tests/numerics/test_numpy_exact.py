@@ -30,6 +30,13 @@ def test_arctan2():
     same(call("arctan2", draws(4000), draws(4000, 2)), np.arctan2(draws(4000), draws(4000, 2)))
 
 
+@pytest.mark.parametrize("name", ["cos", "sin"])
+def test_functions_of_a_float32(name):
+    x = draws(4000).astype(np.float32)
+    same(call(f"{name}32", x), getattr(np, name)(x))
+    same(call(f"{name}32", x), [getattr(np, name)(value) for value in x])
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_reductions(n):
     for seed in range(20):

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import envpool
+from envpool import wheels
 from envpool.cli.main import main
 from envpool.diagnosis import NOTE, OK, PROBLEM
 from envpool.procgen import fetch, files, health
@@ -35,7 +36,7 @@ def fake_package(folder: Path, version: str = "0.10.7") -> Path:
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Hide everything that is installed; return the folder of the user's data."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-    monkeypatch.setattr(files, "distribution", lambda name: distribution(f"no-{name}"))
+    monkeypatch.setattr(wheels, "distribution", lambda name: distribution(f"no-{name}"))
     return tmp_path / "share" / "envpool" / files.FOLDER
 
 
@@ -82,7 +83,7 @@ def test_the_distribution_with_another_qt(nowhere: Path, tmp_path: Path, monkeyp
     (tmp_path / "site" / "procgen-0.10.7.dist-info").mkdir()
     (tmp_path / "site" / "procgen-0.10.7.dist-info" / "METADATA").write_text("Name: procgen\nVersion: 0.10.7\n")
     monkeypatch.syspath_prepend(tmp_path / "site")
-    monkeypatch.setattr(files, "distribution", lambda name: distribution(name.replace("-mirror", "-none")))
+    monkeypatch.setattr(wheels, "distribution", lambda name: distribution(name.replace("-mirror", "-none")))
     assert files.find_files() == files.Files(package, "procgen")
     monkeypatch.setattr(health, "LOAD", "pass")
     (finding,) = health.findings()

@@ -8,26 +8,15 @@ from typing import Any
 
 import numpy as np
 
-import envpool
 from envpool.procgen.upstream import ProcgenOracle, ProcgenPlayer
 from envpool.procgen.upstream import upstream_of as oracle_of
-from envpool.verify.actions import make_actions
 from tests.support.oracles.frames import Size, scaled_smoothly
-from tests.support.oracles.gymnasium_oracle import reference
-from tests.support.oracles.oracle import CaseOracle
-from tests.support.oracles.trajectory import Trajectory
+from tests.support.oracles.gymnasium_oracle import Reference
 
 
 @dataclass(frozen=True, kw_only=True)
-class Upstream(ProcgenOracle, CaseOracle):
+class Upstream(ProcgenOracle, Reference):
     """An environment of ``ProcgenGym3Env(num=1)`` that plays the cases of the conformance tests."""
-
-    def play(self, case: Any) -> tuple[Any, list[int], Trajectory]:
-        """Return the actions and seeds of a case, and what upstream returned."""
-        space = envpool.make_spec(case.task_id, **case.options).action_space
-        actions = make_actions(space, case.actions, case.steps, case.num_envs, case.seed)
-        seeds = [1000 * case.seed + i for i in range(case.num_envs)]
-        return actions, seeds, reference(self, actions, seeds)
 
 
 def upstream_of(task_id: str, **kwargs: Any) -> Upstream:

@@ -15,7 +15,7 @@ import envpool
 from envpool.errors import EnvCreateError, EnvStepError, PoolStateError, RenderError
 from tests.support.process import PATIENCE
 from tests.support.python import environment
-from tests.support.python_envs import SPACES, FaultyEnv, SpaceEnv, children, resources, same
+from tests.support.python_envs import SPACES, FaultyEnv, SpaceEnv, children, interrupted_step, resources, same
 
 METHODS = ["fork", "spawn", pytest.param("forkserver", marks=pytest.mark.slow)]
 
@@ -54,7 +54,7 @@ def check_nothing_is_left():
 
 
 @pytest.mark.parametrize("mode", ["next_step", "same_step"])
-@pytest.mark.parametrize("observation", ["box", "int16", "tuple", "mixed", "graph"])
+@pytest.mark.parametrize("observation", ["box", "int16", "uint16", "tuple", "mixed", "graph"])
 def test_equals_inline(observation, mode):
     make = partial(SpaceEnv, observation, "dict")
     options = {"seed": 5, "autoreset_mode": mode, "episode_statistics": True}
@@ -220,30 +220,8 @@ def test_grandchildren_end():
 
 def test_interrupt():
     """Ctrl-C ends a wait at once; the workers do not see it."""
-    code = """
-import os, signal, threading, time
-import numpy as np
-import envpool
-from envpool.errors import EnvStepError
-from tests.support.python_envs import FaultyEnv
-
-class Env(FaultyEnv):
-    def step(self, action):
-        if action == 3:
-            time.sleep(3)
-        return super().step(action)
-
-with envpool.make_python(Env, 2, workers="process", num_workers=2) as pool:
-    pool.reset()
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    try:
-        pool.step(np.array([3, 0]))
-    except KeyboardInterrupt:
-        print("interrupted")
-    try:
-        pool.recv()
-    except EnvStepError as error:
-        print(error.failures)
+    code = interrupted_step("FaultyEnv", 3)
+    code += """
     print(pool.recv()[0][:, 0])
     print(pool.step(np.zeros(2, int))[0][:, 0])
 """

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import envpool
-from tests.support.python_envs import FaultyEnv, children, resources
+from tests.support.python_envs import FaultyEnv, LargeEnv, children, resources
 
 NUM_ENVS, NUM_WORKERS = 8, 4
 
@@ -18,7 +18,9 @@ NUM_ENVS, NUM_WORKERS = 8, 4
 HIT = [i for i in range(NUM_ENVS) if i % NUM_WORKERS < 2]
 
 
-class Env(FaultyEnv):
+class Lost:
+    """Actions that end or block the process of the environment."""
+
     def step(self, action):
         if action == 3:
             time.sleep(1000)
@@ -27,11 +29,19 @@ class Env(FaultyEnv):
         return super().step(action)
 
 
+class Env(Lost, FaultyEnv):
+    pass
+
+
+class WithLargeRows(Lost, LargeEnv):
+    pass
+
+
 class Reference:
     """What an environment that is not hit returns."""
 
-    def __init__(self, seed):
-        self.env = FaultyEnv()
+    def __init__(self, env, seed):
+        self.env = env()
         self.row, self.is_over = self.env.reset(seed=seed)[0], False
 
     def check(self, obs, terminated, truncated):
@@ -59,23 +69,25 @@ def schedule(faults, steps, rng):
 def hit(pool, kind, rng):
     """Do something to a process, or return the action that lets an environment fail."""
     if kind in ("kill", "stop"):
-        pid = pool.envs.supervisor.workers[rng.randrange(2)].pid
+        worker = pool.envs.supervisor.workers[rng.randrange(2)]
         with contextlib.suppress(ProcessLookupError):  # it has just been replaced
-            os.kill(pid, signal.SIGKILL if kind == "kill" else signal.SIGSTOP)
+            if worker is not None:  # else it is being replaced
+                os.kill(worker.pid, signal.SIGKILL if kind == "kill" else signal.SIGSTOP)
     return {"raise": 1, "exit": 4, "hang": 3}.get(kind, 0)
 
 
-def run(method, batch_size, steps, faults):
+def run(method, batch_size, steps, faults, env=Env):
     """Step a pool, at least this many times and until all faults have happened.
 
     While a process starts, an async pool steps the others, and the environments that are hit do not turn up.
     """
     before, others = resources(), children()
     rng = random.Random(f"{method} {batch_size} {steps}")
-    references = {i: Reference(42 + i) for i in range(NUM_ENVS) if i not in HIT}
+    references = {i: Reference(env, 42 + i) for i in range(NUM_ENVS) if i not in HIT}
+    kept = []  # batches, with copies: no process writes to a batch that was handed out
     answers, errors, due = np.zeros(NUM_ENVS, int), 0, schedule(faults, steps, rng)
     with envpool.make_python(
-        Env,
+        env,
         NUM_ENVS,
         batch_size,
         workers="process",
@@ -90,6 +102,7 @@ def run(method, batch_size, steps, faults):
             step += 1
             obs, _, terminated, truncated, info = pool.recv()
             answers[info["env_id"]] += 1
+            kept.append((obs, obs.copy()))
             failed = info.get("_error", np.zeros(len(obs), bool))
             errors += int(failed.sum())
             assert truncated[failed].all() and not obs[failed].any()
@@ -102,19 +115,24 @@ def run(method, batch_size, steps, faults):
                     references[i].check(obs[row], terminated[row], truncated[row])
                     references[i].step()
             pool.send(actions, info["env_id"])
-        pids = [worker.pid for worker in pool.envs.supervisor.workers]
+            del obs
+            if len(kept) > 8:
+                assert np.array_equal(*kept.pop(rng.randrange(8)))
+        pids = [worker.pid for worker in pool.envs.supervisor.workers if worker is not None]
     assert answers.sum() == step * batch_size and (answers > 0).all() and errors
     for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
     assert children() <= others
-    del pool
+    assert all(np.array_equal(*pair) for pair in kept)
+    del pool, _, terminated, truncated, info
+    kept.clear()
     assert resources() == before
 
 
-@pytest.mark.parametrize("batch_size", [NUM_ENVS, 3])
-def test_some_faults(batch_size):
-    run("fork", batch_size, 30, SOME)
+@pytest.mark.parametrize(("batch_size", "env"), [(NUM_ENVS, Env), (3, Env), (NUM_ENVS, WithLargeRows)])
+def test_some_faults(batch_size, env):
+    run("fork", batch_size, 30, SOME, env)
 
 
 @pytest.mark.slow
@@ -123,6 +141,11 @@ def test_some_faults(batch_size):
 )
 def test_a_thousand_steps_with_faults(method, batch_size):
     run(method, batch_size, 1000, ALL)
+
+
+@pytest.mark.slow
+def test_a_thousand_steps_with_faults_and_large_rows():
+    run("fork", NUM_ENVS, 1000, ALL, WithLargeRows)
 
 
 @pytest.mark.sweep

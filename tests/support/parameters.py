@@ -9,7 +9,7 @@ from envpool.native import Param
 from tests.support.definitions import CEnv, CField, Definition, pool_of
 
 #: envpool_dtype of each type.
-DTYPES = [np.dtype(t) for t in (np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float32, np.float64)]
+DTYPES = [np.dtype(t) for t in (np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float32, np.float64, np.int16)]
 
 #: One parameter of every dtype, scalars and arrays, with and without bounds.
 ALL_DTYPES = {
@@ -21,6 +21,7 @@ ALL_DTYPES = {
     "single": Param(np.float32(0.1), high=1e30),
     "gravity": Param(9.8, -50, 50, "m/s^2", "acceleration"),
     "matrix": Param(((1.0, 2.0), (3.0, 4.0)), 0, 1e6),
+    "short": Param(np.array([-300, 300], np.int16), -1000, 1000),
 }
 
 

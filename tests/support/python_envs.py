@@ -10,7 +10,8 @@ from gymnasium import spaces
 SPACES = {
     "box": spaces.Box(-10, 10, (3, 2), np.float32),
     "image": spaces.Box(0, 255, (8, 8, 2), np.uint8),
-    "int16": spaces.Box(-5, 5, (2,), np.int16),
+    "int16": spaces.Box(-500, 500, (2,), np.int16),
+    "uint16": spaces.Box(0, 60_000, (2,), np.uint16),
     "empty": spaces.Box(-1, 1, (0,), np.float32),
     "discrete": spaces.Discrete(5, start=2),
     "multi_discrete": spaces.MultiDiscrete([3, 4]),
@@ -23,7 +24,7 @@ SPACES = {
     "graph": spaces.Graph(spaces.Box(0, 1, (2,)), spaces.Discrete(3)),
     "mixed": spaces.Dict({"text": spaces.Text(5), "x": spaces.Box(0, 1, (2,), np.float32)}),
 }
-ACTIONS = {k: v for k, v in SPACES.items() if k not in ("int16", "empty", "text", "sequence", "graph", "mixed")}
+ACTIONS = {k: v for k, v in SPACES.items() if k not in ("uint16", "empty", "text", "sequence", "graph", "mixed")}
 
 
 class SpaceEnv(gymnasium.Env):
@@ -94,6 +95,15 @@ class FaultyEnv(gymnasium.Env):
         return x * x
 
 
+class LargeEnv(FaultyEnv):
+    """A FaultyEnv whose observations are so large that worker processes write them into the batches."""
+
+    observation_space = spaces.Box(-np.inf, np.inf, (3000,), np.float32)
+
+    def obs(self):
+        return np.resize(super().obs(), 3000)
+
+
 def children():
     """Return the pids of the children of this process, dead or alive."""
     found = set()
@@ -133,3 +143,35 @@ def same(a, b):
         assert a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b), (a, b)
     else:
         np.testing.assert_equal(a, b)
+
+
+def interrupted_step(base, seconds):
+    """Return a program in which Ctrl-C ends the wait for a step of env 0 that takes some seconds; `base` is its class.
+
+    It prints "interrupted" and the failures. Lines that are appended with four spaces run before the pool is closed.
+    """
+    return f"""
+import os, signal, threading, time
+import numpy as np
+import envpool
+from envpool.errors import EnvStepError
+from tests.support.python_envs import {base}
+
+class Env({base}):
+    def step(self, action):
+        if action == 3:
+            time.sleep({seconds})
+        return super().step(action)
+
+with envpool.make_python(Env, 2, workers="process", num_workers=2) as pool:
+    pool.reset()
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        pool.step(np.array([3, 0]))
+    except KeyboardInterrupt:
+        print("interrupted")
+    try:
+        pool.recv()
+    except EnvStepError as error:
+        print(error.failures)
+"""

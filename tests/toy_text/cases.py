@@ -88,8 +88,7 @@ class GuidedUpstream(Upstream):
     def play(self, case: Any) -> tuple[Any, list[int], Trajectory]:
         """Return the actions and seeds of a case, and what upstream returned."""
         actions = guided_actions(self, case.steps, case.num_envs, case.seed)
-        seeds = [1000 * case.seed + i for i in range(case.num_envs)]
-        return actions, seeds, reference(self, actions, seeds)
+        return actions, case.seeds, reference(self, actions, case.seeds)
 
 
 def guided(upstream: Upstream) -> GuidedUpstream:

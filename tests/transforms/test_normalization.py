@@ -1,5 +1,6 @@
 """normalize_obs, normalize_reward, clipping and scaling against gymnasium's vector wrappers around the same pool."""
 
+import itertools
 from contextlib import closing
 
 import numpy as np
@@ -37,8 +38,9 @@ def steps_of(env, actions):
         yield obs, reward
 
 
-@pytest.mark.parametrize("num_envs", [1, 3, 16, 257])
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    ("task", "num_envs"), [*itertools.product(TASKS, [1, 3, 16, 257]), ("CartPole-v1", 1500), ("Pendulum-v1", 4096)]
+)
 def test_bits_of_gymnasium(task, num_envs):
     options = {"num_threads": 2, "seed": 5, "max_episode_steps": 23}
     plain = wrapped(EnvPoolVectorEnv(task, num_envs, **options))
@@ -63,19 +65,22 @@ def test_bits_of_gymnasium(task, num_envs):
                 assert_equal_bits(expected[1].astype(np.float32), got[1])
 
 
+@pytest.mark.parametrize("num_envs", [9, 1100])
 @pytest.mark.parametrize("mode", ["same_step", "disabled"])
-def test_rewards_in_other_modes(mode):
+def test_rewards_in_other_modes(mode, num_envs):
     options = {"num_threads": 2, "autoreset_mode": mode, "max_episode_steps": 12}
-    plain = EnvPoolVectorEnv("CartPole-v1", 9, **options)
+    plain = EnvPoolVectorEnv("CartPole-v1", num_envs, **options)
     assert plain.metadata["autoreset_mode"] == AutoresetMode[mode.upper()]
-    native = EnvPoolVectorEnv("CartPole-v1", 9, **options, **NORMALIZED, scale_reward=0.3, clip_reward=(-0.5, 1.5))
+    native = EnvPoolVectorEnv(
+        "CartPole-v1", num_envs, **options, **NORMALIZED, scale_reward=0.3, clip_reward=(-0.5, 1.5)
+    )
     expected_env = wrapped(plain, obs=False)
     rng = np.random.default_rng(1)
     with closing(plain), closing(native):
         for env in (expected_env, native):
             env.reset()
         for _ in range(60):
-            action = rng.integers(2, size=9)
+            action = rng.integers(2, size=num_envs)
             expected, got = expected_env.step(action), native.step(action)
             assert_equal_bits(expected[1].astype(np.float32), got[1])
             if mode == "disabled" and (got[2] | got[3]).any():

@@ -27,7 +27,7 @@ def leftovers(parent: int | None = None) -> list[Path]:
     """Return the files in shared memory and the folders of engines that a process has started."""
     owner = parent or os.getpid()
     memory = Path("/dev/shm").glob(f"ViZDoom*{owner}_*")
-    return [*memory, *Path(tempfile.gettempdir()).glob(f"envpool-vizdoom-{owner}-*")]
+    return [*memory, *Path(tempfile.gettempdir()).glob(f"envpool-vizdoom-{owner}_*")]
 
 
 def state(process: int) -> str:

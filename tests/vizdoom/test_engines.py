@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 import envpool
 from envpool.errors import EnvStepError
 from envpool.vizdoom import game
+from envpool.vizdoom.leftovers import remove_leftovers
 from tests.support.process import PATIENCE, wait_until
 from tests.vizdoom.engines import engines, kill, leftovers
 
@@ -158,6 +160,60 @@ input()
         process.wait()
     wait_until(lambda: not any(Path(f"/proc/{engine}").exists() for engine in started))
     assert leftovers(process.pid) == []
+
+
+START = """
+import sys, envpool
+pool = envpool.make_gymnasium("Basic-v1", num_envs=1, vzd_path=sys.argv[1])
+pool.reset()
+"""
+
+
+def test_a_process_that_is_killed_while_an_engine_starts(tmp_path: Path) -> None:
+    """The next pool of any process removes what is left; it leaves alone what belongs to a living process."""
+    engine = tmp_path / "engine"
+    engine.write_text("#!/bin/sh\nexec sleep 1000\n")
+    engine.chmod(0o755)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen([sys.executable, "-c", START, str(engine)], env=environment) as process:
+        wait_until(lambda: len(leftovers(process.pid)) == 3)
+        make().close()
+        assert len(leftovers(process.pid)) == 3
+        process.kill()
+    assert len(leftovers(process.pid)) == 3
+
+    def is_clean() -> bool:
+        make().close()
+        return leftovers(process.pid) == []
+
+    wait_until(is_clean)  # a child between vfork() and execve() may hold the lock a little longer
+
+
+def test_names_that_cannot_be_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anybody may have made them in ``/dev/shm``; they must not keep others from making pools."""
+    monkeypatch.setattr(remove_leftovers.__module__ + ".SHARED_MEMORY", tmp_path)
+    (tmp_path / f"ViZDoomMQDoom1_{0:016x}").mkdir()
+    (tmp_path / f"ViZDoomMQDoom2_{0:016x}").touch()
+    (tmp_path / f"ViZDoomSM2_{0:016x}").mkdir()
+    remove_leftovers()
+    assert {path.name for path in tmp_path.iterdir() if path.is_file()} == set()
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, 0.2])
+def test_an_engine_that_is_killed_while_it_starts(delay: float) -> None:
+    """The fixture checks that nothing is left."""
+
+    def kill_first() -> None:
+        wait_until(lambda: len(engines()) == 1)
+        time.sleep(delay)
+        kill(engines()[0])
+
+    with make(num_envs=1) as pool, ThreadPoolExecutor(1) as executor:
+        killed = executor.submit(kill_first)
+        with pytest.raises(EnvStepError, match="was killed by signal 9"):
+            pool.reset()
+            killed.result()
+            pool.step(idle(1))
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import envpool
+from envpool import wheels
 from envpool.atari.resizing import resize
 from envpool.errors import ConfigError
 from envpool.vizdoom import wheel
@@ -91,8 +92,9 @@ def test_bad_options(options: dict[str, Any], message: str) -> None:
 
 
 def test_a_missing_or_different_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wheel, "version", lambda name: "1.2.4")
-    with pytest.raises(ImportError, match=r"vizdoom 1.2.4 is installed; run: pip install vizdoom==1.3.2.*libstdc\+\+6"):
+    monkeypatch.setattr(wheels, "find", lambda name: wheels.Installed(Path("/"), "1.2.4"))
+    text = r"vizdoom 1.2.4 is installed: pip install 'envpool-cython\[vizdoom\]'.*libstdc\+\+6"
+    with pytest.raises(ImportError, match=text):
         envpool.make_gymnasium("Basic-v1")
 
 

@@ -3,6 +3,7 @@
 #define ENVPOOL_ATARI_RESIZE_H
 
 #include <cstdint>
+#include <new>
 #include <vector>
 
 namespace envpool::atari {
@@ -42,6 +43,15 @@ class Resizer {
   Method method_;
   Axis y_, x_;
 };
+
+/* Returns a new object; NULL if memory is exhausted. */
+inline Resizer *new_resizer(int from_height, int from_width, int height, int width, bool area) {
+  try {
+    return new Resizer(from_height, from_width, height, width, area);
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
+}
 
 }  // namespace envpool::atari
 

@@ -1,6 +1,6 @@
 """MuJoCo models. A pool compiles its model when it is made."""
 
-from envpool.mujoco.base.mujoco cimport mjModel
+from envpool.mujoco.base.mujoco cimport mjData, mjModel
 
 cdef class Model:
     cdef mjModel* m                 # owned
@@ -10,3 +10,10 @@ cdef class Model:
 
     cdef int find(self, int kind, str name) except -2
     cdef str name_of(self, int kind, int id)
+
+ctypedef int (*ScratchFunction)(mjModel* m, mjData* d, void* argument) noexcept nogil
+
+# Calls a function with a new mjData when a pool is made, for example to find the state in which all episodes begin. An
+# error of MuJoCo, or a nonzero result, is raised as a ConfigError, which names the model. The function may change the
+# model if no pool uses it yet, or if it was changed like that before.
+cdef int run_scratch(Model model, ScratchFunction function, void* argument) except -1

@@ -37,6 +37,7 @@ from envpool.mujoco.declared.expressions import (
     minimum,
     within,
 )
+from envpool.mujoco.declared.native import Native
 from envpool.mujoco.declared.quantities import (
     Action,
     Activation,
@@ -136,6 +137,7 @@ __all__ = [
     "Min",
     "MocapPosition",
     "MocapQuaternion",
+    "Native",
     "Norm",
     "Normal",
     "NormalNoise",

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from envpool.mujoco.declared.tables import NativeTerm
+
 
 @dataclass
 class InstructionCode:
@@ -54,6 +56,7 @@ class Code:
     resets: list[ResetCode] = field(default_factory=list)
     indices: list[int] = field(default_factory=list)
     constants: list[float] = field(default_factory=list)
+    terms: list[NativeTerm] = field(default_factory=list)
     sides: list[int] = field(default_factory=list)
     num_registers: int = 0
     observation_size: int = 0

@@ -17,9 +17,9 @@ from envpool.mujoco.declared.code import Code, InstructionCode
 from envpool.mujoco.declared.declaration import Declaration
 from envpool.mujoco.declared.expressions import SIGMOIDS, Constant, Expression, Item, Tolerance, scale_of
 from envpool.mujoco.declared.lookup import find_object, many, places_of, sides_of
-from envpool.mujoco.declared.model_index import ModelIndex
 from envpool.mujoco.declared.quantities import Computed, Goal, JointMargin, Object, Objects, Qpos, Quantity
 from envpool.mujoco.declared.reset_compiler import ResetCompiler
+from envpool.mujoco.declared.tables import ModelIndex
 from envpool.mujoco.declared.terms import Cost, Reward, Term
 
 #: The bounds of actions of actuators without limits.

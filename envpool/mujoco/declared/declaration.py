@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any
 
 from envpool.errors import ConfigError
-from envpool.mujoco.declared.expressions import Expression, set_tuples, wrap
+from envpool.mujoco.declared.expressions import Expression, Node, wrap
 from envpool.mujoco.declared.quantities import Objects
 from envpool.mujoco.declared.sizes import check_size
 from envpool.mujoco.declared.terms import Cost, Observe, Reset, Reward, Terminate
@@ -46,7 +46,7 @@ class Asset:
 
 
 @dataclass(frozen=True)
-class Actuators:
+class Actuators(Node):
     """What an action is: the controls of actuators.
 
     Attributes
@@ -59,9 +59,6 @@ class Actuators:
 
     of: Objects = None
     normalized: bool = False
-
-    def __post_init__(self) -> None:
-        set_tuples(self, "of")
 
 
 @dataclass(frozen=True)
@@ -175,7 +172,7 @@ def declare(
         raise TypeError(f"xml must be a path or an XML text, got {xml!r}")
     if "\0" in str(xml):
         raise ConfigError("xml contains a NUL character, which neither a path nor an XML text may have")
-    if assets and not str(xml).lstrip().startswith("<"):
+    if assets and not is_text(str(xml)):
         raise ConfigError("assets are only available for an XML text; put the files next to the file that xml names")
     if info is not None and not isinstance(info, Mapping):
         raise TypeError(f"info must be a mapping of names to expressions, got {info!r}")
@@ -214,6 +211,11 @@ def declare(
         checked_assets(assets),
         function,
     )
+
+
+def is_text(xml: str) -> bool:
+    """Return whether a model is XML text instead of the path of a file."""
+    return xml.lstrip().startswith("<")
 
 
 def checked_assets(assets: Any) -> tuple[Asset, ...]:

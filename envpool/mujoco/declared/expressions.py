@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 import numpy as np
@@ -20,7 +20,25 @@ if TYPE_CHECKING:
 Number = Union["Expression", float, Sequence[float]]
 
 
-class Expression:
+class Node:
+    """A part of a declaration; all are frozen dataclasses, which can be compared, hashed and printed.
+
+    Users may write numbers for expressions, and lists for tuples. Fields contain what they stand for.
+    """
+
+    def __post_init__(self) -> None:
+        for item in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, item.name)
+            if isinstance(value, list):
+                value = tuple(value)
+            if item.type == "Expression":
+                value = wrap(value)
+            elif item.type == "tuple[Expression, ...]":
+                value = tuple(map(wrap, value if isinstance(value, tuple) else (value,)))
+            object.__setattr__(self, item.name, value)
+
+
+class Expression(Node):
     """A scalar or a vector that is computed in each step; the base class of all expressions."""
 
     __array_ufunc__ = None  # NumPy's arrays leave operations with expressions to these methods
@@ -83,19 +101,6 @@ def numbers_of(value: Any) -> float | tuple[float, ...]:
     except (TypeError, ValueError, OverflowError):
         pass
     raise TypeError(f"expected an expression or numbers, got {value!r}")
-
-
-def set_expressions(node: Any, *names: str) -> None:
-    """Replace fields of a frozen dataclass by `wrap` of their values."""
-    for name in names:
-        object.__setattr__(node, name, wrap(getattr(node, name)))
-
-
-def set_tuples(node: Any, *names: str) -> None:
-    """Replace fields of a frozen dataclass that are lists by tuples, so that the node can be compared and hashed."""
-    for name in names:
-        if isinstance(getattr(node, name), list):
-            object.__setattr__(node, name, tuple(getattr(node, name)))
 
 
 # ---- constants, items, arithmetic ------------------------------------------------------------------------------------
@@ -188,9 +193,6 @@ class Function(Expression):
     value: Expression
     operation: ClassVar[str]
 
-    def __post_init__(self) -> None:
-        set_expressions(self, "value")
-
     def emit(self, c: Compiler) -> Value:
         """See `Expression.emit`."""
         return c.unary(self.operation, c.value(self.value))
@@ -240,9 +242,6 @@ class Clip(Expression):
     low: float
     high: float
 
-    def __post_init__(self) -> None:
-        set_expressions(self, "value")
-
     def emit(self, c: Compiler) -> Value:
         """See `Expression.emit`."""
         return c.unary("clip", c.value(self.value), x=c.interval(self.low, self.high))
@@ -253,9 +252,6 @@ class Previous(Expression):
     """The value one step before; after a reset the present value."""
 
     value: Expression
-
-    def __post_init__(self) -> None:
-        set_expressions(self, "value")
 
     def emit(self, c: Compiler) -> Value:
         """See `Expression.emit`."""
@@ -342,10 +338,6 @@ class Tolerance(Expression):
     margin: float = 0.0
     value_at_margin: float = 0.1
     sigmoid: str = "gaussian"
-
-    def __post_init__(self) -> None:
-        set_expressions(self, "value")
-        set_tuples(self, "bounds")
 
     def emit(self, c: Compiler) -> Value:
         """See `Expression.emit`."""

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from envpool.mujoco.declared.declaration import Actuators, BatchFunction, declare
+from envpool.mujoco.declared.declaration import Actuators, BatchFunction, declare, is_text
 from envpool.mujoco.declared.expressions import Expression
 from envpool.mujoco.declared.terms import Cost, Observe, Reset, Reward, Terminate
 from envpool.pool import EnvPool
@@ -89,7 +89,7 @@ def make_mujoco(
         xml, observation, reward, termination, reset, action, info, terms, conventions, assets, function
     )
     env = "DeclaredSuite" if conventions == "dm_control" else "Declared"
-    name = "mujoco" if declaration.xml.lstrip().startswith("<") else Path(declaration.xml).stem
+    name = "mujoco" if is_text(declaration.xml) else Path(declaration.xml).stem
     own = {"declaration": declaration, "frame_skip": frame_skip}
     entry = TaskEntry(name, "envpool.mujoco.declared.task", env, None, None, None, own)
     spec, render = registry.resolve_entry(entry, env_type, options)

@@ -5,10 +5,37 @@ observation begins at register 0. An instruction writes `n` registers from `out`
 """
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
+from envpool.mujoco.base.mujoco cimport mjData, mjModel
 from envpool.mujoco.base.simulation cimport Outcome, Sim
 from envpool.mujoco.dmc.control cimport Options
+
+cdef extern from "envpool/mujoco_term.h" nogil:
+    const uint32_t ENVPOOL_MUJOCO_TERM_VERSION
+    const char* ENVPOOL_MUJOCO_TERM_CAPSULE
+
+    ctypedef struct envpool_mujoco_call:
+        uint32_t struct_size
+        int32_t is_reset
+        const mjModel* model
+        mjData* data
+        const double* inputs
+        double* out
+        char* text
+        int32_t text_size
+        int32_t num_inputs
+
+    ctypedef struct envpool_mujoco_term:
+        uint32_t version
+        uint32_t struct_size
+        int32_t mujoco_version
+        int32_t size
+        uint64_t model_size
+        uint64_t data_size
+        const char* name
+        int32_t (*compute)(const envpool_mujoco_call* call) noexcept nogil
+        int32_t num_inputs
 
 cdef struct Instruction:
     int32_t op
@@ -35,7 +62,7 @@ cdef struct Report:
     int32_t n
     int32_t info
 
-# A part of a reset: see the operations of resets.pyx.
+# A part of a reset: see ResetOp in program.pyx.
 cdef struct ResetRow:
     int32_t op
     int32_t n                   # numbers that are set
@@ -62,6 +89,7 @@ cdef struct Program:
     int32_t num_resets
     int32_t* indices
     double* constants
+    const envpool_mujoco_term** terms       # native terms, which belong to capsules of other modules
     uint8_t* sides              # bits of each geom, one array (geoms) for each CONTACTS
     size_t registers            # offset in Sim.task_state
     int32_t num_registers
@@ -79,15 +107,9 @@ cdef inline double* registers_of(const Sim* s) noexcept nogil:
     return <double*>(<char*>s.task_state + (<const Program*>s.options).registers)
 
 
-# Runs the instructions. `action` is NULL after a reset.
-cdef void evaluate(Sim* s, const Program* p, const double* action) noexcept nogil
+# Runs the instructions; returns 0, or fail() if a native term fails. `action` is NULL after a reset.
+cdef int evaluate(Sim* s, const Program* p, const double* action) noexcept nogil
 # Sets reward and termination from the registers, and writes the reported terms.
 cdef void conclude(Sim* s, const Program* p, Outcome* out) noexcept nogil
-
-
-cdef class Tables:
-    """Owns the arrays of a Program."""
-    cdef Program p
-    cdef list arrays            # the bytes that the pointers of `p` point to
-    cdef char* new(self, size_t size) except NULL
-    cdef char* keep(self, values) except NULL
+# Runs the parts of a reset in their order; returns 0, or fail().
+cdef int run_resets(Sim* s, const Program* p) noexcept nogil

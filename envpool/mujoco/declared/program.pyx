@@ -1,23 +1,28 @@
-"""The evaluation of compiled declarations; program.pxd describes their tables."""
+"""What a compiled declaration computes: the instructions of each step, and the parts of each reset.
+
+program.pxd describes the tables. Draws of resets are those of the generator of the conventions, in the order of the
+declaration.
+"""
 
 from libc.math cimport cos, fabs, pow, sin, sqrt
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdio cimport snprintf
 from libc.string cimport memcpy, memset
 
-from cpython.bytes cimport PyBytes_AS_STRING
-
-import numpy as np
-
-from envpool.mujoco.base.calls cimport mj_objectVelocity
-from envpool.mujoco.base.mujoco cimport mjData
+from envpool.mujoco.base.calls cimport mj_objectVelocity, mj_step
+from envpool.mujoco.base.mujoco cimport mjData, mjModel
 from envpool.mujoco.base.simulation cimport Outcome, Sim
+from envpool.mujoco.dmc.control cimport physics_step, random_of, randomize_joints
 from envpool.mujoco.dmc.rewards cimport outside
-from envpool.mujoco.gym.common cimport clip, dt
+from envpool.mujoco.gym.common cimport clip, dt, rng_of
 from envpool.numerics.numpy_exact cimport np_exp, np_norm, np_sum
+from envpool.numerics.rng cimport ep_integers, ep_standard_normal, ep_uniform
+from envpool.numerics.rng_legacy cimport ep_legacy_randint, ep_legacy_standard_normal, ep_legacy_uniform
 
 cdef extern from "model_arrays.h" nogil:
     int ep_contacts(const mjData* d, const uint8_t* sides)
+    void ep_set_keyframe(const mjModel* m, mjData* d, int64_t key)
 
 # Operations without operands.
 #   CONSTANT            constants from index `a` on
@@ -32,13 +37,14 @@ cdef extern from "model_arrays.h" nogil:
 # PREVIOUS is the operand of the step before; `b` is the first of n registers that keep it.
 # OUTSIDE is 1 unless all of `count` numbers are between x[0] and x[1], inclusively if `flag`.
 # ALIVE is 1 if none of the `count` flags from register `a` on is set.
+# NATIVE is the native term `b`; its inputs are the `count` registers from `a` on.
 # A tolerance is that of a scalar if `flag`; x is (lower, upper, margin, scale).
 cdef enum Op:
     CONSTANT, LOAD, GATHER, ACTION, TIME, DURATION, CENTER_OF_MASS, OBJECT_VELOCITY, CONTACTS,
     COPY, COS, SIN, SQRT, ABS, EXP, SQUARE, CLIP, PREVIOUS,
     GAUSSIAN, LINEAR, QUADRATIC, LONG_TAIL, RECIPROCAL,
     ADD, SUBTRACT, MULTIPLY, DIVIDE, MINIMUM, MAXIMUM,
-    SUM, MEAN, LOWEST, HIGHEST, NORM, OUTSIDE, ALIVE
+    SUM, MEAN, LOWEST, HIGHEST, NORM, OUTSIDE, ALIVE, NATIVE
 
 #: The operations by name, for the compiler.
 OPS = {
@@ -48,6 +54,7 @@ OPS = {
     "gaussian": GAUSSIAN, "linear": LINEAR, "quadratic": QUADRATIC, "long_tail": LONG_TAIL, "reciprocal": RECIPROCAL,
     "+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE, "minimum": MINIMUM, "maximum": MAXIMUM,
     "sum": SUM, "mean": MEAN, "lowest": LOWEST, "highest": HIGHEST, "norm": NORM, "outside": OUTSIDE, "alive": ALIVE,
+    "native": NATIVE,
 }
 
 
@@ -229,7 +236,28 @@ cdef inline double reduced(const Instruction* i, const double* a) noexcept nogil
     return extreme(a, i.count, i.op == LOWEST)
 
 
-cdef void evaluate(Sim* s, const Program* p, const double* action) noexcept nogil:
+cdef int run_native(Sim* s, const Program* p, const Instruction* i, bint is_reset) noexcept nogil:
+    """Runs a native term; returns 0, or -1 with its text in Sim.error."""
+    cdef const envpool_mujoco_term* term = p.terms[i.b]
+    cdef double* r = registers_of(s)
+    cdef char[256] text
+    cdef envpool_mujoco_call call
+    cdef int32_t code
+    call.struct_size, call.is_reset, call.model, call.data = sizeof(envpool_mujoco_call), is_reset, s.model, s.data
+    call.inputs, call.num_inputs, call.out = r + i.a, i.count, r + i.out
+    call.text, call.text_size, text[0] = text, sizeof(text), 0
+    memset(call.out, 0, i.n * sizeof(double))
+    code = term.compute(&call)
+    if code == 0:
+        return 0
+    text[sizeof(text) - 1] = 0
+    if text[0] == 0:
+        snprintf(text, sizeof(text), b"code %d", code)
+    snprintf(s.error, sizeof(s.error), b"the native term '%s' failed: %s", term.name, text)
+    return -1
+
+
+cdef int evaluate(Sim* s, const Program* p, const double* action) noexcept nogil:
     cdef double* r = registers_of(s)
     cdef const Instruction* i
     cdef bint is_reset = action == NULL
@@ -242,10 +270,13 @@ cdef void evaluate(Sim* s, const Program* p, const double* action) noexcept nogi
             run_unary(i, r + i.a, r + i.b, is_reset, r + i.out)
         elif i.op <= MAXIMUM:
             run_binary(i, r + i.a, r + i.b, r + i.out)
-        else:
+        elif i.op <= ALIVE:
             r[i.out] = reduced(i, r + i.a)
+        elif run_native(s, p, i, is_reset):
+            return -1
     for k in range(p.num_reports):
         memcpy(s.info + p.reports[k].info, r + p.reports[k].first, p.reports[k].n * sizeof(double))
+    return 0
 
 
 cdef inline double sum_of(Sim* s, const RewardTerm* terms, int32_t n, double sign) noexcept nogil:
@@ -275,69 +306,95 @@ cdef void conclude(Sim* s, const Program* p, Outcome* out) noexcept nogil:
         memcpy(s.info + p.flags_info, flags, p.num_flags * sizeof(double))
 
 
-# ---- tables ----------------------------------------------------------------------------------------------------------
+# ---- resets ----------------------------------------------------------------------------------------------------------
 
-cdef class Tables:
-    """The tables of a program, as the compiler has made them.
+# The meaning of the two numbers (low, high) of each target:
+#   ASSIGN              high is the value
+#   UNIFORM             the ends of the interval
+#   UNIFORM_NOISE       the ends of the interval of what is added
+#   NORMAL              mean and standard deviation
+#   NORMAL_NOISE        high is the standard deviation of what is added
+#   DISC                two numbers, uniform in the disc with the radius `high` around 0, by rejection from its square
+# Others: KEYFRAME sets one of n keyframes, whose ids are the targets; RANDOM_JOINTS is dm_control's randomizer; SETTLE
+# simulates n steps of MuJoCo and sets the time to zero.
+cdef enum ResetOp:
+    ASSIGN, UNIFORM, UNIFORM_NOISE, NORMAL, NORMAL_NOISE, DISC, KEYFRAME, RANDOM_JOINTS, SETTLE
 
-    Parameters
-    ----------
-    code : envpool.mujoco.declared.compiler.Code
-        The result of the compiler.
-    """
+#: The operations of resets by name.
+RESET_OPS = {
+    "assign": ASSIGN, "uniform": UNIFORM, "uniform_noise": UNIFORM_NOISE, "normal": NORMAL,
+    "normal_noise": NORMAL_NOISE, "disc": DISC, "keyframe": KEYFRAME, "random_joints": RANDOM_JOINTS, "settle": SETTLE,
+}
 
-    def __init__(self, code):
-        cdef Program* p = &self.p
-        cdef Instruction* i
-        cdef RewardTerm* term
-        cdef Report* report
-        cdef ResetRow* row
-        self.arrays = []
-        p.num_instructions, p.num_constant = len(code.instructions), code.num_constant
-        p.instructions = <Instruction*>self.new(sizeof(Instruction) * <size_t>p.num_instructions)
-        for k, made in enumerate(code.instructions):
-            i = &p.instructions[k]
-            i.op, i.n, i.out, i.a, i.b = OPS[made.op], made.n, made.out, made.a, made.b
-            i.step_a, i.step_b, i.count, i.flag, i.member = made.step_a, made.step_b, made.count, made.flag, made.member
-            for j, x in enumerate(made.x):
-                i.x[j] = x
-        p.num_rewards, p.num_costs = code.num_rewards, len(code.rewards) - code.num_rewards
-        p.rewards = <RewardTerm*>self.new(sizeof(RewardTerm) * <size_t>len(code.rewards))
-        for k, (value, weight, info) in enumerate(code.rewards):
-            term = &p.rewards[k]
-            term.value, term.weight, term.info = value, weight, info
-        p.first_flag, p.num_flags, p.flags_info = code.first_flag, code.num_flags, code.flags_info
-        p.num_reports = len(code.reports)
-        p.reports = <Report*>self.new(sizeof(Report) * <size_t>p.num_reports)
-        for k, (first, n, info) in enumerate(code.reports):
-            report = &p.reports[k]
-            report.first, report.n, report.info = first, n, info
-        p.num_resets = len(code.resets)
-        p.resets = <ResetRow*>self.new(sizeof(ResetRow) * <size_t>p.num_resets)
-        for k, made in enumerate(code.resets):
-            row = &p.resets[k]
-            row.op, row.n, row.targets, row.low, row.high = made.op, made.n, made.targets, made.low, made.high
-            row.member, row.is_register = made.member, made.is_register
-        p.indices = <int32_t*>self.keep(np.array(code.indices, np.int32))
-        p.constants = <double*>self.keep(np.array(code.constants, np.float64))
-        p.sides = <uint8_t*>self.keep(np.array(code.sides, np.uint8))
-        p.num_registers, p.observation_size = code.num_registers, code.observation_size
-        if code.controls is not None:
-            p.controls = <int32_t*>self.keep(np.array(code.controls, np.int32))
-        if code.centers is not None:
-            p.centers = <double*>self.keep(np.array(code.centers, np.float64))
-            p.halves = <double*>self.keep(np.array(code.halves, np.float64))
-        p.reads_contact_forces = code.reads_contact_forces
-        p.total, p.is_suite = code.total, code.is_suite
 
-    cdef char* new(self, size_t size) except NULL:
-        """Returns memory that lives as long as the tables."""
-        data = bytes(size if size > 8 else 8)       # bytes of length 1 are shared
-        self.arrays.append(data)
-        return PyBytes_AS_STRING(data)
+cdef inline double uniform(Sim* s, const Program* p, double low, double high) noexcept nogil:
+    return ep_legacy_uniform(random_of(s), low, high) if p.is_suite else ep_uniform(rng_of(s), low, high)
 
-    cdef char* keep(self, values) except NULL:
-        """Returns the address of a copy of an array."""
-        data = values.tobytes() or b"\0"
-        self.arrays.append(data)
-        return PyBytes_AS_STRING(data)
+
+cdef inline double normal(Sim* s, const Program* p) noexcept nogil:
+    return ep_legacy_standard_normal(random_of(s)) if p.is_suite else ep_standard_normal(rng_of(s))
+
+
+cdef inline int64_t choice(Sim* s, const Program* p, int64_t n) noexcept nogil:
+    return ep_legacy_randint(random_of(s), 0, n) if p.is_suite else ep_integers(rng_of(s), 0, n)
+
+
+cdef inline int settle(Sim* s, const Program* p, int32_t n) noexcept nogil:
+    cdef int32_t _
+    if p.is_suite:
+        if physics_step(s, n):
+            return -1
+    else:
+        for _ in range(n):
+            mj_step(s.model, s.data)
+    s.data.time = 0
+    return 0
+
+
+cdef void sample_disc(Sim* s, const Program* p, double radius, double* x, double* y) noexcept nogil:
+    cdef double[2] point
+    while True:
+        point[0] = uniform(s, p, -radius, radius)
+        point[1] = uniform(s, p, -radius, radius)
+        if np_norm(point, 2) < radius:
+            break
+    x[0], y[0] = point[0], point[1]
+
+
+cdef inline double drawn(Sim* s, const Program* p, int32_t op, double old, double low, double high) noexcept nogil:
+    """Returns the new value of a number."""
+    if op == UNIFORM:
+        return uniform(s, p, low, high)
+    if op == UNIFORM_NOISE:
+        return old + uniform(s, p, low, high)
+    if op == NORMAL:
+        return low + high * normal(s, p)
+    if op == NORMAL_NOISE:
+        return old + high * normal(s, p)
+    return high
+
+
+cdef int run_resets(Sim* s, const Program* p) noexcept nogil:
+    cdef const ResetRow* row
+    cdef const int32_t* targets
+    cdef double* array
+    cdef int32_t i, k
+    for i in range(p.num_resets):
+        row = &p.resets[i]
+        targets = p.indices + row.targets
+        array = registers_of(s) if row.is_register else (<double**>(<char*>s.data + row.member))[0]
+        if row.op == SETTLE:
+            if settle(s, p, row.n):
+                return -1
+        elif row.op == KEYFRAME:
+            ep_set_keyframe(s.model, s.data, targets[choice(s, p, row.n) if row.n > 1 else 0])
+        elif row.op == RANDOM_JOINTS:
+            randomize_joints(s)
+        elif row.op == DISC:
+            sample_disc(s, p, p.constants[row.high], array + targets[0], array + targets[1])
+        else:
+            for k in range(row.n):
+                array[targets[k]] = drawn(
+                    s, p, row.op, array[targets[k]], p.constants[row.low + k], p.constants[row.high + k]
+                )
+    return 0

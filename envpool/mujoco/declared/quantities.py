@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from envpool.mujoco.declared.expressions import Expression, Previous, set_tuples
+from envpool.mujoco.declared.expressions import Expression, Previous
 
 if TYPE_CHECKING:
     from envpool.mujoco.declared.compiler import Compiler, Value
@@ -49,9 +49,6 @@ class Quantity(Expression):
     rows: ClassVar[str] = ""
     column_names: ClassVar[tuple[str, ...]] = ()
     writable: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        set_tuples(self, "of")
 
     def emit(self, c: Compiler) -> Value:
         """See `Expression.emit`."""
@@ -138,9 +135,6 @@ class Table(Quantity):
 
     columns: Columns = None
     skip: int = 0
-
-    def __post_init__(self) -> None:
-        set_tuples(self, "of", "columns")
 
 
 class BodyPosition(Table):
@@ -283,39 +277,47 @@ class Contacts(Expression):
     of: Objects = None
     other: Objects = None
 
-    def __post_init__(self) -> None:
-        set_tuples(self, "of", "other")
-
     def emit(self, c: Compiler) -> Value:
         """See `Expression.emit`."""
         return c.add("contacts", 1, True, a=c.sides_at(self.of, self.other))
 
 
 @dataclass(frozen=True)
-class CenterOfMass(Expression):
+class Measure(Expression):
+    """What an operation without operands computes; the base class of these quantities.
+
+    Attributes
+    ----------
+    operation : str
+        The operation, a key of ``program.OPS``.
+    size : int or None
+        Number of its numbers; None for a scalar.
+    """
+
+    operation: ClassVar[str]
+    size: ClassVar[int | None] = None
+
+    def emit(self, c: Compiler) -> Value:
+        """See `Expression.emit`."""
+        return c.add(self.operation, self.size or 1, self.size is None)
+
+
+class CenterOfMass(Measure):
     """Centre of mass of all bodies (m): x, y, z. The bodies are summed in the order of their ids."""
 
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        return c.add("center_of_mass", 3, False)
+    operation, size = "center_of_mass", 3
 
 
-@dataclass(frozen=True)
-class Time(Expression):
+class Time(Measure):
     """Time in the episode (s)."""
 
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        return c.add("time", 1, True)
+    operation = "time"
 
 
-@dataclass(frozen=True)
-class StepTime(Expression):
+class StepTime(Measure):
     """Duration of a step (s): the time step of the model times frame_skip."""
 
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        return c.add("duration", 1, True)
+    operation = "duration"
 
 
 @dataclass(frozen=True)
@@ -372,9 +374,6 @@ class JointMargin(Expression):
     """Distance of limited slide and hinge joints from the nearest end of their range; negative outside of it."""
 
     of: Objects = None
-
-    def __post_init__(self) -> None:
-        set_tuples(self, "of")
 
     def emit(self, c: Compiler) -> Value:
         """See `Expression.emit`."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from envpool.mujoco.declared.code import Code, ResetCode
 from envpool.mujoco.declared.expressions import Expression, Item
 from envpool.mujoco.declared.lookup import ELEMENTS, find_object, many
+from envpool.mujoco.declared.program import RESET_OPS
 from envpool.mujoco.declared.quantities import Goal, Objects, Quantity
-from envpool.mujoco.declared.resets import RESET_OPS
 
 if TYPE_CHECKING:
     from envpool.errors import ConfigError
     from envpool.mujoco.declared.compiler import Value
-    from envpool.mujoco.declared.model_index import ModelIndex
+    from envpool.mujoco.declared.tables import ModelIndex
 
 
 class ResetCompiler:

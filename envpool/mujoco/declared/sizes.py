@@ -36,8 +36,11 @@ def size_of(argument: str, node: Any, known: dict[int, tuple[int, int]], depth: 
     if not is_dataclass(node):
         return 0, 0
     if id(node) not in known and depth <= MAX_DEPTH:
-        parts = tuple(getattr(node, item.name) for item in fields(node))
-        nodes, height = size_of(argument, parts, known, depth + 1)
+        parts: list[Any] = []
+        for item in fields(node):
+            value = getattr(node, item.name)
+            parts.extend(value if isinstance(value, tuple) else (value,))  # a call less for each of them
+        nodes, height = size_of(argument, tuple(parts), known, depth + 1)
         known[id(node)] = nodes + 1, height + 1
     if id(node) not in known or depth + known[id(node)][1] > MAX_DEPTH + 1:
         raise ConfigError(

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from envpool.mujoco.declared.expressions import Expression, set_expressions, set_tuples
+from envpool.mujoco.declared.expressions import Expression, Node
 from envpool.mujoco.declared.quantities import Objects
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Term:
+class Term(Node):
     """A value with a weight and a name; the base class of these terms.
 
     Attributes
@@ -32,9 +32,6 @@ class Term:
     weight: float = 1.0
     name: str = ""
 
-    def __post_init__(self) -> None:
-        set_expressions(self, "value")
-
 
 class Observe(Term):
     """A part of the observation."""
@@ -49,7 +46,7 @@ class Cost(Term):
 
 
 @dataclass(frozen=True)
-class Terminate:
+class Terminate(Node):
     """A condition that terminates the episode: a number of the value is not between `low` and `high`, or it is nan.
 
     Attributes
@@ -70,14 +67,11 @@ class Terminate:
     closed: bool = True
     name: str = ""
 
-    def __post_init__(self) -> None:
-        set_expressions(self, "value")
-
 
 # ---- resets ----------------------------------------------------------------------------------------------------------
 
 
-class Reset:
+class Reset(Node):
     """A part of a reset. The parts run in their order, after MuJoCo has set the initial state; the base class."""
 
     def emit(self, c: Compiler) -> ResetCode:
@@ -191,9 +185,6 @@ class JointRanges(Reset):
 
     of: Objects = None
 
-    def __post_init__(self) -> None:
-        set_tuples(self, "of")
-
     def emit(self, c: Compiler) -> ResetCode:
         """See `Reset.emit`."""
         return c.joint_ranges(self.of)
@@ -210,9 +201,6 @@ class Keyframe(Reset):
     """
 
     of: Objects = None
-
-    def __post_init__(self) -> None:
-        set_tuples(self, "of")
 
     def emit(self, c: Compiler) -> ResetCode:
         """See `Reset.emit`."""

@@ -4,8 +4,8 @@ from libc.math cimport M_PI
 
 from envpool.numerics.numpy_exact cimport np_norm
 from envpool.mujoco.dmc.control cimport (
-    XZ, ZZ, Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, ep_legacy_uniform, put, qpos_address,
-    random_of, site_id, subtract, suite_task,
+    XZ, ZZ, Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, ep_legacy_uniform, put, put_difference,
+    qpos_address, random_of, site_id, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, within
 
@@ -37,7 +37,7 @@ cdef double reward(const Sim* s) noexcept nogil:
     cdef double radius = s.model.site_size[3 * o.target]
     cdef double to_target[3]
     cdef double distance
-    subtract(s.data.site_xpos + 3 * o.target, s.data.site_xpos + 3 * o.tip, to_target)
+    put_difference(to_target, s.data.site_xpos + 3 * o.target, s.data.site_xpos + 3 * o.tip)
     distance = np_norm(to_target, 3)
     return within(distance, 0, radius) if o.sparse else gaussian(distance, 0, radius, 1)
 

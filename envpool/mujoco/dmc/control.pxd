@@ -11,7 +11,7 @@ from libc.stddef cimport size_t
 from envpool.mujoco.base.definition cimport private_array, private_float_array
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjModel
-from envpool.mujoco.base.observations cimport put, put_state
+from envpool.mujoco.base.observations cimport put, put_difference, put_state
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.simulation cimport Sim, TaskFunctions, fail
 from envpool.numerics.rng_legacy cimport ep_legacy_uniform, ep_mt19937
@@ -80,13 +80,6 @@ cdef enum:
 
 cdef inline ep_mt19937* random_of(Sim* s) noexcept nogil:
     return &(<Episode*>s.task_state).random
-
-
-cdef inline void subtract(const double* a, const double* b, double* out) noexcept nogil:
-    """Writes the difference a - b of two vectors of length 3."""
-    out[0] = a[0] - b[0]
-    out[1] = a[1] - b[1]
-    out[2] = a[2] - b[2]
 
 
 # SuiteTask.observe of tasks that observe all positions and all velocities.

@@ -9,7 +9,7 @@ from envpool.mujoco.base.calls cimport mj_objectVelocity
 from envpool.mujoco.base.mujoco cimport mjJNT_HINGE, mjOBJ_GEOM, mjOBJ_SITE
 from envpool.mujoco.dmc.control cimport (
     ZX, ZZ, Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, ep_legacy_uniform, ep_mt19937, geom_id,
-    physics_reset, put, qpos_address, qvel_address, random_of, sensor_address, site_id, subtract, suite_task,
+    physics_reset, put, put_difference, qpos_address, qvel_address, random_of, sensor_address, site_id, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, linear, reciprocal
 from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal
@@ -152,7 +152,7 @@ cdef double reward_move(const Sim* s) noexcept nogil:
 
 cdef double distance(const double* a, const double* b) noexcept nogil:
     cdef double between[3]
-    subtract(a, b, between)
+    put_difference(between, a, b)
     return np_norm(between, 3)
 
 
@@ -205,13 +205,13 @@ cdef void observe_fetch(const Sim* s, double* out) noexcept nogil:
     cdef double ball[6]
     observe(s, out)
     out += s.config.observation_size - 9
-    subtract(s.data.geom_xpos + 3 * o.ball, place, between)
+    put_difference(between, s.data.geom_xpos + 3 * o.ball, place)
     np_dot_matrix(between, frame, 3, 3, out)
     mj_objectVelocity(s.model, s.data, mjOBJ_SITE, o.head_site, head, 0)
     mj_objectVelocity(s.model, s.data, mjOBJ_GEOM, o.ball, ball, 0)
-    subtract(ball + 3, head + 3, between)           # the last three numbers are linear
+    put_difference(between, ball + 3, head + 3)     # the last three numbers are linear
     np_dot_matrix(between, frame, 3, 3, out + 3)
-    subtract(s.data.geom_xpos + 3 * o.target, place, between)
+    put_difference(between, s.data.geom_xpos + 3 * o.target, place)
     np_dot_matrix(between, frame, 3, 3, out + 6)
 
 

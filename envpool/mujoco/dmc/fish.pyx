@@ -4,7 +4,7 @@
 from envpool.numerics.numpy_exact cimport np_dot_matrix, np_norm
 from envpool.mujoco.dmc.control cimport (
     ALPHA, ZZ, Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, ep_legacy_uniform, geom_id,
-    private_array, private_float_array, put, qpos_address, random_of, random_unit, subtract, suite_task,
+    private_array, private_float_array, put, put_difference, qpos_address, random_of, random_unit, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian
 
@@ -59,7 +59,7 @@ cdef void mouth_to_target(const Sim* s, double* out) noexcept nogil:
     """Writes the vector from the mouth to the target in the frame of the mouth."""
     cdef const FishOptions* o = options_of(s)
     cdef double to_target[3]
-    subtract(s.data.geom_xpos + 3 * o.target, s.data.geom_xpos + 3 * o.mouth, to_target)
+    put_difference(to_target, s.data.geom_xpos + 3 * o.target, s.data.geom_xpos + 3 * o.mouth)
     np_dot_matrix(to_target, s.data.geom_xmat + 9 * o.mouth, 3, 3, out)
 
 

@@ -8,7 +8,7 @@ from libc.math cimport INFINITY
 from envpool.numerics.numpy_exact cimport np_dot_matrix, np_norm
 from envpool.mujoco.dmc.control cimport (
     ZX, ZY, ZZ, Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, observe_state, physics_after_reset,
-    put, randomize_joints, sensor_address, subtract, suite_task,
+    put, put_difference, randomize_joints, sensor_address, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, gaussian_element, linear, mean_quadratic
 
@@ -75,7 +75,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     out[0] = head_height(s)
     out += 1
     for i in range(NUM_LIMBS):
-        subtract(s.data.xpos + 3 * o.limbs[i], s.data.xpos + 3 * o.trunk, to_limb)
+        put_difference(to_limb, s.data.xpos + 3 * o.limbs[i], s.data.xpos + 3 * o.trunk)
         np_dot_matrix(to_limb, frame, 3, 3, out + 3 * i)
     out += 3 * NUM_LIMBS
     out = put(out, frame + ZX, 3)

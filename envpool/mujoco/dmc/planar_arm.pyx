@@ -3,7 +3,8 @@
 from libc.math cimport M_PI, cos, sin
 
 from envpool.mujoco.dmc.control cimport (
-    body_id, ep_legacy_uniform, joint_id, qpos_address, qvel_address, random_of, sensor_address, site_id, subtract,
+    body_id, ep_legacy_uniform, joint_id, put_difference, qpos_address, qvel_address, random_of, sensor_address,
+    site_id,
 )
 from envpool.numerics.numpy_exact cimport np_log1p, np_norm
 
@@ -53,5 +54,5 @@ cdef double* observe_arm(const Sim* s, const Arm* arm, double* out) noexcept nog
 
 cdef double site_distance(const Sim* s, int first, int second) noexcept nogil:
     cdef double between[3]
-    subtract(s.data.site_xpos + 3 * first, s.data.site_xpos + 3 * second, between)
+    put_difference(between, s.data.site_xpos + 3 * first, s.data.site_xpos + 3 * second)
     return np_norm(between, 3)

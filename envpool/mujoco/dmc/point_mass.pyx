@@ -4,8 +4,8 @@ from libc.math cimport fabs
 
 from envpool.numerics.numpy_exact cimport np_dot, np_norm
 from envpool.mujoco.dmc.control cimport (
-    Episode, Model, Options, Sim, SuiteTask, define_suite_task, geom_id, observe_state, private_array, put, random_unit,
-    randomize_joints, subtract, suite_task,
+    Episode, Model, Options, Sim, SuiteTask, define_suite_task, geom_id, observe_state, private_array, put,
+    put_difference, random_unit, randomize_joints, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, mean_quadratic
 
@@ -42,7 +42,7 @@ cdef double reward(const Sim* s) noexcept nogil:
     cdef double size = s.model.geom_size[3 * o.target]
     cdef double to_target[3]
     cdef double near_target, small_control
-    subtract(s.data.geom_xpos + 3 * o.target, s.data.geom_xpos + 3 * o.mass, to_target)
+    put_difference(to_target, s.data.geom_xpos + 3 * o.target, s.data.geom_xpos + 3 * o.mass)
     near_target = gaussian(np_norm(to_target, 3), 0, size, size)
     small_control = (mean_quadratic(s.data.ctrl, s.model.nu, 1) + 4) / 5
     return near_target * small_control

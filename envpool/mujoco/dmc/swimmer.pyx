@@ -4,7 +4,7 @@
 from envpool.numerics.numpy_exact cimport np_dot_matrix, np_norm
 from envpool.mujoco.dmc.control cimport (
     Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, ep_legacy_uniform, geom_id, light_id,
-    private_array, put, random_of, randomize_joints, sensor_address, subtract, suite_task,
+    private_array, put, put_difference, random_of, randomize_joints, sensor_address, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport long_tail
 from envpool.numerics.rng_legacy cimport ep_legacy_random_sample
@@ -50,7 +50,7 @@ cdef inline void nose_to_target(const Sim* s, double* out) noexcept nogil:
     """Writes the vector from the nose to the target in the frame of the head; its third element is not used."""
     cdef const SwimmerOptions* o = options_of(s)
     cdef double away[3]
-    subtract(s.data.geom_xpos + 3 * o.target, s.data.geom_xpos + 3 * o.nose, away)
+    put_difference(away, s.data.geom_xpos + 3 * o.target, s.data.geom_xpos + 3 * o.nose)
     np_dot_matrix(away, s.data.xmat + 9 * o.head_body, 3, 3, out)
 
 

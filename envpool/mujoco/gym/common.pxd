@@ -11,9 +11,9 @@ from libc.string cimport memcpy
 
 from envpool.mujoco.base.calls cimport mj_forward, mj_step
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.observations cimport put, put_state
+from envpool.mujoco.base.observations cimport put, put_difference, put_state
 from envpool.mujoco.base.simulation cimport Outcome, Sim, TaskFunctions
-from envpool.numerics.rng cimport ep_pcg64, ep_standard_normal, ep_uniform
+from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 
 # Sim.task_state of all these tasks.
 cdef struct TaskState:
@@ -58,23 +58,15 @@ cdef inline void sample_uniform_velocities(Sim* s, double scale) noexcept nogil:
         s.data.qvel[i] = 0.0 + ep_uniform(rng_of(s), -scale, scale)
 
 
-cdef inline void sample_normal_velocities(Sim* s, double scale) noexcept nogil:
-    cdef int32_t i
-    for i in range(s.model.nv):
-        s.data.qvel[i] = 0.0 + scale * ep_standard_normal(rng_of(s))
-
-
 cdef inline void reset_uniform(Sim* s, double scale) noexcept nogil:
     sample_positions(s, scale)
     sample_uniform_velocities(s, scale)
     mj_forward(s.model, s.data)
 
 
-cdef inline void reset_normal(Sim* s, double scale) noexcept nogil:
-    sample_positions(s, scale)
-    sample_normal_velocities(s, scale)
-    mj_forward(s.model, s.data)
-
+# As reset_uniform(), with velocities from a normal distribution. It is not inline, so that NumPy's library of
+# distributions is linked once.
+cdef void reset_normal(Sim* s, double noise_scale) noexcept nogil
 
 # ---- steps -----------------------------------------------------------------------------------------------------------
 
@@ -182,13 +174,6 @@ cdef inline double* put_clipped(double* to, const double* values, int32_t n, dou
     for i in range(n):
         to[i] = clip(values[i], low, high)
     return to + n
-
-
-cdef inline void put_difference(double* to, const Sim* s, int32_t body, int32_t other) noexcept nogil:
-    """Writes the vector from body `other` to `body`."""
-    cdef int32_t i
-    for i in range(3):
-        to[i] = s.data.xpos[3 * body + i] - s.data.xpos[3 * other + i]
 
 
 # TaskFunctions.observe of tasks whose options are a Locomotion.

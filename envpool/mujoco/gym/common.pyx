@@ -1,23 +1,23 @@
 """The scaffold of Gymnasium's MuJoCo tasks; common.pxd documents the functions."""
 
-import warnings
-
 import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, uint64_t
 
+from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.definition cimport define_task
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY
 from envpool.mujoco.base.model_params cimport resolved_model
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.views cimport gymnasium_view
 from envpool.numerics.numpy_exact cimport np_sum
-from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_seed
+from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_is_valid, ep_pcg64_seed, ep_standard_normal
 
 from envpool.errors import ConfigError
-from envpool.mujoco.base.model import load_file, register_plugins
+from envpool.mujoco.base.model import load_file
+from envpool.mujoco.base.model_files import load_users_model
 from envpool.mujoco.gym.options import ASSETS, finite, limits, model_path, scale
 
 cdef enum:
@@ -44,7 +44,15 @@ cdef void seed(Sim* s, uint64_t value) noexcept nogil:
 
 cdef bint is_valid(const void* task_state) noexcept nogil:
     cdef const ep_pcg64* rng = &(<const TaskState*>task_state).rng
-    return rng.step_low % 2 == 1 and rng.has_half <= 1     # draws may not end if the increment is even
+    return ep_pcg64_is_valid(rng)
+
+
+cdef void reset_normal(Sim* s, double noise_scale) noexcept nogil:
+    cdef int32_t i
+    sample_positions(s, noise_scale)
+    for i in range(s.model.nv):
+        s.data.qvel[i] = 0.0 + noise_scale * ep_standard_normal(rng_of(s))
+    mj_forward(s.model, s.data)
 
 
 cdef TaskFunctions gym_task(int (*reset)(Sim* s) noexcept nogil,
@@ -56,14 +64,11 @@ cdef TaskFunctions gym_task(int (*reset)(Sim* s) noexcept nogil,
 cdef Model load_gym_model(object config, int nq, int nv, int nsite=0):
     cdef Model model
     path = model_path(config.xml_file)
-    is_users = path.parent != ASSETS
-    if is_users:
-        register_plugins()
     model = resolved_model(f"xml_file {str(path)!r}")
-    if model is None:
+    if model is None and path.parent != ASSETS:
+        model = load_users_model(load_file, path, "xml_file")
+    elif model is None:
         model = load_file(path, "xml_file")
-        if is_users and model.remarks:
-            warnings.warn(f"{model.source}: {model.remarks}", stacklevel=2)
     for what, has, needed in (
         ("positions (nq)", model.m.nq, nq), ("velocities (nv)", model.m.nv, nv), ("sites", model.m.nsite, nsite)
     ):

@@ -9,6 +9,7 @@ from typing import Any
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS
+from envpool.mujoco.base.model_files import find_model
 
 
 def assets_folder() -> Path:
@@ -40,13 +41,8 @@ def model_path(xml_file: str) -> Path:
     ConfigError
         The file does not exist.
     """
-    path = Path(xml_file).expanduser() if xml_file.startswith((".", "/", "~")) else ASSETS / xml_file
-    if not path.is_file():
-        raise ConfigError(
-            f"xml_file is {xml_file!r}, but there is no file {path}: write ./{xml_file} for a file in the working "
-            f"directory, or the name of one of {', '.join(sorted(p.name for p in ASSETS.glob('*.xml')))}"
-        )
-    return path
+    names = ", ".join(sorted(path.name for path in ASSETS.glob("*.xml")))
+    return find_model(xml_file, ASSETS, f"the name of one of {names}")
 
 
 def finite(config: Any, *names: str) -> tuple[float, ...]:

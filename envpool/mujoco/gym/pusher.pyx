@@ -61,7 +61,7 @@ cdef int reset(Sim* s) noexcept nogil:
 
 cdef inline double distance(const Sim* s, int32_t body, int32_t other) noexcept nogil:
     cdef double[3] difference
-    put_difference(difference, s, body, other)
+    put_difference(difference, s.data.xpos + 3 * body, s.data.xpos + 3 * other)
     return np_norm(difference, 3)
 
 

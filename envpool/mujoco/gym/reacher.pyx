@@ -51,7 +51,7 @@ cdef int reset(Sim* s) noexcept nogil:
 cdef void compute_reward(Sim* s, const double* action, Outcome* out) noexcept nogil:
     cdef const Options* o = <const Options*>s.options
     cdef double[3] distance
-    put_difference(distance, s, o.fingertip, o.target)
+    put_difference(distance, s.data.xpos + 3 * o.fingertip, s.data.xpos + 3 * o.target)
     s.info[DIST] = -np_norm(distance, 3) * o.dist_cost_weight
     s.info[CTRL] = -sum_of_squares(action, s.config.num_actions) * o.ctrl_cost_weight
     out.reward = s.info[DIST] + s.info[CTRL]
@@ -70,7 +70,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
         out[2 + i] = sin(s.data.qpos[i])
     out = put(out + 4, s.data.qpos + 2, s.model.nq - 2)
     out = put(out, s.data.qvel, 2)
-    put_difference(distance, s, o.fingertip, o.target)
+    put_difference(distance, s.data.xpos + 3 * o.fingertip, s.data.xpos + 3 * o.target)
     put(out, distance, o.distances)
 
 

@@ -44,14 +44,6 @@ cdef inline const double* site(const Sim* s, int32_t id) noexcept nogil:
     return s.data.site_xpos + 3 * id
 
 
-cdef inline double* put_between(double* to, const double* a, const double* b) noexcept nogil:
-    """Writes a - b of two points; returns the address behind it."""
-    cdef int32_t i
-    for i in range(3):
-        to[i] = a[i] - b[i]
-    return to + 3
-
-
 # Returns np.linalg.norm(a - b) of two points.
 cdef double distance(const double* a, const double* b) noexcept nogil
 # Applies an action for frame_skip simulation steps.

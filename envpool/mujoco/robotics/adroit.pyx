@@ -10,11 +10,12 @@ from libc.stdint cimport uint64_t
 from envpool.mujoco.base.calls cimport mj_step
 from envpool.mujoco.base.definition cimport define_task
 from envpool.mujoco.base.mujoco cimport mjOBJ_SITE
+from envpool.mujoco.base.observations cimport put_difference
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.views cimport gymnasium_view
 from envpool.mujoco.robotics.goals cimport is_sparse, load_robotics_model, required
 from envpool.numerics.numpy_exact cimport np_norm
-from envpool.numerics.rng cimport ep_pcg64_seed
+from envpool.numerics.rng cimport ep_pcg64_is_valid, ep_pcg64_seed
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS, MujocoEnvDefinition
@@ -22,7 +23,7 @@ from envpool.mujoco.base.env_definition import OPTIONS, MujocoEnvDefinition
 
 cdef double distance(const double* a, const double* b) noexcept nogil:
     cdef double[3] difference
-    put_between(difference, a, b)
+    put_difference(difference, a, b)
     return np_norm(difference, 3)
 
 
@@ -52,7 +53,7 @@ cdef void seed(Sim* s, uint64_t value) noexcept nogil:
 
 cdef bint is_valid(const void* task_state) noexcept nogil:
     cdef const ep_pcg64* rng = &(<const AdroitState*>task_state).rng
-    return rng.step_low % 2 == 1 and rng.has_half <= 1     # draws may not end if the increment is even
+    return ep_pcg64_is_valid(rng)
 
 
 cdef TaskFunctions adroit_task(int (*reset)(Sim* s) noexcept nogil,

@@ -9,10 +9,10 @@ from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.definition cimport private_array
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE
-from envpool.mujoco.base.observations cimport put
+from envpool.mujoco.base.observations cimport put, put_difference
 from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.robotics.adroit cimport (
-    Adroit, adroit_task, define_adroit, distance, load_adroit, put_between, report, rng_of, simulate, site,
+    Adroit, adroit_task, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
 )
 from envpool.mujoco.robotics.goals cimport MAX_DOFS, required
 from envpool.numerics.numpy_exact cimport np_sum
@@ -70,7 +70,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     out = put(out, s.data.qpos + 1, s.model.nq - 3)
     out[0], out[1] = s.data.qpos[s.model.nq - 1], angle
     out = put(put(out + 2, palm, 3), handle, 3)
-    put_between(out, palm, handle)[0] = 1.0 if angle > 1.0 else -1.0
+    put_difference(out, palm, handle)[0] = 1.0 if angle > 1.0 else -1.0
 
 
 cdef TaskFunctions TASK = adroit_task(reset, step, observe)

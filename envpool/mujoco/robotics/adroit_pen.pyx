@@ -9,11 +9,10 @@ from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.definition cimport private_array
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_SITE
-from envpool.mujoco.base.observations cimport put
+from envpool.mujoco.base.observations cimport put, put_difference
 from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.robotics.adroit cimport (
-    Adroit, adroit_state, adroit_task, define_adroit, distance, load_adroit, put_between, report, rng_of, simulate,
-    site,
+    Adroit, adroit_state, adroit_task, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
 )
 from envpool.mujoco.robotics.goals cimport required
 from envpool.mujoco.robotics.rotations cimport euler2quat
@@ -48,7 +47,7 @@ cdef inline void put_axis(double* to, const Sim* s, int32_t k) noexcept nogil:
     """Writes the direction of the pen (k = 0) or of the target (k = 1)."""
     cdef const int32_t* ends = (<const Options*>s.options).ends[k]
     cdef int32_t i
-    put_between(to, site(s, ends[0]), site(s, ends[1]))
+    put_difference(to, site(s, ends[0]), site(s, ends[1]))
     for i in range(3):
         to[i] = to[i] / adroit_state(s).lengths[k]
 
@@ -82,7 +81,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     out = put(put(out, pen, 3), s.data.qvel + s.model.nv - 6, 6)
     put_axis(out, s, 0)
     put_axis(out + 3, s, 1)
-    put_between(put_between(out + 6, pen, site(s, o.centre)), out, out + 3)
+    put_difference(put_difference(out + 6, pen, site(s, o.centre)), out, out + 3)
 
 
 cdef TaskFunctions TASK = adroit_task(reset, step, observe)

@@ -9,10 +9,10 @@ from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.definition cimport private_array
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_SITE
-from envpool.mujoco.base.observations cimport put
+from envpool.mujoco.base.observations cimport put, put_difference
 from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.robotics.adroit cimport (
-    Adroit, adroit_task, define_adroit, distance, load_adroit, put_between, report, rng_of, simulate, site,
+    Adroit, adroit_task, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
 )
 from envpool.mujoco.robotics.goals cimport required
 from envpool.numerics.rng cimport ep_uniform
@@ -64,7 +64,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     cdef const double* palm = site(s, o.adroit.grasp)
     cdef const double* target = site(s, o.target)
     out = put(out, s.data.qpos, s.model.nq - 6)
-    put_between(put_between(put_between(out, palm, ball), palm, target), ball, target)
+    put_difference(put_difference(put_difference(out, palm, ball), palm, target), ball, target)
 
 
 cdef TaskFunctions TASK = adroit_task(reset, step, observe)

@@ -9,12 +9,11 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 
 from envpool.mujoco.base.calls cimport mj_forward, mj_step
-from envpool.mujoco.base.model cimport Model
+from envpool.mujoco.base.model cimport Model, run_scratch
 from envpool.mujoco.base.mujoco cimport (
     mjData, mjEQ_WELD, mjModel, mjNEQDATA, mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE,
 )
-from envpool.mujoco.base.observations cimport put
-from envpool.mujoco.base.scratch cimport run_scratch
+from envpool.mujoco.base.observations cimport put, put_difference
 from envpool.mujoco.base.simulation cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.robotics.goals cimport (
     DISTANCE, IS_SUCCESS, define_goal_task, distance_reward, free_joint, goal_distance, goal_of, goal_task, is_sparse,
@@ -152,13 +151,6 @@ cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
     out.reward = distance_reward(s.info[DISTANCE], o.threshold, o.is_sparse)
     out.terminated = False
     return 0
-
-
-cdef double* put_difference(double* to, const double* a, const double* b) noexcept nogil:
-    cdef int32_t i
-    for i in range(3):
-        to[i] = a[i] - b[i]
-    return to + 3
 
 
 cdef inline void scale(double* values, int32_t n, double factor) noexcept nogil:

@@ -1,7 +1,5 @@
 """What the goal environments of Gymnasium-Robotics share; goals.pxd documents the functions."""
 
-import warnings
-
 import numpy as np
 
 from libc.math cimport isfinite, sqrt
@@ -17,10 +15,11 @@ from envpool.mujoco.base.mujoco cimport (
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.views cimport gymnasium_view
 from envpool.numerics.numpy_exact cimport np_matrix_vector, np_sum
-from envpool.numerics.rng cimport ep_pcg64_seed
+from envpool.numerics.rng cimport ep_pcg64_is_valid, ep_pcg64_seed
 
 from envpool.errors import ConfigError
-from envpool.mujoco.base.model import load_file, register_plugins
+from envpool.mujoco.base.model import load_file
+from envpool.mujoco.base.model_files import load_users_model
 from envpool.mujoco.robotics.upstream import assets, model_path
 
 KINDS = {mjOBJ_BODY: "body", mjOBJ_GEOM: "geom", mjOBJ_JOINT: "joint", mjOBJ_SENSOR: "sensor", mjOBJ_SITE: "site"}
@@ -61,7 +60,7 @@ cdef bint is_valid(const void* task_state) noexcept nogil:
     for i in range(MAX_GOAL):
         if not isfinite(state.goal[i]):
             return False
-    return state.rng.step_low % 2 == 1 and state.rng.has_half <= 1     # draws may not end if the increment is even
+    return ep_pcg64_is_valid(&state.rng)
 
 
 cdef TaskFunctions goal_task(int (*reset)(Sim* s) noexcept nogil,
@@ -74,14 +73,11 @@ cdef TaskFunctions goal_task(int (*reset)(Sim* s) noexcept nogil,
 cdef Model load_robotics_model(object config):
     cdef Model model
     path = model_path(config.xml_file)
-    is_users = assets() not in path.parents
-    if is_users:
-        register_plugins()
     model = resolved_model(f"xml_file {str(path)!r}")
-    if model is None:
+    if model is None and assets() not in path.parents:
+        model = load_users_model(load_file, path, "xml_file")
+    elif model is None:
         model = load_file(path, "xml_file")
-        if is_users and model.remarks:
-            warnings.warn(f"{model.source}: {model.remarks}", stacklevel=2)
     if model.m.nv > MAX_DOFS:
         raise ConfigError(f"{model.source} has {model.m.nv} degrees of freedom, allowed are at most {MAX_DOFS}")
     return model

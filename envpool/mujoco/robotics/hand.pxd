@@ -21,5 +21,7 @@ cdef int find_hand(Hand* hand, Model model) except -1
 cdef void move_hand(Sim* s, const double* action) noexcept nogil
 # Writes positions and velocities of the joints; returns the address behind them.
 cdef double* put_hand(double* to, const Sim* s, const Hand* hand) noexcept nogil
+# Adds noise to a position (m): of the object when an episode begins, or of a goal.
+cdef void add_noise(Sim* s, double* position) noexcept nogil
 # Gymnasium's default camera of these tasks.
 cdef dict CAMERA

@@ -1,7 +1,8 @@
 """The Shadow Hand; hand.pxd documents the functions."""
 
 from envpool.mujoco.base.calls cimport mj_step
-from envpool.mujoco.robotics.goals cimport robot_joints
+from envpool.mujoco.robotics.goals cimport rng_of, robot_joints
+from envpool.numerics.rng cimport ep_normal
 
 from envpool.errors import ConfigError
 
@@ -40,3 +41,9 @@ cdef double* put_hand(double* to, const Sim* s, const Hand* hand) noexcept nogil
         to[i] = s.data.qpos[hand.qpos[i]]
         to[hand.num_joints + i] = s.data.qvel[hand.qvel[i]]
     return to + 2 * hand.num_joints
+
+
+cdef void add_noise(Sim* s, double* position) noexcept nogil:
+    cdef int32_t i
+    for i in range(3):
+        position[i] += ep_normal(rng_of(s), 0.0, 0.005)

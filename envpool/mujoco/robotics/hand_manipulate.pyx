@@ -19,10 +19,10 @@ from envpool.mujoco.robotics.goals cimport (
     DISTANCE, IS_SUCCESS, OTHER_INFO, define_goal_task, free_joint, goal_distance, goal_of, goal_task, is_sparse,
     load_robotics_model, required, rng_of, sensor_index,
 )
-from envpool.mujoco.robotics.hand cimport CAMERA, NUM_ACTIONS, Hand, find_hand, move_hand, put_hand
+from envpool.mujoco.robotics.hand cimport CAMERA, NUM_ACTIONS, Hand, add_noise, find_hand, move_hand, put_hand
 from envpool.mujoco.robotics.rotations cimport angle_between, euler2quat, normalize, quat2euler, quat_about, quat_mul
 from envpool.numerics.numpy_exact cimport np_log
-from envpool.numerics.rng cimport ep_integers, ep_normal, ep_uniform
+from envpool.numerics.rng cimport ep_integers, ep_uniform
 
 from envpool.mujoco.robotics.goal_pools import GoalEnvDefinition
 from envpool.mujoco.robotics.hand_options import MANIPULATE_OPTIONS, check_range, check_threshold, one_of
@@ -141,13 +141,11 @@ cdef void sample_pose(Sim* s, double* pose) noexcept nogil:
     """Changes the pose of the object."""
     cdef const Options* o = options_of(s)
     cdef double turn[4]
-    cdef int32_t i
     if o.random_rotation:
         sample_rotation(s, turn)
         quat_mul(pose + 3, turn, pose + 3)
     if o.random_position and o.target_position != FIXED:
-        for i in range(3):
-            pose[i] += ep_normal(rng_of(s), 0.0, 0.005)
+        add_noise(s, pose)
     normalize(pose + 3, 4)
 
 

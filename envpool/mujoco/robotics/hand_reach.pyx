@@ -9,18 +9,17 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 
 from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.model cimport Model
+from envpool.mujoco.base.model cimport Model, run_scratch
 from envpool.mujoco.base.mujoco cimport mjData, mjModel, mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE
 from envpool.mujoco.base.observations cimport put
-from envpool.mujoco.base.scratch cimport run_scratch
 from envpool.mujoco.base.simulation cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.robotics.goals cimport (
     DISTANCE, IS_SUCCESS, define_goal_task, distance_reward, goal_distance, goal_of, goal_task, is_sparse,
     load_robotics_model, required, rng_of, single_joint,
 )
-from envpool.mujoco.robotics.hand cimport CAMERA, NUM_ACTIONS, Hand, find_hand, move_hand, put_hand
+from envpool.mujoco.robotics.hand cimport CAMERA, NUM_ACTIONS, Hand, add_noise, find_hand, move_hand, put_hand
 from envpool.mujoco.robotics.rotations cimport normalize
-from envpool.numerics.rng cimport ep_choice, ep_normal, ep_uniform
+from envpool.numerics.rng cimport ep_choice, ep_uniform
 
 from envpool.mujoco.robotics.goal_pools import GoalEnvDefinition
 from envpool.mujoco.robotics.hand_options import INITIAL_QPOS, REACH_OPTIONS, check_threshold
@@ -82,8 +81,7 @@ cdef void sample_goal(Sim* s) noexcept nogil:
     shifts[0], shifts[1], shifts[2] = 0.0, -0.09, 0.05
     for i in range(3):
         meeting[i] = o.palm[i] + shifts[i]
-    for i in range(3):
-        meeting[i] += ep_normal(rng_of(s), 0.0, 0.005)
+    add_noise(s, meeting)
     memcpy(goal, o.initial_goal, sizeof(o.initial_goal))
     move_to(goal + 3 * THUMB, meeting)
     move_to(goal + 3 * finger, meeting)

@@ -19,7 +19,7 @@ from envpool.mujoco.base.views cimport gymnasium_view
 from envpool.mujoco.gym.common cimport clip
 from envpool.mujoco.robotics.goals cimport load_robotics_model
 from envpool.numerics.numpy_exact cimport np_norm
-from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_seed, ep_uniform
+from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_is_valid, ep_pcg64_seed, ep_uniform
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS, MujocoEnvDefinition
@@ -83,7 +83,7 @@ cdef bint is_valid(const void* task_state) noexcept nogil:
     for i in range(OBSERVED):
         if not isfinite(state.observed[i]):
             return False
-    return state.rng.step_low % 2 == 1 and state.rng.has_half <= 1     # draws may not end if the increment is even
+    return ep_pcg64_is_valid(&state.rng)
 
 
 cdef void draw_observation(Sim* s) noexcept nogil:

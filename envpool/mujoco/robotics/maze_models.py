@@ -17,6 +17,7 @@ from typing import Any
 
 from envpool.errors import ConfigError
 from envpool.mujoco.robotics.upstream import assets
+from envpool.option_values import shortened, shown
 
 EMPTY, WALL, GOAL, RESET, BOTH = 0, 1, "g", "r", "c"
 CELLS = (EMPTY, WALL, GOAL, RESET, BOTH)
@@ -57,7 +58,7 @@ def read_map(maze_map: Any) -> Map:
         maze_map = "U_MAZE"
     if isinstance(maze_map, str):
         if maze_map not in maps():
-            raise ConfigError(f"maze_map is {maze_map!r}, allowed are rows of cells, and {', '.join(maps())}")
+            raise ConfigError(f"maze_map is {shown(maze_map)}, allowed are rows of cells, and {', '.join(maps())}")
         return maps()[maze_map]
     try:
         found = as_map(maze_map)
@@ -66,13 +67,15 @@ def read_map(maze_map: Any) -> Map:
     widths = {len(row) for row in found}
     if len(widths) != 1 or not 1 <= len(found) <= MAX_CELLS or not 1 <= widths.pop() <= MAX_CELLS:
         raise ConfigError(
-            f"maze_map is {maze_map!r}, allowed are the name of a map, and a list of 1 to {MAX_CELLS} rows of the same "
-            f"length, 1 to {MAX_CELLS} cells each"
+            f"maze_map is {shown(maze_map)}, allowed are the name of a map, and a list of 1 to {MAX_CELLS} rows of the "
+            f"same length, 1 to {MAX_CELLS} cells each"
         )
     for row in found:
         for cell in row:
             if cell not in CELLS:
-                raise ConfigError(f"maze_map contains the cell {cell!r}, allowed are {', '.join(map(repr, CELLS))}")
+                raise ConfigError(
+                    f"maze_map contains the cell {shown(cell)}, allowed are {', '.join(map(repr, CELLS))}"
+                )
     return found
 
 
@@ -98,7 +101,7 @@ class Maze:
     def source(self) -> str:
         """What error texts call the model."""
         rows = "/".join("".join(map(str, row)) for row in self.map)
-        return f"the maze {rows} (maze_size_scaling={self.scaling}, maze_height={self.height})"
+        return f"the maze {shortened(rows)} (maze_size_scaling={self.scaling}, maze_height={self.height})"
 
     def centre(self, row: int, column: int) -> Point:
         """Return the centre of a cell (m)."""

@@ -15,7 +15,7 @@ from envpool.mujoco.base.mujoco cimport mjData, mjOBJ_SITE
 from envpool.mujoco.base.structs cimport Outcome, Sim
 from envpool.mujoco.robotics.goals cimport is_sparse
 from envpool.numerics.numpy_exact cimport np_exp, np_norm
-from envpool.numerics.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed, ep_uniform
+from envpool.numerics.rng cimport ep_integers, ep_pcg64, ep_pcg64_is_valid, ep_pcg64_seed, ep_uniform
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.model import load_text
@@ -73,7 +73,7 @@ cdef void seed(Sim* s, uint64_t value) noexcept nogil:
 
 cdef bint is_valid(const void* task_state) noexcept nogil:
     cdef const ep_pcg64* rng = &(<const MazeState*>task_state).rng
-    return rng.step_low % 2 == 1 and rng.has_half <= 1     # draws may not end if the increment is even
+    return ep_pcg64_is_valid(rng)
 
 
 cdef inline double distance(const double* a, const double* b) noexcept nogil:

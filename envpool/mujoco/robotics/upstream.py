@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from envpool.distribution import install
-from envpool.errors import ConfigError
+from envpool.mujoco.base.model_files import find_model
 
 
 def assets() -> Path:
@@ -37,13 +37,7 @@ def model_path(xml_file: str) -> Path:
     ConfigError
         The file does not exist.
     """
-    path = Path(xml_file).expanduser() if xml_file.startswith((".", "/", "~")) else assets() / xml_file
-    if not path.is_file():
-        raise ConfigError(
-            f"xml_file is {xml_file!r}, but there is no file {path}: write ./{xml_file} for a file in the working "
-            "directory, or a name in the folder of gymnasium_robotics such as 'fetch/reach.xml'"
-        )
-    return path
+    return find_model(xml_file, assets(), "a name in the folder of gymnasium_robotics such as 'fetch/reach.xml'")
 
 
 def upstream_of(task_id: str) -> Any:

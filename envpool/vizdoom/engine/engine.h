@@ -1,15 +1,18 @@
 /* One engine: a process of the vizdoom package, the queues and the memory that it shares with this process.
  *
  * As soon as the engine has opened its queues, their names are unlinked, like its memory and its folder. From then on, none
- * of them can be left behind, however either process ends. */
+ * of them can be left behind, however either process ends. Until then, this process holds a lock on the queue of requests,
+ * so that the names of a process that was killed can be recognised: they are without a lock, and leftovers.py removes
+ * them. Therefore this queue is the first of the names that is made, and the last one that is unlinked. */
 #ifndef ENVPOOL_VIZDOOM_ENGINE_H
 #define ENVPOOL_VIZDOOM_ENGINE_H
 
-#include <ftw.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/random.h>
 
+#include "envpool/folder.h"
 #include "memory.h"
 #include "process.h"
 #include "queue.h"
@@ -32,6 +35,7 @@ struct Launch {
 
 struct Engine {
   Queue *requests;
+  int lock; /* file descriptor of a lock on `requests` while it has a name; -1: none                      */
   Queue *answers;
   char *memory; /* (memory_size), NULL if it is not mapped                                                */
   size_t memory_size;
@@ -51,19 +55,16 @@ inline Input *input_of(Engine *e) { return reinterpret_cast<Input *>(e->memory +
 
 inline void name_of(const Engine *e, const char *kind, char name[64]) { snprintf(name, 64, "/ViZDoom%s%s", kind, e->id); }
 
-inline int remove_entry(const char *path, const struct stat *, int, struct FTW *) {
-  remove(path);
-  return 0;
-}
-
 /* Removes the names that are left of queues, memory and folder. */
 inline void unlink_all(Engine *e) {
   char name[64];
-  for (const char *kind : {"MQDoom", "MQCtr", "SM"}) {
+  if (e->folder[0]) envpool_remove_folder(e->folder);
+  for (const char *kind : {"SM", "MQCtr", "MQDoom"}) {
     name_of(e, kind, name);
     if (e->id[0]) shm_unlink(name);
   }
-  if (e->folder[0]) nftw(e->folder, remove_entry, 4, FTW_DEPTH | FTW_PHYS);
+  if (e->lock >= 0) close(e->lock);
+  e->lock = -1;
   e->id[0] = e->folder[0] = 0;
 }
 
@@ -160,23 +161,39 @@ inline bool run_to_start(Engine *e, const Launch *l) {
   return true;
 }
 
+/* Draws an id, and creates and locks the queue of requests. Returns 0 or an errno: EAGAIN if another process has taken
+ * the queue for that of a process that was killed, before it was locked. */
+inline int create_requests(Engine *e) {
+  char name[64];
+  struct stat found;
+  uint64_t random;
+  if (getrandom(&random, sizeof random, 0) != sizeof random) return errno;
+  snprintf(e->id, sizeof e->id, "%d_%016llx", static_cast<int>(getpid()), static_cast<unsigned long long>(random));
+  name_of(e, "MQDoom", name);
+  e->requests = create_queue(name);
+  if (!e->requests) return errno;
+  e->lock = shm_open(name, O_RDWR | O_CLOEXEC, 0);
+  const bool is_locked = e->lock >= 0 && !flock(e->lock, LOCK_EX | LOCK_NB);
+  return is_locked && !fstat(e->lock, &found) && found.st_nlink > 0 ? 0 : EAGAIN;
+}
+
 /* Creates the queues and starts the process. Another engine may be started before finish_start(). */
 inline bool begin_start(Engine *e, const Launch *l, uint32_t seed) {
   char name[64], number[16];
   char *arguments[kMaxArguments];
-  uint64_t random;
-  stop_engine(e);
-  if (getrandom(&random, sizeof random, 0) != sizeof random) return fail(e, "getrandom failed: %s", strerror(errno));
-  snprintf(e->id, sizeof e->id, "%d_%016llx", static_cast<int>(getpid()), static_cast<unsigned long long>(random));
-  name_of(e, "MQDoom", name);
-  e->requests = create_queue(name);
-  if (e->requests) {
+  int problem = EAGAIN;
+  for (int tries = 0; problem == EAGAIN && tries < 20; tries++) {
+    stop_engine(e);
+    problem = create_requests(e);
+  }
+  if (!problem) {
     name_of(e, "MQCtr", name);
     e->answers = create_queue(name);
+    if (!e->answers) problem = errno;
   }
-  if (!e->answers) return fail(e, "no shared memory in /dev/shm for the ViZDoom engine: %s", strerror(errno));
-  snprintf(e->folder, sizeof e->folder, "%s/envpool-vizdoom-%d-XXXXXX", l->folder, static_cast<int>(getpid()));
-  if (!mkdtemp(e->folder)) {
+  if (problem) return fail(e, "no shared memory in /dev/shm for the ViZDoom engine: %s", strerror(problem));
+  snprintf(e->folder, sizeof e->folder, "%s/envpool-vizdoom-%s", l->folder, e->id);
+  if (mkdir(e->folder, 0700)) {
     e->folder[0] = 0;
     return fail(e, "no folder in %s for the ViZDoom engine: %s", l->folder, strerror(errno));
   }

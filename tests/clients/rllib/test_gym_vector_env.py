@@ -114,6 +114,19 @@ def test_environments_that_fail_are_replaced():
     assert [row.tolist() for row in env.vector_step([RIGHT] * N)[0]] == [[2], [1], [2]]
 
 
+def test_resets_that_never_work():
+    """A reset that raises in every new environment ends with an error rather than never."""
+    env = VectorEnv.vectorize_gym_envs(lambda i: FragileReset(4), num_envs=N, restart_failed_sub_environments=True)
+    FragileReset.failures = 10**9
+    try:
+        with pytest.raises(RuntimeError, match=r"reset\(\) of environment 0 .* 10 times .*the reset failed") as caught:
+            env.vector_reset()
+    finally:
+        FragileReset.failures = 0
+    assert isinstance(caught.value.__cause__, OSError)
+    assert [row.tolist() for row in env.vector_reset()[0]] == [[0]] * N
+
+
 def test_as_base_env():
     env = VectorEnv.vectorize_gym_envs(lambda i: Walk(3), num_envs=N, restart_failed_sub_environments=True)
     base = env.to_base_env(num_envs=N, remote_envs=False, remote_env_batch_wait_ms=0)

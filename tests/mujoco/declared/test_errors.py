@@ -125,7 +125,7 @@ MALFORMED = {
     "array without a name": ({"observation": {"": [d.Qpos()]}}, ["a name of observation is ''"]),
     "nesting": ({"observation": [nested(201)]}, ["observation has an expression that is nested more than 200 deep"]),
     "repetition": (OBS | {"reward": [d.Sum(doubled(60))]}, ["reward has more than 20000 expressions"]),
-    "size of a goal": ({"observation": [d.Goal("a", [1])]}, ["Goal(name='a', size=[1]) has an argument", "list"]),
+    "size of a goal": ({"observation": [d.Goal("a", [1])]}, ["the size of goal 'a' is (1,), allowed are None and 1"]),
     "joint of a joint": ({"observation": [d.Qpos((["a"],))]}, ["Qpos(of=(['a'],)) has an argument", "list"]),
     "no joints": ({"observation": [d.JointMargin(())]}, ["of is (), allowed are None and one or more joints"]),
     "joints to draw": (OBS | {"reset": [d.JointRanges(())]}, ["of is (), allowed are None and one or more joints"]),
@@ -142,6 +142,10 @@ MALFORMED = {
     "no actuators": (OBS | {"xml": NO_MOTORS}, ["has no actuators"]),
     "conventions": (OBS | {"conventions": "mujoco"}, ["conventions must be one of 'gymnasium', 'dm_control'"]),
     "model": (OBS | {"xml": "<mujoco><bod/></mujoco>"}, ["MuJoCo cannot load the XML text", "bod"]),
+    "home": (
+        OBS | {"xml": "~nouser/x.xml"},
+        ["xml is '~nouser/x.xml', but the home directory ~nouser is unknown", "or ./~nouser/x.xml"],
+    ),
     "file": (OBS | {"xml": "no/such.xml"}, ["MuJoCo cannot load xml 'no/such.xml'"]),
 }  # fmt: skip
 

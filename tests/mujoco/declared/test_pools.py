@@ -150,6 +150,20 @@ def test_a_declaration_is_a_value():
     assert assets[0] != assets[1] and repr(assets[0]) != repr(assets[1]) and "b'1'" not in repr(assets[0])
 
 
+def test_lists_stand_for_tuples():
+    written, kept = (
+        d.declare(
+            ARM,
+            [d.Qpos(kind(["elbow"])), d.Tolerance(d.Time(), kind([0, 1])), d.BodyPosition(None, kind(["x"]))],
+            termination=[d.contact(kind(["lower"]), kind(["floor"]))],
+            reset=[d.Assign(d.Qpos(), kind([0, 0.1])), d.Uniform(d.Qvel(), kind([0, 0]), kind([1, 2]))],
+            action=d.Actuators(kind([1, 0])),
+        )
+        for kind in (list, tuple)
+    )
+    assert written == kept and hash(written) == hash(kept) and repr(written) == repr(kept)
+
+
 def test_the_definition_needs_a_declaration():
     from envpool.spec import spec_class
 

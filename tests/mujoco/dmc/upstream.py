@@ -72,7 +72,7 @@ class SuiteOracle(CaseOracle):
         space = envpool.make_spec(case.task_id, **options).action_space
         oracle = upstream.upstream_of(case.task_id)
         actions = oracle.choose_actions(space, case.actions, case.steps, case.num_envs, case.seed)
-        seeds = [1000 * case.seed + i for i in range(case.num_envs)]
+        seeds = case.seeds
         limit = options["max_episode_steps"]
         expected = reference(case.task_id, actions, seeds, limit, options.get("frame_skip"), self.info)
         return actions, seeds, expected

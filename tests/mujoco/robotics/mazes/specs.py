@@ -89,6 +89,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"maze_map": [[0, 2]]}, "maze_map contains the cell 2, allowed are 0, 1, 'g', 'r', 'c'"),
     ({"maze_map": [[0, "x"]]}, "maze_map contains the cell 'x', allowed are"),
     ({"maze_map": [[0, float("nan")]]}, "maze_map is .*, allowed are the name"),
+    (
+        {"maze_map": [[0] * 1000] * 1000},
+        r"maze_map is \[\[0, 0, .{,200}\.\.\. \(3002000 characters\), allowed .{,150}$",
+    ),
+    ({"maze_map": [[1] * 64] * 64}, r"the maze 1{64}/1.{,200}\.\.\. \(4159 characters\) \(maze"),
     ({"maze_map": [[0, 0.5]]}, r"maze_map is \[\[0, 0\.5\]\], allowed are the name"),
     ({"maze_map": [[1, 1]]}, "has no cell for a goal"),
     ({"maze_map": [["g", 1]]}, "has no cell for an episode to begin in"),

@@ -1,0 +1,68 @@
+"""Models of users: the paths that they write, and what their models need in addition to those of this package."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from envpool.errors import ConfigError
+from envpool.mujoco.base.model import Model, register_plugins
+from envpool.option_values import shortened, shown
+
+
+def users_path(option: str, name: str) -> Path:
+    """Return the path that a user has written, in which ``~`` or ``~name`` stands for a home directory.
+
+    Raises
+    ------
+    ConfigError
+        The home directory is unknown.
+    """
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        raise ConfigError(
+            f"{option} is {shown(name)}, but the home directory {shortened(Path(name).parts[0])} is unknown: write its "
+            f"path instead, or {shortened(f'./{name}')} for a file in the working directory"
+        ) from None
+
+
+def find_model(xml_file: str, folder: Path, others: str) -> Path:
+    """Return the path of the option ``xml_file``: in a folder, unless the name starts with ``.``, ``/`` or ``~``.
+
+    Parameters
+    ----------
+    xml_file : str
+        The value of the option.
+    folder : Path
+        The folder of the models of the task's family.
+    others : str
+        Names in the folder, in the words of the error.
+
+    Raises
+    ------
+    ConfigError
+        The file does not exist.
+    """
+    path = users_path("xml_file", xml_file) if xml_file.startswith((".", "/", "~")) else folder / xml_file
+    if not os.path.isfile(path):  # unlike Path.is_file(), no error for a name that no file system allows
+        raise ConfigError(
+            f"xml_file is {shown(xml_file)}, but there is no file {shortened(str(path))}: write "
+            f"{shortened(f'./{xml_file}')} for a file in the working directory, or {others}"
+        )
+    return path
+
+
+def load_users_model(load: Callable[..., Model], *arguments: Any) -> Model:
+    """Return ``load(*arguments)``, where `load` is `load_file` or `load_text`, for a model of a user.
+
+    Such a model may need MuJoCo's plugins. Warnings of MuJoCo's compiler become Python warnings.
+    """
+    register_plugins()
+    model = load(*arguments)
+    if model.remarks:
+        warnings.warn(f"{model.source}: {model.remarks}", stacklevel=3)
+    return model

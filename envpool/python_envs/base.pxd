@@ -1,0 +1,24 @@
+"""What the env definitions of Python environments share: see base.pyx."""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t
+
+from envpool.env cimport envpool_env, envpool_setup
+
+cdef struct Header:             # how the state of a definition begins
+    PyObject* envs              # an EnvsBase, to which the pool has a reference
+
+cdef class EnvsBase:
+    cdef readonly object source
+    cdef list texts             # by env: texts of its last failures by code
+    cdef int32_t last_code
+
+    cdef Header* header(self) noexcept
+    cdef void close(self) noexcept
+    cdef int32_t note(self, int32_t id, text) noexcept
+    cdef int32_t note_error(self, int32_t id, error) noexcept
+
+cdef int open_envs(const envpool_setup* setup, void** state, type envs_class) noexcept
+cdef void set_common(envpool_env* env) noexcept
+cdef void set_frames(envpool_env* env) noexcept
+cdef object capsule_of(source, const envpool_env* env)

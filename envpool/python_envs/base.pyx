@@ -1,0 +1,138 @@
+"""What the env definitions of Python environments share, whether those are in this process or in others.
+
+The state of both begins with a `Header`. Failures are kept as texts by env and code until the pool asks for them.
+"""
+
+from cpython.exc cimport PyErr_SetInterrupt
+from cpython.ref cimport Py_INCREF, PyObject
+from libc.stddef cimport size_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t
+from libc.string cimport memcpy, strncpy
+
+cimport numpy as cnp
+from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_env, envpool_env_init, envpool_frames, envpool_setup
+from envpool.scaffold cimport envpool_config_bytes, envpool_template
+
+from envpool.native import define
+from envpool.python_envs.faults import failure_of
+
+cnp.import_array()
+
+cdef struct Config:
+    PyObject* source            # the EnvSource; the capsule keeps it
+
+
+cdef class EnvsBase:
+    """The environments of one pool; subclasses have ``frame(ids, height, width)``.
+
+    Parameters
+    ----------
+    source : envpool.python_envs.source.EnvSource
+        Makes the environments.
+    num_envs : int
+        Number of environments.
+    """
+
+    def __init__(self, source, int32_t num_envs):
+        self.source = source
+        self.texts = [{} for _ in range(num_envs)]
+
+    cdef Header* header(self) noexcept:
+        """Returns the state of the definition."""
+        return NULL
+
+    cdef void close(self) noexcept:
+        """Closes the environments, and gives back the reference that the pool has."""
+
+    cdef int32_t note(self, int32_t id, text) noexcept:
+        """Keeps the text of a failure and returns its code."""
+        self.last_code = self.last_code % INT32_MAX + 1
+        texts = self.texts[id]
+        if len(texts) > 1:      # of rows that were dropped
+            texts.clear()
+        texts[self.last_code] = text
+        return self.last_code
+
+    cdef int32_t note_error(self, int32_t id, error) noexcept:
+        """Keeps the text of an exception and returns its code. Ctrl-C is raised later, by the pool."""
+        cdef int32_t code = self.note(id, failure_of(error))
+        if isinstance(error, KeyboardInterrupt):
+            PyErr_SetInterrupt()        # now: any Python code may raise it
+        return code
+
+
+cdef int open_envs(const envpool_setup* setup, void** state, type envs_class) noexcept:
+    """Is `envpool_env.create`, for a class that is made from an EnvSource and the number of environments."""
+    source = <object>(<const Config*>setup.config).source
+    try:
+        envs = envs_class(source, setup.num_envs)
+        source.opened(envs)
+    except MemoryError:
+        return ENVPOOL_NO_MEMORY
+    except BaseException as error:
+        source.error = error
+        strncpy(setup.text, failure_of(error).encode()[-(setup.text_size - 1):], setup.text_size - 1)
+        return 1
+    state[0] = (<EnvsBase>envs).header()
+    (<Header*>state[0]).envs = <PyObject*>envs
+    Py_INCREF(envs)
+    return 0
+
+
+cdef int draw(EnvsBase envs, const envpool_frames* f) noexcept:
+    """Draws the frames of envs; nonzero if any could not be drawn."""
+    cdef cnp.ndarray frame
+    cdef int64_t size = <int64_t>f.height * f.width * 3
+    cdef int32_t i
+    cdef int failed = 0
+    for i in range(f.n):
+        try:
+            frame = envs.frame([f.ids[i]], f.height, f.width)[0]
+            memcpy(f.pixels + i * size, cnp.PyArray_DATA(frame), size)
+        except BaseException as error:
+            f.errors[i] = envs.note_error(f.ids[i], error)
+            failed = 1
+    return failed
+
+
+cdef void write_text(EnvsBase envs, int32_t id, int32_t code, char* text, size_t size) noexcept:
+    found = envs.texts[id].pop(code, "the environment failed").encode()
+    strncpy(text, found[-(<Py_ssize_t>size - 1):], size - 1)
+
+
+cdef void destroy(void* state) noexcept nogil:
+    with gil:
+        (<EnvsBase>(<Header*>state).envs).close()
+
+
+cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+    with gil:
+        return draw(<EnvsBase>(<Header*>state).envs, f)
+
+
+cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
+    with gil:
+        write_text(<EnvsBase>(<Header*>state).envs, id, code, text, size)
+
+
+cdef void set_common(envpool_env* env) noexcept:
+    """Sets the members of a definition that this module knows."""
+    envpool_env_init(env, "Python")
+    env.destroy = destroy
+    env.error_text = error_text
+
+
+cdef void set_frames(envpool_env* env) noexcept:
+    """Lets the environments of a definition be drawn; the size of a frame is passed to `define`."""
+    env.render_many = render_many
+    env.frame_height = env.frame_width = 1
+
+
+cdef object capsule_of(source, const envpool_env* env):
+    """Returns the capsule of the environments of an EnvSource."""
+    cdef Config c
+    c.source = <PyObject*>source
+    return define(
+        envpool_template(env), source.observations.fields(), source.actions.fields(),
+        envpool_config_bytes(&c, sizeof(c)), name=source.name, keep=source, frame_size=source.frame_size,
+    )

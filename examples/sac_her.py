@@ -1,0 +1,242 @@
+"""SAC (Haarnoja et al., 2018) with hindsight experience replay on a pool of environments with goals.
+
+    python examples/sac_her.py --target 0.9 --plot sac_her.png
+    python examples/sac_her.py --save her.pt
+    envpool watch FetchReach-v4 --policy examples/sac_her.py:load --load her.pt
+
+A reward of 0 at the goal and of -1 everywhere else says nothing until the goal is reached by chance. Hindsight replaces
+the goals of most transitions by what the robot achieved later in the same episode, for which the reward is known, too.
+A pool of environments needs attention in the following points:
+
+- A rollout contains one episode of each environment. The step after the last one of an episode only resets the
+  environment (autoreset_mode "next_step"); ``envpool.Rollout`` marks it, and the replay memory leaves it out.
+- The time limit truncates the episodes, and nothing terminates them. Every transition is therefore bootstrapped from
+  the value of its next observation; after the last step of an episode, the pool returns the true last observation.
+- ``pool.compute_reward`` computes the rewards for all new goals of a minibatch at once.
+"""
+
+import math
+from copy import deepcopy
+from dataclasses import dataclass
+
+import learned
+import numpy as np
+import policy
+import ppo
+import torch
+from arguments import PolicyArgs, RunArgs, option, positive, positive_number
+from curves import Curve, Measure
+from gymnasium.spaces import Box, Dict
+from hindsight import Replay
+from torch import nn
+from torch.distributions import Normal
+from torch.nn.functional import softplus
+from tqdm import tqdm
+
+import envpool
+
+
+@dataclass(frozen=True)
+class Args(PolicyArgs, RunArgs):
+    """Options of the command line."""
+
+    task: str = option("FetchReach-v4", "id of a task with goals, see docs/robotics.md")
+    num_envs: int = option(8, "environments in the pool", positive)
+    total_timesteps: int = option(20_000, "largest number of environment steps")
+    target: float = option(
+        None, "success rate of 100 episodes at which to stop; exit with an error if it is never reached", float
+    )
+    random_steps: int = option(1000, "environment steps with random actions at the start")
+    updates_per_step: float = option(0.5, "gradient steps for each environment step")
+    batch_size: int = option(256, "transitions in a minibatch", positive)
+    hindsight: float = option(0.8, "share of the goals of a minibatch that are replaced in hindsight")
+    learning_rate: float = option(1e-3, "Adam's step size")
+    gamma: float = option(0.95, "discount")
+    tau: float = option(0.05, "step of the target critics towards the critics after each gradient step")
+    entropy_coef: float = option(0.2, "weight of the entropy at the start; it is learned", positive_number)
+    hidden: int = option(64, "units in each of the two hidden layers")
+
+
+class Agent(nn.Module):
+    """A policy, a normal distribution that is squashed by tanh, and two critics with their targets."""
+
+    def __init__(self, env, hidden):
+        super().__init__()
+        obs_space, self.action_space = env.observation_space, env.action_space
+        has_goals = isinstance(obs_space, Dict) and isinstance(obs_space.spaces.get("desired_goal"), Box)
+        if not has_goals or not isinstance(self.action_space, Box):
+            raise SystemExit(
+                f"this example needs a task with a desired_goal and Box actions; got {obs_space}, {self.action_space}"
+            )
+        inputs, actions = (
+            sum(int(np.prod(x.shape)) for x in spaces)
+            for spaces in ((obs_space["observation"], obs_space["desired_goal"]), (self.action_space,))
+        )
+        self.num_actions, self.scale = actions, policy.RunningScale((inputs,))
+        self.actor = mlp(inputs, hidden, 2 * actions)
+        self.critics = nn.ModuleList(mlp(inputs + actions, hidden, 1) for _ in range(2))
+        self.targets = deepcopy(self.critics).requires_grad_(False)
+
+    def prepare(self, observation, goal):
+        """Return observations and goals (n, ...) as inputs of the networks, float32 (n, inputs)."""
+        rows = np.concatenate([observation, goal], axis=1)
+        return torch.from_numpy(np.clip((rows - self.scale.mean) / self.scale.std, -5, 5).astype(np.float32))
+
+    def forward(self, inputs):
+        """Return sampled actions (n, actions) in [-1, 1], and their log probabilities (n,)."""
+        mean, log_std = self.actor(inputs).chunk(2, dim=1)
+        normal = Normal(mean, log_std.clamp(-20, 2).exp(), validate_args=False)
+        sample = normal.rsample()
+        log_slope = 2 * (math.log(2) - sample - softplus(-2 * sample))  # of tanh; its square could round to 1
+        return sample.tanh(), (normal.log_prob(sample) - log_slope).sum(dim=1)
+
+    def to_env(self, actions):
+        """Return actions for the pool, scaled from [-1, 1] to the bounds."""
+        low, high = self.action_space.low, self.action_space.high
+        return low + (actions.reshape(-1, *low.shape) + 1) / 2 * (high - low)
+
+    @torch.no_grad()
+    def best(self, obs):
+        """Return the likeliest actions for observations, for the pool."""
+        mean, _ = self.actor(self.prepare(obs["observation"], obs["desired_goal"])).chunk(2, dim=1)
+        return self.to_env(mean.tanh().numpy())
+
+
+def mlp(inputs, hidden, outputs):
+    """Return a network with two hidden layers."""
+    first, second = nn.Linear(inputs, hidden), nn.Linear(hidden, hidden)
+    return nn.Sequential(first, nn.ReLU(), second, nn.ReLU(), nn.Linear(hidden, outputs))
+
+
+def values(critics, inputs, actions):
+    """Return the expected discounted returns that the critics estimate, (2, n)."""
+    pairs = torch.cat([inputs, actions], dim=1)
+    return torch.stack([critic(pairs).squeeze(1) for critic in critics])
+
+
+class Learner:
+    """The rollout, the replay memory and the networks.
+
+    Parameters
+    ----------
+    args : Args
+        The options.
+    pool : EnvPool
+        A pool of environments with goals, which no learner has used.
+    """
+
+    def __init__(self, args, pool):
+        self.args, self.pool, self.curve, self.step = args, pool, Curve(), 0
+        self.agent = Agent(pool, args.hidden)
+        self.log_coef = torch.tensor(math.log(args.entropy_coef), requires_grad=True)
+        self.target_entropy = -float(np.prod(pool.single_action_space.shape))
+        self.actor_optimizer, self.critic_optimizer, self.coef_optimizer = (
+            torch.optim.Adam(list(x), lr=args.learning_rate)
+            for x in (self.agent.actor.parameters(), self.agent.critics.parameters(), [self.log_coef])
+        )
+        shape, num_steps = pool.single_action_space.shape, pool.spec.max_episode_steps + 1  # the last one resets
+        self.rollout = envpool.Rollout(pool, num_steps, {"unit_action": (np.float32, shape)})
+        self.obs, _ = self.rollout.reset()
+        self.rollout_size = args.num_envs * num_steps
+        self.replay = Replay(args.total_timesteps + self.rollout_size, args.hindsight, args.seed)
+
+    @torch.no_grad()
+    def act(self):
+        """Return random actions at the start and samples of the policy afterwards, in [-1, 1]."""
+        if self.step < self.args.random_steps:
+            return 2 * torch.rand(self.args.num_envs, self.agent.num_actions) - 1
+        return self.agent(self.agent.prepare(self.obs["observation"], self.obs["desired_goal"]))[0]
+
+    def collect(self):
+        """Play an episode in each environment, and remember it; return the number of transitions."""
+        for _ in range(self.rollout.num_steps):
+            actions = self.act().numpy().reshape(-1, *self.agent.action_space.shape)
+            self.obs, *_ = self.rollout.step(self.agent.to_env(actions), unit_action=actions)
+        data = self.rollout.finish()
+        if data.terminated.any():
+            raise SystemExit(f"the episodes of {self.args.task} terminate; this example needs a task without such ends")
+        self.step += self.rollout_size
+        is_success = data.info["success" if "success" in data.info else "is_success"]  # mazes have another name
+        for episode in zip(is_success[data.done], data.array("elapsed_step")[data.done], strict=True):
+            self.curve.add(*episode)
+        new = self.replay.add(data)
+        self.agent.scale.update(np.concatenate([new["observation"], new["goal"]], axis=1))
+        return len(new["goal"])
+
+    @torch.no_grad()
+    def critic_targets(self, batch):
+        """Return what the critics should say about the transitions of a minibatch, (batch_size,)."""
+        inputs = self.agent.prepare(batch["next_observation"], batch["goal"])
+        actions, log_probs = self.agent(inputs)
+        soft_values = values(self.agent.targets, inputs, actions).amin(dim=0) - self.log_coef.exp() * log_probs
+        return torch.from_numpy(batch["reward"]) + self.args.gamma * soft_values
+
+    def update(self):
+        """Improve the networks on a minibatch."""
+        agent = self.agent
+        batch = self.replay.sample(self.args.batch_size, self.pool.compute_reward)
+        inputs, actions = agent.prepare(batch["observation"], batch["goal"]), torch.from_numpy(batch["action"])
+        errors = values(agent.critics, inputs, actions.flatten(1)) - self.critic_targets(batch)
+        descend(self.critic_optimizer, (errors**2).mean())
+        agent.critics.requires_grad_(False)
+        actions, log_probs = agent(inputs)
+        coef = self.log_coef.exp().detach()
+        descend(self.actor_optimizer, (coef * log_probs - values(agent.critics, inputs, actions).amin(dim=0)).mean())
+        agent.critics.requires_grad_(True)
+        descend(self.coef_optimizer, -self.log_coef * (log_probs.detach().mean() + self.target_entropy))
+        with torch.no_grad():
+            torch._foreach_lerp_([*agent.targets.parameters()], [*agent.critics.parameters()], self.args.tau)
+
+
+def descend(optimizer, loss):
+    """Do a gradient step."""
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
+def train(args):
+    """Train until the target or the last step is reached, or until Ctrl-C, and return the Curve of successes."""
+    learned.check_files(args.save, args.capture_video)
+    pool = ppo.start(args)
+    with pool, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None) as progress:
+        learner = Learner(args, pool)
+        try:
+            learn(args, learner, progress)
+        except KeyboardInterrupt:
+            learner.curve.is_interrupted = True
+    ppo.use(args, learner.agent, learner.curve.is_interrupted, __file__)
+    return learner.curve
+
+
+def learn(args, learner, progress):
+    """Train a Learner."""
+    while learner.step < args.total_timesteps:
+        count = learner.collect()
+        if learner.step >= args.random_steps:
+            for _ in range(round(args.updates_per_step * count)):
+                learner.update()
+        progress.set_postfix_str(f"success rate {learner.curve.mean:.2f}", refresh=False)
+        progress.update(learner.rollout_size)
+        if args.target is not None and learner.curve.mean >= args.target:
+            break
+
+
+def restore(path):
+    """Return the Agent of a file that `--save` has written, its task, and the options of the task."""
+    return policy.restore(path, Agent)
+
+
+def load(path):
+    """Return the policy of such a file: a function from observations to the likeliest actions."""
+    return restore(path)[0].best
+
+
+def main(argv=None):
+    """Train with each seed and report; exit with an error if a target was set and not reached."""
+    measure = Measure("success rate", "success rate", window=24, decimals=2)  # an episode is 1 or 0
+    ppo.main(argv, Args, train, "SAC with HER", measure, restore)
+
+
+if __name__ == "__main__":
+    main()
