@@ -187,7 +187,7 @@ class EnvPool(SamplesActions, StatefulPool):
             raise ConfigError(f"reset(options=...) must be a dict, got {options!r}")
         unknown = [k for k in options if k != "reset_mask"]
         if unknown:
-            raise ConfigError(f"reset(options=...) has the key 'reset_mask' only, got {unknown}")
+            raise ConfigError(f"reset(options=...) accepts only the key 'reset_mask', got {unknown}")
         if env_id is not None:
             raise ConfigError("reset() takes env_id or options['reset_mask'], not both")
         mask, shape = np.asarray(options["reset_mask"]), (self.spec.config.num_envs,)

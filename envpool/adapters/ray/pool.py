@@ -216,7 +216,9 @@ class RayPool:
         """
         self._check_open()
         if self._collector is not None and not self._collector.is_idle:
-            raise PoolStateError("send() while actors collect rollouts: call recv_collect() for each of them first")
+            raise PoolStateError(
+                "send() is not possible while actors collect rollouts: call recv_collect() for each of them first"
+            )
         if isinstance(action, dict) and "env_id" in action:
             raise ActionError("a RayPool takes the ids as the second argument: send(action, env_id)")
         if env_id is None and self.is_async:
