@@ -1,6 +1,6 @@
 """Vectorized reinforcement-learning environments on a native thread pool.
 
-Importing the package loads neither a simulator nor NumPy; the first pool or spec does.
+Importing the package loads neither a simulator nor NumPy; creating the first pool or spec does.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING

@@ -20,7 +20,7 @@ class EnvIdError(IndexError, ValueError):
 
 
 class PoolStateError(RuntimeError):
-    """The pool cannot serve the call in its present state: it is closed, forked, or has nothing to receive."""
+    """The pool cannot execute the call in its current state: it is closed, forked, or has nothing to receive."""
 
 
 class EnvCreateError(RuntimeError):
@@ -66,14 +66,14 @@ class EnvStepError(RuntimeError):
 class EnvTimeoutError(PoolStateError, TimeoutError):
     """A call waits for environments that have been running for longer than the option ``step_timeout``.
 
-    Nothing is lost: the environments stay in flight, and the results of the others can be received. ``recv()`` waits
-    again. It returns once the environments have returned, and raises again after another step_timeout.
+    Nothing is lost: the environments stay in flight, and the results of other environments can be received. The next
+    ``recv()`` waits for the environments again, and raises again after another step_timeout.
 
     Attributes
     ----------
     running : dict of int to float
         By env id, the seconds since the call began in which the environment is simulated. A thread simulates several
-        cheap environments in one call, and cannot tell which of them is stuck: all of them are listed.
+        cheap environments in one call. All of them are listed, since it is unknown which of them is stuck.
     """
 
     def __init__(self, running: dict[int, float], timeout: float, is_blocked: bool):

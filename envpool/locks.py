@@ -1,4 +1,4 @@
-"""Locks that tell what belongs to a living process from what a process has left behind that was killed."""
+"""Locks that distinguish the files of a running process from the leftovers of a killed one."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ __all__ = [
 
 
 class GameFields(NamedTuple):
-    """The info arrays from which the statistics of whole games are counted, if an episode may be a part of a game.
+    """The info arrays for the statistics of whole games, if an episode may be only a part of a game.
 
     Attributes
     ----------
@@ -71,16 +71,16 @@ class EnvDefinition(Protocol):
         Options of this environment and their defaults, in addition to the options that every task has. A value must be
         of the type of its default; an option whose default is None accepts any value.
     params : mapping of str to Param
-        Parameters that each environment may have a value of its own for, in the order of the table that `build` passes
-        to `define`. They are options as well: an option with one value per environment sets each environment's own. A
-        default of None stands for the one that `resolve_params` fills in.
+        Parameters, whose values may differ among environments, in the order of the table that `build` passes to
+        `define`. They are options as well, which accept one value per environment. If a default is None,
+        `resolve_params` fills it in.
     presets : mapping of str to mapping
         Values of options by the name of the preset that sets them, see `envpool.presets`.
     refuses_nan : bool
         If True, an action of floats that contains NaN raises an ActionError and is not sent. Set it if a step would
         return NaN otherwise. By default the environment gets such actions.
     default_source : str
-        Where the defaults of parameters come from that are None in `params`, e.g. "from the model"; by default empty.
+        Source of the defaults that are None in `params`, e.g. "from the model"; by default empty.
 
     Options
     -------
@@ -168,7 +168,7 @@ class EnvDefinition(Protocol):
     def spaces(config: Any) -> tuple[Any, Any] | None:
         """Return gymnasium's observation and action space of one environment.
 
-        The default, None, stands for the spaces that follow from the field tables.
+        The default, None, selects the spaces that are derived from the field tables.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class EnvDefinition(Protocol):
 
     @staticmethod
     def render_fps(config: Any) -> int:
-        """Return the frame rate at which the environment is shown at its natural speed, in frames per second.
+        """Return the frame rate at which the environment runs in real time, in frames per second.
 
         The default is 30.
         """
@@ -208,7 +208,7 @@ class EnvDefinition(Protocol):
 
     @staticmethod
     def build_for_rendering(config: Any, height: int, width: int) -> Any | None:
-        """Return the capsule of a pool that has a render mode; the default, None, stands for the capsule of `build`.
+        """Return the capsule of a pool that has a render mode; the default, None, selects the capsule of `build`.
 
         Override this method if rendering needs more than stepping does, or if the default frame size depends on
         something that is loaded only for rendering.

@@ -69,7 +69,7 @@ class CommonOptions(TypedDict, total=False):
         About(
             "0 to 2³¹ - 1",
             "environment `i` gets the seed `seed + i`; a sequence has one seed per environment. None draws a seed from "
-            'the entropy of the system; `env.config["seed"]` tells which',
+            'the entropy of the system; `env.config["seed"]` contains it',
         ),
     ]
     env_seed: Annotated[
@@ -102,8 +102,8 @@ class CommonOptions(TypedDict, total=False):
         Literal["raise", "restart"],
         About(
             '`"raise"`, `"restart"`',
-            'what happens if an environment fails: `"raise"` raises an `EnvStepError`; `"restart"` reports it in the '
-            "results and starts the environment anew, see [docs/failures.md](docs/failures.md)",
+            'what happens if an environment fails: `"raise"` raises an `EnvStepError`; `"restart"` reports the failure '
+            "in the results and restarts the environment, see [docs/failures.md](docs/failures.md)",
         ),
     ]
     step_timeout: Annotated[
@@ -126,8 +126,8 @@ class CommonOptions(TypedDict, total=False):
         bool,
         About(
             "",
-            "if True, such an info also contains the ended episodes alone, with their last observations, as "
-            '`info["finished"]`; needs `episode_statistics=True`, see '
+            'if True, the info of a step that ends episodes also contains `info["finished"]`, arrays of only these '
+            "episodes and their last observations; needs `episode_statistics=True`, see "
             "[docs/statistics.md](docs/statistics.md#finished-episodes)",
         ),
     ]
@@ -135,8 +135,8 @@ class CommonOptions(TypedDict, total=False):
         Literal["nan"] | None,
         About(
             '`"nan"`',
-            '`"nan"`: an action that is NaN or infinite raises an `ActionError` in every task; None: only NaN, and '
-            "only where NaN would come back, see [docs/api.md](docs/api.md#nan-in-actions)",
+            'with `"nan"`, an action that is NaN or infinite raises an `ActionError` in every task; with None, only '
+            "NaN does, and only where results would become NaN, see [docs/api.md](docs/api.md#nan-in-actions)",
         ),
     ]
     max_num_players: Annotated[
@@ -150,7 +150,7 @@ class CommonOptions(TypedDict, total=False):
         bool,
         About(
             "",
-            "if True, `reset` returns an info. False is the default of the legacy gym style and only allowed there",
+            "if True, `reset` returns an info. False is only allowed in the legacy gym style, where it is the default",
         ),
     ]
 
@@ -162,15 +162,15 @@ class RenderingOptions(TypedDict, total=False):
         Literal["rgb_array", "human"] | None,
         About(
             '`"rgb_array"`, `"human"`',
-            "whether `render` returns frames or shows one environment in a window; None: the pool cannot render",
+            "whether `render` returns frames or shows one environment in a window; with None, the pool cannot render",
         ),
     ]
     render_env_id: Annotated[int, About("0 to `num_envs` - 1", "environment that `render()` draws")]
     render_width: Annotated[
-        int, About("0 to 4096", "width of frames in pixels; 0 means that of the upstream environment")
+        int, About("0 to 4096", "width of frames in pixels; 0 selects the width in the upstream environment")
     ]
     render_height: Annotated[
-        int, About("0 to 4096", "height of frames in pixels; 0 means that of the upstream environment")
+        int, About("0 to 4096", "height of frames in pixels; 0 selects the height in the upstream environment")
     ]
     render_camera_id: Annotated[int, About("at least -1", "camera of the task; -1 is the default camera")]
 
@@ -190,8 +190,8 @@ class TransformOptions(TypedDict, total=False):
         int,
         About(
             "1 to 1024",
-            "number of the last observations of the episode, the oldest first, in a new first dimension. After a "
-            "reset, all are the first observation",
+            "number of the last observations of the episode that are stacked in a new first dimension, the oldest "
+            "first. After a reset, all of them are the first observation",
         ),
     ]
     dtype: Annotated[
@@ -199,7 +199,7 @@ class TransformOptions(TypedDict, total=False):
         About(
             '`"float32"`',
             'with `"float32"`, observations are cast to float32. With `normalize_obs`, whose results are float32 '
-            "anyway, it has no effect: the statistics are those of the values that are not cast",
+            "anyway, it has no effect: the statistics are computed from the values without the cast",
         ),
     ]
     normalize_obs: Annotated[
@@ -207,7 +207,7 @@ class TransformOptions(TypedDict, total=False):
         About(
             "",
             "if True, subtracts the running mean from observations and divides by the running standard deviation; "
-            '`{"epsilon": 1e-8}` sets what is added to the variance. The result is float32',
+            '`{"epsilon": 1e-8}` sets the number that is added to the variance. The result is float32',
         ),
     ]
     clip_obs: Annotated[
@@ -222,7 +222,7 @@ class TransformOptions(TypedDict, total=False):
         About(
             "",
             "if True, divides rewards by the running standard deviation of their discounted sums; "
-            '`{"gamma": 0.99, "epsilon": 1e-8}` sets the discount factor and what is added to the variance',
+            '`{"gamma": 0.99, "epsilon": 1e-8}` sets the discount factor and the number that is added to the variance',
         ),
     ]
     clip_reward: Annotated[
@@ -230,14 +230,14 @@ class TransformOptions(TypedDict, total=False):
         About("above 0, or a pair", "clips rewards to `(-c, c)` or to a pair `(low, high)`"),
     ]
     clip_action: Annotated[
-        bool, About("", "if True, actions are clipped to their bounds, and the action space has none")
+        bool, About("", "if True, actions are clipped to their bounds, and the action space has no bounds")
     ]
     rescale_action: Annotated[
         Literal[True] | Sequence[Any] | None,
         About(
             "True, or a pair",
-            "a pair `(low, high)` of numbers or arrays, True for (-1, 1): the bounds of the actions, which are mapped "
-            "linearly to those of the environment",
+            "new bounds of the actions, a pair `(low, high)` of numbers or arrays, or True for (-1, 1). Actions are "
+            "mapped linearly from these bounds to those of the environment",
         ),
     ]
 
@@ -249,8 +249,8 @@ class PresetOptions(TypedDict, total=False):
         str | None,
         About(
             "the presets of the task",
-            "sets the options of a paper or a library, see [docs/atari.md](docs/atari.md#presets); options beside it "
-            "take precedence",
+            "sets all options that a paper or a library uses, see [docs/atari.md](docs/atari.md#presets); options that "
+            "are passed together with it take precedence",
         ),
     ]
 
@@ -262,8 +262,8 @@ class GymOptions(TypedDict, total=False):
         Literal["auto", "gymnasium", "legacy"],
         About(
             '`"auto"`, `"gymnasium"`, `"legacy"`',
-            'what `env_type="gym"` returns: what Gymnasium does, or what gym before 0.26 does; `"auto"` means the '
-            "latter if such a gym is loaded",
+            'form of the results with `env_type="gym"`: that of Gymnasium, or that of gym before 0.26; `"auto"` '
+            "selects the latter if such a gym is loaded",
         ),
     ]
 

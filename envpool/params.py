@@ -17,7 +17,7 @@ from envpool.suggestions import similar_names
 
 @dataclass(frozen=True)
 class Param:
-    """A parameter that each environment of a pool may have a value of its own for.
+    """A parameter whose value may differ among the environments of a pool.
 
     Attributes
     ----------
@@ -31,15 +31,17 @@ class Param:
     text : str
         One line about the meaning.
     common : {"max", "min"}
-        Which of the values of a pool's environments `EnvDefinition.build` sees, for instance as the bound of a space.
+        Which of the environments' values `EnvDefinition.build` gets for the whole pool, for instance for the bound of a
+        space.
     convert : callable, optional
-        Returns a value that the user has passed as numbers, or raises ConfigError; by default values are numbers.
+        Converts a value that the user has passed to numbers, or raises ConfigError. By default, values must be numbers.
     choices : tuple of int
         The allowed values between the bounds, if not all are allowed. Saved states may contain others: the environment
         must refuse them.
     names : tuple of str
-        What each entry along the first axis belongs to, for example a body, so that `index` finds it; entries of
-        one object have the same name, and those of an object without a name an empty one. Empty if nothing has names.
+        Name of the object, for example a body, that each entry along the first axis belongs to; `index` looks entries
+        up by it. Entries of the same object have the same name, and entries of an unnamed object have an empty one.
+        Empty if no object has a name.
     """
 
     default: Any
@@ -198,7 +200,7 @@ def check_value(name: str, param: Param, value: Any, count: int) -> npt.NDArray[
     Returns
     -------
     numpy.ndarray
-        (1, *param.shape) or (count, *param.shape), C-contiguous; nobody else has a reference to it.
+        A fresh array (1, *param.shape) or (count, *param.shape), C-contiguous.
 
     Raises
     ------
@@ -247,8 +249,8 @@ def validate_params(config: Any, params: Mapping[str, Param]) -> tuple[Any, Any]
     """Return a configuration with checked parameters, or raise ConfigError or TypeError.
 
     A parameter that is None remains None in the first result, and has its default in the second. The second result is
-    the configuration for environments that have no values of their own: a parameter with one value per environment is
-    replaced by the largest of them or the smallest, see `Param.common`.
+    the configuration for environments that have no values of their own: in place of one value per environment, it has
+    the largest or the smallest of these values, see `Param.common`.
     """
     values, common = {}, {}
     for name, param in params.items():

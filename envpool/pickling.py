@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to make a pool again; plain values only, so that a class that is missing is reported by name.
+    """How to make a pool again. It has only plain values, so that a missing class can be reported by name.
 
     Attributes
     ----------

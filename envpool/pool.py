@@ -57,7 +57,7 @@ class EnvPool(SamplesActions, StatefulPool):
     spec : EnvSpec
         Task and configuration.
     render : RenderOptions, optional
-        How the pool renders. By default it has no render mode, and ``render()`` raises.
+        How the pool renders. By default, it has no render mode, and ``render()`` raises PoolStateError.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class EnvPool(SamplesActions, StatefulPool):
         The option `render_mode` of ``make``.
     metadata : dict
         ``render_modes``, the render modes that pools of this task can have, and ``render_fps``, the frame rate at which
-        the task is shown at its natural speed, in frames per second.
+        the task runs in real time, in frames per second.
     """
 
     #: Subclass of `envpool.api.style.Style` that names the arrays of a batch.
@@ -187,7 +187,7 @@ class EnvPool(SamplesActions, StatefulPool):
             raise ConfigError(f"reset(options=...) must be a dict, got {options!r}")
         unknown = [k for k in options if k != "reset_mask"]
         if unknown:
-            raise ConfigError(f"reset(options=...) has the key 'reset_mask' only, got {unknown}")
+            raise ConfigError(f"reset(options=...) accepts only the key 'reset_mask', got {unknown}")
         if env_id is not None:
             raise ConfigError("reset() takes env_id or options['reset_mask'], not both")
         mask, shape = np.asarray(options["reset_mask"]), (self.spec.config.num_envs,)
@@ -217,8 +217,8 @@ class EnvPool(SamplesActions, StatefulPool):
         Returns
         -------
         handle : numpy.ndarray
-            uint8 (8,), stands for the pool. Each call takes a handle and returns the next one; passing it on keeps the
-            calls in order.
+            uint8 (8,); identifies the pool. Each call takes a handle and returns a new one. Pass the new one to the
+            next call, which keeps the calls in order.
         recv : callable
             ``recv(handle) -> (handle, batch)``: the next batch_size rows, in the form that ``step`` returns.
         send : callable
@@ -236,9 +236,9 @@ class EnvPool(SamplesActions, StatefulPool):
 
         Notes
         -----
-        A call that fails raises ``jax.errors.JaxRuntimeError`` with the text that the method of the pool would have. If
-        JAX is limited to 32 bits, the 64-bit arrays of a batch are returned as 32-bit arrays, and actions may have 32
-        bits as well.
+        A call that fails raises ``jax.errors.JaxRuntimeError`` with the message that the method of the pool would
+        raise. If JAX is limited to 32 bits, the 64-bit arrays of a batch are returned as 32-bit arrays, and actions may
+        have 32 bits as well.
         """
         try:
             import jax.ffi  # noqa: F401
@@ -267,7 +267,7 @@ class EnvPool(SamplesActions, StatefulPool):
         -------
         numpy.ndarray or None
             Frames, uint8 (B, height, width, 3), RGB, of the size that was passed to ``make``, in a fresh array that is
-            yours to keep. If the render mode is "human", the one frame is shown in a window, and the result is None.
+            yours to keep. If the render mode is "human", a single frame is shown in a window, and the result is None.
 
         Raises
         ------
@@ -299,7 +299,7 @@ class EnvPool(SamplesActions, StatefulPool):
         return None
 
     def stats(self) -> PoolStats:
-        """Return what the pool has counted; any thread may call this at any time.
+        """Return the counters of the pool; any thread may call this method at any time.
 
         A closed pool returns its last values.
 
@@ -314,7 +314,8 @@ class EnvPool(SamplesActions, StatefulPool):
         """Stop and join the threads and free the environments.
 
         The method may be called again; every other call raises PoolStateError afterwards. A thread that has been
-        running for longer than the option `step_timeout` is left behind, and what it uses is freed when it returns.
+        running for longer than the option `step_timeout` is left behind, and the memory that it uses is freed when it
+        returns.
         """
         super().close()
         if self._window is not None:

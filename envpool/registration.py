@@ -26,7 +26,8 @@ make_spec = registry.make_spec
 list_all_envs = registry.list_all_envs
 
 _logger = logging.getLogger("envpool")
-#: Entry points of gymnasium's ids of Atari and dm_control: an error with the native id serves better than a slow pool.
+#: Entry points of gymnasium's ids of Atari and dm_control: an error that names the native id is better than a slow
+#: pool.
 NATIVE_UNDER_OTHER_IDS = ("ale_py.", "shimmy.dm_control")
 
 _pool_classes: dict[tuple[type, str], type[EnvPool]] = {}
@@ -44,15 +45,15 @@ def make(task_id: str, env_type: Any = ..., **options: Any) -> Any:
     Parameters
     ----------
     task_id : str
-        Id of the task, one of ``list_all_envs()``; or any other id of gymnasium, of which a pool of Python environments
-        is made, as ``make_python(task_id, **options)`` does. A line in the log of ``"envpool"`` says so.
+        Id of the task, one of ``list_all_envs()``. For any other id of gymnasium, the result is a pool of Python
+        environments, as from ``make_python(task_id, **options)``, and a message to the logger ``"envpool"`` says so.
     env_type : {"gymnasium", "gym", "dm"}
-        API style. "gym" returns what Gymnasium does, unless a ``gym`` package older than 0.26 is loaded.
+        API style. With "gym", results have Gymnasium's form, unless a ``gym`` package older than 0.26 is loaded.
     **options
-        Configuration of the task, see ``make_spec``; ``gym_api`` ("auto", "gymnasium" or "legacy"), which forces what
-        env_type "gym" returns; and the options of ``EnvPool.render``: ``render_mode`` (None, "rgb_array" or "human"),
-        ``render_env_id`` (0), ``render_width`` and ``render_height`` (those of the upstream environment),
-        ``render_camera_id`` (-1, the default camera).
+        Configuration of the task, see ``make_spec``; ``gym_api`` ("auto", "gymnasium" or "legacy"), which selects the
+        form of the results with env_type "gym"; and the options of ``EnvPool.render``: ``render_mode`` (None,
+        "rgb_array" or "human"), ``render_env_id`` (0), ``render_width`` and ``render_height`` (those of the upstream
+        environment), ``render_camera_id`` (-1, the default camera).
 
     Returns
     -------
@@ -70,7 +71,7 @@ def make(task_id: str, env_type: Any = ..., **options: Any) -> Any:
         A value is not allowed, or the task has no renderer and a render mode is given (also an AssertionError and a
         ValueError).
     ImportError
-        A package is missing that the task or the render mode needs.
+        A package that the task or the render mode needs is missing.
     """
     if env_type is ...:
         raise TypeError(
@@ -95,7 +96,7 @@ def make_vec(env: Any, num_envs: int | None = None, **options: Any) -> EnvPoolVe
     num_envs : int, optional
         Number of environments; by default the number of functions, or 1.
     **options
-        Options of ``make``, or those of ``make_python`` for Python environments.
+        Options of ``make``, or of ``make_python`` for Python environments.
 
     Returns
     -------

@@ -114,7 +114,7 @@ class EnvRegistry:
         self._listeners.append(listener)
 
     def list_all_envs(self) -> list[str]:
-        """Return all task ids in registration order, aliases included; those of other packages are loaded first."""
+        """Return all task ids in registration order, aliases included; tasks of other packages are loaded first."""
         load_plugins()
         return list(self.tasks)
 
@@ -168,7 +168,7 @@ class EnvRegistry:
         return spec
 
     def resolve(self, task_id: str, env_type: str, options: Mapping[str, Any]) -> tuple[EnvSpec, RenderOptions | None]:
-        """Return the spec and the render options of the pool that ``make`` was asked for.
+        """Return the spec and the render options of the pool that ``make`` creates.
 
         Parameters
         ----------

@@ -27,10 +27,10 @@ class EnvPoolEnv(WithTaskSpec, gymnasium.Env[Any, Any]):
     task_id : str
         Id of the task, one of ``envpool.list_all_envs()``.
     render_mode : {"rgb_array", "human"}, optional
-        Whether `render` returns frames or shows them in a window. By default `render` raises.
+        Whether `render` returns frames or shows them in a window. By default, `render` raises PoolStateError.
     seed : int, optional
-        Seed of the environment until ``reset(seed=...)`` gives another one. By default it is drawn from the entropy of
-        the system, as gymnasium does.
+        Seed of the environment until ``reset(seed=...)`` sets another one. By default, as in gymnasium, it is drawn
+        from the entropy of the system.
     **options
         Options of ``envpool.make``, except those that concern several environments.
 

@@ -93,7 +93,7 @@ class EnvSpec:
     task_defaults : mapping of str to object
         The defaults of the task that differ from those of the environment.
     style : str
-        API style of the pool that ``make`` was asked for: "gymnasium" (the default), "gym" or "dm".
+        API style of the pool that ``make`` creates: "gymnasium" (the default), "gym" or "dm".
     follows_gym : bool
         If True, the spaces are those of the ``gym`` package once that package is loaded. ``make`` sets it for env_type
         "gym"; False by default.
@@ -172,7 +172,7 @@ class EnvSpec:
 
     @property
     def param_spec(self) -> dict[str, Param]:
-        """The parameters that each environment may have a value of its own for, by name."""
+        """The parameters, whose values may differ among environments, by name."""
         return dict(self._params)
 
     def observation_spec(self) -> Any:

@@ -63,7 +63,8 @@ class StatefulPool(Pool):
     def set_state(self, states: EnvStates, env_ids: Any = None) -> None:
         """Restore environments; each continues exactly as the environment whose state was saved.
 
-        Observations are not returned: the next step returns what it would have returned without the restore.
+        No observations are returned: the one that belongs to a state is the last one that was received before it was
+        saved.
 
         Parameters
         ----------
@@ -153,7 +154,7 @@ class StatefulPool(Pool):
         env_ids : int or array_like of int, optional
             (B,) ids, each once; by default all environments.
         in_force : bool
-            If True, the parameters of the current episodes instead. Default False.
+            If True, return the parameters of the current episodes instead. Default False.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Texts of environments: arrays of ASCII that are decoded when somebody reads them."""
+"""Texts of environments: arrays of ASCII that are decoded when they are read."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
 """`Carrier`: a Python environment in a pool whose user sees exactly what the environment returns.
 
-The pool knows one observation space, rewards that are float32, and when episodes end. The vector environments of other
-libraries promise less and more: they hand out whatever an environment returns, leave all resets to the caller, and pass
-arguments to them. A Carrier stands between both. The pool sees an environment whose episodes never end. Its observation
-has the fields of the wire: the environment's own observation, its reward in float64, and its two flags. Whatever does
-not fit these fields travels in the info as a `Parcel`, which the pool carries as an object.
+A pool has one observation space and float32 rewards, and handles the ends of episodes. The vector
+environments of other libraries instead return whatever an environment returns, and leave all resets and their arguments
+to the caller. A Carrier translates between the two: it shows the pool an environment whose episodes never end. The
+observation of this environment has the fields of the wire: the observation of the carried environment, its reward in
+float64, and its two flags. Values that do not fit these fields are passed in the info as a `Parcel`, which the pool
+treats as an object.
 """
 
 from __future__ import annotations

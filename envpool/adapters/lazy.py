@@ -1,4 +1,4 @@
-"""`LazyRows`: a list of dicts that are made when somebody looks at them."""
+"""`LazyRows`: a list of dicts that are created when they are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the adapters share: making the pool, and taking its batches apart."""
+"""Functions that the adapters share: making the pool, and splitting its batches."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def pool_of(pool: Any, options: dict[str, Any], pool_type: type[EnvPool], make_p
     if not isinstance(pool, pool_type):
         raise TypeError(f"expected a task id or a pool made by {maker}, got {type(pool).__name__}")
     if options:
-        raise TypeError(f"{', '.join(options)}: a pool takes no options after it was made, pass them to {maker}")
+        raise TypeError(f"{', '.join(options)}: a pool takes no options after it was made; pass them to {maker}")
     return pool
 
 

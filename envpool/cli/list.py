@@ -23,8 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATTERN",
         nargs="?",
         default="",
-        help="part of the id or of the family in any case, or a glob with *, ? or [...] that matches all of it; by "
-        "default all tasks are listed",
+        help="part of an id or of a family, in upper or lower case, or a glob with *, ? or [...] that matches all of "
+        "it; by default, all tasks are listed",
     )
 
 

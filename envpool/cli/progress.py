@@ -1,4 +1,4 @@
-"""A line on the terminal that tells how far a command has come."""
+"""A line on the terminal that shows the progress of a command."""
 
 from __future__ import annotations
 

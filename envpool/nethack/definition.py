@@ -75,11 +75,11 @@ class NetHack(EnvDefinition):
     observation_keys : sequence of str
         The arrays of the observation. ``screen_descriptions`` takes half of the time of a step.
     actions : sequence of int, optional
-        The key that each action presses, 0 to 255. None stands for those of the task.
+        The key that each action presses, 0 to 255. None selects the keys of the task.
     character : str
         Role, race, gender and alignment, e.g. ``"mon-hum-neu-mal"``; ``"@"`` for a random one.
     options : sequence of str, optional
-        Options of the game, as in NETHACKOPTIONS: at most 64, without windowtype. None stands for upstream's.
+        Options of the game, as in NETHACKOPTIONS: at most 64, without windowtype. None selects upstream's options.
     max_steps : int
         Steps after which the game is quit, upstream's ``max_episode_steps``; such an episode is terminated.
     penalty_mode : str

@@ -60,8 +60,8 @@ def make_locked(parent: Path) -> Path:
         else:
             os.close(lock)
     raise OSError(
-        f"no folder in {parent} can be locked, as the files of NetHack's games need it; set the environment variable "
-        "TMPDIR to a folder on a local disk"
+        f"no folder in {parent} can be locked, which the files of NetHack's games require; set the environment "
+        "variable TMPDIR to a folder on a local disk"
     )
 
 

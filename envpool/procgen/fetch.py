@@ -75,7 +75,7 @@ def download(folder: Path) -> Path:
     if done.returncode:
         raise RuntimeError(
             f"pip could not download {DISTRIBUTION}=={VERSION}: {' '.join(done.stdout.split())[-600:]}. Without pip or "
-            "a package index, download the wheel elsewhere and name it with --wheel"
+            "a package index, download the wheel elsewhere and pass it with --wheel"
         )
     (wheel,) = folder.glob("*.whl")
     return wheel

@@ -109,7 +109,7 @@ def load_library() -> Files:
         libenv.load(os.fsencode(files.library), os.fsencode(files.assets) + b"/")
     except ImportError as error:
         raise ImportError(
-            f"the library of Procgen cannot be loaded ({error}). It needs OpenGL and GLib of the system; on Debian and "
+            f"the library of Procgen cannot be loaded ({error}). It needs the system's OpenGL and GLib; on Debian and "
             f"Ubuntu: apt-get install {SYSTEM_PACKAGES}. If they are installed, {INSTALL}, again"
         ) from error
     return files

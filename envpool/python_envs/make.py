@@ -54,8 +54,8 @@ def make_python(
         Number of rows of a batch; by default num_envs.
     workers : {"inline", "thread", "process", "auto"}
         Where the environments run: on the thread that calls the pool, on threads, or in processes. "auto" times a few
-        steps of an environment that it makes for this purpose, and takes processes if they are worth their overhead,
-        else "inline". Default "inline".
+        steps of an environment that it creates for this purpose, and chooses "process" if processes are worth their
+        overhead, otherwise "inline". Default "inline".
     num_workers : int, optional
         Number of threads or processes; by default the number of CPUs, at most num_envs.
     start_method : {"fork", "spawn", "forkserver"}
@@ -72,14 +72,14 @@ def make_python(
     Returns
     -------
     EnvPool
-        Environment i behaves as ``gymnasium.make(id)`` that is reset with the seed ``seed + i``.
+        Environment i behaves like an environment of ``gymnasium.make(id)`` that was reset with the seed ``seed + i``.
 
     Raises
     ------
     ConfigError, TypeError
         An argument is not allowed, or the spaces are not supported.
     EnvCreateError
-        An environment could not be made; the exception that it raised is the cause.
+        An environment could not be created; the cause is the exception that it raised.
     """
     return build(
         lambda spec, render: pool_class(type(spec), spec.style)(spec, render),

@@ -1,6 +1,6 @@
 """Tools for the learner's side of a training loop: what happens to a rollout between the pool and the network.
 
-Every tool works on plain NumPy arrays and can be used alone. Modules are imported on first use.
+Every tool works on plain NumPy arrays and can be used without the others. Modules are imported on first use.
 """
 
 from importlib import import_module

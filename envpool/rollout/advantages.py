@@ -1,7 +1,7 @@
 """Advantages and returns of rollouts: GAE, V-trace, n-step and lambda returns.
 
 All functions take a rollout of T steps in N environments and compute it natively, on several threads if that pays off.
-docs/learner.md has the formulas with their order of operations, which the results have bit for bit.
+docs/learner.md has the formulas with their order of operations; the results equal them bit for bit.
 """
 
 from __future__ import annotations
@@ -61,17 +61,17 @@ def gae(
     last_values : array_like
         (N,): value of the observation after the last step.
     terminated, truncated : array_like
-        bool (T, N): what ended an episode in each step. Where both are True, `terminated` counts.
+        bool (T, N): whether the step terminated or truncated an episode. Where both are True, `terminated` counts.
     gamma : float
         Discount, from 0 to 1.
     lam : float
         The lambda of GAE, from 0 to 1.
     final_values : array_like, optional
         (T, N): value of the last observation of an episode that was truncated, read in rows that are truncated and not
-        terminated. By default the value in the next row, which is right with ``autoreset_mode="next_step"`` only.
+        terminated. By default the value in the next row, which is correct only with ``autoreset_mode="next_step"``.
     mask : array_like, optional
         bool (T, N): which rows are transitions, by default all. With ``autoreset_mode="next_step"``, the rows of resets
-        are none. Nothing propagates through such a row; the row before it uses its value.
+        are not transitions. Nothing propagates through such a row, but the row before it uses its value.
     lengths : array_like of int, optional
         (N,): number of rows of each environment, by default T. Rows from there on are never read.
     out : tuple of numpy.ndarray, optional
@@ -82,7 +82,7 @@ def gae(
     Returns
     -------
     Advantages
-        ``advantages`` and ``returns = advantages + values``. Both are 0 in rows that are no transitions.
+        ``advantages`` and ``returns = advantages + values``. Both are 0 in rows that are not transitions.
 
     Raises
     ------
@@ -121,8 +121,8 @@ def vtrace(
     Parameters
     ----------
     log_ratios : array_like
-        (T, N): logarithm of the probability of each action under the policy that is trained, minus that under the
-        policy that took it.
+        (T, N): log-probability of each action under the policy that is trained, minus its log-probability under the
+        policy that took the action.
     rewards, values, last_values, terminated, truncated, final_values, mask, lengths, num_threads
         See `gae`.
     gamma : float
@@ -138,7 +138,7 @@ def vtrace(
     Returns
     -------
     VTrace
-        ``targets``, the values vs, and ``advantages``. Both are 0 in rows that are no transitions.
+        ``targets``, the values vs, and ``advantages``. Both are 0 in rows that are not transitions.
 
     Raises
     ------
@@ -175,7 +175,8 @@ def lambda_returns(
     rewards, values, last_values, terminated, truncated, gamma, final_values, mask, lengths, num_threads
         See `gae`.
     lam : float
-        Lambda, from 0, the reward plus the discounted next value, to 1, the discounted rewards up to the end.
+        Lambda, from 0 to 1. With 0, a return is the reward plus the discounted next value; with 1, it is the sum of the
+        discounted rewards up to the end.
     out : numpy.ndarray, optional
         Array for the result, see `gae`.
 
@@ -206,7 +207,7 @@ def nstep_returns(
 ) -> npt.NDArray[Any]:
     """Return the n-step returns of a rollout, (T, N): n discounted rewards and the value that follows them.
 
-    Fewer rewards are added where the episode or the rollout ends before.
+    Fewer rewards are added where the episode or the rollout ends earlier.
 
     Parameters
     ----------
@@ -305,7 +306,7 @@ class Inputs:
         return max(min(wanted, num_threads or (cpus() if wanted > 1 else 1)), 1)
 
     def refuse_results(self, names: tuple[str, ...], results: list[npt.NDArray[Any]]) -> None:
-        """Raise for results that are not finite, and name an argument that is the reason if there is one."""
+        """Raise a ConfigError for results that are not finite, and name the argument that causes them, if any."""
         arrays = self.arrays
         rows = np.arange(self.shape[0])[:, None] < arrays["lengths"]
         steps = rows & arrays["mask"]

@@ -45,12 +45,12 @@ def checked_rows(ids: Any, count: int) -> npt.NDArray[np.int64]:
 class RolloutData:
     """The arrays of a finished rollout: T steps of N environments.
 
-    The arrays show the memory that the workers wrote; nothing is copied. Stacked frames that are stored once are the
-    exception: `obs` and the other observations are then copies, and `minibatch` is what a learner should use.
+    The arrays show the memory that the workers wrote; nothing is copied. With ``frames_once``, `obs` and the other
+    observations are copies instead, and a learner should use `minibatch`.
 
-    The arrays are yours to keep and to write: memory of which somebody holds an array, or a tensor that shares it, is
-    never used for another rollout. Every attribute makes a new array object. An extra that was declared is an attribute
-    as well, for instance ``data.value`` (T, N).
+    The arrays are yours to keep and to write: while an array, or a tensor that shares its memory, exists, its memory is
+    not used for another rollout. Every attribute makes a new array object. Every declared extra is an attribute as
+    well, for instance ``data.value`` (T, N).
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class RolloutData:
         return self._layout.array(self._memory, name, shift, self.num_steps)
 
     def minibatch(self, ids: Any, out: Array | None = None, scale: float | None = None, num_threads: int = 0) -> Any:
-        """Copy rows of the observations, on threads, and convert them to float32 if that is asked for.
+        """Copy rows of the observations in native threads, and optionally convert them to float32.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class RolloutData:
         out : numpy.ndarray, optional
             (B, ...), C-contiguous, of the dtype of the observations; or float32, for uint8 observations. It may be the
             memory of a torch tensor, ``tensor.numpy()``, but not that of the rollout or of `ids`. By default the result
-            is a new array. If the task has several arrays of observations, there is no `out`.
+            is a new array. `out` is not available if the task has several arrays of observations.
         scale : float, optional
             Factor of the values, for instance ``1 / 255``: each result is the float32 product of the value and the
             float32 factor. It needs uint8 observations. By default, the values are kept.
@@ -157,7 +157,7 @@ class RolloutData:
         return tuple(name for name in self._layout.names if RAW_PREFIX not in name)
 
     def last(self, name: str) -> Array:
-        """Return what an array that belongs to an observation, or an extra, has for the last observations: (N, ...).
+        """Return the values of an array of the observation, or of an extra, for the last observations: (N, ...).
 
         The extras are those that were passed to ``finish``; in an async pool, those that came with the action.
         """
@@ -200,7 +200,7 @@ class RolloutData:
 
     @property
     def obs(self) -> Any:
-        """Observations before each step, which the actions answer: (T, N, ...), or a nested dict of such arrays."""
+        """Observations for which the actions were chosen: (T, N, ...), or a nested dict of such arrays."""
         return map_leaves(self._obs_names, self.array)
 
     @property
@@ -265,8 +265,8 @@ class RolloutData:
     def valid(self) -> Array:
         """Whether the step is a transition, bool (T, N).
 
-        It is not if it only reset the environment (auto-reset mode "next_step"), if the environment failed, or behind
-        the last step of an environment in an async pool.
+        False for a step that only reset the environment (auto-reset mode "next_step") or in which the environment
+        failed, and after the last step of an environment in an async pool.
         """
         return self.array("rollout:valid")
 

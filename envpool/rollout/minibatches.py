@@ -37,9 +37,10 @@ def shuffled(size: Any, batch_size: int, rng: Any, *, drop_last: bool = False) -
         Number of rows; or a mask of any shape, for instance (T, N): only positions in its flat form that are True
         appear.
     batch_size : int
-        Rows of a minibatch, at least 1. The last one has fewer rows if the number of rows is no multiple.
+        Rows of a minibatch, at least 1. The last minibatch has fewer rows if the number of rows is not a multiple of
+        this.
     rng : Sampler, numpy.random.Generator, int or sequence of int
-        Where the permutation comes from, see `envpool.rollout.Sampler`.
+        Source of the permutation, see `envpool.rollout.Sampler`.
     drop_last : bool
         If True, leave a last minibatch with fewer rows out.
 
@@ -113,7 +114,7 @@ def sequences(
     """Return an iterator over minibatches of sequences, in a random order.
 
     The rollout of each environment is cut into sequences of `length` rows. Every transition counts in the loss of
-    exactly one of them. A sequence may begin with rows that only warm the state of the network up.
+    exactly one of them. A sequence may begin with rows that only warm up the state of the network.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ def sequences(
     rng : Sampler, numpy.random.Generator, int or sequence of int
         See `shuffled`.
     burn_in : int
-        Rows before a sequence that warm the state up, 0 or more; fewer at the beginning of the rollout.
+        Number of rows before a sequence that warm up the state, 0 or more; fewer at the beginning of the rollout.
     mask : array_like of bool, optional
         (T, N): which rows are transitions, by default all. Sequences without transitions are left out.
     lengths : array_like of int, optional
@@ -137,9 +138,9 @@ def sequences(
     Returns
     -------
     iterator of Sequences
-        Arrays (burn_in + length, batch_size), or fewer rows if the rollout is shorter. ``rows[0]`` is where a sequence
-        begins, burn-in included: give the network the state that it had there. Repeated rows are at the end, so that
-        they do not affect the rows before.
+        Arrays (burn_in + length, batch_size), or fewer rows if the rollout is shorter. ``rows[0]`` is the first row of
+        each sequence, burn-in included: give the network the state that it had before this row. Repeated rows are at
+        the end, so they do not affect the rows before them.
 
     Raises
     ------

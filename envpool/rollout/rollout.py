@@ -19,25 +19,26 @@ TAKEN = {"action", "env_id", *(name for name in dir(RolloutData) if not name.sta
 
 
 class Rollout(RolloutCalls):
-    """Records the steps of a pool as arrays (T, N, ...), and what the learner adds to each step.
+    """Records the steps of a pool, and values that the learner adds to each step, as arrays (T, N, ...).
 
     In a sync pool, the workers write each step in place: the arrays that `step` returns are slots of the rollout, and
     nothing is copied. In an async pool, the rows of a batch are copied to the time slots of their environments.
 
     ``finish`` returns the arrays of a full rollout. The next rollout begins with its last observations, so no step is
-    lost. Memory of a rollout is used again only if nobody holds any of its arrays, or anything that shares them, such
-    as a torch tensor. A loop that keeps the last rollout while the next one fills uses memory for two.
+    lost. Memory of a rollout is reused only after your program has released all of its arrays, and everything that
+    shares their memory, such as torch tensors. A loop that keeps the last rollout while the next one fills uses memory
+    for two rollouts.
 
     Parameters
     ----------
     pool : EnvPool
-        A pool of ``envpool.make``, of any API style. Step it through the rollout only.
+        A pool of ``envpool.make``, of any API style. Step it only through the rollout.
     num_steps : int
         T: steps of each environment in a rollout. In an async pool, the rollout is full after ``num_steps * num_envs``
         steps of all environments, or as soon as one environment has `max_steps`.
     extras : mapping of str to dtype or (dtype, shape), optional
-        What the learner adds to each step, by name: the dtype, and the shape of one environment's row, () by default.
-        For instance ``{"logprob": np.float32, "value": np.float32, "hidden": (np.float32, (64,))}``.
+        Values that the learner adds to each step, by name: the dtype, and the shape of one environment's row, () by
+        default. For instance ``{"logprob": np.float32, "value": np.float32, "hidden": (np.float32, (64,))}``.
     max_steps : int, optional
         Async pools: the largest number of steps of one environment in a rollout, ``2 * num_steps`` by default. Time
         slots that are not reached take no physical memory.
@@ -60,11 +61,11 @@ class Rollout(RolloutCalls):
     extras : tuple of str
         Names of the extras.
     recorded : int
-        Steps of environments in the present rollout.
+        Number of steps in the current rollout, over all environments.
     is_full : bool
-        Whether the rollout takes no further results: call ``finish``.
+        True if the rollout accepts no further results; call ``finish``.
     num_in_flight : int
-        Environments that were sent to and not received.
+        Number of environments in flight.
 
     Raises
     ------
@@ -127,8 +128,8 @@ class Rollout(RolloutCalls):
         that was not finished. An async pool returns the next batch_size rows, as ``reset`` of the pool does.
 
         With env_id, which needs the auto-reset mode "disabled", environments whose episodes have ended begin new ones.
-        Their observations take the place of the last ones of the ended episodes, also in the arrays that ``step`` has
-        returned; the last ones are kept for `RolloutData.last_of_episodes`.
+        Their observations replace the last observations of the ended episodes, also in the arrays that ``step`` has
+        returned; the last observations are kept for `RolloutData.last_of_episodes`.
 
         Parameters
         ----------
@@ -152,7 +153,7 @@ class Rollout(RolloutCalls):
         return self.reset_envs(ids, self.pool._reset_seeds(ids, seed))
 
     def begin(self, obs: Any, first: Any = None) -> None:
-        """Begin with observations that the pool has returned to somebody else, for instance before a checkpoint.
+        """Begin with observations that the pool returned outside the rollout, for instance before a checkpoint.
 
         The steps of a rollout that was not finished are dropped. The arrays of info have zeros for these observations.
 

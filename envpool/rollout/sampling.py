@@ -169,7 +169,8 @@ def as_sampler(rng: Any) -> Sampler:
     Parameters
     ----------
     rng : Sampler, int, sequence of int, or numpy.random.Generator
-        A Sampler is returned itself. Anything else gives a new one, which a Generator seeds with one draw.
+        A Sampler is returned unchanged. For anything else, the result is a new Sampler; a Generator seeds it with one
+        draw.
 
     Raises
     ------

@@ -66,7 +66,7 @@ class Normalization:
         ----------
         values : mapping of str to array_like
             What `get` of a pool with the same observations has returned, or ``np.load`` of a file with it.
-            ``reward.discounted`` may be left out; then the sums of the environments stay as they are.
+            ``reward.discounted`` may be left out; the sums of the environments then stay unchanged.
 
         Raises
         ------
@@ -90,7 +90,7 @@ class Normalization:
             self._transforms.discounted_rewards()[:] = checked["reward.discounted"]
 
     def restart(self, env_ids: Any = None) -> None:
-        """Begin the discounted sums of environments anew, by default of all, as a reset does."""
+        """Restart the discounted sums of environments, by default of all, as a reset does."""
         self._transforms.discounted_rewards()[slice(None) if env_ids is None else np.asarray(env_ids)] = 0
 
     def copy(self, source_ids: Any, target_ids: Any) -> None:

@@ -168,8 +168,8 @@ class ViZDoom(EnvDefinition):
         variables = list(dict.fromkeys([*scenario.variables, *infos]))
         if len(infos) > native.LIMITS["infos"]:
             raise ConfigError(
-                f"game_variables must have at most {native.LIMITS['infos'] - len(INFOS)} names besides those that are "
-                f"always there, got {len(infos) - len(INFOS)}"
+                f"game_variables must have at most {native.LIMITS['infos'] - len(INFOS)} names besides the default "
+                f"ones, got {len(infos) - len(INFOS)}"
             )
         actions = np.zeros((0, len(scenario.buttons)))
         deltas = checked_deltas(config.delta_button_config)

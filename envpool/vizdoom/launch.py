@@ -84,6 +84,7 @@ def recording_prefix(config: Any) -> str:
     excess = len(os.fsencode(longest)) - MAX_COMMAND
     if excess > 0:
         raise ConfigError(
-            f"lmp_save_dir must be a shorter path, as the engine needs it: {str(folder)!r} is {excess} bytes too long"
+            f"lmp_save_dir must be a shorter path, since the engine limits its length: {str(folder)!r} is {excess} "
+            "bytes too long"
         )
     return prefix

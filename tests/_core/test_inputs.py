@@ -275,7 +275,7 @@ def test_seeds_of_reset(checked, seed, error, text):
         ),
         ({"options": {"reset_mask": np.ones(4)}}, r"options\['reset_mask'\].*got float64"),
         ({"options": {"reset_mask": np.zeros(4, bool)}}, r"options\['reset_mask'\].*with at least one True"),
-        ({"options": {"randomize": 1}}, r"has the key 'reset_mask' only, got \['randomize'\]"),
+        ({"options": {"randomize": 1}}, r"accepts only the key 'reset_mask', got \['randomize'\]"),
         ({"options": {"reset_mask": np.ones(4, bool)}, "env_id": [0]}, r"env_id or options\['reset_mask'\], not both"),
         ({"options": [1]}, r"reset\(options=...\) must be a dict, got \[1\]"),
     ],

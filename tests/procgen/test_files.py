@@ -198,7 +198,7 @@ def test_pip_fails(nowhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     assert main(["fetch-procgen"]) == 2
     text = capsys.readouterr().err
-    assert "pip could not download procgen-mirror==0.0.0" in text and "name it with --wheel" in text
+    assert "pip could not download procgen-mirror==0.0.0" in text and "pass it with --wheel" in text
     assert not nowhere.exists()
 
 

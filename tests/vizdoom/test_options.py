@@ -73,7 +73,7 @@ def test_scenarios_that_the_package_lacks() -> None:
         ({"game_variables": 5}, "game_variables must be a tuple .* got 5"),
         (
             {"game_variables": VARIABLES},
-            f"at most 40 names besides those that are always there, got {len(VARIABLES) - 16}",
+            f"at most 40 names besides the default ones, got {len(VARIABLES) - 16}",
         ),
         ({"reward_config": {"HEALTHY": (1, 1)}}, "'HEALTHY' is not the name of a vizdoom.GameVariable"),
         ({"reward_config": {"HEALTH": (1, float("nan"))}}, r"reward_config\['HEALTH'\] must be two finite numbers"),

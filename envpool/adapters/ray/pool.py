@@ -49,16 +49,16 @@ class RayPool:
     num_cpus : float, optional
         CPUs that Ray reserves for each actor; by default `num_threads`.
     placement : {"node", "numa", "any"}
-        "node": the actors are dealt to the nodes of the cluster in turn. "numa": in addition, the actors of a node are
-        bound to its NUMA nodes in turn. "any": Ray decides. Default "node".
+        "node": the actors are assigned to the nodes of the cluster in turn. "numa": in addition, the actors of a node
+        are bound to its NUMA nodes in turn. "any": Ray decides. Default "node".
     policy : callable, optional
         Acts next to the environments, in `collect`: ``policy(result) -> (action, extras)``, as in
-        ``envpool.Rollout.collect``. It travels to the actors by pickle. If it has a method ``update(weights)``, that is
-        called with what is passed to `collect`.
+        ``envpool.Rollout.collect``. It is pickled and sent to the actors. If it has a method ``update(weights)``, this
+        method is called with the weights that are passed to `collect`.
     start_timeout : float, optional
         Seconds after which the constructor gives up if the actors have not started; None waits forever. Default 120.
     **options
-        Options of ``envpool.make`` or ``envpool.make_python``, for the pools of all actors. ``seed`` as there.
+        Options of ``envpool.make`` or ``envpool.make_python``, including ``seed``, for the pools of all actors.
 
     Attributes
     ----------
@@ -216,7 +216,9 @@ class RayPool:
         """
         self._check_open()
         if self._collector is not None and not self._collector.is_idle:
-            raise PoolStateError("send() while actors collect rollouts: call recv_collect() for each of them first")
+            raise PoolStateError(
+                "send() is not possible while actors collect rollouts: call recv_collect() for each of them first"
+            )
         if isinstance(action, dict) and "env_id" in action:
             raise ActionError("a RayPool takes the ids as the second argument: send(action, env_id)")
         if env_id is None and self.is_async:
@@ -233,8 +235,9 @@ class RayPool:
         Returns
         -------
         tuple
-            Rows as those of ``envpool.make_gymnasium``; ``info["env_id"]`` says whose they are. After a reset whose
-            `EnvStepError` was caught, (obs, info). Arrays may be read-only: they then show Ray's object store.
+            Rows like those of ``envpool.make_gymnasium``; ``info["env_id"]`` says which environments they belong to.
+            After a reset whose `EnvStepError` was caught, (obs, info). Arrays may be read-only: they then show Ray's
+            object store.
 
         Raises
         ------
@@ -254,7 +257,7 @@ class RayPool:
     def collect(
         self, num_steps: int, *, extras: Mapping[str, Any] | None = None, weights: Any = None
     ) -> list[ActorRollout]:
-        """Let the policy act next to the environments, and return one rollout per actor, those that end first first.
+        """Let the policy act next to the environments, and return one rollout per actor, in the order of completion.
 
         Parameters
         ----------

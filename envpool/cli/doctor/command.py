@@ -1,8 +1,8 @@
 """Check the installation: versions, machine, extras, and a self-test of the tasks.
 
-A line that starts with "-" names something that is not installed or restricted, and how to get it; this is no failure.
-A line that starts with "!" names something that is installed and does not work, and the way out. The exit status is 0
-if there is no such line, and 1 otherwise.
+A line that starts with "-" names something that is missing or restricted, and says how to install it; it does not count
+as a failure. A line that starts with "!" names something that is installed but does not work, and says what to do. The
+exit status is 1 if there is a line with "!", and 0 otherwise.
 """
 
 from __future__ import annotations

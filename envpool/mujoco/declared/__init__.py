@@ -1,4 +1,4 @@
-"""Tasks of your own MuJoCo models: what `envpool.make_mujoco` takes; docs/own_mujoco.md describes it."""
+"""Tasks with your own MuJoCo models: the arguments of `envpool.make_mujoco`, which docs/own_mujoco.md describes."""
 
 from envpool.mujoco.declared.catalogue import (
     alive,

@@ -1,6 +1,6 @@
 """The catalogue of terms: functions that return the terms which many tasks have.
 
-Each is an abbreviation: printing the term shows the expression that it stands for.
+Each function is a shorthand: printing its result shows the expression that it stands for.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ class Compiler(ResetCompiler):
     def alive(self) -> Value:
         """Add the value of `Alive`."""
         if not self.flags_are_known:
-            raise self.error("Alive() cannot be used in a termination, on which it depends")
+            raise self.error("Alive() cannot be used in a termination, since it depends on all terminations")
         return self.add("alive", 1, True, a=self.code.first_flag, count=self.code.num_flags)
 
     def goal(self, goal: Goal) -> Value:

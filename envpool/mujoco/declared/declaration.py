@@ -1,4 +1,4 @@
-"""The declaration of a task: a frozen value that can be printed, compared and pickled."""
+"""The declaration of a task: an immutable value that can be printed, compared and pickled."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Declaration:
     terms : bool
         If True, info contains the value of each term.
     conventions : {"gymnasium", "dm_control"}
-        Whose loop of a step, random numbers and default camera are used.
+        Whose order of a step, random numbers and default camera are used.
     assets : tuple of Asset
         Files that the XML text names.
     function : BatchFunction or None

@@ -34,20 +34,20 @@ def make_mujoco(
     env_type: str = "gymnasium",
     **options: Any,
 ) -> EnvPool:
-    """Return a pool of environments of a MuJoCo model, whose task is declared.
+    """Return a pool of environments of a MuJoCo model whose task is declared.
 
     Parameters
     ----------
     xml : str or path
         Path of the XML file; or XML text, which begins with ``<``.
     observation : sequence of Expression or Observe, or mapping of str to such sequences
-        What is observed: the values one after another, float64. A mapping makes a dict of arrays.
+        The observation: the concatenated values, float64. A mapping makes a dict of arrays.
     reward : sequence of Reward, Cost or Expression
         The reward is the sum of the rewards from left to right, minus the sum of the costs from left to right.
     termination : sequence of Terminate
         The episode terminates if one of them holds.
     reset : sequence of Reset
-        How an episode begins, in this order, from MuJoCo's initial state.
+        The resets, which run in this order when an episode begins, after MuJoCo has set the initial state.
     action : Actuators, optional
         Which controls the action sets; by default all.
     frame_skip : int
@@ -58,13 +58,14 @@ def make_mujoco(
         If True, ``info["terms"]`` has the weighted value of each reward and each (negative) cost by name, and for each
         termination 1 if it holds, otherwise 0. All are 0 after a reset.
     conventions : {"gymnasium", "dm_control"}
-        Whose loop of a step is used. With Gymnasium's, quantities that follow from positions are one simulation step
-        older than the positions, and draws are those of ``np.random.default_rng(seed)``. With dm_control's, they
-        are up to date, draws are those of ``np.random.RandomState(seed)``, and a warning of MuJoCo is an EnvStepError.
+        Whose conventions apply. With Gymnasium's, quantities that are derived from positions are one simulation step
+        older than the positions, and random numbers are those of ``np.random.default_rng(seed)``. With dm_control's,
+        these quantities are up to date, random numbers are those of ``np.random.RandomState(seed)``, and a warning of
+        MuJoCo raises an EnvStepError.
     assets : mapping of str to bytes, optional
         Contents of the files that an XML text names, by these names.
     function : BatchFunction, optional
-        A Python function that completes each step, for what expressions cannot describe.
+        A Python function that completes each step, for tasks that expressions cannot describe.
     env_type : {"gymnasium", "gym", "dm"}
         API style of the pool.
     **options
@@ -79,7 +80,7 @@ def make_mujoco(
     Raises
     ------
     ConfigError
-        MuJoCo cannot load the model, or a term is not possible; the text names the term and the XML element.
+        MuJoCo cannot load the model, or a term is invalid; the message names the term and the XML element.
     TypeError
         An argument has a wrong type, or an option does not exist.
     """

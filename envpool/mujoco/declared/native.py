@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Native(Expression):
-    """What a native function outside the package computes. The function determines the number of its numbers.
+    """A value that a native function outside the package computes; the function determines its size.
 
     Attributes
     ----------
     term : str
         ``"module:attribute"``: the module, which is imported when a pool is made, and the capsule in it.
     inputs : tuple of Expression
-        Values that the function gets besides the model and the simulation, such as goals, the action or `Previous` of
-        a value, one after another. A list or a single expression is accepted, too.
+        Values that the function gets besides the model and the simulation, such as goals, the action or `Previous` of a
+        value; their numbers are concatenated. A list or a single expression is accepted, too.
     """
 
     term: str

@@ -284,7 +284,7 @@ class Contacts(Expression):
 
 @dataclass(frozen=True)
 class Measure(Expression):
-    """What an operation without operands computes; the base class of these quantities.
+    """A value that an operation without operands computes; the base class of these quantities.
 
     Attributes
     ----------
@@ -322,7 +322,7 @@ class StepTime(Measure):
 
 @dataclass(frozen=True)
 class Action(Expression):
-    """The action of this step as it was given; zero after a reset. ``Previous(Action())`` is the one before."""
+    """The action of this step as it was given; zero after a reset. ``Previous(Action())`` is the previous action."""
 
     def emit(self, c: Compiler) -> Value:
         """See `Expression.emit`."""
@@ -351,7 +351,7 @@ class Goal(Expression):
 
 @dataclass(frozen=True)
 class Computed(Expression):
-    """What the function of `BatchFunction` returns under a name. It can only be a whole term of the observation.
+    """A named result of the function of `BatchFunction`. It can only be a whole term of the observation.
 
     Attributes
     ----------

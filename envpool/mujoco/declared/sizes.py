@@ -19,8 +19,8 @@ def check_size(argument: str, terms: Any) -> None:
     nodes, _ = size_of(argument, terms, {}, 0)
     if nodes > MAX_NODES:
         raise ConfigError(
-            f"{argument} has more than {MAX_NODES} expressions, where one that is used twice counts twice; replace "
-            "operations on single numbers by operations on vectors, or compute the value with a BatchFunction"
+            f"{argument} has more than {MAX_NODES} expressions (one that is used twice counts twice); replace "
+            "operations on single numbers with operations on vectors, or compute the value with a BatchFunction"
         )
 
 
@@ -45,6 +45,6 @@ def size_of(argument: str, node: Any, known: dict[int, tuple[int, int]], depth: 
     if id(node) not in known or depth + known[id(node)][1] > MAX_DEPTH + 1:
         raise ConfigError(
             f"{argument} has an expression that is nested more than {MAX_DEPTH} deep; replace chains such as "
-            "a + b + c + ... by operations on vectors, for example Sum"
+            "a + b + c + ... with operations on vectors, for example Sum"
         )
     return known[id(node)]

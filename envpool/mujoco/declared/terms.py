@@ -1,4 +1,4 @@
-"""The terms of a declaration: what is observed and rewarded, when an episode terminates, and how it begins."""
+"""The terms of a declaration: observations, rewards and costs, terminations, and resets."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Reward(Term):
 
 
 class Cost(Term):
-    """What is subtracted from the sum of the rewards, ``weight * value``. The value must be a scalar."""
+    """A term that is subtracted from the sum of the rewards, ``weight * value``. The value must be a scalar."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class JointRanges(Reset):
 
 @dataclass(frozen=True)
 class Keyframe(Reset):
-    """Sets the state of a keyframe; of several, of None for all, it draws one.
+    """Sets the state of a keyframe, which is drawn at random if there are several.
 
     Attributes
     ----------

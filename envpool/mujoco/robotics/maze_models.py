@@ -136,8 +136,8 @@ class Maze:
             raise ConfigError(f"{self.source} has no cell for {'an episode to begin in' if goals else 'a goal'}")
         if len(resets) == 1 and resets[0] in goals:
             raise ConfigError(
-                f"{self.source} has one cell only in which an episode can begin, and its goal can be there too; an "
-                f"episode begins away from its goal: mark another cell with 0, 'r' or 'c'"
+                f"{self.source} has only one cell in which an episode can begin, and its goal can be there, too; an "
+                f"episode must not begin at its goal: mark another cell with 0, 'r' or 'c'"
             )
         return goals, resets
 

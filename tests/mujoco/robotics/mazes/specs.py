@@ -97,7 +97,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"maze_map": [[0, 0.5]]}, r"maze_map is \[\[0, 0\.5\]\], allowed are the name"),
     ({"maze_map": [[1, 1]]}, "has no cell for a goal"),
     ({"maze_map": [["g", 1]]}, "has no cell for an episode to begin in"),
-    ({"maze_map": SHORT}, "the maze 111/101/111 .* has one cell only in which an episode can begin"),
+    ({"maze_map": SHORT}, "the maze 111/101/111 .* has only one cell in which an episode can begin"),
     ({"maze_size_scaling": 0.5}, r"maze_size_scaling is 0\.5, allowed are 1\.0 to 100\.0"),
     ({"maze_height": 0.0}, r"maze_height is 0\.0, allowed are 0\.01 to 100\.0"),
     ({"position_noise_range": 0.5}, r"position_noise_range is 0\.5, allowed are 0\.0 to 0\.45"),
