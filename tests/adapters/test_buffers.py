@@ -49,6 +49,24 @@ def test_steps_and_episodes(num_envs, limit):
             assert all(info["episode_return"] == 1 for info in infos)
 
 
+@pytest.mark.parametrize("num_envs", [1, 2, 3, 4, 16, 63, 64, 65, 66, 67, 68, 130, 1025])
+@pytest.mark.parametrize("share", [0, 0.02, 0.3, 1])
+def test_any_rows_may_end(num_envs, share):
+    """Rows are looked for 64 at a time, and the first few of them in another way than the others."""
+    rng = np.random.default_rng(num_envs)
+    store = bound(num_envs, buffers(num_envs, 4))
+    never, obs, returns = np.zeros(num_envs, bool), np.zeros((num_envs, 4), np.float32), np.zeros(num_envs)
+    for _ in range(20):
+        ended, lengths = rng.random(num_envs) < share, rng.integers(1, 1000, num_envs).astype(np.int32)
+        reward = rng.normal(size=num_envs).astype(np.float32)
+        returns += reward
+        *_, infos = store.step((obs, reward, never, never, ended, lengths))
+        assert [(i["episode_return"], i["episode_length"]) for i in infos] == [
+            (returns[k], lengths[k]) for k in np.flatnonzero(ended)
+        ]
+        returns[ended] = 0
+
+
 def test_buffers_of_another_layout():
     """A dtype or strides of their own cost a conversion."""
     with open_same_step_pool("CartPole-v1", 5, {}, "a test", "arrays") as pool:
