@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from envpool import Rollout
 from envpool.adapters.buffers import StepBuffers
 from envpool.adapters.pools import open_same_step_pool
+from envpool.errors import ConfigError
 
 
 def buffers(n, *shape, dtype=np.float32):
@@ -65,6 +67,21 @@ def test_any_rows_may_end(num_envs, share):
             (returns[k], lengths[k]) for k in np.flatnonzero(ended)
         ]
         returns[ended] = 0
+
+
+def test_last_fields_are_left_out():
+    """The style has no use for the last observations; a rollout of such a pool says that it does not have them."""
+    with open_same_step_pool("CartPole-v1", 5, {"max_episode_steps": 3}, "a test", "arrays") as pool:
+        rollout = Rollout(pool, 7)
+        rollout.reset()
+        for k in range(1, 8):
+            *_, ended, lengths = rollout.step(np.zeros(5, int))
+            assert ended.tolist() == [k % 3 == 0] * 5 and lengths.tolist() == [3 * (k % 3 == 0)] * 5
+        data = rollout.finish()
+        assert [name for name in data.names if "final:" in name] == ["final:elapsed_step", "final:mask"]
+        assert np.array_equal(data.array("final:mask"), data.done) and data.done.sum() == 10
+        with pytest.raises(ConfigError, match="no array 'final:obs'"):
+            data.last_of_episodes()
 
 
 def test_buffers_of_another_layout():
