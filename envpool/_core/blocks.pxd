@@ -13,6 +13,7 @@ cdef class BlockStore:
     cdef readonly object block_bytes        # size of a block
     cdef int64_t capacity
     cdef int num_fields
+    cdef int num_final          # SAME_STEP: fields that blocks have for the last step of an episode; else 0
     cdef bint same_step
     cdef tuple core_columns     # the CoreFields of the blocks
     cdef object source          # its new_memory(size) makes the BlockMemory of a block; None: the ordinary memory

@@ -55,16 +55,20 @@ cdef class BlockStore:
     optional : sequence of str
         The columns that the API style uses, besides those of every block.
     same_step : bool
-        If True, blocks also have columns for the last step of an episode.
+        If True, blocks also have columns for the last step of an episode: whether and after how many steps it ended,
+        and the fields of the env.
+    final_fields : bool
+        If False, they do not have these fields.
     """
 
-    def __init__(self, fields, capacity, optional, same_step):
+    def __init__(self, fields, capacity, optional, same_step, final_fields=True):
         columns = [(f.name, f.dtype, tuple(s for s in f.shape if s != -1)) for f in fields]
         self.num_fields = len(columns)
+        self.num_final = self.num_fields if same_step and final_fields else 0
         self.same_step = same_step
         self.capacity = capacity
         if same_step:
-            columns += [("final:" + name, dtype, shape) for name, dtype, shape in columns]
+            columns += [("final:" + name, dtype, shape) for name, dtype, shape in columns[:self.num_final]]
             columns += [("final:elapsed_step", np.int32, ()), ("final:mask", np.bool_, ())]
         self.core_columns = tuple(
             k for k in sorted(CORE_COLUMNS) if k in REQUIRED_COLUMNS or CORE_COLUMNS[k][0] in optional
@@ -83,7 +87,8 @@ cdef class BlockStore:
         cdef BlockStore other = BlockStore.__new__(BlockStore)
         other.names, other.shapes, other.dtypes = self.names, self.shapes, self.dtypes
         other.core_columns = self.core_columns
-        other.num_fields, other.same_step, other.capacity = self.num_fields, self.same_step, capacity
+        other.num_fields, other.num_final = self.num_fields, self.num_final
+        other.same_step, other.capacity = self.same_step, capacity
         other.lay_out()
         return other
 
@@ -133,12 +138,13 @@ cdef class BlockStore:
         b.fields = <void**>(at + round_up(sizeof(Block), 64))
         for i in range(n):
             b.fields[i] = at + self.columns[i].offset
-        if self.same_step:
+        if self.num_final:
             b.final = b.fields + n
-            for i in range(n):
-                b.final[i] = at + self.columns[n + i].offset
-            b.final_elapsed = <int32_t*>(at + self.columns[2 * n].offset)
-            b.final_mask = <uint8_t*>(at + self.columns[2 * n + 1].offset)
+        for i in range(self.num_final):
+            b.final[i] = at + self.columns[n + i].offset
+        if self.same_step:
+            b.final_elapsed = <int32_t*>(at + self.columns[n + self.num_final].offset)
+            b.final_mask = <uint8_t*>(at + self.columns[n + self.num_final + 1].offset)
         for i in range(<int>len(self.core_columns)):
             b.core[<int>self.core_columns[i]] = at + self.columns[first + i].offset
         return b
@@ -319,7 +325,7 @@ cdef class BlockStore:
             return
         for r in range((self.capacity + 7) // 8):       # eight rows at a time; columns are padded with zeros
             ended += words[r] != 0
-        for i in range(self.num_fields):
+        for i in range(self.num_final):
             row_bytes += self.columns[i].row_bytes
         page = HUGE_PAGE if self.block_bytes >= HUGE else 10 * PAGE     # a page fault costs as much as clearing that
         touched = ended * round_up(row_bytes + 1, page)

@@ -4,13 +4,14 @@ This module does everything that an environment does not know about: pending see
 limit, step types, discounts, and the rows of envs that failed.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from envpool._core.atomic cimport (
     ep_add_sc32, ep_add_sc64, ep_cas64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_store_rel64,
 )
 from envpool._core.calls cimport begin_batch, has_failures, fill_rows, is_contiguous, write_envs
+from envpool._core.flags cimport ep_find_flags
 from envpool._core.pending cimport apply_params, apply_seeds
 from envpool._core.statistics cimport begin_rows_of_episodes, count_rewards
 from envpool._core.structs cimport (
@@ -19,10 +20,6 @@ from envpool._core.structs cimport (
 )
 from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT, envpool_batch, envpool_rows
 
-cdef extern from *:
-    int ctz "__builtin_ctzll"(unsigned long long word) nogil
-
-
 cdef struct Outcome:            # results of one step, by position
     float* reward
     uint8_t* terminated
@@ -30,25 +27,6 @@ cdef struct Outcome:            # results of one step, by position
     int32_t* elapsed
     float* discount             # NULL unless the API style asks for it
     int64_t started             # when the execution began, ns; 0 if it was not measured
-
-
-cdef int32_t find_nonzero(const uint8_t* flags, int32_t n, int32_t* found) noexcept nogil:
-    """Finds the positions of the nonzero flags, looking at eight at a time, since most flags are zero."""
-    cdef uint64_t word
-    cdef int32_t i = 0, k = 0
-    while i + 8 <= n:
-        memcpy(&word, flags + i, 8)
-        while word:
-            found[k] = i + (ctz(word) >> 3)
-            k += 1
-            word &= ~(<uint64_t>0xFF << (ctz(word) & ~7))
-        i += 8
-    while i < n:
-        if flags[i]:
-            found[k] = i
-            k += 1
-        i += 1
-    return k
 
 
 cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_t* errors,
@@ -115,7 +93,7 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
     else:
         for i in range(n):
             reset[i] = e.reset[ids[i]]
-    num_resets = find_nonzero(reset, n, resets)
+    num_resets = ep_find_flags(reset, n, resets)
     if num_resets and ep_load_rlx32(&e.params_pending) > 0:
         has_refusals = apply_params(e, ids, n, resets, num_resets, refusals)
     memset(out.truncated, 0, n)
@@ -201,43 +179,62 @@ cdef void write_rows(Engine* e, const int32_t* ids, int32_t n, void** fields, in
 
 cdef void reset_ended(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:
     """SAME_STEP: writes the last rows of ended episodes to the final arrays, and starts the next episodes."""
-    cdef Outcome unused
-    cdef float reward
-    cdef uint8_t terminated, truncated
+    cdef uint8_t* terminated = <uint8_t*>b.core[TERMINATED] + row
+    cdef uint8_t* truncated = <uint8_t*>b.core[TRUNCATED] + row
+    cdef int32_t* elapsed = <int32_t*>b.core[ELAPSED_STEP] + row
     cdef uint8_t has_ended[ENVPOOL_MAX_BATCH]
     cdef int32_t ended[ENVPOOL_MAX_BATCH]
-    cdef int32_t i, k, num_ended, elapsed, id, code
-    cdef int64_t r
-    unused.reward = &reward
-    unused.terminated = &terminated
-    unused.truncated = &truncated
-    unused.elapsed = &elapsed
-    unused.discount = NULL
-    unused.started = 0
+    cdef int32_t i, k, num_ended
     if b.clears_final:
-        clear_row(e, b.final, row, n)
+        if b.final != NULL:
+            clear_row(e, b.final, row, n)
         memset(b.final_mask + row, 0, n)
         memset(b.final_elapsed + row, 0, n * sizeof(int32_t))
     for i in range(n):
-        has_ended[i] = (<uint8_t*>b.core[TERMINATED])[row + i] | (<uint8_t*>b.core[TRUNCATED])[row + i]
-    num_ended = find_nonzero(has_ended, n, ended)
+        has_ended[i] = terminated[i] | truncated[i]
+    num_ended = ep_find_flags(has_ended, n, ended)
+    if num_ended == 0:
+        return
     for k in range(num_ended):
         i = ended[k]
-        id = ids[i]
-        r = row + i
-        b.final_mask[r] = 1
-        b.final_elapsed[r] = (<int32_t*>b.core[ELAPSED_STEP])[r]
-        write_rows(e, ids + i, 1, b.final, r)
+        b.final_mask[row + i] = 1
+        b.final_elapsed[row + i] = elapsed[i]
+        elapsed[i] = 0
+        if b.final != NULL:
+            write_rows(e, ids + i, 1, b.final, row + i)
+    start_next(e, b, ids, ended, num_ended, row)
+
+
+cdef void start_next(Engine* e, Block* b, const int32_t* ids, const int32_t* ended, int32_t num_ended,
+                     int64_t row) noexcept nogil:
+    """SAME_STEP: starts the next episodes of the envs at the positions `ended` (num_ended), in one call, and writes
+    their first rows."""
+    cdef Outcome unused
+    cdef float reward[ENVPOOL_MAX_BATCH]
+    cdef uint8_t terminated[ENVPOOL_MAX_BATCH]
+    cdef uint8_t truncated[ENVPOOL_MAX_BATCH]
+    cdef int32_t elapsed[ENVPOOL_MAX_BATCH]
+    cdef int32_t chosen[ENVPOOL_MAX_BATCH]
+    cdef int32_t codes[ENVPOOL_MAX_BATCH]
+    cdef int32_t k
+    unused.reward = reward
+    unused.terminated = terminated
+    unused.truncated = truncated
+    unused.elapsed = elapsed
+    unused.discount = NULL
+    unused.started = 0
+    for k in range(num_ended):
+        chosen[k] = ids[ended[k]]
         # A failure of the step is still reported, but must not hide the row of a reset that succeeded.
-        code = e.errors[id]
-        e.errors[id] = 0
-        simulate(e, ids + i, 1, &unused, NULL, 0)
-        write_rows(e, ids + i, 1, b.fields, r)
-        (<int32_t*>b.core[ELAPSED_STEP])[r] = 0
-        if code:
-            if e.errors[id]:
+        codes[k] = e.errors[chosen[k]]
+        e.errors[chosen[k]] = 0
+    simulate(e, chosen, num_ended, &unused, NULL, 0)
+    for k in range(num_ended):
+        write_rows(e, chosen + k, 1, b.fields, row + ended[k])
+        if codes[k]:
+            if e.errors[chosen[k]]:
                 ep_add_sc32(&e.failures, -1)
-            e.errors[id] = code
+            e.errors[chosen[k]] = codes[k]
 
 
 cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:
@@ -263,7 +260,7 @@ cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int6
             step_type[i] = 2 if terminated[i] | truncated[i] else elapsed[i] > 0
     if b.core[EPISODE_MASK] != NULL:
         begin_rows_of_episodes(e, b, ids, n, row)
-    if b.final != NULL:
+    if b.final_mask != NULL:
         reset_ended(e, b, ids, n, row)
 
 

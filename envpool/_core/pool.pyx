@@ -64,9 +64,9 @@ cdef class Pool:
     seeds : callable
         Returns the seeds, uint64 (num_envs,). It is not called if the pool does not fit into memory.
     style : object
-        The API style: ``optional``, the names of optional arrays that it uses; ``statistics``, where the pool counts;
-        ``transforms`` of batches, or None; ``forms(names)``, which returns the nests of array names that reset() and
-        step() return; and ``add_errors``, which puts texts of failed envs into a result.
+        The API style: ``optional``, the names of optional arrays that it uses; ``returns_final``, whether it uses the
+        fields of last steps; ``statistics``, where the pool counts; ``transforms`` of batches, or None;
+        ``forms(names)``, which returns the nests of reset() and step(); ``add_errors``, which adds texts of failures.
     restarts : bool
         If True, failures of envs become texts in the results, else exceptions.
     step_timeout : int
@@ -93,7 +93,7 @@ cdef class Pool:
         if guard.state != NEW or self.engine != NULL:
             raise PoolStateError("this pool is already initialized")
         about = describe(capsule)
-        store = BlockStore(about.fields, batch_size, style.optional, autoreset == SAME_STEP)
+        store = BlockStore(about.fields, batch_size, style.optional, autoreset == SAME_STEP, style.returns_final)
         check_fits(store, num_envs)
         reset_nest, step_nest = style.forms(store.names)
         seed = as_seeds(seeds(), num_envs)[0]

@@ -31,6 +31,7 @@ cdef class RolloutLayout:
     cdef int first_core         # number of the first array of the core
     cdef tuple core_columns
     cdef int num_fields
+    cdef int num_final          # fields that the pool's blocks have for the last step of an episode
     cdef bint same_step
     cdef int64_t num_envs
     cdef readonly int64_t num_slots

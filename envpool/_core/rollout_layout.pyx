@@ -74,6 +74,7 @@ cdef class RolloutLayout:
         self.index = {name: k for k, name in enumerate(self.names)}
         self.num_columns = len(columns)
         self.core_columns, self.num_fields, self.same_step = store.core_columns, store.num_fields, store.same_step
+        self.num_final = store.num_final
         self.first_core = self.num_columns - len(self.core_columns)
         self.num_envs, self.num_slots, self.pins = num_envs, num_slots, pins
         self.lay_out([*store.shapes, *(shape for _, _, shape, _ in own)], shifts + [shift for _, _, _, shift in own],
@@ -182,7 +183,7 @@ cdef class RolloutLayout:
         b.written = 0
         b.clears_final = memory.clears_final
         b.fields = <void**>(memory.base + round_up(sizeof(Block), LINE))
-        if self.same_step:
+        if self.num_final:
             b.final = b.fields + n
         for k in range(self.num_columns):
             lane = &self.lanes[k]
@@ -194,9 +195,9 @@ cdef class RolloutLayout:
                 b.fields[k] = data
             elif k >= self.first_core:
                 b.core[<int>self.core_columns[k - self.first_core]] = data
-            elif k < 2 * n:
+            elif k < n + self.num_final:
                 b.final[k - n] = data
-            elif k == 2 * n:
+            elif k == n + self.num_final:
                 b.final_elapsed = <int32_t*>data
             else:
                 b.final_mask = <uint8_t*>data

@@ -19,6 +19,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_add_sc64, ep_load_rlx64, ep_now, ep_store_rlx64
+from envpool._core.flags cimport ep_find_flags
 from envpool._core.structs cimport (
     Block, ELAPSED_STEP, Engine, ENV_ID, EPISODE_LENGTH, EPISODE_MASK, EPISODE_RETURN, EPISODE_TIME,
     GAME_LENGTH, GAME_MASK, GAME_RETURN, GAME_TIME, NUM_STEP_TIMES, Queue, RUNNING, SAME_STEP, Tally, TERMINATED,
@@ -30,16 +31,15 @@ cnp.import_array()
 cdef extern from "statistics.h" nogil:
     void ep_add_rewards(double* returns, const float* reward, int64_t n)
     void ep_join_flags(uint8_t* joined, const uint8_t* a, const uint8_t* b, int64_t n)
-    uint64_t ep_bits_of(const uint8_t* flags, int64_t n)
 
 cdef extern from *:
-    int ctz "__builtin_ctzll"(unsigned long long word) nogil
     int clz "__builtin_clzll"(unsigned long long word) nogil
 
 cdef enum:
     LAST = 100          # episodes of which `totals` returns the means
     PROBED_SENDS = 32   # one of this many sends has an env whose wait in the queue is measured
     ENTRY = 8           # bytes of one entry of r, l and t
+    FOUND_AT_ONCE = 1024    # rows of a batch in which ended episodes are looked for at once
 
 
 # ---- threads that simulate -------------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ cdef inline double seconds(int64_t ns) noexcept:
 
 
 cdef inline void keep(Recent* recent, double total, int64_t length) noexcept:
-    cdef int64_t at = recent.count % KEPT
+    cdef uint64_t at = <uint64_t>recent.count % KEPT
     recent.returns[at] = total
     recent.lengths[at] = length
     recent.count += 1
@@ -296,26 +296,26 @@ cdef class Statistics:
         cdef Tally* tally = &self.tally
         cdef const uint8_t* mask = <const uint8_t*>b.core[EPISODE_MASK]
         cdef const int32_t* ids = <const int32_t*>b.core[ENV_ID]
-        cdef int32_t* elapsed = b.final_elapsed if b.final != NULL else <int32_t*>b.core[ELAPSED_STEP]
+        cdef int32_t* elapsed = b.final_elapsed if b.final_mask != NULL else <int32_t*>b.core[ELAPSED_STEP]
         cdef double* returns = <double*>b.core[EPISODE_RETURN]
         cdef int64_t* lengths = <int64_t*>b.core[EPISODE_LENGTH]
         cdef double* times = <double*>b.core[EPISODE_TIME]
-        cdef int64_t start, now = 0, r
-        cdef int32_t id
-        cdef uint64_t bits
-        for start in range(0, n, 64):
-            bits = ep_bits_of(mask + start, min(n - start, 64))
-            if bits and now == 0:
+        cdef int32_t ended[FOUND_AT_ONCE]
+        cdef int64_t start = 0, now = 0, r
+        cdef int32_t id, k, num_ended
+        while start < n:
+            num_ended = ep_find_flags(mask + start, min(n - start, FOUND_AT_ONCE), ended)
+            if num_ended and now == 0:
                 now = ep_now()
-            while bits:
-                r = start + ctz(bits)
-                bits &= bits - 1
+            for k in range(num_ended):
+                r = start + ended[k]
                 id = ids[r]
                 returns[r] = tally.returns[id]
                 lengths[r] = elapsed[r]
                 times[r] = seconds(now - tally.began[id])
                 keep(&self.episodes, tally.returns[id], elapsed[r])
                 start_sums(tally, id, now)
+            start += FOUND_AT_ONCE
         if b.core[GAME_MASK] == NULL:
             return EPISODES if now else 0
         return (EPISODES if now else 0) | self.record_games(b, n)
@@ -329,7 +329,7 @@ cdef class Statistics:
         cdef int entries = 0
         for r in range(n):
             id = (<const int32_t*>b.core[ENV_ID])[r]
-            if b.final != NULL and b.final_mask[r]:
+            if b.final_mask != NULL and b.final_mask[r]:
                 end_game_in_reset(tally, b, r, id)
             if mask[r]:
                 (<double*>b.core[GAME_RETURN])[r] = tally.game_returns[id]

@@ -63,7 +63,7 @@ cdef struct Block:
     int64_t pad[7]
     void* core[16]              # arrays of CoreField (capacity)
     void** fields               # arrays of the env's fields, in the order of its field table (num_fields)
-    void** final                # SAME_STEP: arrays of these fields for the last step of an episode; else NULL
+    void** final                # SAME_STEP: arrays of these fields for the last step of an episode, or NULL
     int32_t* final_elapsed      # SAME_STEP: elapsed_step of that last step (capacity)
     uint8_t* final_mask         # SAME_STEP: whether row r ended an episode (capacity)
     int64_t clears_final        # SAME_STEP: rows of the final arrays may hold old data; whoever writes row r clears it

@@ -5,8 +5,10 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 from cpython.dict cimport PyDict_Copy
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
+
+from envpool._core.flags cimport ep_find_flags
 
 from envpool.adapters.lazy import LazyRows
 
@@ -61,11 +63,6 @@ cdef class Episodes:
 
 cdef extern from "envpool/_core/statistics.h" nogil:
     void ep_add_rewards(double* returns, const float* reward, int64_t n)
-    uint64_t ep_bits_of(const uint8_t* flags, int64_t n)
-
-cdef extern from *:
-    int ctz "__builtin_ctzll"(unsigned long long word) nogil
-    int popcount "__builtin_popcountll"(unsigned long long word) nogil
 
 
 @cython.final
@@ -120,6 +117,8 @@ cdef class StepBuffers:
     cdef int64_t n
     cdef cnp.ndarray memory
     cdef double* returns            # by environment
+    cdef cnp.ndarray numbers
+    cdef int32_t* ended             # rows that have ended an episode, and room for as many as there are
     cdef object pool_step
     cdef Target observations, rewards, terminals, truncations
 
@@ -127,6 +126,8 @@ cdef class StepBuffers:
         self.n = num_envs
         self.memory = np.zeros(num_envs)
         self.returns = <double*>cnp.PyArray_DATA(self.memory)
+        self.numbers = np.empty(num_envs, np.int32)
+        self.ended = <int32_t*>cnp.PyArray_DATA(self.numbers)
 
     def bind(self, pool_step, observations, rewards, terminals, truncations):
         """Set where steps come from and where they go.
@@ -167,27 +168,25 @@ cdef class StepBuffers:
         cdef const float* gained = <const float*>cnp.PyArray_DATA(column(reward, cnp.NPY_FLOAT32, self.n))
         cdef const uint8_t* flags = <const uint8_t*>cnp.PyArray_DATA(column(ended, cnp.NPY_BOOL, self.n))
         cdef const int32_t* length = <const int32_t*>cnp.PyArray_DATA(column(lengths, cnp.NPY_INT32, self.n))
-        cdef int64_t start, i, k = 0, count = 0
-        cdef uint64_t bits
+        cdef int64_t i
+        cdef int32_t k, count
         cdef Episodes episodes
         self.observations.copy(obs)
         self.rewards.copy(reward)
         self.terminals.copy(terminated)
         self.truncations.copy(truncated)
         ep_add_rewards(self.returns, gained, self.n)
-        for start in range(0, self.n, 64):
-            count += popcount(ep_bits_of(flags + start, min(self.n - start, 64)))
-        infos = []
-        episodes = Episodes(count) if count > FEW else None
-        for start in range(0, self.n if count else 0, 64):
-            bits = ep_bits_of(flags + start, min(self.n - start, 64))
-            while bits:
-                i = start + ctz(bits)
-                bits &= bits - 1
-                if episodes is None:
-                    infos.append(about(self.returns[i], length[i]))
-                elif k < count:     # the flags belong to the user, who may change them meanwhile
-                    episodes.returns[k], episodes.lengths[k] = self.returns[i], length[i]
-                    k += 1
+        count = ep_find_flags(flags, self.n, self.ended)
+        if count > FEW:
+            episodes = Episodes(count)
+            for k in range(count):
+                i = self.ended[k]
+                episodes.returns[k], episodes.lengths[k] = self.returns[i], length[i]
                 self.returns[i] = 0
-        return infos if episodes is None else LazyRows(count, episodes.row, episodes.rows)
+            return LazyRows(count, episodes.row, episodes.rows)
+        infos = []
+        for k in range(count):
+            i = self.ended[k]
+            infos.append(about(self.returns[i], length[i]))
+            self.returns[i] = 0
+        return infos

@@ -12,6 +12,8 @@ from envpool.pool import EnvPool
 class ArraysStyle(Style):
     """Returns some arrays of a batch as a flat tuple; for ``autoreset_mode="same_step"`` only."""
 
+    returns_final = False
+
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return the nests of reset(), (obs,), and step(); see `Style.forms`.
 

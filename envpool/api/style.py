@@ -27,6 +27,9 @@ class Style:
     ----------
     optional : tuple of str
         Arrays of the core that not every pool returns; the core fills them only if they are named here.
+    returns_final : bool
+        Whether the style uses the arrays ``final:...`` of the fields of an environment, which exist for the auto-reset
+        mode "same_step" only. ``final:mask`` and ``final:elapsed_step`` exist even if it does not.
     returns_texts : bool
         Whether the style returns texts, see ``EnvDefinition.text_fields``; other styles refuse them.
     is_same_step : bool
@@ -42,6 +45,7 @@ class Style:
     """
 
     optional: tuple[str, ...] = ()
+    returns_final = True
     returns_texts = False
     #: Completes a result by what is not in the arrays of a batch: ``finish(result, arrays)``, with the arrays in the
     #: order of the names that `forms` got, returns the result. None if there is nothing to add.

@@ -161,14 +161,13 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef const int32_t* actions = <const int32_t*>b.actions[0]
     cdef float standing = (<const Config*>s.head.config).standing_reward
     cdef float fallen = (<const Config*>s.head.config).fall_reward
-    cdef int32_t i, id
-    if b.contiguous:        # also steps carts that reset: this is cheaper than a gap, and reset_one overwrites them
-        id = b.ids[0]
-        advance(s, id, actions, b.terminated, b.n)
-    else:
+    cdef int32_t i
+    if b.num_resets < b.n and b.contiguous:     # also steps carts that reset: this is cheaper than a gap
+        advance(s, b.ids[0], actions, b.terminated, b.n)
+    elif b.num_resets < b.n:
         for i in range(b.n):
-            id = b.ids[i]
-            advance(s, id, actions, b.terminated + i, 1)
+            if not b.reset[i]:
+                advance(s, b.ids[i], actions, b.terminated + i, 1)
     for i in range(b.n):
         b.reward[i] = standing
     if fallen != standing:

@@ -124,11 +124,12 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Cars* s = <Cars*>state
     cdef const int32_t* actions = <const int32_t*>b.actions[0]
     cdef int32_t i, id
-    if b.contiguous:        # also steps cars that reset: this is cheaper than a gap, and overwritten below
+    if b.num_resets < b.n and b.contiguous:     # also steps cars that reset: this is cheaper than a gap
         advance(s, b.ids[0], actions, b.terminated, b.n)
-    else:
+    elif b.num_resets < b.n:
         for i in range(b.n):
-            advance(s, b.ids[i], actions, b.terminated + i, 1)
+            if not b.reset[i]:
+                advance(s, b.ids[i], actions, b.terminated + i, 1)
     for i in range(b.n):
         b.reward[i] = -1
     for i in range(b.num_resets):

@@ -211,11 +211,12 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Cars* s = <Cars*>state
     cdef const float* actions = <const float*>b.actions[0]
     cdef int32_t i, id
-    if b.contiguous:        # also steps cars that reset: this is cheaper than a gap, and overwritten below
+    if b.num_resets < b.n and b.contiguous:     # also steps cars that reset: this is cheaper than a gap
         advance(s, b.ids[0], actions, b.terminated, b.reward, b.n)
-    else:
+    elif b.num_resets < b.n:
         for i in range(b.n):
-            advance(s, b.ids[i], actions, b.terminated + i, b.reward + i, 1)
+            if not b.reset[i]:
+                advance(s, b.ids[i], actions, b.terminated + i, b.reward + i, 1)
     for i in range(b.num_resets):
         id = b.ids[b.resets[i]]
         s.start[id] = ep_uniform(<ep_pcg64*>s.head.records + id, -0.6, -0.4)

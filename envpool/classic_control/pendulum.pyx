@@ -237,11 +237,12 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef ep_pcg64* rng
     cdef double theta
     cdef int32_t i, id
-    if b.contiguous:        # also steps pendulums that reset: this is cheaper than a gap, and overwritten below
+    if b.num_resets < b.n and b.contiguous:     # also steps pendulums that reset: this is cheaper than a gap
         advance(s, b.ids[0], actions, b.reward, b.n)
-    else:
+    elif b.num_resets < b.n:
         for i in range(b.n):
-            advance(s, b.ids[i], actions, b.reward + i, 1)
+            if not b.reset[i]:
+                advance(s, b.ids[i], actions, b.reward + i, 1)
     memset(b.terminated, 0, b.n)
     for i in range(b.num_resets):
         id = b.ids[b.resets[i]]

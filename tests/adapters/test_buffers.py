@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from envpool import Rollout
 from envpool.adapters.buffers import StepBuffers
 from envpool.adapters.pools import open_same_step_pool
+from envpool.errors import ConfigError
 
 
 def buffers(n, *shape, dtype=np.float32):
@@ -47,6 +49,39 @@ def test_steps_and_episodes(num_envs, limit):
             store.bind(pool.step, *to)
             *_, infos = store.step(pool.sample_actions())
             assert all(info["episode_return"] == 1 for info in infos)
+
+
+@pytest.mark.parametrize("num_envs", [1, 2, 3, 4, 16, 63, 64, 65, 66, 67, 68, 130, 1025])
+@pytest.mark.parametrize("share", [0, 0.02, 0.3, 1])
+def test_any_rows_may_end(num_envs, share):
+    """Rows are looked for 64 at a time, and the first few of them in another way than the others."""
+    rng = np.random.default_rng(num_envs)
+    store = bound(num_envs, buffers(num_envs, 4))
+    never, obs, returns = np.zeros(num_envs, bool), np.zeros((num_envs, 4), np.float32), np.zeros(num_envs)
+    for _ in range(20):
+        ended, lengths = rng.random(num_envs) < share, rng.integers(1, 1000, num_envs).astype(np.int32)
+        reward = rng.normal(size=num_envs).astype(np.float32)
+        returns += reward
+        *_, infos = store.step((obs, reward, never, never, ended, lengths))
+        assert [(i["episode_return"], i["episode_length"]) for i in infos] == [
+            (returns[k], lengths[k]) for k in np.flatnonzero(ended)
+        ]
+        returns[ended] = 0
+
+
+def test_last_fields_are_left_out():
+    """The style has no use for the last observations; a rollout of such a pool says that it does not have them."""
+    with open_same_step_pool("CartPole-v1", 5, {"max_episode_steps": 3}, "a test", "arrays") as pool:
+        rollout = Rollout(pool, 7)
+        rollout.reset()
+        for k in range(1, 8):
+            *_, ended, lengths = rollout.step(np.zeros(5, int))
+            assert ended.tolist() == [k % 3 == 0] * 5 and lengths.tolist() == [3 * (k % 3 == 0)] * 5
+        data = rollout.finish()
+        assert [name for name in data.names if "final:" in name] == ["final:elapsed_step", "final:mask"]
+        assert np.array_equal(data.array("final:mask"), data.done) and data.done.sum() == 10
+        with pytest.raises(ConfigError, match="no array 'final:obs'"):
+            data.last_of_episodes()
 
 
 def test_buffers_of_another_layout():

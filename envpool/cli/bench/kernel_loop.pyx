@@ -17,7 +17,7 @@ from envpool._core.calls cimport (
     CreateFailure, TEXT_SIZE, begin_batch, create_state, fill_rows, seed_envs, has_failures,
 )
 from envpool._core.definition cimport env_of
-from envpool._core.execute cimport find_nonzero
+from envpool._core.flags cimport ep_find_flags
 from envpool._core.failures cimport raise_create_failure
 from envpool._core.watch cimport SLICE
 from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_MAX_FIELDS, envpool_batch, envpool_env, envpool_rows
@@ -320,7 +320,7 @@ cdef class KernelLoop:
             truncated[i] |= elapsed[i] >= limit
         for i in range(n):
             reset[i] = terminated[i] | truncated[i]
-        self.num_resets[start // ENVPOOL_MAX_BATCH] = find_nonzero(reset, n, resets)
+        self.num_resets[start // ENVPOOL_MAX_BATCH] = ep_find_flags(reset, n, resets)
 
     cdef int fail(self) except -1:
         """Closes the loop and raises for the first env that failed."""
