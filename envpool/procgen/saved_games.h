@@ -26,7 +26,7 @@ typedef struct saved_entity_type {
   float min_rx, min_ry; /* radii; 0: see SAVED_MIN_RADIUS. An image that is tiled is drawn rx / ry or ry / rx times */
 } saved_entity_type;
 
-#define SAVED_MAX_ENTITIES 512 /* the largest state measured has 187 */
+#define SAVED_MAX_ENTITIES 640 /* ten times as many, with the trails of bullets, still fit into MAX_STATE_BYTES */
 #define SAVED_PLAYER 0
 #define SAVED_MIN_RADIUS (-0.01f) /* a wall of no width may have less than zero after rounding */
 

@@ -179,7 +179,7 @@ def test_states_without_an_agent_and_with_two() -> None:
         data = library_bytes(state)
         layout = Layout(data)
         (at,) = layout.entities
-        for count in (0, 2, 600):
+        for count in (0, 2, 641):
             entities = word(count) + count * data[at : at + ENTITY]
             with pytest.raises(StateError, match="field 'entities'"):
                 pool.set_state(forged(state, data[: at - 4] + entities + data[at + ENTITY :]), [1])
