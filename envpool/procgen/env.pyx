@@ -173,11 +173,19 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     return 0
 
 
+cdef void complete(envpool_env* env_def) noexcept:
+    env_def.destroy = destroy
+    env_def.seed_many = seed_many
+    env_def.render_many = render_many
+    env_def.frame_height = env_def.frame_width = FRAME_SIDE
+
+
 cdef envpool_env ENV_DEF = envpool_new_env("Procgen", create, step_many, write_many)
-ENV_DEF.destroy = destroy
-ENV_DEF.seed_many = seed_many
-ENV_DEF.render_many = render_many
-ENV_DEF.frame_height = ENV_DEF.frame_width = FRAME_SIDE
+# The library ends the process when it should write a state with generated images. The name is part of an error message.
+cdef envpool_env GENERATED_ENV_DEF = envpool_new_env("Procgen with use_generated_assets=True", create, step_many,
+                                                     write_many)
+complete(&ENV_DEF)
+complete(&GENERATED_ENV_DEF)
 with_snapshots(&ENV_DEF)
 
 
@@ -209,4 +217,5 @@ def build(config, num_levels, start_level, distribution_mode, renders):
         Field("info:level_seed", np.int32, (-1,)),
     ]
     actions = [Field("action", np.int32, (-1,), 0, NUM_ACTIONS - 1)]
-    return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)))
+    template = envpool_template(&GENERATED_ENV_DEF if config.use_generated_assets else &ENV_DEF)
+    return define(template, fields, actions, envpool_config_bytes(&c, sizeof(c)))

@@ -52,7 +52,8 @@ class Procgen(EnvDefinition):
     restrict_themes : bool
         If True, games that draw their objects in several styles use a single style.
     use_generated_assets : bool
-        If True, objects are drawn with images that are generated at random.
+        If True, objects are drawn with images that are generated at random. The library cannot save states with such
+        images.
     paint_vel_info : bool
         If True, the velocity of the agent is painted into the upper left corner in games where it matters.
     use_easy_jump : bool
@@ -123,6 +124,11 @@ def build(config: Any, renders: bool) -> Any:
         raise ConfigError(
             "num_levels + start_level must be at most 2**31 - 1, since seeds of levels are int32, got "
             f"{config.num_levels} + {config.start_level}"
+        )
+    if config.seed_rows and config.use_generated_assets:
+        raise ConfigError(
+            "seed_rows must be False with use_generated_assets=True: the levels of a row come from a saved state, and "
+            "the library cannot save states with generated images"
         )
     if config.distribution_mode != MODES["Exploration"]:
         return compiled().build(config, config.num_levels, config.start_level, config.distribution_mode, renders)

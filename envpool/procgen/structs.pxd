@@ -24,6 +24,7 @@ cdef struct Env:                # zeroed; its address is known to the library
     int32_t level_seed
     uint8_t prev_level_complete
     uint8_t first               # the library is at the first frame of an episode
+    const char* refused         # name of a field of the library in a refused state; NULL if there was none
     uint8_t has_ended           # the last step ended an episode: its row shows `previous`
     uint8_t obs[OBS_BYTES]
     uint8_t previous[OBS_BYTES]     # the observation before the last step
