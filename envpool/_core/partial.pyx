@@ -246,7 +246,7 @@ cdef class PartialBatches:
             self.drain()
         if self.engine.num_held:        # maybe since a moment ago: a wait lets other threads run
             raise EnvIdError(
-                f"the pool has {self.engine.num_held} envs which another call is rendering, restoring or copying: reset "
+                f"the pool has {self.engine.num_held} envs which another call renders, restores or copies: reset "
                 "the pool after that call has returned; nothing was sent"
             )
         if self.mode != WHOLE:
