@@ -13,6 +13,7 @@ cdef extern from "envpool/env.h" nogil:
         ENVPOOL_NO_MEMORY
         ENVPOOL_BAD_SNAPSHOT
         ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
+        ENVPOOL_SLOW_SNAPSHOTS
 
     ctypedef enum envpool_dtype:
         ENVPOOL_BOOL
@@ -147,5 +148,6 @@ cdef extern from "envpool/env.h" nogil:
         const envpool_field* params
         int (*get_params)(void* state, const envpool_params* params) noexcept nogil
         int (*set_params)(void* state, const envpool_params* params) noexcept nogil
+        int64_t (*snapshot_size)(void* state, int32_t id) noexcept nogil
 
     void envpool_env_init(envpool_env* env, const char* name)

@@ -13,7 +13,8 @@ from libc.string cimport memcpy
 
 from envpool._core.layout cimport field_at
 from envpool.env cimport (
-    ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_DIMS, ENVPOOL_MAX_FIELDS, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT,
+    ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_DIMS, ENVPOOL_MAX_FIELDS, ENVPOOL_SLOW_SNAPSHOTS,
+    ENVPOOL_TRUNCATION_KEEPS_DISCOUNT,
     envpool_env, envpool_field,
 )
 
@@ -31,7 +32,7 @@ cdef extern from *:
     const size_t EP_FIELD_SIZE          # of the members that every field has
 
 # The bits of envpool_env.flags that this version knows.
-cdef uint32_t KNOWN_FLAGS = ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
+cdef uint32_t KNOWN_FLAGS = ENVPOOL_TRUNCATION_KEEPS_DISCOUNT | ENVPOOL_SLOW_SNAPSHOTS
 
 # Indexed by envpool_dtype.
 DTYPES = tuple(

@@ -39,7 +39,7 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
     e.elapsed = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
     e.errors = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
     e.broken = <uint8_t*>carve(&used, arena, n)
-    e.drawn = <uint8_t*>carve(&used, arena, n)
+    e.held = <uint8_t*>carve(&used, arena, n)
     e.seeds = <uint64_t*>carve(&used, arena, n * sizeof(uint64_t))
     e.seed_pending = <uint8_t*>carve(&used, arena, n)
     e.param_pending = <uint8_t*>carve(&used, arena, n)

@@ -7,10 +7,10 @@ they have succeeded, so that nothing can change between a check and what follows
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
-from envpool._core.structs cimport DISABLED, Engine, REFUSED
+from envpool._core.structs cimport DISABLED, DRAWN, Engine, FREE, REFUSED
 
 from envpool.errors import EnvIdError
 
@@ -41,8 +41,8 @@ cpdef object as_ids(env_id, str name="env_id"):
 cdef int32_t take_idle(Engine* e, object env_id, const int32_t** ids, bint is_reset) except -1:
     """Marks the envs of a send as busy and returns their number.
 
-    `env_id` is a result of as_ids(); `ids` becomes the list of the ids. If one of the envs is not idle, is being drawn,
-    or may not be stepped, no env is marked and EnvIdError is raised.
+    `env_id` is a result of as_ids(); `ids` becomes the list of the ids. If one of the envs is not idle, is held, or may
+    not be stepped, no env is marked and EnvIdError is raised.
     """
     cdef cnp.ndarray a
     cdef const int64_t* wide
@@ -62,7 +62,7 @@ cdef int32_t take_idle(Engine* e, object env_id, const int32_t** ids, bint is_re
     is_wide = cnp.PyArray_TYPE(a) == cnp.NPY_INT64
     for i in range(n):
         id = wide[i] if is_wide else narrow[i]
-        if id < 0 or id >= e.num_envs or e.busy[id] or e.drawn[id] or (not is_reset and e.reset[id] == REFUSED):
+        if id < 0 or id >= e.num_envs or e.busy[id] or e.held[id] or (not is_reset and e.reset[id] == REFUSED):
             release(e, e.scratch, <int32_t>i)
             refuse(e, env_id, i)
         e.busy[id] = 1
@@ -82,9 +82,9 @@ cdef int32_t take_all(Engine* e, const int32_t** ids, bint is_reset) except -1:
             f"{e.outstanding} of {e.num_envs} envs are still in flight (e.g. env {i}) and cannot be sent to again: "
             f"pass env_id with the ids that were received, or {RECV}"
         )
-    if e.num_drawn or (e.autoreset == DISABLED and not is_reset):
+    if e.num_held or (e.autoreset == DISABLED and not is_reset):
         for i in range(e.num_envs):
-            if e.drawn[i] or (not is_reset and e.reset[i] == REFUSED):
+            if e.held[i] or (not is_reset and e.reset[i] == REFUSED):
                 refuse(e, np.arange(e.num_envs), i)
     memset(e.busy, 1, e.num_envs)
     ids[0] = e.all_ids
@@ -100,10 +100,9 @@ cdef int refuse(Engine* e, object env_id, int64_t at) except -1:
         raise EnvIdError(f"env_id[{at}] is {id}, which appears twice: send one action per env; nothing was sent")
     if e.busy[<int32_t>id]:
         raise EnvIdError(f"env_id[{at}] is {id}, which is still in flight: {RECV}; nothing was sent")
-    if e.drawn[<int32_t>id]:
+    if e.held[<int32_t>id]:
         raise EnvIdError(
-            f"env_id[{at}] is {id}, which another thread is rendering: send to it after render() has returned; nothing "
-            "was sent"
+            f"env_id[{at}] is {id}, which {holding_call(e, <int32_t>id)}; nothing was sent"
         )
     raise EnvIdError(
         f"env {id} has no running episode and autoreset_mode is 'disabled': call reset(env_id) for it first; nothing "
@@ -116,6 +115,28 @@ cdef void release(Engine* e, const int32_t* ids, int32_t n) noexcept:
     cdef int32_t i
     for i in range(n):
         e.busy[ids[i]] = 0
+
+
+cdef void hold(Engine* e, const int32_t* ids, int64_t n, uint8_t how) noexcept:
+    """Keeps other calls away from envs that nobody holds, which may repeat, until let_go()."""
+    cdef int64_t i
+    for i in range(n):
+        e.num_held += e.held[ids[i]] == FREE
+        e.held[ids[i]] = how
+
+
+cdef void let_go(Engine* e, const int32_t* ids, int64_t n) noexcept:
+    cdef int64_t i
+    for i in range(n):
+        e.num_held -= e.held[ids[i]] != FREE
+        e.held[ids[i]] = FREE
+
+
+cdef str holding_call(const Engine* e, int32_t id):
+    """Returns what another call does with an env that is held, and what to wait for."""
+    if e.held[id] == DRAWN:
+        return "another thread is rendering: wait until render() has returned"
+    return "another call is restoring or copying: wait until set_state() or copy_state() has returned"
 
 
 cdef cnp.ndarray in_flight_ids(Engine* e, object env_ids):
@@ -164,10 +185,10 @@ cdef cnp.ndarray checked_ids(Engine* e, object env_ids, str name):
 
 
 cdef int check_idle(Engine* e, const int32_t* ids, int64_t n, bint may_repeat, str name) except -1:
-    """Raises EnvIdError unless envs are idle, nobody draws them, and, unless they may repeat, each appears once."""
+    """Raises EnvIdError unless envs are idle, nobody holds them, and, unless they may repeat, each appears once."""
     cdef int64_t i, bad = -1
     for i in range(n):
-        if e.busy[ids[i]] or e.drawn[ids[i]]:
+        if e.busy[ids[i]] or e.held[ids[i]]:
             bad = i
             break
         e.busy[ids[i]] = 0 if may_repeat else SEEN
@@ -176,10 +197,8 @@ cdef int check_idle(Engine* e, const int32_t* ids, int64_t n, bint may_repeat, s
     if bad < 0:
         return 0
     what = f"{name}[{bad}] is {ids[bad]}"
-    if e.drawn[ids[bad]]:
-        raise EnvIdError(
-            f"{what}, which another thread is rendering: wait until render() has returned; nothing was changed"
-        )
+    if e.held[ids[bad]]:
+        raise EnvIdError(f"{what}, which {holding_call(e, ids[bad])}; nothing was changed")
     if e.busy[ids[bad]]:
         raise EnvIdError(f"{what}, which is still in flight: {RECV}; nothing was changed")
     raise EnvIdError(f"{what}, which appears twice: pass each id once; nothing was changed")

@@ -1,7 +1,7 @@
 """Drawing frames of envs: one native batch, drawn by the caller and by helper threads that live as long as the call.
 
 What must hold:
-- No thread steps an env that is being drawn. `drawn` marks the envs of a call; a send to one of them is refused until
+- No thread steps an env that is being drawn. `held` marks the envs of a call; a send to one of them is refused until
   the call ends. If one of the envs is in flight, drawing begins when everything in flight has been computed; the rows
   stay for recv().
 - Signals are checked between chunks, on the calling thread and outside of native code. Whatever a signal handler does,
@@ -21,11 +21,11 @@ from posix.unistd cimport usleep
 from envpool._core.atomic cimport ep_add_sc64, ep_load_rlx32, ep_load_sc32, ep_now, ep_store_rlx32
 from envpool._core.calls cimport has_failures
 from envpool._core.claims cimport help_out
-from envpool._core.env_ids cimport as_ids
+from envpool._core.env_ids cimport as_ids, hold, holding_call, let_go
 from envpool._core.failures cimport failure_text
 from envpool._core.guard cimport Guard
 from envpool._core.partial cimport PartialBatches
-from envpool._core.structs cimport Engine, pthread_t
+from envpool._core.structs cimport DRAWN, Engine, pthread_t
 from envpool._core.watch cimport SLICE, check_progress, interval
 from envpool._core.workers cimport ep_thread_start, pthread_join
 from envpool.env cimport envpool_frames
@@ -104,6 +104,8 @@ cdef class FrameRenderer:
         for i in range(n):
             if e.broken[ids[i]]:
                 raise RenderError({ids[i]: "its last step failed: reset it, or let its next step reset it"})
+            if e.held[ids[i]]:
+                raise PoolStateError(f"env {ids[i]} cannot be rendered, since {holding_call(e, ids[i])}")
             if e.seed_pending[ids[i]]:
                 raise PoolStateError(f"env {ids[i]} has not been reset yet: call reset() before render()")
         return 0
@@ -238,16 +240,14 @@ cdef class FrameRenderer:
         """Draws the frames of distinct envs; nobody else may hold `ids`."""
         cdef FrameJob* job = &self.job
         cdef const int32_t* id = <const int32_t*>cnp.PyArray_DATA(ids)
-        cdef int32_t i, n = <int32_t>ids.shape[0]
+        cdef int32_t n = <int32_t>ids.shape[0]
         cdef cnp.ndarray pixels = self.take_memory(n, height, width)
         cdef cnp.ndarray errors = np.zeros(n, np.int32)
         if n == 0:
             return pixels
         self.await_computed(id, n)
         self.check_drawable(id, n)
-        for i in range(n):
-            self.engine.drawn[id[i]] = 1
-        self.engine.num_drawn = n
+        hold(self.engine, id, n, DRAWN)
         job.frames.struct_size = sizeof(envpool_frames)
         job.frames.kind = 0
         job.frames.ids = id
@@ -267,9 +267,7 @@ cdef class FrameRenderer:
                 self.raise_failed(ids, errors)
         finally:
             self.end_helpers()
-            for i in range(n):
-                self.engine.drawn[id[i]] = 0
-            self.engine.num_drawn = 0
+            let_go(self.engine, id, n)
         return pixels[:]        # a view, and views of it, keep the memory from being taken again
 
     cdef int raise_failed(self, cnp.ndarray ids, cnp.ndarray errors) except -1:

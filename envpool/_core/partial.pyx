@@ -242,12 +242,12 @@ cdef class PartialBatches:
 
     cdef int drop_in_flight(self) except -1:
         """Waits until every env in flight has been stepped, drops the rows, and makes the envs idle."""
-        if not self.engine.num_drawn:
+        if not self.engine.num_held:
             self.drain()
-        if self.engine.num_drawn:       # maybe since a moment ago: a wait lets other threads run
+        if self.engine.num_held:        # maybe since a moment ago: a wait lets other threads run
             raise EnvIdError(
-                f"the pool has {self.engine.num_drawn} envs which another thread is rendering: reset the pool after "
-                "render() has returned; nothing was sent"
+                f"the pool has {self.engine.num_held} envs which another call renders, restores or copies: reset "
+                "the pool after that call has returned; nothing was sent"
             )
         if self.mode != WHOLE:
             memset(self.has_arrived, 0, self.engine.num_envs)

@@ -2,11 +2,12 @@
 
 A state contains what the core keeps of an env and the env's own snapshot; state_format.pyx documents its bytes. These
 calls hold the GIL from the check that the envs are idle to the end. Nobody else can send to the envs meanwhile, since
-that takes the GIL, and threads that step other envs do not need it.
+that takes the GIL, and threads that step other envs do not need it. Definitions that need long to restore
+(ENVPOOL_SLOW_SNAPSHOTS) do so without the GIL; `Engine.held` keeps other calls away from the envs meanwhile.
 
 What must hold:
-- Between the check and the last change of an env no Python code runs: objects that the garbage collector tracks are
-  made before.
+- Between the check and the last change of an env no Python code runs, unless the envs are held: objects that the
+  garbage collector tracks are made before.
 - A state is checked completely, also by the env, before any env changes.
 - An env's own functions are called only for envs that have been seeded. A state of an env that was never seeded
   consists of its seed and the parameters of its first episode; a target that was never seeded is seeded before it is
@@ -17,21 +18,23 @@ import numpy as np
 
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from envpool._core.calls cimport has_failures, seed_envs
 from envpool._core.core_state cimport check_core, copy_core, extra_bytes, restore_core, save_core
-from envpool._core.env_ids cimport as_ids, check_disjoint, check_idle, checked_ids
+from envpool._core.env_ids cimport as_ids, check_disjoint, check_idle, checked_ids, hold, let_go
 from envpool._core.failures cimport failure_text
 from envpool._core.guard cimport NOTHING_ELSE, enter
 from envpool._core.pool cimport Pool
 from envpool._core.state_format cimport (
     CoreState, check_state, core_part, env_part, env_part_bytes, make_prefix, seal, state_bytes,
 )
-from envpool._core.structs cimport DISABLED, Engine, PENDING, REFUSED
+from envpool._core.structs cimport DISABLED, Engine, PENDING, REFUSED, RESTORED
 from envpool.env cimport (
-    ENVPOOL_BAD_SNAPSHOT, ENVPOOL_MAX_BATCH, ENVPOOL_NO_MEMORY, envpool_copies, envpool_snapshots,
+    ENVPOOL_BAD_SNAPSHOT, ENVPOOL_MAX_BATCH, ENVPOOL_NO_MEMORY, ENVPOOL_SLOW_SNAPSHOTS, envpool_copies,
+    envpool_snapshots,
 )
 
 from envpool.errors import EnvIdError, StateError
@@ -101,11 +104,16 @@ cdef bytes save_env(Engine* e, bytes prefix, int32_t id, char* scratch):
 
 cdef bytes make_scratch(Engine* e, const int32_t* ids, Py_ssize_t n):
     """Returns memory for the snapshot of any of these envs: none if all of them have never been seeded."""
+    cdef int64_t most = -1
     cdef Py_ssize_t i
     for i in range(n):
-        if not e.seed_pending[ids[i]]:
-            return PyBytes_FromStringAndSize(NULL, e.env_def.state_size(e.state) + 1)    # empty bytes would be shared
-    return b""
+        if e.seed_pending[ids[i]]:
+            continue
+        if e.env_def.snapshot_size == NULL:
+            most = e.env_def.state_size(e.state)
+            break
+        most = max(most, e.env_def.snapshot_size(e.state, ids[i]))
+    return PyBytes_FromStringAndSize(NULL, most + 1) if most >= 0 else b""      # empty bytes would be shared
 
 
 cdef void begin_snapshots(envpool_snapshots* call) noexcept:
@@ -154,6 +162,24 @@ def save_states(Pool pool, str task, bytes options, env_ids):
 
 # ---- restoring -------------------------------------------------------------------------------------------------------
 
+cdef inline bint is_slow(const Engine* e) noexcept:
+    return e.env_def.flags & ENVPOOL_SLOW_SNAPSHOTS
+
+
+cdef inline int32_t envs_per_call(const Engine* e) noexcept:
+    """Returns how many envs set_state and copy_state of the definition get at once. Slow ones look for signals after as
+    many as are simulated in the time of one."""
+    return min(max(e.env_def.lanes, 1), <int32_t>ENVPOOL_MAX_BATCH) if is_slow(e) else ENVPOOL_MAX_BATCH
+
+
+cdef int after_call(Pool pool) except -1:
+    """Lets signals in between two calls of a slow definition, and raises if the pool was closed."""
+    if is_slow(pool.engine):
+        PyErr_CheckSignals()
+        pool.guard.check_open()
+    return 0
+
+
 cdef void give_up(Engine* e, int32_t id) noexcept:
     """Lets the next step of an env start an episode, since a change of its state has failed half-way."""
     e.reset[id] = REFUSED if e.autoreset == DISABLED else PENDING
@@ -180,6 +206,7 @@ cdef int set_some(Engine* e, list states, const int32_t* ids, int32_t first, int
     cdef int64_t sizes[ENVPOOL_MAX_BATCH]
     cdef uint8_t resets[ENVPOOL_MAX_BATCH]
     cdef int32_t i, k = 0, failed = -1
+    cdef bint has_failed
     cdef bytes state
     for i in range(first, first + n):
         state = states[i]
@@ -204,7 +231,12 @@ cdef int set_some(Engine* e, list states, const int32_t* ids, int32_t first, int
     call.errors = errors
     call.resets = resets
     call.only_checks = only_checks
-    if not has_failures(e.env_def.set_state(e.state, &call), errors, k):
+    if only_checks or not is_slow(e):
+        has_failed = has_failures(e.env_def.set_state(e.state, &call), errors, k)
+    else:
+        with nogil:
+            has_failed = has_failures(e.env_def.set_state(e.state, &call), errors, k)
+    if not has_failed:
         return 0
     for i in range(k):
         if errors[i]:
@@ -230,10 +262,11 @@ def restore_states(Pool pool, str task, bytes options, states, env_ids):
     cdef int visit = enter(pool.guard, NOTHING_ELSE, b"set_state")
     cdef Engine* e = pool.engine
     cdef cnp.ndarray ids
-    cdef const int32_t* id
+    cdef const int32_t* id = NULL
     cdef list given
     cdef bytes state, prefix
-    cdef int32_t i, n
+    cdef int32_t i, n = 0
+    cdef bint is_holding = False
     try:
         check_supported(e, task)
         ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
@@ -256,9 +289,15 @@ def restore_states(Pool pool, str task, bytes options, states, env_ids):
                 seed_target(e, id[i])
         for i in range(0, n, ENVPOOL_MAX_BATCH):
             set_some(e, given, id, i, min(n - i, <int32_t>ENVPOOL_MAX_BATCH), True)
-        for i in range(0, n, ENVPOOL_MAX_BATCH):
-            set_some(e, given, id, i, min(n - i, <int32_t>ENVPOOL_MAX_BATCH), False)
+        if is_slow(e):
+            hold(e, id, n, RESTORED)
+            is_holding = True
+        for i in range(0, n, envs_per_call(e)):
+            set_some(e, given, id, i, min(n - i, envs_per_call(e)), False)
+            after_call(pool)
     finally:
+        if is_holding:
+            let_go(e, id, n)
         pool.end_visit(visit)
 
 
@@ -283,7 +322,11 @@ cdef int copy_some(Engine* e, const int32_t* sources, const int32_t* targets, in
         call.sources = origins
         call.targets = copies
         call.errors = errors
-        has_failed = has_failures(e.env_def.copy_state(e.state, &call), errors, k)
+        if is_slow(e):
+            with nogil:
+                has_failed = has_failures(e.env_def.copy_state(e.state, &call), errors, k)
+        else:
+            has_failed = has_failures(e.env_def.copy_state(e.state, &call), errors, k)
     for i in range(n):
         if sources[i] != targets[i]:
             copy_core(e, sources[i], targets[i])
@@ -314,9 +357,10 @@ def copy_states(Pool pool, str task, source_ids, target_ids):
     cdef int visit = enter(pool.guard, NOTHING_ELSE, b"copy_state")
     cdef Engine* e = pool.engine
     cdef cnp.ndarray sources, targets
-    cdef const int32_t* source
-    cdef const int32_t* target
-    cdef int32_t i, n
+    cdef const int32_t* source = NULL
+    cdef const int32_t* target = NULL
+    cdef int32_t i, n = 0
+    cdef bint is_holding = False
     try:
         check_supported(e, task)
         sources = checked_ids(e, np.empty(0, np.int64) if source_ids is None else as_ids(source_ids, "source_ids"),
@@ -337,7 +381,15 @@ def copy_states(Pool pool, str task, source_ids, target_ids):
         for i in range(n):
             if source[i] != target[i] and not e.seed_pending[source[i]]:
                 seed_target(e, target[i])
-        for i in range(0, n, ENVPOOL_MAX_BATCH):
-            copy_some(e, source + i, target + i, min(n - i, <int32_t>ENVPOOL_MAX_BATCH))
+        if is_slow(e):
+            hold(e, source, n, RESTORED)
+            hold(e, target, n, RESTORED)
+            is_holding = True
+        for i in range(0, n, envs_per_call(e)):
+            copy_some(e, source + i, target + i, min(n - i, envs_per_call(e)))
+            after_call(pool)
     finally:
+        if is_holding:
+            let_go(e, source, n)
+            let_go(e, target, n)
         pool.end_visit(visit)

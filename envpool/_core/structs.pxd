@@ -58,6 +58,12 @@ cdef enum:      # Reset
     PENDING = 1     # the next step starts an episode
     REFUSED = 2     # the next step starts an episode, but only a reset may be sent (DISABLED)
 
+# Values of Engine.held: what a call does without the GIL with an env that is not in flight. No other call may use it.
+cdef enum:      # Hold
+    FREE = 0
+    DRAWN = 1       # its frame is being drawn
+    RESTORED = 2    # its state is being restored, or copied
+
 cdef struct Block:
     int64_t written             # rows finished; the block is ready when all expected rows are
     int64_t pad[7]
@@ -207,7 +213,7 @@ cdef struct Engine:
     int32_t* elapsed
     int32_t* errors             # code of the last failure, zero once reported
     uint8_t* broken             # nonzero: the last step or reset failed, so that nobody may look at the state
-    uint8_t* drawn              # nonzero: a frame of the env is being drawn; accessed with the GIL only
+    uint8_t* held               # Hold; accessed with the GIL only
     uint64_t* seeds
     uint8_t* seed_pending
     void** param_values         # one packed array per parameter: what set_params() puts into force
@@ -224,7 +230,7 @@ cdef struct Engine:
     int64_t full_until          # async: the blocks from next_block to this one, counted like it, are known to be full
     # Of the consumer; accessed with the GIL only.
     int64_t outstanding         # envs in flight: rows sent and not handed out
-    int32_t num_drawn           # envs that are being drawn
+    int32_t num_held            # envs that are held
     int32_t* scratch            # env ids of the send that is being made (num_envs)
     int64_t sent_at             # when send() last returned, ns; 0 after a call that waits
     int64_t absence             # usual time between send and recv, ns

@@ -6,35 +6,25 @@ the seeds of its games, core and disp, in turn from ``numpy.random.default_rng(s
 
 import numpy as np
 
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t
 from libc.stdio cimport snprintf
 from libc.string cimport memcpy, memset, strcpy, strncpy
 
-from envpool.env cimport envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup
-from envpool.nethack.game cimport is_loaded, prepare, press, quit_game, release, skip_prompts, start
+from envpool.env cimport ENVPOOL_SLOW_SNAPSHOTS, envpool_env, envpool_rows, envpool_seeds, envpool_setup
+from envpool.nethack.episodes cimport MAX_STARTS, config_of, env_of, step_many
+from envpool.nethack.game cimport is_loaded, prepare, release
+from envpool.nethack.snapshots cimport copy_state, get_state, set_state, snapshot_size, state_size
 from envpool.nethack.structs cimport (
-    ABORTED, ASCENDED, Config, DEATH, Env, GAME_IS_OVER, MAX_KEYS, NH_NUM_ARRAYS, NOT_STARTED, NO_COPY, NO_END, STOPPED,
-    program_state_of,
+    Config, DIVERGED, Env, HAS_BONES, MAX_KEYS, NH_NUM_ARRAYS, NOT_STARTED, NO_COPY, NO_END, NO_SCORES, STOPPED,
 )
-from envpool.nethack.tasks cimport end_status, note_before_step, reward_of, should_abort
-from envpool.numerics.rng cimport ep_next64, ep_pcg64_seed
+from envpool.numerics.rng cimport ep_pcg64_seed
+from envpool.replay cimport envpool_history_free
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_free_state, envpool_new_env, envpool_new_state, envpool_state,
     envpool_template,
 )
 
 from envpool.native import Field, define
-
-cdef enum:
-    MAX_STARTS = 10             # games that are tried until one begins
-
-
-cdef inline Env* env_of(const void* state, int32_t id) noexcept nogil:
-    return <Env*>(<const envpool_state*>state).records + id
-
-
-cdef inline const Config* config_of(const void* state) noexcept nogil:
-    return <const Config*>(<const envpool_state*>state).config
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
@@ -48,6 +38,7 @@ cdef void destroy(void* state) noexcept nogil:
     cdef int32_t i
     for i in range((<envpool_state*>state).num_envs):
         release(&env_of(state, i).game)
+        envpool_history_free(&env_of(state, i).history)
     envpool_free_state(state)
 
 
@@ -62,76 +53,6 @@ cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
         env.num_frozen = 0
         seeds.errors[i] = prepare(&env.game, config_of(state))
         status |= seeds.errors[i]
-    return status
-
-
-# ---- steps -----------------------------------------------------------------------------------------------------------
-
-
-cdef void note_info(Env* env, int status) noexcept nogil:
-    env.end_status = status
-    env.is_ascended = env.game.exchange.how_done == ASCENDED
-
-
-cdef int reset(Env* env, const Config* config) noexcept nogil:
-    cdef uint64_t core, disp
-    cdef int32_t _k
-    cdef int failure = NOT_STARTED
-    for _k in range(MAX_STARTS):
-        if failure == NOT_STARTED:
-            core = ep_next64(&env.rng) >> 1
-            disp = ep_next64(&env.rng) >> 1
-            failure = start(&env.game, core, disp)
-    if failure:
-        return failure
-    env.num_steps = 0
-    env.has_idle_turn = False
-    env.num_idle = 0
-    memset(env.explored, 0, sizeof(env.explored))
-    note_info(env, ABORTED if should_abort(env, config) else end_status(env, config))
-    return 0
-
-
-cdef int step(Env* env, const Config* config, int32_t key, float* reward, uint8_t* terminated,
-              uint8_t* truncated) noexcept nogil:
-    cdef int failure, status
-    note_before_step(env)
-    failure = press(&env.game, key)
-    if failure:
-        return failure
-    truncated[0] = should_abort(env, config)
-    if program_state_of(&env.game)[GAME_IS_OVER] == 1 or not config.allow_all_modes:
-        failure = skip_prompts(&env.game, config, True)
-        if failure:
-            return failure
-    env.num_steps += 1
-    status = ABORTED if should_abort(env, config) else end_status(env, config)
-    if env.game.exchange.done:
-        status = DEATH
-    env.end_status = status
-    reward[0] = <float>reward_of(env, config)
-    terminated[0] = status != 0
-    if status and not env.game.exchange.done:
-        failure = quit_game(&env.game, config)
-    note_info(env, status)
-    return failure
-
-
-cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
-    cdef const Config* config = config_of(state)
-    cdef const int32_t* actions = <const int32_t*>b.actions[0]
-    cdef Env* env
-    cdef int32_t i
-    cdef int status = 0
-    for i in range(b.n):
-        env = env_of(state, b.ids[i])
-        if b.reset[i]:
-            b.errors[i] = reset(env, config)
-        else:
-            b.errors[i] = step(
-                env, config, config.keys[actions[b.ids[i]]], &b.reward[i], &b.terminated[i], &b.truncated[i]
-            )
-        status |= b.errors[i]
     return status
 
 
@@ -155,6 +76,14 @@ cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t s
     elif code == STOPPED:
         strncpy(text, b"the game has called abort() or exit(), as it does after an internal error; the next reset "
                       b"starts another game", size - 1)
+    elif code == NO_SCORES:
+        strncpy(text, b"the list of scores in the folder of its game cannot be read or written", size - 1)
+    elif code == HAS_BONES:
+        strncpy(text, b"its game was started beside bones, which a state does not contain: make the pool with "
+                      b"'nobones' among its `options`, or save states before a game has left bones", size - 1)
+    elif code == DIVERGED:
+        strncpy(text, b"the same seeds and actions did not lead to the same game: restore it with the same version of "
+                      b"nle", size - 1)
     elif code == NOT_STARTED:
         snprintf(text, size, "%d games in a row did not begin: check the options `options` and `character`",
                  <int>MAX_STARTS)
@@ -166,6 +95,9 @@ cdef envpool_env ENV_DEF = envpool_new_env("NetHack", create, step_many, write_m
 ENV_DEF.destroy = destroy
 ENV_DEF.seed_many = seed_many
 ENV_DEF.error_text = error_text
+ENV_DEF.flags = ENVPOOL_SLOW_SNAPSHOTS
+ENV_DEF.state_size, ENV_DEF.snapshot_size = state_size, snapshot_size
+ENV_DEF.get_state, ENV_DEF.set_state, ENV_DEF.copy_state = get_state, set_state, copy_state
 
 
 def build(task, settings, keys, arrays, observed):

@@ -84,6 +84,7 @@ cdef int make_arrays(Game* game, const Config* config) noexcept nogil:
     if game.memory == NULL:
         snprintf(game.copy.why, NH_WHY_BYTES, "making its arrays failed: %s", strerror(ENOMEM))
         return NO_COPY
+    game.memory_bytes = size
     size = 0
     for k in range(NH_NUM_ARRAYS):
         if config.is_wanted[k]:

@@ -3,6 +3,7 @@
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 
 from envpool.numerics.rng cimport ep_pcg64
+from envpool.replay cimport envpool_history
 
 cdef extern from "envpool/nethack/interface.h" nogil:
     enum:
@@ -37,6 +38,10 @@ cdef extern from "envpool/nethack/interface.h" nogil:
         void* handle
         void* context
         char why[256]
+
+cdef extern from "envpool/nethack/scores.h" nogil:
+    enum:
+        NH_SCORES_BYTES
 
 cdef enum:
     ROWS = 21
@@ -95,6 +100,9 @@ cdef enum Failure:              # error codes
     STOPPED                     # the game called abort, exit or _exit
     NOT_STARTED
     NO_END
+    NO_SCORES                   # the list of scores cannot be read or written
+    HAS_BONES                   # the folder had bones when the game began
+    DIVERGED                    # a restored game did not repeat itself
 
 
 cdef struct Config:
@@ -121,12 +129,23 @@ cdef struct Game:               # zeroed at first; its address is known to the g
     nh_exchange exchange
     nh_settings settings
     char folder[512]            # empty: there is none yet
-    char* memory                # the arrays
+    char* memory                # the arrays (memory_bytes)
+    size_t memory_bytes
+
+
+cdef struct Start:              # what a game was started from, in addition to the config
+    ep_pcg64 rng                # before its seeds were drawn
+    int64_t num_frozen
+    int32_t problem             # why the game cannot be started again: a Failure, or 0
+    int32_t scores_bytes
+    char scores[NH_SCORES_BYTES]
 
 
 cdef struct Env:
     ep_pcg64 rng
     Game game
+    Start start
+    envpool_history history     # indices of the actions since
     int64_t num_steps           # in this episode
     int64_t num_frozen          # steps in a row in which no turn has passed; continues in the next episode
     int64_t num_idle            # steps in a row without progress, as the challenge counts them

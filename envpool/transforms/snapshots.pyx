@@ -12,6 +12,11 @@ cdef int64_t state_size(void* state) noexcept nogil:
     return s.inner.state_size(s.inner_state) + s.own_bytes
 
 
+cdef int64_t snapshot_size(void* state, int32_t id) noexcept nogil:
+    cdef State* s = <State*>state
+    return s.inner.snapshot_size(s.inner_state, id) + s.own_bytes
+
+
 cdef void save_own(State* s, int32_t id, char* at) noexcept nogil:
     """Writes what this definition keeps of an env, own_bytes."""
     cdef int64_t size

@@ -16,7 +16,7 @@ from envpool.env cimport (
     envpool_params, envpool_rows, envpool_seeds, envpool_setup,
 )
 from envpool.transforms.rows cimport note_steps, targets_of, write_many
-from envpool.transforms.snapshots cimport copy_state, get_state, set_state, state_size
+from envpool.transforms.snapshots cimport copy_state, get_state, set_state, snapshot_size, state_size
 from envpool.transforms.layout cimport ActionPlan, Config, FieldPlan, MAX_FIELDS, stack_bytes, State
 
 from envpool._core.definition import DTYPES, define, describe
@@ -250,4 +250,6 @@ def wrap(capsule, fields, actions, field_plans, action_plans):
         env.get_params, env.set_params = get_params, set_params
     if inner.get_state != NULL:
         env.state_size, env.get_state, env.set_state, env.copy_state = state_size, get_state, set_state, copy_state
+    if inner.snapshot_size != NULL:
+        env.snapshot_size = snapshot_size
     return made

@@ -66,6 +66,7 @@ extern "C" {
 
 /* Bits of envpool_env.flags. A definition that sets a bit which changes results sets it in required_flags, too. */
 #define ENVPOOL_TRUNCATION_KEEPS_DISCOUNT 1u /* a truncated step has discount 1, as in dm_control; without it 0 */
+#define ENVPOOL_SLOW_SNAPSHOTS 2u /* set_state and copy_state may take long: the pool releases the GIL meanwhile */
 
 /* Whether the pool that made *s, an envpool_batch for instance, knows a member of the type: for appended members. */
 #define ENVPOOL_HAS(type, s, member) ((s)->struct_size >= offsetof(type, member) + sizeof((s)->member))
@@ -265,7 +266,7 @@ typedef struct envpool_env {
    * have been seeded and are idle; no other call of these functions or of render_many runs for them. These functions may
    * allocate memory.
    *
-   * Returns the most bytes of one env's snapshot; constant for a state. */
+   * Returns the most bytes of one env's snapshot; constant for a state. See also snapshot_size. */
   int64_t (*state_size)(void *state);
 
   /* Writes the snapshots of envs whose last step or reset did not fail, and returns a status. It must not change the
@@ -275,8 +276,9 @@ typedef struct envpool_env {
   /* Restores envs from snapshots, which get_state of this definition has written, or which somebody has forged: it
    * returns errors for sizes and values with which a later call could read or write outside of its memory, or not end.
    * With only_checks it changes no env. The pool first calls it with only_checks for all snapshots, and then without, if
-   * there were no errors; the second call can only fail for want of memory. The earlier state of an env is irrelevant:
-   * it may have failed, or never have been reset. Returns a status. */
+   * there were no errors; the second call can only fail for want of memory, or because the env repeats an episode
+   * meanwhile, see replay.h: an env that fails then starts an episode with its next step. The earlier state of an env is
+   * irrelevant: it may have failed, or never have been reset. Returns a status. */
   int (*set_state)(void *state, const envpool_snapshots *snapshots);
 
   /* Makes the envs `to` what set_state makes of snapshots of the envs `from`, and returns a status. */
@@ -299,6 +301,10 @@ typedef struct envpool_env {
    * the same thread, while other threads may be stepping other envs. An env that fails keeps its parameters, and its
    * reset counts as failed. */
   int (*set_params)(void *state, const envpool_params *params);
+
+  /* Optional, for snapshots that grow: returns the bytes of the snapshot of env `id` as it is now, at most state_size().
+   * If it is given, the pool asks it before get_state, instead of state_size(). */
+  int64_t (*snapshot_size)(void *state, int32_t id);
 } envpool_env;
 
 /* Sets all members to zero or NULL, except for abi_version, struct_size, field_size and name. */

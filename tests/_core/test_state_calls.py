@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from envpool.errors import EnvStepError, StateError
+from envpool.errors import EnvIdError, EnvStepError, PoolStateError, StateError
 from tests.support import plugin
 from tests.support.definitions import Definition, pool_of
 from tests.support.snapshots import BAD_SNAPSHOT, Snapshots, pool_with
@@ -48,6 +48,73 @@ def test_a_snapshot_that_is_smaller_than_the_largest():
         assert len(bytes(large)) - len(bytes(small)) == 24 - 8
         pool.set_state(small, 1)
         assert snapshots.calls[-1].sizes == [3]
+
+
+def test_the_calls_of_a_slow_definition():
+    """It gets few envs at once, and memory for the snapshots as they are, instead of the largest ones."""
+    snapshots = Snapshots(is_slow=True)
+    with pool_with(snapshots, num_envs=5) as pool:
+        pool.reset()
+        snapshots.size = 100
+        states = pool.get_state()
+        snapshots.calls.clear()
+        pool.set_state(states)
+        pool.copy_state([0, 0], [1, 2])
+        assert [(c.name, c.n, c.only_checks) for c in snapshots.calls] == [
+            ("set", 5, 1),
+            *[("set", 1, 0)] * 5,
+            *[("copy", 1, 0)] * 2,
+        ]
+        assert snapshots.calls[0].sizes == [100] * 5
+
+
+@pytest.mark.parametrize("kind", ["set", "copy"])
+def test_envs_that_are_restored_slowly_are_refused(kind):
+    """The GIL is released meanwhile, so that other threads may call the pool. The callback stands for one of them."""
+    with pool_with(Snapshots(is_slow=True), num_envs=4) as pool:
+        pool.reset()
+        states = pool.get_state()
+        failures = []
+
+        def call_others():
+            for call in (
+                lambda: pool.get_state(1),
+                lambda: pool.set_state(states[1], 1),
+                lambda: pool.copy_state(1, 3),
+                lambda: pool.copy_state(3, 1),
+                lambda: pool.send(np.zeros(1, np.int32), [1]),
+                lambda: pool.send(np.zeros(4, np.int32)),
+                lambda: pool.reset([1]),
+                pool.reset,
+            ):
+                with pytest.raises(EnvIdError) as caught:
+                    call()
+                failures.append(str(caught.value))
+            with pytest.raises(PoolStateError, match="env 1 cannot be rendered, since another call is restoring or"):
+                pool._render_frames([1], 8, 12, -1)
+            assert pool.get_state(3).nbytes == states[3].nbytes
+            assert len(pool.step(np.zeros(1, np.int32), [3])[1]) == 1
+
+        pool.snapshots.on_change = call_others
+        if kind == "set":
+            pool.set_state(states[:2], [0, 1])
+        else:
+            pool.copy_state([1, 1], [0, 2])
+        assert pool.snapshots.raised == []
+        assert len(failures) == 16
+        assert all("another call" in text for text in failures), failures
+        pool.snapshots.on_change = None
+        pool.step(np.zeros(4, np.int32))
+
+
+def test_a_pool_that_is_closed_during_a_slow_restore():
+    with pool_with(Snapshots(is_slow=True), num_envs=3) as pool:
+        pool.reset()
+        states = pool.get_state()
+        pool.snapshots.on_change = pool.close
+        with pytest.raises(PoolStateError, match=r"the pool was closed during set_state\(\)"):
+            pool.set_state(states)
+        assert [c.only_checks for c in pool.snapshots.calls if c.name == "set"] == [1, 0]
 
 
 def test_failures_of_an_env():

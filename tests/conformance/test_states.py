@@ -54,7 +54,7 @@ def options_of(case: StateCase, mode: str) -> dict[str, Any]:
 
 def actions_of(case: StateCase) -> Any:
     """Return the actions of all steps."""
-    space = envpool.make_spec(case.task_id).action_space
+    space = envpool.make_spec(case.task_id, **case.options).action_space
     return make_actions(space, case.actions, case.before + case.after, PLACES, seed=5)
 
 

@@ -1,4 +1,4 @@
-"""Cases of NetHack for the conformance tests: exactness."""
+"""Cases of NetHack for the conformance tests: exactness and saved states."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from envpool.nethack.observations import ARRAYS
 from envpool.registration import registry
-from tests.conformance.cases import ExactnessCase
+from tests.conformance.cases import ExactnessCase, StateCase
 from tests.nethack.upstream import upstream_of
 from tests.support.oracles.trajectory import Trajectory
 
@@ -89,3 +89,16 @@ def long_case(task_id: str, **changes: Any) -> ExactnessCase:
 
 
 EXACTNESS = list(exactness())
+
+
+def state_case(task_id: str, label: str = "", **changes: Any) -> StateCase:
+    """Return a case whose games are abandoned by the time limit, or end before it with a score."""
+    options = {"observation_keys": ("glyphs", "tty_chars")} | changes.pop("options", {})
+    return StateCase(task_id, options, has_frames=False, label=label, **changes)
+
+
+STATES = [
+    state_case("NetHackScore-v0", "quick", modes=("next_step",), limit=16, after=60),
+    state_case("NetHackScore-v0", "scores", options={"max_steps": 12}, modes=("same_step",), limit=16, after=60),
+    *(state_case(task_id, options={"max_steps": 35}, is_slow=True) for task_id in TASKS),
+]

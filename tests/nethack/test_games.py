@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool.errors import EnvStepError, StateError
+from envpool.errors import EnvStepError
 from envpool.nethack import as_ansi, as_text
 from envpool.nethack.definition import MAX_OPTIONS
 from envpool.nethack.keys import ALL_KEYS, TASK_KEYS, USEFUL_KEYS, parse
@@ -162,13 +162,6 @@ def test_texts_are_those_of_upstream() -> None:
     assert as_ansi(*screen) == tty_render(*screen)
     assert as_ansi(*screen[:2]) == tty_render(*screen[:2])
     env.close()
-
-
-def test_states_are_refused() -> None:
-    with make() as pool:
-        pool.reset()
-        with pytest.raises(StateError, match=r"NetHack has no snapshots\. The way back .* the same seed"):
-            pool.get_state()
 
 
 #: Runs in a process of its own: memory of other tests would hide what is lost here.

@@ -70,6 +70,7 @@ class CEnv(ctypes.Structure):
         ("params", ctypes.POINTER(CField)),
         ("get_params", ctypes.c_void_p),
         ("set_params", ctypes.c_void_p),
+        ("snapshot_size", ctypes.c_void_p),
     ]
 
 

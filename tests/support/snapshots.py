@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from tests.support.definitions import CEnv, Definition, pool_of
 
 BAD_SNAPSHOT = -2
+SLOW_SNAPSHOTS = 2
 
 
 class CSnapshots(ctypes.Structure):
@@ -49,6 +50,7 @@ class CSeeds(ctypes.Structure):
 
 
 SIZE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+SIZE_OF_ONE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
 CALL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(CSnapshots))
 COPY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(CCopies))
 SEED = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(CSeeds))
@@ -76,6 +78,8 @@ class Snapshots:
         state_version of the definition.
     fails_to_seed : bool
         If True, no env can be seeded.
+    is_slow : bool
+        If True, the definition has ENVPOOL_SLOW_SNAPSHOTS and snapshot_size, and its state_size is too large to use.
 
     Attributes
     ----------
@@ -85,16 +89,22 @@ class Snapshots:
         Error code by env id, by the name of the call: "get", "check" (set_state with only_checks), "set" or "copy".
     on_draw : callable or None
         Draws in place of the env.
+    on_change : callable or None
+        Called without arguments whenever envs are restored or copied; what it raises is added to `raised`.
+    raised : list of Exception
+        See `on_change`: an exception cannot pass through native code.
     """
 
-    def __init__(self, version=0, fails_to_seed=False):
+    def __init__(self, version=0, fails_to_seed=False, is_slow=False):
         self.version = version
         self.fails_to_seed = fails_to_seed
         self.size = 24
         self.calls = []
         self.fails = {}
         self.seeded = set()
-        self.on_draw = None
+        self.on_draw = self.on_change = None
+        self.raised = []
+        self.is_slow = is_slow
 
     def install(self, definition):
         """Add the functions to a definition, which must outlive its pools."""
@@ -103,7 +113,7 @@ class Snapshots:
         original = {name: getattr(env, name) for name in ("seed_many", "render_many")}
         self.seed_env, self.draw_env = SEED(original["seed_many"]), DRAW(original["render_many"])
         self.callbacks = {
-            "state_size": SIZE(lambda state: 24),
+            "state_size": SIZE(lambda state: 2**62 if self.is_slow else 24),
             "get_state": CALL(self.get),
             "set_state": CALL(self.set),
             "copy_state": COPY(self.copy),
@@ -113,6 +123,10 @@ class Snapshots:
         for name, function in self.callbacks.items():
             setattr(env, name, ctypes.cast(function, ctypes.c_void_p))
         env.state_version = self.version
+        if self.is_slow:
+            self.snapshot_size = SIZE_OF_ONE(lambda state, i: self.size)
+            env.snapshot_size = ctypes.cast(self.snapshot_size, ctypes.c_void_p)
+            env.flags |= SLOW_SNAPSHOTS
 
     def note(self, name, ids, **about):
         self.calls.append(Call(name, ids, [i in self.seeded for i in ids], len(ids), **about))
@@ -134,6 +148,13 @@ class Snapshots:
     def draw(self, state, frames):
         return self.draw_env(state, frames) if self.on_draw is None else self.on_draw(frames)
 
+    def change(self):
+        try:
+            if self.on_change is not None:
+                self.on_change()
+        except Exception as error:
+            self.raised.append(error)
+
     def get(self, state, call):
         ids = call[0].ids[: call[0].n]
         for k in range(call[0].n):
@@ -148,12 +169,15 @@ class Snapshots:
         for k, size in enumerate(sizes):
             assert ctypes.string_at(call[0].bytes[k], size) == b"\7" * size
         self.note("set", ids, only_checks=only_checks, sizes=sizes)
+        if not only_checks:
+            self.change()
         return self.fail("check" if only_checks else "set", ids, call[0].errors)
 
     def copy(self, state, call):
         ids = call[0].targets[: call[0].n]
         assert not set(ids) & set(call[0].sources[: call[0].n])
         self.note("copy", ids)
+        self.change()
         return self.fail("copy", ids, call[0].errors)
 
 

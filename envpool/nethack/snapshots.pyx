@@ -1,0 +1,163 @@
+"""Snapshots of games, whose memory cannot be copied: a snapshot contains what the game was started from, and actions.
+
+A snapshot is a Head, the list of scores at the start of the game, and the indices of the actions since. Restoring makes
+the folder of the environment new, writes the list of scores, and plays the same game again.
+"""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
+
+from envpool.env cimport ENVPOOL_BAD_SNAPSHOT, ENVPOOL_NO_MEMORY, envpool_copies, envpool_snapshots
+from envpool.nethack.episodes cimport config_of, env_of, row_bytes, step_many
+from envpool.nethack.game cimport prepare
+from envpool.nethack.structs cimport Config, DIVERGED, Env, NH_SCORES_BYTES, NO_SCORES
+from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_is_valid
+from envpool.replay cimport (
+    envpool_copy_through_snapshots, envpool_digest, envpool_number_of, envpool_replay, envpool_replay_all,
+)
+from envpool.scaffold cimport envpool_state
+
+cdef extern from "envpool/nethack/scores.h" nogil:
+    bint nh_are_scores(const char* text, size_t size)
+    int nh_write_scores(const char* folder, const char* text, size_t size)
+
+cdef enum:
+    MAX_FROZEN = 1_000_000_000      # so that its square fits into 64 bits
+
+cdef struct Head:
+    ep_pcg64 rng
+    int64_t num_frozen
+    uint64_t digest                 # of what the last step has left behind
+    int64_t scores_bytes
+
+
+cdef uint64_t digest_of(const Env* env) noexcept nogil:
+    cdef int64_t[4] numbers = [env.num_steps, env.num_frozen, env.num_idle, env.end_status]
+    return envpool_digest(
+        envpool_digest(0, numbers, sizeof(numbers)), env.game.memory, env.game.memory_bytes
+    )
+
+
+cdef int64_t state_size(void* state) noexcept nogil:
+    cdef const Config* config = config_of(state)
+    return <int64_t>sizeof(Head) + NH_SCORES_BYTES + config.max_steps * <int64_t>row_bytes(config)
+
+
+cdef int64_t snapshot_size(void* state, int32_t id) noexcept nogil:
+    cdef const Env* env = env_of(state, id)
+    cdef int64_t rows = env.history.num_rows * <int64_t>row_bytes(config_of(state))
+    return <int64_t>sizeof(Head) + env.start.scores_bytes + rows
+
+
+cdef int32_t save(const Env* env, char* at, int64_t size) noexcept nogil:
+    """Writes the snapshot of an env and returns 0, or an error code."""
+    cdef Head head
+    if env.start.problem:
+        return env.start.problem
+    if env.history.is_lost:
+        return ENVPOOL_NO_MEMORY
+    head.rng, head.num_frozen = env.start.rng, env.start.num_frozen
+    head.digest, head.scores_bytes = digest_of(env), env.start.scores_bytes
+    memcpy(at, &head, sizeof(Head))
+    memcpy(at + sizeof(Head), env.start.scores, env.start.scores_bytes)
+    at += <int64_t>sizeof(Head) + env.start.scores_bytes
+    if env.history.num_rows:
+        memcpy(at, env.history.rows, size - <int64_t>sizeof(Head) - env.start.scores_bytes)
+    return 0
+
+
+cdef int get_state(void* state, const envpool_snapshots* snapshots) noexcept nogil:
+    cdef int status = 0
+    cdef int32_t i
+    for i in range(snapshots.n):
+        snapshots.sizes[i] = snapshot_size(state, snapshots.ids[i])
+        snapshots.errors[i] = save(env_of(state, snapshots.ids[i]), <char*>snapshots.bytes[i], snapshots.sizes[i])
+        status |= snapshots.errors[i]
+    return status
+
+
+# ---- restoring -------------------------------------------------------------------------------------------------------
+
+
+cdef bint is_valid(const Config* config, const char* at, int64_t size, Head* head) noexcept nogil:
+    """Whether a game can be played from a snapshot. Fills `head`."""
+    cdef size_t bytes = row_bytes(config)
+    cdef const uint8_t* rows
+    cdef int64_t k, num_rows
+    if size < <int64_t>sizeof(Head):
+        return False
+    memcpy(head, at, sizeof(Head))
+    size -= sizeof(Head)
+    if not ep_pcg64_is_valid(&head.rng) or not 0 <= head.num_frozen <= MAX_FROZEN:
+        return False
+    if not 0 <= head.scores_bytes <= min(size, <int64_t>NH_SCORES_BYTES - 1):
+        return False
+    if not nh_are_scores(at + sizeof(Head), head.scores_bytes):
+        return False
+    size -= head.scores_bytes
+    rows = <const uint8_t*>at + sizeof(Head) + head.scores_bytes
+    num_rows = size // <int64_t>bytes
+    if num_rows * <int64_t>bytes != size or num_rows > config.max_steps:
+        return False
+    for k in range(num_rows):
+        if envpool_number_of(rows + k * bytes, bytes) >= <uint64_t>config.num_keys:
+            return False
+    return True
+
+
+cdef int read_row(const void* state, const uint8_t* row, void* action) noexcept nogil:
+    (<int32_t*>action)[0] = envpool_number_of(row, row_bytes(config_of(state)))
+    return 0
+
+
+cdef int32_t start_again(Env* env, const Config* config, const Head* head, const char* scores) noexcept nogil:
+    """Makes an env what it was before its game was started. Returns 0, or an error code."""
+    cdef int failure = prepare(&env.game, config)
+    if failure:
+        return failure
+    if nh_write_scores(env.game.folder, scores, head.scores_bytes):
+        return NO_SCORES
+    env.rng, env.num_frozen = head.rng, head.num_frozen
+    return 0
+
+
+cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nogil:
+    cdef const Config* config = config_of(state)
+    cdef const char* at
+    cdef envpool_replay replay
+    cdef Head head
+    cdef int32_t i
+    cdef int status = 0
+    for i in range(snapshots.n):
+        at = <const char*>snapshots.bytes[i]
+        if not is_valid(config, at, snapshots.sizes[i], &head):
+            snapshots.errors[i] = ENVPOOL_BAD_SNAPSHOT
+        elif not snapshots.only_checks:
+            snapshots.errors[i] = start_again(env_of(state, snapshots.ids[i]), config, &head, at + sizeof(Head))
+            replay.rows[i] = <const uint8_t*>at + sizeof(Head) + head.scores_bytes
+            replay.num_rows[i] = (
+                (snapshots.sizes[i] - <int64_t>sizeof(Head) - head.scores_bytes) // <int64_t>row_bytes(config)
+            )
+        replay.errors[i] = snapshots.errors[i]
+        status |= snapshots.errors[i]
+    if snapshots.only_checks:
+        return status
+    replay.state, replay.step_many, replay.read_row = state, step_many, read_row
+    replay.row_bytes, replay.action_bytes = row_bytes(config), sizeof(int32_t)
+    replay.num_envs, replay.n, replay.ids = (<const envpool_state*>state).num_envs, snapshots.n, snapshots.ids
+    envpool_replay_all(&replay)
+    for i in range(snapshots.n):
+        snapshots.errors[i] = replay.errors[i]
+        if replay.errors[i] == 0:
+            memcpy(&head, snapshots.bytes[i], sizeof(Head))
+            if replay.has_ended[i] and not snapshots.resets[i]:
+                snapshots.errors[i] = ENVPOOL_BAD_SNAPSHOT
+            elif digest_of(env_of(state, snapshots.ids[i])) != head.digest:
+                snapshots.errors[i] = DIVERGED
+        status |= snapshots.errors[i]
+    return status
+
+
+cdef int copy_state(void* state, const envpool_copies* copies) noexcept nogil:
+    return envpool_copy_through_snapshots(state, copies, snapshot_size, get_state, set_state)
