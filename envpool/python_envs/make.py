@@ -10,6 +10,7 @@ from envpool.containment import check_timeout
 from envpool.error_texts import shown
 from envpool.errors import ConfigError, EnvCreateError
 from envpool.machine import cpu_limit
+from envpool.option_values import convert
 from envpool.pool import EnvPool
 from envpool.python_envs.choice import choose, seconds_per_step
 from envpool.python_envs.source import EnvSource, ProcessOptions, check_count, makers_of
@@ -124,6 +125,7 @@ def build(
     kwargs = dict(env_kwargs or {})
     if render_mode is not None and isinstance(env, str):
         kwargs.setdefault("render_mode", "rgb_array")
+    batch_size = 0 if batch_size is None else convert("batch_size", batch_size, 0)
     makers, name = makers_of(env, num_envs, kwargs)
     if not isinstance(start_method, str) or start_method not in START_METHODS:
         raise ConfigError(
@@ -149,12 +151,12 @@ def build(
         workers = choose(seconds_per_step(source), len(makers), min(count, cpu_limit()))
     if workers == "process":
         options.pop("step_timeout", None)
-        is_async = batch_size not in (None, 0, len(makers))
+        is_async = batch_size not in (0, len(makers))
         source.use_processes(ProcessOptions(count, start_method, timeout, not is_async))
         num_threads = min(len(makers), MOST_WAITING) if is_async else 1
     else:
         num_threads = 1 if workers == "inline" else count
-    own = {"source": source, "num_envs": len(makers), "batch_size": batch_size or 0, "num_threads": num_threads}
+    own = {"source": source, "num_envs": len(makers), "batch_size": batch_size, "num_threads": num_threads}
     entry = TaskEntry(name, "envpool.python_envs.definition", "PythonEnv", None, None, None, own)
     try:
         spec, render = registry.resolve_entry(entry, env_type, options)
