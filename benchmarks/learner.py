@@ -4,7 +4,8 @@
 
 The first table is that of learner_loop.py, which measures the whole loop without a network. Each row of the second
 table has the CPU time of one call, in microseconds, the usual way and with this package, and their ratio. Both are
-measured in turns; times are medians over the turns, and so are the ratios of each turn. The ratio of `sb3` and
+measured in turns; times are medians over the turns, and so are the ratios of each turn. Turns in which the difference
+of a call and its base is too small to be measured are repeated with more calls. The ratio of `sb3` and
 `pufferlib` is that of a step of the adapter to a step of the pool; these rows need the library. The last column says
 which ratio is wanted. By default, all pieces are measured for which it is.
 """
@@ -22,10 +23,14 @@ import torch
 
 import envpool
 from envpool.cli.bench.machine import describe_machine
+from envpool.cli.parsing import positive_int, positive_seconds
 from envpool.rollout import Sampler, gae
 from envpool.vector_env import EnvPoolVectorEnv
 
 PIECES = {}
+
+#: How often the calls of a turn are doubled if their differences are too small to be measured.
+LONGER = 4
 
 #: The ratios that are wanted, by piece and case.
 AT_LEAST = {
@@ -269,19 +274,28 @@ def calls_within(call, seconds):
 
 
 def measure(calls, turns, seconds):
-    """Return the median times of both ways without their bases, and the median of their ratios."""
+    """Return the median times of both ways without their bases, and the median of their ratios.
+
+    A difference of two times that is about 0 has no ratio: while more than a quarter of the turns have one, all turns
+    are repeated with twice as many calls, at most `LONGER` times. The ratio is None if that is not enough.
+    """
     counts = [calls_within(call, seconds) if call else 0 for call in calls]
-    rows = []
-    for _ in range(turns + 1):
-        usual, base, own, own_base = (
-            cpu_time(call, count) if call else 0.0 for call, count in zip(calls, counts, strict=True)
-        )
-        rows.append((usual - base, own - own_base))
-    rows = rows[1:]
-    times = [statistics.median(row[k] for row in rows) for k in range(2)]
-    # Differences of two times may be about 0: the ratio of the medians is defined if that of a turn is not.
-    ratios = [a / b for a, b in rows if b > 0]
-    return *times, statistics.median(ratios) if len(ratios) == len(rows) else times[0] / max(times[1], 1e-9)
+    for _ in range(LONGER + 1):
+        rows = []
+        for _ in range(turns + 1):
+            usual, base, own, own_base = (
+                cpu_time(call, count) if call else 0.0 for call, count in zip(calls, counts, strict=True)
+            )
+            rows.append((usual - base, own - own_base))
+        rows = rows[1:]
+        times = [statistics.median(row[k] for row in rows) for k in range(2)]
+        ratios = [usual / own for usual, own in rows if usual > 0 and own > 0]
+        if len(ratios) == len(rows):
+            return *times, statistics.median(ratios)
+        if 4 * len(ratios) >= 3 * len(rows):
+            return *times, times[0] / times[1]  # the median of those ratios that are defined would be too small
+        counts = [2 * count for count in counts]
+    return *times, None
 
 
 def measure_piece(name, turns, seconds):
@@ -291,10 +305,11 @@ def measure_piece(name, turns, seconds):
             usual, own, ratio = measure(calls, turns, seconds)
             size, wanted = case.partition(",")[0], ""
             if name in AT_MOST:
-                ratio, wanted = 1 / ratio, f"at most {AT_MOST[name][size]}" if size in AT_MOST[name] else ""
+                ratio, wanted = ratio and 1 / ratio, f"at most {AT_MOST[name][size]}" if size in AT_MOST[name] else ""
             elif name in AT_LEAST:
                 wanted = f"at least {AT_LEAST[name][size]}"
-            print(f"| {name} | {case} | {usual:.2f} | {own:.2f} | {ratio:.2f} | {wanted} |", flush=True)
+            found = "not measurable: pass larger --seconds" if ratio is None else f"{ratio:.2f}"
+            print(f"| {name} | {case} | {usual:.2f} | {own:.2f} | {found} | {wanted} |", flush=True)
     except ImportError as error:
         print(f"| {name} | not measured: {error} | | | | |")
 
@@ -303,8 +318,8 @@ def main():
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pieces", nargs="+", choices=["loop", *PIECES], default=["loop", *AT_LEAST, *AT_MOST])
-    parser.add_argument("--turns", type=int, default=15)
-    parser.add_argument("--seconds", type=float, default=0.05, help="CPU time of each call in a turn")
+    parser.add_argument("--turns", type=positive_int, default=15)
+    parser.add_argument("--seconds", type=positive_seconds, default=0.05, help="CPU time of each call in a turn")
     args = parser.parse_args()
     torch.set_num_threads(1)
     machine = describe_machine()

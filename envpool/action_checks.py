@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 
 #: Codes of the core, see ``_core/actions.pyx``.
@@ -12,10 +13,10 @@ NO_FLOAT, NAN, NOT_FINITE = range(3)
 
 def check_actions_option(value: Any) -> None:
     """Raise ConfigError if a value of the option `check_actions` is not allowed."""
-    if value is not None and value != "nan":
+    if value is not None and not (isinstance(value, str) and value == "nan"):
         raise ConfigError(
             f"check_actions must be 'nan', which refuses NaN and infinity in actions, or None, which leaves them to "
-            f"the environment, got {value!r}"
+            f"the environment, got {shown(value)}"
         )
 
 

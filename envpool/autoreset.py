@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 
 #: Names of the modes. The position of a mode is its code in the core, see ``_core/structs.pxd``.
@@ -39,7 +40,7 @@ def canonical_mode(mode: Any) -> str:
                 return known
     raise ConfigError(
         f"autoreset_mode must be one of {', '.join(map(repr, AUTORESET_MODES))} or a gymnasium.vector.AutoresetMode, "
-        f"got {mode!r}"
+        f"got {shown(mode)}"
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 
 #: What a pool does if an environment fails.
@@ -19,7 +20,7 @@ MOST_SECONDS = 1e9
 def check_on_error(value: str) -> None:
     """Raise ConfigError if there is no such value of the option on_error."""
     if value not in ON_ERROR:
-        raise ConfigError(f"on_error must be 'raise' or 'restart', got {value!r}")
+        raise ConfigError(f"on_error must be 'raise' or 'restart', got {shown(value)}")
 
 
 def check_timeout(name: str, value: Any) -> float | None:
@@ -31,10 +32,11 @@ def check_timeout(name: str, value: Any) -> float | None:
     except OverflowError:
         seconds = math.inf
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number of seconds, or None for no timeout, got {value!r}") from None
+        raise TypeError(f"{name} must be a number of seconds, or None for no timeout, got {shown(value)}") from None
     if not 0 < seconds <= MOST_SECONDS or math.isnan(seconds):
         raise ConfigError(
-            f"{name} must be greater than 0 and at most {MOST_SECONDS:g} seconds, or None for no timeout, got {value!r}"
+            f"{name} must be greater than 0 and at most {MOST_SECONDS:g} seconds, or None for no timeout, got "
+            f"{shown(value)}"
         )
     return seconds
 

@@ -41,7 +41,7 @@ class Finding:
     remedy: str = ""
 
 
-def installation(name: str, find: Callable[[], str], use: str, remedy: str) -> Finding:
+def installation(name: str, find: Callable[[], str], use: str, failure: str, remedy: str) -> Finding:
     """Return the finding about files that are installed apart from envpool.
 
     Parameters
@@ -52,6 +52,8 @@ def installation(name: str, find: Callable[[], str], use: str, remedy: str) -> F
         Returns what was found, or raises an ImportError that says what to install.
     use : str
         Python code that uses the files, which a process of its own runs.
+    failure : str
+        What it means that the code fails, e.g. ``"no game starts"``.
     remedy : str
         What to do if the code fails.
     """
@@ -60,7 +62,7 @@ def installation(name: str, find: Callable[[], str], use: str, remedy: str) -> F
     except ImportError as error:
         return Finding(name, "not installed", NOTE, str(error))
     succeeded, text = run_python(use)
-    return Finding(name, found) if succeeded else Finding(name, f"{found}: {text}", PROBLEM, remedy)
+    return Finding(name, found) if succeeded else Finding(name, f"{found}; {failure}: {text}", PROBLEM, remedy)
 
 
 def run_python(code: str, *arguments: str, **variables: str) -> tuple[bool, str]:

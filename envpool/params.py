@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool._core.definition import Field
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
-from envpool.option_values import shown
 from envpool.suggestions import similar_names
 
 
@@ -70,7 +70,7 @@ class Param:
         known = list(dict.fromkeys(filter(None, self.names)))
         if name not in known:
             hint = suggestion(str(name), known, "the names are") if known else "the entries have no names"
-            raise ConfigError(f"there is no entry {name!r}; {hint}")
+            raise ConfigError(f"there is no entry {shown(name)}; {hint}")
         first, count = self.names.index(name), self.names.count(name)
         return first if count == 1 else slice(first, first + count)
 
@@ -240,8 +240,10 @@ def check_values(
     for name, value in values.items():
         if name not in params:
             if not names:
-                raise ConfigError(f"{task} has no parameters, but {name!r} was given")
-            raise ConfigError(f"{task} has no parameter {name!r}; {suggestion(str(name), names, 'its parameters are')}")
+                raise ConfigError(f"{task} has no parameters, but {shown(name)} was given")
+            raise ConfigError(
+                f"{task} has no parameter {shown(name)}; {suggestion(str(name), names, 'its parameters are')}"
+            )
         yield names.index(name), check_value(name, params[name], value, count)
 
 

@@ -16,6 +16,7 @@ from envpool.action_checks import refused_floats
 from envpool.autoreset import core_code
 from envpool.containment import nanoseconds
 from envpool.distribution import install
+from envpool.error_texts import shown
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
 from envpool.machine import cpu_limit, numa_nodes, process_cpus
 from envpool.option_values import check_seed, check_seeds, is_sequence
@@ -184,7 +185,7 @@ class EnvPool(SamplesActions, StatefulPool):
         if not options:
             return env_id
         if not isinstance(options, dict):
-            raise ConfigError(f"reset(options=...) must be a dict, got {options!r}")
+            raise ConfigError(f"reset(options=...) must be a dict, got {shown(options)}")
         unknown = [k for k in options if k != "reset_mask"]
         if unknown:
             raise ConfigError(f"reset(options=...) accepts only the key 'reset_mask', got {unknown}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 
 Presets = Mapping[str, Mapping[str, Any]]
@@ -32,8 +33,8 @@ def with_preset(task_id: str, presets: Presets, options: Mapping[str, Any]) -> d
     if preset is None:
         return own
     if not presets:
-        raise ConfigError(f"preset is {preset!r}, but {task_id} has no presets: leave preset out")
+        raise ConfigError(f"preset is {shown(preset)}, but {task_id} has no presets: leave preset out")
     if not isinstance(preset, str) or preset not in presets:
         allowed = ", ".join(map(repr, sorted(presets)))
-        raise ConfigError(f"preset is {preset!r}, allowed for {task_id} are {allowed}")
+        raise ConfigError(f"preset is {shown(preset)}, allowed for {task_id} are {allowed}")
     return dict(presets[preset]) | own

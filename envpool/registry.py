@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError, UnknownTaskError
 from envpool.extensions import load_compiled
 from envpool.plugins import load_plugins
@@ -197,8 +198,8 @@ class EnvRegistry:
         self, entry: TaskEntry, env_type: str, options: Mapping[str, Any]
     ) -> tuple[EnvSpec, RenderOptions | None]:
         """Return what `resolve` returns, for a row that need not be in the task table."""
-        if env_type not in ENV_TYPES:
-            raise ConfigError(f"env_type should be one of 'dm', 'gym', or 'gymnasium', got {env_type!r}")
+        if not isinstance(env_type, str) or env_type not in ENV_TYPES:
+            raise ConfigError(f"env_type should be one of 'dm', 'gym', or 'gymnasium', got {shown(env_type)}")
         options = self._with_preset(entry, options)
         gym_api = options.get("gym_api", "auto")
         is_legacy = wants_legacy_gym(env_type, gym_api)
@@ -232,13 +233,15 @@ class EnvRegistry:
         Options of the pool do not go into the spec, unless the environment has an option of the same name and the value
         is not None.
         """
+        from envpool.option_values import convert
         from envpool.render_options import RENDER_DEFAULTS
         from envpool.spec import check_names
 
         task_id, spec_cls = entry.task_id, self.spec_class(entry)
         own_names = spec_cls.gen_config._fields
         pool_names = ("render_mode", *RENDER_DEFAULTS, "from_pixels", "gym_api")
-        if options.get("from_pixels") and "from_pixels" not in own_names:
+        from_pixels = options.get("from_pixels")
+        if "from_pixels" not in own_names and from_pixels is not None and convert("from_pixels", from_pixels, False):
             raise ConfigError(f"from_pixels=True is only available for MuJoCo tasks; {task_id!r} is not one")
         config = {k: v for k, v in options.items() if k not in pool_names or (k in own_names and v is not None)}
         check_names(config, own_names, f"task {task_id!r}")
@@ -249,11 +252,11 @@ class EnvRegistry:
 
 def wants_legacy_gym(env_type: str, gym_api: str) -> bool:
     """Return whether a pool returns what gym before 0.26 does: by option, or because such a gym is loaded."""
-    if gym_api not in GYM_APIS:
-        raise ConfigError(f"gym_api must be one of 'auto', 'gymnasium', or 'legacy', got {gym_api!r}")
+    if not isinstance(gym_api, str) or gym_api not in GYM_APIS:
+        raise ConfigError(f"gym_api must be one of 'auto', 'gymnasium', or 'legacy', got {shown(gym_api)}")
     if env_type != "gym":
         if gym_api == "legacy":
-            raise ConfigError(f"gym_api='legacy' needs env_type='gym', got env_type={env_type!r}")
+            raise ConfigError(f"gym_api='legacy' needs env_type='gym', got env_type={shown(env_type)}")
         return False
     if gym_api != "auto":
         return gym_api == "legacy"

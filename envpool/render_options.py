@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from envpool._core.definition import describe, upgrade_capsule
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.option_values import check_range
 from envpool.spec import EnvSpec
@@ -66,14 +67,14 @@ def check_render_options(task_id: str, options: Mapping[str, Any]) -> dict[str, 
         A value is not allowed, whatever the task.
     """
     mode = options.get("render_mode")
-    if mode is not None and mode not in RENDER_MODES:
-        raise ConfigError(f"render_mode must be one of None, 'rgb_array', or 'human', got {mode!r}")
+    if mode is not None and not (isinstance(mode, str) and mode in RENDER_MODES):
+        raise ConfigError(f"render_mode must be one of None, 'rgb_array', or 'human', got {shown(mode)}")
     values = {name: as_int(name, options.get(name), default) for name, default in RENDER_DEFAULTS.items()}
     for name in ("render_width", "render_height"):
         if not 0 <= values[name] <= MAX_FRAME_SIZE:
             raise ConfigError(
                 f"{name} must be between 1 and {MAX_FRAME_SIZE} pixels, or 0 for the default size of {task_id}, got "
-                f"{values[name]}"
+                f"{shown(values[name])}"
             )
     check_camera("render_camera_id", values["render_camera_id"])
     return {"render_mode": mode} | values
@@ -108,7 +109,7 @@ def make_render_options(spec: EnvSpec, options: Mapping[str, Any]) -> RenderOpti
     if mode is None:
         return None
     if spec.frame_size is None:
-        raise ConfigError(f"render_mode is {mode!r}, but {spec.task_id} has no renderer: leave render_mode out")
+        raise ConfigError(f"render_mode is {shown(mode)}, but {spec.task_id} has no renderer: leave render_mode out")
     check_range("render_env_id", values["render_env_id"], 0, spec.config.num_envs - 1)
     if mode == "human":
         check_windows()
@@ -132,7 +133,7 @@ def check_camera(name: str, camera: Any) -> int:
     number = as_int(name, camera, -1)
     if not -1 <= number < 2**31:
         raise ConfigError(
-            f"{name} must be -1, for the default camera, or the number of a camera (0 or more), got {number}"
+            f"{name} must be -1, for the default camera, or the number of a camera (0 or more), got {shown(number)}"
         )
     return number
 
@@ -142,5 +143,5 @@ def as_int(name: str, value: Any, default: int) -> int:
     if value is None:
         return default
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} must be an integer, got {value!r}")
+        raise TypeError(f"{name} must be an integer, got {shown(value)}")
     return operator.index(value)

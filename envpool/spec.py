@@ -16,6 +16,7 @@ from envpool._core.definition import RAW_PREFIX, describe, upgrade_capsule
 from envpool.action_checks import check_actions_option
 from envpool.autoreset import canonical_mode
 from envpool.containment import check_on_error, check_timeout
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, TextField
 from envpool.option_values import INT32_MAX, check_range, check_seed_options, convert
@@ -307,7 +308,7 @@ def check_names(options: Mapping[str, Any], known: Sequence[str], what: str) -> 
         if name not in known:
             near = similar_names(name, known)
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"its options are {', '.join(known)}"
-            raise TypeError(f"{what} has no option {name!r}; {hint}")
+            raise TypeError(f"{what} has no option {shown(name)}; {hint}")
 
 
 def validate(config: Any, definition: type[EnvDefinition]) -> Any:
@@ -323,7 +324,7 @@ def validate(config: Any, definition: type[EnvDefinition]) -> Any:
     if not 0 <= c["batch_size"] <= c["num_envs"]:
         raise ConfigError(
             f"batch_size must be between 1 and num_envs, which is {c['num_envs']}, or 0 for num_envs, got "
-            f"{c['batch_size']}"
+            f"{shown(c['batch_size'])}"
         )
     c["batch_size"] = c["batch_size"] or c["num_envs"]
     check_range("num_threads", c["num_threads"], 0, 4096)

@@ -17,6 +17,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from envpool.autoreset import gymnasium_mode
+from envpool.error_texts import shown
 from envpool.errors import ConfigError, PoolStateError
 from envpool.gymnasium_spec import WithTaskSpec
 from envpool.option_values import is_sequence
@@ -130,7 +131,7 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         if is_sequence(seed) and mask is not None:
             if len(seed) != self.num_envs:  # type: ignore[arg-type]
                 raise ConfigError(
-                    f"seed must have one entry for each of the {self.num_envs} environments, got {seed!r}"
+                    f"seed must have one entry for each of the {self.num_envs} environments, got {shown(seed)}"
                 )
             chosen: Any = [s for s, m in zip(seed, mask, strict=True) if m]  # type: ignore[arg-type]
         else:

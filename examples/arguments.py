@@ -1,6 +1,7 @@
 """Options of the command line that are the fields of a dataclass."""
 
 import argparse
+import math
 import sys
 from dataclasses import dataclass, field, fields
 
@@ -22,18 +23,45 @@ def option(default, text, parse=None, **more):
     return field(default=default, metadata={"help": text, "type": parse or type(default), "more": more})
 
 
+def checked(kind, is_allowed, text, what):
+    """Return the number that a text stands for, or raise an ArgumentTypeError that says what is needed."""
+    try:
+        value = kind(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and is_allowed(value)):
+        raise argparse.ArgumentTypeError(f"{text} is not {what}")
+    return value
+
+
 def positive(text):
     """Return a positive integer."""
-    if int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive integer")
-    return int(text)
+    return checked(int, lambda value: value >= 1, text, "a positive integer")
+
+
+def natural(text):
+    """Return an integer that is 0 or more."""
+    return checked(int, lambda value: value >= 0, text, "an integer of 0 or more")
+
+
+def number(text):
+    """Return a finite float."""
+    return checked(float, lambda value: True, text, "a finite number")
 
 
 def positive_number(text):
     """Return a positive float."""
-    if not float(text) > 0:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
-    return float(text)
+    return checked(float, lambda value: value > 0, text, "a positive number")
+
+
+def natural_number(text):
+    """Return a float that is 0 or more."""
+    return checked(float, lambda value: value >= 0, text, "a number of 0 or more")
+
+
+def share(text):
+    """Return a float from 0 to 1."""
+    return checked(float, lambda value: 0 <= value <= 1, text, "a number from 0 to 1")
 
 
 @dataclass(frozen=True)
@@ -42,14 +70,14 @@ class RunArgs:
 
     task: str = option("CartPole-v1", "task id, see envpool.list_all_envs()")
     options: str = option("{}", "further options of the task as JSON, e.g. '{\"noop_max\": 10}'")
-    seed: int = option(1, "seed of the network, the sampling and the environments")
+    seed: int = option(1, "seed of the network, the sampling and the environments", natural)
     seeds: int = option(1, "number of runs, with the seeds seed, seed + 1, ...; the plot shows their mean", positive)
-    num_envs: int = option(64, "environments in the pool")
-    total_timesteps: int = option(1_000_000, "largest number of environment steps")
-    torch_threads: int = option(1, "threads of torch; networks this small run fastest on one")
-    env_threads: int = option(0, "threads of the pool; 0 for its default")
+    num_envs: int = option(64, "environments in the pool", positive)
+    total_timesteps: int = option(1_000_000, "largest number of environment steps", natural)
+    torch_threads: int = option(1, "threads of torch; networks this small run fastest on one", positive)
+    env_threads: int = option(0, "threads of the pool; 0 for its default", natural)
     target: float = option(
-        None, "mean return of 100 episodes at which to stop; exit with an error if it is never reached", float
+        None, "mean return of 100 episodes at which to stop; exit with an error if it is never reached", number
     )
     plot: str = option(None, "write the learning curve to this PNG file", str)
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import ppo
 import torch
+from arguments import natural, option
 from gymnasium.vector.utils import create_empty_array
 from tqdm import tqdm
 
@@ -29,7 +30,7 @@ import envpool
 class Args(ppo.CommonArgs):
     """Options of the command line."""
 
-    batch_size: int = ppo.option(0, "environments that the policy acts in at a time; 0 for half of num_envs")
+    batch_size: int = option(0, "environments that the policy acts in at a time; 0 for half of num_envs", natural)
 
 
 class Rollout(ppo.Rollout):

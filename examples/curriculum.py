@@ -15,6 +15,7 @@ import numpy as np
 import ppo
 import torch
 import varied
+from arguments import natural, number, positive
 
 import envpool
 
@@ -27,11 +28,21 @@ def parse_args(argv=None):
     """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add("--seed", type=int, default=1, help="seed of the networks, the sampling and the pools (default: %(default)s)")
-    add("--total-timesteps", type=int, default=1_000_000, help="steps of each training (default: %(default)s)")
-    add("--episodes", type=int, default=100, help="episodes of an evaluation (default: %(default)s)")
-    add("--evaluate-every", type=int, default=10, help="number of updates between evaluations (default: %(default)s)")
-    add("--target", type=float, help="mean return on the task; exit with an error if it is not reached")
+    add(
+        "--seed",
+        type=natural,
+        default=1,
+        help="seed of networks, sampling and pools (default: %(default)s)",
+    )
+    add("--total-timesteps", type=natural, default=1_000_000, help="steps of each training (default: %(default)s)")
+    add("--episodes", type=positive, default=100, help="episodes of an evaluation (default: %(default)s)")
+    add(
+        "--evaluate-every",
+        type=positive,
+        default=10,
+        help="updates between evaluations (default: %(default)s)",
+    )
+    add("--target", type=number, help="mean return on the task; exit with an error if it is not reached")
     add("--plot", help="write the curves to this PNG file")
     return parser.parse_args(argv)
 

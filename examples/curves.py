@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from arguments import natural, number, positive
 
 
 class Measure(NamedTuple):
@@ -76,15 +77,15 @@ def parse_args(description, argv=None, num_envs=16):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--task", default="CartPole-v1", help="task id with discrete actions (default: %(default)s)")
     parser.add_argument(
-        "--num-envs", type=int, default=num_envs, help="environments in the pool (default: %(default)s)"
+        "--num-envs", type=positive, default=num_envs, help="environments in the pool (default: %(default)s)"
     )
     parser.add_argument(
-        "--total-timesteps", type=int, default=200_000, help="largest number of steps (default: %(default)s)"
+        "--total-timesteps", type=natural, default=200_000, help="largest number of steps (default: %(default)s)"
     )
-    parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default: %(default)s)")
+    parser.add_argument("--seed", type=natural, default=1, help="seed of everything random (default: %(default)s)")
     parser.add_argument(
         "--target",
-        type=float,
+        type=number,
         default=475.0,
         help="mean return of 100 episodes at which to stop (default: %(default)s)",
     )

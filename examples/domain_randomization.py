@@ -14,6 +14,7 @@ import numpy as np
 import ppo
 import torch
 import varied
+from arguments import natural, number, positive
 
 import envpool
 
@@ -28,10 +29,15 @@ def parse_args(argv=None):
     """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add("--seed", type=int, default=1, help="seed of the networks, the sampling and the pools (default: %(default)s)")
-    add("--total-timesteps", type=int, default=300_000, help="steps of each training (default: %(default)s)")
-    add("--episodes", type=int, default=200, help="episodes of an evaluation (default: %(default)s)")
-    add("--target", type=float, help="mean return on unseen carts; exit with an error if it is not reached")
+    add(
+        "--seed",
+        type=natural,
+        default=1,
+        help="seed of networks, sampling and pools (default: %(default)s)",
+    )
+    add("--total-timesteps", type=natural, default=300_000, help="steps of each training (default: %(default)s)")
+    add("--episodes", type=positive, default=200, help="episodes of an evaluation (default: %(default)s)")
+    add("--target", type=number, help="mean return on unseen carts; exit with an error if it is not reached")
     add("--plot", help="write the returns to this PNG file")
     return parser.parse_args(argv)
 

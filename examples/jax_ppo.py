@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from arguments import natural, natural_number, number, positive, positive_number, share
 from curves import plot
 from gymnasium.spaces import Box, Discrete
 from jax import lax
@@ -26,23 +27,23 @@ from jax import lax
 import envpool
 
 OPTIONS = {
-    "task": ("CartPole-v1", "task id, see envpool.list_all_envs()"),
-    "seed": (1, "seed of the network, the sampling and the environments"),
-    "num-envs": (64, "environments in the pool"),
-    "num-steps": (64, "steps of each environment between two updates"),
-    "total-timesteps": (1_000_000, "largest number of environment steps"),
-    "updates-per-call": (8, "updates in one call of the compiled function"),
-    "learning-rate": (1e-3, "Adam's step size at the start; falls to 0 over total-timesteps"),
-    "gamma": (0.99, "discount"),
-    "gae-lambda": (0.95, "decay of the advantage estimate"),
-    "epochs": (4, "passes over the data of an update"),
-    "minibatches": (8, "gradient steps in a pass"),
-    "clip": (0.2, "clipping range of the probability ratio"),
-    "entropy-coef": (0.005, "weight of the entropy bonus"),
-    "value-coef": (0.5, "weight of the value loss"),
-    "max-grad-norm": (0.5, "gradient clipping"),
-    "reward-scale": (0.1, "factor applied to rewards, so that values are of ordinary size"),
-    "hidden": (64, "units in each of the two hidden layers"),
+    "task": ("CartPole-v1", "task id, see envpool.list_all_envs()", str),
+    "seed": (1, "seed of the network, the sampling and the environments", natural),
+    "num-envs": (64, "environments in the pool", positive),
+    "num-steps": (64, "steps of each environment between two updates", positive),
+    "total-timesteps": (1_000_000, "largest number of environment steps", positive),
+    "updates-per-call": (8, "updates in one call of the compiled function", positive),
+    "learning-rate": (1e-3, "Adam's step size at the start; falls to 0 over total-timesteps", positive_number),
+    "gamma": (0.99, "discount", share),
+    "gae-lambda": (0.95, "decay of the advantage estimate", share),
+    "epochs": (4, "passes over the data of an update", positive),
+    "minibatches": (8, "gradient steps in a pass", positive),
+    "clip": (0.2, "clipping range of the probability ratio", positive_number),
+    "entropy-coef": (0.005, "weight of the entropy bonus", natural_number),
+    "value-coef": (0.5, "weight of the value loss", natural_number),
+    "max-grad-norm": (0.5, "gradient clipping", positive_number),
+    "reward-scale": (0.1, "factor applied to rewards, so that values are of ordinary size", positive_number),
+    "hidden": (64, "units in each of the two hidden layers", positive),
 }
 
 
@@ -78,11 +79,11 @@ def parse_args(argv=None):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    for name, (default, text) in OPTIONS.items():
-        parser.add_argument(f"--{name}", type=type(default), default=default, help=f"{text} (default: {default})")
+    for name, (default, text, kind) in OPTIONS.items():
+        parser.add_argument(f"--{name}", type=kind, default=default, help=f"{text} (default: {default})")
     parser.add_argument(
         "--target",
-        type=float,
+        type=number,
         help="mean return of 100 episodes at which to stop; exit with an error if it is never reached",
     )
     parser.add_argument("--plot", help="write the learning curve to this PNG file")

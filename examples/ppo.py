@@ -32,7 +32,7 @@ import learned
 import numpy as np
 import policy
 import torch
-from arguments import PolicyArgs, RunArgs, option, positive
+from arguments import PolicyArgs, RunArgs, natural_number, option, positive, positive_number, share
 from curves import RETURNS, plot, plot_seeds
 from policy import Agent, RunningScale
 from scalars import Scalars
@@ -47,17 +47,21 @@ from envpool.rollout import gae
 class CommonArgs(RunArgs):
     """Options of the command line that other variants of PPO have, too."""
 
-    num_steps: int = option(64, "steps of each environment between two updates")
-    learning_rate: float = option(2e-3, "Adam's step size at the start; falls to 0 over total_timesteps")
-    gamma: float = option(0.99, "discount")
-    gae_lambda: float = option(0.95, "decay of the advantage estimate")
-    epochs: int = option(4, "passes over the data of an update")
-    minibatches: int = option(8, "gradient steps in a pass")
-    clip: float = option(0.2, "clipping range of the probability ratio and of the value")
-    entropy_coef: float = option(0.005, "weight of the entropy bonus")
-    value_coef: float = option(0.5, "weight of the value loss")
-    max_grad_norm: float = option(0.5, "gradient clipping")
-    hidden: int = option(64, "units in each of the two hidden layers, or in the hidden layer after the convolutions")
+    num_steps: int = option(64, "steps of each environment between two updates", positive)
+    learning_rate: float = option(
+        2e-3, "Adam's step size at the start; falls to 0 over total_timesteps", positive_number
+    )
+    gamma: float = option(0.99, "discount", share)
+    gae_lambda: float = option(0.95, "decay of the advantage estimate", share)
+    epochs: int = option(4, "passes over the data of an update", positive)
+    minibatches: int = option(8, "gradient steps in a pass", positive)
+    clip: float = option(0.2, "clipping range of the probability ratio and of the value", positive_number)
+    entropy_coef: float = option(0.005, "weight of the entropy bonus", natural_number)
+    value_coef: float = option(0.5, "weight of the value loss", natural_number)
+    max_grad_norm: float = option(0.5, "gradient clipping", positive_number)
+    hidden: int = option(
+        64, "units in each of the two hidden layers, or in the hidden layer after the convolutions", positive
+    )
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ import numpy as np
 import policy
 import ppo
 import torch
+from arguments import natural, natural_number, number, option, positive, positive_number, share
 from curves import Curve
 from torch import nn
 from torch.distributions import Categorical
@@ -35,26 +36,28 @@ from envpool.rollout import Sampler, gae, shuffled
 class Args:
     """Options of the command line."""
 
-    task: str = ppo.option("Pong-v5", "task id of an Atari game")
-    seed: int = ppo.option(1, "seed of the network, the sampling and the environments")
-    seeds: int = ppo.option(1, "number of runs, with the seeds seed, seed + 1, ...", ppo.positive)
-    num_envs: int = ppo.option(8, "environments in the pool")
-    num_steps: int = ppo.option(128, "steps of each environment between two updates")
-    total_timesteps: int = ppo.option(10_000_000, "number of environment steps")
-    learning_rate: float = ppo.option(2.5e-4, "Adam's step size at the start; falls to 0 over total_timesteps")
-    gamma: float = ppo.option(0.99, "discount")
-    gae_lambda: float = ppo.option(0.95, "decay of the advantage estimate")
-    epochs: int = ppo.option(4, "passes over the data of an update")
-    minibatches: int = ppo.option(4, "gradient steps in a pass")
-    clip: float = ppo.option(0.1, "clipping range of the probability ratio and of the value")
-    entropy_coef: float = ppo.option(0.01, "weight of the entropy bonus")
-    value_coef: float = ppo.option(0.5, "weight of the value loss")
-    max_grad_norm: float = ppo.option(0.5, "gradient clipping")
-    device: str = ppo.option("cpu", "device of the networks, e.g. cuda")
-    torch_threads: int = ppo.option(1, "threads of torch on the CPU")
-    target: float = ppo.option(None, "mean return of 100 games at which to stop; exit with an error otherwise", float)
-    plot: str = ppo.option(None, "write the learning curve to this PNG file", str)
-    skip_resets: bool = ppo.option(False, "leave out rows that only reset an environment")
+    task: str = option("Pong-v5", "task id of an Atari game")
+    seed: int = option(1, "seed of the network, the sampling and the environments", natural)
+    seeds: int = option(1, "number of runs, with the seeds seed, seed + 1, ...", positive)
+    num_envs: int = option(8, "environments in the pool", positive)
+    num_steps: int = option(128, "steps of each environment between two updates", positive)
+    total_timesteps: int = option(10_000_000, "number of environment steps", natural)
+    learning_rate: float = option(
+        2.5e-4, "Adam's step size at the start; falls to 0 over total_timesteps", positive_number
+    )
+    gamma: float = option(0.99, "discount", share)
+    gae_lambda: float = option(0.95, "decay of the advantage estimate", share)
+    epochs: int = option(4, "passes over the data of an update", positive)
+    minibatches: int = option(4, "gradient steps in a pass", positive)
+    clip: float = option(0.1, "clipping range of the probability ratio and of the value", positive_number)
+    entropy_coef: float = option(0.01, "weight of the entropy bonus", natural_number)
+    value_coef: float = option(0.5, "weight of the value loss", natural_number)
+    max_grad_norm: float = option(0.5, "gradient clipping", positive_number)
+    device: str = option("cpu", "device of the networks, e.g. cuda")
+    torch_threads: int = option(1, "threads of torch on the CPU", positive)
+    target: float = option(None, "mean return of 100 games at which to stop; exit with an error otherwise", number)
+    plot: str = option(None, "write the learning curve to this PNG file", str)
+    skip_resets: bool = option(False, "leave out rows that only reset an environment")
 
 
 class Agent(nn.Module):

@@ -22,6 +22,7 @@ import numpy as np
 import policy
 import ppo
 import torch
+from arguments import natural, option, positive
 from torch import nn
 from torch.distributions import Categorical
 from tqdm import tqdm
@@ -37,13 +38,13 @@ VISIBLE, SCALE = [0, 2], np.array([2.4, 0.2095], np.float32)
 class Args(ppo.CommonArgs):
     """Options of the command line."""
 
-    num_envs: int = ppo.option(32, "environments in the pool")
-    num_steps: int = ppo.option(128, "steps of each environment between two updates")
-    total_timesteps: int = ppo.option(500_000, "largest number of environment steps")
-    minibatches: int = ppo.option(4, "gradient steps in a pass")
-    sequence: int = ppo.option(32, "steps of a sequence", ppo.positive)
-    burn_in: int = ppo.option(0, "steps before a sequence from which its first state is recomputed")
-    forgetful: bool = ppo.option(False, "set the state to zero in each step")
+    num_envs: int = option(32, "environments in the pool", positive)
+    num_steps: int = option(128, "steps of each environment between two updates", positive)
+    total_timesteps: int = option(500_000, "largest number of environment steps", natural)
+    minibatches: int = option(4, "gradient steps in a pass", positive)
+    sequence: int = option(32, "steps of a sequence", positive)
+    burn_in: int = option(0, "steps before a sequence from which its first state is recomputed", natural)
+    forgetful: bool = option(False, "set the state to zero in each step")
 
 
 class Agent(nn.Module):

@@ -13,6 +13,7 @@ import argparse
 import json
 
 import numpy as np
+from arguments import natural, number, positive, share
 from gymnasium.spaces import Discrete
 from tqdm import tqdm
 
@@ -25,13 +26,18 @@ def parse_args(argv=None):
     add = parser.add_argument
     add("--task", default="CartPole-v1", help="task id with discrete actions (default: %(default)s)")
     add("--options", type=json.loads, default={}, help="further options of the task as JSON")
-    add("--games", type=int, default=8, help="number of games that are played at the same time (default: %(default)s)")
-    add("--rollouts", type=int, default=64, help="rollouts for each step of a game (default: %(default)s)")
-    add("--horizon", type=int, default=40, help="largest number of steps of a rollout (default: %(default)s)")
-    add("--discount", type=float, default=0.99, help="discount of rewards in a rollout (default: %(default)s)")
-    add("--max-steps", type=int, default=10_000, help="largest number of steps of a game (default: %(default)s)")
-    add("--seed", type=int, default=1, help="seed of the games and of the actions (default: %(default)s)")
-    add("--target", type=float, help="mean return of the games; exit with an error if it is not reached")
+    add(
+        "--games",
+        type=positive,
+        default=8,
+        help="games that are played at the same time (default: %(default)s)",
+    )
+    add("--rollouts", type=positive, default=64, help="rollouts for each step of a game (default: %(default)s)")
+    add("--horizon", type=positive, default=40, help="largest number of steps of a rollout (default: %(default)s)")
+    add("--discount", type=share, default=0.99, help="discount of rewards in a rollout (default: %(default)s)")
+    add("--max-steps", type=positive, default=10_000, help="largest number of steps of a game (default: %(default)s)")
+    add("--seed", type=natural, default=1, help="seed of the games and of the actions (default: %(default)s)")
+    add("--target", type=number, help="mean return of the games; exit with an error if it is not reached")
     add("--plot", help="write the returns to this PNG file")
     return parser.parse_args(argv)
 

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import torch
+from arguments import natural, positive, share
 from rl_games.common.algo_observer import AlgoObserver
 from rl_games.torch_runner import Runner
 
@@ -103,11 +104,11 @@ def main(argv=None):
     """Train, report, and return the Curve."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--task", default="Pendulum-v1", help="task id with continuous actions")
-    parser.add_argument("--seed", type=int, default=5, help="seed of networks, sampling and environments")
-    parser.add_argument("--num-envs", type=int, default=128, help="environments in the pool")
-    parser.add_argument("--num-steps", type=int, default=32, help="steps of each environment in an epoch")
-    parser.add_argument("--epochs", type=int, default=80, help="number of rollouts to learn from")
-    parser.add_argument("--gamma", type=float, default=0.9, help="discount")
+    parser.add_argument("--seed", type=natural, default=5, help="seed of networks, sampling and environments")
+    parser.add_argument("--num-envs", type=positive, default=128, help="environments in the pool")
+    parser.add_argument("--num-steps", type=positive, default=32, help="steps of each environment in an epoch")
+    parser.add_argument("--epochs", type=positive, default=80, help="number of rollouts to learn from")
+    parser.add_argument("--gamma", type=share, default=0.9, help="discount")
     parser.add_argument("--plot", help="write the learning curve to this PNG file")
     args = parser.parse_args(argv)
     torch.set_num_threads(1)  # networks this small run fastest on one thread

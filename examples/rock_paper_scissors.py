@@ -11,6 +11,7 @@ import argparse
 import sys
 
 import numpy as np
+from arguments import number, positive
 from pettingzoo.classic import rps_v2
 
 import envpool
@@ -54,9 +55,9 @@ def train(updates, num_envs=64, rate=1.0, seed=1, **options):
 def main(argv=None):
     """Train and report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--updates", type=int, default=300)
+    parser.add_argument("--updates", type=positive, default=300)
     parser.add_argument("--workers", default="inline", help="see envpool.make_python")
-    parser.add_argument("--target", type=float, help="exit with an error if the mean reward stays below")
+    parser.add_argument("--target", type=number, help="exit with an error if the mean reward stays below")
     args = parser.parse_args(argv)
     means = train(args.updates, workers=args.workers)
     mean = float(np.mean(means[-20:]))

@@ -24,7 +24,7 @@ import numpy as np
 import policy
 import ppo
 import torch
-from arguments import PolicyArgs, RunArgs, option, positive, positive_number
+from arguments import PolicyArgs, RunArgs, natural, natural_number, number, option, positive, positive_number, share
 from curves import Curve, Measure
 from gymnasium.spaces import Box, Dict
 from hindsight import Replay
@@ -42,19 +42,19 @@ class Args(PolicyArgs, RunArgs):
 
     task: str = option("FetchReach-v4", "id of a task with goals, see docs/robotics.md")
     num_envs: int = option(8, "environments in the pool", positive)
-    total_timesteps: int = option(20_000, "largest number of environment steps")
+    total_timesteps: int = option(20_000, "largest number of environment steps", natural)
     target: float = option(
-        None, "success rate of 100 episodes at which to stop; exit with an error if it is never reached", float
+        None, "success rate of 100 episodes at which to stop; exit with an error if it is never reached", number
     )
-    random_steps: int = option(1000, "environment steps with random actions at the start")
-    updates_per_step: float = option(0.5, "gradient steps for each environment step")
+    random_steps: int = option(1000, "environment steps with random actions at the start", natural)
+    updates_per_step: float = option(0.5, "gradient steps for each environment step", natural_number)
     batch_size: int = option(256, "transitions in a minibatch", positive)
-    hindsight: float = option(0.8, "share of the goals of a minibatch that are replaced in hindsight")
-    learning_rate: float = option(1e-3, "Adam's step size")
-    gamma: float = option(0.95, "discount")
-    tau: float = option(0.05, "step of the target critics towards the critics after each gradient step")
+    hindsight: float = option(0.8, "share of the goals of a minibatch that are replaced in hindsight", share)
+    learning_rate: float = option(1e-3, "Adam's step size", positive_number)
+    gamma: float = option(0.95, "discount", share)
+    tau: float = option(0.05, "step of the target critics towards the critics after each gradient step", share)
     entropy_coef: float = option(0.2, "weight of the entropy at the start; it is learned", positive_number)
-    hidden: int = option(64, "units in each of the two hidden layers")
+    hidden: int = option(64, "units in each of the two hidden layers", positive)
 
 
 class Agent(nn.Module):

@@ -1,37 +1,72 @@
-"""Texts of values in errors."""
+"""Values of options that are too large or have no text: each ends in an error about the option, which is short."""
 
 from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pytest
 
 import envpool
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
-from envpool.option_values import MAX_SHOWN, shown
+from envpool.registration import registry
+from envpool.spec import COMMON_OPTIONS
+from envpool.transforms.options import TRANSFORM_OPTIONS
+from tests.support.tasks import playable_tasks
+
+#: Characters of an error: those of the values that are allowed, and of the beginning of the value that is not.
+LONGEST = 1500
+HUGE = 10**5000
 
 
 class Mute:
     def __repr__(self) -> str:
-        raise RuntimeError
+        raise RuntimeError("this object has no text")
 
 
-def test_short_values_are_shown_as_they_are() -> None:
-    for value in ("it's", 1.5, [1, None], np.arange(3), "x" * (MAX_SHOWN - 2)):
-        assert shown(value) == repr(value)
+#: Values that no option can have, and whose texts are too long or cannot be made, by what they are.
+ODD_VALUES = {
+    "int": HUGE,
+    "negative": -HUGE,
+    "ints": [HUGE, HUGE],
+    "mute": Mute(),
+    "text": "x" * 100_000,
+    "surrogate": "\ud800",
+    "null": "a\0b",
+    "nested": [[1], [2, 3]],
+    "array": np.zeros((3, 3)),
+}
 
 
-def test_of_long_values_the_beginning_is_shown() -> None:
-    assert shown("x" * 1000) == "'" + "x" * (MAX_SHOWN - 1) + "... (1002 characters)"
+def tasks_by_class() -> dict[str, str]:
+    """Return one task of each class of environments, by the name of the class."""
+    return {registry.find(task_id).env: task_id for task_id in reversed(playable_tasks())}
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(Mute(), "an object of type Mute that has no text (RuntimeError)"), (10**5000, "type int .* (ValueError)")],
-    ids=["class", "int"],
-)
-def test_values_without_a_text(value: object, text: str) -> None:
-    start, _, end = text.partition(" .* ")
-    assert start in shown(value) and shown(value).endswith(end)
+def problems(task_id: str, options: Iterable[str]) -> Iterator[str]:
+    """Yield what is wrong with the errors about odd values of options."""
+    for name, (kind, value) in itertools.product(options, ODD_VALUES.items()):
+        try:
+            envpool.make_spec(task_id, **{name: value})
+        except (ConfigError, TypeError, ImportError) as error:
+            if len(str(error)) > LONGEST:
+                yield f"{name}, {kind}: {len(str(error))} characters, {str(error)[:200]}"
+            elif name not in str(error) and shown(value)[1:4] not in str(error):
+                yield f"{name}, {kind}: the error names neither the option nor its value: {error}"
+        except Exception as error:
+            yield f"{name}, {kind}: {type(error).__name__}: {error}"[:300]
+
+
+@pytest.mark.parametrize("task_id", tasks_by_class().values(), ids=tasks_by_class())
+def test_odd_values_of_the_options_of_an_environment(task_id: str) -> None:
+    definition = envpool.make_spec(task_id).definition
+    assert list(problems(task_id, definition.options)) == []
+
+
+def test_odd_values_of_the_options_of_all_tasks() -> None:
+    assert list(problems("CartPole-v1", [*COMMON_OPTIONS, *TRANSFORM_OPTIONS])) == []
 
 
 def test_errors_about_options_are_short() -> None:

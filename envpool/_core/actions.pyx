@@ -17,6 +17,7 @@ from envpool._core.env_ids cimport as_ids, release, take_idle
 from envpool._core.inputs cimport as_array, flatten
 from envpool._core.structs cimport Engine, RUNNING
 
+from envpool.error_texts import shown
 from envpool.errors import ActionError, EnvIdError
 
 cnp.import_array()
@@ -371,7 +372,7 @@ cdef class ActionTable:
         """Refuses ids of players other than the env ids themselves, since every env has one player."""
         if not np.array_equal(np.atleast_1d(players), env_id):
             raise EnvIdError(
-                f"players.env_id must equal env_id, one player per env; got {players!r} for env_id {env_id!r}"
+                f"players.env_id must equal env_id, one player per env; got {shown(players)} for env_id {shown(env_id)}"
             )
         return 0
 

@@ -12,6 +12,7 @@ from libc.string cimport memset
 
 from envpool._core.structs cimport DISABLED, DRAWN, Engine, FREE, REFUSED
 
+from envpool.error_texts import shown
 from envpool.errors import EnvIdError
 
 cnp.import_array()
@@ -30,7 +31,7 @@ cpdef object as_ids(env_id, str name="env_id"):
             return None
         a = env_id if cnp.PyArray_CheckExact(env_id) else np.asarray(env_id)
     except (TypeError, ValueError) as error:
-        raise EnvIdError(f"{name} must be a 1-D array of integers, got {env_id!r}: {error}") from error
+        raise EnvIdError(f"{name} must be a 1-D array of integers, got {shown(env_id)}: {error}") from error
     if cnp.PyArray_NDIM(a) == 0:
         a = a.reshape(1)
     if cnp.PyArray_NDIM(a) != 1 or (not cnp.PyArray_ISINTEGER(a) and a.size):
@@ -179,7 +180,9 @@ cdef cnp.ndarray checked_ids(Engine* e, object env_ids, str name):
     given = <const int64_t*>cnp.PyArray_DATA(wide)
     for i in range(ids.shape[0]):
         if not 0 <= given[i] < e.num_envs:
-            raise EnvIdError(f"{name}[{i}] is {env_ids[i]}, allowed are 0 to {e.num_envs - 1}; nothing was changed")
+            raise EnvIdError(
+                f"{name}[{i}] is {shown(env_ids[i])}, allowed are 0 to {e.num_envs - 1}; nothing was changed"
+            )
         (<int32_t*>cnp.PyArray_DATA(ids))[i] = <int32_t>given[i]
     return ids
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 
+from envpool.error_texts import shown
 from envpool.errors import ActionError, ConfigError
 
 
@@ -14,7 +15,7 @@ cdef object as_array(str name, object values):
     try:
         return np.asarray(values)
     except (TypeError, ValueError) as error:
-        raise ActionError(f"action {name!r} must be an array, got {values!r}: {error}") from error
+        raise ActionError(f"action {shown(name)} must be an array, got {shown(values)}: {error}") from error
 
 
 cdef int64_t as_count(str name, object value, int64_t most) except -1:
@@ -22,9 +23,9 @@ cdef int64_t as_count(str name, object value, int64_t most) except -1:
     try:
         count = operator.index(None if isinstance(value, (bool, np.bool_)) else value)
     except TypeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+        raise TypeError(f"{name} must be an integer, got {shown(value)}") from None
     if not 0 <= count <= most:
-        raise ConfigError(f"{name} is {count}, allowed are 0 to {most}, the number of envs")
+        raise ConfigError(f"{name} is {shown(count)}, allowed are 0 to {most}, the number of envs")
     return count
 
 
@@ -33,7 +34,7 @@ cdef int64_t as_nanoseconds(str name, object value) except -2:
     try:
         seconds = float(None if isinstance(value, (bool, str, bytes)) else value)
     except TypeError:
-        raise TypeError(f"{name} must be a number of seconds, got {value!r}") from None
+        raise TypeError(f"{name} must be a number of seconds, got {shown(value)}") from None
     if not seconds >= 0:
         raise ConfigError(f"{name} is {seconds} seconds, allowed are 0 and more")
     return <int64_t>(seconds * 1e9) if seconds < 1e9 else -1
@@ -58,9 +59,9 @@ cdef tuple as_seeds(object seeds, int64_t n):
         try:
             seed = operator.index(seed)
         except TypeError:
-            raise TypeError(f"seeds[{i}] must be an integer or None, got {seed!r}") from None
+            raise TypeError(f"seeds[{i}] must be an integer or None, got {shown(seed)}") from None
         if not 0 <= seed < 2**64:
-            raise ConfigError(f"seeds[{i}] is {seed}, allowed are 0 to 2**64 - 1")
+            raise ConfigError(f"seeds[{i}] is {shown(seed)}, allowed are 0 to 2**64 - 1")
         values[i] = seed
         has_seed[i] = 1
     return values, has_seed

@@ -37,6 +37,7 @@ from envpool.env cimport (
     envpool_snapshots,
 )
 
+from envpool.error_texts import shown
 from envpool.errors import EnvIdError, StateError
 
 cnp.import_array()
@@ -275,7 +276,7 @@ def restore_states(Pool pool, str task, bytes options, states, env_ids):
         id, n = data_of(ids), <int32_t>ids.shape[0]
         for i in range(<int32_t>len(given)):
             if type(given[i]) is not bytes:
-                raise TypeError(f"states[{i}] must be bytes, got {given[i]!r}")
+                raise TypeError(f"states[{i}] must be bytes, got {shown(given[i])}")
         if len(given) != n:
             raise StateError(f"{len(given)} states cannot be restored to {n} envs: pass one state per env")
         pool.guard.check_open()

@@ -17,6 +17,7 @@ from envpool.adapters import needs
 from envpool.adapters.fleet import Fleet, Rows
 from envpool.adapters.pools import open_pool, split, split_info
 from envpool.adapters.sub_env import SubEnv, check_no_options, sub_envs
+from envpool.error_texts import shown
 from envpool.errors import EnvStepError
 
 with needs("rllib"):
@@ -242,7 +243,7 @@ class GymVectorEnv(vector_env.VectorEnv):
                 return obs, info
         raise RuntimeError(
             f"reset() of environment {index} raised an exception {MOST_RESETS} times in a row, each time in a new "
-            f"environment; the last one was {obs!r}: correct the environment that make_env({index}) returns"
+            f"environment; the last one was {shown(obs)}: correct the environment that make_env({index}) returns"
         ) from obs
 
     def restart_at(self, index: int | None = None) -> None:
@@ -266,7 +267,7 @@ class GymVectorEnv(vector_env.VectorEnv):
         self._restart_failed(rows)
         for i, info in enumerate(rows.infos):
             if not isinstance(info, dict):
-                raise ValueError(f"the info of environment {i} must be a dict, got {info!r}")
+                raise ValueError(f"the info of environment {i} must be a dict, got {shown(info)}")
         obs, rewards, terminated, truncated = (list(column) for column in rows[1:5])
         for i, error in rows.errors.items():
             obs[i], terminated[i], truncated[i] = error, True, True

@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 
 from envpool.adapters.pools import pop_final, split, split_info
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 
 
@@ -71,7 +72,7 @@ class SubEnv(gymnasium.Env[Any, Any]):
 def check_no_options(options: dict[str, Any] | None) -> None:
     """Raise ConfigError if there are options for a reset."""
     if options:
-        raise ConfigError(f"the environments of a pool have no options for reset, got {options!r}")
+        raise ConfigError(f"the environments of a pool have no options for reset, got {shown(options)}")
 
 
 def sub_envs(pool: Any) -> list[SubEnv]:

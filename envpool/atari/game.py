@@ -12,6 +12,7 @@ import numpy as np
 from envpool.atari.presets import PRESETS
 from envpool.atari.registration import GAMES
 from envpool.atari.roms import read_rom
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.extensions import load_compiled
 from envpool.native import EnvDefinition, GameFields, Param, param_fields
@@ -133,7 +134,7 @@ def compiled() -> ModuleType:
 def find(task: str) -> dict[str, Any]:
     """Return what ALE knows about the game of a task, see ``envpool.atari.env.find``."""
     if task not in GAMES:
-        raise ConfigError(f"task must be one of {', '.join(GAMES)}, got {task!r}")
+        raise ConfigError(f"task must be one of {', '.join(GAMES)}, got {shown(task)}")
     game: dict[str, Any] = compiled().find(task)
     return game
 
@@ -151,10 +152,10 @@ def build(config: Any, render_size: tuple[int, int] | None = None) -> Any:
     """
     for name, (low, high) in RANGES.items():
         if not low <= getattr(config, name) <= high:
-            raise ConfigError(f"{name} must be between {low} and {high}, got {getattr(config, name)}")
+            raise ConfigError(f"{name} must be between {low} and {high}, got {shown(getattr(config, name))}")
     if config.frame_stack != 1:
         raise ConfigError(
-            f"frame_stack is {config.frame_stack}, but Atari stacks images already: use stack_num instead"
+            f"frame_stack is {shown(config.frame_stack)}, but Atari stacks images already: use stack_num instead"
         )
     game = find(config.task)
     params = param_fields(Atari.resolve_params(config))

@@ -8,6 +8,7 @@ from libc.stdint cimport uint8_t
 
 from envpool.atari.image cimport Resizer, look_up_max, look_up_max_plain
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 
 cnp.import_array()
@@ -37,7 +38,7 @@ def brightest(a, b, table, simd=True):
     """
     for array in (a, b, table):
         if not isinstance(array, np.ndarray) or array.dtype != np.uint8:
-            raise ConfigError(f"a, b and table must be uint8 arrays, got {array!r}")
+            raise ConfigError(f"a, b and table must be uint8 arrays, got {shown(array)}")
     if a.shape != b.shape or table.shape != (256,):
         raise ConfigError(
             f"a and b must have the same shape, and table must have shape (256,), got {a.shape}, {b.shape} and "

@@ -30,6 +30,7 @@ from envpool.numerics.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed_words, ep
 
 from envpool.box2d.definition import Box2DDefinition
 from envpool.box2d.parameters import LANDER
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.native import Field, define, param_fields
 
@@ -370,7 +371,7 @@ class LunarLander(Box2DDefinition):
         """Return the capsule of LunarLander under a configuration."""
         cdef Config c
         if config.version not in (2, 3):
-            raise ConfigError(f"version must be 2 or 3, got {config.version}")
+            raise ConfigError(f"version must be 2 or 3, got {shown(config.version)}")
         c.continuous = config.continuous
         c.wind = config.enable_wind
         c.is_world_kept = config.version == 2

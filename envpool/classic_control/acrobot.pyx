@@ -22,6 +22,7 @@ from envpool.scaffold cimport (
 )
 
 from envpool.classic_control.frame_size import check_square
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, Field, Param, define, param_fields
 
@@ -379,7 +380,7 @@ class Acrobot(EnvDefinition):
         """Return the capsule of this environment definition."""
         cdef Config c
         if config.book_or_nips not in ("book", "nips"):
-            raise ConfigError(f"book_or_nips must be 'book' or 'nips', got {config.book_or_nips!r}")
+            raise ConfigError(f"book_or_nips must be 'book' or 'nips', got {shown(config.book_or_nips)}")
         c.is_nips = config.book_or_nips == "nips"
         *scalars, torques = (getattr(config, name) for name in Acrobot.params)
         c.initial.scalars, c.initial.torques = scalars, torques

@@ -28,6 +28,7 @@ from envpool.scaffold cimport (
 )
 
 from envpool.classic_control.frame_size import check_square
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, Field, Param, define, param_fields
 from envpool.raster.sheet import load, pack, pygame_for, rgba
@@ -374,7 +375,7 @@ class Pendulum(EnvDefinition):
         """Return the capsule of this environment definition."""
         cdef Config c
         if config.version not in (0, 1):
-            raise ConfigError(f"version must be 0 or 1, which have the same dynamics; got {config.version}")
+            raise ConfigError(f"version must be 0 or 1, which have the same dynamics; got {shown(config.version)}")
         for i, name in enumerate(Pendulum.params):
             c.params[i] = getattr(config, name)
         c.pull = pull_of(config.g, config.l)

@@ -16,6 +16,7 @@ from envpool.minigrid.world cimport (
 )
 from envpool.numerics.rng cimport ep_choice, ep_shuffle
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.minigrid.definition import MiniGrid
 from envpool.option_values import check_range
@@ -268,12 +269,12 @@ def check_start(config, name, width, height):
         is_allowed = value is None or (
             len(value) == 2 and 1 <= value[0] < width - 1 and 1 <= value[1] < height - 1
         ) or tuple(value) == (-1, -1)
-    except TypeError:
+    except (TypeError, ValueError):      # ValueError: of an array
         is_allowed = False
     if not is_allowed:
         raise ConfigError(
             f"{name} must be None, for a random place, or a pair (column, row) from (1, 1) to "
-            f"{(width - 2, height - 2)}, got {value!r}"
+            f"{(width - 2, height - 2)}, got {shown(value)}"
         )
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.minigrid.tiles import atlas
 from envpool.minigrid.wrappers import DIRECTIONS
 from envpool.native import Field
-from envpool.option_values import check_range
 
 #: Values of the option `observation`, in the order of the enum Form, and upstream's wrappers of that kind.
 FORMS = {
@@ -32,19 +32,19 @@ def form_of(config: Any) -> str:
     """Return the form that the options `observation` and `from_pixels` ask for."""
     form: str = config.observation
     if form not in FORMS:
-        raise ConfigError(f"observation must be one of {', '.join(map(repr, FORMS))}, got {form!r}")
+        raise ConfigError(f"observation must be one of {', '.join(map(repr, FORMS))}, got {shown(form)}")
     if not config.from_pixels or form in ("rgb_partial", "rgb_full"):
         return form
     if form != "partial":
         raise ConfigError(
-            f"from_pixels=True is only available with observation='partial', 'rgb_partial' or 'rgb_full', got {form!r}"
+            "from_pixels=True is only available with observation='partial', 'rgb_partial' or 'rgb_full', got "
+            f"{shown(form)}"
         )
     return "rgb_partial"
 
 
 def image_field(config: Any, width: int, height: int) -> tuple[Field, int]:
     """Return the field of the image, or of the whole observation if it is flat, and its bytes per row."""
-    check_range("obs_tile_size", config.obs_tile_size, 1, LARGEST_TILE)
     form, view, tile = form_of(config), config.agent_view_size, config.obs_tile_size
     shapes: dict[str, tuple[int, ...]] = {
         "partial": (view, view, 3),

@@ -1,5 +1,7 @@
 """Turns the options of a task into the struct that its level reads."""
 
+import operator
+
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t
 from libc.string cimport memset
@@ -9,7 +11,9 @@ from envpool.minigrid.structs cimport (
 )
 from envpool.minigrid.world cimport LAVA_CELL, wall_cell
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
+from envpool.minigrid.observation import LARGEST_TILE
 from envpool.minigrid.wrappers import BONUSES
 from envpool.option_values import check_range
 
@@ -26,7 +30,7 @@ def one_of(options, name, allowed):
     """Return what an option that is one of several words stands for."""
     value = options[name]
     if value not in allowed:
-        raise ConfigError(f"{name} must be {' or '.join(map(repr, allowed))}, got {value!r}")
+        raise ConfigError(f"{name} must be {' or '.join(map(repr, allowed))}, got {shown(value)}")
     return allowed[value]
 
 
@@ -36,7 +40,7 @@ def several_of(options, name, allowed):
     if not all(word in allowed for word in words) or len(words) > len(allowed):
         raise ConfigError(
             f"{name} must be at most {len(allowed)} words of {', '.join(map(repr, allowed))}, separated by commas, got "
-            f"{options[name]!r}"
+            f"{shown(options[name])}"
         )
     return [allowed[word] for word in words]
 
@@ -47,10 +51,10 @@ def pair_of(options, name, none_allowed=True):
     if value is None and none_allowed:
         return -1, -1
     try:
-        x, y = map(int, value)
+        x, y = map(operator.index, value)
     except (TypeError, ValueError):
         or_none = " or None" if none_allowed else ""
-        raise ConfigError(f"{name} must be a pair of integers (column, row){or_none}, got {value!r}") from None
+        raise ConfigError(f"{name} must be a pair of integers (column, row){or_none}, got {shown(value)}") from None
     return x, y
 
 
@@ -59,7 +63,9 @@ cdef int fill_params(Params* p, dict options) except -1:
     memset(p, 0, sizeof(Params))
     p.agent_x = p.goal_x = NOWHERE
     if options["agent_view_size"] % 2 == 0 or not 3 <= options["agent_view_size"] <= MAX_VIEW:
-        raise ConfigError(f"agent_view_size must be odd and between 3 and {MAX_VIEW}, got {options["agent_view_size"]}")
+        raise ConfigError(
+            f"agent_view_size must be odd and between 3 and {MAX_VIEW}, got {shown(options["agent_view_size"])}"
+        )
     check_range("mission_bytes", options["mission_bytes"], 1, MAX_MISSION)
     p.agent_view_size = options["agent_view_size"]
     p.see_through_walls = options["see_through_walls"]
@@ -69,6 +75,7 @@ cdef int fill_params(Params* p, dict options) except -1:
     p.bonus_scale = options["bonus_scale"]
     if not isfinite(p.bonus_scale):
         raise ConfigError(f"bonus_scale must be a finite number, got {options["bonus_scale"]}")
+    check_range("obs_tile_size", options["obs_tile_size"], 1, LARGEST_TILE)
     p.obs_tile_size = options["obs_tile_size"]
     p.highlight = options["highlight"]
     p.agent_pov = options["agent_pov"]

@@ -17,8 +17,10 @@ from envpool.minigrid.world cimport (
     reward_now, say, say_colour, say_kind, sorted_colour, state_of,
 )
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.minigrid.definition import MiniGrid
+from envpool.minigrid.params import pair_of
 from envpool.option_values import check_range
 
 cdef enum:
@@ -255,6 +257,9 @@ class MiniGridObstructedMazeV1(MiniGridObstructedMaze):
 cdef object define_maze(const Level* level, object config):
     check_range("num_quarters", config.num_quarters, 1, 4)
     check_range("num_rooms_visited", config.num_rooms_visited, 1, 10**6)
-    if config.agent_room not in [(x, y) for y in range(3) for x in range(3)]:
-        raise ConfigError(f"agent_room must be a pair (column, row) from (0, 0) to (2, 2), got {config.agent_room!r}")
+    room = pair_of(config._asdict(), "agent_room", none_allowed=False)
+    if not all(0 <= place <= 2 for place in room):
+        raise ConfigError(
+            f"agent_room must be a pair (column, row) from (0, 0) to (2, 2), got {shown(config.agent_room)}"
+        )
     return define_rooms(level, config, ROOM_SIZE, 3, 3, 4 * config.num_rooms_visited * ROOM_SIZE**2)

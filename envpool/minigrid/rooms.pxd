@@ -50,5 +50,5 @@ cdef void connect_all(Rooms* g, int32_t excluded) noexcept nogil
 cdef void place_agent_in_room(Rooms* g, int32_t column, int32_t row) noexcept nogil
 
 # The capsule of a level in such a grid; see `envpool.minigrid.env.define_level`.
-cdef object define_rooms(const Level* level, object config, int room_size, int rows, int columns, int max_steps,
-                         dict fixed=*)
+cdef object define_rooms(const Level* level, object config, object room_size, object rows, object columns,
+                         object max_steps, dict fixed=*)

@@ -239,8 +239,8 @@ cdef void place_agent_in_room(Rooms* g, int32_t column, int32_t row) noexcept no
 # ---- definitions -----------------------------------------------------------------------------------------------------
 
 
-cdef object define_rooms(const Level* level, object config, int room_size, int rows, int columns, int max_steps,
-                         dict fixed=None):
+cdef object define_rooms(const Level* level, object config, object room_size, object rows, object columns,
+                         object max_steps, dict fixed=None):
     check_range("room_size", room_size, 3)
     check_range("num_rows", rows, 1)
     check_range("num_cols", columns, 1)

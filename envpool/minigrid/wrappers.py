@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.option_values import check_seed
 
@@ -19,7 +20,7 @@ DIRECTIONS = {"": 0.0, "slope": np.inf, "angle": np.pi / 2, "angle_atan2": np.pi
 def seed_table(seeds: Any) -> npt.NDArray[np.uint64]:
     """Return the option `reset_seeds` as an array, or raise ConfigError or TypeError."""
     if not isinstance(seeds, (list, tuple)):
-        raise TypeError(f"reset_seeds must be a tuple or a list of integers, () for none, got {seeds!r}")
+        raise TypeError(f"reset_seeds must be a tuple or a list of integers, () for none, got {shown(seeds)}")
     return np.array([check_seed(f"reset_seeds[{i}]", seed) for i, seed in enumerate(seeds)], np.uint64)
 
 
@@ -45,10 +46,10 @@ def check_direction(config: Any, form: str) -> str:
     """Return the option `goal_direction`, or raise ConfigError; `form` is that of observations."""
     kind: str = config.goal_direction
     if kind not in DIRECTIONS:
-        raise ConfigError(f"goal_direction must be one of {', '.join(map(repr, DIRECTIONS))}, got {kind!r}")
+        raise ConfigError(f"goal_direction must be one of {', '.join(map(repr, DIRECTIONS))}, got {shown(kind)}")
     if kind and form == "flat":
         raise ConfigError(
-            f"goal_direction={kind!r} adds an array to dict observations, and observation='flat' has no dict: leave "
-            "out one of them"
+            f"goal_direction={shown(kind)} adds an array to dict observations, and observation='flat' has no dict: "
+            "leave out one of them"
         )
     return kind

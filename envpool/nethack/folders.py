@@ -1,7 +1,8 @@
 """Folders for the files of games: one per process, which contains one per environment.
 
 They lie in ``/dev/shm``, whose files are in memory, or else in the folder for temporary files. A process holds a lock
-on its folder as long as it lives, so that the folder of a process that was killed can be recognised and removed.
+on its folder as long as it lives, so that the folder of a process that was killed can be recognised and removed, unless
+it lies in another folder for temporary files than that of this process.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any, ClassVar
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.extensions import load_compiled
 from envpool.native import EnvDefinition
-from envpool.option_values import shown
 from envpool.procgen.files import load_library
 from envpool.procgen.games import GAMES, MODES
 
@@ -115,11 +115,11 @@ def build(config: Any, renders: bool) -> Any:
     if config.distribution_mode not in modes:
         allowed = ", ".join(f"{number} ({name})" for number, name in modes.items())
         raise ConfigError(
-            f"distribution_mode of {config.env_name} must be one of {allowed}, got {config.distribution_mode}"
+            f"distribution_mode of {config.env_name} must be one of {allowed}, got {shown(config.distribution_mode)}"
         )
     for name in ("num_levels", "start_level"):
         if not 0 <= getattr(config, name) <= INT32_MAX:
-            raise ConfigError(f"{name} must be between 0 and 2**31 - 1, got {getattr(config, name)}")
+            raise ConfigError(f"{name} must be between 0 and 2**31 - 1, got {shown(getattr(config, name))}")
     if config.num_levels + config.start_level > INT32_MAX and config.num_levels > 0:
         raise ConfigError(
             "num_levels + start_level must be at most 2**31 - 1, since seeds of levels are int32, got "
@@ -136,6 +136,6 @@ def build(config: Any, renders: bool) -> Any:
         if getattr(config, name) != 0:
             raise ConfigError(
                 f"{name} must be 0 with distribution_mode=20 (exploration), which plays one fixed level of the game, "
-                f"got {getattr(config, name)}"
+                f"got {shown(getattr(config, name))}"
             )
     return compiled().build(config, 1, game.exploration_level, MODES["Hard"], renders)

@@ -11,7 +11,7 @@ LOAD = "from envpool.procgen.files import load_library; load_library()"
 
 def findings() -> list[Finding]:
     """Return whether the library is installed, and whether it can be loaded."""
-    found = installation("library", where, LOAD, f"apt-get install {SYSTEM_PACKAGES}")
+    found = installation("library", where, LOAD, "it cannot be loaded", f"apt-get install {SYSTEM_PACKAGES}")
     if found.state == OK and find_files().origin == "procgen":
         text = f"{found.text}; some frames differ in a few pixels from those of procgen-mirror"
         return [Finding("library", text, NOTE, INSTALL)]

@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 
 #: Spaces of old gym by the name of their class, with the attributes that their gymnasium class takes.
@@ -249,7 +250,9 @@ def to_gymnasium(space: Any) -> Any:
     if name == "Tuple":
         return spaces.Tuple([to_gymnasium(s) for s in space.spaces])
     if name not in _SPACES:
-        raise ConfigError(f"{space!r} is neither a space of gymnasium nor a known space of gym: wrap the environment")
+        raise ConfigError(
+            f"{shown(space)} is neither a space of gymnasium nor a known space of gym: wrap the environment"
+        )
     values = {k: getattr(space, k) for k in _SPACES[name] if hasattr(space, k)}
     return getattr(spaces, name)(**values)
 

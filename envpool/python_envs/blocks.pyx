@@ -8,6 +8,8 @@ all of them before it hands the block out. In two cases that does not suffice, a
 pages in this process become copy-on-write, as those of ordinary memory, without a change of their address or content.
 
 - A fork: the child would see what is written to a recycled block. Blocks in the hands of users become private before.
+  Another handler of forks, or another thread while such a handler runs, may receive a batch after that: its block
+  becomes private in the child, whose writes the arrays of the parent would otherwise show.
 - A wait that ended early, for instance by Ctrl-C: the worker writes its row later.
 
 A private block is left to its holders, and the next batch gets another one.
@@ -118,9 +120,9 @@ cdef class SharedBlocks:
 
     cdef void release(self, SharedMemory memory) noexcept:
         """Gives the pages of a block back, and its slot if nobody writes there."""
+        self.live[memory.slot] = NULL
         if self.generation != fork_generation():
             return                          # in a forked child: the file belongs to its parent
-        self.live[memory.slot] = NULL
         if self.region.is_private[memory.slot] and self.share(memory, MAP_SHARED) < 0:
             return
         madvise(memory.base, memory.size, MADV_REMOVE)
@@ -129,12 +131,11 @@ cdef class SharedBlocks:
             self.free.append(memory.slot)
 
     def separate(self):
-        """Make all blocks private that users may hold: this process is about to fork."""
+        """Make all blocks private that users may hold: this process is about to fork, or has just been forked off."""
         cdef int64_t k
-        if self.generation == fork_generation():
-            for k in range(self.region.num_used):
-                if self.live[k] != NULL and (<SharedMemory>self.live[k]).is_handed_out:
-                    self.make_private(<SharedMemory>self.live[k])
+        for k in range(self.region.num_used):
+            if self.live[k] != NULL and (<SharedMemory>self.live[k]).is_handed_out:
+                self.make_private(<SharedMemory>self.live[k])
 
 
 # Hidden from the garbage collector, which would clear `blocks` before __dealloc__ needs it.
@@ -158,12 +159,12 @@ cdef int64_t offset_of(const Region* region, const void* at) noexcept nogil:
 opened = set()      # of weak references; copied at once before it is iterated over, since other threads change it
 
 
-def before_fork():
-    """Separate from a child of this process what it would share with the pool."""
+def separate_blocks():
+    """Separate what a forked child has from what the pool has, in the process that this function is called in."""
     for reference in opened.copy():
         blocks = reference()
         if blocks is not None:
             blocks.separate()
 
 
-os.register_at_fork(before=before_fork)
+os.register_at_fork(before=separate_blocks, after_in_child=separate_blocks)

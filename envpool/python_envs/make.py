@@ -7,8 +7,10 @@ from typing import Any, TypeVar
 
 from envpool.autoreset import canonical_mode
 from envpool.containment import check_timeout
+from envpool.error_texts import shown
 from envpool.errors import ConfigError, EnvCreateError
 from envpool.machine import cpu_limit
+from envpool.option_values import convert
 from envpool.pool import EnvPool
 from envpool.python_envs.choice import choose, seconds_per_step
 from envpool.python_envs.source import EnvSource, ProcessOptions, check_count, makers_of
@@ -109,21 +111,26 @@ def build(
     **options: Any,
 ) -> T:
     """Return what a function makes of the spec and the render options of a pool; see `make_python` for the rest."""
-    if workers not in WORKERS:
-        raise ConfigError(f"workers must be one of {', '.join(map(repr, WORKERS))}, got {workers!r}")
+    if not isinstance(workers, str) or workers not in WORKERS:
+        raise ConfigError(f"workers must be one of {', '.join(map(repr, WORKERS))}, got {shown(workers)}")
     if "num_threads" in options:
         raise ConfigError("num_threads is not an option of Python environments: use num_workers")
     if "source" in options:
         raise TypeError("make_python has no option 'source'")
     render_mode = options.get("render_mode")
     if env_kwargs is not None and not isinstance(env_kwargs, Mapping):
-        raise TypeError(f"env_kwargs must be a mapping from names to values of keyword arguments, got {env_kwargs!r}")
+        raise TypeError(
+            f"env_kwargs must be a mapping from names to values of keyword arguments, got {shown(env_kwargs)}"
+        )
     kwargs = dict(env_kwargs or {})
     if render_mode is not None and isinstance(env, str):
         kwargs.setdefault("render_mode", "rgb_array")
+    batch_size = 0 if batch_size is None else convert("batch_size", batch_size, 0)
     makers, name = makers_of(env, num_envs, kwargs)
-    if start_method not in START_METHODS:
-        raise ConfigError(f"start_method must be one of {', '.join(map(repr, START_METHODS))}, got {start_method!r}")
+    if not isinstance(start_method, str) or start_method not in START_METHODS:
+        raise ConfigError(
+            f"start_method must be one of {', '.join(map(repr, START_METHODS))}, got {shown(start_method)}"
+        )
     count = min(len(makers), cpu_limit()) if num_workers is None else check_count("num_workers", num_workers)
     count = min(count, len(makers), MOST_PROCESSES)
     timeout = check_timeout("step_timeout", options.get("step_timeout"))
@@ -144,12 +151,12 @@ def build(
         workers = choose(seconds_per_step(source), len(makers), min(count, cpu_limit()))
     if workers == "process":
         options.pop("step_timeout", None)
-        is_async = batch_size not in (None, 0, len(makers))
+        is_async = batch_size not in (0, len(makers))
         source.use_processes(ProcessOptions(count, start_method, timeout, not is_async))
         num_threads = min(len(makers), MOST_WAITING) if is_async else 1
     else:
         num_threads = 1 if workers == "inline" else count
-    own = {"source": source, "num_envs": len(makers), "batch_size": batch_size or 0, "num_threads": num_threads}
+    own = {"source": source, "num_envs": len(makers), "batch_size": batch_size, "num_threads": num_threads}
     entry = TaskEntry(name, "envpool.python_envs.definition", "PythonEnv", None, None, None, own)
     try:
         spec, render = registry.resolve_entry(entry, env_type, options)

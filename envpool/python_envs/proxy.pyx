@@ -25,6 +25,7 @@ from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, s
 from envpool.python_envs.blocks cimport Region, SharedBlocks, offset_of
 from envpool.python_envs.exchange cimport ANSWERED, CLOSING, Exchange, INTERRUPTED, publish, wait_for, wake_worker
 
+from envpool.error_texts import shown
 from envpool.errors import EnvStepError, PoolStateError
 from envpool.machine import memory_limit
 from envpool.python_envs.faults import LOST_TEXT
@@ -85,7 +86,7 @@ cdef class Proxy(EnvsBase):
         try:
             return pickle.loads(self.arena.get(id))
         except Exception as error:      # the rest of the batch is valid
-            text = f"the info of environment {id} was dropped, since it cannot be unpickled: {error!r}"
+            text = f"the info of environment {id} was dropped, since it cannot be unpickled: {shown(error)}"
             warnings.warn(text, RuntimeWarning)
             return None, None
 

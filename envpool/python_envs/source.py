@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.python_envs.adapters import DmEnv, adapt
 from envpool.python_envs.layout import Layout
@@ -169,7 +170,7 @@ class EnvSource:
         try:
             env.close()
         except Exception as error:
-            warnings.warn(f"close() of {self.name} raised {error!r}", RuntimeWarning, stacklevel=2)
+            warnings.warn(f"close() of {self.name} raised {shown(error)}", RuntimeWarning, stacklevel=2)
 
     def close_envs(self, envs: Sequence[Any]) -> None:
         """Close environments, the first one first, and all of them even if closing one raises."""
@@ -235,9 +236,9 @@ def check_count(name: str, value: Any) -> int:
     try:
         count = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+        raise TypeError(f"{name} must be an integer, got {shown(value)}") from None
     if not 1 <= count < 2**31:
-        raise ConfigError(f"{name} must be at least 1, got {count}")
+        raise ConfigError(f"{name} must be at least 1, got {shown(count)}")
     return count
 
 
@@ -258,14 +259,14 @@ def makers_of(env: Any, num_envs: int | None, kwargs: dict[str, Any]) -> tuple[l
         if not env or not all(map(callable, env)):
             raise ConfigError("env_fns must be a non-empty sequence of functions that return an environment")
         if count not in (None, len(env)):
-            raise ConfigError(f"num_envs is {count}, but there are {len(env)} env_fns: leave num_envs out")
+            raise ConfigError(f"num_envs is {shown(count)}, but there are {len(env)} env_fns: leave num_envs out")
         return [Maker(fn, kwargs) for fn in env], getattr(env[0], "__name__", "env").strip("<>")
     if isinstance(env, str):
         return [Maker(env, kwargs)] * (1 if count is None else count), env
     if not callable(env):
         raise ConfigError(
             f"env must be an id of gymnasium, a function that returns an environment, or a sequence of functions, got "
-            f"{env!r}"
+            f"{shown(env)}"
         )
     count = 1 if count is None else count
     return [Maker(env, kwargs)] * count, getattr(env, "__name__", type(env).__name__).strip("<>")

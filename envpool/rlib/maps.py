@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 
 SIDE = 84  # tiles on each side of the orchard
@@ -31,7 +32,7 @@ def check_grid(grid: Any) -> tuple[str, ...]:
     rows = tuple(grid) if isinstance(grid, (list, tuple)) else ()
     if not rows or not all(isinstance(row, str) and row for row in rows):
         raise ConfigError(
-            f"grid must be a list of strings, one for each row of the map, such as ['..#', '...']; got {grid!r}"
+            f"grid must be a list of strings, one for each row of the map, such as ['..#', '...']; got {shown(grid)}"
         )
     for i, row in enumerate(rows):
         if len(row) != len(rows[0]):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 
 FLOATS = (np.float32, np.float64)
@@ -114,7 +115,7 @@ def number(name: str, value: Any, low: float, high: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name} must be a number, got {type(value).__name__}")
     if not low <= value <= high:
-        raise ConfigError(f"{name} is {value}, allowed are numbers from {low:g} to {high:g}")
+        raise ConfigError(f"{name} is {shown(value)}, allowed are numbers from {low:g} to {high:g}")
     return float(value)
 
 
@@ -131,5 +132,5 @@ def count(name: str, value: Any, low: int, high: int = 2**31 - 1) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name} must be an int, got {type(value).__name__}")
     if not low <= value <= high:
-        raise ConfigError(f"{name} is {value}, allowed are integers from {low} to {high}")
+        raise ConfigError(f"{name} is {shown(value)}, allowed are integers from {low} to {high}")
     return int(value)

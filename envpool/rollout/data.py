@@ -12,6 +12,7 @@ from envpool._core.definition import RAW_PREFIX
 from envpool._core.rollout_frames import gather
 from envpool._core.rollout_layout import RolloutLayout, RolloutMemory
 from envpool.api import tree
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.machine import cpu_limit
 from envpool.rollout.arrays import checked, count, number
@@ -273,7 +274,9 @@ class RolloutData:
     def __getattr__(self, name: str) -> Array:
         if not name.startswith("_") and f"extra:{name}" in self.names:
             return self.array(f"extra:{name}")
-        raise AttributeError(f"the rollout has no array {name!r}; declare what the learner adds in Rollout(extras=...)")
+        raise AttributeError(
+            f"the rollout has no array {shown(name)}; declare what the learner adds in Rollout(extras=...)"
+        )
 
     def __repr__(self) -> str:
         return f"RolloutData({self.num_steps} steps of {len(self.lengths)} envs: {', '.join(self.names)})"

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.rollout.arrays import checked, count
 from envpool.rollout.sampling import as_sampler
@@ -182,7 +183,7 @@ def parts(order: npt.NDArray[np.int64], batch_size: int, drop_last: bool) -> Ite
 def checked_shape(shape: Any, mask: Any) -> tuple[int, int, npt.NDArray[np.bool_]]:
     """Return T, N and the mask of a rollout."""
     if not isinstance(shape, (tuple, list)) or len(shape) != 2:
-        raise TypeError(f"shape must be a tuple (T, N), got {shape!r}")
+        raise TypeError(f"shape must be a tuple (T, N), got {shown(shape)}")
     steps, columns = count("shape[0]", shape[0], 0), count("shape[1]", shape[1], 0)
     if mask is None:
         return steps, columns, np.ones((steps, columns), np.bool_)

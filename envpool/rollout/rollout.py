@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from envpool._core.rollout_calls import RolloutCalls
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.option_values import convert
 from envpool.pool import EnvPool
@@ -105,8 +106,8 @@ class Rollout(RolloutCalls):
             self.max_steps = 2 * self.num_steps
         if self.max_steps < self.num_steps or (not pool.is_async and self.max_steps != self.num_steps):
             raise ConfigError(
-                f"max_steps is {max_steps}, allowed are num_steps={num_steps} or more in an async pool; a sync pool "
-                "has num_steps steps of each env: leave max_steps out"
+                f"max_steps is {shown(max_steps)}, allowed are num_steps={num_steps} or more in an async pool; a sync "
+                "pool has num_steps steps of each env: leave max_steps out"
             )
         declared = check_extras(extras or {})
         self._depth = stack_depth(pool, frames_once)
@@ -263,7 +264,7 @@ def positive(name: str, value: Any) -> int:
     """Return a positive integer, or raise ConfigError or TypeError."""
     number = int(convert(name, value, 0))
     if number < 1:
-        raise ConfigError(f"{name} is {value}, allowed are 1 and more")
+        raise ConfigError(f"{name} is {shown(value)}, allowed are 1 and more")
     return number
 
 
@@ -279,9 +280,9 @@ def stack_depth(pool: EnvPool, frames_once: Any) -> int:
     shape = next(iter(fields.values())).shape
     if list(fields) != ["obs"] or not shape or depth < 1 or shape[0] % depth:
         raise ConfigError(
-            f"frames_once={frames_once} needs one array of observations whose first axis has stacked frames, got "
-            f"{ {name: tuple(field.shape) for name, field in fields.items()} } and {depth} frames: pass the number of "
-            "frames, or leave frames_once out"
+            f"frames_once={shown(frames_once)} needs one array of observations whose first axis has stacked frames, "
+            f"got { {name: tuple(field.shape) for name, field in fields.items()} } and {shown(depth)} frames: pass the "
+            "number of frames, or leave frames_once out"
         )
     return depth
 
@@ -292,18 +293,20 @@ def check_extras(extras: Mapping[str, Any]) -> list[tuple[str, np.dtype[Any], tu
     for name, value in dict(extras).items():
         if not isinstance(name, str) or not name.isidentifier() or name.startswith("_") or name in TAKEN:
             raise ConfigError(
-                f"extras has the name {name!r}, allowed are identifiers that begin with a letter, other than "
+                f"extras has the name {shown(name)}, allowed are identifiers that begin with a letter, other than "
                 f"{', '.join(sorted(TAKEN))}"
             )
         dtype, shape = value if isinstance(value, tuple) else (value, ())
         try:
-            dtype, shape = np.dtype(dtype), tuple(positive(f"shape of {name!r}", s) for s in shape)
+            dtype, shape = np.dtype(dtype), tuple(positive(f"shape of {shown(name)}", s) for s in shape)
         except TypeError as error:
-            raise TypeError(f"extras[{name!r}] must be a dtype or (dtype, shape), got {value!r}: {error}") from error
+            raise TypeError(
+                f"extras[{shown(name)}] must be a dtype or (dtype, shape), got {shown(value)}: {error}"
+            ) from error
         if dtype.kind not in "biuf" or dtype.itemsize > 8 or len(shape) > 6:
             raise ConfigError(
-                f"extras[{name!r}] has dtype {dtype} and shape {shape}, allowed are booleans, integers and floats of "
-                "at most 8 bytes, and at most 6 dimensions"
+                f"extras[{shown(name)}] has dtype {dtype} and shape {shown(shape)}, allowed are booleans, integers and "
+                "floats of at most 8 bytes, and at most 6 dimensions"
             )
         checked.append((name, dtype, shape))
     return checked

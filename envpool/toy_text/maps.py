@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 
 MAPS = {
@@ -22,13 +23,12 @@ def named_map(map_name: Any, size: int) -> tuple[str, ...]:
     if map_name is not None:
         if not isinstance(map_name, str) or map_name not in MAPS:
             raise ConfigError(
-                f"map_name must be {' or '.join(map(repr, MAPS))}, got {map_name!r}: pass any other map as desc"
+                f"map_name must be {' or '.join(map(repr, MAPS))}, got {shown(map_name)}: pass any other map as desc"
             )
         return MAPS[map_name]
-    name = f"{size}x{size}"
-    if name not in MAPS:
-        raise ConfigError(f"size must be 4 or 8, got {size}: pass a map of any other size as desc")
-    return MAPS[name]
+    if size not in (4, 8):
+        raise ConfigError(f"size must be 4 or 8, got {shown(size)}: pass a map of any other size as desc")
+    return MAPS[f"{size}x{size}"]
 
 
 def check_map(desc: Any) -> tuple[str, ...]:
@@ -39,18 +39,18 @@ def check_map(desc: Any) -> tuple[str, ...]:
         rows = ()
     if not rows or not rows[0]:
         raise ConfigError(
-            f"desc must be a list of strings, one for each row of the map, such as ['SFH', 'FFG']; got {desc!r}"
+            f"desc must be a list of strings, one for each row of the map, such as ['SFH', 'FFG']; got {shown(desc)}"
         )
     for i, row in enumerate(rows):
         if len(row) != len(rows[0]):
             raise ConfigError(
-                f"all rows of desc must be equally long: desc[{i}] is {row!r} with {len(row)} cells, but desc[0] has "
-                f"{len(rows[0])}"
+                f"all rows of desc must be equally long: desc[{i}] is {shown(row)} with {len(row)} cells, but desc[0] "
+                f"has {len(rows[0])}"
             )
         unknown = sorted(set(row) - set(LETTERS))
         if unknown:
             raise ConfigError(
-                f"desc[{i}] is {row!r}, which contains {unknown[0]!r}: allowed are 'S' (start), 'F' (frozen), "
+                f"desc[{i}] is {shown(row)}, which contains {unknown[0]!r}: allowed are 'S' (start), 'F' (frozen), "
                 "'H' (hole) and 'G' (goal)"
             )
     if not any("S" in row for row in rows):

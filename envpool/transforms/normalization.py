@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool._core.batch_transforms import BatchTransforms
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 
 
@@ -35,7 +36,7 @@ class Normalization:
     @is_frozen.setter
     def is_frozen(self, value: bool) -> None:
         if not isinstance(value, (bool, np.bool_)):
-            raise TypeError(f"is_frozen must be True or False, got {value!r}")
+            raise TypeError(f"is_frozen must be True or False, got {shown(value)}")
         self._transforms.is_frozen = bool(value)
 
     def get(self) -> dict[str, npt.NDArray[Any]]:
@@ -107,7 +108,7 @@ class Normalization:
         try:
             array = np.array(value, np.float64, order="C")
         except (TypeError, ValueError):
-            raise ConfigError(f"{name} must have numbers, got {value!r}") from None
+            raise ConfigError(f"{name} must have numbers, got {shown(value)}") from None
         if array.shape != shape:
             raise ConfigError(f"{name} must have the shape {shape}, got {array.shape}")
         is_fine = np.isfinite(array) & ((array >= 0) if part in ("var", "count") else True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 
 #: Options that every task has unless its environment has an option of the same name, with their defaults; observations,
@@ -61,7 +62,7 @@ def check_flag(name: str, value: Any) -> bool:
     """Return a bool."""
     if isinstance(value, (bool, np.bool_, int)) and value in (0, 1):
         return bool(value)
-    raise TypeError(f"{name} must be True or False, got {value!r}")
+    raise TypeError(f"{name} must be True or False, got {shown(value)}")
 
 
 def check_time(name: str, value: Any) -> Any:
@@ -72,7 +73,7 @@ def check_time(name: str, value: Any) -> Any:
         return bool(value)
     raise ConfigError(
         f"{name} must be True (append the elapsed steps), 'normalized' (append their fraction of max_episode_steps) or "
-        f"False, got {value!r}"
+        f"False, got {shown(value)}"
     )
 
 
@@ -83,9 +84,9 @@ def check_stack(name: str, value: Any) -> int:
     except TypeError:
         number = None
     if number is None:
-        raise TypeError(f"{name} must be of type int, got {value!r}")
+        raise TypeError(f"{name} must be of type int, got {shown(value)}")
     if not 1 <= number <= MAX_STACK:
-        raise ConfigError(f"{name} must be between 1 and {MAX_STACK}, got {number}")
+        raise ConfigError(f"{name} must be between 1 and {MAX_STACK}, got {shown(number)}")
     return number
 
 
@@ -95,23 +96,32 @@ def check_dtype(name: str, value: Any) -> str | None:
         return None
     try:
         dtype = np.dtype(value)
-    except TypeError:
+    except Exception:  # TypeError, or an error of the text of the value, which NumPy's error contains
         dtype = None
     if dtype != np.float32:
-        raise ConfigError(f"{name} must be 'float32', or None to keep the dtypes of the environment, got {value!r}")
+        raise ConfigError(
+            f"{name} must be 'float32', or None to keep the dtypes of the environment, got {shown(value)}"
+        )
     return "float32"
+
+
+def as_float(name: str, number: Any, value: Any, expected: str) -> float:
+    """Return a number that is an option or a part of its value as a float."""
+    if isinstance(number, (bool, np.bool_, str, bytes)) or (isinstance(number, np.ndarray) and number.ndim):
+        raise TypeError(f"{name} must be {expected}, got {shown(value)}")
+    try:
+        return float(number)
+    except OverflowError:  # of an int that is not in the range of float64
+        raise ConfigError(f"{name} must be in the range of float64, got {shown(value)}") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be {expected}, got {shown(value)}") from None
 
 
 def check_number(name: str, value: Any) -> float:
     """Return a finite float."""
-    if isinstance(value, (bool, np.bool_, str, bytes)) or np.ndim(value):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number, got {value!r}") from None
+    number = as_float(name, value, value, "a number")
     if not np.isfinite(number):
-        raise ConfigError(f"{name} must be finite, got {value!r}")
+        raise ConfigError(f"{name} must be finite, got {shown(value)}")
     return number
 
 
@@ -120,7 +130,7 @@ def check_scale(name: str, value: Any) -> float:
     number = check_number(name, value)
     limits = np.finfo(np.float32)
     if number and not float(limits.smallest_subnormal) <= abs(number) <= float(limits.max):
-        raise ConfigError(f"{name} must be a number that float32 can hold, got {value!r}")
+        raise ConfigError(f"{name} must be a number that float32 can hold, got {shown(value)}")
     return number
 
 
@@ -128,19 +138,18 @@ def check_bounds(name: str, value: Any) -> tuple[float, float] | None:
     """Return the pair of bounds that a positive number or a pair stands for; None for None."""
     if value is None:
         return None
-    shape = np.shape(value)
+    try:
+        shape = np.shape(value)
+    except ValueError:  # of sequences of different lengths
+        shape = (0,)
     if shape not in ((), (2,)):
-        raise ConfigError(f"{name} must be a positive number c, for (-c, c), or a pair (low, high), got {value!r}")
-    low, high = (-value, value) if shape == () and not isinstance(value, (bool, str)) else (value, value)
-    if shape == (2,):
-        low, high = value
-    pair = []
-    for bound in (low, high):
-        if isinstance(bound, (bool, np.bool_, str, bytes)):
-            raise TypeError(f"{name} must be a number or a pair of numbers, got {value!r}")
-        pair.append(float(bound))
+        raise ConfigError(f"{name} must be a positive number c, for (-c, c), or a pair (low, high), got {shown(value)}")
+    ends = [as_float(name, end, value, "a number or a pair of numbers") for end in (value if shape else (value,))]
+    pair = ends if shape else [-ends[0], ends[0]]
     if not pair[0] < pair[1]:  # also for NaN
-        raise ConfigError(f"{name} must be a positive number c, for (-c, c), or a pair with low < high, got {value!r}")
+        raise ConfigError(
+            f"{name} must be a positive number c, for (-c, c), or a pair with low < high, got {shown(value)}"
+        )
     return pair[0], pair[1]
 
 
@@ -150,11 +159,11 @@ def check_normalization(name: str, value: Any) -> Any:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if not isinstance(value, Mapping):
-        raise TypeError(f"{name} must be True, False, or a dict with {' and '.join(known)}, got {value!r}")
+        raise TypeError(f"{name} must be True, False, or a dict with {' and '.join(known)}, got {shown(value)}")
     unknown = [key for key in value if key not in known]
     if unknown:
         raise ConfigError(f"{name} has no parameter {unknown[0]!r}; its parameters are {', '.join(known)}")
-    checked = {key: check_number(f"{name}[{key!r}]", number) for key, number in value.items()}
+    checked = {key: check_number(f"{name}[{shown(key)}]", number) for key, number in value.items()}
     if checked.get("epsilon", 1) <= 0:
         raise ConfigError(f"{name}['epsilon'] must be positive, got {checked['epsilon']}")
     if not 0 <= checked.get("gamma", 1) <= 1:
@@ -169,19 +178,21 @@ def check_rescaling(name: str, value: Any) -> Any:
     if value is True:
         return -1.0, 1.0
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise ConfigError(f"{name} must be a pair (low, high), True for (-1, 1), or None, got {value!r}")
+        raise ConfigError(f"{name} must be a pair (low, high), True for (-1, 1), or None, got {shown(value)}")
     try:
         low, high = (np.asarray(bound, np.float64) for bound in value)
+    except OverflowError:
+        raise ConfigError(f"{name} must be in the range of float64, got {shown(value)}") from None
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a pair of numbers or of arrays, got {value!r}") from None
+        raise TypeError(f"{name} must be a pair of numbers or of arrays, got {shown(value)}") from None
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        raise ConfigError(f"{name} must have finite bounds, got {value!r}")
+        raise ConfigError(f"{name} must have finite bounds, got {shown(value)}")
     try:
         is_ordered = bool(np.all(low < high))
     except ValueError:
         is_ordered = False
     if not is_ordered:
-        raise ConfigError(f"{name} must have low < high for every element of an action, got {value!r}")
+        raise ConfigError(f"{name} must have low < high for every element of an action, got {shown(value)}")
     return low.tolist(), high.tolist()
 
 

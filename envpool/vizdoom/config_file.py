@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from envpool.error_texts import shortened, shown
 from envpool.errors import ConfigError
 from envpool.vizdoom.names import AUTOMAP_MODES, BUTTONS, RESOLUTIONS, SCREEN_FORMATS, VARIABLES
 
@@ -95,7 +96,9 @@ def read_scenario(path: Path) -> Scenario:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:  # ValueError: the text is not UTF-8, or the path contains NUL
-        raise ConfigError(f"the configuration file {path} cannot be read: {error}") from error
+        raise ConfigError(
+            f"the configuration file {shown(str(path))} cannot be read: {shortened(str(error))}"
+        ) from error
     scenario = Scenario()
     for number, key, value, appends in entries(text, path):
         try:
@@ -113,7 +116,7 @@ def entries(text: str, path: Path) -> Iterator[tuple[int, str, str, bool]]:
             continue
         found = re.match(r"([^=+]+)(\+?=)(.*)", line)
         if not found:
-            raise ConfigError(f"{path}, line {number}: {line!r} is not of the form 'key = value'")
+            raise ConfigError(f"{path}, line {number}: {shown(line)} is not of the form 'key = value'")
         key, sign, value = found[1].strip().lower().replace("_", ""), found[2], found[3].strip()
         while key.startswith("available") and not value.endswith("}"):
             _, more = next(lines, (0, None))
@@ -127,7 +130,7 @@ def set_entry(scenario: Scenario, folder: Path, key: str, value: str, appends: b
     """Apply one entry of a file in `folder`. Raise ValueError if it is invalid."""
     if key not in KEYS:
         close = difflib.get_close_matches(key, KEYS, n=1)
-        raise ValueError(f"unknown key {key!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
+        raise ValueError(f"unknown key {shown(key)}" + (f"; did you mean {close[0]!r}?" if close else ""))
     if key in RENDER_FLAGS:
         bit = RENDER_FLAGS[key][0]
         scenario.render_mode = scenario.render_mode & ~bit | (bit if as_bool(value) else 0)
@@ -148,7 +151,9 @@ def set_entry(scenario: Scenario, folder: Path, key: str, value: str, appends: b
     elif key == "episodestarttime":
         scenario.start_tic = max(as_count(value), 1)
         if scenario.start_tic > MAX_START_TIC:
-            raise ValueError(f"{value!r} is more than {MAX_START_TIC} tics, which would take minutes in each reset")
+            raise ValueError(
+                f"{shown(value)} is more than {MAX_START_TIC} tics, which would take minutes in each reset"
+            )
     elif key == "doomskill":
         scenario.skill = min(max(as_count(value), 1), 5)
     elif key == "gameargs":
@@ -162,14 +167,14 @@ def set_entry(scenario: Scenario, folder: Path, key: str, value: str, appends: b
 def choice(value: str, allowed: tuple[str, ...] | list[str]) -> str:
     """Return a value that is allowed, or raise ValueError."""
     if value not in allowed:
-        raise ValueError(f"{value!r} is not one of {', '.join(allowed)}")
+        raise ValueError(f"{shown(value)} is not one of {', '.join(allowed)}")
     return value
 
 
 def as_names(value: str, known: tuple[str, ...]) -> list[str]:
     """Return the names in a list in braces, with or without underscores and in any case."""
     if not (value.startswith("{") and value.endswith("}")):
-        raise ValueError(f"{value!r} is not a list in braces")
+        raise ValueError(f"{shown(value)} is not a list in braces")
     short = {name.replace("_", ""): name for name in known}
     return [short[choice(word.upper().replace("_", ""), tuple(short))] for word in value[1:-1].split()]
 
@@ -177,7 +182,7 @@ def as_names(value: str, known: tuple[str, ...]) -> list[str]:
 def as_bool(value: str) -> bool:
     """Return a truth value."""
     if value.lower() not in ("true", "false", "1", "0"):
-        raise ValueError(f"{value!r} is neither true nor false")
+        raise ValueError(f"{shown(value)} is neither true nor false")
     return value.lower() in ("true", "1")
 
 
@@ -185,12 +190,12 @@ def as_reward(value: str) -> float:
     """Return a finite number."""
     reward = float(value)
     if not math.isfinite(reward):
-        raise ValueError(f"{value!r} is not finite")
+        raise ValueError(f"{shown(value)} is not finite")
     return reward
 
 
 def as_count(value: str) -> int:
     """Return an integer from 0 to 2**31 - 1."""
     if not value.isdecimal() or int(value) >= 2**31:
-        raise ValueError(f"{value!r} is not an integer from 0 to 2**31 - 1")
+        raise ValueError(f"{shown(value)} is not an integer from 0 to 2**31 - 1")
     return int(value)

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.extensions import load_compiled
 from envpool.native import EnvDefinition
-from envpool.option_values import shown
 from envpool.vizdoom.actions import combined_actions
 from envpool.vizdoom.config_file import OTHER_REWARDS, Scenario, read_scenario
 from envpool.vizdoom.launch import arguments_of, recording_prefix
@@ -161,7 +161,7 @@ class ViZDoom(EnvDefinition):
         """Return the capsule of a scenario under a configuration."""
         for name, (low, high) in RANGES.items():
             if not low <= getattr(config, name) <= high:
-                raise ConfigError(f"{name} must be between {low} and {high}, got {getattr(config, name)}")
+                raise ConfigError(f"{name} must be between {low} and {high}, got {shown(getattr(config, name))}")
         native = load_compiled("envpool.vizdoom.env")
         scenario = scenario_of(config)
         infos = list(dict.fromkeys([*INFOS, *checked_variables(config.game_variables)]))
@@ -217,8 +217,8 @@ def scenario_of(config: Any) -> Scenario:
         path = Path(config.cfg_path).absolute()
     elif config.task in ELSEWHERE:
         raise ConfigError(
-            f"the scenario {config.task!r} is not part of the vizdoom package; pass its configuration file and maps: "
-            f"cfg_path='.../{config.task}.cfg', wad_path='.../{config.task}.wad'"
+            f"the scenario {shown(config.task)} is not part of the vizdoom package; pass its configuration file and "
+            f"maps: cfg_path='.../{config.task}.cfg', wad_path='.../{config.task}.wad'"
         )
     elif config.task:
         path = package_folder() / "scenarios" / f"{config.task}.cfg"
@@ -249,9 +249,9 @@ def checked_rewards(rewards: Any) -> Mapping[str, tuple[float, float]]:
     """Return reward_config, or raise an error that names the wrong entry."""
     for name, pair in checked_dict("reward_config", rewards).items():
         if name not in VARIABLES:
-            raise ConfigError(f"reward_config: {name!r} is not the name of a vizdoom.GameVariable")
+            raise ConfigError(f"reward_config: {shown(name)} is not the name of a vizdoom.GameVariable")
         if not are_numbers(pair, 2):
-            raise ConfigError(f"reward_config[{name!r}] must be two finite numbers, got {shown(pair)}")
+            raise ConfigError(f"reward_config[{shown(name)}] must be two finite numbers, got {shown(pair)}")
     return rewards  # type: ignore[no-any-return]
 
 
@@ -272,10 +272,12 @@ def checked_deltas(config: Any) -> Mapping[str, tuple[int, float, float]]:
     """Return delta_button_config, or raise an error that names the wrong entry."""
     for name, entry in checked_dict("delta_button_config", config).items():
         if name not in BUTTONS[FIRST_DELTA_BUTTON:]:
-            raise ConfigError(f"delta_button_config: {name!r} is not one of {', '.join(BUTTONS[FIRST_DELTA_BUTTON:])}")
+            raise ConfigError(
+                f"delta_button_config: {shown(name)} is not one of {', '.join(BUTTONS[FIRST_DELTA_BUTTON:])}"
+            )
         if not are_numbers(entry, 3) or entry[0] != int(entry[0]) or not 0 <= entry[0] <= 10_000:
             raise ConfigError(
-                f"delta_button_config[{name!r}] must be the number of values (0 to 10000), the smallest and the "
+                f"delta_button_config[{shown(name)}] must be the number of values (0 to 10000), the smallest and the "
                 f"largest value, got {shown(entry)}"
             )
     return config  # type: ignore[no-any-return]

@@ -12,4 +12,4 @@ REMEDY = f"apt-get install {SYSTEM_PACKAGES}; pip install --force-reinstall --no
 
 def findings() -> list[Finding]:
     """Return whether the package is installed, and whether an engine starts."""
-    return [installation("engine", lambda: f"vizdoom {VERSION}, {package_folder()}", PLAY, REMEDY)]
+    return [installation("engine", lambda: f"vizdoom {VERSION}, {package_folder()}", PLAY, "no engine starts", REMEDY)]

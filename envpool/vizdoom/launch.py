@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
-from envpool.option_values import shown
 from envpool.vizdoom.config_file import Scenario
 from envpool.vizdoom.names import FORMAT_NUMBERS
 from envpool.vizdoom.wheel import package_folder
@@ -67,7 +67,7 @@ def existing(given: str, named: Path | None, folder: Path, option: str) -> list[
     for place in (*places, *(p.parent / f"{p.name}.wad" for p in places)):
         if os.path.isfile(place):  # False for paths that the system refuses, where Path.is_file() raises
             return [str(place.absolute())]
-    raise ConfigError(f"the file {path} does not exist; pass {option}='/path/to/an/existing/file'")
+    raise ConfigError(f"the file {shown(str(path))} does not exist; pass {option}='/path/to/an/existing/file'")
 
 
 def recording_prefix(config: Any) -> str:

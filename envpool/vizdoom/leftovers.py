@@ -17,7 +17,10 @@ REQUESTS = re.compile(r"ViZDoomMQDoom(?P<id>\d+_[0-9a-f]{16})")
 
 
 def remove_leftovers() -> None:
-    """Remove shared memory, queues and folders of engines whose process was killed before they had started."""
+    """Remove shared memory, queues and folders of engines whose process was killed before they had started.
+
+    A folder is only found if that process had the same folder for temporary files, since no name says which one it had.
+    """
     for queue in SHARED_MEMORY.glob("ViZDoomMQDoom*"):
         found = REQUESTS.fullmatch(queue.name)
         lock = try_lock(queue) if found else None

@@ -110,6 +110,7 @@ def test_memory_is_returned(gate):
     pool = make(num_envs=8, items=2**20)
     pool.send(np.zeros(7, np.int32), range(7))
     gate.hang(pool, 7)
+    wait_until(lambda: resident() - before > 40 * 2**20)  # the other threads have written their rows
     freed = gate.native.num_destroyed()
     close(pool)
     del pool

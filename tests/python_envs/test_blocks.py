@@ -188,6 +188,38 @@ def test_fork(is_partial):
             pool.step(ACTIONS)
 
 
+def test_a_batch_that_is_received_during_a_fork():
+    """A handler that was registered before those of envpool runs after them: its batch is not separated in time."""
+    code = """
+import os
+
+during = []
+os.register_at_fork(before=lambda: [call() for call in during])
+
+import numpy as np
+import envpool
+from tests.support.python_envs import LargeEnv
+
+with envpool.make_python(LargeEnv, 4, workers="process", num_workers=2) as pool:
+    pool.reset()
+    batches = []
+    during.append(lambda: batches.append(pool.step(np.zeros(4, int))[0]))
+    child = os.fork()
+    if child == 0:
+        was_right = (batches[0][:, 0] == 1).all()
+        batches[0][:] = 99
+        del batches[:], pool
+        during.clear()
+        grandchild = os.fork()
+        if grandchild == 0:
+            os._exit(0)
+        os._exit(os.waitstatus_to_exitcode(os.waitpid(grandchild, 0)[1]) if was_right else 1)
+    during.clear()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), batches[0][:, 0])
+"""
+    assert output_of(code).split(maxsplit=1) == ["0", "[1. 1. 1. 1.]\n"]
+
+
 def test_answers_after_an_interrupt_are_not_seen():
     """A worker that writes a row after Ctrl-C has ended the wait does not write to an array that was handed out."""
     code = interrupted_step("LargeEnv", 1)

@@ -295,6 +295,8 @@ def test_errors_while_making():
         envpool.make_python([FaultyEnv, interrupted])
     with pytest.raises(TypeError, match="env_kwargs must be a mapping"):
         envpool.make_python(FaultyEnv, env_kwargs=[3])
+    with pytest.raises(TypeError, match="batch_size must be of type int"):
+        envpool.make_python(FaultyEnv, batch_size=np.zeros((3, 3)))
 
 
 def test_gymnasium_ids_without_a_native_version(caplog, monkeypatch):

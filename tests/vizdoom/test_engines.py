@@ -265,3 +265,14 @@ def test_random_kills() -> None:
 def test_a_thousand_steps_with_kills() -> None:
     steps, kills, reported = play_and_kill(8, lambda steps: steps == 1000, 0.3)
     assert steps == 1000 and kills > 200 and 0 < reported <= kills
+
+
+def test_a_lock_that_the_system_refuses(tmp_path: Path) -> None:
+    """The error is that of the system, and not that of a name which another process took."""
+    source, library = tmp_path / "flock.c", tmp_path / "flock.so"
+    source.write_text("#include <errno.h>\nint flock(int file, int how) { errno = ENOLCK; return -1; }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    code = "import envpool; envpool.make_gymnasium('Basic-v1').reset()"
+    variables = os.environ | {"LD_PRELOAD": str(library)}
+    done = subprocess.run([sys.executable, "-c", code], env=variables, cwd=ROOT, capture_output=True, text=True)
+    assert "for the ViZDoom engine: No locks available" in done.stderr

@@ -27,5 +27,5 @@ def test_an_engine_that_starts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_engine_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "PLAY", "raise SystemExit('libz.so.1 is missing')")
     (finding,) = health.findings()
-    assert finding.state == PROBLEM and finding.text.endswith(": libz.so.1 is missing")
+    assert finding.state == PROBLEM and finding.text.endswith("; no engine starts: libz.so.1 is missing")
     assert "apt-get install libstdc++6 zlib1g" in finding.remedy and "vizdoom==1.3.2" in finding.remedy

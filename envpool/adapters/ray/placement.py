@@ -7,6 +7,7 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 
 PLACEMENTS = ("node", "numa", "any")
@@ -29,7 +30,7 @@ class Placement:
 
     def __init__(self, kind: str):
         if kind not in PLACEMENTS:
-            raise ConfigError(f"placement must be one of {', '.join(map(repr, PLACEMENTS))}, got {kind!r}")
+            raise ConfigError(f"placement must be one of {', '.join(map(repr, PLACEMENTS))}, got {shown(kind)}")
         self.kind = kind
         self.nodes = nodes()
 

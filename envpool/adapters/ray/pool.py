@@ -10,6 +10,7 @@ import numpy as np
 from envpool.adapters import needs
 from envpool.adapters.ray.rows import counts_of, take
 from envpool.containment import check_timeout
+from envpool.error_texts import shown
 from envpool.errors import ActionError, ConfigError, PoolStateError
 from envpool.option_values import check_seed, check_seeds, is_sequence
 from envpool.python_envs.source import check_count
@@ -98,7 +99,9 @@ class RayPool:
         if isinstance(task, (list, tuple)):
             num_envs = len(task) if num_envs is None else num_envs
             if num_envs != len(task):
-                raise ConfigError(f"num_envs is {num_envs}, but there are {len(task)} functions: leave num_envs out")
+                raise ConfigError(
+                    f"num_envs is {shown(num_envs)}, but there are {len(task)} functions: leave num_envs out"
+                )
         self.num_envs = check_count("num_envs", num_envs)
         timeout = check_timeout("start_timeout", start_timeout)
         for name in REFUSED:
@@ -343,7 +346,7 @@ class RayPool:
 def check_cpus(value: Any) -> float:
     """Return a number of CPUs as a float, or raise ConfigError or TypeError."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError(f"num_cpus must be a number, got {value!r}")
+        raise TypeError(f"num_cpus must be a number, got {shown(value)}")
     if not 0 <= value < np.inf:
-        raise ConfigError(f"num_cpus must be at least 0 and finite, got {value!r}")
+        raise ConfigError(f"num_cpus must be at least 0 and finite, got {shown(value)}")
     return float(value)

@@ -9,6 +9,7 @@ import numpy as np
 
 from envpool.adapters.fleet import ids_of
 from envpool.adapters.tianshou.workers import EnvWorker, check_workers
+from envpool.error_texts import shown
 
 #: Attributes that are those of the environments, as a list.
 ENV_ATTRIBUTES = ("metadata", "reward_range", "spec", "action_space", "observation_space")
@@ -68,8 +69,10 @@ class BaseVectorEnv:
         self.worker_class = type(self.workers[0])
         self.env_num = len(env_fns)
         self.wait_num = self.env_num if wait_num is None else wait_num
-        assert 1 <= self.wait_num <= self.env_num, f"wait_num must be between 1 and {self.env_num}, got {wait_num}"
-        assert timeout is None or timeout > 0, f"timeout must be positive, got {timeout}"
+        assert 1 <= self.wait_num <= self.env_num, (
+            f"wait_num must be between 1 and {self.env_num}, got {shown(wait_num)}"
+        )
+        assert timeout is None or timeout > 0, f"timeout must be positive, got {shown(timeout)}"
         self.timeout = timeout
         self.is_async = self.wait_num != self.env_num or timeout is not None
         self.waiting_conn: list[EnvWorker] = []
@@ -244,8 +247,8 @@ class BaseVectorEnv:
 
     def _assert_id(self, id: Sequence[int]) -> None:
         for i in id:
-            assert i not in self.waiting_id, f"cannot interact with environment {i}, which is stepping now"
-            assert i in self.ready_id, f"the ids of environments are 0 to {self.env_num - 1}, got {i}"
+            assert i not in self.waiting_id, f"cannot interact with environment {shown(i)}, which is stepping now"
+            assert i in self.ready_id, f"the ids of environments are 0 to {self.env_num - 1}, got {shown(i)}"
 
     def _idle(self, id: Any) -> list[int]:
         """Return ids as a list after checking that the environments are not in flight."""
@@ -259,7 +262,7 @@ class BaseVectorEnv:
 def check_reset(result: Any) -> None:
     """Raise TypeError unless this is what ``reset`` of a gymnasium environment returns, without a tuple in it."""
     if not (isinstance(result, (tuple, list)) and len(result) == 2 and isinstance(result[1], dict)):
-        raise TypeError(f"reset() must return (obs, info), as in gymnasium, got {result!r}")
+        raise TypeError(f"reset() must return (obs, info), as in gymnasium, got {shown(result)}")
     if isinstance(result[0], tuple):
         raise TypeError("observations that are tuples are not supported: wrap the environment, e.g. to return a dict")
 

@@ -34,6 +34,7 @@ from envpool.numerics.rng cimport ep_integers, ep_uniform
 from envpool.box2d.car_racing import font
 from envpool.box2d.definition import Box2DDefinition
 from envpool.box2d.parameters import CAR
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.native import Field, define, param_fields
 
@@ -371,7 +372,7 @@ class CarRacing(Box2DDefinition):
         c.base.functions = &FUNCTIONS
         fill_params(&c.base.params, CAR, config, sizeof(RacerParams))
         if config.version not in (2, 3):
-            raise ConfigError(f"version must be 2 or 3, got {config.version}")
+            raise ConfigError(f"version must be 2 or 3, got {shown(config.version)}")
         c.continuous = config.continuous
         c.domain_randomize = config.domain_randomize
         c.is_lap_truncated = config.version == 2

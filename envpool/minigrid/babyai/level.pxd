@@ -28,5 +28,5 @@ cdef void place_agent_outside(Rooms* g, int32_t room) noexcept nogil
 
 # The capsule of a level. If the option max_steps and max_steps are 0, episodes have upstream's number of steps for
 # their instruction.
-cdef object define_baby(const Level* level, object config, int room_size, int rows, int columns, int max_steps=*,
-                        dict fixed=*)
+cdef object define_baby(const Level* level, object config, object room_size, object rows, object columns,
+                        object max_steps=*, dict fixed=*)

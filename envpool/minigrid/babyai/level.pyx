@@ -145,8 +145,8 @@ cdef void place_agent_outside(Rooms* g, int32_t room) noexcept nogil:
         place_agent_in_room(g, RANDOM, RANDOM)
 
 
-cdef object define_baby(const Level* level, object config, int room_size, int rows, int columns, int max_steps=0,
-                        dict fixed=None):
+cdef object define_baby(const Level* level, object config, object room_size, object rows, object columns,
+                        object max_steps=0, dict fixed=None):
     for name, lowest, highest in (("num_dists", 0, 100), ("num_objs", 2, 18), ("objs_per_room", 1, 9)):
         if name in config._fields:
             check_range(name, getattr(config, name), lowest, highest)

@@ -13,6 +13,7 @@ from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.simulation cimport ENV_DEF, FieldSlice, PrivateArray, SimConfig, TaskFunctions
 from envpool.mujoco.base.structs cimport MAX_FLOAT_ACTIONS
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.native import Field, define, param_fields
 
@@ -20,7 +21,7 @@ from envpool.native import Field, define, param_fields
 cdef int32_t check_count(str name, object value) except -1:
     """Returns the value of an option that counts frames or pixels, or raises ConfigError."""
     if not 1 <= value <= 10000:
-        raise ConfigError(f"{name} is {value}, allowed are 1 to 10000")
+        raise ConfigError(f"{name} is {shown(value)}, allowed are 1 to 10000")
     return value
 
 

@@ -65,7 +65,9 @@ cdef class Model:
 
     cdef int find(self, int kind, str name) except -2:
         """Returns the id of the object of a kind (mjOBJ_...) with this name, -1 if the model has none."""
-        return mj_name2id(self.m, kind, name.encode())
+        if "\0" in name:
+            return -1
+        return mj_name2id(self.m, kind, name.encode(errors="surrogatepass"))
 
     cdef str name_of(self, int kind, int id):
         """Returns the name of the object of a kind (mjOBJ_...) with this id, "" if it has none."""

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from envpool.error_texts import shortened, shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.model import Model, register_plugins
-from envpool.option_values import shortened, shown
 
 
 def users_path(option: str, name: str) -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.declared.code import Code, InstructionCode
 from envpool.mujoco.declared.declaration import Declaration
@@ -87,7 +88,7 @@ class Compiler(ResetCompiler):
     def value(self, expression: Expression) -> Value:
         """Return the value of an expression, whose instructions are added unless they are there already."""
         if not isinstance(expression, Expression):
-            raise self.error(f"expected an expression, got {expression!r}")
+            raise self.error(f"expected an expression, got {shown(expression)}")
         if not self.is_known(expression):
             self.values[expression] = expression.emit(self)
         return self.values[expression]
@@ -97,7 +98,7 @@ class Compiler(ResetCompiler):
         try:
             return expression in self.values
         except TypeError as error:
-            raise self.error(f"{expression!r} has an argument of a wrong type: {error}") from None
+            raise self.error(f"{shown(expression)} has an argument of a wrong type: {error}") from None
 
     def place(self, expression: Expression, first: int) -> None:
         """Compute an expression into given registers."""
@@ -120,7 +121,7 @@ class Compiler(ResetCompiler):
     def binary(self, op: str, left: Value, right: Value) -> Value:
         """Add an operation on two values."""
         if left.n != right.n and not left.is_scalar and not right.is_scalar:
-            raise self.error(f"{op!r} has operands of {left.n} and {right.n} numbers; they must have the same size")
+            raise self.error(f"{shown(op)} has operands of {left.n} and {right.n} numbers, which must be equally many")
         n = right.n if left.is_scalar else left.n
         steps = {"step_a": int(not left.is_scalar), "step_b": int(not right.is_scalar)}
         return self.add(op, n, left.is_scalar and right.is_scalar, a=left.first, b=right.first, **steps)
@@ -129,15 +130,19 @@ class Compiler(ResetCompiler):
 
     def number(self, name: str, value: Any) -> float:
         """Return an argument that must be a number other than nan."""
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or math.isnan(value):
-            raise self.error(f"{name} is {value!r}, allowed are numbers other than nan")
-        return float(value)
+        try:
+            number = float("nan" if isinstance(value, (bool, str, bytes)) else value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if math.isnan(number):
+            raise self.error(f"{name} is {shown(value)}, allowed are numbers other than nan")
+        return number
 
     def interval(self, low: Any, high: Any) -> tuple[float, float]:
         """Return the ends of an interval."""
         ends = self.number("low", low), self.number("high", high)
         if ends[0] > ends[1]:
-            raise self.error(f"low is {low} and high is {high}; low must not be greater than high")
+            raise self.error(f"low is {shown(low)} and high is {shown(high)}; low must not be greater than high")
         return ends
 
     def constants_at(self, values: Any) -> int:
@@ -175,9 +180,9 @@ class Compiler(ResetCompiler):
     def tolerance(self, t: Tolerance) -> tuple[float, ...]:
         """Return the constants of a tolerance."""
         if t.sigmoid not in SIGMOIDS:
-            raise self.error(f"sigmoid is {t.sigmoid!r}, allowed are {', '.join(map(repr, SIGMOIDS))}")
+            raise self.error(f"sigmoid is {shown(t.sigmoid)}, allowed are {', '.join(map(repr, SIGMOIDS))}")
         if not isinstance(t.bounds, tuple) or len(t.bounds) != 2:
-            raise self.error(f"bounds is {t.bounds!r}, allowed is a pair of numbers: (lowest, highest)")
+            raise self.error(f"bounds is {shown(t.bounds)}, allowed is a pair of numbers: (lowest, highest)")
         low, high = self.interval(*t.bounds)
         margin, at_margin = self.non_negative("margin", t.margin), self.number("value_at_margin", t.value_at_margin)
         is_zero_allowed = t.sigmoid in ("linear", "quadratic")
@@ -214,33 +219,33 @@ class Compiler(ResetCompiler):
     def goal(self, goal: Goal) -> Value:
         """Return the registers of a goal."""
         if not isinstance(goal.name, str) or not goal.name:
-            raise self.error(f"the name of a goal is {goal.name!r}, allowed are texts that are not empty")
-        n = self.checked_size(f"goal {goal.name!r}", goal.size)
+            raise self.error(f"the name of a goal is {shown(goal.name)}, allowed are texts that are not empty")
+        n = self.checked_size(f"goal {shown(goal.name)}", goal.size)
         if goal.name not in self.goals:
             self.goals[goal.name] = Value(self.registers(n), n, goal.size is None), False
         value, _ = self.goals[goal.name]
         if (value.n, value.is_scalar) != (n, goal.size is None):
-            raise self.error(f"goal {goal.name!r} has a different size in another term")
+            raise self.error(f"goal {shown(goal.name)} has a different size in another term")
         return value
 
     def computed(self, computed: Computed) -> Value:
         """Return the size of a result of the function, in the trial that finds the sizes of the observation."""
         if self.declaration.function is None:
-            raise self.error(f"{computed!r} needs function=BatchFunction(...), which returns it")
+            raise self.error(f"{shown(computed)} needs function=BatchFunction(...), which returns it")
         if not self.is_trial:
-            raise self.error(f"{computed!r} can only be a whole term of the observation, with the weight 1")
+            raise self.error(f"{shown(computed)} can only be a whole term of the observation, with the weight 1")
         if not isinstance(computed.name, str) or computed.name in ("", "reward", "terminated"):
             raise self.error(
-                f"the name of {computed!r} is {computed.name!r}, allowed are names other than '', 'reward' and "
-                "'terminated'"
+                f"the name of {shown(computed)} is {shown(computed.name)}, allowed are names other than '', 'reward' "
+                "and 'terminated'"
             )
-        size = self.checked_size(f"{computed!r}", computed.size)
+        size = self.checked_size(f"{shown(computed)}", computed.size)
         return Value(self.registers(size), size, computed.size is None)
 
     def checked_size(self, what: str, size: Any) -> int:
         """Return the number of numbers of something whose size is declared; a size of None is that of a scalar."""
         if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
-            raise self.error(f"the size of {what} is {size!r}, allowed are None and 1 or more")
+            raise self.error(f"the size of {what} is {shown(size)}, allowed are None and 1 or more")
         return size or 1
 
     # ---- the declaration ---------------------------------------------------------------------------------------------
@@ -257,8 +262,8 @@ class Compiler(ResetCompiler):
         self.compile_resets()
         for name, (_, is_set) in self.goals.items():
             if not is_set:
-                raise ConfigError(f"Goal({name!r}) is never set; reset needs a term for it, for example "
-                                  f"Uniform(Goal({name!r}), -1, 1)")  # fmt: skip
+                raise ConfigError(f"Goal({shown(name)}) is never set; reset needs a term for it, for example "
+                                  f"Uniform(Goal({shown(name)}), -1, 1)")  # fmt: skip
         self.code.num_constant = len(self.constants)
         self.code.instructions[:0] = self.constants
         return self.code
@@ -271,7 +276,7 @@ class Compiler(ResetCompiler):
         if action.of is not None:
             controls = [k for name in many(action.of) for k in self.index.controls(self.object_id("actuator", name))]
             if len(set(controls)) < len(controls):
-                raise self.error(f"of is {action.of!r}, but an actuator may occur only once")
+                raise self.error(f"of is {shown(action.of)}, but an actuator may occur only once")
             if not controls:
                 raise self.error("of is (), allowed are None and one or more actuators")
             self.code.controls = controls
@@ -296,7 +301,7 @@ class Compiler(ResetCompiler):
         for key, terms in self.declaration.observation:
             values = []
             for term in terms:
-                trial.where = f"observation {term.name!r}"
+                trial.where = f"observation {shown(term.name)}"
                 values.append(trial.value(term.value))
             size = sum(value.n for value in values)
             is_scalar = bool(key) and len(values) == 1 and values[0].is_scalar
@@ -311,7 +316,7 @@ class Compiler(ResetCompiler):
         self.code.num_flags = len(terms)
         self.code.first_flag = self.registers(len(terms))
         for k, term in enumerate(terms):
-            self.where = f"termination {term.name!r}"
+            self.where = f"termination {shown(term.name)}"
             value = self.value(term.value)
             ends = self.interval(term.low, term.high)
             self.code.instructions.append(
@@ -325,7 +330,7 @@ class Compiler(ResetCompiler):
         for kind in (Reward, Cost):
             for term in self.declaration.reward:
                 if isinstance(term, kind):
-                    self.where = f"{kind.__name__.lower()} {term.name!r}"
+                    self.where = f"{kind.__name__.lower()} {shown(term.name)}"
                     value = self.scalar(term)
                     self.code.rewards.append((value.first, self.number("weight", term.weight), -1))
             if kind is Reward:
@@ -335,7 +340,9 @@ class Compiler(ResetCompiler):
         """Return the value of a term that must be a scalar; a vector of one number counts as one."""
         value = self.value(term.value)
         if value.n != 1:
-            raise self.error(f"{term.value!r} has {value.n} numbers, allowed is one: use Sum, Mean, Norm, Min or Max")
+            raise self.error(
+                f"{shown(term.value)} has {value.n} numbers, allowed is one: use Sum, Mean, Norm, Min or Max"
+            )
         return value
 
     def compile_observations(self) -> None:
@@ -343,7 +350,7 @@ class Compiler(ResetCompiler):
         first = 0
         for _, terms in self.declaration.observation:
             for term in terms:
-                self.where = f"observation {term.name!r}"
+                self.where = f"observation {shown(term.name)}"
                 weight = self.number("weight", term.weight)
                 if isinstance(term.value, Computed) and weight == 1:
                     n = term.value.size or 1
@@ -358,7 +365,7 @@ class Compiler(ResetCompiler):
         """Compile the info arrays: those of the user, and the values of the terms."""
         place = 0
         for key, expression in self.declaration.info:
-            self.where = f"info {key!r}"
+            self.where = f"info {shown(key)}"
             value = self.value(expression)
             self.code.reports.append((value.first, value.n, place))
             self.code.info[key] = place if value.is_scalar else (place, value.n)
@@ -376,7 +383,7 @@ class Compiler(ResetCompiler):
             return
         self.code.total = self.registers(1)
         for name, expression in self.declaration.function.inputs:
-            self.where = f"input {name!r} of the function"
+            self.where = f"input {shown(name)} of the function"
             value = self.value(expression)
             self.code.inputs.append((name, value.first, value.n, value.is_scalar))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.declared.expressions import Expression, Node, wrap
 from envpool.mujoco.declared.quantities import Objects
@@ -80,7 +81,7 @@ class BatchFunction:
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise TypeError(f"function must be callable, got {self.function!r}")
+            raise TypeError(f"function must be callable, got {shown(self.function)}")
         given = self.inputs.items() if isinstance(self.inputs, Mapping) else self.inputs
         object.__setattr__(self, "inputs", tuple((checked("input", k), wrap(value)) for k, value in given))
 
@@ -163,19 +164,19 @@ def declare(
         An argument has a wrong type.
     """
     if conventions not in CONVENTIONS:
-        raise ConfigError(f"conventions must be one of {', '.join(map(repr, CONVENTIONS))}, got {conventions!r}")
+        raise ConfigError(f"conventions must be one of {', '.join(map(repr, CONVENTIONS))}, got {shown(conventions)}")
     if action is not None and not isinstance(action, Actuators):
-        raise TypeError(f"action must be Actuators(...) or None, got {action!r}")
+        raise TypeError(f"action must be Actuators(...) or None, got {shown(action)}")
     if function is not None and not isinstance(function, BatchFunction):
-        raise TypeError(f"function must be BatchFunction(...) or None, got {function!r}")
+        raise TypeError(f"function must be BatchFunction(...) or None, got {shown(function)}")
     if not isinstance(xml, (str, PathLike)):
-        raise TypeError(f"xml must be a path or an XML text, got {xml!r}")
+        raise TypeError(f"xml must be a path or an XML text, got {shown(xml)}")
     if "\0" in str(xml):
         raise ConfigError("xml contains a NUL character, which neither a path nor an XML text may have")
     if assets and not is_text(str(xml)):
         raise ConfigError("assets are only available for an XML text; put the files next to the file that xml names")
     if info is not None and not isinstance(info, Mapping):
-        raise TypeError(f"info must be a mapping of names to expressions, got {info!r}")
+        raise TypeError(f"info must be a mapping of names to expressions, got {shown(info)}")
     if isinstance(observation, Mapping):
         observed = tuple((checked("observation", k), observations(v, k)) for k, v in observation.items())
     else:
@@ -191,13 +192,13 @@ def declare(
     reports = tuple((checked("info", key), wrap(value)) for key, value in (info or {}).items())
     for key, _ in reports:
         if key in RESERVED:
-            raise ConfigError(f"a name of info is {key!r}, which is reserved; use another name")
+            raise ConfigError(f"a name of info is {shown(key)}, which is reserved; use another name")
     rewards = tuple(named(item, f"reward_{k}") for k, item in enumerate(rewards))
     terminations = tuple(named(item, f"termination_{k}") for k, item in enumerate(terminations))
     names = [checked("term", item.name) for item in (*rewards, *terminations)]
     for name in names:
         if names.count(name) > 1:
-            raise ConfigError(f"two terms have the name {name!r}; give each term a name of its own: name=...")
+            raise ConfigError(f"two terms have the name {shown(name)}; give each term a name of its own: name=...")
     return Declaration(
         str(xml),
         observed,
@@ -221,10 +222,10 @@ def is_text(xml: str) -> bool:
 def checked_assets(assets: Any) -> tuple[Asset, ...]:
     """Return the files that the XML text names, or raise a TypeError."""
     if assets is not None and not isinstance(assets, Mapping):
-        raise TypeError(f"assets must be a mapping of names to bytes, got {assets!r}")
+        raise TypeError(f"assets must be a mapping of names to bytes, got {shown(assets)}")
     for name, data in (assets or {}).items():
         if not isinstance(name, str) or not isinstance(data, (bytes, bytearray, memoryview)):
-            raise TypeError(f"assets must be a mapping of names to bytes, got {data!r} for {name!r}")
+            raise TypeError(f"assets must be a mapping of names to bytes, got {shown(data)} for {shown(name)}")
     return tuple(Asset(name, bytes(data), digest(data)) for name, data in sorted((assets or {}).items()))
 
 
@@ -239,21 +240,21 @@ def items(what: str, given: Any) -> Sequence[Any]:
         return [given]
     if isinstance(given, (list, tuple)):
         return given
-    raise TypeError(f"{what} must be a list of terms, got {given!r}")
+    raise TypeError(f"{what} must be a list of terms, got {shown(given)}")
 
 
 def instance(what: str, position: int, item: Any, classes: tuple[type, ...]) -> Any:
     """Return a term, or raise a TypeError if it is not one of the classes."""
     if not isinstance(item, classes):
         wanted = " or ".join(cls.__name__ for cls in classes)
-        raise TypeError(f"{what}[{position}] must be of type {wanted}, got {item!r}")
+        raise TypeError(f"{what}[{position}] must be of type {wanted}, got {shown(item)}")
     return item
 
 
 def observations(given: Any, key: str) -> tuple[Observe, ...]:
     """Return the parts of an array of the observation."""
     found = items("observation", given)
-    where = f"observation[{key!r}]" if key else "observation"
+    where = f"observation[{shown(key)}]" if key else "observation"
     if not found:
         raise ConfigError(f"{where} is empty; an observation needs at least one term, for example Qpos()")
     terms = [
@@ -272,5 +273,5 @@ def named(term: Any, default: str) -> Any:
 def checked(what: str, name: Any) -> str:
     """Return a name of a term or an array, or raise a ConfigError if it cannot be a key."""
     if not isinstance(name, str) or not name.isidentifier():
-        raise ConfigError(f"a name of {what} is {name!r}, allowed are names of letters, digits and underscores")
+        raise ConfigError(f"a name of {what} is {shown(name)}, allowed are names of letters, digits and underscores")
     return name

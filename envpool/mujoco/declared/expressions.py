@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 import numpy as np
 
+from envpool.error_texts import shown
+
 if TYPE_CHECKING:
     from envpool.mujoco.declared.compiler import Compiler, Value
 
@@ -77,14 +79,14 @@ class Expression(Node):
     def __getitem__(self, index: int | slice) -> Item:
         if isinstance(index, slice):
             if index.step not in (None, 1):
-                raise TypeError(f"a slice of {self!r} has the step {index.step}, allowed is 1")
+                raise TypeError(f"a slice of {shown(self)} has the step {shown(index.step)}, allowed is 1")
             return Item(self, index.start, index.stop, False)
         if isinstance(index, bool) or not isinstance(index, int):
-            raise TypeError(f"the index of {self!r} must be an int or a slice, got {index!r}")
+            raise TypeError(f"the index of {shown(self)} must be an int or a slice, got {shown(index)}")
         return Item(self, index, None, True)
 
     def __iter__(self) -> Any:
-        raise TypeError(f"{self!r} is not iterable: its size depends on the model")
+        raise TypeError(f"{shown(self)} is not iterable: its size depends on the model")
 
 
 def wrap(value: Any) -> Expression:
@@ -100,7 +102,7 @@ def numbers_of(value: Any) -> float | tuple[float, ...]:
             return tuple(map(float, value)) if is_sequence else float(value)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise TypeError(f"expected an expression or numbers, got {value!r}")
+    raise TypeError(f"expected an expression or numbers, got {shown(value)}")
 
 
 # ---- constants, items, arithmetic ------------------------------------------------------------------------------------
@@ -121,7 +123,7 @@ class Constant(Expression):
         if not values:
             raise c.error("a constant needs at least one number")
         if any(map(math.isnan, values)):
-            raise c.error(f"{self.value!r} contains nan, allowed are numbers other than nan")
+            raise c.error(f"{shown(self.value)} contains nan, allowed are numbers other than nan")
         return c.add("constant", len(values), not isinstance(self.value, tuple), a=c.constants_at(values))
 
 
@@ -143,11 +145,11 @@ class Item(Expression):
         if self.is_scalar:
             assert self.start is not None
             if not -n <= self.start < n:
-                raise c.error(f"index {self.start} is out of range: {self.value!r} has {n} numbers")
+                raise c.error(f"index {shown(self.start)} is out of range: {shown(self.value)} has {n} numbers")
             return range(self.start % n, self.start % n + 1)
         found = range(n)[self.start : self.stop]
         if not found:
-            raise c.error(f"{self!r} is empty: {self.value!r} has {n} numbers")
+            raise c.error(f"{shown(self)} is empty: {shown(self.value)} has {n} numbers")
         return found
 
     def emit(self, c: Compiler) -> Value:

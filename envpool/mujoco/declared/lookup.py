@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from envpool.error_texts import shortened, shown
 from envpool.mujoco.declared.quantities import Columns, Objects, Quantity
 from envpool.suggestions import similar_names
 
@@ -39,16 +40,16 @@ def find_object(c: Compiler, kind: str, name: Any) -> int:
     """Return the id of an object, given by its name or its id."""
     names = c.index.names(kind)
     if isinstance(name, bool) or not isinstance(name, (str, int)):
-        raise c.error(f"{name!r} is not the name or the id of a {kind}")
+        raise c.error(f"{shown(name)} is not the name or the id of a {kind}")
     if isinstance(name, int):
         if not 0 <= name < len(names):
-            raise c.error(f"{c.index.source} has no {kind} {name}, allowed are 0 to {len(names) - 1}")
+            raise c.error(f"{c.index.source} has no {kind} {shown(name)}, allowed are 0 to {len(names) - 1}")
         return name
     if name and name in names:
         return names.index(name)
     near = similar_names(name, [n for n in names if n])
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-    element = f'<{ELEMENTS[kind]} name="{name}">'
+    element = f'<{ELEMENTS[kind]} name="{shortened(name)}">'
     raise c.error(f"{c.index.source} has no {element}; {listed(names)}{hint}")
 
 
@@ -65,10 +66,10 @@ def rows_of(c: Compiler, q: Quantity, rows: int) -> list[int]:
     for name in many(q.of):
         if isinstance(name, int) and not isinstance(name, bool):
             if not 0 <= name < rows:
-                raise c.error(f"row {name} of {q.array} is out of range, {c.index.source} has {rows}")
+                raise c.error(f"row {shown(name)} of {q.array} is out of range, {c.index.source} has {rows}")
             found.append(name)
         elif q.kind is None:
-            raise c.error(f"the rows of {q.array} have no names, allowed are 0 to {rows - 1}, got {name!r}")
+            raise c.error(f"the rows of {q.array} have no names, allowed are 0 to {rows - 1}, got {shown(name)}")
         else:
             number = find_object(c, q.kind, name)
             own = getattr(c.index, q.rows)(number) if q.rows else [number]
@@ -89,7 +90,7 @@ def columns_of(c: Compiler, columns: Columns, names: tuple[str, ...], width: int
             found.append(column)
         else:
             allowed = ", ".join(map(repr, names)) + " and " if names else ""
-            raise c.error(f"columns has {column!r}, allowed are {allowed}0 to {width - 1}")
+            raise c.error(f"columns has {shown(column)}, allowed are {allowed}0 to {width - 1}")
     return found
 
 
@@ -98,7 +99,7 @@ def places_of(c: Compiler, q: Quantity) -> tuple[int, list[int], bool]:
     offset, rows, width = c.index.array(q.array)
     skip = getattr(q, "skip", 0)
     if isinstance(skip, bool) or not isinstance(skip, int) or not 0 <= skip <= rows:
-        raise c.error(f"skip is {skip!r}, allowed are 0 to {rows}")
+        raise c.error(f"skip is {shown(skip)}, allowed are 0 to {rows}")
     columns = getattr(q, "columns", None)
     chosen = columns_of(c, columns, q.column_names, width)
     places = [row * width + column for row in rows_of(c, q, rows) for column in chosen]

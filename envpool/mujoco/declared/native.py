@@ -7,6 +7,7 @@ from functools import reduce
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from envpool.error_texts import shown
 from envpool.mujoco.declared.code import InstructionCode
 from envpool.mujoco.declared.expressions import Expression
 from envpool.mujoco.declared.tables import NativeTerm
@@ -37,7 +38,7 @@ class Native(Expression):
         values = [c.value(expression) for expression in self.inputs]
         n = sum(value.n for value in values)
         if n != term.num_inputs:
-            raise c.error(f"the native term {self.term!r} needs {term.num_inputs} numbers as inputs, got {n}")
+            raise c.error(f"the native term {shown(self.term)} needs {term.num_inputs} numbers as inputs, got {n}")
         first = values[0].first if len(values) == 1 else joined(c, values)
         c.code.terms.append(term)
         return c.add("native", term.size or 1, term.size is None, a=first, b=len(c.code.terms) - 1, count=n)
@@ -54,18 +55,20 @@ def joined(c: Compiler, values: list[Value]) -> int:
 def load_term(c: Compiler, reference: str) -> NativeTerm:
     """Return the native term of a reference, or raise a ConfigError that says what is wrong with it."""
     if not isinstance(reference, str) or not all(reference.partition(":")):
-        raise c.error(f"the native term is {reference!r}, allowed are texts such as 'module:attribute'")
+        raise c.error(f"the native term is {shown(reference)}, allowed are texts such as 'module:attribute'")
     module, _, attribute = reference.partition(":")
     try:
         found = import_module(module)
     except Exception as error:
         raise c.error(
-            f"the module of the native term {reference!r} cannot be imported ({type(error).__name__}: {error}): "
+            f"the module of the native term {shown(reference)} cannot be imported ({type(error).__name__}: {error}): "
             "install its package, or add its folder to sys.path"
         ) from error
     try:
         return NativeTerm(reduce(getattr, attribute.split("."), found))
     except AttributeError:
-        raise c.error(f"the native term is {reference!r}, but the module {module} has no {attribute!r}") from None
+        raise c.error(
+            f"the native term is {shown(reference)}, but the module {module} has no {shown(attribute)}"
+        ) from None
     except ValueError as error:
-        raise c.error(f"the native term {reference!r} cannot be used: {error}") from None
+        raise c.error(f"the native term {shown(reference)} cannot be used: {error}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from envpool.error_texts import shown
 from envpool.mujoco.declared.code import Code, ResetCode
 from envpool.mujoco.declared.expressions import Expression, Item
 from envpool.mujoco.declared.lookup import ELEMENTS, find_object, many
@@ -64,8 +65,8 @@ class ResetCompiler:
             member, places, _ = self.places(target)
             return member, places, False
         raise self.error(
-            f"the target is {target!r}, allowed are Qpos, Qvel, Ctrl, Activation, MocapPosition, MocapQuaternion, Goal "
-            "and parts of them"
+            f"the target is {shown(target)}, allowed are Qpos, Qvel, Ctrl, Activation, MocapPosition, "
+            "MocapQuaternion, Goal and parts of them"
         )
 
     def indices_at(self, values: list[int]) -> int:
@@ -80,7 +81,7 @@ class ResetCompiler:
             raise self.error(f"{name} has {len(given)} numbers, but the target has {n}")
         numbers = [self.number(name, item) for item in given]
         if any(abs(item) > 1e100 for item in numbers):
-            raise self.error(f"{name} is {value!r}, allowed are numbers from -1e100 to 1e100")
+            raise self.error(f"{name} is {shown(value)}, allowed are numbers from -1e100 to 1e100")
         return self.constants_at(numbers)
 
     def draw(self, operation: str, target: Expression, low: Any, high: Any) -> ResetCode:
@@ -130,7 +131,7 @@ class ResetCompiler:
         chosen = range(len(names)) if of is None else many(of)
         ids = [find_object(self, "keyframe", name) for name in chosen]  # type: ignore[arg-type]
         if not ids:
-            raise self.error(f"of is {of!r}, allowed are None and one or more keyframes")
+            raise self.error(f"of is {shown(of)}, allowed are None and one or more keyframes")
         return ResetCode(RESET_OPS["keyframe"], len(ids), self.indices_at(ids))
 
     def random_joints(self) -> ResetCode:
@@ -142,5 +143,5 @@ class ResetCompiler:
     def settle(self, steps: Any) -> ResetCode:
         """Return the row of `Settle`."""
         if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= 100_000:
-            raise self.error(f"steps is {steps!r}, allowed are 1 to 100000")
+            raise self.error(f"steps is {shown(steps)}, allowed are 1 to 100000")
         return ResetCode(RESET_OPS["settle"], steps)

@@ -28,6 +28,7 @@ from envpool.mujoco.declared.tables cimport Tables
 from envpool.mujoco.dmc.control cimport Episode, SuiteTask, physics_step, set_variants, suite_task, suite_view
 from envpool.mujoco.gym.common cimport gym_task, simulate
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS, MujocoEnvDefinition
 from envpool.mujoco.declared.compiler import compile_declaration
@@ -171,10 +172,12 @@ cdef class FunctionCaller:
     cdef object array_of(self, dict results, str name, tuple shape):
         """Returns a result as float64 of a shape, or raises an error that says what is wrong."""
         if name not in results:
-            raise ValueError(f"the function has not returned {name!r}, which the observation needs")
+            raise ValueError(f"the function has not returned {shown(name)}, which the observation needs")
         values = np.asarray(results[name], np.float64, order="C")
         if values.shape != shape:
-            raise ValueError(f"the function has returned {name!r} with the shape {values.shape}, needed is {shape}")
+            raise ValueError(
+                f"the function has returned {shown(name)} with the shape {values.shape}, needed is {shape}"
+            )
         return values
 
     cdef int run(self, SimPool* all, const envpool_batch* b) except -1:
@@ -275,7 +278,7 @@ cdef object define_declared(object config):
         raise ConfigError("a declared task cannot be made by its id: use envpool.make_mujoco")
     if not isinstance(declaration, Declaration):
         raise ConfigError(
-            f"declaration is {declaration!r}, allowed is the result of envpool.mujoco.declared.declare"
+            f"declaration is {shown(declaration)}, allowed is the result of envpool.mujoco.declared.declare"
         )
     model = resolved_model(source_of(declaration))
     if model is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS, MujocoEnvDefinition
 
@@ -44,7 +45,7 @@ class SuiteEnvDefinition(MujocoEnvDefinition):
     def build(cls, config: Any) -> Any:
         """Return the capsule of a task of the domain, or raise a ConfigError that lists the tasks."""
         if config.task_name not in cls.tasks:
-            raise ConfigError(f"task_name is {config.task_name!r}, allowed are {', '.join(map(repr, cls.tasks))}")
+            raise ConfigError(f"task_name is {shown(config.task_name)}, allowed are {', '.join(map(repr, cls.tasks))}")
         return cls.define(config, cls.tasks[config.task_name])
 
     @staticmethod

@@ -15,6 +15,7 @@ from envpool.mujoco.base.views cimport gymnasium_view
 from envpool.numerics.numpy_exact cimport np_sum
 from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_is_valid, ep_pcg64_seed, ep_standard_normal
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.model import load_file
 from envpool.mujoco.base.model_files import load_users_model
@@ -88,11 +89,11 @@ cdef int32_t body_id(Model model, object body) except -1:
     if isinstance(body, str):
         found = model.find(mjOBJ_BODY, body)
         if found < 0:
-            raise ConfigError(f"{model.source} has no body called {body!r}, which this task needs")
+            raise ConfigError(f"{model.source} has no body called {shown(body)}, which this task needs")
         return found
     if isinstance(body, (int, np.integer)) and not isinstance(body, bool) and 0 <= body < model.m.nbody:
         return body
-    raise ConfigError(f"main_body is {body!r}, allowed are names of bodies and 0 to {model.m.nbody - 1}")
+    raise ConfigError(f"main_body is {shown(body)}, allowed are names of bodies and 0 to {model.m.nbody - 1}")
 
 
 cdef int read_locomotion(Locomotion* l, object config, int hidden) except -1:

@@ -11,6 +11,7 @@ from envpool.mujoco.gym.common cimport (
     Model, Outcome, Sim, TaskFunctions, define_gym_task, gym_task, load_gym_model, put_clipped, reset_normal, simulate,
 )
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import MujocoEnvDefinition
 from envpool.mujoco.gym.options import finite, gym_options, limits, scale
@@ -101,7 +102,9 @@ class GymInvertedDoublePendulum(MujocoEnvDefinition):
         cdef Options o
         cdef Model model = load_gym_model(config, 1, 3, 1)
         if not 0 <= config.constraint_obs_dim <= model.m.nv:
-            raise ConfigError(f"constraint_obs_dim is {config.constraint_obs_dim}, allowed are 0 to {model.m.nv}")
+            raise ConfigError(
+                f"constraint_obs_dim is {shown(config.constraint_obs_dim)}, allowed are 0 to {model.m.nv}"
+            )
         o.healthy_reward, o.tip_height = finite(config, "healthy_reward", "healthy_z_max")
         o.reset_noise_scale = scale(config)
         o.observation_min, o.observation_max = limits(config, None, "observation_min", "observation_max")

@@ -7,9 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS
 from envpool.mujoco.base.model_files import find_model
+from envpool.option_values import convert
 
 
 def assets_folder() -> Path:
@@ -86,10 +88,10 @@ def limits(config: Any, pair: str | None, low: float | str, high: float | str) -
         names = [f"{pair}[{i}]" for i in range(2)]
         try:
             ends = [float(end) for end in given]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             ends = []
     if len(ends) != 2:
-        raise ConfigError(f"{pair} is {given!r}, allowed is a pair of numbers: (lowest, highest)")
+        raise ConfigError(f"{pair} is {shown(given)}, allowed is a pair of numbers: (lowest, highest)")
     for name, end in zip(names, ends, strict=True):
         if math.isnan(end):
             raise ConfigError(f"{name} is nan, allowed are numbers other than nan")
@@ -103,20 +105,18 @@ def either(config: Any, name: str, other: str) -> Any:
     ------
     TypeError
         The value of `name` has another type than that of `other`.
+    ConfigError
+        It is an int that is not in the range of float64.
     """
     given, fallback = getattr(config, name), getattr(config, other)
     if given is None:
         return fallback
-    if isinstance(fallback, bool) and given in (0, 1):
-        return bool(given)
-    if not isinstance(fallback, bool) and isinstance(given, (int, float)):
-        return float(given)
-    raise TypeError(f"{name} must be of type {type(fallback).__name__}, got {given!r}")
+    return convert(name, given, fallback)
 
 
 def one_of(config: Any, name: str, allowed: tuple[int, ...]) -> int:
     """Return the value of an option that must be one of a few integers, or raise ConfigError."""
     value: int = getattr(config, name)
     if value not in allowed:
-        raise ConfigError(f"{name} is {value}, allowed are {', '.join(map(str, allowed))}")
+        raise ConfigError(f"{name} is {shown(value)}, allowed are {', '.join(map(str, allowed))}")
     return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS as MUJOCO_OPTIONS
 
@@ -36,7 +37,7 @@ LOWEST_OBJ_RANGE = 0.08
 def check_numbers(config: Any) -> None:
     """Raise ConfigError if a number is not finite, too small or too large."""
     if not 1 <= config.frame_skip <= 10000:  # before the simulation that finds the first state
-        raise ConfigError(f"frame_skip is {config.frame_skip}, allowed are 1 to 10000")
+        raise ConfigError(f"frame_skip is {shown(config.frame_skip)}, allowed are 1 to 10000")
     for name, default in OPTIONS.items():
         value = getattr(config, name)
         if isinstance(default, float) and not (math.isfinite(value) and abs(value) <= 1e6):

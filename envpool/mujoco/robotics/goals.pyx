@@ -17,6 +17,7 @@ from envpool.mujoco.base.views cimport gymnasium_view
 from envpool.numerics.numpy_exact cimport np_matrix_vector, np_sum
 from envpool.numerics.rng cimport ep_pcg64_is_valid, ep_pcg64_seed
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.model import load_file
 from envpool.mujoco.base.model_files import load_users_model
@@ -66,7 +67,7 @@ cdef bint is_valid(const void* task_state) noexcept nogil:
 cdef TaskFunctions goal_task(int (*reset)(Sim* s) noexcept nogil,
                              int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil,
                              void (*observe)(const Sim* s, double* out) noexcept nogil,
-                             void (*show)(const Sim* s, mjData* shown) noexcept nogil) noexcept:
+                             void (*show)(const Sim* s, mjData* view) noexcept nogil) noexcept:
     return TaskFunctions(sizeof(GoalState), seed, reset, step, observe, is_valid, NULL, show)
 
 
@@ -86,7 +87,7 @@ cdef Model load_robotics_model(object config):
 cdef int32_t required(Model model, int kind, str name) except -1:
     cdef int found = model.find(kind, name)
     if found < 0:
-        raise ConfigError(f"{model.source} has no {KINDS[kind]} called {name!r}, which this task needs")
+        raise ConfigError(f"{model.source} has no {KINDS[kind]} called {shown(name)}, which this task needs")
     return found
 
 
@@ -107,7 +108,7 @@ cdef int32_t single_joint(Model model, int32_t joint) except -1:
 cdef int32_t free_joint(Model model, str name) except -1:
     cdef int32_t joint = required(model, mjOBJ_JOINT, name)
     if model.m.jnt_type[joint] != mjJNT_FREE:
-        raise ConfigError(f"{model.source} has a joint {name!r} that is not free, but this task needs a free one")
+        raise ConfigError(f"{model.source} has a joint {shown(name)} that is not free, but this task needs a free one")
     return joint
 
 
@@ -117,7 +118,7 @@ cdef list robot_joints(Model model):
 
 cdef bint is_sparse(object config) except? -1:
     if config.reward_type not in ("sparse", "dense"):
-        raise ConfigError(f"reward_type is {config.reward_type!r}, allowed are 'sparse' and 'dense'")
+        raise ConfigError(f"reward_type is {shown(config.reward_type)}, allowed are 'sparse' and 'dense'")
     return config.reward_type == "sparse"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS as MUJOCO_OPTIONS
 
@@ -78,5 +79,5 @@ def one_of(config: Any, name: str, allowed: tuple[str, ...]) -> int:
     """Return the index of the value of an option, or raise ConfigError."""
     value = getattr(config, name)
     if value not in allowed:
-        raise ConfigError(f"{name} is {value!r}, allowed are {', '.join(map(repr, allowed))}")
+        raise ConfigError(f"{name} is {shown(value)}, allowed are {', '.join(map(repr, allowed))}")
     return allowed.index(value)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.robotics.upstream import assets
 
@@ -46,7 +47,7 @@ def read_tasks(tasks_to_complete: Any) -> list[str]:
     given = list(tasks_to_complete) if is_list else []
     if not given or not all(isinstance(name, str) and name in TASKS for name in given):
         raise ConfigError(
-            f"tasks_to_complete is {tasks_to_complete!r}, allowed are lists of one or more of "
+            f"tasks_to_complete is {shown(tasks_to_complete)}, allowed are lists of one or more of "
             f"{', '.join(map(repr, TASKS))}"
         )
     return list(dict.fromkeys(given))

@@ -15,9 +15,9 @@ from operator import index
 from pathlib import Path
 from typing import Any
 
+from envpool.error_texts import shortened, shown
 from envpool.errors import ConfigError
 from envpool.mujoco.robotics.upstream import assets
-from envpool.option_values import shortened, shown
 
 EMPTY, WALL, GOAL, RESET, BOTH = 0, 1, "g", "r", "c"
 CELLS = (EMPTY, WALL, GOAL, RESET, BOTH)

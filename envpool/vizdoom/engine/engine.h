@@ -173,8 +173,9 @@ inline int create_requests(Engine *e) {
   e->requests = create_queue(name);
   if (!e->requests) return errno;
   e->lock = shm_open(name, O_RDWR | O_CLOEXEC, 0);
-  const bool is_locked = e->lock >= 0 && !flock(e->lock, LOCK_EX | LOCK_NB);
-  return is_locked && !fstat(e->lock, &found) && found.st_nlink > 0 ? 0 : EAGAIN;
+  if (e->lock < 0) return errno == ENOENT ? EAGAIN : errno;
+  if (flock(e->lock, LOCK_EX | LOCK_NB) || fstat(e->lock, &found)) return errno; /* EAGAIN if another process has it */
+  return found.st_nlink > 0 ? 0 : EAGAIN;
 }
 
 /* Creates the queues and starts the process. Another engine may be started before finish_start(). */

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from envpool.mujoco.gym import upstream
 from envpool.mujoco.gym.options import ASSETS
+from tests.mujoco.late_oracle import LateOracle
 from tests.support.oracles.gymnasium_oracle import Upstream
-from tests.support.oracles.oracle import CaseOracle
-from tests.support.oracles.trajectory import Trajectory
 
 FIRST_VERSION = {
     "Ant": 3,
@@ -44,26 +43,18 @@ def upstream_of(task_id: str, kwargs: Mapping[str, Any] | None = None) -> Upstre
 
 
 @dataclass(frozen=True)
-class TaskOracle(CaseOracle):
-    """Plays gymnasium's environments of a task; they are created when a case is played, not when it is listed.
+class TaskOracle(LateOracle):
+    """Plays gymnasium's environments of a task.
 
     Attributes
     ----------
-    task_id : str
-        The pool's task.
-    kwargs : mapping
-        For ``gymnasium.make``.
     has_contact_forces : bool
         Whether upstream computes contact forces, as its versions from v4 on do.
     """
 
-    task_id: str
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
     has_contact_forces: bool = True
 
-    def play(self, case: Any) -> tuple[Any, list[int], Trajectory]:
-        """Return the actions and seeds of a case, and what upstream returned."""
+    def upstream(self) -> Upstream:
+        """Return the oracle that makes the environments."""
         oracle = upstream_of(self.task_id, self.kwargs)
-        if not self.has_contact_forces:
-            oracle = replace(oracle, prepare=upstream.without_contact_forces)
-        return oracle.play(case)
+        return oracle if self.has_contact_forces else replace(oracle, prepare=upstream.without_contact_forces)

@@ -8,10 +8,11 @@ from typing import Any
 
 from tests.conformance.cases import ExactnessCase, FrameCase, StateCase
 from tests.mujoco.gym.cases import Rendered
+from tests.mujoco.late_oracle import LateOracle
 from tests.mujoco.params import assign
 from tests.mujoco.robotics.upstream import upstream_of
 from tests.support.oracles.frames import Size, rendered
-from tests.support.oracles.oracle import CaseOracle
+from tests.support.oracles.gymnasium_oracle import Upstream
 from tests.support.oracles.trajectory import Trajectory
 
 TASK = "FrankaKitchen-v1"
@@ -21,16 +22,15 @@ RUNS: list[dict[str, Any]] = [{"num_threads": 2, "batch_size": 1}, {"num_threads
 
 
 @dataclass(frozen=True)
-class KitchenOracle(CaseOracle):
-    """Plays upstream's kitchen with options and parameters of the model."""
+class KitchenOracle(LateOracle):
+    """Plays upstream's kitchen with parameters of the model."""
 
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
 
-    def play(self, case: Any) -> tuple[Any, list[int], Trajectory]:
-        """Return the actions and seeds of a case, and what upstream returned."""
-        oracle = upstream_of(TASK, self.kwargs)
-        return replace(oracle, prepare=lambda env: assign(env.unwrapped.model, self.params)).play(case)
+    def upstream(self) -> Upstream:
+        """Return the oracle that makes the environments."""
+        oracle = upstream_of(self.task_id, self.kwargs)
+        return replace(oracle, prepare=lambda env: assign(env.unwrapped.model, self.params))
 
 
 def completes_tasks(found: Trajectory) -> None:
@@ -51,7 +51,7 @@ def case(label: str = "", options: Mapping[str, Any] | None = None, tilted: bool
     options = {"max_episode_steps": 20, **(options or {})}
     params = TILTED if tilted else {}
     rows = {"num_envs": 2, "steps": 45, "min_episodes": 4, "label": label}
-    return ExactnessCase(TASK, KitchenOracle(options, params), options={**options, **params}, **{**rows, **more})
+    return ExactnessCase(TASK, KitchenOracle(TASK, options, params), options={**options, **params}, **{**rows, **more})
 
 
 def exactness() -> Iterator[ExactnessCase]:
