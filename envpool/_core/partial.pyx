@@ -30,7 +30,7 @@ from envpool._core.batches cimport Batches, check_can_fill, complete_batch
 from envpool._core.block_memory cimport BlockMemory
 from envpool._core.blocks cimport BlockStore, copy_row
 from envpool._core.consumer cimport enqueue, leave_to_workers, publish, wait_arrivals, written_rows
-from envpool._core.env_ids cimport as_ids, in_flight_ids
+from envpool._core.env_ids cimport as_ids, holding_call, in_flight_ids
 from envpool._core.guard cimport Guard
 from envpool._core.inputs cimport as_count, as_nanoseconds
 from envpool._core.queues cimport NEVER
@@ -242,12 +242,14 @@ cdef class PartialBatches:
 
     cdef int drop_in_flight(self) except -1:
         """Waits until every env in flight has been stepped, drops the rows, and makes the envs idle."""
+        cdef int32_t id = 0
         if not self.engine.num_held:
             self.drain()
         if self.engine.num_held:        # maybe since a moment ago: a wait lets other threads run
+            while not self.engine.held[id]:
+                id += 1
             raise EnvIdError(
-                f"the pool has {self.engine.num_held} envs which another call renders, restores or copies: reset "
-                "the pool after that call has returned; nothing was sent"
+                f"the pool cannot be reset: it has env {id}, which {holding_call(self.engine, id)}; nothing was sent"
             )
         if self.mode != WHOLE:
             memset(self.has_arrived, 0, self.engine.num_envs)
