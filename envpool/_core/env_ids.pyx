@@ -180,9 +180,7 @@ cdef cnp.ndarray checked_ids(Engine* e, object env_ids, str name):
     given = <const int64_t*>cnp.PyArray_DATA(wide)
     for i in range(ids.shape[0]):
         if not 0 <= given[i] < e.num_envs:
-            raise EnvIdError(
-                f"{name}[{i}] is {shown(env_ids[i])}, allowed are 0 to {e.num_envs - 1}; nothing was changed"
-            )
+            raise EnvIdError(f"{name}[{i}] is {env_ids[i]}, allowed are 0 to {e.num_envs - 1}; nothing was changed")
         (<int32_t*>cnp.PyArray_DATA(ids))[i] = <int32_t>given[i]
     return ids
 

@@ -28,6 +28,14 @@ def task():
     plugin.load()
 
 
+@pytest.fixture(autouse=True)
+def modules(monkeypatch):
+    """Lets the module of a policy exist during a test only: others import modules of the same names."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    for name in ("policy", "saved_policy", "calm"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+
 @pytest.fixture
 def calm(tmp_path_factory):
     """A policy without effect: random actions may make these envs fail or wait."""
