@@ -1,7 +1,7 @@
 """Measure what a build of the package costs, and what it yields: sizes, and the time of the first import.
 
     python benchmarks/build.py [REVISION ...] [--demo] [--json FILE]
-    python benchmarks/build.py 444ed53 . --json docs/data/build.json && python scripts/pages.py
+    python benchmarks/build.py 444ed53 . --demo --json docs/data/build.json && python scripts/pages.py
 
 A tree is copied into a temporary folder and built there by ``setup.py build``, in the current environment and without
 ccache. A dot, the default, stands for this working tree with its uncommitted changes; each other argument is a Git
