@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,12 @@ def check_range(name: str, value: int, low: int, high: int = INT32_MAX) -> None:
     """Raise ConfigError if an integer is outside [low, high]."""
     if not low <= value <= high:
         raise ConfigError(f"{name} must be between {low} and {high}, got {shown(value)}")
+
+
+def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
+    """Raise ConfigError if a value is not one of some texts."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ConfigError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {shown(value)}")
 
 
 def check_seed(name: str, seed: Any) -> int:

@@ -22,9 +22,8 @@ from envpool.scaffold cimport (
 )
 
 from envpool.classic_control.frame_size import check_square
-from envpool.error_texts import shown
-from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, Field, Param, define, param_fields
+from envpool.option_values import check_choice
 
 cdef double PI = np.pi
 cdef int32_t MOST_TURNS = 100000        # of an angle in one step: with more, wrapping it would take milliseconds
@@ -379,8 +378,7 @@ class Acrobot(EnvDefinition):
     def build(config):
         """Return the capsule of this environment definition."""
         cdef Config c
-        if config.book_or_nips not in ("book", "nips"):
-            raise ConfigError(f"book_or_nips must be 'book' or 'nips', got {shown(config.book_or_nips)}")
+        check_choice("book_or_nips", config.book_or_nips, ("book", "nips"))
         c.is_nips = config.book_or_nips == "nips"
         *scalars, torques = (getattr(config, name) for name in Acrobot.params)
         c.initial.scalars, c.initial.torques = scalars, torques

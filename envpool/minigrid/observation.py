@@ -11,6 +11,7 @@ from envpool.errors import ConfigError
 from envpool.minigrid.tiles import atlas
 from envpool.minigrid.wrappers import DIRECTIONS
 from envpool.native import Field
+from envpool.option_values import check_choice
 
 #: Values of the option `observation`, in the order of the enum Form, and upstream's wrappers of that kind.
 FORMS = {
@@ -31,8 +32,7 @@ LAST_MISSION = 1024
 def form_of(config: Any) -> str:
     """Return the form that the options `observation` and `from_pixels` ask for."""
     form: str = config.observation
-    if form not in FORMS:
-        raise ConfigError(f"observation must be one of {', '.join(map(repr, FORMS))}, got {shown(form)}")
+    check_choice("observation", form, FORMS)
     if not config.from_pixels or form in ("rgb_partial", "rgb_full"):
         return form
     if form != "partial":

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from envpool.error_texts import shown
 from envpool.errors import ConfigError
-from envpool.option_values import check_seed
+from envpool.option_values import check_choice, check_seed
 
 #: Values of the option `bonus`, in the order of the enum Bonus, and upstream's wrappers.
 BONUSES = {"": "", "position": "PositionBonus", "action": "ActionBonus"}
@@ -45,8 +45,7 @@ def direction_table(kind: str, width: int, height: int) -> npt.NDArray[np.float6
 def check_direction(config: Any, form: str) -> str:
     """Return the option `goal_direction`, or raise ConfigError; `form` is that of observations."""
     kind: str = config.goal_direction
-    if kind not in DIRECTIONS:
-        raise ConfigError(f"goal_direction must be one of {', '.join(map(repr, DIRECTIONS))}, got {shown(kind)}")
+    check_choice("goal_direction", kind, DIRECTIONS)
     if kind and form == "flat":
         raise ConfigError(
             f"goal_direction={shown(kind)} adds an array to dict observations, and observation='flat' has no dict: "

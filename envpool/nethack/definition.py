@@ -15,7 +15,7 @@ from envpool.nethack.files import load_library
 from envpool.nethack.keys import ALL_KEYS, TASK_KEYS, USEFUL_KEYS
 from envpool.nethack.observations import ARRAYS, DEFAULT_KEYS
 from envpool.nethack.table import TASKS
-from envpool.option_values import check_range
+from envpool.option_values import check_choice, check_range
 
 #: Options whose values the env definition gets as they are.
 UNCHANGED = (
@@ -121,12 +121,8 @@ class NetHack(EnvDefinition):
     @staticmethod
     def build(config: Any) -> Any:
         """Return the capsule of a task under a configuration."""
-        if config.task not in TASKS:
-            raise ConfigError(f"task must be one of {', '.join(TASKS)}, got {shown(config.task)}")
-        if config.penalty_mode not in PENALTY_MODES:
-            raise ConfigError(
-                f"penalty_mode must be one of {', '.join(PENALTY_MODES)}, got {shown(config.penalty_mode)}"
-            )
+        check_choice("task", config.task, TASKS)
+        check_choice("penalty_mode", config.penalty_mode, PENALTY_MODES)
         check_range("max_steps", config.max_steps, 1)
         check_range("no_progress_timeout", config.no_progress_timeout, 1)
         settings = {name: getattr(config, name) for name in UNCHANGED}
@@ -163,8 +159,7 @@ def checked_observation(config: Any) -> list[str]:
     """Return the names of the observed arrays."""
     names = entries("observation_keys", config.observation_keys, str, "('glyphs', 'blstats')")
     for i, name in enumerate(names):
-        if name not in ARRAYS:
-            raise ConfigError(f"observation_keys[{i}] must be one of {', '.join(ARRAYS)}, got {shown(name)}")
+        check_choice(f"observation_keys[{i}]", name, ARRAYS)
     if not names or len(set(names)) < len(names):
         raise ConfigError(f"observation_keys must contain at least one name, and each name once, got {shown(names)}")
     return names

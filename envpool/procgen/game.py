@@ -9,6 +9,7 @@ from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.extensions import load_compiled
 from envpool.native import EnvDefinition
+from envpool.option_values import check_choice
 from envpool.procgen.files import load_library
 from envpool.procgen.games import GAMES, MODES
 
@@ -108,8 +109,7 @@ def compiled() -> ModuleType:
 
 def build(config: Any, renders: bool) -> Any:
     """Check the options of a task, since the library would end the process, and return its capsule."""
-    if config.env_name not in GAMES:
-        raise ConfigError(f"env_name must be one of {', '.join(GAMES)}, got {shown(config.env_name)}")
+    check_choice("env_name", config.env_name, GAMES)
     game = GAMES[config.env_name]
     modes = {MODES[name]: name.lower() for name in game.modes}
     if config.distribution_mode not in modes:

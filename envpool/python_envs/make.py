@@ -10,7 +10,7 @@ from envpool.containment import check_timeout
 from envpool.error_texts import shown
 from envpool.errors import ConfigError, EnvCreateError
 from envpool.machine import cpu_limit
-from envpool.option_values import convert
+from envpool.option_values import check_choice, convert
 from envpool.pool import EnvPool
 from envpool.python_envs.choice import choose, seconds_per_step
 from envpool.python_envs.source import EnvSource, ProcessOptions, check_count, makers_of
@@ -111,8 +111,7 @@ def build(
     **options: Any,
 ) -> T:
     """Return what a function makes of the spec and the render options of a pool; see `make_python` for the rest."""
-    if not isinstance(workers, str) or workers not in WORKERS:
-        raise ConfigError(f"workers must be one of {', '.join(map(repr, WORKERS))}, got {shown(workers)}")
+    check_choice("workers", workers, WORKERS)
     if "num_threads" in options:
         raise ConfigError("num_threads is not an option of Python environments: use num_workers")
     if "source" in options:
@@ -127,10 +126,7 @@ def build(
         kwargs.setdefault("render_mode", "rgb_array")
     batch_size = 0 if batch_size is None else convert("batch_size", batch_size, 0)
     makers, name = makers_of(env, num_envs, kwargs)
-    if not isinstance(start_method, str) or start_method not in START_METHODS:
-        raise ConfigError(
-            f"start_method must be one of {', '.join(map(repr, START_METHODS))}, got {shown(start_method)}"
-        )
+    check_choice("start_method", start_method, START_METHODS)
     count = min(len(makers), cpu_limit()) if num_workers is None else check_count("num_workers", num_workers)
     count = min(count, len(makers), MOST_PROCESSES)
     timeout = check_timeout("step_timeout", options.get("step_timeout"))

@@ -96,7 +96,10 @@ BAD_OPTIONS = [
         "MountainCar-v0", {"goal_velocity": "fast"}, TypeError, ["goal_velocity must be finite numbers, got 'fast'"]
     ),
     BadOption(
-        "Acrobot-v1", {"book_or_nips": "paper"}, ConfigError, ["book_or_nips must be 'book' or 'nips', got 'paper'"]
+        "Acrobot-v1",
+        {"book_or_nips": "paper"},
+        ConfigError,
+        ["must be one of 'book', 'nips', got 'paper'"],
     ),
     *(
         BadOption(

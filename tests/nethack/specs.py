@@ -78,8 +78,8 @@ def bad(options: dict[str, Any], *parts: str, error: type[Exception] = ConfigErr
 
 
 BAD_OPTIONS = [
-    bad({"task": "NetHackFoo"}, "task must be one of NetHack, NetHackScore, .*, got 'NetHackFoo'"),
-    bad({"observation_keys": ("glyphs", "glyph")}, r"observation_keys\[1\] must be one of glyphs, .*, got 'glyph'"),
+    bad({"task": "NetHackFoo"}, "task must be one of 'NetHack', 'NetHackScore', .*, got 'NetHackFoo'"),
+    bad({"observation_keys": ("glyphs", "glyph")}, r"observation_keys\[1\] must be one of 'glyphs', .*, got 'glyph'"),
     bad({"observation_keys": ()}, "observation_keys must contain at least one name"),
     bad({"observation_keys": ("chars", "chars")}, "each name once"),
     bad({"observation_keys": "glyphs"}, "observation_keys must be a sequence of str", error=TypeError),
@@ -105,7 +105,7 @@ BAD_OPTIONS = [
         bad({"options": ("time", text)}, rf"options\[1\] must not set windowtype, .*got {text!r}")
         for text in ("windowtype:tty", "time, WINDOW=tty", "!NO!win:tty")
     ),
-    bad({"penalty_mode": "cubic"}, "penalty_mode must be one of constant, exp, .*, got 'cubic'"),
+    bad({"penalty_mode": "cubic"}, "penalty_mode must be one of 'constant', 'exp', .*, got 'cubic'"),
     bad({"max_steps": 0}, "max_steps must be between 1 and .*, got 0"),
     bad({"no_progress_timeout": 0}, "no_progress_timeout must be between 1"),
     bad({"max_steps": 1.5}, "max_steps must be of type int", error=TypeError),

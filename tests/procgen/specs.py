@@ -65,7 +65,7 @@ def bad(options: dict[str, Any], *parts: str, task_id: str = TASK, error: type[E
 
 #: Every one of these values would end the process if the library saw it.
 BAD_OPTIONS = [
-    bad({"env_name": "coinrun_old"}, "env_name must be one of bigfish, .*, got 'coinrun_old'"),
+    bad({"env_name": "coinrun_old"}, "env_name must be one of 'bigfish', .*, got 'coinrun_old'"),
     bad({"env_name": "coinrun,maze"}, "env_name must be one of"),
     bad({"env_name": ""}, "env_name must be one of .*, got ''"),
     bad({"env_name": "x" * 1000}, "env_name must be one of"),

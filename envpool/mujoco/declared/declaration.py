@@ -14,6 +14,7 @@ from envpool.mujoco.declared.expressions import Expression, Node, wrap
 from envpool.mujoco.declared.quantities import Objects
 from envpool.mujoco.declared.sizes import check_size
 from envpool.mujoco.declared.terms import Cost, Observe, Reset, Reward, Terminate
+from envpool.option_values import check_choice
 
 CONVENTIONS = ("gymnasium", "dm_control")
 
@@ -163,8 +164,7 @@ def declare(
     TypeError
         An argument has a wrong type.
     """
-    if conventions not in CONVENTIONS:
-        raise ConfigError(f"conventions must be one of {', '.join(map(repr, CONVENTIONS))}, got {shown(conventions)}")
+    check_choice("conventions", conventions, CONVENTIONS)
     if action is not None and not isinstance(action, Actuators):
         raise TypeError(f"action must be Actuators(...) or None, got {shown(action)}")
     if function is not None and not isinstance(function, BatchFunction):
