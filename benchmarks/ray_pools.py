@@ -2,8 +2,9 @@
 
     python benchmarks/ray_pools.py --task Pong-v5 --num-envs 64 --threads 2 --rounds 5 --out ray_pools.json
 
-The cases have the same number of threads in total. Async pools have batches of half of an actor's environments. CPU
-times depend less on what else the machine does than rates do; `projection` computes from them.
+The cases have the same number of threads in total, except for one of the two actors alone, with its half of the
+environments and threads. Async pools have batches of half of an actor's environments. CPU times depend less on what
+else the machine does than rates do; `projection` computes from them.
 """
 
 import argparse
@@ -42,23 +43,29 @@ def stepping(pool):
     return step
 
 
+def shipped(task, num_envs, num_actors, steps, **options):
+    """Return a pool whose actors act, a function that steps and returns the number of steps, and their pids."""
+    pool = RayPool(task, num_envs, num_actors, policy=Repeated(), **options)
+
+    def collect():
+        pool.collect(steps)
+        return steps * num_envs
+
+    return pool, collect, pids_of(pool)
+
+
 def cases(task, num_envs, threads, steps):
     """Yield a name, the pool, a function that steps and returns the number of steps, and the pids of the actors."""
     local = envpool.make_gymnasium(task, num_envs=num_envs, num_threads=threads)
     yield LOCAL, local, stepping(local), []
     for actors in (1, 2):
-        own = {"num_threads": threads // actors, "num_cpus": 0}
+        own = {"num_threads": max(threads // actors, 1), "num_cpus": 0}
         pool = RayPool(task, num_envs, actors, **own)
         yield f"{actors} actors, sync", pool, stepping(pool), pids_of(pool)
         pool = RayPool(task, num_envs, actors, num_envs // (2 * actors), **own)
         yield f"{actors} actors, async", pool, stepping(pool), pids_of(pool)
-        pool = RayPool(task, num_envs, actors, policy=Repeated(), **own)
-
-        def collect(pool=pool):
-            pool.collect(steps)
-            return steps * num_envs
-
-        yield f"{actors} actors, policy in the actors", pool, collect, pids_of(pool)
+        yield f"{actors} actors, policy in the actors", *shipped(task, num_envs, actors, steps, **own)
+    yield "one of the two, policy in the actor", *shipped(task, num_envs // 2, 1, steps, **own)
 
 
 def pids_of(pool):

@@ -250,7 +250,8 @@ MEASUREMENTS: dict[str, dict[str, tuple[Any, str]]] = {
     },
     "docs/install.md": {"builds": (builds, "build")},
     "docs/minatar.md": {"upstream": (upstream, "minatar_speed")},
-    "docs/robotics.md": {"upstream": (robotics, "robotics_speed")},
+    "docs/robotics.md": {"upstream": (robotics, "robotics_speed"), "compare": (compare, "robotics")},
+    "docs/vizdoom.md": {"compare": (compare, "vizdoom")},
 }
 
 

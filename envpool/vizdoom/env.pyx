@@ -117,8 +117,12 @@ cdef void press(Envs* s, Env* env, const double* action) noexcept nogil:
 
 
 cdef bint begin_reset(Envs* s, Env* env) noexcept nogil:
-    """Start an engine if there is none. Return whether that succeeded."""
-    if is_alive(&env.engine) and is_running(&env.engine.process):
+    """Start an engine if one is needed. Return whether that succeeded.
+
+    A multiplayer game carries some of its state over from one map to the next, so a seed starts another engine there.
+    """
+    cdef bint is_kept = is_alive(&env.engine) and not (env.is_fresh and state_of(&env.engine).is_multiplayer)
+    if is_kept and is_running(&env.engine.process):
         return True
     return begin_start(&env.engine, &s.launch, ep_legacy_next32(&env.rng))
 

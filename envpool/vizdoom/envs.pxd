@@ -30,6 +30,7 @@ cdef extern from "engine/engine.h" namespace "envpool::vizdoom" nogil:
         int32_t map_reward
         bint is_dead
         bint is_map_over
+        bint is_multiplayer
 
     cdef struct Input:
         double button[43]

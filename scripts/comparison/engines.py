@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import venv
 from pathlib import Path
 from typing import Any
@@ -35,13 +36,15 @@ class Engine:
     def __init__(self, name: str, command: list[str], worker: str = "worker.py"):
         self.name = name
         self.command = command
+        # Doom's engine writes its settings into the working directory.
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         arguments = [str(HERE / worker), str(loops.__file__)]
         self.process = subprocess.Popen(
             [*command, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            cwd=HERE,
+            cwd=self.folder.name,
             start_new_session=True,  # Ctrl-C goes to the parent, which ends this process
         )
 
@@ -66,7 +69,8 @@ class Engine:
     def probe(self, task: str, num_envs: int, num_threads: int) -> dict[str, float]:
         """Return the cost of import and construction, measured by probe.py in a fresh process."""
         arguments = [str(HERE / "probe.py"), task, str(num_envs), str(num_threads)]
-        done = subprocess.run([*self.command, *arguments], stdout=subprocess.PIPE, text=True, cwd=HERE, check=True)
+        command = [*self.command, *arguments]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=self.folder.name, check=True)
         figures: dict[str, float] = json.loads(done.stdout)
         return figures
 
@@ -76,6 +80,7 @@ class Engine:
     def __exit__(self, *exc: object) -> None:
         self.process.kill()
         self.process.communicate()
+        self.folder.cleanup()
 
 
 def own_engine() -> Engine:

@@ -41,11 +41,13 @@ def load(path: str) -> ModuleType:
 
 
 def draw_actions(space: Any, rows: int) -> list[Any]:
-    """Return rounds of random actions of a Discrete or Box space."""
+    """Return rounds of random actions of a Discrete or Box space, between 0 and 1 where it has no bounds."""
     rng = np.random.default_rng(0)
     if hasattr(space, "n"):
         return [rng.integers(0, space.n, rows).astype(np.int32) for _ in range(ROUNDS)]
-    return [rng.uniform(space.low, space.high, (rows, *space.shape)).astype(space.dtype) for _ in range(ROUNDS)]
+    low = np.where(np.isfinite(space.low), space.low, 0)
+    high = np.where(np.isfinite(space.high), space.high, 1)
+    return [rng.uniform(low, high, (rows, *space.shape)).astype(space.dtype) for _ in range(ROUNDS)]
 
 
 class Worker:

@@ -121,9 +121,9 @@ def two_threads(pick):
             except PoolStateError:  # not enough in flight at this moment, or closed
                 time.sleep(0.0002)
 
-    receiver = BackgroundCall(receive)
     c.sent_reset()
-    c.pool.async_reset()
+    c.pool.async_reset()  # before the other thread receives: this drops the rows in flight, which is receiving them
+    receiver = BackgroundCall(receive)
     for _ in range(pick.choice([20, 200])):
         c.send(*some(pick, c.idle()))
         while not batches.empty():

@@ -258,7 +258,10 @@ def test_threads_that_cannot_be_started():
 # ---- anything at any time --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("seconds", "seed"), [(4, 20261122), pytest.param(120, None, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("seconds", "seed"),
+    [(4, 20261122), pytest.param(30, None, marks=pytest.mark.slow), pytest.param(120, None, marks=pytest.mark.sweep)],
+)
 def test_anything_at_any_time(seconds, seed):
     """The fuzz driver runs in a process of its own: it forks, handles signals, and ends the process if a call hangs."""
     plugin.load()

@@ -181,6 +181,8 @@ def test_any_order_of_calls():
     run_state_machine_as_test(PoolMachine, settings=any_settings(150, 40))
 
 
-@pytest.mark.slow
-def test_any_order_of_calls_at_length():
-    run_state_machine_as_test(PoolMachine, settings=any_settings(1500, 100))
+@pytest.mark.parametrize(
+    "examples", [pytest.param(300, marks=pytest.mark.slow), pytest.param(1500, marks=pytest.mark.sweep)]
+)
+def test_any_order_of_calls_at_length(examples):
+    run_state_machine_as_test(PoolMachine, settings=any_settings(examples, 100))

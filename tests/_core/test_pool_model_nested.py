@@ -144,6 +144,8 @@ def test_calls_within_calls():
     run_state_machine_as_test(NestedMachine, settings=any_settings(40, 40))
 
 
-@pytest.mark.slow
-def test_calls_within_calls_at_length():
-    run_state_machine_as_test(NestedMachine, settings=any_settings(100, 60))
+@pytest.mark.parametrize(
+    "examples", [pytest.param(30, marks=pytest.mark.slow), pytest.param(100, marks=pytest.mark.sweep)]
+)
+def test_calls_within_calls_at_length(examples):
+    run_state_machine_as_test(NestedMachine, settings=any_settings(examples, 60))

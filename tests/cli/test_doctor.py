@@ -54,7 +54,7 @@ def test_the_installation_of_the_tests_is_well(tmp_path):
         [*COMMAND, "doctor", "--json", str(path)],
         capture_output=True,
         text=True,
-        env=ENVIRONMENT,
+        env=ENVIRONMENT | {"XDG_DATA_HOME": str(tmp_path)},  # without what the user has fetched
         timeout=10 * PATIENCE,
     )
     report = json.loads(path.read_text())

@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import imageio.v3
 import numpy as np
 import pytest
 import torch
+from gymnasium.spaces import Box, Discrete
 
 import envpool
 from tests.cli.command import COMMAND
@@ -103,6 +105,18 @@ def test_curves_for_tensorboard(ppo, tmp_path):
     assert set(events.Tags()["scalars"]) == {"return of 100 episodes", "policy loss", "value loss", "entropy"}
     assert [event.step for event in events.Scalars("entropy")] == [64, 128]
     assert events.Scalars("entropy")[0].value == pytest.approx(np.log(3), abs=0.05)
+
+
+@pytest.mark.parametrize("has_bfloat16", [False, True])
+def test_images_are_seen_in_bfloat16_where_the_processor_multiplies_it(policy, has_bfloat16, monkeypatch):
+    """Elsewhere, bfloat16 is emulated, which takes far longer than float32."""
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True, "avx512_bf16": has_bfloat16})
+    images = Box(0, 255, (1, 36, 36), np.uint8)
+    agent = policy.Agent(SimpleNamespace(observation_space=images, action_space=Discrete(3)), hidden=8)
+    seen = []
+    agent.features.register_forward_hook(lambda module, inputs, output: seen.append(output.dtype))
+    agent.best(np.zeros((2, *images.shape), np.uint8))
+    assert seen == [torch.bfloat16 if has_bfloat16 else torch.float32]
 
 
 @pytest.mark.parametrize(

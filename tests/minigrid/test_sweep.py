@@ -8,18 +8,20 @@ import pytest
 
 from tests.conformance.cases import ExactnessCase
 from tests.minigrid.cases import LOCKED, TASKS
+from tests.minigrid.endless import end_searches
 from tests.minigrid.upstream import upstream_of
 
 #: Kinds of actions: the episodes of a task, and the steps of 10 environments that are played at once. Random actions
 #: seldom solve a level, so their episodes are long and alike; no episode is longer than 5000 steps.
-KINDS = {"random": (200, 5000), "played": (800, 1250)}
+KINDS = {"random": (100, 5000), "played": (900, 1250)}
 ROUNDS = 110
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("actions", KINDS)
 @pytest.mark.parametrize("task_id", TASKS)
-def test_many_episodes(task_id: str, actions: str) -> None:
+def test_many_episodes(task_id: str, actions: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    end_searches(monkeypatch)
     upstream = upstream_of(task_id)
     episodes, steps = KINDS[actions]
     counts: list[int] = []

@@ -33,7 +33,7 @@ class Explorer:
 
 
 class PatientBot(BabyAIBot):
-    """Upstream's bot, which raises an exception where it would look for a way forever."""
+    """Upstream's bot, faster, and with an exception where it would look for a way forever."""
 
     def replan(self, action_taken: int | None = None) -> Any:
         """Return the next action."""
@@ -45,6 +45,20 @@ class PatientBot(BabyAIBot):
         if self.searches > 100:
             raise RuntimeError("the bot goes round in circles")
         return super()._shortest_path(*args, **kwargs)
+
+    def _breadth_first_search(self, initial_states: Any, *args: Any, **kwargs: Any) -> Any:
+        states = [tuple(int(v) for v in state) for state in initial_states]  # NumPy's integers are slow
+        return super()._breadth_first_search(states, *args, **kwargs)
+
+    def _process_obs(self) -> None:
+        """Note which cells are seen; upstream's does the same, with a loop over the cells."""
+        env = self.mission.unwrapped
+        across, ahead = np.nonzero(env.gen_obs_grid()[1])
+        size = env.agent_view_size
+        corner = env.agent_pos + env.dir_vec * (size - 1) - env.right_vec * (size // 2)
+        cells = corner - ahead[:, None] * env.dir_vec + across[:, None] * env.right_vec
+        inside = ((cells >= 0) & (cells < self.vis_mask.shape)).all(axis=1)
+        self.vis_mask[tuple(cells[inside].T)] = True
 
 
 class Solver(Explorer):

@@ -33,9 +33,14 @@ def fake_package(folder: Path, version: str = "0.10.7") -> Path:
 
 
 @pytest.fixture
-def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Hide everything that is installed; return the folder of the user's data."""
+def nothing_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide what the user has fetched."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+
+
+@pytest.fixture
+def nowhere(nothing_fetched: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Hide everything that is installed, too; return the folder of the user's data."""
     monkeypatch.setattr(wheels, "distribution", lambda name: distribution(f"no-{name}"))
     return tmp_path / "share" / "envpool" / files.FOLDER
 
@@ -55,6 +60,7 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 # ---- finding ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("nothing_fetched")
 def test_an_installed_distribution_is_found_without_importing_it() -> None:
     code = "from envpool.procgen.files import find_files; import sys; f = find_files(); print(f.origin, f.version, "
     code += "'procgen' in sys.modules, f.library.is_file())"
@@ -143,6 +149,7 @@ def test_a_missing_system_library(tmp_path: Path, name: str, monkeypatch: pytest
     assert "apt-get install libgl1 libglib2.0-0" in last
 
 
+@pytest.mark.usefixtures("nothing_fetched")
 def test_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
     (finding,) = health.findings()
     assert finding.state == OK and finding.text.startswith("procgen-mirror 0.10.7, ")

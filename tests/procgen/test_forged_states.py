@@ -20,6 +20,8 @@ from tests.procgen.layout import ENTITY, Layout
 TASKS = [task_id for task_id, entry in registry.tasks.items() if entry.env == "Procgen"]
 #: One of them for each kind of state: what a game writes, and the rules between its fields.
 QUICK = ["CoinrunEasy", "LeaperExtreme", "MazeMemory", "BossfightHard", "ChaserEasy", "PlunderEasy", "StarpilotHard"]
+#: A task of each game. QUICK has the modes in which a state differs.
+GAMES = [task_id for task_id in TASKS if task_id.endswith("Easy-v0")]
 #: Options with which states are accepted, too.
 OPTIONS: list[dict[str, Any]] = [
     {},
@@ -62,8 +64,8 @@ def test_states_of_the_library_are_accepted(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task_id", TASKS)
-def test_states_of_all_tasks_are_accepted(task_id: str) -> None:
+@pytest.mark.parametrize("task_id", GAMES)
+def test_states_of_all_games_are_accepted(task_id: str) -> None:
     for seed, options in enumerate(OPTIONS):
         check_accepted(task_id, 400, seed, 5, **options)
 
@@ -202,8 +204,8 @@ def test_forged_states_end_no_process(task_id: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task_id", TASKS)
-def test_forged_states_of_all_tasks_end_no_process(task_id: str) -> None:
+@pytest.mark.parametrize("task_id", GAMES)
+def test_forged_states_of_all_games_end_no_process(task_id: str) -> None:
     run_forgery(task_id, 300, 2)
 
 

@@ -12,7 +12,11 @@ from pygame import gfxdraw
 
 from tests.support.builds import load_hook
 
-ROUNDS = [pytest.param(150, id="short"), pytest.param(10000, id="full", marks=pytest.mark.slow)]
+ROUNDS = [
+    pytest.param(150, id="short"),
+    pytest.param(3000, id="long", marks=pytest.mark.slow),
+    pytest.param(10000, id="full", marks=pytest.mark.sweep),
+]
 GUARD, FILL = 1 << 16, 0xA5
 EXTREMES = [-32769, -32768, -32767, -1, 0, 1, 32766, 32767, 32768, 65536, 1e9, -1e18, 9.3e18, -1e300]
 

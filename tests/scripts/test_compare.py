@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from gymnasium.spaces import Box
 
 import envpool
 from envpool.cli.bench import loops
@@ -83,6 +85,15 @@ def test_worker_answers_each_request():
     assert "No-v0 is not supported" in refused["error"]
 
 
+def test_actions_without_bounds():
+    """As those of ViZDoom: the numbers of its buttons may be anything."""
+    from comparison.worker import draw_actions
+
+    low, high = np.array([-np.inf, -2.0, 3.0]), np.array([np.inf, np.inf, 4.0])
+    drawn = np.concatenate(draw_actions(Box(low, high, dtype=np.float64), 5))
+    assert (drawn >= [0, -2, 3]).all() and (drawn <= [1, 1, 4]).all()
+
+
 @pytest.mark.parametrize("batch_size", [3, 1])
 def test_worker_of_ale_py(batch_size):
     from comparison import engines
@@ -93,6 +104,15 @@ def test_worker_of_ale_py(batch_size):
         assert engine.ask("close") == {}
     assert run["steps"] % batch_size == 0
     assert min(run.values()) > 0
+
+
+def test_what_an_engine_writes_does_not_stay():
+    from comparison import engines
+
+    with engines.own_engine() as engine:
+        folder = Path(f"/proc/{engine.process.pid}/cwd").readlink()
+        assert folder.is_dir() and not folder.is_relative_to(SCRIPTS)
+    assert not folder.exists()
 
 
 def test_compares_this_package_with_itself(tmp_path, capsys, monkeypatch):

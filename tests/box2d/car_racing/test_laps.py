@@ -12,7 +12,6 @@ import pytest
 import envpool
 
 TASK = "CarRacing-v3"
-LAPS = 20
 #: Upstream draws one frame of this many, as drawing takes most of its time.
 FRAME_EVERY = 3
 
@@ -64,10 +63,9 @@ def turn(angle: float) -> float:
     return (angle + math.pi) % (2 * math.pi) - math.pi
 
 
-@pytest.mark.slow
-def test_laps() -> None:
-    laps = [Lap(seed) for seed in range(LAPS)]
-    assert compare_frames(laps) > 8000
+@pytest.mark.parametrize("laps", [pytest.param(4, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.sweep)])
+def test_laps(laps: int) -> None:
+    assert compare_frames([Lap(seed) for seed in range(laps)]) > 400 * laps
 
 
 def compare_frames(laps: list[Lap]) -> int:
