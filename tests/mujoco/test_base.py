@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import mujoco
 import numpy as np
 import pytest
@@ -187,3 +188,34 @@ def test_memory_of_an_env() -> None:
         for _ in range(30):
             pool.step(np.zeros((128, 8)))
         assert (resident() - before) / 128 < 400 * 1024
+
+
+BALL = '<body pos="0 0.5 1.5"><freejoint/><geom size="0.1"/></body>'
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("/>\n", "/>\n"),
+        ("</worldbody>", f"{BALL}</worldbody>"),
+        ("<option ", '<option><flag sleep="enable"/></option><option '),
+        ("<option ", '<option><flag island="disable"/></option><option '),
+    ],
+    ids=["one_tree", "two_trees", "sleep", "no_islands"],
+)
+def test_constraints_of_a_model_are_solved_as_upstream(tmp_path: Path, old: str, new: str) -> None:
+    """With one tree there is no search for islands, unless bodies may sleep: neither changes a bit."""
+    path = tmp_path / "ant.xml"
+    text = (ASSETS / "ant.xml").read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    options = {"xml_file": str(path), "terminate_when_unhealthy": False}
+    upstream = gymnasium.make("Ant-v5", **options)
+    with envpool.make_gymnasium("Ant-v5", num_envs=1, seed=5, **options) as pool:
+        assert pool.reset()[0][0].tobytes() == upstream.reset(seed=5)[0].tobytes()
+        for _ in range(200):
+            action = pool.sample_actions()
+            obs, reward, *_ = pool.step(action)
+            expected = upstream.step(action[0])
+            assert (obs[0].tobytes(), float(reward[0])) == (expected[0].tobytes(), np.float32(expected[1]))
+    upstream.close()

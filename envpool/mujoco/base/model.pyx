@@ -7,7 +7,8 @@ from libc.string cimport memset
 from envpool.mujoco.base cimport mujoco
 from envpool.mujoco.base.mujoco cimport (
     ep_mj_call, ep_mj_enter, ep_mj_leave, mj_addBufferVFS, mj_defaultVFS, mj_deleteData, mj_deleteModel, mj_deleteVFS,
-    mj_id2name, mj_loadXML, mj_makeData, mj_name2id, mjfLogHandler, mjfTime, mjModel, mjVFS,
+    mj_id2name, mj_loadXML, mj_makeData, mj_name2id, mjDSBL_ISLAND, mjENBL_SLEEP, mjfLogHandler, mjfTime, mjModel,
+    mjVFS,
 )
 
 from envpool.errors import ConfigError
@@ -27,6 +28,17 @@ cdef int load_xml(void* argument) noexcept nogil:
     return 0
 
 
+cdef void leave_out_islands(mjModel* m) noexcept nogil:
+    """Leaves out the search for groups of bodies that touch each other, if a model can have only one such group.
+
+    MuJoCo solves the constraints of each group (island) by themselves. The bodies of a kinematic tree are always in the
+    same group, so with one tree the solver gets the same numbers in the same order without the search, which takes up
+    to a tenth of a step. Bodies can sleep only if there are islands.
+    """
+    if m.ntree == 1 and not m.opt.enableflags & mjENBL_SLEEP:
+        m.opt.disableflags |= mjDSBL_ISLAND
+
+
 cdef Model new_model(const char* path, const mjVFS* vfs, str source):
     """Compiles the file at a path of `vfs`, or on disk if `vfs` is NULL; raises ConfigError with MuJoCo's text."""
     cdef LoadCall call
@@ -42,6 +54,7 @@ cdef Model new_model(const char* path, const mjVFS* vfs, str source):
     text = " ".join((call.failure if failed else call.text).decode(errors="replace").split())
     if failed or call.model == NULL:
         raise ConfigError(f"MuJoCo cannot load {source}: {text}")
+    leave_out_islands(call.model)
     model = Model.__new__(Model)
     model.m = call.model
     model.source = source

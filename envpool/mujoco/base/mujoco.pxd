@@ -29,6 +29,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
         long nactuator
         long na
         long nbody
+        long ntree
         long ngeom
         long nsite
         long ntendon
@@ -156,6 +157,8 @@ cdef extern from "mujoco/mujoco.h" nogil:
     int mjEQ_WELD
     int mjINT_RK4
     int mjDSBL_ACTUATION
+    int mjDSBL_ISLAND
+    int mjDSBL_MIDPHASE
     int mjDSBL_SENSOR
     int mjENBL_SLEEP
     int mjSTATE_WARMSTART
