@@ -47,11 +47,13 @@ def find_model(xml_file: str, folder: Path, others: str) -> Path:
     ConfigError
         The file does not exist.
     """
-    path = users_path("xml_file", xml_file) if xml_file.startswith((".", "/", "~")) else folder / xml_file
+    is_path = xml_file.startswith((".", "/", "~"))
+    path = users_path("xml_file", xml_file) if is_path else folder / xml_file
     if not os.path.isfile(path):  # unlike Path.is_file(), no error for a name that no file system allows
+        here = f"write {shortened(f'./{xml_file}')} for a file in the working directory, or"
         raise ConfigError(
-            f"xml_file is {shown(xml_file)}, but there is no file {shortened(str(path))}: write "
-            f"{shortened(f'./{xml_file}')} for a file in the working directory, or {others}"
+            f"xml_file is {shown(xml_file)}, but there is no file {shortened(str(path))}: "
+            f"{'correct the path, or write' if is_path else here} {others}"
         )
     return path
 
