@@ -93,8 +93,9 @@ class Agent(nn.Module):
     def see(self, images):
         """Return the features of images."""
         # The precision of bfloat16 is sufficient for the features.
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=is_bfloat16_fast(self.device.type)):
-            return self.features(images / 255).float()
+        is_fast = is_bfloat16_fast(self.device.type)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=is_fast):
+            return self.features(images.to(torch.bfloat16 if is_fast else torch.float32) / 255).float()
 
     def to_env(self, actions):
         """Return actions, a NumPy array, for the pool; continuous actions are scaled from [-1, 1] to the bounds."""
