@@ -83,6 +83,11 @@ class PoolActor:
         """Return where a driver finds results if it runs on this machine."""
         return self._memory.address()
 
+    def answer(self, message: tuple[Any, ...]) -> Outcome:
+        """Call `reset`, `exchange` or `receive`: their name and arguments are one argument, which Ray pickles once."""
+        outcome: Outcome = getattr(self, message[0])(*message[1:])
+        return outcome
+
     def reset(self, ids: Any, seeds: Sequence[int | None] | None, request: Request | None) -> Outcome:
         """Reset environments, or all if the ids are None, and return their rows."""
         self._rollout = None

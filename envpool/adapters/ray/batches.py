@@ -76,6 +76,8 @@ class Batch:
             return self.parts[0].result, self.parts[0].ids
         result = join([part.result for part in self.parts], [len(part.ids) for part in self.parts])
         found = np.concatenate([part.ids for part in self.parts])
+        if np.array_equal(found, self.ids):
+            return result, found
         wanted = self.ids[np.isin(self.ids, found)]
         if not np.array_equal(found, wanted):
             order = np.argsort(found)[np.argsort(np.argsort(wanted))]
@@ -119,7 +121,9 @@ class Inbox:
         assert ids is not None
         if len(ids) == 0 or ids.min() < 0 or ids.max() >= len(self.busy):
             raise EnvIdError(f"env_id must have ids from 0 to {len(self.busy) - 1}, got {ids.tolist()}")
-        if len(np.unique(ids)) != len(ids):
+        is_chosen = np.zeros(len(self.busy), np.bool_)
+        is_chosen[ids] = True
+        if np.count_nonzero(is_chosen) != len(ids):
             raise EnvIdError(f"env_id has an id twice: {ids.tolist()}")
         if self.busy[ids].any():
             raise EnvIdError(f"environments {ids[self.busy[ids]].tolist()} are in flight: receive them first")
@@ -187,7 +191,7 @@ class Inbox:
         """Ask an actor for a part."""
         part.ticket = self._fleet.ticket(part.actor)
         request = None if part.ticket is None else part.ticket.request
-        part.ref = getattr(self._fleet.actors[part.actor], method).remote(*args, request)
+        part.ref = self._fleet.actors[part.actor].answer.remote((method, *args, request))
         return part
 
     def _reset(self, part: Part) -> None:
@@ -220,7 +224,7 @@ class Inbox:
     def _by_actor(self, ids: Any) -> Iterable[tuple[int, Any]]:
         """Yield each actor that has some of the ids, and the positions of these ids."""
         owners = self._fleet.owner(ids)
-        for actor in np.unique(owners).tolist():
+        for actor in np.flatnonzero(np.bincount(owners)).tolist():
             yield actor, np.flatnonzero(owners == actor)
 
     # ---- receiving ---------------------------------------------------------------------------------------------------
