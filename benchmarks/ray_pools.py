@@ -4,7 +4,8 @@
 
 The cases have the same number of threads in total, except for one of the two actors alone, with its half of the
 environments and threads. Async pools have batches of half of an actor's environments. CPU times depend less on what
-else the machine does than rates do; `projection` computes from them.
+else the machine does than rates do; `projection` computes from them. With --remote, results travel through Ray's object
+store, as they do from other machines, which the projection is about.
 """
 
 import argparse
@@ -54,15 +55,23 @@ def shipped(task, num_envs, num_actors, steps, **options):
     return pool, collect, pids_of(pool)
 
 
-def cases(task, num_envs, threads, steps):
+def pool_of(task, num_envs, num_actors, *args, remote, **options):
+    """Return a RayPool; if `remote`, it does not look for the memory of its actors."""
+    pool = RayPool(task, num_envs, num_actors, *args, **options)
+    if remote:
+        pool._fleet._addresses = [None] * num_actors
+    return pool
+
+
+def cases(task, num_envs, threads, steps, remote):
     """Yield a name, the pool, a function that steps and returns the number of steps, and the pids of the actors."""
     local = envpool.make_gymnasium(task, num_envs=num_envs, num_threads=threads)
     yield LOCAL, local, stepping(local), []
     for actors in (1, 2):
         own = {"num_threads": max(threads // actors, 1), "num_cpus": 0}
-        pool = RayPool(task, num_envs, actors, **own)
+        pool = pool_of(task, num_envs, actors, remote=remote, **own)
         yield f"{actors} actors, sync", pool, stepping(pool), pids_of(pool)
-        pool = RayPool(task, num_envs, actors, num_envs // (2 * actors), **own)
+        pool = pool_of(task, num_envs, actors, num_envs // (2 * actors), remote=remote, **own)
         yield f"{actors} actors, async", pool, stepping(pool), pids_of(pool)
         yield f"{actors} actors, policy in the actors", *shipped(task, num_envs, actors, steps, **own)
     yield "one of the two, policy in the actor", *shipped(task, num_envs // 2, 1, steps, **own)
@@ -113,10 +122,11 @@ def main():
     parser.add_argument("--steps", type=int, default=32, help="steps of a rollout")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--remote", action="store_true", help="send results through Ray's object store")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     ray.init(num_cpus=os.cpu_count(), include_dashboard=False, log_to_driver=False)
-    found, running = {}, list(cases(args.task, args.num_envs, args.threads, args.steps))
+    found, running = {}, list(cases(args.task, args.num_envs, args.threads, args.steps, args.remote))
     for _ in range(args.rounds):
         for name, _, step, actors in running:
             found.setdefault(name, []).append(measure(step, actors, args.seconds))

@@ -19,18 +19,27 @@ cdef extern from "shared.h" nogil:
         int32_t stop
         int64_t tail
         int64_t begun
+        int64_t announced
         int32_t reply
         int32_t parked
         int32_t readiness
 
+    ctypedef struct epy_outcome:
+        float reward
+        float discount
+        uint8_t terminated
+        uint8_t truncated
+        uint8_t failed
+        int32_t extra
+
     ctypedef struct epy_pace:
-        int64_t usual
-        int64_t rests_until
+        int64_t yields_until
 
     int64_t epy_now()
     int64_t epy_load(const int64_t* p)
     int32_t epy_load32(const int32_t* p)
     void epy_store(int64_t* p, int64_t v)
+    void epy_release(int64_t* p, int64_t v)
     void epy_store32(int32_t* p, int32_t v)
     void epy_add32(int32_t* p, int32_t v)
     void epy_lock(int32_t* p)
@@ -57,22 +66,19 @@ cdef struct View:               # the arena, as this process maps it
     int32_t* rings              # (num_workers, mask + 1), pool
     void* actions[64]           # by leaf: (num_envs, ...), pool
     int64_t action_bytes[64]    # by leaf
-    void* rows[64]              # by field: (num_envs, ...), worker
+    char* rows[64]              # by field: the rows of each worker from a cache line of its own on, see row_of; worker
     int64_t row_bytes[64]       # by field
+    int64_t rows_bytes[64]      # by field: of all rows of a worker
+    char* outcomes              # an epy_outcome per env, like a row; worker
+    int64_t outcomes_bytes      # of all outcomes of a worker
     int64_t* targets            # (num_fields, num_envs), pool: where in the region a row goes; 0: to `rows`
     char* region                # NULL if there is none
     # By env.
-    float* reward               # worker
-    float* discount             # worker
-    uint8_t* terminated         # worker
-    uint8_t* truncated          # worker
-    uint8_t* failed             # worker: the window has the text of a failure
     uint8_t* lost               # Loss; pool, while the env has no worker, else worker
     uint8_t* has_seed           # pool
     int64_t* seeds              # pool
     int64_t* last_seeds         # worker: the seed that the env got last
     int32_t* restarts           # pool: how often its process was replaced
-    int64_t* extra              # worker: bytes in the window
     char* windows               # (num_envs, window): pickled infos, objects and commands; the texts of failures
 
 cdef class Arena:
@@ -88,6 +94,13 @@ cdef class Arena:
     cdef int map_region(self, int64_t size) except -1
     cdef int put(self, int32_t id, bytes data) except -1
     cdef bytes get(self, int32_t id)
+
+# Where a worker writes what a step returned: no cache line has values of two workers.
+cdef inline char* row_of(const View* v, int32_t field, int32_t id) noexcept nogil:
+    return v.rows[field] + id % v.num_workers * v.rows_bytes[field] + id // v.num_workers * v.row_bytes[field]
+
+cdef inline epy_outcome* outcome_of(const View* v, int32_t id) noexcept nogil:
+    return <epy_outcome*>(v.outcomes + id % v.num_workers * v.outcomes_bytes) + id // v.num_workers
 
 # What becomes of a Loss when an entry of the env fails because of it. A command is no step: the next step still fails.
 cdef inline uint8_t loss_after(int32_t entry) noexcept nogil:

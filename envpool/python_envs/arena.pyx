@@ -22,6 +22,11 @@ cdef enum:
     PAGE = 4096
 
 
+cdef int64_t in_lines(int64_t size) noexcept:
+    """Returns a size in bytes, rounded up to whole cache lines."""
+    return (size + LINE - 1) // LINE * LINE
+
+
 cdef class Arena:
     """The shared memory of one pool.
 
@@ -41,7 +46,7 @@ cdef class Arena:
 
     def __init__(self, int32_t num_envs, int32_t num_workers, action_bytes, row_bytes, int64_t window,
                  int64_t region_bytes=0, int fd=-1):
-        cdef int64_t ring = 1
+        cdef int64_t ring = 1, most = (num_envs + num_workers - 1) // num_workers       # envs of a worker
         cdef int32_t k
         self.sizes = (num_envs, num_workers, tuple(action_bytes), tuple(row_bytes), window)
         self.num_envs, self.region_bytes, self.v.num_workers, self.window = num_envs, region_bytes, num_workers, window
@@ -49,13 +54,15 @@ cdef class Arena:
         while ring < 4 * (num_envs // num_workers + 1):   # room for entries that a Ctrl-C has left
             ring *= 2
         self.v.mask = <int32_t>ring - 1
+        self.v.outcomes_bytes = in_lines(most * sizeof(epy_outcome))
+        rows_bytes = [in_lines(most * size) for size in row_bytes]
         sizes = [num_workers * sizeof(epy_mailbox), num_workers * ring * sizeof(int32_t)]
-        sizes += [num_envs * size for size in (4, 4, 1, 1, 1, 1, 1, 8, 8, 4, 8, 8 * len(row_bytes))]
-        sizes += [num_envs * size for size in (*action_bytes, *row_bytes)]
+        sizes += [num_envs * size for size in (1, 1, 8, 8, 4, 8 * len(row_bytes), *action_bytes)]
+        sizes += [num_workers * size for size in (self.v.outcomes_bytes, *rows_bytes)]
         starts, at = [], 0
         for size in sizes:
             starts.append(at)
-            at = (at + size + LINE - 1) // LINE * LINE
+            at = in_lines(at + size)
         windows = (at + PAGE - 1) // PAGE * PAGE
         total = self.region_at = windows + num_envs * window
         self.fd = os.memfd_create("envpool", os.MFD_CLOEXEC) if fd < 0 else fd
@@ -70,24 +77,19 @@ cdef class Arena:
         places = [base + start for start in starts]
         self.v.boxes = <epy_mailbox*><size_t>places[0]
         self.v.rings = <int32_t*><size_t>places[1]
-        self.v.reward = <float*><size_t>places[2]
-        self.v.discount = <float*><size_t>places[3]
-        self.v.terminated = <uint8_t*><size_t>places[4]
-        self.v.truncated = <uint8_t*><size_t>places[5]
-        self.v.failed = <uint8_t*><size_t>places[6]
-        self.v.lost = <uint8_t*><size_t>places[7]
-        self.v.has_seed = <uint8_t*><size_t>places[8]
-        self.v.seeds = <int64_t*><size_t>places[9]
-        self.v.last_seeds = <int64_t*><size_t>places[10]
-        self.v.restarts = <int32_t*><size_t>places[11]
-        self.v.extra = <int64_t*><size_t>places[12]
-        self.v.targets = <int64_t*><size_t>places[13]
+        self.v.lost = <uint8_t*><size_t>places[2]
+        self.v.has_seed = <uint8_t*><size_t>places[3]
+        self.v.seeds = <int64_t*><size_t>places[4]
+        self.v.last_seeds = <int64_t*><size_t>places[5]
+        self.v.restarts = <int32_t*><size_t>places[6]
+        self.v.targets = <int64_t*><size_t>places[7]
         for k in range(self.v.num_actions):
-            self.v.actions[k] = <void*><size_t>places[14 + k]
+            self.v.actions[k] = <void*><size_t>places[8 + k]
             self.v.action_bytes[k] = action_bytes[k]
+        self.v.outcomes = <char*><size_t>places[8 + self.v.num_actions]
         for k in range(self.v.num_fields):
-            self.v.rows[k] = <void*><size_t>places[14 + self.v.num_actions + k]
-            self.v.row_bytes[k] = row_bytes[k]
+            self.v.rows[k] = <char*><size_t>places[9 + self.v.num_actions + k]
+            self.v.row_bytes[k], self.v.rows_bytes[k] = row_bytes[k], rows_bytes[k]
         self.v.windows = <char*><size_t>(base + windows)
 
     @property
@@ -124,13 +126,13 @@ cdef class Arena:
                 "environment in another process has for them: return less, or use workers='inline'"
             )
         memcpy(self.v.windows + id * self.window, <const char*>data, size)
-        self.v.extra[id] = size
+        outcome_of(&self.v, id).extra = <int32_t>size
         return 0
 
     cdef bytes get(self, int32_t id):
         """Returns what the window of an env contains."""
         cdef const char* start = self.v.windows + id * self.window
-        return start[:self.v.extra[id]]
+        return start[:outcome_of(&self.v, id).extra]
 
     def readiness(self, int32_t worker):
         """Return 0 while a worker starts, 1 when it serves, and 2 if it could not make its environments."""
@@ -163,6 +165,7 @@ cdef class Arena:
             self.v.restarts[id] += 1
         if epy_load(&m.begun) > epy_load(&m.tail):
             self.v.lost[self.unfinished(worker)[0]] = FATAL
+        epy_store(&m.announced, epy_load(&m.tail))
         epy_store32(&m.parked, 0)
         epy_store32(&m.readiness, EPY_STARTING)
 
@@ -175,9 +178,10 @@ cdef class Arena:
         for k in range(epy_load(&m.tail), head):
             entry = ring[k & self.v.mask]
             self.put(entry & EPY_ID, text.encode())
-            self.v.failed[entry & EPY_ID] = 1
+            outcome_of(&self.v, entry & EPY_ID).failed = 1
             self.v.lost[entry & EPY_ID] = loss_after(entry)
         epy_store(&m.tail, head)
+        epy_store(&m.announced, head)
         epy_ring(&m.reply, &m.waiting)
 
     def close(self):

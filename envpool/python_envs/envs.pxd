@@ -1,9 +1,10 @@
 """Python environments in one process: see envs.pyx."""
 
+from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 cimport numpy as cnp
-from envpool.env cimport envpool_batch, envpool_seeds
+from envpool.env cimport ENVPOOL_MAX_DIMS, envpool_batch, envpool_seeds
 from envpool.python_envs.base cimport EnvsBase, Header
 
 cdef struct State:
@@ -12,14 +13,21 @@ cdef struct State:
     int64_t* row_bytes          # (num_fields)
     int32_t num_fields
 
+cdef struct ArrayType:          # what the arrays of a field must be
+    PyObject* dtype             # a dtype, which `Envs.fields` keeps
+    int ndim
+    cnp.npy_intp shape[ENVPOOL_MAX_DIMS]
+
 cdef class Envs(EnvsBase):
     cdef readonly list envs
     cdef State state
+    cdef ArrayType* types       # (num_fields)
     cdef list kept              # (num_envs, num_fields): the arrays that State.source points to
     cdef int64_t* scalars       # (num_envs, num_fields): values of fields that are one integer
     cdef list fields            # dtype, shape and path of each field
-    cdef cnp.dtype single       # dtype of an observation that is one array; None if it is none
-    cdef tuple action_leaves
+    cdef bint is_single         # whether an observation is one array
+    cdef tuple action_leaves    # dtype and shape of each leaf
+    cdef cnp.dtype number       # dtype of an action that is one number; None if it is none
     cdef list objects           # leaves that are carried as objects
     cdef list seeds             # by env: the seed for its next reset, or None
     cdef list last_seeds        # by env: the seed that it got last

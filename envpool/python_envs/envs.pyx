@@ -8,10 +8,10 @@ handed out. An env belongs to the thread that steps it, as in every env definiti
 import numpy as np
 
 cimport numpy as cnp
-from cpython.ref cimport Py_DECREF
+from cpython.ref cimport Py_DECREF, PyObject
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from envpool.env cimport envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup
 from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, set_common, set_frames
@@ -45,9 +45,11 @@ cdef class Envs(EnvsBase):
         super().__init__(source, num_envs)
         layout, count = source.observations, len(source.observations.fields())
         self.fields = [(leaf.space.dtype, leaf.space.shape, leaf.path) for leaf in layout.arrays]
-        self.single = layout.leaves[0].space.dtype if layout.is_single and self.fields else None
+        self.is_single = layout.is_single and len(self.fields) == 1
         self.objects = [leaf.path for leaf in layout.objects]
         self.action_leaves = tuple((leaf.space.dtype, leaf.space.shape) for leaf in source.actions.leaves)
+        if source.actions.is_single and not self.action_leaves[0][1]:
+            self.number = self.action_leaves[0][0]
         self.rebuilds = source.rebuilds
         self.has_discounts = source.has_discounts
         self.kept = [None] * (num_envs * count)
@@ -59,8 +61,11 @@ cdef class Envs(EnvsBase):
         self.state.source = <void**>calloc(num_envs * count, sizeof(void*))
         self.state.row_bytes = <int64_t*>calloc(count, sizeof(int64_t))
         self.scalars = <int64_t*>calloc(num_envs * count, sizeof(int64_t))
-        if self.state.source == NULL or self.state.row_bytes == NULL or self.scalars == NULL:
+        self.types = <ArrayType*>calloc(count, sizeof(ArrayType))
+        if self.state.source == NULL or self.state.row_bytes == NULL or self.scalars == NULL or self.types == NULL:
             raise MemoryError
+        for k, (dtype, shape, _) in enumerate(self.fields):
+            set_array_type(&self.types[<int>k], dtype, shape)
         for k, field in enumerate(layout.fields()):
             self.state.row_bytes[<int>k] = np.dtype(field.dtype).itemsize * int(np.prod(field.shape, dtype=np.int64))
         if is_successor:
@@ -73,6 +78,7 @@ cdef class Envs(EnvsBase):
         free(self.state.source)
         free(self.state.row_bytes)
         free(self.scalars)
+        free(self.types)
 
     cdef Header* header(self) noexcept:
         return <Header*>&self.state
@@ -128,8 +134,8 @@ cdef class Envs(EnvsBase):
         env = self.envs[id]
         obs, reward, terminated, truncated, info = env.step(self.action(b, id))
         b.reward[i] = reward
-        b.terminated[i] = bool(terminated)
-        b.truncated[i] = bool(truncated)
+        b.terminated[i] = 1 if terminated else 0
+        b.truncated[i] = 1 if truncated else 0
         if self.has_discounts and b.discount != NULL:
             b.discount[i] = env.discount
         self.keep(id, obs, info)
@@ -138,6 +144,8 @@ cdef class Envs(EnvsBase):
     cdef object action(self, const envpool_batch* b, int32_t id):
         """Returns the action of an env: a fresh value of its action space."""
         cdef int k
+        if self.number is not None:
+            return PyArray_Scalar(<char*>b.actions[0] + id * <int64_t>self.number.itemsize, self.number, None)
         if self.source.actions.is_single:
             return self.action_leaf(b, id, 0)
         leaves = iter([self.action_leaf(b, id, k) for k in range(len(self.action_leaves))])
@@ -157,7 +165,7 @@ cdef class Envs(EnvsBase):
     cdef int keep(self, int32_t id, object obs, object info) except -1:
         """Keeps what a step or a reset returned."""
         cdef int32_t k
-        if self.single is not None:
+        if self.is_single:
             self.keep_field(id, 0, obs)
         else:
             for k in range(len(self.fields)):
@@ -183,21 +191,20 @@ cdef class Envs(EnvsBase):
     cdef int keep_field(self, int32_t id, int32_t k, object value) except -1:
         cdef int64_t at = <int64_t>id * self.state.num_fields + k
         cdef cnp.ndarray array
-        dtype, shape, path = self.fields[k]
-        if (cnp.PyArray_CheckExact(value) and (<cnp.ndarray>value).dtype is dtype
-                and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>value)):
+        if cnp.PyArray_CheckExact(value) and is_of_type(<cnp.ndarray>value, &self.types[k]):
             array = <cnp.ndarray>value
-        elif not shape and isinstance(value, (int, np.int64)) and dtype.num == cnp.NPY_INT64:
-            self.scalars[at] = value
-            self.state.source[at] = &self.scalars[at]
-            return 0
         else:
+            dtype, shape, path = self.fields[k]
+            if not shape and isinstance(value, (int, np.int64)) and dtype.num == cnp.NPY_INT64:
+                self.scalars[at] = value
+                self.state.source[at] = &self.scalars[at]
+                return 0
             array = np.asarray(value, dtype, order="C")
-        if array.ndim != len(shape) or (shape and (<object>array).shape != shape):
-            raise ValueError(
-                f"the observation{' at ' + repr(path) if path else ''} has shape {(<object>array).shape}, but the "
-                f"observation space says {shape}"
-            )
+            if (<object>array).shape != shape:
+                raise ValueError(
+                    f"the observation{' at ' + repr(path) if path else ''} has shape {(<object>array).shape}, but the "
+                    f"observation space says {shape}"
+                )
         self.kept[at] = array
         self.state.source[at] = cnp.PyArray_DATA(array)
         return 0
@@ -268,6 +275,24 @@ cdef class Envs(EnvsBase):
         infos, carried = (self.final_infos, self.final_carried) if of_final else (self.infos, self.carried)
         where = ids.tolist()
         return [infos[id] for id in where], [carried[id] for id in where]
+
+
+cdef void set_array_type(ArrayType* type, dtype, shape) noexcept:
+    cdef int d
+    type.dtype = <PyObject*>dtype
+    type.ndim = len(shape)
+    for d in range(type.ndim):
+        type.shape[d] = shape[d]
+
+
+cdef inline bint is_of_type(cnp.ndarray array, const ArrayType* type) noexcept:
+    """Whether the rows of a field can be copied from an array as it is."""
+    return (
+        <PyObject*>cnp.PyArray_DESCR(array) == type.dtype
+        and array.ndim == type.ndim
+        and memcmp(cnp.PyArray_DIMS(array), type.shape, type.ndim * sizeof(cnp.npy_intp)) == 0
+        and cnp.PyArray_ISCARRAY_RO(array)
+    )
 
 
 # ---- the functions of the definition ---------------------------------------------------------------------------------

@@ -17,6 +17,5 @@ cdef struct Exchange:
     int32_t is_closing
     epy_pace pace
 
-cdef void wake_worker(Exchange* x, int32_t w) noexcept nogil
-cdef int64_t publish(Exchange* x, int32_t id, int32_t kind) noexcept nogil
+cdef void publish(Exchange* x, const int32_t* entries, int32_t n, int64_t* at, int64_t* last) noexcept nogil
 cdef int wait_for(Exchange* x, int32_t w, int64_t at) noexcept nogil

@@ -8,51 +8,88 @@ from cpython.exc cimport PyErr_CheckSignals, PyErr_SetInterrupt
 from libc.stdint cimport int32_t, int64_t
 
 from envpool.python_envs.arena cimport (
-    epy_add32, epy_load, epy_load32, epy_lock, epy_mailbox, epy_note_wait, epy_now, epy_ring, epy_sleep, epy_spin,
-    epy_store, epy_unlock,
+    epy_add32, EPY_ID, epy_load, epy_load32, epy_lock, epy_mailbox, epy_note_wait, epy_now, epy_ring, epy_sleep,
+    epy_spin, epy_store, epy_unlock,
 )
 
 cdef extern from "Python.h":
     int PyOS_InterruptOccurred()
+    int PyGILState_Check() nogil
 
 # How often a thread that waits looks after the worker, ns.
 cdef int64_t TICK = 20000000
 
 
-cdef void wake_worker(Exchange* x, int32_t w) noexcept nogil:
-    """Wakes a worker that sleeps."""
-    epy_ring(&x.v.boxes[w].bell, &x.v.boxes[w].parked)
+cdef void publish(Exchange* x, const int32_t* entries, int32_t n, int64_t* at, int64_t* last) noexcept nogil:
+    """Appends entries to the rings of the workers of their envs, and wakes the workers that sleep.
 
-
-cdef int64_t publish(Exchange* x, int32_t id, int32_t kind) noexcept nogil:
-    """Appends an entry to the ring of an env's worker.
-
-    Returns the tail at which it is answered; or 0 if the ring is full, since the env is still busy with entries that a
-    Ctrl-C has left.
+    Parameters
+    ----------
+    entries
+        (n) env ids, with the bits of their kinds.
+    at
+        Out, (n): the tail at which an entry is answered; or 0 if the ring is full, since the env is still busy with
+        entries that a Ctrl-C has left.
+    last
+        Out, (num_workers): the tail at which all entries of a worker are answered; 0 if it has none.
     """
-    cdef int32_t w = id % x.v.num_workers
-    cdef epy_mailbox* m = &x.v.boxes[w]
-    cdef int64_t at = 0
+    cdef epy_mailbox* m
+    cdef int32_t i, w
+    for w in range(x.v.num_workers):
+        last[w] = 0
     epy_lock(&x.lock)
-    if m.head - epy_load(&m.tail) <= x.v.mask:
-        x.v.rings[<int64_t>w * (x.v.mask + 1) + (m.head & x.v.mask)] = id | kind
-        at = m.head + 1
-        epy_store(&m.head, at)
+    for i in range(n):
+        w = (entries[i] & EPY_ID) % x.v.num_workers
+        m = &x.v.boxes[w]
+        at[i] = append(x, w, last[w] or m.head, entries[i])
+        last[w] = at[i] or last[w]
+    for w in range(x.v.num_workers):
+        if last[w]:
+            epy_store(&x.v.boxes[w].head, last[w])
     epy_unlock(&x.lock)
-    return at
+    for w in range(x.v.num_workers):
+        if last[w]:
+            epy_ring(&x.v.boxes[w].bell, &x.v.boxes[w].parked)
+
+
+cdef inline int64_t append(Exchange* x, int32_t w, int64_t next, int32_t entry) noexcept nogil:
+    """Writes an entry at a position of a ring that is not published yet. Returns the next one, or 0: the ring is full.
+
+    What is announced is a lower bound of what is answered, and is in a cache line that is read anyway.
+    """
+    if next - epy_load(&x.v.boxes[w].announced) > x.v.mask:
+        return 0
+    x.v.rings[<int64_t>w * (x.v.mask + 1) + (next & x.v.mask)] = entry
+    return next + 1
 
 
 cdef int wait_for(Exchange* x, int32_t w, int64_t at) noexcept nogil:
     """Waits until a worker has answered all entries before position `at`."""
     cdef epy_mailbox* m = &x.v.boxes[w]
-    cdef int64_t began = epy_now(), tail = epy_load(&m.tail), quiet = began, now
+    cdef int64_t began = epy_now()
+    cdef int result = ANSWERED
+    epy_spin(&m.announced, at, &x.pace)
+    if epy_load(&m.tail) < at:
+        if PyGILState_Check():  # the pool keeps the GIL during a step that is usually quick
+            with gil:
+                with nogil:
+                    result = sleep_until(x, w, at, began)
+        else:
+            result = sleep_until(x, w, at, began)
+    epy_note_wait(&x.pace, epy_now() - began)
+    return result
+
+
+cdef int sleep_until(Exchange* x, int32_t w, int64_t at, int64_t began) noexcept nogil:
+    """Sleeps until a worker has answered all entries before position `at`; `began`: since when the thread waits."""
+    cdef epy_mailbox* m = &x.v.boxes[w]
+    cdef int64_t tail = epy_load(&m.tail), quiet = began, now
     cdef int32_t seen
     cdef int result = ANSWERED
-    epy_spin(&m.tail, at, &x.pace)
     while epy_load(&m.tail) < at and result == ANSWERED:
         seen = epy_load32(&m.reply)
         epy_add32(&m.waiting, 1)
-        if epy_load(&m.tail) < at and not epy_load32(&x.is_closing):
+        if epy_load(&m.announced) < at and epy_load(&m.tail) < at and not epy_load32(&x.is_closing):
             epy_sleep(&m.reply, seen, TICK)
         epy_add32(&m.waiting, -1)
         if epy_load32(&x.is_closing):
@@ -65,7 +102,6 @@ cdef int wait_for(Exchange* x, int32_t w, int64_t at) noexcept nogil:
                 result = look_after(x, w, now - quiet)
             if result < 0:      # a successor was started, or is starting
                 quiet, result = epy_now(), ANSWERED
-    epy_note_wait(&x.pace, epy_now() - began)
     return result
 
 

@@ -14,16 +14,18 @@ import warnings
 
 from cpython.exc cimport PyErr_CheckSignals, PyErr_SetInterrupt
 from cpython.ref cimport Py_DECREF, PyObject
-from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int32_t, int64_t, INT64_MAX
+from libc.string cimport memcpy
 
 from envpool.env cimport (
     ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup,
 )
-from envpool.python_envs.arena cimport Arena, EPY_COMMAND, EPY_RESET, View, epy_load, epy_ring, epy_store32
+from envpool.python_envs.arena cimport (
+    Arena, EPY_COMMAND, epy_load, epy_outcome, EPY_RESET, epy_ring, epy_store32, outcome_of, row_of, View,
+)
 from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, set_common, set_frames
 from envpool.python_envs.blocks cimport Region, SharedBlocks, offset_of
-from envpool.python_envs.exchange cimport ANSWERED, CLOSING, Exchange, INTERRUPTED, publish, wait_for, wake_worker
+from envpool.python_envs.exchange cimport ANSWERED, CLOSING, Exchange, INTERRUPTED, publish, wait_for
 
 from envpool.error_texts import shown
 from envpool.errors import EnvStepError, PoolStateError
@@ -65,6 +67,7 @@ cdef class Proxy(EnvsBase):
                 self.blocks = SharedBlocks(self.arena, room_for_blocks())
                 self.state.region = &self.blocks.region
         self.state.x.v = self.arena.v
+        self.state.x.pace.yields_until = 0 if source.processes.keeps_cpus else INT64_MAX
         self.state.same_step, self.state.num_envs = source.same_step, num_envs
         self.supervisor = Supervisor(self.arena, source)
         self.state.x.supervisor = <PyObject*>self.supervisor
@@ -81,7 +84,8 @@ cdef class Proxy(EnvsBase):
         return [info for info, _ in found], [carried for _, carried in found]
 
     cdef tuple load(self, int32_t id):
-        if self.arena.v.extra[id] == 0 or self.arena.v.failed[id]:
+        cdef const epy_outcome* outcome = outcome_of(&self.arena.v, id)
+        if outcome.extra == 0 or outcome.failed:
             return None, None
         try:
             return pickle.loads(self.arena.get(id))
@@ -117,15 +121,17 @@ cdef class Proxy(EnvsBase):
 
     cdef list command(self, ids, method, arguments):
         """Lets the workers call a method of `Envs` for idle envs, and returns the results."""
-        cdef int32_t id
+        cdef int64_t last[ENVPOOL_MAX_BATCH]
         cdef int64_t at
+        cdef int32_t id, entry
         cdef int result
         commands = [dumps((method, args)) for args in arguments]
         for id, data in zip(ids, commands):
             self.arena.put(id, data)
-            if publish(&self.state.x, id, EPY_COMMAND) == 0:
+            entry = id | EPY_COMMAND
+            publish(&self.state.x, &entry, 1, &at, last)
+            if at == 0:
                 raise EnvStepError({id: BUSY})
-            wake_worker(&self.state.x, id % self.state.x.v.num_workers)
         results, first = [], None
         for id in ids:
             at = epy_load(&self.state.x.v.boxes[id % self.state.x.v.num_workers].head)
@@ -136,10 +142,10 @@ cdef class Proxy(EnvsBase):
                     result = wait_for(&self.state.x, id % self.state.x.v.num_workers, at)
             if result == CLOSING:
                 raise PoolStateError("the pool is closed")
-            if self.arena.v.failed[id] or self.arena.v.lost[id]:
+            if outcome_of(&self.arena.v, id).failed or self.arena.v.lost[id]:
                 raise EnvStepError({id: "the process of the environment ended"})
             done, *rest = pickle.loads(self.arena.get(id))
-            self.arena.v.extra[id] = 0
+            outcome_of(&self.arena.v, id).extra = 0
             if done:
                 results.append(rest[0])
             elif first is None:
@@ -241,8 +247,9 @@ cdef int64_t aim(State* s, const envpool_batch* b, const envpool_rows* rows) noe
 
 cdef int step_into(State* s, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
     """Steps envs; `rows`, unless NULL, is where their rows belong: afterwards, those of large fields may be there."""
+    cdef int32_t entries[ENVPOOL_MAX_BATCH]
     cdef int64_t at[ENVPOOL_MAX_BATCH]
-    cdef int64_t last[ENVPOOL_MAX_BATCH]        # by worker: the tail at which all of its envs are answered
+    cdef int64_t last[ENVPOOL_MAX_BATCH]
     cdef int32_t i, w
     cdef int64_t place = 0 if s.region == NULL else aim(s, b, rows)
     cdef int result = ANSWERED, failed = 0
@@ -251,24 +258,20 @@ cdef int step_into(State* s, const envpool_batch* b, const envpool_rows* rows) n
         with gil:
             (<Proxy>s.header.envs).keep_final(b)
     load_actions(s, b)
-    memset(last, 0, s.x.v.num_workers * sizeof(int64_t))
     for i in range(b.n):
-        at[i] = publish(&s.x, b.ids[i], EPY_RESET if b.reset[i] else 0)
-        if at[i]:
-            last[b.ids[i] % s.x.v.num_workers] = at[i]
-        else:
-            is_complete = False
+        entries[i] = b.ids[i] | EPY_RESET if b.reset[i] else b.ids[i]
+    publish(&s.x, entries, b.n, at, last)
+    for i in range(b.n):
+        is_complete &= at[i] != 0
     for w in range(s.x.v.num_workers):
-        if last[w]:
-            wake_worker(&s.x, w)
-    for w in range(s.x.v.num_workers):
-        if last[w] and result == ANSWERED and epy_load(&s.x.v.boxes[w].tail) < last[w]:
+        if last[w] and result == ANSWERED:
             result = wait_for(&s.x, w, last[w])
-    if place and (result != ANSWERED or not is_complete):
+    is_complete &= result == ANSWERED
+    if place and not is_complete:
         with gil:
             (<Proxy>s.header.envs).blocks.abandon(place)
     for i in range(b.n):
-        failed |= collect(s, b, i, at[i], result)
+        failed |= collect(s, b, i, is_complete, at[i], result)
     return failed
 
 
@@ -282,21 +285,25 @@ cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows)
     return failed
 
 
-cdef bint collect(State* s, const envpool_batch* b, int32_t i, int64_t at, int result) noexcept nogil:
+cdef inline bint collect(State* s, const envpool_batch* b, int32_t i, bint is_answered, int64_t at,
+                         int result) noexcept nogil:
     """Copies what the step of an env returned, except for its row. True: it failed."""
     cdef int32_t id = b.ids[i]
-    if at == 0 or epy_load(&s.x.v.boxes[id % s.x.v.num_workers].tail) < at or s.x.v.failed[id]:
+    cdef const epy_outcome* outcome = outcome_of(&s.x.v, id)
+    if not is_answered:
+        is_answered = at and epy_load(&s.x.v.boxes[id % s.x.v.num_workers].tail) >= at
+    if not is_answered or outcome.failed:
         with gil:
             b.errors[i] = (<Proxy>s.header.envs).note_failed(id, at, result)
         return True
-    b.reward[i] = s.x.v.reward[id]
-    b.terminated[i] = s.x.v.terminated[id]
-    b.truncated[i] = s.x.v.truncated[id]
+    b.reward[i] = outcome.reward
+    b.terminated[i] = outcome.terminated
+    b.truncated[i] = outcome.truncated
     if b.discount != NULL:
-        b.discount[i] = s.x.v.discount[id]
+        b.discount[i] = outcome.discount
     if b.reset[i]:
         s.x.v.has_seed[id] = 0
-    if s.x.v.extra[id]:
+    if outcome.extra:
         epy_store32(&s.has_infos, 1)
     return False
 
@@ -313,11 +320,11 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
         if s.region != NULL and size >= DIRECT:
             copy_rows(s, rows, f, to)
             continue
-        if rows.ids[n - 1] - rows.ids[0] == n - 1 and is_ascending(rows.ids, n):
-            memcpy(to, <const char*>v.rows[f] + rows.ids[0] * size, n * size)
+        if v.num_workers == 1 and rows.ids[n - 1] - rows.ids[0] == n - 1 and is_ascending(rows.ids, n):
+            memcpy(to, row_of(v, f, rows.ids[0]), n * size)
             continue
         for i in range(n):
-            memcpy(to + i * size, <const char*>v.rows[f] + rows.ids[i] * size, size)
+            memcpy(to + i * size, row_of(v, f, rows.ids[i]), size)
 
 
 cdef void copy_rows(State* s, const envpool_rows* rows, int32_t f, char* to) noexcept nogil:
@@ -328,7 +335,7 @@ cdef void copy_rows(State* s, const envpool_rows* rows, int32_t f, char* to) noe
     cdef int32_t i
     for i in range(rows.n):
         target = v.targets[<int64_t>f * s.num_envs + rows.ids[i]]
-        row = v.region + target if target else <char*>v.rows[f] + rows.ids[i] * size
+        row = v.region + target if target else row_of(v, f, rows.ids[i])
         if row != to + i * size:
             memcpy(to + i * size, row, size)
 

@@ -19,23 +19,36 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "envpool/atomic.h"
+
 #define EPY_RESET 0x40000000   /* bit of a ring entry: start an episode                                    */
 #define EPY_COMMAND 0x20000000 /* bit of a ring entry: a pickled command is in the window of the env       */
 #define EPY_ID 0x1fffffff      /* the other bits: the env id                                               */
 
 enum epy_readiness { EPY_STARTING, EPY_READY, EPY_FAILED };
 
-typedef struct {             /* of one worker                                                              */
-  _Alignas(64) int64_t head; /* pool: ring entries published                                               */
-  int32_t bell;              /* pool: futex word on which the worker sleeps                                */
-  int32_t waiting;           /* pool: threads asleep on `reply`                                            */
-  int32_t stop;              /* pool: nonzero: end when the ring is empty                                  */
-  _Alignas(64) int64_t tail; /* worker: entries answered; their rows, flags and windows are written        */
-  int64_t begun;             /* worker: entries whose answer was begun: `tail`, or one more                */
-  int32_t reply;             /* worker: futex word on which threads of the pool sleep                      */
-  int32_t parked;            /* worker: nonzero: asleep on `bell`                                          */
-  int32_t readiness;         /* worker: an epy_readiness                                                   */
+typedef struct {                  /* of one worker                                                         */
+  _Alignas(64) int64_t head;      /* pool: ring entries published                                          */
+  int32_t bell;                   /* pool: futex word on which the worker sleeps                           */
+  int32_t waiting;                /* pool: threads asleep on `reply`                                       */
+  int32_t stop;                   /* pool: nonzero: end when the ring is empty                             */
+  _Alignas(64) int64_t tail;      /* worker: entries answered; their rows and outcomes are written         */
+  int64_t begun;                  /* worker: entries whose answer was begun: `tail`, or one more           */
+  _Alignas(64) int64_t announced; /* worker: `tail` at the last announcement. The pool spins on it, so that
+                                     the cache line of `tail` stays with the worker                        */
+  int32_t reply;                  /* worker: futex word on which threads of the pool sleep                 */
+  int32_t parked;                 /* worker: nonzero: asleep on `bell`                                     */
+  int32_t readiness;              /* worker: an epy_readiness                                              */
 } epy_mailbox;
+
+typedef struct { /* what the last step of an env returned, except for its row; worker */
+  float reward;
+  float discount;
+  uint8_t terminated;
+  uint8_t truncated;
+  uint8_t failed; /* the window has the text of a failure */
+  int32_t extra;  /* bytes in the window                  */
+} epy_outcome;
 
 static inline int64_t epy_now(void) {
   struct timespec t;
@@ -45,6 +58,7 @@ static inline int64_t epy_now(void) {
 static inline int64_t epy_load(const int64_t *p) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }
 static inline int32_t epy_load32(const int32_t *p) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }
 static inline void epy_store(int64_t *p, int64_t v) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }
+static inline void epy_release(int64_t *p, int64_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
 static inline void epy_store32(int32_t *p, int32_t v) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }
 static inline void epy_add32(int32_t *p, int32_t v) { __atomic_add_fetch(p, v, __ATOMIC_SEQ_CST); }
 static inline void epy_lock(int32_t *p) {
@@ -54,27 +68,50 @@ static inline void epy_unlock(int32_t *p) { __atomic_store_n(p, 0, __ATOMIC_RELE
 
 /* How one side waits for the other. Several threads of a pool share one, since its values are hints. */
 typedef struct {
-  int64_t usual;       /* usual wait, ns                   */
-  int64_t rests_until; /* epy_now() from which it spins again */
+  int64_t usual;        /* usual wait, ns                                              */
+  int64_t rests_until;  /* epy_now() from which it spins again                         */
+  int64_t yields_until; /* epy_now() from which it may keep the CPU while it spins;
+                           INT64_MAX: never, since threads may share CPUs              */
 } epy_pace;
 
-#define EPY_SLICE 200000 /* ns: a yield that takes longer has given another program a time slice */
+#define EPY_LONG 300000  /* ns: usual wait from which spinning does not pay off                              */
+#define EPY_SHORT 25000  /* ns: usual wait up to which it keeps the CPU at first: a yield takes a microsecond */
+#define EPY_SLICE 200000 /* ns: another program had the CPU for a time slice                                 */
+#define EPY_SHARED 5000  /* ns: a yield that takes longer has run another thread on this CPU                 */
 
-/* Spins until *word is at least `at`, for up to twice the usual wait, if that is short. It yields between two looks:
- * whoever has work runs, and the CPU does not go idle, since waking it takes long. On a busy machine, however, a yield
- * gives away a time slice, whereas a thread that sleeps runs as soon as it is woken. Therefore spinning rests after such
- * a yield for 64 times as long as that took. */
+/* Notes for how long another thread had the CPU of this one. True: do not spin. */
+static inline int epy_note_absence(epy_pace *pace, int64_t now, int64_t ns) {
+  if (ns > EPY_SLICE)
+    pace->rests_until = now + 64 * ns;
+  else if (ns > EPY_SHARED && pace->yields_until < now)
+    pace->yields_until = now + 64 * ns;
+  return ns > EPY_SLICE;
+}
+
+/* Spins until *word is at least `at`, for up to twice the usual wait, if that is short. First it keeps the CPU if waits
+ * are very short, then it yields between two looks: whoever has work runs, and the CPU does not go idle, since waking it
+ * takes long. If a yield shows that threads share this CPU, perhaps with the one that is waited for, each look is
+ * followed by a yield for 64 times as long as that took. On a busy machine, a yield even gives away a time slice,
+ * whereas a thread that sleeps runs as soon as it is woken. Therefore spinning rests after the loss of a time slice for
+ * 64 times as long as that took. */
 static inline void epy_spin(const int64_t *word, int64_t at, epy_pace *pace) {
-  int64_t before, now = epy_now();
-  if (now < pace->rests_until || pace->usual >= 300000) return;
-  for (int64_t end = now + 2 * pace->usual + 5000; epy_load(word) < at && now < end;) {
+  const int64_t began = epy_now(), end = began + 2 * pace->usual + 5000;
+  int64_t before = began, now = began;
+  if (now < pace->rests_until || pace->usual >= EPY_LONG) return;
+  if (now >= pace->yields_until && pace->usual <= EPY_SHORT)
+    for (int64_t last = end - 3000; now < last;) {
+      for (int k = 0; k < 16; k++) {
+        if (epy_load(word) >= at) return;
+        ep_pause();
+      }
+      before = now, now = epy_now();
+      if (epy_note_absence(pace, now, now - before)) return;
+    }
+  while (epy_load(word) < at && now < end) {
     before = now;
     sched_yield();
     now = epy_now();
-    if (now - before > EPY_SLICE) {
-      pace->rests_until = now + 64 * (now - before);
-      return;
-    }
+    if (epy_note_absence(pace, now, now - before)) return;
   }
 }
 
@@ -88,10 +125,13 @@ static inline void epy_sleep(int32_t *word, int32_t seen, int64_t ns) {
   syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, 0, 0);
 }
 
-/* Changes a word, and wakes all that sleep on it if there may be any: `asleep` is raised before they sleep. */
+/* Wakes all that sleep on a word, if there may be any. They read the word, raise `asleep`, look once more for what they
+ * wait for, and sleep; it was stored before this call. All these accesses are sequentially consistent, so one side sees
+ * the other. */
 static inline void epy_ring(int32_t *word, const int32_t *asleep) {
+  if (!epy_load32(asleep)) return;
   epy_add32(word, 1);
-  if (epy_load32(asleep)) syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, 0, 0, 0);
+  syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, 0, 0, 0);
 }
 
 /* Gives this process copies of its own of the pages of a private mapping of a file, by writing to each what is there. */

@@ -12,6 +12,7 @@ import numpy as np
 
 from envpool.error_texts import shown
 from envpool.errors import ConfigError
+from envpool.machine import cpu_limit
 from envpool.python_envs.adapters import DmEnv, adapt
 from envpool.python_envs.layout import Layout
 
@@ -35,6 +36,11 @@ class ProcessOptions(NamedTuple):
     start_method: str
     step_timeout: float | None
     is_sync: bool
+
+    @property
+    def keeps_cpus(self) -> bool:
+        """Whether the thread that waits for all processes, and each of them, can have a CPU of its own."""
+        return self.is_sync and self.num_workers < cpu_limit()
 
 
 class EnvSource:

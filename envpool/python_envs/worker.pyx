@@ -2,20 +2,20 @@
 
 import pickle
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, INT64_MAX, uint8_t
 from libc.string cimport memcpy, memset
 
 from envpool.env cimport envpool_batch
 from envpool.python_envs.arena cimport (
     Arena, EPY_COMMAND, EPY_FAILED, epy_follow, EPY_ID, epy_load, epy_load32, epy_mailbox, epy_note_wait, epy_now,
-    epy_pace, EPY_READY, EPY_RESET, epy_ring, epy_sleep, epy_spin, epy_store, epy_store32, FATAL, KEPT, loss_after,
-    View,
+    epy_outcome, epy_pace, EPY_READY, epy_release, EPY_RESET, epy_ring, epy_sleep, epy_spin, epy_store, epy_store32,
+    FATAL, KEPT, loss_after, outcome_of, row_of, View,
 )
 from envpool.python_envs.envs cimport Envs, State
 
 from envpool.python_envs.faults import LOST_TEXT, failure_of, restart_seed
 
-# The longest time for which answers stay unannounced, ns.
+# Async pools: the longest time for which answers stay unannounced, ns. A sync pool waits for all of them.
 cdef int64_t ANNOUNCE = 20000
 # The longest sleep, ns: a bell that was lost, if that is possible at all, costs this much.
 cdef int64_t NAP = 1000000000
@@ -47,6 +47,11 @@ cdef class Worker:
     cdef epy_mailbox* box
     cdef int32_t* ring
     cdef int32_t first
+    cdef bint is_sync
+    # One env as a batch for `Envs.step`.
+    cdef envpool_batch batch
+    cdef int32_t id, error
+    cdef uint8_t reset
 
     def __init__(self, Arena arena, int32_t index, source, bint is_successor):
         self.arena = arena
@@ -54,7 +59,10 @@ cdef class Worker:
             arena.map_region(arena.region_bytes)
         self.box = &arena.v.boxes[index]
         self.ring = arena.v.rings + <int64_t>index * (arena.v.mask + 1)
-        self.first = index
+        self.first, self.is_sync = index, source.processes.is_sync
+        self.batch.struct_size, self.batch.n = sizeof(envpool_batch), 1
+        self.batch.ids, self.batch.reset, self.batch.errors = &self.id, &self.reset, &self.error
+        self.batch.actions = <const void* const*>arena.v.actions
         ids = range(index, arena.num_envs, arena.v.num_workers)
         try:
             self.envs = Envs(source, arena.num_envs, ids, is_successor)
@@ -71,7 +79,7 @@ cdef class Worker:
         """Steps or resets an env, or executes a command; what users learn of it is in the arena afterwards."""
         cdef Arena a = self.arena
         cdef int32_t id = entry & EPY_ID
-        a.v.failed[id] = 0
+        outcome_of(&a.v, id).failed = 0
         if a.v.lost[id] == FATAL or (a.v.lost[id] != KEPT and not entry & (EPY_RESET | EPY_COMMAND)):
             a.v.lost[id] = loss_after(entry)
             self.fail(id, LOST_TEXT)
@@ -84,29 +92,20 @@ cdef class Worker:
     cdef int step(self, int32_t id, bint resets) except -1:
         cdef Arena a = self.arena
         cdef Envs envs = self.envs
-        cdef envpool_batch b
-        cdef uint8_t reset = resets
-        cdef int32_t error = 0
+        cdef envpool_batch* b = &self.batch
+        cdef epy_outcome* outcome = outcome_of(&a.v, id)
         if resets:
             if a.v.has_seed[id]:
                 envs.seeds[id] = a.v.seeds[id]
             elif a.v.lost[id] != KEPT:
                 envs.seeds[id] = restart_seed(a.v.last_seeds[id], a.v.restarts[id])
             a.v.lost[id] = KEPT
-        memset(&b, 0, sizeof(b))
-        b.struct_size = sizeof(b)
-        b.n = 1
-        b.ids = &id
-        b.reset = &reset
-        b.actions = <const void* const*>a.v.actions
-        a.v.reward[id], a.v.discount[id] = 0, 1
-        a.v.terminated[id] = a.v.truncated[id] = 0
-        b.reward, b.discount = &a.v.reward[id], &a.v.discount[id]
-        b.terminated, b.truncated = &a.v.terminated[id], &a.v.truncated[id]
-        b.errors = &error
-        a.v.extra[id] = 0
-        if envs.step(&b):
-            self.fail(id, envs.texts[id].pop(error))
+        self.id, self.reset, self.error = id, resets, 0
+        outcome.reward, outcome.discount, outcome.terminated, outcome.truncated, outcome.extra = 0, 1, 0, 0, 0
+        b.reward, b.discount = &outcome.reward, &outcome.discount
+        b.terminated, b.truncated = &outcome.terminated, &outcome.truncated
+        if envs.step(b):
+            self.fail(id, envs.texts[id].pop(self.error))
             return 0
         if resets:
             a.v.last_seeds[id] = envs.last_seeds[id]
@@ -133,13 +132,13 @@ cdef class Worker:
         for k in range(s.num_fields):
             value = s.source[<int64_t>id * s.num_fields + k]
             target = v.targets[<int64_t>k * self.arena.num_envs + id]
-            to = v.region + target if target else <char*>v.rows[k] + id * v.row_bytes[k]
+            to = v.region + target if target else row_of(v, k, id)
             if value != NULL:
                 memcpy(to, value, v.row_bytes[k])
 
     cdef int fail(self, int32_t id, text) except -1:
         self.arena.put(id, text.encode())
-        self.arena.v.failed[id] = 1
+        outcome_of(&self.arena.v, id).failed = 1
         return 0
 
     cdef int execute(self, int32_t id) except -1:
@@ -160,18 +159,23 @@ cdef class Worker:
         cdef int64_t tail = m.tail, head = epy_load(&m.head), now, since
         if head == tail:
             return False
-        since = epy_now()
+        since = 0 if self.is_sync else epy_now()
         while tail < head:
             m.begun = tail + 1
             self.answer(self.ring[tail & self.arena.v.mask])
             tail += 1
-            epy_store(&m.tail, tail)
+            epy_release(&m.tail, tail)
             if tail == head:
                 head = epy_load(&m.head)
-            now = epy_now()
-            if tail == head or now - since > ANNOUNCE:
+            if tail < head:
+                if self.is_sync:
+                    continue
+                now = epy_now()
+                if now - since <= ANNOUNCE:
+                    continue
                 since = now
-                epy_ring(&m.reply, &m.waiting)
+            epy_store(&m.announced, tail)
+            epy_ring(&m.reply, &m.waiting)
         return True
 
     def serve(self):
@@ -181,6 +185,7 @@ cdef class Worker:
         cdef int64_t began
         cdef epy_pace pace
         memset(&pace, 0, sizeof(pace))
+        pace.yields_until = 0 if self.envs.source.processes.keeps_cpus else INT64_MAX
         while True:
             seen = epy_load32(&m.bell)
             if self.drain():

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from functools import partial
 
@@ -184,6 +185,23 @@ def test_hang():
         *_, info = pool.step(np.zeros(4, int))
         assert info["_error"].tolist() == [False, True, False, True]
         pool.step(np.zeros(4, int))
+
+
+def test_other_threads_run_while_the_pool_waits(tmp_path):
+    class Env(FaultyEnv):
+        def step(self, action):
+            while action == 4 and not (tmp_path / "go").exists():
+                time.sleep(0.01)
+            return super().step(action)
+
+    with pool_of(Env, 1, step_timeout=PATIENCE) as pool:
+        pool.reset()
+        for _ in range(1000):  # the pool learns that steps are quick, so that it keeps the GIL
+            pool.step(np.zeros(1, int))
+        thread = threading.Timer(0.2, (tmp_path / "go").touch)
+        thread.start()
+        pool.step(np.full(1, 4))
+        thread.join()
 
 
 def test_close_does_not_wait_for_a_hang():

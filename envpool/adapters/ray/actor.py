@@ -10,6 +10,7 @@ import numpy as np
 
 import envpool
 from envpool.adapters.ray.rows import blank, error_entries, without_texts
+from envpool.adapters.ray.shared import Address, Request, Writer
 from envpool.errors import EnvStepError
 from envpool.machine import numa_nodes
 
@@ -46,6 +47,9 @@ class PoolMaker:
 class PoolActor:
     """The actor. Env ids in its arguments are those of its own pool; ids in its results are global.
 
+    If the argument `request` of a method is not None, the driver can see the memory of the actor, and the result may be
+    a `Shared`.
+
     Parameters
     ----------
     make : PoolMaker
@@ -64,6 +68,7 @@ class PoolActor:
             os.sched_setaffinity(0, nodes[numa_index % len(nodes)])
         self.make, self.first, self.policy = make, first, policy
         self.pool = make()
+        self._memory = Writer()
         self._rollout: Any = None
         self._last: Any = None
 
@@ -74,27 +79,42 @@ class PoolActor:
             "config": {k: v for k, v in self.pool.config.items() if k != "source"}
         }
 
-    def reset(self, ids: Any, seeds: Sequence[int | None] | None) -> Outcome:
+    def memory(self) -> Address:
+        """Return where a driver finds results if it runs on this machine."""
+        return self._memory.address()
+
+    def answer(self, message: tuple[Any, ...]) -> Outcome:
+        """Call `reset`, `exchange` or `receive`: their name and arguments are one argument, which Ray pickles once."""
+        outcome: Outcome = getattr(self, message[0])(*message[1:])
+        return outcome
+
+    def reset(self, ids: Any, seeds: Sequence[int | None] | None, request: Request | None) -> Outcome:
         """Reset environments, or all if the ids are None, and return their rows."""
         self._rollout = None
-        return self._outcome(lambda: self.pool.reset(ids, seed=seeds))
+        return self._outcome(lambda: self.pool.reset(ids, seed=seeds), request)
 
     def async_reset(self) -> None:
         """Start episodes in all environments."""
         self._rollout = None
         self.pool.async_reset()
 
-    def exchange(self, action: Any, ids: Any, receives: bool) -> Outcome:
-        """Send actions and, if asked to, return the next batch."""
+    def send(self, action: Any, ids: Any) -> None:
+        """Send actions; the ids of a sync pool are None if the actions are those of all environments."""
         self._rollout = None
         self.pool.send(action, ids)
-        return self.receive(False) if receives else (None, None)
 
-    def receive(self, is_reset: bool) -> Outcome:
+    def exchange(self, action: Any, ids: Any, request: Request | None) -> Outcome:
+        """Send actions and return the next batch."""
+        self.send(action, ids)
+        return self.receive(False, request)
+
+    def receive(self, is_reset: bool, request: Request | None) -> Outcome:
         """Return the next batch."""
-        return self._outcome(lambda: self.pool.recv(reset=is_reset))
+        return self._outcome(lambda: self.pool.recv(reset=is_reset), request)
 
-    def _outcome(self, call: Callable[[], Any]) -> Outcome:
+    def _outcome(self, call: Callable[[], Any], request: Request | None) -> Outcome:
+        if request is not None:
+            self._memory.note(request)
         try:
             result = call()
         except EnvStepError as error:
@@ -104,7 +124,7 @@ class PoolActor:
         info = result[-1]
         info["env_id"] = info["env_id"] + np.int32(self.first)
         info["players"] = {"env_id": info["players"]["env_id"] + np.int32(self.first)}
-        return None, result
+        return None, result if request is None else self._memory.write(result, request)
 
     def fail(self, ids: Any, text: str | None) -> Outcome:
         """Return the rows of environments whose state was lost: zero and truncated, like those of other failures.

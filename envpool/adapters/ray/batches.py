@@ -20,6 +20,7 @@ import ray
 from envpool._core.env_ids import as_ids
 from envpool.adapters.ray.fleet import ATTEMPTS, LOSSES, Fleet
 from envpool.adapters.ray.rows import join, take
+from envpool.adapters.ray.shared import Ticket
 from envpool.errors import EnvIdError, EnvStepError, PoolStateError
 
 
@@ -34,6 +35,8 @@ class Part:
         int32, global ids of the rows, if they are known.
     ref : ObjectRef
         The future answer.
+    ticket : Ticket or None
+        How to read the answer if it is in the memory of the actor.
     seeds : list or None
         Seeds of a reset.
     is_reset, is_failure : bool
@@ -44,8 +47,10 @@ class Part:
         The answer, once it has arrived.
     """
 
-    def __init__(self, actor: int, ids: Any, ref: Any = None, *, seeds: Any = None, is_reset: bool = False):
-        self.actor, self.ids, self.ref, self.seeds, self.is_reset = actor, ids, ref, seeds, is_reset
+    def __init__(self, actor: int, ids: Any, *, seeds: Any = None, is_reset: bool = False):
+        self.actor, self.ids, self.seeds, self.is_reset = actor, ids, seeds, is_reset
+        self.ref: Any = None
+        self.ticket: Ticket | None = None
         self.is_failure = False
         self.failures: dict[int, str] = {}
         self.result: Any = None
@@ -71,6 +76,8 @@ class Batch:
             return self.parts[0].result, self.parts[0].ids
         result = join([part.result for part in self.parts], [len(part.ids) for part in self.parts])
         found = np.concatenate([part.ids for part in self.parts])
+        if np.array_equal(found, self.ids):
+            return result, found
         wanted = self.ids[np.isin(self.ids, found)]
         if not np.array_equal(found, wanted):
             order = np.argsort(found)[np.argsort(np.argsort(wanted))]
@@ -114,7 +121,9 @@ class Inbox:
         assert ids is not None
         if len(ids) == 0 or ids.min() < 0 or ids.max() >= len(self.busy):
             raise EnvIdError(f"env_id must have ids from 0 to {len(self.busy) - 1}, got {ids.tolist()}")
-        if len(np.unique(ids)) != len(ids):
+        is_chosen = np.zeros(len(self.busy), np.bool_)
+        is_chosen[ids] = True
+        if np.count_nonzero(is_chosen) != len(ids):
             raise EnvIdError(f"env_id has an id twice: {ids.tolist()}")
         if self.busy[ids].any():
             raise EnvIdError(f"environments {ids[self.busy[ids]].tolist()} are in flight: receive them first")
@@ -125,6 +134,7 @@ class Inbox:
     def clear(self) -> None:
         """Forget what is in flight, before all environments are reset."""
         self._batches.clear()
+        self._fleet.forget_answers()
         self.busy[:] = self._lost[:] = False
         self._uncovered = [0] * len(self._fleet.actors)
 
@@ -148,7 +158,7 @@ class Inbox:
                 self._uncovered[index] = self._fleet.count(index)
                 self._cover(index)
             else:
-                parts.append(Part(index, self._fleet.ids(index), actor.receive.remote(False)))
+                parts.append(self._ask(Part(index, self._fleet.ids(index)), "receive", False))
         self._post(parts, np.arange(len(self.busy), dtype=np.int32))
 
     def send(self, action: Any, ids: Any) -> None:
@@ -163,23 +173,29 @@ class Inbox:
                 self._fail(parts[-1])
                 rows, own = rows[~is_lost], own[~is_lost]
             if len(own) and not self._batch_size:
-                parts.append(Part(actor, own, self._exchange(actor, action, rows, own, True)))
+                is_whole = np.array_equal(own, self._fleet.ids(actor))
+                parts.append(Part(actor, own))
+                self._ask(parts[-1], "exchange", take(action, rows), None if is_whole else self._local(actor, own))
             elif len(own):
                 self._uncovered[actor] += len(own)
-                receives = self._uncovered[actor] >= self._batch_size
-                ref = self._exchange(actor, action, rows, own, receives)
-                if receives:
+                sent = take(action, rows), self._local(actor, own)
+                if self._uncovered[actor] >= self._batch_size:
                     self._uncovered[actor] -= self._batch_size
-                    self._batches.append(Batch([Part(actor, None, ref)]))
+                    self._batches.append(Batch([self._ask(Part(actor, None), "exchange", *sent)]))
+                else:
+                    self._fleet.actors[actor].send.remote(*sent)
                 self._cover(actor)
         self._post(parts, ids)
 
-    def _exchange(self, actor: int, action: Any, rows: Any, own: Any, receives: bool) -> Any:
-        return self._fleet.actors[actor].exchange.remote(take(action, rows), self._local(actor, own), receives)
+    def _ask(self, part: Part, method: str, *args: Any) -> Part:
+        """Ask an actor for a part."""
+        part.ticket = self._fleet.ticket(part.actor)
+        request = None if part.ticket is None else part.ticket.request
+        part.ref = self._fleet.actors[part.actor].answer.remote((method, *args, request))
+        return part
 
     def _reset(self, part: Part) -> None:
-        actor = self._fleet.actors[part.actor]
-        part.ref = actor.reset.remote(self._local(part.actor, part.ids), part.seeds)
+        self._ask(part, "reset", self._local(part.actor, part.ids), part.seeds)
 
     def _fail(self, part: Part) -> None:
         """Let an actor return failed rows for environments whose state was lost."""
@@ -203,12 +219,12 @@ class Inbox:
         """Ask an actor of an async pool for all batches that it can fill."""
         while self._uncovered[actor] >= self._batch_size:
             self._uncovered[actor] -= self._batch_size
-            self._batches.append(Batch([Part(actor, None, self._fleet.actors[actor].receive.remote(False))]))
+            self._batches.append(Batch([self._ask(Part(actor, None), "receive", False)]))
 
     def _by_actor(self, ids: Any) -> Iterable[tuple[int, Any]]:
         """Yield each actor that has some of the ids, and the positions of these ids."""
         owners = self._fleet.owner(ids)
-        for actor in np.unique(owners).tolist():
+        for actor in np.flatnonzero(np.bincount(owners)).tolist():
             yield actor, np.flatnonzero(owners == actor)
 
     # ---- receiving ---------------------------------------------------------------------------------------------------
@@ -276,11 +292,11 @@ class Inbox:
         self._losses[part.actor] = 0
         if failures is not None:
             part.failures = failures
-            part.ref = self._fleet.actors[part.actor].receive.remote(part.is_reset)
+            self._ask(part, "receive", part.is_reset)
             return
-        part.result = result
+        part.result = result if part.ticket is None else part.ticket.read(result)
         if part.ids is None:
-            part.ids = result[-1]["env_id"]
+            part.ids = part.result[-1]["env_id"]
 
     # ---- losses ------------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import ray
 
 from envpool.adapters.ray.actor import PoolActor, PoolMaker
 from envpool.adapters.ray.placement import Placement
+from envpool.adapters.ray.shared import Reader, Ticket
 from envpool.errors import ConfigError, EnvCreateError
 from envpool.option_values import is_sequence
 from envpool.python_envs.faults import restart_seed
@@ -52,6 +54,8 @@ class Fleet:
         self._resources = {"num_cpus": num_cpus, "max_restarts": 0, "max_task_retries": 0}
         self._policy = None if policy is None else ray.put(policy)
         self._restarts = [0] * num_actors
+        self._addresses: list[Any] = [None] * num_actors  # futures
+        self._readers: list[Reader | None] = [None] * num_actors
         self.actors = [self._start(k) for k in range(num_actors)]
         self.about = self._await_all(start_timeout)
 
@@ -78,7 +82,29 @@ class Fleet:
         make = PoolMaker(task, count, self._options | {"seed": seed})
         options = self._resources | self._placement.options(index)
         numa = self._placement.numa_index(index)
-        return ray.remote(PoolActor).options(**options).remote(make, first, numa, self._policy)
+        actor = ray.remote(PoolActor).options(**options).remote(make, first, numa, self._policy)
+        self._addresses[index], self._readers[index] = actor.memory.remote(), None
+        return actor
+
+    def ticket(self, index: int) -> Ticket | None:
+        """Return what a message needs that asks an actor for a result; None while its memory cannot be seen."""
+        reader = self._reader(index)
+        return None if reader is None else reader.ticket()
+
+    def forget_answers(self) -> None:
+        """Note that answers of the actors that were not read until now will never be read."""
+        for index in range(len(self.actors)):
+            reader = self._reader(index)
+            if reader is not None:
+                reader.forget()
+
+    def _reader(self, index: int) -> Reader | None:
+        address = self._addresses[index]
+        if address is not None and ray.wait([address], timeout=0)[0]:
+            self._addresses[index] = None
+            with contextlib.suppress(OSError, *LOSSES, ray.exceptions.RayTaskError):
+                self._readers[index] = Reader(ray.get(address))
+        return self._readers[index]
 
     def _await_all(self, timeout: float | None) -> dict[str, Any]:
         try:

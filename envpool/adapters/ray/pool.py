@@ -32,7 +32,8 @@ class RayPool:
 
     Ray is started if it is not running. If ``batch_size == num_envs``, the pool is sync: a batch has the rows of all
     environments that were sent, in their order. If `batch_size` is less, the pool is async: a batch has the rows of one
-    actor, of whichever is ready first, and shows them in Ray's object store without a copy.
+    actor, of whichever is ready first, and shows them without a copy, in memory that is shared with the actor or in
+    Ray's object store.
 
     Parameters
     ----------
@@ -239,8 +240,8 @@ class RayPool:
         -------
         tuple
             Rows like those of ``envpool.make_gymnasium``; ``info["env_id"]`` says which environments they belong to.
-            After a reset whose `EnvStepError` was caught, (obs, info). Arrays may be read-only: they then show Ray's
-            object store.
+            After a reset whose `EnvStepError` was caught, (obs, info). Arrays may be read-only: they then show shared
+            memory, and are yours to keep.
 
         Raises
         ------
