@@ -111,7 +111,10 @@ cdef class PartialBatches:
             self.make_blocks()
             self.guard.check_open()     # allocating may start the garbage collector, and so run any code
         if self.batches.displaced is not None:
-            raise PoolStateError("a step of a rollout is in flight: receive it with recv() of the rollout first")
+            raise PoolStateError(
+                "a step of a rollout is in flight, or of an adapter, and must be received whole: call recv() of the "
+                "rollout, or of the adapter's pool without arguments"
+            )
         self.mode = PARTIAL
         self.first_in_blocks = e.base if e.is_sync else e.next_block * e.batch_size
         n = self.take_unclaimed()       # nobody has claimed these envs, so they can still be redirected

@@ -26,7 +26,7 @@ from envpool._core.batches cimport check_fills
 from envpool._core.blocks cimport BlockStore
 from envpool._core.env_ids cimport release
 from envpool._core.guard cimport begin
-from envpool._core.partial cimport ENDING, WHOLE
+from envpool._core.placing cimport place
 from envpool._core.pool cimport Pool
 from envpool._core.results cimport ResultTemplate
 from envpool._core.rollout_frames cimport FrameStore
@@ -245,11 +245,8 @@ cdef class Recorder:
             raise
         pool.statistics.steps += n
         self.store_sent(ids, n, values)
-        if placed is not None and e.outstanding == 0:
-            if pool.partial.mode == ENDING:
-                pool.partial.end()
-            if pool.partial.mode == WHOLE:
-                pool.batches.place(placed)
+        if placed is not None:
+            place(pool, placed)
         pool.launch(ids, n, activities)
         self.known = self.sent_by_pool()
         return n

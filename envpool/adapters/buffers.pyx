@@ -1,36 +1,56 @@
-"""Copying the steps of a pool into buffers of another library, and summing up the rewards of episodes."""
+"""Steps of a pool in the buffers of another library, and the sums of the rewards of episodes.
+
+The workers write a step into the buffers themselves. What they cannot write there, since a buffer has another dtype or
+is not contiguous, is copied.
+"""
 
 import numpy as np
 
 cimport cython
 cimport numpy as cnp
-from cpython.dict cimport PyDict_Copy
+from cpython.dict cimport PyDict_Copy, PyDict_Size
+from cpython.list cimport PyList_New, PyList_SET_ITEM
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
 from envpool._core.flags cimport ep_find_flags
+from envpool._core.placing cimport PlacedSteps
+from envpool._core.pool cimport Pool
 
 from envpool.adapters.lazy import LazyRows
+from envpool.errors import PoolStateError
+
+cdef extern from "Python.h":
+    PyObject* PyList_GET_ITEM(object items, Py_ssize_t i)   # borrowed: the reference is not counted
+    Py_ssize_t Py_REFCNT(PyObject* o)
 
 cnp.import_array()
 
 cdef enum:
     FEW = 8         # dicts that cost less than a list that makes them later
+    KEPT = 4 * FEW  # dicts that are kept to be used again
     MOST_DIMS = 8   # of buffers that are copied to without NumPy
 
 cdef dict EPISODE = {"episode_return": None, "episode_length": None}    # a copy of a dict costs less than a new one
 
 
-cdef dict about(double total, int64_t length):
-    """Returns the dict about an episode."""
-    cdef dict entry = PyDict_Copy(EPISODE)
+cdef inline int fill(dict entry, double total, int64_t length) except -1:
+    """Sets the items of the dict about an episode."""
     entry["episode_return"] = total
     entry["episode_length"] = length
-    return entry
+    return 0
 
 
+cdef struct Episode:
+    double total                    # sum of the rewards
+    int64_t length
+
+
+@cython.final
 cdef class Episodes:
-    """Episodes that have ended in a step, and the dicts about them.
+    """Episodes that have ended in a step, and the dicts about them: a `RowMaker`.
 
     Parameters
     ----------
@@ -39,18 +59,21 @@ cdef class Episodes:
     """
 
     cdef int64_t count
-    cdef cnp.ndarray memory         # (2 count): returns as float64, lengths as int64
-    cdef double* returns
-    cdef int64_t* lengths
+    cdef Episode* found             # (count)
 
-    def __init__(self, int64_t count):
+    def __cinit__(self, int64_t count):
         self.count = count
-        self.memory = np.empty(2 * count)
-        self.returns = <double*>cnp.PyArray_DATA(self.memory)
-        self.lengths = <int64_t*>(self.returns + count)
+        self.found = <Episode*>PyMem_Malloc(count * sizeof(Episode))
+        if self.found == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        PyMem_Free(self.found)
 
     cdef dict dict_of(self, int64_t i):
-        return about(self.returns[i], self.lengths[i])
+        cdef dict entry = PyDict_Copy(EPISODE)
+        fill(entry, self.found[i].total, self.found[i].length)
+        return entry
 
     def row(self, int64_t i):
         """Return the dict of episode i, which must exist."""
@@ -90,23 +113,25 @@ cdef class Target:
         if (self.data != NULL and cnp.PyArray_ISCARRAY_RO(source) and cnp.PyArray_TYPE(source) == self.typenum
                 and cnp.PyArray_NDIM(source) == self.ndim
                 and cnp.PyArray_CompareLists(cnp.PyArray_DIMS(source), self.dims, self.ndim)):
-            memcpy(self.data, cnp.PyArray_DATA(source), self.num_bytes)
+            if cnp.PyArray_DATA(source) != self.data:       # else the workers have written it
+                memcpy(self.data, cnp.PyArray_DATA(source), self.num_bytes)
         else:
             self.buffer[...] = source
         return 0
 
 
-cdef inline cnp.ndarray column(object array, int typenum, int64_t n):
-    """Returns an argument that must be a column of a batch."""
+cdef inline const void* column(object array, int typenum, int64_t n) except NULL:
+    """Returns the data of an argument that must be a column of a batch."""
     cdef cnp.ndarray found = <cnp.ndarray?>array
     if (not cnp.PyArray_ISCARRAY_RO(found) or cnp.PyArray_TYPE(found) != typenum or cnp.PyArray_NDIM(found) != 1
             or cnp.PyArray_DIM(found, 0) != n):
         raise ValueError(f"expected a column of {n} rows of a batch, got {found.dtype} {array.shape}")
-    return found
+    return cnp.PyArray_DATA(found)
 
 
+@cython.final
 cdef class StepBuffers:
-    """The returns of running episodes, and the copying of steps.
+    """The returns of running episodes, and the steps.
 
     Parameters
     ----------
@@ -119,7 +144,12 @@ cdef class StepBuffers:
     cdef double* returns            # by environment
     cdef cnp.ndarray numbers
     cdef int32_t* ended             # rows that have ended an episode, and room for as many as there are
-    cdef object pool_step
+    cdef list dicts                 # about single episodes; those that nobody else holds are used again
+    cdef int turn                   # position of the one to look at next
+    cdef PlacedSteps steps          # None before bind()
+    cdef const float* reward        # of steps that are wholly where `steps` lets the workers write them
+    cdef const uint8_t* has_ended
+    cdef const int32_t* lengths
     cdef Target observations, rewards, terminals, truncations
 
     def __init__(self, int64_t num_envs):
@@ -128,28 +158,33 @@ cdef class StepBuffers:
         self.returns = <double*>cnp.PyArray_DATA(self.memory)
         self.numbers = np.empty(num_envs, np.int32)
         self.ended = <int32_t*>cnp.PyArray_DATA(self.numbers)
+        self.dicts = [PyDict_Copy(EPISODE) for _ in range(KEPT)]
 
-    def bind(self, pool_step, observations, rewards, terminals, truncations):
+    def bind(self, Pool pool not None, observations, rewards, terminals, truncations):
         """Set where steps come from and where they go.
 
         Parameters
         ----------
-        pool_step : callable
-            ``pool_step(actions)`` is a result of a pool of the style "arrays": obs, reward, terminated, truncated,
-            ended, lengths.
+        pool : EnvPool
+            The pool, of the style "arrays": its steps are obs, reward, terminated, truncated, ended, lengths.
         observations, rewards, terminals, truncations : numpy.ndarray
-            The buffers, each of the shape of the array in the step.
+            The buffers, each of the shape of the array in the step. Those of its dtype that are contiguous are written
+            by the threads of the pool, until the next call of this method.
         """
-        self.pool_step = pool_step
+        cdef PlacedSteps steps = PlacedSteps(pool, (observations, rewards, terminals, truncations))
         self.observations, self.rewards = Target(observations), Target(rewards)
         self.terminals, self.truncations = Target(terminals), Target(truncations)
+        self.reward = <const float*>column(steps.column(1), cnp.NPY_FLOAT32, self.n)
+        self.has_ended = <const uint8_t*>column(steps.column(4), cnp.NPY_BOOL, self.n)
+        self.lengths = <const int32_t*>column(steps.column(5), cnp.NPY_INT32, self.n)
+        self.steps = steps
 
     def reset(self):
         """Forget the rewards, since new episodes begin."""
         self.memory[...] = 0
 
     def step(self, actions):
-        """Step the pool and copy the step into the buffers.
+        """Step the pool; the step is in the buffers afterwards.
 
         Returns
         -------
@@ -159,34 +194,70 @@ cdef class StepBuffers:
             ``episode_return`` and ``episode_length`` of the episodes that have ended, in the order of the rows. Many
             of them are a `LazyRows`.
         """
-        infos = self.store(<tuple?>self.pool_step(actions))
+        if self.steps is None:
+            raise PoolStateError("no pool is bound to these buffers: call bind() first")
+        step = self.steps.step(actions)
+        infos = self.sum_up(self.reward, self.has_ended, self.lengths) if step is None else self.store(step)
         return (self.observations.buffer, self.rewards.buffer, self.terminals.buffer, self.truncations.buffer, infos)
 
-    cdef object store(self, tuple step):
-        """Copies a step into the buffers, and returns the dicts about the episodes that have ended."""
+    def store(self, tuple step not None):
+        """Copy the parts of a step into the buffers that are not there yet.
+
+        Parameters
+        ----------
+        step : tuple of numpy.ndarray
+            A step of a pool of the style "arrays".
+
+        Returns
+        -------
+        list of dict
+            See `step`.
+        """
         obs, reward, terminated, truncated, ended, lengths = step
-        cdef const float* gained = <const float*>cnp.PyArray_DATA(column(reward, cnp.NPY_FLOAT32, self.n))
-        cdef const uint8_t* flags = <const uint8_t*>cnp.PyArray_DATA(column(ended, cnp.NPY_BOOL, self.n))
-        cdef const int32_t* length = <const int32_t*>cnp.PyArray_DATA(column(lengths, cnp.NPY_INT32, self.n))
-        cdef int64_t i
-        cdef int32_t k, count
-        cdef Episodes episodes
+        cdef const float* gained = <const float*>column(reward, cnp.NPY_FLOAT32, self.n)
+        cdef const uint8_t* flags = <const uint8_t*>column(ended, cnp.NPY_BOOL, self.n)
+        cdef const int32_t* length = <const int32_t*>column(lengths, cnp.NPY_INT32, self.n)
         self.observations.copy(obs)
         self.rewards.copy(reward)
         self.terminals.copy(terminated)
         self.truncations.copy(truncated)
-        ep_add_rewards(self.returns, gained, self.n)
-        count = ep_find_flags(flags, self.n, self.ended)
+        return self.sum_up(gained, flags, length)
+
+    cdef object sum_up(self, const float* reward, const uint8_t* has_ended, const int32_t* lengths):
+        """Adds the rewards of a step, and returns the dicts about the episodes that have ended."""
+        cdef int64_t i
+        cdef int32_t k, count
+        cdef Episodes episodes
+        ep_add_rewards(self.returns, reward, self.n)
+        count = ep_find_flags(has_ended, self.n, self.ended)
         if count > FEW:
             episodes = Episodes(count)
             for k in range(count):
                 i = self.ended[k]
-                episodes.returns[k], episodes.lengths[k] = self.returns[i], length[i]
+                episodes.found[k].total, episodes.found[k].length = self.returns[i], lengths[i]
                 self.returns[i] = 0
-            return LazyRows(count, episodes.row, episodes.rows)
-        infos = []
+            return LazyRows(count, episodes)
+        infos = PyList_New(count)
         for k in range(count):
             i = self.ended[k]
-            infos.append(about(self.returns[i], length[i]))
+            entry = self.about(self.returns[i], lengths[i])
+            Py_INCREF(entry)
+            PyList_SET_ITEM(infos, k, entry)        # it takes over a reference
             self.returns[i] = 0
         return infos
+
+    cdef dict about(self, double total, int64_t length):
+        """Returns a dict about an episode that nobody else holds: filling an old one costs less than making one."""
+        cdef dict entry
+        cdef PyObject* old
+        self.turn = <unsigned int>(self.turn + 1) % KEPT
+        old = PyList_GET_ITEM(self.dicts, self.turn)
+        if Py_REFCNT(old) == 1:
+            entry = <dict>old
+            fill(entry, total, length)
+            if PyDict_Size(entry) == 2:     # else somebody has added items
+                return entry
+        entry = PyDict_Copy(EPISODE)
+        fill(entry, total, length)
+        self.dicts[self.turn] = entry
+        return entry

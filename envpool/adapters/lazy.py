@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, SupportsIndex
+from collections.abc import Iterator
+from typing import Any, Protocol, SupportsIndex
 
 
 def on_all_rows(name: str) -> Any:
@@ -21,6 +21,16 @@ def on_all_rows(name: str) -> Any:
     return call
 
 
+class RowMaker(Protocol):
+    """What makes the items of a `LazyRows`."""
+
+    def row(self, i: int) -> Any:
+        """Return a new item i."""
+
+    def rows(self) -> list[Any]:
+        """Return a new list of all items, in less time."""
+
+
 class LazyRows(list[Any]):
     """A list whose items are made on first access; a reader cannot tell it from a list of these items.
 
@@ -31,49 +41,47 @@ class LazyRows(list[Any]):
     ----------
     count : int
         Number of items.
-    make : callable
-        ``make(i)`` returns a new item i.
-    make_all : callable
-        ``make_all()`` returns a list of all items, in less time.
+    maker : RowMaker
+        Makes the items.
     """
 
-    # Until all items are made, the list itself is empty, and `_made` has those that are.
-    __slots__ = ("_count", "_made", "_make", "_make_all")
+    # Until all items are made, `_maker` is not None, the list itself is empty, and `_made` has those that are.
+    __slots__ = ("_count", "_made", "_maker")
 
-    def __init__(self, count: int, make: Callable[[int], Any], make_all: Callable[[], list[Any]]):
+    def __init__(self, count: int, maker: RowMaker):
         self._count = count
-        self._make = make
-        self._make_all: Callable[[], list[Any]] | None = make_all
-        self._made: dict[int, Any] = {}
+        self._maker: RowMaker | None = maker
+        self._made: dict[int, Any] | None = None
 
     def make_all(self) -> None:
         """Make the items that are not made yet."""
-        if self._make_all is None:
+        if self._maker is None:
             return
-        rows = self._make_all()
-        for i, row in self._made.items():
+        rows = self._maker.rows()
+        for i, row in (self._made or {}).items():
             rows[i] = row
-        self._make_all = None
-        del self._make, self._made
+        self._maker = self._made = None
         list.extend(self, rows)
 
     def __len__(self) -> int:
-        return self._count if self._make_all is not None else list.__len__(self)
+        return self._count if self._maker is not None else list.__len__(self)
 
     def __getitem__(self, index: Any) -> Any:
-        if self._make_all is None or isinstance(index, slice):
+        if self._maker is None or isinstance(index, slice):
             self.make_all()
             return list.__getitem__(self, index)
         i = index.__index__()
         i += self._count if i < 0 else 0
         if not 0 <= i < self._count:
             raise IndexError("list index out of range")
+        if self._made is None:
+            self._made = {}
         if i not in self._made:
-            self._made[i] = self._make(i)
+            self._made[i] = self._maker.row(i)
         return self._made[i]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if self._make_all is None or isinstance(index, slice):
+        if self._maker is None or isinstance(index, slice):
             self.make_all()
             list.__setitem__(self, index, value)
             return
@@ -81,6 +89,8 @@ class LazyRows(list[Any]):
         i += self._count if i < 0 else 0
         if not 0 <= i < self._count:
             raise IndexError("list assignment index out of range")
+        if self._made is None:
+            self._made = {}
         self._made[i] = value
 
     def __iter__(self) -> Iterator[Any]:

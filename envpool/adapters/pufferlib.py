@@ -78,9 +78,9 @@ class PufferEnv(pufferlib.PufferEnv):
         self._bind()
 
     def _bind(self) -> None:
-        """Let steps go into the buffers that this object has now."""
+        """Let the threads of the pool write steps into the buffers that this object has now."""
         to = self.observations, self.rewards, self.terminals, self.truncations
-        self._buffers.bind(self.pool.step, *to)
+        self._buffers.bind(self.pool, *to)
 
     def reset(self, seed: int | None = None) -> tuple[Any, list[dict[str, Any]]]:
         """Start new episodes in all environments; a seed reseeds their generators first."""

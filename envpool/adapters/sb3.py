@@ -102,7 +102,7 @@ class VecEnv(vec_env.VecEnv):
                 put(self._first_info, ended, take(columns_of(info), ended))
                 self._reset_infos = None
             made = StepInfos(terminated, truncated, info, ended, final_obs, final_info)
-            return obs, reward, ended, LazyRows(self.num_envs, made.row, made.rows)
+            return obs, reward, ended, LazyRows(self.num_envs, made)
         done = terminated | truncated
         infos = split_info(info)
         for i, is_cut in enumerate((truncated & ~terminated).tolist()):

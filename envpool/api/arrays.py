@@ -1,4 +1,4 @@
-"""The style of pools inside adapters that copy results elsewhere: flat tuples of the arrays that they need."""
+"""The style of pools inside adapters whose results go to buffers of another library: flat tuples of arrays."""
 
 from __future__ import annotations
 

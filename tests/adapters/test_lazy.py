@@ -18,15 +18,18 @@ def lazy(count=4):
     """Return a LazyRows of dicts, and the list of items that were made, -1 for all at once."""
     made = []
 
-    def make(i):
-        made.append(i)
-        return {"n": i}
+    class Maker:
+        """Notes what it makes."""
 
-    def make_all():
-        made.append(-1)
-        return [{"n": i} for i in range(count)]
+        def row(self, i):
+            made.append(i)
+            return {"n": i}
 
-    return LazyRows(count, make, make_all), made
+        def rows(self):
+            made.append(-1)
+            return [{"n": i} for i in range(count)]
+
+    return LazyRows(count, Maker()), made
 
 
 EXPECTED = [{"n": i} for i in range(4)]
@@ -85,7 +88,7 @@ READS = {
     "sum": lambda r: operator.add([], r),
     "sum of two": lambda r: r[:0] + lazy()[0],
     "other sum": lambda r: operator.add(r, []),
-    "sum with another": lambda r: LazyRows(0, None, list) + r,
+    "sum with another": lambda r: lazy(0)[0] + r,
     "product": lambda r: r * 1,
     "reversed": lambda r: list(reversed(r))[::-1],
     "extended": lambda r: (kept := [], kept.extend(r))[0],
