@@ -17,7 +17,7 @@ from envpool.env cimport (
 from envpool.numerics.rng_legacy cimport ep_mt19937_seed
 from envpool.vizdoom.envs cimport (
     AUTOMAP, DEPTH, DIVERGED, HAS_PLAYERS, LABELS, MAX_ARGUMENTS, MAX_INFOS, MAX_VARIABLES, NO_ENGINE, NO_MEMORY,
-    OTHER_SCENARIO, SCREEN, TOO_LONG, Config, Env, Envs, create, destroy, new_resizer, region_of,
+    OTHER_SCENARIO, RESEEDED, SCREEN, TOO_LONG, Config, Env, Envs, create, destroy, new_resizer, region_of,
 )
 from envpool.vizdoom.episodes cimport frame_of, step_many
 from envpool.vizdoom.rows cimport MAX_ROWS
@@ -104,9 +104,11 @@ cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t s
         strncpy(text, b"its game has other players, whose actions a state does not contain: save states of games that "
                       b"are started without -join and with at most -host 1", size - 1)
     elif code == TOO_LONG:
-        snprintf(text, size, "its game, or its engine if it carries something over from one game to the next, has "
-                             "taken more steps than a state repeats, which are at most %d: save states after "
-                             "reset(seed=...), or of a new pool", <int>MAX_ROWS)
+        snprintf(text, size, "its engine has taken more than %d steps, which is the most that a state repeats: save "
+                             "states of a new pool", <int>MAX_ROWS)
+    elif code == RESEEDED:
+        strncpy(text, b"reset(seed=...) has seeded it again after its engine had started, and a few pixels depend on "
+                      b"the earlier games of the engine: save states of a new pool with this seed", size - 1)
     elif code == OTHER_SCENARIO:
         strncpy(text, b"the configuration file of the scenario has changed since it was saved: restore it with the "
                       b"earlier file", size - 1)
@@ -155,7 +157,7 @@ def build(values, groups, arrays, actions, strings):
     c.max_episode_steps, c.episodic_life = values["max_episode_steps"], values["episodic_life"]
     c.screen_width, c.screen_height = values["screen_size"]
     c.blue_first, c.start_tic = values["blue_first"], values["start_tic"]
-    c.carries_over, c.scenario = values["carries_over"], values["scenario"]
+    c.scenario = values["scenario"]
     c.num_arguments = len(strings) - 3
     c.num_actions, c.num_buttons = actions.shape
     for i, number in enumerate(values["buttons"]):

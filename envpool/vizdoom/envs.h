@@ -23,14 +23,9 @@ enum Failure { /* error codes                                                   
   kNoMemory,     /* while rendering                                                                         */
   kHasPlayers,   /* a game with other players has no state                                                  */
   kTooLong,      /* the history has more rows than a state may have                                         */
+  kReseeded,     /* the history does not contain the later seed                                             */
   kOtherScenario, /* a state of another configuration file                                                  */
   kDiverged,     /* a restored game did not repeat itself                                                   */
-};
-
-enum Repeats { /* what the next reset of an env starts                                                      */
-  kNoGame,     /* a game of its own                                                                         */
-  kFirstGame,  /* the game of a state, which was the first one of its engine                                */
-  kLaterGame,  /* the game of a state, which was a later one                                                */
 };
 
 /* A buffer of the engine that is part of an observation. */
@@ -66,7 +61,6 @@ struct Config {
   Group groups[kMaxGroups];
   int32_t weapon_duration;
   int32_t scenario_reward; /* whether the reward is that of the scenario                                    */
-  int32_t carries_over; /* whether a game may depend on the earlier ones of its engine                      */
   uint64_t scenario;    /* digest of what the configuration file says                                       */
   double patience;
   double gain[kMaxVariables]; /* reward for each unit by which a variable rises                             */
@@ -88,7 +82,7 @@ struct Env {
   int32_t weapon;     /* selected weapon, -1: none                                                          */
   int32_t weapon_steps;  /* steps since it was selected                                                     */
   int32_t newest;        /* index of the newest entry of `frames`                                           */
-  int32_t num_frames;    /* pushed since the episode started, at most stack_num + 1 are counted              */
+  int32_t num_frames;    /* entries of `frames` since the episode started, at most stack_num                */
   uint32_t last_tic;     /* engine.last_tic at the end of the last step                                     */
   int32_t map_reward;    /* of the engine at the end of the last step                                       */
   float reward;          /* of the last step                                                                */
@@ -96,10 +90,10 @@ struct Env {
   double base[3];        /* hit, damage and death counts at the start of the episode                        */
   double value[kMaxVariables]; /* of the game variables after the last step                                 */
   uint8_t *frames;             /* ring buffer (stack_num, num_planes, height, width)                        */
-  int32_t is_first;            /* whether `history` began with the engine                                   */
-  int32_t repeats;             /* see Repeats                                                               */
-  ep_mt19937 start;            /* `rng` when `history` began                                                */
-  envpool_history history;     /* since the game started, or the engine if it carries something over; rows.pxd */
+  int32_t is_restored;         /* whether the next reset starts what a state repeats, in a new engine       */
+  int32_t is_reseeded;         /* whether the env was seeded again since the engine started                 */
+  ep_mt19937 start;            /* `rng` before the engine started                                           */
+  envpool_history history;     /* since then, see rows.pxd                                                  */
 };
 
 struct Envs {

@@ -74,9 +74,7 @@ cdef extern from "envs.h" namespace "envpool::vizdoom" nogil:
         TOO_LONG "envpool::vizdoom::kTooLong"
         OTHER_SCENARIO "envpool::vizdoom::kOtherScenario"
         DIVERGED "envpool::vizdoom::kDiverged"
-        NO_GAME "envpool::vizdoom::kNoGame"
-        FIRST_GAME "envpool::vizdoom::kFirstGame"
-        LATER_GAME "envpool::vizdoom::kLaterGame"
+        RESEEDED "envpool::vizdoom::kReseeded"
 
     cdef struct Group:
         int32_t region
@@ -107,7 +105,6 @@ cdef extern from "envs.h" namespace "envpool::vizdoom" nogil:
         Group groups[4]
         int32_t weapon_duration
         int32_t scenario_reward
-        int32_t carries_over
         uint64_t scenario
         double patience
         double gain[160]
@@ -136,8 +133,8 @@ cdef extern from "envs.h" namespace "envpool::vizdoom" nogil:
         double base[3]
         double value[160]
         uint8_t* frames
-        int32_t is_first
-        int32_t repeats
+        int32_t is_restored
+        int32_t is_reseeded
         ep_mt19937 start
         envpool_history history
 

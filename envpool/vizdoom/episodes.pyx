@@ -12,7 +12,7 @@ from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch
 from envpool.numerics.rng_legacy cimport ep_legacy_next32, ep_mt19937
 from envpool.replay cimport envpool_history_clear
 from envpool.vizdoom.envs cimport (
-    FIRST_GAME, LATER_GAME, NO_ENGINE, NO_GAME, TIC, TIC_AND_UPDATE, UPDATE, Engine, Env, Envs, await_answer,
+    NO_ENGINE, TIC, TIC_AND_UPDATE, UPDATE, Engine, Env, Envs, await_answer,
     begin_start, finish_recording, finish_start, input_of, is_alive, is_game_over, is_running, is_time_up, region_of,
     restart_map, send, state_of,
 )
@@ -29,7 +29,7 @@ cdef void push_frame(Envs* s, Env* env) noexcept nogil:
     cdef uint8_t* to
     cdef int32_t g, _p, y, x
     env.newest = (env.newest + 1) % s.config.stack_num
-    env.num_frames = min(env.num_frames + 1, s.config.stack_num + 1)
+    env.num_frames = min(env.num_frames + 1, s.config.stack_num)
     to = env.frames + env.newest * s.num_planes * s.plane
     for g in range(s.config.num_groups):
         source = region_of(&env.engine, s.config.groups[g].region)
@@ -91,27 +91,28 @@ cdef void press(Envs* s, Env* env, const double* action) noexcept nogil:
 # ---- resets ----------------------------------------------------------------------------------------------------------
 
 
-cdef void note_start(Env* env, bint is_first) noexcept nogil:
-    """Record what the next game is started from: the generator that draws its seed, and whether its engine is new.
+cdef void note_start(Env* env) noexcept nogil:
+    """Record what the next engine is started from: the generator that draws the seeds of its games.
 
-    The first game of an engine differs from later ones with the same seed in some pixels, for example in smoke.
+    Some pixels depend on the earlier games of an engine, such as those of smoke, of the automap after a reset, and of
+    the weapon, which continues to bob. Therefore a history begins with the engine.
     """
     env.start = env.rng
-    env.is_first = is_first
+    env.is_reseeded = False
     envpool_history_clear(&env.history)
 
 
 cdef bint begin_reset(Envs* s, Env* env) noexcept nogil:
     """Start an engine if one is needed. Return whether that succeeded.
 
-    If an engine carries something over from one game to the next, as in multiplayer games, a seed starts another one.
+    A multiplayer game carries some of its state over from one map to the next, so a seed starts another engine there.
     """
-    cdef bint is_wanted = env.repeats == FIRST_GAME or (env.is_fresh and s.config.carries_over)
-    if is_alive(&env.engine) and not is_wanted and is_running(&env.engine.process):
+    cdef bint is_kept = is_alive(&env.engine) and not env.is_restored
+    if is_kept and not (env.is_fresh and state_of(&env.engine).is_multiplayer) and is_running(&env.engine.process):
         return True
     finish_recording(&env.engine, &s.launch)
-    note_start(env, True)
-    return begin_start(&env.engine, &s.launch, 0 if env.repeats == LATER_GAME else ep_legacy_next32(&env.rng))
+    note_start(env)
+    return begin_start(&env.engine, &s.launch, ep_legacy_next32(&env.rng))
 
 
 cdef bint continue_game(Envs* s, Env* env) noexcept nogil:
@@ -136,10 +137,9 @@ cdef bint finish_reset(Envs* s, Env* env, int32_t id) noexcept nogil:
     cdef Engine* e = &env.engine
     cdef ep_mt19937 before
     cdef bint continues = s.config.episodic_life and not env.is_fresh and env.steps < s.config.max_episode_steps
-    cdef bint is_new = e.memory == NULL
-    if is_new and not finish_start(e, &s.launch, s.is_available):
-        return False
-    if is_new and env.repeats != LATER_GAME:
+    if e.memory == NULL:
+        if not finish_start(e, &s.launch, s.is_available):
+            return False
         env.episodes += 1
         env.steps = 0
     elif continues and can_continue(e):
@@ -151,13 +151,12 @@ cdef bint finish_reset(Envs* s, Env* env, int32_t id) noexcept nogil:
         if s.recordings[0]:
             snprintf(recording, sizeof(recording), "%s%d_%d.lmp", s.recordings, <int>id, <int>env.episodes)
         before = env.rng
-        if s.config.carries_over:
-            note_reset(s, env)
-        else:
-            note_start(env, False)
+        if env.is_fresh:
+            env.is_reseeded = True
+        note_reset(s, env)
         if not restart_map(e, &s.launch, ep_legacy_next32(&env.rng), recording):
             env.rng = before                            # the engine may have ended since the last step: start another
-            note_start(env, True)
+            note_start(env)
             if not begin_start(e, &s.launch, ep_legacy_next32(&env.rng)):
                 return False
             if not finish_start(e, &s.launch, s.is_available):
@@ -165,7 +164,7 @@ cdef bint finish_reset(Envs* s, Env* env, int32_t id) noexcept nogil:
         env.episodes += 1
         env.steps = 0
     env.is_fresh = env.is_over = env.is_time_up = False
-    env.repeats = NO_GAME
+    env.is_restored = False
     env.num_frames = 0
     env.reward = 0
     env.last_tic = e.last_tic

@@ -18,7 +18,7 @@ from envpool.extensions import load_compiled
 from envpool.native import EnvDefinition
 from envpool.vizdoom.actions import combined_actions
 from envpool.vizdoom.config_file import OTHER_REWARDS, Scenario, read_scenario
-from envpool.vizdoom.launch import arguments_of, carries_over, recording_prefix
+from envpool.vizdoom.launch import arguments_of, recording_prefix
 from envpool.vizdoom.leftovers import remove_leftovers
 from envpool.vizdoom.names import BUTTONS, FIRST_DELTA_BUTTON, SCREEN_FORMATS, VARIABLES
 from envpool.vizdoom.registration import ELSEWHERE
@@ -184,7 +184,6 @@ class ViZDoom(EnvDefinition):
             "screen_size": scenario.screen_size,
             "blue_first": scenario.screen_format == "CBCGCR",
             "start_tic": scenario.start_tic,
-            "carries_over": carries_over(config, scenario),
             "scenario": digest_of(scenario),
             "buttons": [BUTTONS.index(name) for name in scenario.buttons],
             "variables": [VARIABLES.index(name) for name in variables],

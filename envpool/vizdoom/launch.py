@@ -19,26 +19,11 @@ ASPECTS = {(16, 9): 1, (16, 10): 2, (4, 3): 3, (5, 4): 4}
 MAX_COMMAND = 127
 #: Names of maps, which become part of console commands: there, white space, quotes and semicolons have a meaning.
 MAP_NAME = re.compile(r"[^\s\";]{1,64}")
-#: Further arguments that change all episodes of an engine alike: they set variables of the engine.
-LASTING = re.compile(r"-deathmatch|\+sv_\w+|\d+")
-
-
-def further_words(config: Any, scenario: Scenario) -> list[str]:
-    """Return the arguments that the configuration file and the option game_args add."""
-    return [*scenario.arguments, *config.game_args.split()]
-
-
-def carries_over(config: Any, scenario: Scenario) -> bool:
-    """Return whether an episode may depend on earlier episodes of its engine, as in multiplayer games.
-
-    Arguments may also run commands, which have an effect in the first episode only.
-    """
-    return not all(LASTING.fullmatch(word) for word in further_words(config, scenario))
 
 
 def arguments_of(config: Any, scenario: Scenario, limit: int) -> list[str]:
     """Return the program and its arguments, apart from the id and the seed of the engine."""
-    words = further_words(config, scenario)
+    words = [*scenario.arguments, *config.game_args.split()]
     for word in words:
         if not word.isprintable():
             raise ConfigError(f"game_args must consist of printable words, got {shown(word)}")

@@ -1,11 +1,11 @@
-"""The rows of a history: an action, or a reset that continues with the same engine.
+"""The rows of a history: an action, or a reset in the same engine.
 
 A row is the index of a combined action, where the number of actions stands for a reset; or it has a double for each
 button, where bytes of 255, which are NaN, stand for a reset.
 """
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from envpool.env cimport envpool_batch
@@ -22,13 +22,8 @@ cdef inline size_t row_bytes(const Config* c) noexcept nogil:
     return envpool_number_bytes(c.num_actions + 1) if c.num_actions > 0 else c.num_buttons * sizeof(double)
 
 
-cdef inline int64_t max_rows(const Config* c) noexcept nogil:
-    """Return the most rows that a history can have; with episodic_life, the last step of a game may be a reset."""
-    return MAX_ROWS if c.carries_over else min(<int64_t>MAX_ROWS, <int64_t>c.max_episode_steps + c.episodic_life)
-
-
 cdef inline bint can_be_added(Envs* s, Env* env) noexcept nogil:
-    if env.history.num_rows >= max_rows(&s.config):
+    if env.history.num_rows >= MAX_ROWS:
         env.history.is_lost = 1
     return not env.history.is_lost
 
@@ -65,11 +60,11 @@ cdef inline bint is_reset(const Config* c, const uint8_t* row) noexcept nogil:
 
 
 cdef inline bint is_valid_row(const Config* c, const uint8_t* row) noexcept nogil:
-    """Whether a row is an action that the pool accepts, or a reset where histories contain some."""
+    """Whether a row is an action that the pool accepts, or a reset."""
     cdef double number
     cdef int32_t i
     if is_reset(c, row):
-        return c.carries_over or c.episodic_life
+        return True
     if c.num_actions > 0:
         return envpool_number_of(row, row_bytes(c)) < <uint32_t>c.num_actions
     for i in range(c.num_buttons):

@@ -66,7 +66,9 @@ def state_case(task_id: str, label: str = "", **changes: Any) -> StateCase:
     if task_id in FILES:
         cfg, wad = (package_folder() / "scenarios" / name for name in FILES[task_id])
         options |= {"cfg_path": f"{cfg}.cfg", "wad_path": f"{wad}.wad"}
-    return StateCase(task_id, options, "boundary", label=label, **{"limit": 12, "after": 60} | changes)
+    return StateCase(
+        task_id, options, "boundary", label=label, outlives_seed=True, **{"limit": 12, "after": 60} | changes
+    )
 
 
 STATES = [

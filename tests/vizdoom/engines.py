@@ -38,12 +38,6 @@ def state(process: int) -> str:
         return ""
 
 
-def cpu_time(process: int) -> float:
-    """Return the CPU time that a process has used, in seconds."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def kill(engine: int) -> None:
     """Kill an engine that may have ended already, and wait until it has ended."""
     try:

@@ -20,13 +20,13 @@ from tests.support.process import wait_until
 from tests.support.saved import body_of, core_at, forged, refused, sealed, snapshot_at
 from tests.vizdoom.cases import BUFFERS, MULTIPLAYER
 from tests.vizdoom.config_files import written
-from tests.vizdoom.engines import cpu_time, engines, kill
+from tests.vizdoom.engines import engines, kill
 
 TASK = "DeadlyCorridor-v1"
 SMALL = {"stack_num": 2, "img_height": 20, "img_width": 20}
 MAPS = str(package_folder() / "scenarios" / "basic.wad")
-#: The generator before the game, the scenario, a digest, whether the engine was new, and the size of the automap.
-HEAD = struct.Struct("<2512sQQqq")
+#: The generator before the engine, the scenario, and a digest.
+HEAD = struct.Struct("<2512sQQ")
 #: Bytes of the row that stands for a reset.
 RESET = b"\xff"
 
@@ -63,15 +63,15 @@ def assert_continues(pool: Any, states: Any, expected: list[Any], seed: int) -> 
 @pytest.mark.parametrize(
     ("options", "size"), [({}, 7 * 8), ({"use_combined_action": True}, 1), ({"episodic_life": True}, 7 * 8)]
 )
-def test_a_state_grows_with_the_episode(options: dict[str, Any], size: int) -> None:
+def test_a_state_grows_with_what_the_engine_plays(options: dict[str, Any], size: int) -> None:
     with make(max_episode_steps=5, **options) as pool:
         pool.reset()
         start = pool.get_state().nbytes
         for t in range(1, 5):
             play(pool, 1)
             assert pool.get_state().nbytes == -(-(start + t * size) // 8) * 8 or size == 1
-        play(pool, 2)  # the episode ends, and another one starts
-        assert pool.get_state().nbytes == start
+        play(pool, 2)  # the episode ends, and another one starts in the same engine
+        assert pool.get_state().nbytes >= start + 6 * size
 
 
 def test_other_engines_and_envs() -> None:
@@ -110,31 +110,17 @@ def test_the_smoke_of_rockets() -> None:
                 assert_continues(fresh, states, expected, 1)
 
 
-def test_an_automap_of_a_reset_is_part_of_a_state() -> None:
-    """It depends on what the engine has played before, unlike everything else."""
-    options = {"automap": True, "stack_num": 3, "max_episode_steps": 6}
-    with make("Cig-v1", **options) as pool, make("Cig-v1", **options, seed=50) as other:
-        for episode in range(4):
-            pool.reset(seed=11)
-            play(pool, episode % 3)
-            states = pool.get_state()
-            expected = play(pool, 12)
-            other.reset(seed=episode)
-            play(other, 5 + episode)
-            assert_continues(other, states, expected, 0)
-
-
 @pytest.mark.parametrize(
     ("task_id", "options"),
     [
         ("Cig-v1", {"game_args": MULTIPLAYER}),
         ("Cig-v1", {"game_args": MULTIPLAYER, "episodic_life": True}),
         ("Basic-v1", {"episodic_life": True}),
-        ("Basic-v1", {"game_args": "+viz_nocheat 1"}),  # not known to have no effect on one episode alone
+        ("Cig-v1", {"automap": True}),
     ],
 )
-def test_engines_that_carry_something_over(task_id: str, options: dict[str, Any]) -> None:
-    """A state then repeats what its engine has played; so it does within a game of several episodes."""
+def test_several_games_of_an_engine(task_id: str, options: dict[str, Any]) -> None:
+    """A state repeats what its engine has played, in multiplayer games and in games of several episodes as well."""
     with make(task_id, max_episode_steps=8, **options) as pool, make(task_id, max_episode_steps=8, **options) as other:
         pool.reset()
         for before in (4, 13, 5):
@@ -147,9 +133,13 @@ def test_engines_that_carry_something_over(task_id: str, options: dict[str, Any]
             assert_continues(pool, states, expected, 1)
         size = pool.get_state().nbytes
         pool.reset(seed=5)
-        assert pool.get_state().nbytes < size
-        states = pool.get_state()
-        assert_continues(other, states, play(pool, 12, 1), 1)
+        if "game_args" in options:  # the seed has started another engine
+            assert pool.get_state().nbytes < size
+        else:
+            with pytest.raises(StateError, match=r"env 0 could not be saved: reset\(seed=...\) has seeded it again"):
+                pool.get_state()
+            pool.set_state(states)
+            assert pool.get_state() == states
 
 
 def test_games_with_other_players_have_no_state() -> None:
@@ -199,15 +189,15 @@ def test_a_changed_configuration_file(tmp_path: Path) -> None:
 
 
 def test_recordings(tmp_path: Path) -> None:
-    """A restored game is recorded from its beginning, under the next number of its environment."""
+    """The games that a state repeats are recorded like others, under the next numbers of the environment."""
     with make(lmp_save_dir=str(tmp_path), max_episode_steps=6) as pool:
         pool.reset()
         play(pool, 9)  # the second step of the second episode
         states = pool.get_state()
         expected = play(pool, 6, 1)  # the last step is in the third episode
         assert_continues(pool, states, expected, 1)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f"env_0_{i}.lmp" for i in (1, 2, 3, 4)]
-    assert (tmp_path / "env_0_1.lmp").read_bytes() == (tmp_path / "env_0_3.lmp").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"env_0_{i}.lmp" for i in (1, 2, 4, 5)]
+    assert (tmp_path / "env_0_1.lmp").read_bytes() == (tmp_path / "env_0_4.lmp").read_bytes()
 
 
 # ---- forged states ---------------------------------------------------------------------------------------------------
@@ -224,17 +214,11 @@ def test_forged_numbers_and_actions() -> None:
             (2496, struct.pack("<i", 625)),
             (2500, struct.pack("<i", 2)),
             (2504, struct.pack("<d", np.nan)),
-            (2528, struct.pack("<q", -1)),
-            (2528, struct.pack("<q", 2)),
-            (2536, struct.pack("<q", -1)),
-            (2536, struct.pack("<q", 3 * 20 * 20)),
-            (2536, struct.pack("<q", 2**62)),
             (HEAD.size + 56, struct.pack("<d", np.nan)),
-            (HEAD.size + 56, RESET * 56),
         ]:
             refused(pool, forged(state, offset, value))
         refused(pool, forged(state, 2512, b"12345678"), "the configuration file of the scenario has changed")
-        for rows in (0.5, 21):
+        for rows in (0.5, 100_001):
             refused(pool, resized(state, HEAD.size + int(rows * 56)))
         refused(pool, resized(state, HEAD.size - 8))
         refused(pool, resized(state, 0))
@@ -248,9 +232,9 @@ def resized(state: Any, size: int) -> Any:
     return sealed(body + bytes(-len(body) % 8))
 
 
-@pytest.mark.parametrize("index", [6, 7, 255])
+@pytest.mark.parametrize("index", [7, 255])
 def test_forged_combined_actions(index: int) -> None:
-    """The index 6 stands for a reset, which histories of this pool do not contain."""
+    """The index 6 stands for a reset."""
     with make("Basic-v1", use_combined_action=True) as pool:
         pool.reset()
         play(pool, 5)
@@ -300,26 +284,25 @@ def test_an_episode_that_does_not_repeat_itself_is_refused() -> None:
         assert pool.get_state() == state
 
 
+@pytest.mark.sweep
 def test_a_history_that_is_too_long() -> None:
-    """A forged number of elapsed steps lets an episode continue after its time limit."""
-    with make("Basic-v1", num_envs=4, max_episode_steps=6) as pool:
+    with make("Basic-v1", use_combined_action=True, max_episode_steps=10_000, frame_skip=1) as pool:
         pool.reset()
-        play(pool, 1)
-        states = pool.get_state()
-        body = body_of(states[0])
-        struct.pack_into("<i", body, core_at(states[0]) + 8, 0)
-        pool.set_state(sealed(body), 0)
-        for _ in range(6):
+        play(pool, 100_001)
+        with pytest.raises(StateError, match="env 0 could not be saved: its engine has taken more than 100000 steps"):
             pool.get_state()
-            play(pool, 1)
-        with pytest.raises(StateError, match=r"env 0 could not be saved: its game, .*, has taken more steps than"):
-            pool.get_state()
-        assert len(pool.get_state([1, 2, 3])) == 3
-        with pytest.raises(StateError, match=r"env 0 could not be copied to env 2, .*: its game, .*, has taken more"):
+
+
+def test_a_copy_whose_source_has_no_state() -> None:
+    """The other target of the call becomes a copy of its source."""
+    with make("Basic-v1", num_envs=4) as pool:
+        pool.reset()
+        pool.reset([0], seed=5)
+        with pytest.raises(
+            StateError, match=r"env 0 could not be copied to env 2, .*: reset\(seed=...\) has seeded it"
+        ):
             pool.copy_state([0, 1], [2, 3])
-        assert pool.get_state(1) == pool.get_state(3)  # which does not depend on the other target
-        play(pool, 1)
-        pool.get_state()
+        assert pool.get_state(1) == pool.get_state(3)
 
 
 def test_random_bytes_never_crash() -> None:
@@ -330,7 +313,7 @@ def test_random_bytes_never_crash() -> None:
         play(pool, 18)
         genuine = pool.get_state()
         start, end = snapshot_at(genuine), len(bytes(genuine)) - 8
-        for _ in range(100):
+        for _ in range(40):
             body = body_of(genuine)
             for at in rng.integers(start if rng.random() < 0.3 else start + 2496, end, rng.integers(1, 4)):
                 body[at] = rng.integers(0, 256) if rng.random() < 0.5 else rng.integers(0, 2)
@@ -340,7 +323,7 @@ def test_random_bytes_never_crash() -> None:
             except StateError:
                 pass
             play(pool, 1)
-    assert restored < 100
+    assert restored < 40
 
 
 # ---- engines that fail -----------------------------------------------------------------------------------------------
@@ -370,7 +353,6 @@ def test_an_engine_that_is_killed_while_a_state_is_restored() -> None:
     options: dict[str, Any] = {"num_envs": 2, "max_episode_steps": 10_000, "frame_skip": 1}
     with make("MyWayHome-v1", **options) as pool, ThreadPoolExecutor(1) as executor:
         pool.reset()
-        pool.reset()  # a later game of the engines, which are kept
         play(pool, 500)
         states = pool.get_state()
 
@@ -380,11 +362,10 @@ def test_an_engine_that_is_killed_while_a_state_is_restored() -> None:
             except StateError:
                 return False
 
-        victim = engines()[0]
-        used = cpu_time(victim)
+        earlier = set(engines())
         restoring = executor.submit(pool.set_state, states)
-        wait_until(lambda: cpu_time(victim) > used + 0.03)  # more than a reset takes, and less than the game
-        kill(victim)
+        wait_until(lambda: len(engines()) == 2 and not earlier & set(engines()))
+        kill(engines()[0])
         text = r"env [01] could not be restored, and its next step starts an episode: the ViZDoom engine was killed by"
         with pytest.raises(StateError, match=text):
             restoring.result()
