@@ -32,6 +32,17 @@ cdef extern from "envpool/replay.h" nogil:
     void envpool_history_add_number(envpool_history* h, uint32_t number, size_t row_bytes)
     uint32_t envpool_number_of(const uint8_t* row, size_t row_bytes)
     void envpool_replay_all(envpool_replay* r)
+    int envpool_save_all(
+        void* state, const envpool_snapshots* snapshots,
+        int64_t (*snapshot_size)(void* state, int32_t id) noexcept nogil,
+        int (*save)(void* state, int32_t id, char* at) noexcept nogil,
+    )
+    int envpool_restore_by_replay(
+        envpool_replay* r, const envpool_snapshots* snapshots,
+        int (*find_rows)(const void* state, const char* at, int64_t size, int64_t* rows_at) noexcept nogil,
+        int (*start)(void* state, int32_t id, const char* at) noexcept nogil,
+        int (*compare)(void* state, int32_t id, const char* at) noexcept nogil,
+    )
     int envpool_copy_through_snapshots(
         void* state, const envpool_copies* copies,
         int64_t (*snapshot_size)(void* state, int32_t id) noexcept nogil,

@@ -14,7 +14,8 @@ from envpool.nethack.game cimport prepare
 from envpool.nethack.structs cimport Config, DIVERGED, Env, NH_SCORES_BYTES, NO_SCORES
 from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_is_valid
 from envpool.replay cimport (
-    envpool_copy_through_snapshots, envpool_digest, envpool_number_of, envpool_replay, envpool_replay_all,
+    envpool_copy_through_snapshots, envpool_digest, envpool_number_of, envpool_replay, envpool_restore_by_replay,
+    envpool_save_all,
 )
 from envpool.scaffold cimport envpool_state
 
@@ -50,8 +51,9 @@ cdef int64_t snapshot_size(void* state, int32_t id) noexcept nogil:
     return <int64_t>sizeof(Head) + env.start.scores_bytes + rows
 
 
-cdef int32_t save(const Env* env, char* at, int64_t size) noexcept nogil:
+cdef int save(void* state, int32_t id, char* at) noexcept nogil:
     """Writes the snapshot of an env and returns 0, or an error code."""
+    cdef const Env* env = env_of(state, id)
     cdef Head head
     if env.start.problem:
         return env.start.problem
@@ -61,49 +63,48 @@ cdef int32_t save(const Env* env, char* at, int64_t size) noexcept nogil:
     head.digest, head.scores_bytes = digest_of(env), env.start.scores_bytes
     memcpy(at, &head, sizeof(Head))
     memcpy(at + sizeof(Head), env.start.scores, env.start.scores_bytes)
-    at += <int64_t>sizeof(Head) + env.start.scores_bytes
     if env.history.num_rows:
-        memcpy(at, env.history.rows, size - <int64_t>sizeof(Head) - env.start.scores_bytes)
+        memcpy(
+            at + sizeof(Head) + env.start.scores_bytes, env.history.rows,
+            env.history.num_rows * row_bytes(config_of(state)),
+        )
     return 0
 
 
 cdef int get_state(void* state, const envpool_snapshots* snapshots) noexcept nogil:
-    cdef int status = 0
-    cdef int32_t i
-    for i in range(snapshots.n):
-        snapshots.sizes[i] = snapshot_size(state, snapshots.ids[i])
-        snapshots.errors[i] = save(env_of(state, snapshots.ids[i]), <char*>snapshots.bytes[i], snapshots.sizes[i])
-        status |= snapshots.errors[i]
-    return status
+    return envpool_save_all(state, snapshots, snapshot_size, save)
 
 
 # ---- restoring -------------------------------------------------------------------------------------------------------
 
 
-cdef bint is_valid(const Config* config, const char* at, int64_t size, Head* head) noexcept nogil:
-    """Whether a game can be played from a snapshot. Fills `head`."""
+cdef int find_rows(const void* state, const char* at, int64_t size, int64_t* rows_at) noexcept nogil:
+    """Checks a snapshot and finds its rows. Returns 0, or an error code."""
+    cdef const Config* config = config_of(state)
     cdef size_t bytes = row_bytes(config)
     cdef const uint8_t* rows
     cdef int64_t k, num_rows
+    cdef Head head
     if size < <int64_t>sizeof(Head):
-        return False
-    memcpy(head, at, sizeof(Head))
+        return ENVPOOL_BAD_SNAPSHOT
+    memcpy(&head, at, sizeof(Head))
     size -= sizeof(Head)
     if not ep_pcg64_is_valid(&head.rng) or not 0 <= head.num_frozen <= MAX_FROZEN:
-        return False
+        return ENVPOOL_BAD_SNAPSHOT
     if not 0 <= head.scores_bytes <= min(size, <int64_t>NH_SCORES_BYTES - 1):
-        return False
+        return ENVPOOL_BAD_SNAPSHOT
     if not nh_are_scores(at + sizeof(Head), head.scores_bytes):
-        return False
+        return ENVPOOL_BAD_SNAPSHOT
     size -= head.scores_bytes
-    rows = <const uint8_t*>at + sizeof(Head) + head.scores_bytes
+    rows_at[0] = <int64_t>sizeof(Head) + head.scores_bytes
+    rows = <const uint8_t*>at + rows_at[0]
     num_rows = size // <int64_t>bytes
     if num_rows * <int64_t>bytes != size or num_rows > config.max_steps:
-        return False
+        return ENVPOOL_BAD_SNAPSHOT
     for k in range(num_rows):
         if envpool_number_of(rows + k * bytes, bytes) >= <uint64_t>config.num_keys:
-            return False
-    return True
+            return ENVPOOL_BAD_SNAPSHOT
+    return 0
 
 
 cdef int read_row(const void* state, const uint8_t* row, void* action) noexcept nogil:
@@ -111,52 +112,33 @@ cdef int read_row(const void* state, const uint8_t* row, void* action) noexcept 
     return 0
 
 
-cdef int32_t start_again(Env* env, const Config* config, const Head* head, const char* scores) noexcept nogil:
+cdef int start_again(void* state, int32_t id, const char* at) noexcept nogil:
     """Makes an env what it was before its game was started. Returns 0, or an error code."""
-    cdef int failure = prepare(&env.game, config)
+    cdef Env* env = env_of(state, id)
+    cdef int failure = prepare(&env.game, config_of(state))
+    cdef Head head
     if failure:
         return failure
-    if nh_write_scores(env.game.folder, scores, head.scores_bytes):
+    memcpy(&head, at, sizeof(Head))
+    if nh_write_scores(env.game.folder, at + sizeof(Head), head.scores_bytes):
         return NO_SCORES
     env.rng, env.num_frozen = head.rng, head.num_frozen
     return 0
 
 
-cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nogil:
-    cdef const Config* config = config_of(state)
-    cdef const char* at
-    cdef envpool_replay replay
+cdef int compare(void* state, int32_t id, const char* at) noexcept nogil:
+    """Returns 0 if an env that was played again is what it was when it was saved, or an error code."""
     cdef Head head
-    cdef int32_t i
-    cdef int status = 0
-    for i in range(snapshots.n):
-        at = <const char*>snapshots.bytes[i]
-        if not is_valid(config, at, snapshots.sizes[i], &head):
-            snapshots.errors[i] = ENVPOOL_BAD_SNAPSHOT
-        elif not snapshots.only_checks:
-            snapshots.errors[i] = start_again(env_of(state, snapshots.ids[i]), config, &head, at + sizeof(Head))
-            replay.rows[i] = <const uint8_t*>at + sizeof(Head) + head.scores_bytes
-            replay.num_rows[i] = (
-                (snapshots.sizes[i] - <int64_t>sizeof(Head) - head.scores_bytes) // <int64_t>row_bytes(config)
-            )
-        replay.errors[i] = snapshots.errors[i]
-        status |= snapshots.errors[i]
-    if snapshots.only_checks:
-        return status
+    memcpy(&head, at, sizeof(Head))
+    return 0 if digest_of(env_of(state, id)) == head.digest else DIVERGED
+
+
+cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nogil:
+    cdef envpool_replay replay
     replay.state, replay.step_many, replay.read_row = state, step_many, read_row
-    replay.row_bytes, replay.action_bytes = row_bytes(config), sizeof(int32_t)
-    replay.num_envs, replay.n, replay.ids = (<const envpool_state*>state).num_envs, snapshots.n, snapshots.ids
-    envpool_replay_all(&replay)
-    for i in range(snapshots.n):
-        snapshots.errors[i] = replay.errors[i]
-        if replay.errors[i] == 0:
-            memcpy(&head, snapshots.bytes[i], sizeof(Head))
-            if replay.has_ended[i] and not snapshots.resets[i]:
-                snapshots.errors[i] = ENVPOOL_BAD_SNAPSHOT
-            elif digest_of(env_of(state, snapshots.ids[i])) != head.digest:
-                snapshots.errors[i] = DIVERGED
-        status |= snapshots.errors[i]
-    return status
+    replay.row_bytes, replay.action_bytes = row_bytes(config_of(state)), sizeof(int32_t)
+    replay.num_envs = (<const envpool_state*>state).num_envs
+    return envpool_restore_by_replay(&replay, snapshots, find_rows, start_again, compare)
 
 
 cdef int copy_state(void* state, const envpool_copies* copies) noexcept nogil:

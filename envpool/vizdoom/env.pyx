@@ -1,9 +1,5 @@
 # distutils: language = c++
-"""The ViZDoom environment: resets, steps, rewards, observations and rendering, on top of engine/engine.h.
-
-Episodes, tics and seeds follow ``vizdoom.DoomGame``: the engines get the same requests in the same order. While one
-engine simulates a tic, the thread asks the other engines of its chunk to do the same.
-"""
+"""The env definition of all ViZDoom tasks: observations, rendering, and the configuration."""
 
 import numpy as np
 
@@ -11,29 +7,26 @@ from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.stdio cimport snprintf
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memset, strncpy
 
 from envpool.atari.image cimport Resizer
 from envpool.env cimport (
-    ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_env_init, envpool_frames, envpool_rows,
+    ENVPOOL_CAPSULE_NAME, ENVPOOL_SLOW_SNAPSHOTS, envpool_env, envpool_env_init, envpool_frames, envpool_rows,
     envpool_seeds,
 )
-from envpool.numerics.rng_legacy cimport ep_legacy_next32, ep_mt19937_seed
+from envpool.numerics.rng_legacy cimport ep_mt19937_seed
 from envpool.vizdoom.envs cimport (
-    AUTOMAP, DEPTH, LABELS, MAX_ARGUMENTS, MAX_INFOS, MAX_VARIABLES, SCREEN, TIC, TIC_AND_UPDATE, UPDATE, Config,
-    Engine, Env, Envs, await_answer, begin_start, create, destroy, finish_start, input_of, is_alive, is_game_over,
-    is_running, is_time_up, new_resizer, region_of, restart_map, send, state_of,
+    AUTOMAP, DEPTH, DIVERGED, HAS_PLAYERS, LABELS, MAX_ARGUMENTS, MAX_INFOS, MAX_VARIABLES, NO_ENGINE, NO_MEMORY,
+    OTHER_SCENARIO, RESEEDED, SCREEN, TOO_LONG, Config, Env, Envs, create, destroy, new_resizer, region_of,
 )
-from envpool.vizdoom.rewards cimport scenario_reward, start_values, update_values
+from envpool.vizdoom.episodes cimport frame_of, step_many
+from envpool.vizdoom.rows cimport MAX_ROWS
+from envpool.vizdoom.snapshots cimport copy_state, get_state, set_state, snapshot_size, state_size
 
 from envpool.native import Field, define
 
 LIMITS = {"variables": MAX_VARIABLES, "infos": MAX_INFOS, "arguments": MAX_ARGUMENTS - 5}
 REGIONS = {"screen": SCREEN, "depth": DEPTH, "labels": LABELS, "automap": AUTOMAP}
-
-cdef enum:
-    NO_ENGINE = 1               # error code: the engine failed, see Engine.text
-    NO_MEMORY = 2               # error code: out of memory while rendering
 
 
 cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
@@ -44,213 +37,11 @@ cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
         s.env[seeds.ids[i]].is_fresh = True
     return 0
 
-
-# ---- results of a step -----------------------------------------------------------------------------------------------
-
-
-cdef void push_frame(Envs* s, Env* env) noexcept nogil:
-    """Resize the buffers of the engine and append them to the ring buffer of frames."""
-    cdef const uint8_t* source
-    cdef uint8_t* to
-    cdef int32_t g, _p, y, x
-    env.newest = (env.newest + 1) % s.config.stack_num
-    env.num_frames = min(env.num_frames + 1, s.config.stack_num)
-    to = env.frames + env.newest * s.num_planes * s.plane
-    for g in range(s.config.num_groups):
-        source = region_of(&env.engine, s.config.groups[g].region)
-        for _p in range(s.config.groups[g].num_planes):
-            if s.config.groups[g].is_labels:        # the nearest pixel
-                for y in range(s.config.height):
-                    for x in range(s.config.width):
-                        to[y * s.config.width + x] = source[
-                            y * s.config.screen_height // s.config.height * s.config.screen_width
-                            + x * s.config.screen_width // s.config.width
-                        ]
-            else:
-                s.resizer.run(source, to)
-            source += s.pixels
-            to += s.plane
-
-
-cdef void end_step(Envs* s, Env* env) noexcept nogil:
-    cdef float reward = update_values(s, env)
-    env.reward = scenario_reward(s, env) if s.config.scenario_reward else reward
-    env.last_tic = env.engine.last_tic
-    env.map_reward = state_of(&env.engine).map_reward
-    env.is_over = is_game_over(&env.engine)
-    env.is_time_up = not env.is_over and is_time_up(&env.engine)
-    if not env.is_over and not env.is_time_up:      # as in EnvPool, the last frame is shown again: vizdoom has no other
-        push_frame(s, env)
-
-
-# ---- tics ------------------------------------------------------------------------------------------------------------
-
-
-cdef inline bint can_continue(const Engine* e) noexcept nogil:
-    return not is_game_over(e) and not is_time_up(e)
-
-
-cdef inline bint request_tic(Env* env, bint is_last) noexcept nogil:
-    env.engine.last_tic = state_of(&env.engine).map_tic + 1
-    return send(&env.engine, TIC_AND_UPDATE if is_last else TIC)
-
-
-cdef bint finish_tic(Envs* s, Env* env, bint is_last, bint* continues) noexcept nogil:
-    """Wait for the tic that was requested. Return False if the engine failed."""
-    continues[0] = False
-    if not await_answer(&env.engine, s.launch.patience):
-        return False
-    if not is_last and not can_continue(&env.engine):
-        return send(&env.engine, UPDATE) and await_answer(&env.engine, s.launch.patience)
-    continues[0] = not is_last
-    return True
-
-
-cdef void press(Envs* s, Env* env, const double* action) noexcept nogil:
-    """Set the buttons, where NULL releases all of them."""
-    cdef int32_t i
-    for i in range(s.config.num_buttons):
-        input_of(&env.engine).button[s.config.buttons[i]] = 0 if action == NULL else action[i]
-
-
-# ---- resets ----------------------------------------------------------------------------------------------------------
-
-
-cdef bint begin_reset(Envs* s, Env* env) noexcept nogil:
-    """Start an engine if one is needed. Return whether that succeeded.
-
-    A multiplayer game carries some of its state over from one map to the next, so a seed starts another engine there.
-    """
-    cdef bint is_kept = is_alive(&env.engine) and not (env.is_fresh and state_of(&env.engine).is_multiplayer)
-    if is_kept and is_running(&env.engine.process):
-        return True
-    return begin_start(&env.engine, &s.launch, ep_legacy_next32(&env.rng))
-
-
-cdef bint continue_game(Envs* s, Env* env) noexcept nogil:
-    """Begin an episode within a game: one step in which no button is pressed."""
-    cdef int32_t t
-    cdef bint continues = True
-    env.steps += 1
-    press(s, env, s.actions if s.config.num_actions > 0 else NULL)
-    for t in range(s.config.frame_skip):
-        if not continues:
-            break
-        if not request_tic(env, t == s.config.frame_skip - 1):
-            return False
-        if not finish_tic(s, env, t == s.config.frame_skip - 1, &continues):
-            return False
-    return True
-
-
-cdef bint finish_reset(Envs* s, Env* env, int32_t id) noexcept nogil:
-    """Start an episode. Return False if the engine failed."""
-    cdef char recording[512]
-    cdef Engine* e = &env.engine
-    cdef uint32_t seed
-    cdef bint continues = s.config.episodic_life and not env.is_fresh and env.steps < s.config.max_episode_steps
-    if e.memory == NULL:
-        if not finish_start(e, &s.launch, s.is_available):
-            return False
-        env.episodes += 1
-        env.steps = 0
-    elif continues and can_continue(e):
-        if not continue_game(s, env):
-            return False
-    else:
-        recording[0] = 0
-        if s.recordings[0]:
-            snprintf(recording, sizeof(recording), "%s%d_%d.lmp", s.recordings, <int>id, <int>env.episodes)
-        seed = ep_legacy_next32(&env.rng)
-        if not restart_map(e, &s.launch, seed, recording):      # it may have ended since the last step: start another
-            if not begin_start(e, &s.launch, seed) or not finish_start(e, &s.launch, s.is_available):
-                return False
-        env.episodes += 1
-        env.steps = 0
-    env.is_fresh = env.is_over = env.is_time_up = False
-    env.num_frames = 0
-    env.last_tic = e.last_tic
-    env.map_reward = state_of(e).map_reward
-    start_values(s, env)
-    push_frame(s, env)
-    return True
-
-
-cdef int reset_all(Envs* s, const envpool_batch* b) noexcept nogil:
-    """Reset the envs of a batch that are to be reset. All engines that are needed are started before the first wait."""
-    cdef int32_t k, i
-    cdef int failed = 0
-    for k in range(b.num_resets):
-        if not begin_reset(s, &s.env[b.ids[b.resets[k]]]):
-            b.errors[b.resets[k]] = NO_ENGINE
-            failed = 1
-    for k in range(b.num_resets):
-        i = b.resets[k]
-        if b.errors[i] == 0 and not finish_reset(s, &s.env[b.ids[i]], b.ids[i]):
-            b.errors[i] = NO_ENGINE
-            failed = 1
-    return failed
-
-
-# ---- the ABI ---------------------------------------------------------------------------------------------------------
-
-
-cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
-    cdef Envs* s = <Envs*>state
-    cdef Env* env
-    cdef uint8_t active[ENVPOOL_MAX_BATCH]
-    cdef int32_t i, t, last = s.config.frame_skip - 1
-    cdef int failed = reset_all(s, b)
-    cdef bint continues
-    for i in range(b.n):
-        active[i] = False
-        env = &s.env[b.ids[i]]
-        if b.reset[i]:
-            continue
-        if not is_alive(&env.engine):
-            b.errors[i] = NO_ENGINE
-            failed = 1
-            continue
-        if s.config.num_actions > 0:
-            press(s, env, s.actions + (<const int32_t*>b.actions[0])[b.ids[i]] * s.config.num_buttons)
-        else:
-            press(s, env, <const double*>b.actions[0] + b.ids[i] * s.config.num_buttons)
-        active[i] = can_continue(&env.engine)
-    for t in range(last + 1):
-        for i in range(b.n):
-            if active[i] and not request_tic(&s.env[b.ids[i]], t == last):
-                active[i] = False
-                b.errors[i] = NO_ENGINE
-                failed = 1
-        continues = False
-        for i in range(b.n):
-            if not active[i]:
-                continue
-            if not finish_tic(s, &s.env[b.ids[i]], t == last, &continues):
-                b.errors[i] = NO_ENGINE
-                failed = 1
-            active[i] = continues
-    for i in range(b.n):
-        if b.reset[i] or b.errors[i] != 0:
-            continue
-        env = &s.env[b.ids[i]]
-        env.steps += 1
-        end_step(s, env)
-        b.reward[i] = env.reward
-        b.terminated[i] = env.is_over
-        b.truncated[i] = env.is_time_up
-        if s.config.episodic_life:          # the pool only counts the steps of the current life
-            b.terminated[i] = env.is_over or state_of(&env.engine).is_dead
-            b.truncated[i] |= env.steps >= s.config.max_episode_steps
-    return failed
-
-
 cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef Envs* s = <Envs*>state
     cdef Config* c = &s.config
     cdef Env* env
     cdef uint8_t* to
-    cdef const uint8_t* frame
     cdef size_t size, offset
     cdef int32_t i, g, age
     for i in range(rows.n):
@@ -260,10 +51,7 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
             size = c.groups[g].num_planes * s.plane
             to = <uint8_t*>rows.fields[g] + (rows.row0 + i) * c.stack_num * size
             for age in range(c.stack_num - 1, -1, -1):      # before the first frame of an episode, it is repeated
-                frame = env.frames + (
-                    (env.newest - min(age, env.num_frames - 1) + c.stack_num) % c.stack_num * s.num_planes * s.plane
-                )
-                memcpy(to, frame + offset, size)
+                memcpy(to, frame_of(s, env, min(age, env.num_frames - 1)) + offset, size)
                 to += size
             offset += size
         for g in range(c.num_infos):
@@ -310,8 +98,23 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
     if code == NO_ENGINE:
         snprintf(text, size, "%s", (<Envs*>state).env[id].engine.text)
-    else:
-        snprintf(text, size, "out of memory while rendering a frame; use a smaller frame size")
+    elif code == NO_MEMORY:
+        strncpy(text, b"out of memory while rendering a frame; use a smaller frame size", size - 1)
+    elif code == HAS_PLAYERS:
+        strncpy(text, b"its game has other players, whose actions a state does not contain: save states of games that "
+                      b"are started without -join and with at most -host 1", size - 1)
+    elif code == TOO_LONG:
+        snprintf(text, size, "its engine has taken more than %d steps, which is the most that a state repeats: save "
+                             "states of a new pool", <int>MAX_ROWS)
+    elif code == RESEEDED:
+        strncpy(text, b"reset(seed=...) has seeded it again after its engine had started, and a few pixels depend on "
+                      b"the earlier games of the engine: save states of a new pool with this seed", size - 1)
+    elif code == OTHER_SCENARIO:
+        strncpy(text, b"the configuration file of the scenario has changed since it was saved: restore it with the "
+                      b"earlier file", size - 1)
+    elif code == DIVERGED:
+        strncpy(text, b"the same seed and actions did not lead to the same game: restore it with the same version of "
+                      b"vizdoom and the same files of the scenario", size - 1)
 
 
 cdef envpool_env ENV_DEF
@@ -326,6 +129,9 @@ ENV_DEF.render_many = render_many
 ENV_DEF.frame_height = 240     # `build` determines the size for the scenario
 ENV_DEF.frame_width = 320
 ENV_DEF.lanes = 8              # engines that simulate a tic at once
+ENV_DEF.flags = ENVPOOL_SLOW_SNAPSHOTS
+ENV_DEF.state_size, ENV_DEF.snapshot_size = state_size, snapshot_size
+ENV_DEF.get_state, ENV_DEF.set_state, ENV_DEF.copy_state = get_state, set_state, copy_state
 
 
 def build(values, groups, arrays, actions, strings):
@@ -351,6 +157,7 @@ def build(values, groups, arrays, actions, strings):
     c.max_episode_steps, c.episodic_life = values["max_episode_steps"], values["episodic_life"]
     c.screen_width, c.screen_height = values["screen_size"]
     c.blue_first, c.start_tic = values["blue_first"], values["start_tic"]
+    c.scenario = values["scenario"]
     c.num_arguments = len(strings) - 3
     c.num_actions, c.num_buttons = actions.shape
     for i, number in enumerate(values["buttons"]):

@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "envpool/atari/image/resize.h"
 #include "envpool/env.h"
+#include "envpool/replay.h"
 #include "envpool/rng_legacy.h"
 
 namespace envpool::vizdoom {
@@ -16,6 +17,16 @@ using atari::Resizer;
 using atari::new_resizer;
 
 enum { kMaxVariables = 160, kMaxInfos = 56, kMaxGroups = 4 };
+
+enum Failure { /* error codes                                                                               */
+  kNoEngine = 1, /* the engine failed, see Engine.text                                                      */
+  kNoMemory,     /* while rendering                                                                         */
+  kHasPlayers,   /* a game with other players has no state                                                  */
+  kTooLong,      /* the history has more rows than a state may have                                         */
+  kReseeded,     /* the history does not contain the later seed                                             */
+  kOtherScenario, /* a state of another configuration file                                                  */
+  kDiverged,     /* a restored game did not repeat itself                                                   */
+};
 
 /* A buffer of the engine that is part of an observation. */
 struct Group {
@@ -50,6 +61,7 @@ struct Config {
   Group groups[kMaxGroups];
   int32_t weapon_duration;
   int32_t scenario_reward; /* whether the reward is that of the scenario                                    */
+  uint64_t scenario;    /* digest of what the configuration file says                                       */
   double patience;
   double gain[kMaxVariables]; /* reward for each unit by which a variable rises                             */
   double loss[kMaxVariables]; /* reward for each unit by which it falls, with the opposite sign             */
@@ -78,6 +90,10 @@ struct Env {
   double base[3];        /* hit, damage and death counts at the start of the episode                        */
   double value[kMaxVariables]; /* of the game variables after the last step                                 */
   uint8_t *frames;             /* ring buffer (stack_num, num_planes, height, width)                        */
+  int32_t is_restored;         /* whether the next reset starts what a state repeats, in a new engine       */
+  int32_t is_reseeded;         /* whether the env was seeded again since the engine started                 */
+  ep_mt19937 start;            /* `rng` before the engine started                                           */
+  envpool_history history;     /* since then, see rows.pxd                                                  */
 };
 
 struct Envs {
@@ -140,6 +156,7 @@ inline void destroy(void *state) {
   for (int32_t i = 0; s->env && i < s->num_envs; i++) {
     finish_recording(&s->env[i].engine, &s->launch);
     stop_engine(&s->env[i].engine);
+    envpool_history_free(&s->env[i].history);
   }
   delete s->resizer;
   std::free(s->env);

@@ -1,11 +1,12 @@
 """engine/engine.h and envs.h: engines, and the configuration and the state of the ViZDoom envs of a pool."""
 
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libcpp cimport bool as cpp_bool
 
 from envpool.atari.image cimport Resizer
 from envpool.env cimport envpool_setup
 from envpool.numerics.rng_legacy cimport ep_mt19937
+from envpool.replay cimport envpool_history
 
 cdef extern from "engine/engine.h" namespace "envpool::vizdoom" nogil:
     enum:
@@ -31,6 +32,7 @@ cdef extern from "engine/engine.h" namespace "envpool::vizdoom" nogil:
         bint is_dead
         bint is_map_over
         bint is_multiplayer
+        bint is_netgame
 
     cdef struct Input:
         double button[43]
@@ -58,6 +60,7 @@ cdef extern from "engine/engine.h" namespace "envpool::vizdoom" nogil:
     bint begin_start(Engine* e, const Launch* l, uint32_t seed)
     bint finish_start(Engine* e, const Launch* l, const cpp_bool* available)
     bint restart_map(Engine* e, const Launch* l, uint32_t seed, const char* recording)
+    void finish_recording(Engine* e, const Launch* l)
     bint send(Engine* e, uint8_t code)
     bint await_answer "envpool::vizdoom::await"(Engine* e, double patience)
 
@@ -65,6 +68,13 @@ cdef extern from "envs.h" namespace "envpool::vizdoom" nogil:
     enum:
         MAX_VARIABLES "envpool::vizdoom::kMaxVariables"
         MAX_INFOS "envpool::vizdoom::kMaxInfos"
+        NO_ENGINE "envpool::vizdoom::kNoEngine"
+        NO_MEMORY "envpool::vizdoom::kNoMemory"
+        HAS_PLAYERS "envpool::vizdoom::kHasPlayers"
+        TOO_LONG "envpool::vizdoom::kTooLong"
+        OTHER_SCENARIO "envpool::vizdoom::kOtherScenario"
+        DIVERGED "envpool::vizdoom::kDiverged"
+        RESEEDED "envpool::vizdoom::kReseeded"
 
     cdef struct Group:
         int32_t region
@@ -95,6 +105,7 @@ cdef extern from "envs.h" namespace "envpool::vizdoom" nogil:
         Group groups[4]
         int32_t weapon_duration
         int32_t scenario_reward
+        uint64_t scenario
         double patience
         double gain[160]
         double loss[160]
@@ -122,9 +133,14 @@ cdef extern from "envs.h" namespace "envpool::vizdoom" nogil:
         double base[3]
         double value[160]
         uint8_t* frames
+        int32_t is_restored
+        int32_t is_reseeded
+        ep_mt19937 start
+        envpool_history history
 
     cdef struct Envs:
         Config config
+        int32_t num_envs
         int32_t num_planes
         size_t plane
         size_t pixels

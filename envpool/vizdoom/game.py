@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -182,6 +184,7 @@ class ViZDoom(EnvDefinition):
             "screen_size": scenario.screen_size,
             "blue_first": scenario.screen_format == "CBCGCR",
             "start_tic": scenario.start_tic,
+            "scenario": digest_of(scenario),
             "buttons": [BUTTONS.index(name) for name in scenario.buttons],
             "variables": [VARIABLES.index(name) for name in variables],
             "gain": [float(np.float32(rewards.get(name, (0, 0))[0])) for name in variables],
@@ -234,6 +237,13 @@ def scenario_of(config: Any) -> Scenario:
         raise ConfigError(f"scenario_reward=True does not support {', '.join(unsupported)}, which {path} sets")
     scenario.screen_format = SCREEN_FORMATS[scenario.screen_format]
     return scenario
+
+
+def digest_of(scenario: Scenario) -> int:
+    """Return a number below 2**64 that tells scenarios apart, wherever their files are."""
+    wad, iwad = (path and Path(path.name) for path in (scenario.wad, scenario.iwad))
+    text = repr(replace(scenario, wad=wad, iwad=iwad))
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 def checked_variables(names: Any) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ static inline uint32_t envpool_number_of(const uint8_t *row, size_t row_bytes) {
 
 /* ---- repeating ---- */
 
-/* How the episodes of a definition are repeated. */
+/* How the episodes of a definition are repeated. For the members from `n` on, see also envpool_restore_by_replay(). */
 typedef struct envpool_replay {
   void *state;
   int (*step_many)(void *state, const envpool_batch *batch);
@@ -159,13 +159,62 @@ static inline void envpool_replay_all(envpool_replay *r) {
   free(actions);
 }
 
-/* envpool_env.copy_state for a definition with these functions: saves the sources and restores the targets. */
+/* ---- snapshots: a definition's own data, followed by the rows of the history ---- */
+
+/* envpool_env.get_state of a definition. save() writes the snapshot of an env and returns 0, or an error code. */
+static inline int envpool_save_all(void *state, const envpool_snapshots *snapshots,
+                                   int64_t (*snapshot_size)(void *state, int32_t id),
+                                   int (*save)(void *state, int32_t id, char *at)) {
+  int status = 0;
+  for (int32_t i = 0; i < snapshots->n; i++) {
+    snapshots->sizes[i] = snapshot_size(state, snapshots->ids[i]);
+    snapshots->errors[i] = save(state, snapshots->ids[i], (char *)snapshots->bytes[i]);
+    status |= snapshots->errors[i];
+  }
+  return status;
+}
+
+/* envpool_env.set_state of a definition. The caller sets the members of `r` up to num_envs. All functions return 0, or an
+ * error code.
+ *
+ * find_rows() checks a snapshot with all its rows, and finds where its rows begin; start() makes an env what it was when
+ * its history began; after the repetition, compare() compares it with what it was when it was saved. */
+static inline int envpool_restore_by_replay(
+    envpool_replay *r, const envpool_snapshots *snapshots,
+    int (*find_rows)(const void *state, const char *at, int64_t size, int64_t *rows_at),
+    int (*start)(void *state, int32_t id, const char *at), int (*compare)(void *state, int32_t id, const char *at)) {
+  int status = 0;
+  for (int32_t i = 0; i < snapshots->n; i++) {
+    const char *at = (const char *)snapshots->bytes[i];
+    int64_t rows_at = 0;
+    r->errors[i] = find_rows(r->state, at, snapshots->sizes[i], &rows_at);
+    if (!r->errors[i] && !snapshots->only_checks) r->errors[i] = start(r->state, snapshots->ids[i], at);
+    r->rows[i] = (const uint8_t *)at + rows_at;
+    r->num_rows[i] = (snapshots->sizes[i] - rows_at) / (int64_t)r->row_bytes;
+  }
+  r->n = snapshots->n;
+  r->ids = snapshots->ids;
+  if (!snapshots->only_checks) envpool_replay_all(r);
+  for (int32_t i = 0; i < snapshots->n; i++) {
+    int32_t error = r->errors[i];
+    if (!error && !snapshots->only_checks && r->has_ended[i] && !snapshots->resets[i]) error = ENVPOOL_BAD_SNAPSHOT;
+    if (!error && !snapshots->only_checks)
+      error = compare(r->state, snapshots->ids[i], (const char *)snapshots->bytes[i]);
+    snapshots->errors[i] = error;
+    status |= error;
+  }
+  return status;
+}
+
+/* envpool_env.copy_state for a definition with these functions: saves the sources and restores the targets. A target
+ * whose source cannot be saved stays as it is. */
 static inline int envpool_copy_through_snapshots(void *state, const envpool_copies *copies,
                                                  int64_t (*snapshot_size)(void *state, int32_t id),
                                                  int (*get_state)(void *state, const envpool_snapshots *snapshots),
                                                  int (*set_state)(void *state, const envpool_snapshots *snapshots)) {
   void *bytes[ENVPOOL_MAX_BATCH];
   int64_t sizes[ENVPOOL_MAX_BATCH], all = 0;
+  int32_t ids[ENVPOOL_MAX_BATCH], errors[ENVPOOL_MAX_BATCH], places[ENVPOOL_MAX_BATCH], n = 0;
   uint8_t resets[ENVPOOL_MAX_BATCH];
   envpool_snapshots call;
   for (int32_t i = 0; i < copies->n; i++) all += snapshot_size(state, copies->from[i]);
@@ -180,14 +229,25 @@ static inline int envpool_copy_through_snapshots(void *state, const envpool_copi
   memset(&call, 0, sizeof call);
   call.struct_size = sizeof call;
   call.n = copies->n;
+  call.ids = copies->from;
   call.bytes = bytes;
   call.sizes = sizes;
   call.errors = copies->errors;
   call.resets = resets;
-  call.ids = copies->from;
   int status = get_state(state, &call);
-  call.ids = copies->to;
-  if (!status) status = set_state(state, &call);
+  for (int32_t i = 0; i < copies->n; i++) {
+    if (copies->errors[i]) continue;
+    bytes[n] = bytes[i];
+    sizes[n] = sizes[i];
+    ids[n] = copies->to[i];
+    errors[n] = 0;
+    places[n++] = i;
+  }
+  call.n = n;
+  call.ids = ids;
+  call.errors = errors;
+  if (n > 0) status |= set_state(state, &call);
+  for (int32_t k = 0; k < n; k++) copies->errors[places[k]] = errors[k];
   free(memory);
   return status;
 }

@@ -12,8 +12,7 @@ import pytest
 import envpool
 from envpool.errors import StateError
 from envpool.nethack.folders import PREFIX, parent_folder
-from envpool.states import EnvStates
-from tests.support.saved import CORE, body_of, core_at, sealed
+from tests.support.saved import body_of, core_at, forged, refused, sealed, snapshot_at
 
 TASK = "NetHackScore-v0"
 KEYS = ("glyphs", "blstats", "tty_chars")
@@ -36,31 +35,11 @@ def play(pool: Any, steps: int, seed: int = 0) -> list[Any]:
     return rows
 
 
-def head_at(state: Any) -> int:
-    """Return the offset of the snapshot."""
-    return core_at(state) + CORE.size
-
-
-def forged(state: Any, offset: int, value: bytes) -> EnvStates:
-    """Return a state with other bytes at an offset from its snapshot, and the checksum that belongs to them."""
-    body = body_of(state)
-    at = head_at(state) + offset
-    body[at : at + len(value)] = value
-    return sealed(body)
-
-
 def scores_of(state: Any) -> bytes:
     """Return the list of scores in a state."""
-    start = head_at(state)
+    start = snapshot_at(state)
     size = HEAD.unpack_from(bytes(state), start)[3]
     return bytes(state)[start + HEAD.size : start + HEAD.size + size]
-
-
-def refused(pool: Any, state: Any, text: str = "it has values that get_state") -> None:
-    before = pool.get_state()
-    with pytest.raises(StateError, match=text):
-        pool.set_state(state)
-    assert pool.get_state() == before
 
 
 @pytest.mark.parametrize(("num_actions", "size"), [(200, 1), (300, 2)])
@@ -186,7 +165,7 @@ def test_a_game_that_does_not_repeat_itself_is_refused() -> None:
             pool.set_state(forged(state, 48, b"12345678"))
         with pytest.raises(StateError, match=text):
             pool.set_state(
-                forged(state, HEAD.size + 2, bytes([(bytes(state)[head_at(state) + HEAD.size + 2] + 1) % 4]))
+                forged(state, HEAD.size + 2, bytes([(bytes(state)[snapshot_at(state) + HEAD.size + 2] + 1) % 4]))
             )
         pool.set_state(state)
         assert pool.get_state() == state
@@ -199,7 +178,7 @@ def test_random_bytes_never_crash() -> None:
         pool.reset()
         play(pool, 28)
         genuine = pool.get_state()
-        start, end = head_at(genuine), len(bytes(genuine)) - 8
+        start, end = snapshot_at(genuine), len(bytes(genuine)) - 8
         for _ in range(150):
             body = body_of(genuine)
             for at in rng.integers(start, end, rng.integers(1, 4)):

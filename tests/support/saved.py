@@ -3,8 +3,10 @@
 import struct
 
 import numpy as np
+import pytest
 
 import envpool
+from envpool.errors import StateError
 from envpool.states import EnvStates
 from tests.support.results import leaves
 
@@ -40,6 +42,27 @@ def body_of(state):
 def core_at(state):
     """Return the offset of what the core keeps."""
     return HEADER.unpack_from(bytes(state))[2]
+
+
+def snapshot_at(state):
+    """Return the offset of the env's own snapshot in a state without pending parameters and statistics."""
+    return core_at(state) + CORE.size
+
+
+def forged(state, offset, value):
+    """Return a state with other bytes at an offset from its snapshot, and the checksum that belongs to them."""
+    body = body_of(state)
+    at = snapshot_at(state) + offset
+    body[at : at + len(value)] = value
+    return sealed(body)
+
+
+def refused(pool, state, text="it has values that get_state"):
+    """Assert that a pool refuses a state with this text, and that its envs stay as they were."""
+    before = pool.get_state()
+    with pytest.raises(StateError, match=text):
+        pool.set_state(state)
+    assert pool.get_state() == before
 
 
 def make(task_id="CartPole-v1", num_envs=3, **options):

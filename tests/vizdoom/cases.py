@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from envpool.vizdoom.registration import SCENARIOS
-from tests.conformance.cases import ExactnessCase
+from envpool.vizdoom.wheel import package_folder
+from tests.conformance.cases import ExactnessCase, StateCase
 from tests.vizdoom.upstream import upstream_of
 
 TASKS = ["".join(part.capitalize() for part in scenario.split("_")) + "-v1" for scenario in SCENARIOS]
@@ -46,5 +47,42 @@ EXACTNESS = [
         options=dict.fromkeys(BUFFERS, True),
         steps=25,
         min_episodes=1,
+    ),
+]
+
+#: Tasks whose files are not in the package, and files of the package with which they are played instead.
+FILES = {
+    "D1Basic-v1": ("learning", "basic"),
+    "D2Navigation-v1": ("my_way_home", "my_way_home"),
+    "D3Battle-v1": ("deathmatch", "deathmatch"),
+    "D4Battle2-v1": ("defend_the_line", "defend_the_line"),
+    "VizdoomCustom-v1": ("simpler_basic", "simpler_basic"),
+}
+
+
+def state_case(task_id: str, label: str = "", **changes: Any) -> StateCase:
+    """Return a case with all buffers, in which buttons are pressed and released."""
+    options = dict.fromkeys(BUFFERS, True) | changes.pop("options", {})
+    if task_id in FILES:
+        cfg, wad = (package_folder() / "scenarios" / name for name in FILES[task_id])
+        options |= {"cfg_path": f"{cfg}.cfg", "wad_path": f"{wad}.wad"}
+    return StateCase(
+        task_id, options, "boundary", label=label, outlives_seed=True, **{"limit": 12, "after": 60} | changes
+    )
+
+
+STATES = [
+    *(state_case(task_id, is_slow=True) for task_id in (*TASKS, *FILES)),
+    state_case(
+        "Deathmatch-v1", "combined", options={"use_combined_action": True}, modes=("same_step",), limit=8, is_slow=True
+    ),
+    state_case("Cig-v1", "multiplayer", options={"game_args": MULTIPLAYER}, limit=8, is_slow=True),
+    state_case(
+        "MultiDuel-v1",
+        "lives",
+        options={"game_args": MULTIPLAYER, "episodic_life": True},
+        modes=("next_step",),
+        limit=8,
+        is_slow=True,
     ),
 ]

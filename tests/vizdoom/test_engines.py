@@ -1,4 +1,4 @@
-"""Engine processes: their failures concern one environment, and nothing of them is left behind."""
+"""Engine processes: their failures concern one environment, and nothing of them is left behind (conftest.py)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,6 @@ from tests.support.process import PATIENCE, wait_until
 from tests.vizdoom.engines import engines, kill, leftovers
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left() -> Any:
-    yield
-    assert engines() == []
-    assert leftovers() == []
 
 
 def make(num_envs: int = 2, **options: Any) -> Any:

@@ -1,0 +1,244 @@
+# distutils: language = c++
+"""Games as episodes: resets, steps and their results, which record what is needed to play the same game again.
+
+Episodes, tics and seeds follow ``vizdoom.DoomGame``: the engines get the same requests in the same order. While one
+engine simulates a tic, the thread asks the other engines of its chunk to do the same.
+"""
+
+from libc.stdint cimport int32_t, uint8_t
+from libc.stdio cimport snprintf
+
+from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch
+from envpool.numerics.rng_legacy cimport ep_legacy_next32, ep_mt19937
+from envpool.replay cimport envpool_history_clear
+from envpool.vizdoom.envs cimport (
+    NO_ENGINE, TIC, TIC_AND_UPDATE, UPDATE, Engine, Env, Envs, await_answer,
+    begin_start, finish_recording, finish_start, input_of, is_alive, is_game_over, is_running, is_time_up, region_of,
+    restart_map, send, state_of,
+)
+from envpool.vizdoom.rewards cimport scenario_reward, start_values, update_values
+from envpool.vizdoom.rows cimport note_action, note_reset
+
+
+# ---- results of a step -----------------------------------------------------------------------------------------------
+
+
+cdef void push_frame(Envs* s, Env* env) noexcept nogil:
+    """Resize the buffers of the engine and append them to the ring buffer of frames."""
+    cdef const uint8_t* source
+    cdef uint8_t* to
+    cdef int32_t g, _p, y, x
+    env.newest = (env.newest + 1) % s.config.stack_num
+    env.num_frames = min(env.num_frames + 1, s.config.stack_num)
+    to = env.frames + env.newest * s.num_planes * s.plane
+    for g in range(s.config.num_groups):
+        source = region_of(&env.engine, s.config.groups[g].region)
+        for _p in range(s.config.groups[g].num_planes):
+            if s.config.groups[g].is_labels:        # the nearest pixel
+                for y in range(s.config.height):
+                    for x in range(s.config.width):
+                        to[y * s.config.width + x] = source[
+                            y * s.config.screen_height // s.config.height * s.config.screen_width
+                            + x * s.config.screen_width // s.config.width
+                        ]
+            else:
+                s.resizer.run(source, to)
+            source += s.pixels
+            to += s.plane
+
+
+cdef void end_step(Envs* s, Env* env) noexcept nogil:
+    cdef float reward = update_values(s, env)
+    env.reward = scenario_reward(s, env) if s.config.scenario_reward else reward
+    env.last_tic = env.engine.last_tic
+    env.map_reward = state_of(&env.engine).map_reward
+    env.is_over = is_game_over(&env.engine)
+    env.is_time_up = not env.is_over and is_time_up(&env.engine)
+    if not env.is_over and not env.is_time_up:      # as in EnvPool, the last frame is shown again: vizdoom has no other
+        push_frame(s, env)
+
+
+# ---- tics ------------------------------------------------------------------------------------------------------------
+
+
+cdef inline bint can_continue(const Engine* e) noexcept nogil:
+    return not is_game_over(e) and not is_time_up(e)
+
+
+cdef inline bint request_tic(Env* env, bint is_last) noexcept nogil:
+    env.engine.last_tic = state_of(&env.engine).map_tic + 1
+    return send(&env.engine, TIC_AND_UPDATE if is_last else TIC)
+
+
+cdef bint finish_tic(Envs* s, Env* env, bint is_last, bint* continues) noexcept nogil:
+    """Wait for the tic that was requested. Return False if the engine failed."""
+    continues[0] = False
+    if not await_answer(&env.engine, s.launch.patience):
+        return False
+    if not is_last and not can_continue(&env.engine):
+        return send(&env.engine, UPDATE) and await_answer(&env.engine, s.launch.patience)
+    continues[0] = not is_last
+    return True
+
+
+cdef void press(Envs* s, Env* env, const double* action) noexcept nogil:
+    """Set the buttons, where NULL releases all of them."""
+    cdef int32_t i
+    for i in range(s.config.num_buttons):
+        input_of(&env.engine).button[s.config.buttons[i]] = 0 if action == NULL else action[i]
+
+
+# ---- resets ----------------------------------------------------------------------------------------------------------
+
+
+cdef void note_start(Env* env) noexcept nogil:
+    """Record what the next engine is started from: the generator that draws the seeds of its games.
+
+    Some pixels depend on the earlier games of an engine, such as those of smoke, of the automap after a reset, and of
+    the weapon, which continues to bob. Therefore a history begins with the engine.
+    """
+    env.start = env.rng
+    env.is_reseeded = False
+    envpool_history_clear(&env.history)
+
+
+cdef bint begin_reset(Envs* s, Env* env) noexcept nogil:
+    """Start an engine if one is needed. Return whether that succeeded.
+
+    A multiplayer game carries some of its state over from one map to the next, so a seed starts another engine there.
+    """
+    cdef bint is_kept = is_alive(&env.engine) and not env.is_restored
+    if is_kept and not (env.is_fresh and state_of(&env.engine).is_multiplayer) and is_running(&env.engine.process):
+        return True
+    finish_recording(&env.engine, &s.launch)
+    note_start(env)
+    return begin_start(&env.engine, &s.launch, ep_legacy_next32(&env.rng))
+
+
+cdef bint continue_game(Envs* s, Env* env) noexcept nogil:
+    """Begin an episode within a game: one step in which no button is pressed."""
+    cdef int32_t t
+    cdef bint continues = True
+    env.steps += 1
+    press(s, env, s.actions if s.config.num_actions > 0 else NULL)
+    for t in range(s.config.frame_skip):
+        if not continues:
+            break
+        if not request_tic(env, t == s.config.frame_skip - 1):
+            return False
+        if not finish_tic(s, env, t == s.config.frame_skip - 1, &continues):
+            return False
+    return True
+
+
+cdef bint finish_reset(Envs* s, Env* env, int32_t id) noexcept nogil:
+    """Start an episode. Return False if the engine failed."""
+    cdef char recording[512]
+    cdef Engine* e = &env.engine
+    cdef ep_mt19937 before
+    cdef bint continues = s.config.episodic_life and not env.is_fresh and env.steps < s.config.max_episode_steps
+    if e.memory == NULL:
+        if not finish_start(e, &s.launch, s.is_available):
+            return False
+        env.episodes += 1
+        env.steps = 0
+    elif continues and can_continue(e):
+        note_reset(s, env)
+        if not continue_game(s, env):
+            return False
+    else:
+        recording[0] = 0
+        if s.recordings[0]:
+            snprintf(recording, sizeof(recording), "%s%d_%d.lmp", s.recordings, <int>id, <int>env.episodes)
+        before = env.rng
+        if env.is_fresh:
+            env.is_reseeded = True
+        note_reset(s, env)
+        if not restart_map(e, &s.launch, ep_legacy_next32(&env.rng), recording):
+            env.rng = before                            # the engine may have ended since the last step: start another
+            note_start(env)
+            if not begin_start(e, &s.launch, ep_legacy_next32(&env.rng)):
+                return False
+            if not finish_start(e, &s.launch, s.is_available):
+                return False
+        env.episodes += 1
+        env.steps = 0
+    env.is_fresh = env.is_over = env.is_time_up = False
+    env.is_restored = False
+    env.num_frames = 0
+    env.reward = 0
+    env.last_tic = e.last_tic
+    env.map_reward = state_of(e).map_reward
+    start_values(s, env)
+    push_frame(s, env)
+    return True
+
+
+cdef int reset_all(Envs* s, const envpool_batch* b) noexcept nogil:
+    """Reset the envs of a batch that are to be reset. All engines that are needed are started before the first wait."""
+    cdef int32_t k, i
+    cdef int failed = 0
+    for k in range(b.num_resets):
+        if not begin_reset(s, &s.env[b.ids[b.resets[k]]]):
+            b.errors[b.resets[k]] = NO_ENGINE
+            failed = 1
+    for k in range(b.num_resets):
+        i = b.resets[k]
+        if b.errors[i] == 0 and not finish_reset(s, &s.env[b.ids[i]], b.ids[i]):
+            b.errors[i] = NO_ENGINE
+            failed = 1
+    return failed
+
+
+# ---- steps -----------------------------------------------------------------------------------------------------------
+
+
+cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
+    cdef Envs* s = <Envs*>state
+    cdef Env* env
+    cdef uint8_t active[ENVPOOL_MAX_BATCH]
+    cdef int32_t i, t, last = s.config.frame_skip - 1
+    cdef int failed = reset_all(s, b)
+    cdef bint continues
+    for i in range(b.n):
+        active[i] = False
+        env = &s.env[b.ids[i]]
+        if b.reset[i]:
+            continue
+        if not is_alive(&env.engine):
+            b.errors[i] = NO_ENGINE
+            failed = 1
+            continue
+        note_action(s, env, b, b.ids[i])
+        if s.config.num_actions > 0:
+            press(s, env, s.actions + (<const int32_t*>b.actions[0])[b.ids[i]] * s.config.num_buttons)
+        else:
+            press(s, env, <const double*>b.actions[0] + b.ids[i] * s.config.num_buttons)
+        active[i] = can_continue(&env.engine)
+    for t in range(last + 1):
+        for i in range(b.n):
+            if active[i] and not request_tic(&s.env[b.ids[i]], t == last):
+                active[i] = False
+                b.errors[i] = NO_ENGINE
+                failed = 1
+        continues = False
+        for i in range(b.n):
+            if not active[i]:
+                continue
+            if not finish_tic(s, &s.env[b.ids[i]], t == last, &continues):
+                b.errors[i] = NO_ENGINE
+                failed = 1
+            active[i] = continues
+    for i in range(b.n):
+        if b.reset[i] or b.errors[i] != 0:
+            continue
+        env = &s.env[b.ids[i]]
+        env.steps += 1
+        end_step(s, env)
+        b.reward[i] = env.reward
+        b.terminated[i] = env.is_over
+        b.truncated[i] = env.is_time_up
+        if s.config.episodic_life:          # the pool only counts the steps of the current life
+            b.terminated[i] = env.is_over or state_of(&env.engine).is_dead
+            b.truncated[i] |= env.steps >= s.config.max_episode_steps
+    return failed

@@ -1,0 +1,88 @@
+"""The rows of a history: an action, or a reset in the same engine.
+
+A row is the index of a combined action, where the number of actions stands for a reset; or it has a double for each
+button, where bytes of 255, which are NaN, stand for a reset.
+"""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.string cimport memcpy, memset
+
+from envpool.env cimport envpool_batch
+from envpool.replay cimport (
+    envpool_history_add, envpool_history_add_number, envpool_number_bytes, envpool_number_of,
+)
+from envpool.vizdoom.envs cimport Config, Env, Envs
+
+cdef enum:
+    MAX_ROWS = 100_000          # of a history, which restoring plays again in minutes
+
+
+cdef inline size_t row_bytes(const Config* c) noexcept nogil:
+    return envpool_number_bytes(c.num_actions + 1) if c.num_actions > 0 else c.num_buttons * sizeof(double)
+
+
+cdef inline bint can_be_added(Envs* s, Env* env) noexcept nogil:
+    if env.history.num_rows >= MAX_ROWS:
+        env.history.is_lost = 1
+    return not env.history.is_lost
+
+
+cdef inline void note_action(Envs* s, Env* env, const envpool_batch* b, int32_t id) noexcept nogil:
+    cdef size_t size = row_bytes(&s.config)
+    if not can_be_added(s, env):
+        return
+    if s.config.num_actions > 0:
+        envpool_history_add_number(&env.history, (<const int32_t*>b.actions[0])[id], size)
+    else:
+        envpool_history_add(&env.history, <const double*>b.actions[0] + id * s.config.num_buttons, size)
+
+
+cdef inline void note_reset(Envs* s, Env* env) noexcept nogil:
+    cdef double row[43]                         # of all buttons
+    if not can_be_added(s, env):
+        return
+    if s.config.num_actions > 0:
+        envpool_history_add_number(&env.history, s.config.num_actions, row_bytes(&s.config))
+    else:
+        memset(row, 255, sizeof(row))
+        envpool_history_add(&env.history, row, row_bytes(&s.config))
+
+
+cdef inline bint is_reset(const Config* c, const uint8_t* row) noexcept nogil:
+    cdef size_t k
+    if c.num_actions > 0:
+        return envpool_number_of(row, row_bytes(c)) == <uint32_t>c.num_actions
+    for k in range(row_bytes(c)):
+        if row[k] != 255:
+            return False
+    return True
+
+
+cdef inline bint is_valid_row(const Config* c, const uint8_t* row) noexcept nogil:
+    """Whether a row is an action that the pool accepts, or a reset."""
+    cdef double number
+    cdef int32_t i
+    if is_reset(c, row):
+        return True
+    if c.num_actions > 0:
+        return envpool_number_of(row, row_bytes(c)) < <uint32_t>c.num_actions
+    for i in range(c.num_buttons):
+        memcpy(&number, row + i * sizeof(double), sizeof(double))
+        if number != number:
+            return False
+    return True
+
+
+cdef inline int read_row(const void* state, const uint8_t* row, void* action) noexcept nogil:
+    """The read_row of replay.h."""
+    cdef const Config* c = &(<const Envs*>state).config
+    cdef int32_t number
+    if is_reset(c, row):
+        return 1
+    if c.num_actions > 0:
+        number = envpool_number_of(row, row_bytes(c))
+        memcpy(action, &number, sizeof(number))
+    else:
+        memcpy(action, row, row_bytes(c))
+    return 0
