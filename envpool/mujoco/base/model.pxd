@@ -17,3 +17,11 @@ ctypedef int (*ScratchFunction)(mjModel* m, mjData* d, void* argument) noexcept 
 # error of MuJoCo, or a nonzero result, is raised as a ConfigError, which names the model. The function may change the
 # model if no pool uses it yet, or if it was changed like that before.
 cdef int run_scratch(Model model, ScratchFunction function, void* argument) except -1
+
+# Makes the search for contacts faster: removes geoms that only frames show from the ends of the lists of geoms of
+# bodies. All geoms are still moved and drawn; the contacts and their order stay the same. MuJoCo also uses the lists
+# for sensors that measure distances, so models with such sensors stay as they are.
+#
+# Many bodies then have a single geom, and before MuJoCo looks for contacts between two such bodies, it compares their
+# bounding spheres instead of their bounding boxes. Measure before you call this function: it makes Adroit slower.
+cdef void leave_out_visual_geoms(mjModel* m) noexcept nogil

@@ -2,13 +2,14 @@
 
 from importlib import import_module
 
+from libc.stdint cimport int32_t
 from libc.string cimport memset
 
 from envpool.mujoco.base cimport mujoco
 from envpool.mujoco.base.mujoco cimport (
-    ep_mj_call, ep_mj_enter, ep_mj_leave, mj_addBufferVFS, mj_defaultVFS, mj_deleteData, mj_deleteModel, mj_deleteVFS,
-    mj_id2name, mj_loadXML, mj_makeData, mj_name2id, mjDSBL_ISLAND, mjENBL_SLEEP, mjfLogHandler, mjfTime, mjModel,
-    mjVFS,
+    ep_mj_call, ep_mj_enter, ep_mj_leave, mj_addBufferVFS, mj_defaultVFS, mj_deleteData, mj_deleteModel,
+    mj_deleteVFS, mj_id2name, mj_loadXML, mj_makeData, mj_name2id, mjDSBL_ISLAND, mjENBL_SLEEP, mjfLogHandler,
+    mjfTime, mjModel, mjNFLUID, mjSENS_GEOMDIST, mjSENS_GEOMFROMTO, mjSENS_GEOMNORMAL, mjSENS_RANGEFINDER, mjVFS,
 )
 
 from envpool.errors import ConfigError
@@ -37,6 +38,26 @@ cdef void leave_out_islands(mjModel* m) noexcept nogil:
     """
     if m.ntree == 1 and not m.opt.enableflags & mjENBL_SLEEP:
         m.opt.disableflags |= mjDSBL_ISLAND
+
+
+cdef inline bint is_visual(const mjModel* m, int32_t geom) noexcept nogil:
+    """Returns whether a geom neither touches other geoms nor feels a medium, which parameters can add later."""
+    return m.geom_contype[geom] == 0 and m.geom_conaffinity[geom] == 0 and m.geom_fluid[mjNFLUID * geom] == 0
+
+
+cdef void leave_out_visual_geoms(mjModel* m) noexcept nogil:
+    cdef int32_t first, end, body, i
+    for i in range(m.nsensor):
+        if m.sensor_type[i] in (mjSENS_RANGEFINDER, mjSENS_GEOMDIST, mjSENS_GEOMNORMAL, mjSENS_GEOMFROMTO):
+            return
+    for body in range(m.nbody):
+        first, end = m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]
+        while first < end and is_visual(m, first):
+            first += 1
+        while end > first and is_visual(m, end - 1):
+            end -= 1
+        if first < end:             # otherwise MuJoCo never asks for the geoms of the body
+            m.body_geomadr[body], m.body_geomnum[body] = first, end - first
 
 
 cdef Model new_model(const char* path, const mjVFS* vfs, str source):

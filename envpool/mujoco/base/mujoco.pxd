@@ -57,6 +57,8 @@ cdef extern from "mujoco/mujoco.h" nogil:
         double* body_mass
         double* body_inertia
         double* body_subtreemass
+        int* body_geomadr
+        int* body_geomnum
         int* jnt_type
         int* jnt_qposadr
         int* jnt_dofadr
@@ -67,6 +69,9 @@ cdef extern from "mujoco/mujoco.h" nogil:
         double* dof_damping
         double* dof_armature
         double* dof_frictionloss
+        int* geom_contype
+        int* geom_conaffinity
+        double* geom_fluid
         double* geom_pos
         double* geom_size
         double* geom_friction
@@ -78,6 +83,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
         double* wrap_prm
         double* hfield_size
         float* hfield_data
+        int* sensor_type
         int* sensor_adr
         int* sensor_dim
         int* body_mocapid
@@ -161,6 +167,11 @@ cdef extern from "mujoco/mujoco.h" nogil:
     int mjDSBL_MIDPHASE
     int mjDSBL_SENSOR
     int mjENBL_SLEEP
+    int mjNFLUID
+    int mjSENS_RANGEFINDER
+    int mjSENS_GEOMDIST
+    int mjSENS_GEOMNORMAL
+    int mjSENS_GEOMFROMTO
     int mjSTATE_WARMSTART
     int mjSTATE_EQ_ACTIVE
     int mjSTATE_MOCAP_POS

@@ -15,7 +15,7 @@ cdef struct Hand:
     int32_t qpos[MAX_JOINTS]
     int32_t qvel[MAX_JOINTS]
 
-# Fills the struct, or raises ConfigError: the model lacks something that the tasks need.
+# Fills the struct, and prepares the model for steps; raises ConfigError if it lacks something that the tasks need.
 cdef int find_hand(Hand* hand, Model model) except -1
 # Sets the controls to an action, clipped to [-1, 1], and simulates frame_skip steps.
 cdef void move_hand(Sim* s, const double* action) noexcept nogil

@@ -1,6 +1,7 @@
 """The Shadow Hand; hand.pxd documents the functions."""
 
 from envpool.mujoco.base.calls cimport mj_step
+from envpool.mujoco.base.model cimport leave_out_visual_geoms
 from envpool.mujoco.robotics.goals cimport rng_of, robot_joints
 from envpool.numerics.rng cimport ep_normal
 
@@ -20,6 +21,7 @@ cdef int find_hand(Hand* hand, Model model) except -1:
     for i, joint in enumerate(joints):
         hand.qpos[i] = model.m.jnt_qposadr[joint]
         hand.qvel[i] = model.m.jnt_dofadr[joint]
+    leave_out_visual_geoms(model.m)
     return 0
 
 

@@ -11,7 +11,7 @@ from libc.stdint cimport int32_t, uint64_t
 
 from envpool.mujoco.base.calls cimport mj_forward, mj_step
 from envpool.mujoco.base.definition cimport define_task
-from envpool.mujoco.base.model cimport Model
+from envpool.mujoco.base.model cimport Model, leave_out_visual_geoms
 from envpool.mujoco.base.observations cimport put
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
@@ -224,6 +224,7 @@ class FrankaKitchen(MujocoEnvDefinition):
                 f"{model.source} has {found[0]} positions, {found[1]} velocities and {found[2]} actuators, this task "
                 f"needs {POSITIONS}, {JOINTS} and {ROBOT}"
             )
+        leave_out_visual_geoms(model.m)
         view = gymnasium_view(
             model, {"distance": 2.2, "azimuth": 70.0, "elevation": -35.0, "lookat": (-0.2, 0.5, 2.0)}
         )

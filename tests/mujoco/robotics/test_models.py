@@ -48,6 +48,26 @@ SLIPPERY = f"""<mujoco>
   <actuator>{'<motor joint="robot0:j"/>' * 20}</actuator>
 </mujoco>"""
 
+SHELL = '<geom type="ellipsoid" size=".3 .1 .2" fluidshape="ellipsoid" mass=".1" contype="0" conaffinity="0"/>'
+VISUAL = SHELL.replace(' fluidshape="ellipsoid"', "")
+BOXES = '<geom type="box" size=".1 .1 .1" pos=".1 0 0"/><geom type="box" size=".1 .1 .1" pos="-.1 0 0"/>'
+
+#: A hand above a floor, and an object of two boxes between geoms without contacts.
+FLOOR = f"""<mujoco>
+  <worldbody>
+    <geom type="plane" size="9 9 1" pos="0 0 .1"/>
+    <body name="hand" pos=".2 0 .4"><joint name="robot0:j" axis="0 1 0" range="-90 90"/>{VISUAL}<geom size=".15"/>
+    </body>
+    <body name="object" pos="0 0 .25"><freejoint name="object:joint"/>{VISUAL}GEOMS{VISUAL}
+      <site name="object:center"/></body>
+    <body><freejoint name="target:joint"/>{VISUAL}</body>
+  </worldbody>
+  <actuator>{'<motor joint="robot0:j" ctrlrange="-1 1"/>' * 20}</actuator>
+  PARTS
+</mujoco>"""
+#: With it, MuJoCo gets the lists of geoms as they are.
+DISTANCE = '<sensor><distance body1="object" body2="hand" cutoff="9"/></sensor>'
+
 
 def write(folder: Path, parts: str, model: str = MODEL) -> str:
     path = folder / "own.xml"
@@ -106,3 +126,20 @@ def test_a_reset_gives_up(tmp_path: Path) -> None:
         pytest.raises(EnvStepError, match=r"did not come to rest .* in 1000 attempts or 200000 simulation steps"),
     ):
         env.reset()
+
+
+@pytest.mark.parametrize("geoms", [BOXES, SHELL + BOXES, BOXES + SHELL], ids=["no_shell", "shell_first", "shell_last"])
+def test_geoms_without_contacts_change_nothing(geoms: str, tmp_path: Path) -> None:
+    """A model whose lists of geoms are shortened gives the same bits as one whose lists are not, also in a medium."""
+    found: dict[tuple[str, float], list[np.ndarray]] = {}
+    for parts in ("", DISTANCE):
+        file = write(tmp_path, parts, FLOOR.replace("GEOMS", geoms))
+        for density in (0.0, 300.0):
+            options = {"xml_file": file, "density": density, "seed": 3}
+            with envpool.make_gymnasium("HandManipulateBlock-v1", num_envs=2, **options) as pool:
+                rows = found[parts, density] = [pool.reset()[0]["observation"]]
+                for _ in range(20):
+                    rows.append(pool.step(pool.sample_actions())[0]["observation"])
+    for density in (0.0, 300.0):
+        np.testing.assert_array_equal(found["", density], found[DISTANCE, density])
+    assert not np.array_equal(found["", 0.0], found["", 300.0])
