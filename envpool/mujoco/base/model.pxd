@@ -19,9 +19,13 @@ ctypedef int (*ScratchFunction)(mjModel* m, mjData* d, void* argument) noexcept 
 cdef int run_scratch(Model model, ScratchFunction function, void* argument) except -1
 
 # Makes the search for contacts faster: removes geoms that only frames show from the ends of the lists of geoms of
-# bodies. All geoms are still moved and drawn; the contacts and their order stay the same. MuJoCo also uses the lists
-# for sensors that measure distances, so models with such sensors stay as they are.
+# bodies. The contacts and their order stay the same. MuJoCo does not move these geoms any more, so a frame needs
+# place_visual_geoms(). Models stay as they are if a tendon, a sensor or a plugin may depend on a geom without contacts.
 #
 # Many bodies then have a single geom, and before MuJoCo looks for contacts between two such bodies, it compares their
 # bounding spheres instead of their bounding boxes. Measure before you call this function: it makes Adroit slower.
 cdef void leave_out_visual_geoms(mjModel* m) noexcept nogil
+# Whether geoms were left out.
+cdef bint lacks_geoms(const mjModel* m) noexcept nogil
+# Moves the geoms that were left out to where MuJoCo would have moved them.
+cdef void place_visual_geoms(const mjModel* m, mjData* d) noexcept nogil

@@ -7,9 +7,10 @@ from libc.string cimport memset
 
 from envpool.mujoco.base cimport mujoco
 from envpool.mujoco.base.mujoco cimport (
-    ep_mj_call, ep_mj_enter, ep_mj_leave, mj_addBufferVFS, mj_defaultVFS, mj_deleteData, mj_deleteModel,
-    mj_deleteVFS, mj_id2name, mj_loadXML, mj_makeData, mj_name2id, mjDSBL_ISLAND, mjENBL_SLEEP, mjfLogHandler,
-    mjfTime, mjModel, mjNFLUID, mjSENS_GEOMDIST, mjSENS_GEOMFROMTO, mjSENS_GEOMNORMAL, mjSENS_RANGEFINDER, mjVFS,
+    ep_mj_call, ep_mj_enter, ep_mj_leave, mj_addBufferVFS, mj_defaultVFS, mj_deleteData, mj_deleteModel, mj_deleteVFS,
+    mj_id2name, mj_loadXML, mj_local2Global, mj_makeData, mj_name2id, mjDSBL_ISLAND, mjENBL_SLEEP, mjfLogHandler,
+    mjfTime, mjModel, mjNFLUID, mjOBJ_GEOM, mjSENS_GEOMDIST, mjSENS_GEOMFROMTO, mjSENS_GEOMNORMAL, mjSENS_RANGEFINDER,
+    mjVFS, mjWRAP_CYLINDER, mjWRAP_SPHERE,
 )
 
 from envpool.errors import ConfigError
@@ -45,11 +46,24 @@ cdef inline bint is_visual(const mjModel* m, int32_t geom) noexcept nogil:
     return m.geom_contype[geom] == 0 and m.geom_conaffinity[geom] == 0 and m.geom_fluid[mjNFLUID * geom] == 0
 
 
-cdef void leave_out_visual_geoms(mjModel* m) noexcept nogil:
-    cdef int32_t first, end, body, i
+cdef bint has_other_uses_of_geoms(const mjModel* m) noexcept nogil:
+    """Returns whether something other than contacts and frames may depend on where geoms are, or on their lists."""
+    cdef int32_t i
     for i in range(m.nsensor):
         if m.sensor_type[i] in (mjSENS_RANGEFINDER, mjSENS_GEOMDIST, mjSENS_GEOMNORMAL, mjSENS_GEOMFROMTO):
-            return
+            return True
+        if m.sensor_objtype[i] == mjOBJ_GEOM or m.sensor_reftype[i] == mjOBJ_GEOM:
+            return True
+    for i in range(m.nwrap):
+        if m.wrap_type[i] in (mjWRAP_SPHERE, mjWRAP_CYLINDER):
+            return True
+    return m.nplugin > 0
+
+
+cdef void leave_out_visual_geoms(mjModel* m) noexcept nogil:
+    cdef int32_t first, end, body
+    if has_other_uses_of_geoms(m):
+        return
     for body in range(m.nbody):
         first, end = m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]
         while first < end and is_visual(m, first):
@@ -58,6 +72,24 @@ cdef void leave_out_visual_geoms(mjModel* m) noexcept nogil:
             end -= 1
         if first < end:             # otherwise MuJoCo never asks for the geoms of the body
             m.body_geomadr[body], m.body_geomnum[body] = first, end - first
+
+
+cdef bint lacks_geoms(const mjModel* m) noexcept nogil:
+    cdef int32_t body, n = 0
+    for body in range(m.nbody):
+        n += m.body_geomnum[body]
+    return n < m.ngeom
+
+
+cdef void place_visual_geoms(const mjModel* m, mjData* d) noexcept nogil:
+    cdef int32_t geom, body
+    for geom in range(m.ngeom):
+        body = m.geom_bodyid[geom]
+        if not 0 <= geom - m.body_geomadr[body] < m.body_geomnum[body]:
+            mj_local2Global(
+                d, d.geom_xpos + 3 * geom, d.geom_xmat + 9 * geom, m.geom_pos + 3 * geom, m.geom_quat + 4 * geom, body,
+                m.geom_sameframe[geom],
+            )
 
 
 cdef Model new_model(const char* path, const mjVFS* vfs, str source):

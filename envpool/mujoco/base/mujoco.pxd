@@ -69,10 +69,13 @@ cdef extern from "mujoco/mujoco.h" nogil:
         double* dof_damping
         double* dof_armature
         double* dof_frictionloss
+        int* geom_bodyid
         int* geom_contype
+        unsigned char* geom_sameframe
         int* geom_conaffinity
         double* geom_fluid
         double* geom_pos
+        double* geom_quat
         double* geom_size
         double* geom_friction
         double* site_pos
@@ -80,10 +83,13 @@ cdef extern from "mujoco/mujoco.h" nogil:
         float* geom_rgba
         float* site_rgba
         double* light_pos
+        int* wrap_type
         double* wrap_prm
         double* hfield_size
         float* hfield_data
         int* sensor_type
+        int* sensor_objtype
+        int* sensor_reftype
         int* sensor_adr
         int* sensor_dim
         int* body_mocapid
@@ -169,6 +175,8 @@ cdef extern from "mujoco/mujoco.h" nogil:
     int mjENBL_SLEEP
     int mjNFLUID
     int mjSENS_RANGEFINDER
+    int mjWRAP_CYLINDER
+    int mjWRAP_SPHERE
     int mjSENS_GEOMDIST
     int mjSENS_GEOMNORMAL
     int mjSENS_GEOMFROMTO
@@ -194,6 +202,8 @@ cdef extern from "mujoco/mujoco.h" nogil:
     int mj_stateSize(const mjModel* m, int which)
     void mj_getState(const mjModel* m, const mjData* d, double* state, int which)
     void mj_setState(const mjModel* m, mjData* d, const double* state, int which)
+    void mj_local2Global(mjData* d, double* xpos, double* xmat, const double* pos, const double* quat, int body,
+                         unsigned char sameframe)
     void mj_forward(const mjModel* m, mjData* d)
     void mj_step(const mjModel* m, mjData* d)
     void mj_step1(const mjModel* m, mjData* d)

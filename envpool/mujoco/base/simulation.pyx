@@ -9,6 +9,7 @@ from libc.string cimport memcpy, memset
 from envpool.env cimport (
     ENVPOOL_NO_MEMORY, envpool_batch, envpool_env_init, envpool_frames, envpool_rows, envpool_seeds, envpool_setup,
 )
+from envpool.mujoco.base.model cimport lacks_geoms, place_visual_geoms
 from envpool.mujoco.base.mujoco cimport (
     ep_mj_call, ep_mj_enter, ep_mj_leave, mj_copyData, mj_deleteData, mj_makeData, mj_resetData, mjData, mjfLogHandler,
 )
@@ -153,17 +154,19 @@ cdef void push_observation(Sim* s, bint fill) noexcept nogil:
 
 
 cdef int make_shown(void* argument) noexcept nogil:
-    """Makes a copy of the mjData of an env that has what its task shows in frames."""
+    """Makes a copy of the mjData of an env that has what frames show."""
     cdef ShowCall* call = <ShowCall*>argument
     call.shown = mj_copyData(NULL, call.sim.model, call.sim.data)
     if call.shown == NULL:
         return -1
-    call.sim.config.task.show(call.sim, call.shown)
+    if call.sim.config.task.show != NULL:
+        call.sim.config.task.show(call.sim, call.shown)
+    place_visual_geoms(call.sim.model, call.shown)
     return 0
 
 
 cdef int render_shown(Sim* s, FrameJob* job) noexcept nogil:
-    """Renders a frame of a task that has the function `show`."""
+    """Renders a frame that does not show mjData as it is."""
     cdef ShowCall call = ShowCall(s, NULL)
     cdef mjfLogHandler before = ep_mj_enter()
     cdef int result
@@ -180,7 +183,7 @@ cdef int render_shown(Sim* s, FrameJob* job) noexcept nogil:
 cdef inline int render_one(Sim* s, int32_t height, int32_t width, int32_t camera, bint is_planar,
                            uint8_t* pixels) noexcept nogil:
     cdef FrameJob job = FrameJob(s.model, s.data, &s.look_at, s.episodes, height, width, camera, is_planar, pixels)
-    if s.config.task.show != NULL and s.data != NULL:
+    if s.data != NULL and (s.config.task.show != NULL or lacks_geoms(s.model)):
         return render_shown(s, &job)
     return render_frame(s.renderer, &job, s.error, sizeof(s.error))
 

@@ -51,13 +51,15 @@ SLIPPERY = f"""<mujoco>
 SHELL = '<geom type="ellipsoid" size=".3 .1 .2" fluidshape="ellipsoid" mass=".1" contype="0" conaffinity="0"/>'
 VISUAL = SHELL.replace(' fluidshape="ellipsoid"', "")
 BOXES = '<geom type="box" size=".1 .1 .1" pos=".1 0 0"/><geom type="box" size=".1 .1 .1" pos="-.1 0 0"/>'
+PULLEY = VISUAL.replace("<geom ", '<geom name="pulley" ').replace('"ellipsoid"', '"sphere"')
 
 #: A hand above a floor, and an object of two boxes between geoms without contacts.
 FLOOR = f"""<mujoco>
   <worldbody>
     <geom type="plane" size="9 9 1" pos="0 0 .1"/>
+    <site name="top" pos="-.3 0 .9"/>
     <body name="hand" pos=".2 0 .4"><joint name="robot0:j" axis="0 1 0" range="-90 90"/>{VISUAL}<geom size=".15"/>
-    </body>
+      <site name="tip" pos=".2 0 0"/></body>
     <body name="object" pos="0 0 .25"><freejoint name="object:joint"/>{VISUAL}GEOMS{VISUAL}
       <site name="object:center"/></body>
     <body><freejoint name="target:joint"/>{VISUAL}</body>
@@ -65,6 +67,8 @@ FLOOR = f"""<mujoco>
   <actuator>{'<motor joint="robot0:j" ctrlrange="-1 1"/>' * 20}</actuator>
   PARTS
 </mujoco>"""
+TENDON = """<tendon><spatial stiffness="50" springlength="0">
+  <site site="top"/><geom geom="pulley"/><site site="tip"/></spatial></tendon>"""
 #: With it, MuJoCo gets the lists of geoms as they are.
 DISTANCE = '<sensor><distance body1="object" body2="hand" cutoff="9"/></sensor>'
 
@@ -128,18 +132,24 @@ def test_a_reset_gives_up(tmp_path: Path) -> None:
         env.reset()
 
 
-@pytest.mark.parametrize("geoms", [BOXES, SHELL + BOXES, BOXES + SHELL], ids=["no_shell", "shell_first", "shell_last"])
-def test_geoms_without_contacts_change_nothing(geoms: str, tmp_path: Path) -> None:
-    """A model whose lists of geoms are shortened gives the same bits as one whose lists are not, also in a medium."""
+@pytest.mark.parametrize(
+    ("geoms", "parts"),
+    [(BOXES, ""), (SHELL + BOXES, ""), (BOXES + SHELL, ""), (PULLEY + BOXES, TENDON)],
+    ids=["no_shell", "shell_first", "shell_last", "tendon"],
+)
+def test_geoms_without_contacts_change_nothing(geoms: str, parts: str, tmp_path: Path) -> None:
+    """A model whose lists of geoms may be shortened gives the bits of one whose lists are not, also in a medium."""
     found: dict[tuple[str, float], list[np.ndarray]] = {}
-    for parts in ("", DISTANCE):
-        file = write(tmp_path, parts, FLOOR.replace("GEOMS", geoms))
+    for sensor in ("", DISTANCE):
+        file = write(tmp_path, parts + sensor, FLOOR.replace("GEOMS", geoms))
         for density in (0.0, 300.0):
-            options = {"xml_file": file, "density": density, "seed": 3}
+            options = {"xml_file": file, "density": density, "seed": 3, "render_mode": "rgb_array"}
             with envpool.make_gymnasium("HandManipulateBlock-v1", num_envs=2, **options) as pool:
-                rows = found[parts, density] = [pool.reset()[0]["observation"]]
+                rows = found[sensor, density] = [pool.reset()[0]["observation"]]
                 for _ in range(20):
                     rows.append(pool.step(pool.sample_actions())[0]["observation"])
+                found[sensor, density].extend(pool.render([0, 1]))
     for density in (0.0, 300.0):
-        np.testing.assert_array_equal(found["", density], found[DISTANCE, density])
-    assert not np.array_equal(found["", 0.0], found["", 300.0])
+        for row, other in zip(found["", density], found[DISTANCE, density], strict=True):
+            np.testing.assert_array_equal(row, other)
+    assert not np.array_equal(found["", 0.0][20], found["", 300.0][20])
