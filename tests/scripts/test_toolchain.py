@@ -48,8 +48,8 @@ def test_missing_headers(monkeypatch):
 def test_ccache(monkeypatch, tmp_path):
     (tmp_path / "ccache").write_text('#!/bin/sh\nexec "$@"\n')
     (tmp_path / "ccache").chmod(0o755)
-    monkeypatch.delenv("CC", raising=False)
-    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("CC", "")  # undone after the test, whatever use_ccache() has set
+    monkeypatch.setenv("CXX", "")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     before = toolchain.command_of("c")
     toolchain.use_ccache()
@@ -57,5 +57,3 @@ def test_ccache(monkeypatch, tmp_path):
     monkeypatch.setenv("CC", "clang")
     toolchain.use_ccache()
     assert toolchain.command_of("c") == ["clang"]
-    monkeypatch.delenv("CC")
-    monkeypatch.delenv("CXX")
