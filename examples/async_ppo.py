@@ -16,14 +16,10 @@ points:
 
 from dataclasses import dataclass
 
-import numpy as np
 import ppo
 import torch
 from arguments import natural, option
-from gymnasium.vector.utils import create_empty_array
 from tqdm import tqdm
-
-import envpool
 
 
 @dataclass(frozen=True)
@@ -36,36 +32,28 @@ class Args(ppo.CommonArgs):
 class Rollout(ppo.Rollout):
     """The data of about `num_steps` steps of each environment: tensors (steps, num_envs, ...)."""
 
-    @torch.no_grad()
     def __init__(self, args, env, agent, returns):
-        self.agent, self.returns, self.step = agent, returns, 0
-        example = self.act(agent.prepare(create_empty_array(env.observation_space, fn=np.zeros)))
-        self.steps = envpool.Rollout(env, args.num_steps, {k: (x.dtype, x.shape[1:]) for k, x in example.items()})
-        self.result = self.steps.reset()
+        super().__init__(args, env, agent)
+        self.returns, self.step, self.result = returns, 0, self.steps.reset()
 
-    @torch.no_grad()
     def choose(self, result):
         """Return actions for the observations of a result, and what is recorded with them."""
         obs, *outcome, info = result
-        if outcome:  # not in the result of reset()
-            reward, terminated, truncated = outcome
-            self.step += len(reward)
-            self.returns.add(reward, terminated | truncated, self.step, info["env_id"])
-        extras = self.act(self.agent.prepare(obs, learn=True))
-        return self.agent.to_env(extras["sample"]), extras
+        self.step += len(outcome[0]) if outcome else 0  # reset() has no outcome
+        self.returns.add(info, self.step)
+        return self.act(obs)
 
     def collect(self):
         """Act until the rollout is full."""
         data, self.result = self.steps.collect(self.choose, self.result)
-        self.take(data, self.returns.scale.std)
+        self.take(data)
 
 
 def train(args):
     """Train until the target or the last step is reached, and return the Returns."""
-    env = ppo.start(args, batch_size=args.batch_size or max(args.num_envs // 2, 1))
-    returns = ppo.Returns(args.num_envs, args.gamma)
+    env, agent = ppo.begin(args, batch_size=args.batch_size or max(args.num_envs // 2, 1))
+    returns = ppo.Returns()
     with env, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None) as progress:
-        agent = ppo.Agent(env, args.hidden)
         optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
         data = Rollout(args, env, agent, returns)
         while data.step < args.total_timesteps:

@@ -33,6 +33,7 @@ def save(args, env, agent, optimizer, objects, **progress):
     content = {
         "args": relevant(args),
         "env": env.get_state(),
+        "normalization": env.normalization and env.normalization.get(),
         "agent": agent.state_dict(),
         "optimizer": optimizer.state_dict(),
         "generator": torch.get_rng_state(),
@@ -65,6 +66,8 @@ def load(args, env, agent, optimizer, objects):
             "another file to start anew"
         )
     env.set_state(content["env"])
+    if content["normalization"]:
+        env.normalization.set(content["normalization"])  # after the states, which restart the discounted rewards
     agent.load_state_dict(content["agent"])
     optimizer.load_state_dict(content["optimizer"])
     torch.set_rng_state(content["generator"])

@@ -13,7 +13,6 @@ import argparse
 import learned
 import numpy as np
 import ppo
-import torch
 import varied
 from arguments import natural, number, positive
 
@@ -69,13 +68,11 @@ class Curriculum:
 
 def train(args, has_curriculum):
     """Train an agent; return rows (steps, mean difficulty, mean return on the task) of the evaluations."""
-    torch.manual_seed(args.seed)
-    torch.set_num_threads(1)
     options = ppo.Args(task=TASK, seed=args.seed, total_timesteps=args.total_timesteps)
     curriculum, rows = Curriculum(options.num_envs), []
-    with envpool.make_gymnasium(TASK, num_envs=options.num_envs, seed=args.seed) as pool:
+    pool, agent = ppo.begin(options)
+    with pool:
         choose = curriculum.choose if has_curriculum else lambda ids, terminated: {}
-        agent = ppo.Agent(pool, options.hidden)
         per_update = options.num_envs * options.num_steps
 
         def after_update(step):

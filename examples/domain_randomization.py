@@ -12,7 +12,6 @@ import argparse
 import learned
 import numpy as np
 import ppo
-import torch
 import varied
 from arguments import natural, number, positive
 
@@ -49,12 +48,10 @@ def drawn(rng, count):
 
 def train(args, is_randomized):
     """Return an agent that was trained on CartPole, or on carts that differ from episode to episode."""
-    torch.manual_seed(args.seed)
-    torch.set_num_threads(1)
-    options = ppo.Args(seed=args.seed, total_timesteps=args.total_timesteps)
+    options = ppo.Args(task=TASK, seed=args.seed, total_timesteps=args.total_timesteps)
     rng = np.random.default_rng(args.seed)
-    with envpool.make_gymnasium(TASK, num_envs=options.num_envs, seed=args.seed) as pool:
-        agent = ppo.Agent(pool, options.hidden)
+    pool, agent = ppo.begin(options)
+    with pool:
         varied.learn(options, pool, lambda ids, terminated: drawn(rng, len(ids)) if is_randomized else {}, agent)
     return agent
 

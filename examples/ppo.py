@@ -13,6 +13,7 @@ Actions may be discrete or continuous, and observations may come from any Box, o
 - The step after the last one of an episode ignores its action and returns the first observation of the next episode
   (autoreset_mode "next_step"). That row is not a transition of the task, so it is left out of the loss.
 - ``envpool.Rollout`` records the steps: the pool writes them in place, and marks the rows that are transitions.
+- Options of the pool (`policy.pool_options`) normalise observations and rewards, scale actions, and count returns.
 - The row of the last step contains the true last observation. A truncated episode (time limit) is bootstrapped from the
   value of this observation; a terminated one is not.
 """
@@ -34,13 +35,14 @@ import policy
 import torch
 from arguments import PolicyArgs, RunArgs, natural_number, option, positive, positive_number, share
 from curves import RETURNS, plot, plot_seeds
-from policy import Agent, RunningScale
+from gymnasium.vector.utils import create_empty_array
+from policy import Agent, pool_options
 from scalars import Scalars
 from torch import nn
 from tqdm import tqdm
 
 import envpool
-from envpool.rollout import gae
+from envpool.rollout import Sampler, gae
 
 
 @dataclass(frozen=True)
@@ -85,25 +87,19 @@ def parse_args(argv=None, args_class=Args):
 
 
 class Returns:
-    """Undiscounted returns of finished episodes, and the running scale of discounted returns."""
+    """Returns of finished episodes."""
 
-    def __init__(self, num_envs, gamma):
-        self.gamma, self.scale = gamma, RunningScale()
-        self.episode, self.discounted = np.zeros(num_envs), np.zeros(num_envs)
+    def __init__(self):
         self.last, self.steps, self.values = deque(maxlen=100), [], []
         self.is_interrupted = False
 
-    def add(self, reward, done, step, ids=slice(None)):
-        """Add one step of the environments `ids`, by default all; `step` is the number of environment steps so far."""
-        self.episode[ids] += reward
-        self.discounted[ids] = self.discounted[ids] * self.gamma + reward
-        self.scale.update(self.discounted[ids])
-        for value in self.episode[ids][done]:
-            self.last.append(value)
-            self.steps.append(step)
-            self.values.append(value)
-        self.episode[ids] *= ~done
-        self.discounted[ids] *= ~done
+    def add(self, info, step):
+        """Add the episodes that ended in a step of the pool; `step` is the number of environment steps so far."""
+        if "finished" in info:
+            found = info["finished"]["r"].tolist()
+            self.last.extend(found)
+            self.values.extend(found)
+            self.steps.extend([step] * len(found))
 
     @property
     def mean(self):
@@ -114,46 +110,46 @@ class Returns:
 class Rollout:
     """The data of `num_steps` steps of all environments: tensors (num_steps, num_envs, ...)."""
 
-    @torch.no_grad()
-    def __init__(self, args, env, agent, obs):
-        self.agent = agent
-        example = self.act(agent.prepare(obs))
+    def __init__(self, args, env, agent):
+        self.env, self.agent, self.sampler = env, agent, Sampler(args.seed)
+        _, example = self.act(create_empty_array(env.observation_space, fn=np.zeros))
         self.steps = envpool.Rollout(env, args.num_steps, {k: (x.dtype, x.shape[1:]) for k, x in example.items()})
-        self.steps.begin(obs)
-
-    @torch.inference_mode()
-    def act(self, inputs):
-        """Return what is recorded besides the steps, NumPy arrays: samples of the policy, and what the networks say."""
-        policy, value = self.agent(inputs)
-        sample = policy.sample()
-        found = {"sample": sample, "log_prob": policy.log_prob(sample), "value": value}
-        found |= {} if self.agent.is_image else {"inputs": inputs}  # images are recorded as observations
-        return {name: x.cpu().numpy() for name, x in found.items()}
 
     @torch.no_grad()
+    def act(self, obs):
+        """Return actions for the pool, and what is recorded with them."""
+        features = self.agent.see(self.agent.prepare(obs))
+        sample = self.agent.sample(features, self.sampler)
+        extras = {"sample": sample.actions, "log_prob": sample.log_probs}
+        if self.agent.is_image:  # now that the features are there, the value is cheap
+            extras["value"] = self.agent.value(features).cpu().numpy()
+        return self.agent.to_pool(sample.actions), extras
+
     def collect(self, args, returns, obs, step):
         """Do the steps, starting from `obs`, the last observation; return the next one."""
-        scales = np.zeros((args.num_steps, 1))
         for t in range(args.num_steps):
-            extras = self.act(self.agent.prepare(obs, learn=True))
-            obs, reward, terminated, truncated, _ = self.steps.step(self.agent.to_env(extras["sample"]), **extras)
-            returns.add(reward, terminated | truncated, step + (t + 1) * args.num_envs)
-            scales[t] = returns.scale.std
-        self.take(self.steps.finish(value=self.agent(self.agent.prepare(obs))[1].cpu().numpy()), scales)
+            actions, extras = self.act(obs)
+            obs, *_, info = self.steps.step(actions, **extras)
+            returns.add(info, step + (t + 1) * args.num_envs)
+        self.take(self.steps.finish())
         return obs
 
-    def take(self, data, scales):
-        """Keep the arrays of a finished rollout as tensors; rewards are divided by `scales`."""
-        self.data = data
-        self.inputs = torch.from_numpy(data.obs if self.agent.is_image else data.inputs)
-        arrays = data.sample, data.log_prob, data.value, data.valid
-        self.actions, self.log_probs, self.values, self.is_transition = map(torch.from_numpy, arrays)
-        self.rewards = (data.reward / scales).astype(np.float32)
+    @torch.no_grad()
+    def take(self, data):
+        """Keep the arrays of a finished rollout as tensors, and the scale of its observations."""
+        agent, self.data = self.agent, data
+        arrays = data.sample, data.log_prob, data.valid
+        self.actions, self.log_probs, self.is_transition = map(torch.from_numpy, arrays)
+        self.inputs = agent.prepare(data.obs, dims=2)
+        # Values of all steps at once take less time than one step after the other.
+        self.values = torch.from_numpy(data.value) if agent.is_image else agent.value(self.inputs)
+        self.last_values = agent.value(agent.see(agent.prepare(data.last_obs)))
+        agent.learn_scale(self.env.normalization)
 
     def estimate_advantages(self, gamma, gae_lambda):
         """Estimate advantages (GAE). If an episode ended at t, the value at t + 1 is that of its last observation."""
-        data = self.data
-        arrays = self.rewards, data.value, data.last("value"), data.terminated, data.truncated
+        data, values, last_values = self.data, self.values.cpu().numpy(), self.last_values.cpu().numpy()
+        arrays = data.reward, values, last_values, data.terminated, data.truncated
         options = {"mask": data.valid, "lengths": data.lengths}
         self.advantages = torch.from_numpy(gae(*arrays, gamma=gamma, lam=gae_lambda, **options).advantages)
 
@@ -193,21 +189,28 @@ def check_device(name):
 
 
 def start(args, **options):
-    """Seed torch, set its threads, and return the pool of a run; `options` are in addition to those of RunArgs."""
+    """Seed torch, set its threads, and return the pool of a run; --options take precedence over `options`."""
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.torch_threads)
-    options |= {"num_envs": args.num_envs, "seed": args.seed, "num_threads": args.env_threads}
-    return envpool.make_gymnasium(args.task, **options, **json.loads(args.options))
+    sizes = {"num_envs": args.num_envs, "seed": args.seed, "num_threads": args.env_threads}
+    return envpool.make_gymnasium(args.task, **sizes, **options | json.loads(args.options))
+
+
+def begin(args, **options):
+    """Return the pool of a run with `pool_options`, and an untrained agent for it; see `start`."""
+    with start(args) as plain:
+        agent, prepares = Agent(plain, args.hidden), pool_options(plain, args.gamma)
+    return start(args, **prepares, **options), agent
 
 
 def train(args):
     """Train until the target or the last step is reached, or until Ctrl-C, and return the Returns."""
     check_device(args.device)
     learned.check_files(args.save, args.capture_video)
-    env, returns = start(args), Returns(args.num_envs, args.gamma)
+    (env, agent), returns = begin(args), Returns()
     progress = tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None)
     with env, progress, Scalars(args.tensorboard, f"{args.task}-seed{args.seed}", asdict(args)) as scalars:
-        agent = Agent(env, args.hidden).to(args.device)
+        agent.to(args.device)
         try:
             learn(args, env, agent, returns, progress, scalars)
         except KeyboardInterrupt:
@@ -245,12 +248,12 @@ def evaluate(agent, task, options):
 def learn(args, env, agent, returns, progress, scalars):
     """Train an agent."""
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
-    obs, _ = env.reset()
-    data = Rollout(args, env, agent, obs)
+    data = Rollout(args, env, agent)
+    obs, _ = data.steps.reset()
     per_update, first = args.num_envs * args.num_steps, 0
-    changing = {"returns": returns, "reward scale": returns.scale, "observation scale": agent.scale}
+    changing = {"returns": returns, "scale": agent.scale}
     if saved := checkpoint.load(args, env, agent, optimizer, changing):
-        first, obs = saved["step"], saved["obs"]
+        first, obs, data.sampler = saved["step"], saved["obs"], saved["sampler"]
         data.steps.begin(obs)
         progress.update(first)
     for step in range(first, args.total_timesteps, per_update):
@@ -263,7 +266,7 @@ def learn(args, env, agent, returns, progress, scalars):
         following = step + per_update
         scalars.add(following, {"return of 100 episodes": returns.mean, **losses})
         if args.checkpoint and following // per_update % args.checkpoint_every == 0:
-            checkpoint.save(args, env, agent, optimizer, changing, step=following, obs=obs)
+            checkpoint.save(args, env, agent, optimizer, changing, step=following, obs=obs, sampler=data.sampler)
         if args.target is not None and returns.mean >= args.target:
             break
 

@@ -30,8 +30,8 @@ from tqdm import tqdm
 import envpool
 from envpool.rollout import Sampler, gae, sequences
 
-#: Observations of CartPole that the network sees, and their scale.
-VISIBLE, SCALE = [0, 2], np.array([2.4, 0.2095], np.float32)
+#: Observations of CartPole that the network sees: the position of the cart and the angle of the pole.
+VISIBLE = [0, 2]
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Learner:
 
     def __init__(self, args, pool):
         self.args, self.sampler = args, Sampler(args.seed)
-        self.returns = ppo.Returns(args.num_envs, args.gamma)
+        self.returns = ppo.Returns()
         self.agent = Agent(args.hidden, pool.single_action_space.n)
         self.optimizer = torch.optim.Adam(self.agent.parameters(), lr=args.learning_rate, eps=1e-5)
         extras = {"inputs": (np.float32, (len(VISIBLE),)), "keep": np.float32, "state": (np.float32, (args.hidden,))}
@@ -96,7 +96,7 @@ class Learner:
     @torch.no_grad()
     def act(self, result):
         """Return actions for the observations of a result, and what is recorded with them."""
-        inputs, before = result[0][:, VISIBLE] / SCALE, self.state
+        inputs, before = result[0][:, VISIBLE], self.state
         is_forgotten = (result[-1]["elapsed_step"] == 0) | self.args.forgetful
         keep = torch.from_numpy(np.float32(~is_forgotten))
         logits, value, self.state = self.agent(torch.from_numpy(inputs)[None], before, keep[None])
@@ -107,20 +107,20 @@ class Learner:
     def update(self, step):
         """Collect a rollout and learn from it; `step` is the number of environment steps so far."""
         self.optimizer.param_groups[0]["lr"] = self.args.learning_rate * (1 - step / self.args.total_timesteps)
-        data, self.result = self.rollout.collect(self.act, self.result)
-        self.state = torch.from_numpy(data.last("state"))  # the next rollout begins with the last observations
-        scales = np.zeros((self.args.num_steps, 1))
         for t in range(self.args.num_steps):
-            self.returns.add(data.reward[t], data.done[t], step + (t + 1) * self.args.num_envs)
-            scales[t] = self.returns.scale.std
-        self.learn(data, (data.reward / scales).astype(np.float32))
+            action, extras = self.act(self.result)
+            self.result = self.rollout.step(action, **extras)
+            self.returns.add(self.result[-1], step + (t + 1) * self.args.num_envs)
+        data = self.rollout.finish(**self.act(self.result)[1])
+        self.state = torch.from_numpy(data.last("state"))  # the next rollout begins with the last observations
+        self.learn(data)
 
-    def learn(self, data, rewards):
+    def learn(self, data):
         """Improve the networks on a rollout."""
         args, shape = self.args, data.valid.shape
         factors = {"gamma": args.gamma, "lam": args.gae_lambda}
         last = data.last("value")
-        estimate = gae(rewards, data.value, last, data.terminated, data.truncated, mask=data.valid, **factors)
+        estimate = gae(data.reward, data.value, last, data.terminated, data.truncated, mask=data.valid, **factors)
         arrays = data.inputs, data.keep, data.state, data.action, data.logprob, data.value, *estimate
         rows_of = [torch.from_numpy(x.reshape(-1, *x.shape[2:])) for x in arrays]
         count = -(-data.valid.size // (args.sequence * args.minibatches))
@@ -146,9 +146,15 @@ class Learner:
         self.optimizer.step()
 
 
+def start(args):
+    """Return the pool of a run."""
+    with ppo.start(args) as plain:
+        return ppo.start(args, **policy.pool_options(plain, args.gamma))
+
+
 def train(args):
     """Train until the target or the last step is reached, and return the Returns."""
-    pool = ppo.start(args)
+    pool = start(args)
     with pool, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None) as progress:
         learner = Learner(args, pool)
         for step in range(0, args.total_timesteps, args.num_envs * args.num_steps):

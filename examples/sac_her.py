@@ -57,6 +57,27 @@ class Args(PolicyArgs, RunArgs):
     hidden: int = option(64, "units in each of the two hidden layers", positive)
 
 
+class RunningScale:
+    """Running mean and standard deviation of all rows seen so far."""
+
+    def __init__(self, shape=()):
+        self.count, self.mean, self.m2 = 1e-4, np.zeros(shape), np.zeros(shape)
+
+    def update(self, rows):
+        """Add rows (n, *shape)."""
+        n, total = len(rows), self.count + len(rows)
+        mean = rows.mean(axis=0, keepdims=True)
+        delta = mean[0] - self.mean
+        self.mean = self.mean + delta * n / total
+        self.m2 = self.m2 + rows.var(axis=0, mean=mean) * n + delta**2 * self.count * n / total
+        self.count = total
+
+    @property
+    def std(self):
+        """Standard deviation, never zero."""
+        return np.sqrt(self.m2 / self.count + 1e-8)
+
+
 class Agent(nn.Module):
     """A policy, a normal distribution that is squashed by tanh, and two critics with their targets."""
 
@@ -72,7 +93,7 @@ class Agent(nn.Module):
             sum(int(np.prod(x.shape)) for x in spaces)
             for spaces in ((obs_space["observation"], obs_space["desired_goal"]), (self.action_space,))
         )
-        self.num_actions, self.scale = actions, policy.RunningScale((inputs,))
+        self.num_actions, self.scale = actions, RunningScale((inputs,))
         self.actor = mlp(inputs, hidden, 2 * actions)
         self.critics = nn.ModuleList(mlp(inputs + actions, hidden, 1) for _ in range(2))
         self.targets = deepcopy(self.critics).requires_grad_(False)

@@ -24,6 +24,11 @@ class Varied:
     def __init__(self, steps, pool, choose):
         self.steps, self.pool, self.choose = steps, pool, choose
 
+    def reset(self):
+        """Start the first episodes."""
+        self.pool.set_params(self.choose(np.arange(self.pool.num_envs), None))
+        return self.steps.reset()
+
     def step(self, actions, **extras):
         """Step all environments."""
         batch = self.steps.step(actions, **extras)
@@ -38,19 +43,13 @@ class Varied:
         return self.steps.finish(**extras)
 
 
-def start(pool, choose):
-    """Start the first episodes, and return the first observations."""
-    pool.set_params(choose(np.arange(pool.num_envs), None))
-    return pool.reset()[0]
-
-
 def learn(args, pool, choose, agent, after_update=lambda step: None):
     """Train an agent with PPO for `args.total_timesteps` steps, and return the returns of all episodes."""
-    returns = ppo.Returns(args.num_envs, args.gamma)
+    returns = ppo.Returns()
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
-    obs = start(pool, choose)
-    data = ppo.Rollout(args, pool, agent, obs)
+    data = ppo.Rollout(args, pool, agent)
     data.steps = Varied(data.steps, pool, choose)
+    obs, _ = data.steps.reset()
     per_update = args.num_envs * args.num_steps
     for step in range(0, args.total_timesteps, per_update):
         optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - step / args.total_timesteps)

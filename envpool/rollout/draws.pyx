@@ -110,18 +110,20 @@ cdef int64_t fill_choices(ep_pcg64* g, const real* logits, int64_t rows, const i
 
 
 cdef int64_t fill_normals(ep_pcg64* g, const real* mean, const real* log_std, int64_t std_stride, int64_t rows,
-                          int64_t items, real* actions, real* log_probs, real* entropies) noexcept:
-    """Returns the first row with numbers that are no distribution, -1 if there is none."""
-    cdef double z, std, value, log_prob, entropy
+                          int64_t items, double* std, real* actions, real* log_probs, real* entropies) noexcept:
+    """Returns the first row with numbers that are no distribution, -1 if there is none. Overwrites std (items)."""
+    cdef double z, value, log_prob, entropy
     cdef int64_t r, k
     for r in range(rows):
+        if r == 0 or std_stride:
+            for k in range(items):
+                std[k] = exp(log_std[k])
         log_prob = entropy = 0
         for k in range(items):
-            std = exp(log_std[k])
             z = ep_standard_normal(g)
-            value = mean[k] + std * z
+            value = mean[k] + std[k] * z
             actions[k] = <real>value
-            if not (std > 0 and isfinite(<double>actions[k])):
+            if not (std[k] > 0 and isfinite(<double>actions[k])):
                 return r
             log_prob -= 0.5 * z * z + log_std[k] + HALF_LOG_2_PI
             entropy += 0.5 + HALF_LOG_2_PI + log_std[k]
@@ -251,12 +253,15 @@ cdef class Draws:
         cdef ep_pcg64 before = self.g
         cdef int64_t bad, rows = mean.shape[0], items = mean.shape[1]
         cdef int64_t stride = items if cnp.PyArray_NDIM(log_std) == 2 else 0
+        cdef cnp.ndarray memory = np.empty(items)
+        cdef double* std = <double*>data_of(memory)
         if cnp.PyArray_TYPE(mean) == cnp.NPY_FLOAT32:
             bad = fill_normals(&self.g, <const float*>data_of(mean), <const float*>data_of(log_std), stride, rows,
-                               items, <float*>data_of(actions), <float*>data_of(log_probs), <float*>data_of(entropies))
+                               items, std, <float*>data_of(actions), <float*>data_of(log_probs),
+                               <float*>data_of(entropies))
         else:
             bad = fill_normals(&self.g, <const double*>data_of(mean), <const double*>data_of(log_std), stride, rows,
-                               items, <double*>data_of(actions), <double*>data_of(log_probs),
+                               items, std, <double*>data_of(actions), <double*>data_of(log_probs),
                                <double*>data_of(entropies))
         if bad >= 0:
             self.g = before

@@ -118,12 +118,10 @@ def row_shape(field: Field) -> tuple[int, ...]:
 def check_field(field: Field, fields: tuple[Field, ...], options: Mapping[str, Any], limit: int) -> None:
     """Raise ConfigError if a transform is not defined for an array of the observation."""
     spec = ArraySpec(field.dtype, field.shape, field.low, field.high)
-    is_box = not spec.is_discrete and field.dtype.kind != "b"
+    is_box = not spec.is_discrete and (field.dtype.kind != "b" or len(spec.row_shape) > 1)
     what = f"array {field.name!r} of the observation has dtype {field.dtype} and shape {spec.row_shape}"
     if options["normalize_obs"] and not is_box:
-        raise ConfigError(
-            f"normalize_obs needs observations whose space is a Box, but {what} and is discrete: leave it out"
-        )
+        raise ConfigError(f"normalize_obs needs observations whose space is a Box, but {what}: leave it out")
     is_float = field.dtype.kind == "f" or options["dtype"] or options["normalize_obs"]
     if options["clip_obs"] and not is_float:
         raise ConfigError(f"clip_obs needs floats, but {what}: set dtype='float32' or normalize_obs, or leave it out")

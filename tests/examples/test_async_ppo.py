@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-import torch
 
-import envpool
 from tests.examples.load import load
 
 
@@ -16,15 +14,15 @@ def async_ppo():
 def collect(async_ppo, count=3):
     """Return the data, rewards and advantages of some rollouts of a pool with 6 environments, 2 at a time."""
     args = async_ppo.Args(num_envs=6, num_steps=16)
-    torch.manual_seed(args.seed)
     rollouts = []
-    with envpool.make_gymnasium(args.task, num_envs=6, batch_size=2, seed=args.seed) as env:
-        returns = async_ppo.ppo.Returns(6, args.gamma)
-        rollout = async_ppo.Rollout(args, env, async_ppo.ppo.Agent(env, 8), returns)
+    env, agent = async_ppo.ppo.begin(args, batch_size=2)
+    with env:
+        rollout = async_ppo.Rollout(args, env, agent, async_ppo.ppo.Returns())
         for _ in range(count):
             rollout.collect()
             rollout.estimate_advantages(args.gamma, args.gae_lambda)
-            rollouts.append((rollout.data, rollout.rewards, rollout.advantages.numpy(), rollout.transitions()))
+            values = np.concatenate([rollout.values, rollout.last_values[None]])
+            rollouts.append((rollout.data, values, rollout.advantages.numpy(), rollout.transitions()))
     return args, rollout, rollouts
 
 
@@ -36,14 +34,14 @@ def test_solves_cartpole(async_ppo, capsys):
 def test_advantages_equal_the_definition(async_ppo):
     """The sum of (gamma lambda)^k delta up to the end of the episode, or of the steps of the environment."""
     args, _, rollouts = collect(async_ppo)
-    for data, rewards, advantages, _ in rollouts:
+    for data, all_values, advantages, _ in rollouts:
         for i, length in enumerate(data.lengths):
-            values = np.append(data.value[:length, i], data.last("value")[i])
+            values = np.append(all_values[:length, i], all_values[-1, i])
             for start in np.flatnonzero(data.valid[:, i]):
                 expected, weight = 0.0, 1.0
                 for t in range(start, length):
                     bootstrap = 0.0 if data.terminated[t, i] else args.gamma * values[t + 1]
-                    expected += weight * (rewards[t, i] + bootstrap - values[t])
+                    expected += weight * (data.reward[t, i] + bootstrap - values[t])
                     weight *= args.gamma * args.gae_lambda
                     if data.done[t, i]:
                         break

@@ -16,7 +16,7 @@ def test_every_episode_has_parameters_of_its_own(example):
     varied, rng, seen = load("varied"), np.random.default_rng(0), set()
     with envpool.make_gymnasium(example.TASK, num_envs=4, max_episode_steps=5) as pool:
         env = varied.Varied(pool, pool, lambda ids, terminated: example.drawn(rng, len(ids)))
-        varied.start(pool, env.choose)
+        env.reset()
         for _ in range(60):
             env.step(np.zeros(4, np.int32))
             params = pool.get_params(in_force=True)

@@ -96,6 +96,29 @@ def test_a_loaded_policy_acts_like_the_one_that_was_saved(ppo, policy, task, tmp
             obs = pool.step(actions)[0]
 
 
+@pytest.mark.parametrize(
+    "task", ["CartPole-v1", "Pendulum-v1", "MinAtar/Breakout-v1", "WalkerWalk-v1", "FetchReach-v4"]
+)
+def test_the_best_actions_need_no_transforms_of_the_pool(ppo, policy, task):
+    """They are the likeliest ones on the observations of a pool that normalises, also if these are in a Dict."""
+    args = ppo.parse_args(["--task", task, *SHORT])
+    transformed, agent = ppo.begin(args)
+    with transformed, ppo.start(args) as plain:
+        data = ppo.Rollout(args, transformed, agent)
+        data.collect(args, ppo.Returns(), data.steps.reset()[0], 0)
+        transformed.normalization.is_frozen = True
+        (seen, _), (obs, _) = transformed.reset(seed=9), plain.reset(seed=9)
+        for _ in range(5):
+            with torch.no_grad():
+                mode = agent(agent.prepare(seen))[0].mode.numpy()
+            seen, obs = transformed.step(agent.to_pool(mode))[0], plain.step(agent.best(obs))[0]
+            np.testing.assert_allclose(agent.prepare(seen), scaled(agent, obs), rtol=1e-3, atol=1e-4)
+
+
+def scaled(agent, obs):
+    return np.clip((agent.join(obs) - agent.scale.mean) / agent.scale.std, -10, 10)
+
+
 def test_curves_for_tensorboard(ppo, tmp_path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 

@@ -1,5 +1,7 @@
 """The PPO example learns, its estimates are correct, and a seed reproduces a run."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 import torch
@@ -16,17 +18,15 @@ def ppo():
 def collect(ppo, *options):
     """Return the pool's outcome of some rollouts, one after the other."""
     args = ppo.parse_args(options)
-    torch.manual_seed(args.seed)
     rollouts = []
-    with envpool.make_gymnasium(args.task, num_envs=args.num_envs, seed=args.seed) as env:
-        agent = ppo.Agent(env, args.hidden)
-        obs, _ = env.reset()
-        returns = ppo.Returns(args.num_envs, args.gamma)
+    env, agent = ppo.begin(args)
+    with env:
+        data = ppo.Rollout(args, env, agent)
+        obs, _ = data.steps.reset()
         for _ in range(4):
-            data = ppo.Rollout(args, env, agent, obs)
-            obs = data.collect(args, returns, obs, 0)
+            obs = data.collect(args, ppo.Returns(), obs, 0)
             data.estimate_advantages(args.gamma, args.gae_lambda)
-            rollouts.append(data)
+            rollouts.append(copy(data))
     return args, rollouts
 
 
@@ -38,9 +38,9 @@ def test_solves_cartpole(ppo, tmp_path, capsys):
 
 
 def test_large_returns_are_printed_in_full(ppo, capsys):
-    returns = ppo.Returns(1, 0.99)
+    returns = ppo.Returns()
     for step in range(100):
-        returns.add(np.array([12345.678]), np.array([True]), step)
+        returns.add({"finished": {"r": np.array([12345.678])}}, step)
     ppo.main([], train=lambda args: returns)
     assert "CartPole-v1: mean return 12345.7 over the last 100 of 100 episodes" in capsys.readouterr().out
 
@@ -72,7 +72,7 @@ def test_rows_that_start_an_episode_are_no_transitions(ppo):
     assert is_transition[0].all()
     assert (is_transition[1:] == ~done[:-1]).all()
     assert not is_transition.all()
-    rewards = np.concatenate([rollout.rewards for rollout in rollouts])
+    rewards = np.concatenate([rollout.data.reward for rollout in rollouts])
     assert (rewards[~is_transition] == 0).all()
     assert (rewards[is_transition] > 0).all()
 
@@ -81,8 +81,8 @@ def test_advantages_equal_the_definition(ppo):
     """The sum over the rest of an episode of (gamma lambda)^k delta, bootstrapped unless the episode terminated."""
     args, rollouts = collect(ppo, "--num-envs", "4", "--num-steps", "32")
     for rollout in rollouts:
-        data, rewards = rollout.data, rollout.rewards
-        values = np.concatenate([data.value, data.last("value")[None]])
+        data, rewards = rollout.data, rollout.data.reward
+        values = np.concatenate([rollout.values, rollout.last_values[None]])
         for i in range(args.num_envs):
             for t in np.flatnonzero(data.valid[:, i]):
                 expected, weight = 0.0, 1.0
@@ -104,21 +104,16 @@ def test_the_last_observation_of_an_episode_is_what_is_bootstrapped(ppo):
     assert fallen.abs().max() > fresh.abs().max()
 
 
-def test_running_scale(ppo):
-    rows = np.random.default_rng(0).normal(3.0, 2.0, (1000, 2))
-    scale = ppo.RunningScale((2,))
-    for part in np.split(rows, [1, 50, 400]):
-        scale.update(part)
-    np.testing.assert_allclose(scale.mean, rows.mean(axis=0), rtol=1e-5)
-    np.testing.assert_allclose(scale.std, rows.std(axis=0), rtol=1e-5)
-
-
 def test_continuous_actions(ppo):
     args, rollouts = collect(ppo, "--task", "Pendulum-v1", "--num-envs", "4", "--num-steps", "16")
     assert rollouts[0].actions.shape == (16, 4, 1)
-    with envpool.make_gymnasium(args.task) as env:
-        actions = ppo.Agent(env, 8).to_env(np.float32([[-3.0], [-1.0], [0.0], [0.5], [3.0]]))
-    assert actions.ravel().tolist() == [-2, -2, 0, 1, 2]
+    samples, expected = np.float32([[-3.0], [-1.0], [0.0], [0.5], [3.0]]), np.float32([[-2], [-2], [0], [1], [2]])
+    with envpool.make_gymnasium(args.task, num_envs=5) as plain:
+        options = load("policy").pool_options(plain, args.gamma) | {"normalize_obs": False, "clip_obs": None}
+        with envpool.make_gymnasium(args.task, num_envs=5, **options) as pool:
+            pool.reset(), plain.reset()
+            obs = pool.step(ppo.Agent(plain, 8).to_pool(samples))[0]
+            np.testing.assert_array_equal(obs, plain.step(expected)[0])
 
 
 def test_options_reach_the_task(ppo):

@@ -92,3 +92,12 @@ def test_learns_fetch_reach(sac, capsys):
     """An error ends the run if the target is not reached."""
     sac.main(["--target", "0.9", "--total-timesteps", "10000"])
     assert "FetchReach-v4: success rate 0.9" in capsys.readouterr().out
+
+
+def test_running_scale(sac):
+    rows = np.random.default_rng(0).normal(3.0, 2.0, (1000, 2))
+    scale = sac.RunningScale((2,))
+    for part in np.split(rows, [1, 50, 400]):
+        scale.update(part)
+    np.testing.assert_allclose(scale.mean, rows.mean(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(scale.std, rows.std(axis=0), rtol=1e-5)

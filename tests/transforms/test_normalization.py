@@ -39,7 +39,11 @@ def steps_of(env, actions):
 
 
 @pytest.mark.parametrize(
-    ("task", "num_envs"), [*itertools.product(TASKS, [1, 3, 16, 257]), ("CartPole-v1", 1500), ("Pendulum-v1", 4096)]
+    ("task", "num_envs"),
+    [
+        *itertools.product(TASKS, [1, 3, 16, 257]),
+        *[("CartPole-v1", 1500), ("Pendulum-v1", 4096), ("MinAtar/Breakout-v1", 17)],
+    ],
 )
 def test_bits_of_gymnasium(task, num_envs):
     options = {"num_threads": 2, "seed": 5, "max_episode_steps": 23}

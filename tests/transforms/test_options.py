@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import envpool
+from envpool._core.definition import Field
 from envpool.cli.spec import make_spec, sections
 from envpool.errors import ConfigError
 from envpool.mujoco.presets import PRESETS
+from envpool.transforms.observations import transform_fields
 from envpool.transforms.options import TRANSFORM_OPTIONS
 from tests.support import plugin
 
@@ -73,7 +75,11 @@ def test_values_of_wrong_types(options):
 @pytest.mark.parametrize(
     ("task", "options", "text"),
     [
-        ("FrozenLake-v1", {"normalize_obs": True}, "normalize_obs needs observations whose space is a Box"),
+        (
+            "FrozenLake-v1",
+            {"normalize_obs": True},
+            "normalize_obs needs observations whose space is a Box, but array 'obs'",
+        ),
         ("Pong-v5", {"clip_obs": 1}, "clip_obs needs floats, but array 'obs' of the observation has dtype uint8"),
         ("Pong-v5", {"time_aware": True}, "time_aware needs an observation that is one array of floats"),
         ("CheetahRun-v1", {"time_aware": True}, "is one of 2"),
@@ -89,6 +95,15 @@ def test_values_of_wrong_types(options):
 def test_tasks_that_do_not_allow_a_transform(task, options, text):
     with pytest.raises((ConfigError, TypeError), match=text):
         envpool.make_gymnasium(task, num_envs=2, **options)
+
+
+def test_single_bits_are_not_normalised():
+    """The space of an array of bools is a Box if it has at least two dimensions, and MultiBinary otherwise."""
+    options = TRANSFORM_OPTIONS | {"normalize_obs": {"epsilon": 1e-8}}
+    boards, bits = Field("obs", np.dtype(np.bool_), (4, 4)), Field("obs", np.dtype(np.bool_), (4,))
+    assert transform_fields((boards,), options, 100).fields[0].dtype == np.float32
+    with pytest.raises(ConfigError, match=r"a Box, but array 'obs' .* dtype bool and shape \(4,\): leave it out"):
+        transform_fields((bits,), options, 100)
 
 
 def test_specs_show_the_transforms():
