@@ -13,7 +13,7 @@ from envpool._core.atomic cimport (
 from envpool._core.calls cimport begin_batch, has_failures, fill_rows, is_contiguous, write_envs
 from envpool._core.flags cimport ep_find_flags
 from envpool._core.pending cimport apply_params, apply_seeds
-from envpool._core.statistics cimport begin_rows_of_episodes, count_rewards
+from envpool._core.statistics cimport clear_entries, count_rewards, mark_ends_of_episodes
 from envpool._core.structs cimport (
     Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, Engine, ENV_ID, EPISODE_MASK, PENDING, REFUSED, REWARD, RUNNING,
     Span, STEP_TYPE, TERMINATED, TRUNCATED,
@@ -259,7 +259,7 @@ cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int6
             discount[i] *= truncated[i] | (1 - terminated[i]) if keeps_discount else 1 - (terminated[i] | truncated[i])
             step_type[i] = 2 if terminated[i] | truncated[i] else elapsed[i] > 0
     if b.core[EPISODE_MASK] != NULL:
-        begin_rows_of_episodes(e, b, ids, n, row)
+        mark_ends_of_episodes(e, b, ids, n, row)
     if b.final_mask != NULL:
         reset_ended(e, b, ids, n, row)
 
@@ -322,6 +322,8 @@ cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, i
     cdef int32_t k, i
     cdef void** fused = b.fields if e.env_def.run_many != NULL else NULL
     out.started = started
+    if b.core[EPISODE_MASK] != NULL:
+        clear_entries(b, row, n)
     while start < n:
         k = <int32_t>min(n - start, ENVPOOL_MAX_BATCH)
         r = row + start
@@ -371,6 +373,8 @@ cdef void execute_async(Engine* e, const int32_t* ids, int32_t n, int64_t starte
         if b.core[DISCOUNT] != NULL:
             memcpy(<float*>b.core[DISCOUNT] + row, discount + start, k * sizeof(float))
         write_rows(e, ids + start, k, b.fields, row)
+        if b.core[EPISODE_MASK] != NULL:
+            clear_entries(b, row, k)
         complete_rows(e, b, ids + start, k, row)
         rows_written(e, b, position + start, k)
         start += k
