@@ -50,7 +50,10 @@ class Agent(nn.Module):
         self.keys = list(obs_space) if isinstance(obs_space, Dict) else []
         outputs = int(self.action_space.n if self.is_discrete else np.prod(self.action_space.shape))
         if self.is_image:  # both networks see the same features
-            self.features = convolutions(obs_space.shape, hidden)
+            height, width, channels = obs_space.shape
+            self.has_channels_last = channels < height
+            shape = (channels, height, width) if self.has_channels_last else obs_space.shape
+            self.features = convolutions(shape, hidden)
             self.actor, self.critic = head(hidden, outputs, 0.01), head(hidden, 1, 1.0)
         else:
             inputs = sum(int(np.prod(x.shape)) for x in parts)
@@ -81,6 +84,8 @@ class Agent(nn.Module):
         """Return the features of inputs, which the actor and the critic take; those of vectors are the vectors."""
         if not self.is_image:
             return inputs
+        if self.has_channels_last:
+            inputs = inputs.movedim(-1, -3)
         # The precision of bfloat16 is sufficient for the features.
         is_fast = is_bfloat16_fast(self.device.type)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=is_fast):
@@ -134,7 +139,7 @@ class Agent(nn.Module):
 
 
 def has_images(env):
-    """Return whether the observations of a task are images, uint8 (channels, height, width)."""
+    """Return whether the observations of a task are images: uint8, with the channels first or last."""
     space = env.observation_space
     return isinstance(space, Box) and len(space.shape) == 3 and space.dtype == np.uint8
 

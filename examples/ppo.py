@@ -7,7 +7,8 @@
     envpool watch CartPole-v1 --policy examples/policy.py:load --load policy.pt
 
 Actions may be discrete or continuous, and observations may come from any Box, or from a Dict of them. Images, uint8
-(channels, height, width), pass through convolutions. A pool of environments needs attention in the following points:
+with the channels first or last, pass through convolutions. A pool of environments needs attention in the following
+points:
 
 - ``env.step(actions)`` steps all environments at once and returns NumPy arrays with one row per environment.
 - The step after the last one of an episode ignores its action and returns the first observation of the next episode
@@ -159,15 +160,22 @@ class Rollout:
         return [x[self.is_transition].to(self.agent.device) for x in rows]
 
 
+def normalized(advantages):
+    """Return advantages with mean 0 and standard deviation 1; a single one becomes 0."""
+    return (advantages - advantages.mean()) / (advantages.std(correction=int(len(advantages) > 1)) + 1e-8)
+
+
 def update(args, agent, optimizer, transitions):
     """Improve the networks on the transitions of one rollout; return the losses of the last minibatch by name."""
     inputs, actions, log_probs, advantages, values = transitions
+    if not len(inputs):  # in a tiny rollout, every step may be a reset
+        return {}
     targets = advantages + values
     for _ in range(args.epochs):
         for rows in torch.randperm(len(inputs)).chunk(args.minibatches):
             policy, value = agent(inputs[rows])
             ratio = (policy.log_prob(actions[rows]) - log_probs[rows]).exp()
-            gain = (advantages[rows] - advantages[rows].mean()) / (advantages[rows].std() + 1e-8)
+            gain = normalized(advantages[rows])
             policy_loss = torch.max(-gain * ratio, -gain * ratio.clamp(1 - args.clip, 1 + args.clip)).mean()
             clipped = values[rows] + (value - values[rows]).clamp(-args.clip, args.clip)
             value_loss = torch.max((value - targets[rows]) ** 2, (clipped - targets[rows]) ** 2).mean() / 2

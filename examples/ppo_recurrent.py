@@ -135,7 +135,7 @@ class Learner:
         logits, value, _ = self.agent(inputs, state[0], keep)
         policy, value = Categorical(logits=logits[mask]), value[mask]
         ratio = (policy.log_prob(action[mask]) - logprob[mask]).exp()
-        gain = (advantage[mask] - advantage[mask].mean()) / (advantage[mask].std() + 1e-8)
+        gain = ppo.normalized(advantage[mask])
         policy_loss = torch.max(-gain * ratio, -gain * ratio.clamp(1 - args.clip, 1 + args.clip)).mean()
         clipped = old_value[mask] + (value - old_value[mask]).clamp(-args.clip, args.clip)
         value_loss = torch.max((value - target[mask]) ** 2, (clipped - target[mask]) ** 2).mean() / 2

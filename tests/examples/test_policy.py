@@ -77,6 +77,7 @@ TASKS = {
     "CartPole-v1": {},
     "Pendulum-v1": {},
     "CheetahRun-v1": {},  # a Dict of arrays, as in all tasks of dm_control
+    "CarRacing-v3": {},  # images whose channels are last
     "Pong-v5": {"img_height": 36, "img_width": 36, "noop_max": 1, "use_fire_reset": False},
 }
 

@@ -116,6 +116,14 @@ def test_continuous_actions(ppo):
             np.testing.assert_array_equal(obs, plain.step(expected)[0])
 
 
+@pytest.mark.parametrize("sizes", [(1, 1), (1, 8), (3, 11)])
+def test_minibatches_of_one_transition_or_none(ppo, sizes):
+    """Their advantages have no standard deviation; the networks must not become NaN."""
+    num_envs, num_steps = map(str, sizes)
+    args = ["--num-envs", num_envs, "--num-steps", num_steps, "--total-timesteps", "150"]
+    assert len(ppo.train(ppo.parse_args(["--task", "CartPole-v1", *args])).values) > 1
+
+
 def test_options_reach_the_task(ppo):
     options = ["--task", "FrozenLake-v1", "--options", '{"no_such": 1}']
     with pytest.raises(TypeError, match="no_such"):
