@@ -51,9 +51,10 @@ need_build_tools() {
     fi
 }
 
-# make_venv FOLDER OPTION...: creates a virtual environment unless it exists, and puts it on the PATH.
+# make_venv FOLDER OPTION...: creates a virtual environment unless it exists and has pip, and puts it on the PATH.
 make_venv() {
-    [[ -x $1/bin/python ]] || "$PYTHON" -m venv "${@:2}" "$1"
+    # An interrupted run may have left a venv without pip.
+    "$1/bin/python" -m pip --version >/dev/null 2>&1 || "$PYTHON" -m venv --clear "${@:2}" "$1"
     export PATH="$PWD/$1/bin:$PATH"
 }
 
