@@ -20,7 +20,6 @@ def learner(recurrent):
 
     def make(**options):
         args = recurrent.Args(**SMALL | options)
-        torch.manual_seed(args.seed)
         made.append(recurrent.start(args))
         return recurrent.Learner(args, made[-1])
 
