@@ -49,6 +49,19 @@ def files_of(folder: str) -> tuple[list[Path], list[Path]]:
 
 def add_ale(extension: Extension, build: Build) -> None:
     """Add ALE, the faster core that replaces parts of it, and zlib, with which ALE reads ROMs."""
+    library, quiet, roms = ale_library(build)
+    if build.is_profiled:
+        core = profiled_core(build, quiet, library, roms)
+        extension.extra_objects += linked(core, library)
+    else:
+        extension.sources += map(str, files_of("core")[0])
+        extension.extra_objects.append(str(library))
+    extension.extra_compile_args += quiet
+    extension.libraries.append("z")
+
+
+def ale_library(build: Build) -> tuple[Path, list[str], Path]:
+    """Return ALE's library without the parts that core/ replaces, the flags that find its headers, and its ROMs."""
     source = fetch_sdist(
         f"ale-py=={VERSION}", SHA256, "--no-build-isolation", python_path=make_backend(Path("build/ale_backend"))
     )
@@ -60,28 +73,29 @@ def add_ale(extension: Extension, build: Build) -> None:
     includes = [build.folder / "ale_headers", source / "src", source / "src/ale"]
     sources = ale_sources(source / "src/ale", build.folder / "ale")
     library = static_library(build, "ale", sources, includes, FLAGS, generated)
-    quiet = [f"-isystem{path}" for path in includes]
-    if build.is_profiled:
-        core = profiled_core(build, quiet, library, source / "src/ale/python/roms")
-        extension.extra_objects += linked(core, library)
-    else:
-        extension.sources += map(str, files_of("core")[0])
-        extension.extra_objects.append(str(library))
-    extension.extra_compile_args += quiet
-    extension.libraries.append("z")
+    return library, [f"-isystem{path}" for path in includes], source / "src/ale/python/roms"
 
 
 def profiled_core(build: Build, includes: list[str], ale: Path, roms: Path) -> Path:
     """Compile core/ with the profile of a training run, which plays a few games with the ROMs of the sdist."""
 
     def train(core: Path, flags: Sequence[str]) -> None:
-        program = core.with_name("train")
-        run([*compiler(), *flags, str(HERE / "training/train.cpp"), *linked(core, ale), "-lz", "-o", str(program)])
-        run([str(program.absolute()), *(str(roms / f"{game}.bin") for game in TRAINING_GAMES)])
+        play(core, ale, flags, [roms / f"{game}.bin" for game in TRAINING_GAMES])
 
     sources, headers = files_of("core")
-    flags = [*build.flags, "-std=c++17", f"-I{HERE}", "-Iinclude", f"-I{np.get_include()}", *includes]
-    return profiled_library(build, "atari_core", sources, [], flags, headers, train)
+    return profiled_library(build, "atari_core", sources, [], core_flags(build, includes), headers, train)
+
+
+def core_flags(build: Build, includes: Sequence[str]) -> list[str]:
+    """Return the compiler flags of core/."""
+    return [*build.flags, "-std=c++17", f"-I{HERE}", "-Iinclude", f"-I{np.get_include()}", *includes]
+
+
+def play(core: Path, ale: Path, flags: Sequence[str], roms: Sequence[Path]) -> None:
+    """Play games with the program in training/, which is linked with a library of core/."""
+    program = core.with_name("train")
+    run([*compiler(), *flags, str(HERE / "training/train.cpp"), *linked(core, ale), "-lz", "-o", str(program)])
+    run([str(program.absolute()), *map(str, roms)])
 
 
 def linked(core: Path, ale: Path) -> list[str]:

@@ -17,6 +17,7 @@ constexpr uint16_t kAddressMask = 0x1fff; /* 13 address lines                   
 constexpr int kPageShift = 6;             /* pages of 64 bytes                                  */
 constexpr uint16_t kOffsetMask = 0x3f;    /* the part of an address within its page             */
 constexpr int kLongest = 3;               /* bytes of the longest instruction                   */
+constexpr int kLoop = 5;                  /* bytes of a loop that waits for the timer           */
 
 }  // namespace
 
@@ -74,7 +75,6 @@ inline uint32_t Cpu::write(uint16_t address, uint8_t value, uint32_t cycles) {
  * out change nothing, so all rounds but the last are skipped, and the clock and the instruction count advance accordingly.
  * `cycles` is the clock of the read. */
 [[gnu::noinline]] Cpu::Wait Cpu::skip_wait(const uint8_t *at, uint16_t pc, uint32_t cycles, uint32_t number) const {
-  constexpr unsigned kLoop = 5; /* bytes */
   constexpr uint8_t kBit = 0x2c, kBack = 0xfb, kWhilePositive = 0x10, kWhileNegative = 0x30, kWhileNonzero = 0xd0;
   const Wait none = {cycles, number};
   if ((pc & kOffsetMask) > kOffsetMask + 1 - kLoop || at[4] != kBack) return none;
@@ -164,7 +164,7 @@ bool Cpu::execute(uint32_t number) {
   uint16_t pc, address;
   uint32_t cycles;
   const uint8_t *at;
-  uint8_t fetched[kLongest];
+  uint8_t fetched[kLoop] = {}; /* an instruction and zeros, in which skip_wait() finds no loop */
   LOAD_REGISTERS;
   BEGIN;
 
