@@ -101,9 +101,18 @@ static int nh_fail(nh_copy *c, const char *what, const char *reason) {
   return -1;
 }
 
+/* Undoes nh_replace_calls(). What was allocated while the copy was loaded is freed while it is unloaded, and must go back to
+ * where it comes from. */
+static void nh_restore_calls(nh_copy *c) {
+  for (size_t k = 0; k < NH_NUM_REPLACED; k++) {
+    if (c->calls[k].slot != NULL) *c->calls[k].slot = c->calls[k].original;
+  }
+}
+
 static void nh_unload(nh_copy *c) {
   if (c->handle != NULL) {
     if (c->initial != NULL && c->blocks != NULL) nh_finish(c);
+    nh_restore_calls(c);
     dlclose(c->handle);
   }
   if (c->file > 0) close(c->file);
@@ -152,14 +161,13 @@ static int nh_share_pages(nh_copy *c, int library) {
 static const struct {
   const char *name;
   void (*replacement)(void);
-} nh_replaced[] = {
+} nh_replaced[NH_NUM_REPLACED] = {
     {"abort", (void (*)(void))nh_leave},    {"exit", (void (*)(void))nh_leave},
     {"_exit", (void (*)(void))nh_leave},    {"malloc", (void (*)(void))nh_malloc},
     {"calloc", (void (*)(void))nh_calloc},  {"realloc", (void (*)(void))nh_realloc},
     {"free", (void (*)(void))nh_free},      {"_Znwm", (void (*)(void))nh_new},
     {"_ZdlPv", (void (*)(void))nh_free},    {"_ZdlPvm", (void (*)(void))nh_free},
 };
-#define NH_NUM_REPLACED (sizeof nh_replaced / sizeof *nh_replaced)
 
 /* Enters the replacements into the table through which the copy calls functions of other libraries. */
 static int nh_replace_calls(nh_copy *c, const ElfW(Dyn) *entry) {
@@ -184,7 +192,8 @@ static int nh_replace_calls(nh_copy *c, const ElfW(Dyn) *entry) {
       if (strcmp(name, nh_replaced[k].name) != 0) continue;
       if (target < c->data || target >= c->data + c->data_size)
         return nh_fail(c, "libnethack.so", "its table of calls is read-only");
-      *(void (**)(void))target = nh_replaced[k].replacement;
+      c->calls[k] = (nh_call){(void (**)(void))target, *(void (**)(void))target};
+      *c->calls[k].slot = nh_replaced[k].replacement;
       num_replaced++;
     }
   }

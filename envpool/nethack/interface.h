@@ -65,9 +65,16 @@ typedef nh_context *(*nh_start)(nh_exchange *, FILE *recording, nh_settings *);
 typedef nh_context *(*nh_step)(nh_context *, nh_exchange *);
 typedef void (*nh_end)(nh_context *);
 
-/* One copy of the library, see copy.h. */
 #define NH_WHY_BYTES 256
+#define NH_NUM_REPLACED 10 /* functions that are replaced in every copy, see copy.h */
 
+/* A call of a function of another library, which is replaced. */
+typedef struct {
+  void (**slot)(void); /* in the table of the copy; NULL: not replaced yet                                        */
+  void (*original)(void);
+} nh_call;
+
+/* One copy of the library, see copy.h. */
 typedef struct nh_copy {
   void *handle;        /* of dlopen(); NULL: not loaded                                                           */
   int file;            /* memory file of the copy. It stays open, since the loader knows the copy by its name     */
@@ -80,6 +87,7 @@ typedef struct nh_copy {
   nh_step step;
   nh_end end;
   void (*close_data)(void); /* closes the game data, if they are open                                             */
+  nh_call calls[NH_NUM_REPLACED];
   struct nh_block *blocks; /* head of the list of what the game has allocated, see heap.h                         */
   nh_context *context; /* of the game that is played; NULL: none                                                  */
   char why[NH_WHY_BYTES];
