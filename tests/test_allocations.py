@@ -54,8 +54,8 @@ def library(name: str) -> str:
 
 @pytest.mark.parametrize("task_id", TASKS)
 def test_every_family(task_id: str) -> None:
-    # The sanitizer replaces operator new only if libstdc++ is loaded with it. setarch -R: not all layouts of memory that
-    # the kernel may choose leave room for it.
+    # The sanitizer replaces operator new only if libstdc++ is loaded with it. setarch -R: not all layouts of memory
+    # that the kernel may choose leave room for it.
     env = environment(
         LD_PRELOAD=f"{library('libasan.so')}:{library('libstdc++.so.6')}", ASAN_OPTIONS="detect_leaks=0:exitcode=99"
     )
