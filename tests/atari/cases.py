@@ -74,7 +74,7 @@ def plain_rules() -> Iterator[ExactnessCase]:
     for task_id in FIVE:
         for options in [{}, *COMBINED]:
             label = f"{describe(options)}-very long"
-            yield case(task_id, label, 10_000, num_envs=2, seed=2, runs=TWO_THREADS, options=options, is_slow=True)
+            yield case(task_id, label, 5_000, num_envs=2, seed=2, runs=TWO_THREADS, options=options, is_slow=True)
 
 
 RUNS: list[dict[str, Any]] = [*TWO_THREADS, {"num_threads": 2, "batch_size": 1}, {"autoreset_mode": "same_step"}]
