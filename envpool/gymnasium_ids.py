@@ -63,15 +63,20 @@ class _PublishingLoader(Loader):
 
 
 class _Finder(MetaPathFinder):
-    """Notices the import of gymnasium, once."""
+    """Notices the import of gymnasium. It may be looked for before, without being imported."""
+
+    is_searching = False
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname != "gymnasium":
+        if fullname != "gymnasium" or "gymnasium" in sys.modules or self.is_searching:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
+        self.is_searching = True
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self.is_searching = False
         if spec is not None and spec.loader is not None:
             spec.loader = _PublishingLoader(spec.loader)
         return spec

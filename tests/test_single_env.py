@@ -103,3 +103,13 @@ def test_actions_and_observations_of_several_arrays():
 def test_envpool_is_imported_by_the_id():
     code = "import gymnasium\nprint(gymnasium.make('envpool:envpool/CartPole-v1').unwrapped.pool.num_envs)"
     assert output_of(code) == "1\n"
+
+
+def test_gymnasium_may_be_looked_for_before_it_is_imported():
+    """As libraries do that find out whether it is installed."""
+    output_of(
+        "import importlib.util, envpool\n"
+        "assert importlib.util.find_spec('gymnasium')\n"
+        "import gymnasium\n"
+        "gymnasium.make('envpool/CartPole-v1').close()"
+    )
