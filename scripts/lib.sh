@@ -5,6 +5,30 @@ PYTHON=${PYTHON:-python3}
 
 say() { printf '\n==> %s\n' "$*"; }
 
+clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
+
+# stage NAME COMMAND...: runs a command under a title, and notes how long it took for `summary`. If the script ends in a
+# stage, the stage is named.
+stages=()
+stage() {
+    local name=$1 start=$SECONDS
+    shift
+    stage=$name
+    say "$name"
+    "$@"
+    stages+=("$(printf '%6s  %s' "$(clock $((SECONDS - start)))" "$name")")
+    stage=
+    printf -- '--- %s: %s\n' "$name" "$(clock $((SECONDS - start)))"
+}
+trap 'status=$?; ((status == 0)) || [[ -z ${stage:-} ]] || printf "\n==> FAILED: %s, after %s\n" "$stage" "$(clock $SECONDS)"' EXIT
+
+# summary: prints the time of each stage and the total.
+summary() {
+    printf '\n'
+    printf '%s\n' "${stages[@]}"
+    printf '%6s  in all\n' "$(clock $SECONDS)"
+}
+
 die() {
     printf 'error: %s\n' "$*" >&2
     exit 1

@@ -1,9 +1,12 @@
 """Settings of all tests."""
 
+import gc
 import os
 import signal
 
 import pytest
+
+from tests import selection
 
 # A shell ignores Ctrl-C in commands that it runs in the background, and so would every process that tests start: tests
 # of Ctrl-C would wait forever.
@@ -11,6 +14,19 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ.setdefault("MUJOCO_GL", "egl")  # dm_control chooses its OpenGL library when it is imported.
+
+
+def pytest_addoption(parser):
+    selection.add_options(parser)
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(selection.Selection(config))
+
+
+def pytest_collection_finish():
+    """Spare the collections that tests ask for the objects of the collected tests, which take a quarter of a second."""
+    gc.freeze()
 
 
 @pytest.fixture

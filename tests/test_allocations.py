@@ -62,6 +62,7 @@ def fixed_layout() -> list[str]:
     return prefix if subprocess.run([*prefix, "true"], capture_output=True).returncode == 0 else []
 
 
+@pytest.mark.drawn("all")
 @pytest.mark.parametrize("task_id", TASKS)
 def test_every_family(task_id: str) -> None:
     # The sanitizer replaces operator new only if libstdc++ is loaded with it.

@@ -167,7 +167,9 @@ def test_frames_that_need_too_much_memory():
 # ---- saved states ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("task_id", OWN)
+@pytest.mark.parametrize(
+    "task_id", [pytest.param(t, marks=pytest.mark.slow if t == "ApplePicker-v0" else ()) for t in OWN]
+)
 def test_parameters_are_part_of_a_state(task_id):
     """Parameters in force and pending ones follow an environment to pools with other parameters."""
     options, own = OPTIONS.get(task_id, {}), OWN[task_id]

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from envpool.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions
 from envpool.render_options import RENDER_DEFAULTS
 from envpool.spec import COMMON_OPTIONS
@@ -78,6 +80,7 @@ def mypy(folder, *files):
     return found
 
 
+@pytest.mark.slow
 def test_first_pages_and_mistakes(tmp_path):
     pages = (ROOT / "README.md").read_text() + (ROOT / "docs" / "start.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```$", pages, re.MULTILINE | re.DOTALL)

@@ -14,7 +14,7 @@ from tests.support import plugin
 from tests.support.checked_pool import CheckedPool
 from tests.support.python import output_of
 
-STEPS = 2000
+STEPS = 600
 #: Ways to keep using an array after the array itself was dropped; each returns an argument for np.asarray.
 VIEWS = {
     "array": lambda a: a,

@@ -136,7 +136,7 @@ def test_a_pool_that_is_dropped_with_envs_in_flight():
 
 
 def test_a_pool_in_a_cycle_is_collected_with_envs_in_flight():
-    for _ in range(20):
+    for _ in range(5):
         pool = plugin.make(num_envs=64, batch_size=16, num_threads=3, cost_ns=20e3, items=10_000)
         pool.itself = pool
         pool.async_reset()

@@ -141,7 +141,7 @@ class NestedMachine(PoolMachine):
 
 
 def test_calls_within_calls():
-    run_state_machine_as_test(NestedMachine, settings=any_settings(40, 40))
+    run_state_machine_as_test(NestedMachine, settings=any_settings(8, 40))
 
 
 @pytest.mark.parametrize(

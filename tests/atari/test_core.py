@@ -73,6 +73,7 @@ def compare(
                 assert a == b, f"{where}, frame {start + i}: {name} differs"
 
 
+@pytest.mark.drawn("atari")
 @pytest.mark.parametrize("game", GAMES)
 def test_every_game(game: str) -> None:
     compare(game, 40)

@@ -55,6 +55,7 @@ def test_classes_under_envpools_names() -> None:
     assert AtariGymnasiumEnvPool.__name__ == "AtariGymnasiumEnvPool"
 
 
+@pytest.mark.drawn("atari")
 @pytest.mark.parametrize("game", GAMES)
 def test_actions_are_ales(game: str) -> None:
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)

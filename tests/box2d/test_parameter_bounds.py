@@ -68,7 +68,9 @@ def survive(task_id: str, options: dict[str, Any], seed: int, steps: int) -> Non
                 pool.render(sound)
 
 
-@pytest.mark.parametrize(("task_id", "options"), TASKS)
+@pytest.mark.parametrize(
+    ("task_id", "options"), [pytest.param(*t, marks=pytest.mark.slow if "Car" in t[0] else ()) for t in TASKS]
+)
 def test_extreme_values(task_id: str, options: dict[str, Any]) -> None:
     survive(task_id, options, 1, 300)
 

@@ -48,6 +48,7 @@ def install(folder, name, version, module, code=""):
 # ---- the command -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_installation_of_the_tests_is_well(tmp_path):
     path = tmp_path / "report.json"
     done = subprocess.run(

@@ -300,7 +300,10 @@ def families() -> list[str]:
 
 
 def table(name: str) -> list[Any]:
-    """Return the cases of one table of every family, as parameters of a test with an id that names family and task."""
+    """Return the cases of one table of every family, as parameters of a test with an id that names family and task.
+
+    A run takes a few cases of each family unless it is told otherwise, see `tests.selection`.
+    """
     rows = []
     for family in families():
         found: list[Any] = []
@@ -311,7 +314,7 @@ def table(name: str) -> list[Any]:
         repeated = {i for i in ids if ids.count(i) > 1 and name != "BAD_OPTIONS"}
         assert not repeated, f"several cases of the table {name} have the id {sorted(repeated)[0]}: give them labels"
         rows += [
-            pytest.param(case, id=i, marks=[pytest.mark.slow] if case.is_slow else [])
+            pytest.param(case, id=i, marks=pytest.mark.slow if case.is_slow else pytest.mark.drawn(family))
             for i, case in zip(ids, found, strict=True)
         ]
     return rows

@@ -176,10 +176,17 @@ def continue_elsewhere(case: StateCase, states: Any) -> str:
         return digest(player.play(case.before, case.before + case.after))
 
 
-@pytest.mark.parametrize("mark", ["", pytest.param("slow", marks=pytest.mark.slow)], ids=["fast", "slow"])
+def cases_with(mark: str) -> list[StateCase]:
+    """Return the cases with a mark; for "few", one of each family that has none of the marks of slow tests."""
+    if mark != "few":
+        return [param.values[0] for param in CASES if param.marks[0].name == mark]
+    return list({p.marks[0].args[0]: p.values[0] for p in CASES if p.marks[0].name == "drawn"}.values())
+
+
+@pytest.mark.parametrize("mark", ["few", *(pytest.param(mark, marks=pytest.mark.slow) for mark in ("drawn", "slow"))])
 def test_envs_continue_in_another_process(mark: str) -> None:
-    cases = [param.values[0] for param in CASES if [m.name for m in param.marks] == [mark] * bool(mark)]
-    assert len(cases) > 20
+    cases = cases_with(mark)
+    assert len(cases) > (5 if mark == "few" else 20)
     jobs, expected = [], []
     for case in cases:
         recording, states, _ = play_through(case, "next_step", [case.before])

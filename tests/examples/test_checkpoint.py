@@ -46,7 +46,8 @@ def wait_for_step(path, step):
     raise TimeoutError(f"no checkpoint after {step} steps")
 
 
-@pytest.mark.parametrize("task", ["CartPole-v1", pytest.param("Pendulum-v1", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["CartPole-v1", "Pendulum-v1"])
 def test_a_killed_run_continues_bit_for_bit(task, tmp_path):
     path = tmp_path / "runs" / "run.pt"
     keeps = ["--task", task, "--checkpoint", str(path), "--checkpoint-every", "3"]

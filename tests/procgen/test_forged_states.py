@@ -198,9 +198,9 @@ def run_forgery(task_id: str, count: int, seed: int) -> None:
     assert f"{task_id}: {count} forged states" in done.stdout
 
 
-@pytest.mark.parametrize("task_id", ["BossfightEasy-v0", "ChaserEasy-v0", "CoinrunHard-v0", "StarpilotHard-v0"])
+@pytest.mark.parametrize("task_id", ["BossfightEasy-v0", "CoinrunHard-v0"])
 def test_forged_states_end_no_process(task_id: str) -> None:
-    run_forgery(task_id, 60, 1)
+    run_forgery(task_id, 30, 1)
 
 
 @pytest.mark.slow

@@ -17,6 +17,17 @@ def playable_tasks():
 
 
 def task_params():
-    """Return the ids of all tasks that can be made without options, as parameters of a test that plays them."""
+    """Return the ids of all tasks that can be made without options, as parameters of a test that plays them.
+
+    A run takes a few tasks of each family unless it is told otherwise, see `tests.selection`.
+    """
     chosen = {task_id: WITH_PROCESSES.get(registry.find(task_id).env, task_id) for task_id in playable_tasks()}
-    return [pytest.param(t, marks=() if t == quick else pytest.mark.slow) for t, quick in chosen.items()]
+    return [
+        pytest.param(t, marks=pytest.mark.drawn(family_of(t)) if t == quick else pytest.mark.slow)
+        for t, quick in chosen.items()
+    ]
+
+
+def family_of(task_id):
+    """Return the folder of a task's module below envpool/, e.g. ``"mujoco.dmc"``."""
+    return registry.find(task_id).import_path.removeprefix("envpool.").rpartition(".")[0]
