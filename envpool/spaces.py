@@ -45,10 +45,21 @@ class ArraySpec:
                 return not lowest
             if kind == "f":
                 return -np.inf if lowest else np.inf
-            return int(np.iinfo(self.dtype).min if lowest else np.iinfo(self.dtype).max)
+            return self._limits[0 if lowest else 1]
         if np.ndim(value):
-            return np.asarray(value, self.dtype).reshape(self.row_shape)
-        return value if kind == "f" else bool(value) if kind == "b" else int(value)
+            values = value if kind in "fb" else [self._integer(v) for v in np.ravel(value)]
+            return np.asarray(values, self.dtype).reshape(self.row_shape)
+        return value if kind == "f" else bool(value) if kind == "b" else self._integer(value)
+
+    @property
+    def _limits(self) -> tuple[int, int]:
+        return int(np.iinfo(self.dtype).min), int(np.iinfo(self.dtype).max)
+
+    def _integer(self, bound: Any) -> int:
+        """Return a bound, which may be a float that was rounded away from the range of the dtype."""
+        low, high = self._limits
+        exact = np.asarray(bound).item()  # a number of Python: NumPy's compare as float64
+        return int(min(max(exact, low), high))
 
     @property
     def row_shape(self) -> tuple[int, ...]:
@@ -60,7 +71,7 @@ class ArraySpec:
         if self.dtype.kind not in "iu" or self.row_shape not in ((), (1,)):
             return None
         low, high = int(np.min(self.minimum)), int(np.max(self.maximum))
-        return None if high >= LARGEST_DISCRETE else (low, high - low + 1)
+        return None if max(high, high - low) >= LARGEST_DISCRETE else (low, high - low + 1)
 
     def __repr__(self) -> str:
         return f"ArraySpec(shape={self.shape}, dtype={self.dtype}, minimum={self.minimum}, maximum={self.maximum})"

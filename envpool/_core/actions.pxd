@@ -16,8 +16,9 @@ cdef class ActionField:
     cdef int64_t items          # number of elements of a row
     cdef bint is_bounded        # an integer field with both bounds
     cdef bint is_uniform        # the bounds are those of every element
-    cdef int64_t low            # the smallest lower bound
-    cdef int64_t high           # the largest upper bound
+    cdef bint is_quick          # `low` and `high` are the bounds of every element
+    cdef int64_t low            # the smallest lower bound, at least -2**62
+    cdef int64_t high           # the largest upper bound, at most 2**62
     cdef int64_t* lows          # bounds by element (items); NULL unless is_bounded
     cdef int64_t* highs
     cdef int refused            # values that a field of floats must not have, see actions.pyx

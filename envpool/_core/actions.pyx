@@ -9,7 +9,7 @@ resets in this step and ignores its action.
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport INT64_MAX, int32_t, int64_t
+from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
@@ -17,6 +17,7 @@ from envpool._core.env_ids cimport as_ids, release, take_idle
 from envpool._core.inputs cimport as_array, flatten
 from envpool._core.structs cimport Engine, RUNNING
 
+from envpool._core.casts import as_action
 from envpool.error_texts import shown
 from envpool.errors import ActionError, EnvIdError
 
@@ -114,7 +115,8 @@ cdef class ActionField:
             self.set_bounds(field)
 
     cdef int set_bounds(self, field) except -1:
-        """Reads the bounds. They stay within half of the range of int64, so that a distance to one cannot overflow."""
+        """Reads the bounds. `low` and `high` stay within half of the range of int64, so that a distance to one cannot
+        overflow; if the bounds are wider, every value is compared with those of its element."""
         cdef int64_t k
         lows = np.broadcast_to(np.ravel(field.low), self.items)
         highs = np.broadcast_to(np.ravel(field.high), self.items)
@@ -123,10 +125,12 @@ cdef class ActionField:
         if self.lows == NULL or self.highs == NULL:
             raise MemoryError(f"no memory for the bounds of action {self.name!r}")
         for k in range(self.items):
-            self.lows[k], self.highs[k] = max(int(lows[k]), -(2**62)), min(int(highs[k]), 2**62)
-        self.low = min([self.lows[k] for k in range(self.items)])
-        self.high = max([self.highs[k] for k in range(self.items)])
+            self.lows[k], self.highs[k] = max(int(lows[k]), INT64_MIN), min(int(highs[k]), INT64_MAX)
+        lowest = min([self.lows[k] for k in range(self.items)])
+        highest = max([self.highs[k] for k in range(self.items)])
+        self.low, self.high = max(lowest, -(2**62)), min(highest, 2**62)
         self.is_uniform = bool((lows == lows[0]).all() and (highs == highs[0]).all())
+        self.is_quick = self.is_uniform and self.low == lowest and self.high == highest
         return 0
 
     def __dealloc__(self):
@@ -158,7 +162,7 @@ cdef class ActionField:
                 raise ActionError(
                     f"action {self.name!r} has dtype {action.dtype}, expected {self.dtype} or a dtype that casts to it"
                 )
-            return np.ascontiguousarray(action, self.dtype)
+            return as_action(self.name, action, self.dtype)
         return a
 
     cdef str hint(self, action):
@@ -175,18 +179,23 @@ cdef class ActionField:
         """Returns integers, or floats with integer values, as int64; refuses anything else."""
         kind = action.dtype.kind
         if kind == "f":
-            whole = (np.rint(action) == action) & (np.abs(action).astype(np.float64) < 2.0**62)
-            if not whole.all():
-                raise ActionError(
-                    f"action {self.name!r} must hold integers from {self.low} to {self.high}, got {action[~whole][0]} "
-                    f"(dtype {action.dtype})"
-                )
+            wide = action.astype(np.promote_types(action.dtype, np.float64), copy=False)
+            fits = (np.rint(wide) == wide) & (wide >= -(2.0**63)) & (wide < 2.0**63)
         elif kind not in "biu":
             raise ActionError(
                 f"action {self.name!r} has dtype {action.dtype}, expected {self.dtype} or another integer dtype"
             )
         elif action.dtype == np.uint64:
-            action = np.minimum(action, np.uint64(INT64_MAX))
+            fits = action <= np.uint64(INT64_MAX)
+        else:
+            return np.ascontiguousarray(action, np.int64)
+        if not fits.all():
+            lowest = min([self.lows[k] for k in range(self.items)])
+            highest = max([self.highs[k] for k in range(self.items)])
+            raise ActionError(
+                f"action {self.name!r} must hold integers from {lowest} to {highest}, got {action[~fits][0]} "
+                f"(dtype {action.dtype})"
+            )
         return np.ascontiguousarray(action, np.int64)
 
     cdef int64_t store(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept:
@@ -214,7 +223,7 @@ cdef class ActionField:
                                 self.high)
             else:
                 return MISFIT
-            return STORED if fine and self.is_uniform else self.repair(e, index, a, ids, n)
+            return STORED if fine and self.is_quick else self.repair(e, index, a, ids, n)
         if typenum != self.typenum:
             return MISFIT
         if self.refused != NO_FLOAT:

@@ -6,7 +6,7 @@ import numpy as np
 
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
+from cpython.pycapsule cimport PyCapsule_GetDestructor, PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport int32_t, uint32_t
 from libc.string cimport memcpy
@@ -51,8 +51,10 @@ class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defau
         bool, int8, uint8, int16, int32, int64, float32 or float64.
     shape : tuple of int
         Shape of one environment's row. A leading -1 is the player dimension.
-    low, high : float, numpy.ndarray or None
+    low, high : float, int, numpy.ndarray or None
         Bounds: one number for all elements, or an array with one number per element (float64); None for no bound.
+        Bounds of integers that float64 cannot hold are an int, or an array of int64: the tables of the ABI round them,
+        but a capsule that `define` has made keeps them, too.
     """
 
     __slots__ = ()
@@ -142,7 +144,8 @@ cdef object bounds(const double* values, int32_t n):
     return values[0] if n == 1 else np.array([values[i] for i in range(n)])
 
 
-cdef object read_field(str env, const envpool_field* f):
+cdef object read_field(str env, const envpool_field* f, tuple exact):
+    """Returns an entry of a table; `exact` are its bounds, None for those that the entry has itself."""
     if f.name == NULL:
         raise ValueError(f"env {env}: every field must have a name, but the name of one field is NULL")
     name = f.name.decode()
@@ -161,7 +164,25 @@ cdef object read_field(str env, const envpool_field* f):
             raise ValueError(
                 f"env {env}: field {name!r} must have 0 or 1 bounds or one per element ({size}), got {n}"
             )
-    return Field(name, DTYPES[f.dtype], shape, bounds(f.low, f.num_low), bounds(f.high, f.num_high))
+    low, high = exact
+    return Field(
+        name,
+        DTYPES[f.dtype],
+        shape,
+        bounds(f.low, f.num_low) if low is None else low,
+        bounds(f.high, f.num_high) if high is None else high,
+    )
+
+
+cdef tuple read_table(capsule, const envpool_env* env, const envpool_field* table, int32_t count, str which):
+    """Returns the entries of a table of a capsule: "fields", "actions" or "params"."""
+    exact = {}
+    if PyCapsule_GetDestructor(capsule) == free_capsule:
+        exact = (<DefinitionMemory>(<list>PyCapsule_GetContext(capsule))[0]).exact
+    name = env.name.decode()
+    return tuple(
+        read_field(name, field_at(env, table, i), exact.get((which, i), (None, None))) for i in range(count)
+    )
 
 
 def describe(capsule):
@@ -190,12 +211,12 @@ def describe(capsule):
     capsule = upgrade_capsule(capsule)
     cdef const envpool_env* env = env_of(capsule)
     name = env.name.decode()
-    fields = tuple(read_field(name, field_at(env, env.fields, i)) for i in range(env.num_fields))
-    actions = tuple(read_field(name, field_at(env, env.actions, i)) for i in range(env.num_actions))
+    fields = read_table(capsule, env, env.fields, env.num_fields, "fields")
+    actions = read_table(capsule, env, env.actions, env.num_actions, "actions")
     for f in fields:
         if not (f.name == "obs" or f.name.startswith(("obs:", "info:", RAW_PREFIX))):
             raise ValueError(f"env {name}: field {f.name!r} must be named 'obs', 'obs:...' or 'info:...'")
-    params = tuple(read_field(name, field_at(env, env.params, i)) for i in range(env.num_params))
+    params = read_table(capsule, env, env.params, env.num_params, "params")
     if any(len({f.name for f in table}) != len(table) for table in (fields, actions, params)):
         raise ValueError(f"env {name}: two fields have the same name: rename one of them")
     for f in params:
@@ -233,6 +254,16 @@ cdef const double* fill_bound(value, int32_t* n, list keep):
     keep.append(data)
     n[0] = <int32_t>(len(data) // sizeof(double))
     return <const double*>PyBytes_AS_STRING(data)
+
+
+cdef object exact_bound(value, dtype):
+    """Returns a bound of integers that float64 cannot hold, as an int or an array of int64; else None."""
+    if value is None or dtype.kind not in "iu":
+        return None
+    given = np.asarray(value)
+    if given.dtype.kind not in "iu" or not any(abs(int(v)) > 2**53 for v in given.flat):
+        return None
+    return given.astype(np.int64).ravel() if given.ndim else int(value)
 
 
 cdef void free_capsule(object capsule) noexcept:
@@ -288,6 +319,11 @@ def define(template, fields, actions, config=b"", *, params=(), name=None, keep=
     memcpy(memory.config, PyBytes_AS_STRING(config), len(config))
     for i, f in enumerate((*fields, *actions, *params)):
         fill_field(&entries[i], f, owned)
+    for which, table in (("fields", fields), ("actions", actions), ("params", params)):
+        for i, f in enumerate(table):
+            exact = exact_bound(f.low, np.dtype(f.dtype)), exact_bound(f.high, np.dtype(f.dtype))
+            if exact[0] is not None or exact[1] is not None:
+                memory.exact[which, i] = exact
     if name is not None:
         encoded = name.encode()
         owned.append(encoded)
@@ -352,8 +388,10 @@ cdef class DefinitionMemory:
 
     cdef void* tables                   # the envpool_env, followed by its field tables
     cdef void* config
+    cdef dict exact                     # by name of a table and index: bounds that float64 cannot hold, see Field
 
     def __cinit__(self, size_t tables, size_t config):
+        self.exact = {}
         self.tables = PyMem_Calloc(1, tables)
         self.config = PyMem_Calloc(1, config + 1)
         if self.tables == NULL or self.config == NULL:

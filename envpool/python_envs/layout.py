@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
+from envpool._core.casts import as_action
 from envpool._core.definition import DTYPES
 from envpool.errors import ConfigError
 from envpool.native import Field
@@ -72,21 +73,21 @@ def fits_field(space: Any) -> bool:
 
 
 def bounds(space: Any) -> tuple[Any, Any]:
-    """Return the bounds of a leaf as a field has them: numbers, float64 arrays, or None."""
+    """Return the bounds of a leaf as a field has them: numbers, arrays, or None; those of integers are exact."""
     if isinstance(space, spaces.Discrete):
-        return float(space.start), float(space.start + space.n - 1)
+        return int(space.start), int(space.start) + int(space.n) - 1
     if isinstance(space, spaces.MultiDiscrete):
-        start = np.asarray(space.start, np.float64)
+        start = np.asarray(space.start, np.int64)
         return start.ravel(), (start + space.nvec - 1).ravel()
     if isinstance(space, spaces.MultiBinary):
         return 0.0, 1.0
     if not isinstance(space, spaces.Box):
         return None, None
-    found = []
+    found: list[Any] = []
     for bound in (space.low, space.high):
-        values = np.asarray(bound, np.float64).ravel()
+        values = np.asarray(bound, np.float64 if space.dtype.kind in "fb" else np.int64).ravel()
         is_open = space.dtype.kind == "f" and np.isinf(values).all()
-        found.append(None if is_open else float(values[0]) if (values == values[0]).all() else values)
+        found.append(None if is_open else values[0].item() if (values == values[0]).all() else values)
     return found[0], found[1]
 
 
@@ -202,5 +203,5 @@ def flat_action(layout: Layout, action: Any) -> dict[str, Any]:
     """Return a nested batch of actions as a dict of arrays by field name, in the dtypes of the fields."""
     known = {"env_id", "players", "players.env_id"}
     extra = {k: v for k, v in action.items() if k in known} if isinstance(action, Mapping) else {}
-    arrays = {leaf.name: np.asarray(at(action, leaf.path), leaf.space.dtype) for leaf in layout.leaves}
+    arrays = {leaf.name: as_action(leaf.name, at(action, leaf.path), leaf.space.dtype) for leaf in layout.leaves}
     return arrays | extra

@@ -288,3 +288,16 @@ def test_specs_of_the_plugin_are_pickled_by_reference():
     again = pickle.loads(pickle.dumps(spec))
     assert again == spec
     assert again.observation_space.shape == (9,)
+
+
+def test_bounds_that_float64_cannot_hold():
+    """The tables of the ABI have doubles; a capsule of `define` keeps the exact bounds of integers."""
+    fields = [Field("obs", np.int64, (), 2**53 + 1, 2**63 - 1)]
+    actions = [Field("action", np.int64, (2,), np.array([2**60, 0]), np.array([2**60 + 3, 7]))]
+    capsule = define(plugin.load().native.static_definition(), fields, actions)
+    for _ in range(2):
+        found = describe(capsule)
+        assert (found.fields[0].low, found.fields[0].high) == (2**53 + 1, 2**63 - 1)
+        assert found.actions[0].low.tolist() == [2**60, 0] and found.actions[0].high.tolist() == [2**60 + 3, 7]
+        assert found.actions[0].low.dtype == found.actions[0].high.dtype == np.int64
+        capsule = define(capsule, found.fields, found.actions)

@@ -134,3 +134,11 @@ def test_mistakes():
             pool.sample_actions(-1)
         with pytest.raises(TypeError, match="rng must be"):
             pool.sample_actions(math.pi)
+
+
+def test_bounds_of_floats_beyond_the_dtype():
+    """The tables of a plug-in in C round the largest int64 to 2**63."""
+    spec = ArraySpec(np.int64, [2], -(2.0**63), np.array([2.0**63, np.inf]))
+    assert spec.minimum == -(2**63) and spec.maximum.tolist() == [2**63 - 1] * 2
+    assert ActionField(spec).draw(Sampler(0), 3).shape == (3, 2)
+    assert to_space(ArraySpec(np.int64, [], -(2**62), 5), gymnasium.spaces).contains(np.array(-(2**62)))

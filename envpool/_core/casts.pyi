@@ -1,0 +1,9 @@
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+class CastError(ValueError): ...
+
+def fitted(values: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]: ...
+def as_action(name: str, values: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]: ...
