@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from envpool._core.casts import as_action
 from envpool.adapters.pools import split_info
 from envpool.adapters.sub_env import check_no_options
 from envpool.errors import ConfigError
@@ -113,7 +114,7 @@ class EnvPoolEnv(WithTaskSpec, gymnasium.Env[Any, Any]):
         return {
             k: self._batch(v, f"{prefix}{k}.")
             if isinstance(v, dict)
-            else np.expand_dims(np.asarray(v, self._action_dtypes[prefix + k]), 0)
+            else np.expand_dims(as_action(prefix + k, v, self._action_dtypes[prefix + k]), 0)
             for k, v in action.items()
         }
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from envpool._core.casts import as_action
 from envpool.autoreset import gymnasium_mode
 from envpool.error_texts import shown
 from envpool.errors import ConfigError, PoolStateError
@@ -229,7 +230,9 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
     def _cast(self, actions: Any, prefix: str = "") -> Any:
         """Return a dict of actions in the dtypes of the task; gymnasium's batched Discrete spaces sample int64."""
         return {
-            k: self._cast(v, f"{prefix}{k}.") if isinstance(v, dict) else np.asarray(v, self._action_dtypes[prefix + k])
+            k: self._cast(v, f"{prefix}{k}.")
+            if isinstance(v, dict)
+            else as_action(prefix + k, v, self._action_dtypes[prefix + k])
             for k, v in actions.items()
         }
 

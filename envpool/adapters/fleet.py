@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
+from envpool._core.casts import as_action
 from envpool.adapters.carrier import Carrier, Parcel, Wire
 from envpool.python_envs.make import make_python
 
@@ -209,7 +210,7 @@ def as_actions(actions: Any, space: Any) -> np.ndarray[Any, Any] | None:
     same_kind = np.can_cast(array.dtype, space.dtype, "same_kind") or (
         array.dtype.kind in "iub" and space.dtype.kind in "iu"
     )
-    return array.astype(space.dtype, copy=False) if same_kind else None
+    return as_action("action", array, space.dtype) if same_kind else None
 
 
 def blank_action(space: Any) -> np.ndarray[Any, Any]:

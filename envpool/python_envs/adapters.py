@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from envpool._core.casts import CastError, fitted
 from envpool.error_texts import shown
 from envpool.errors import ConfigError
 
@@ -181,8 +182,14 @@ class ParallelEnv(Adapter):
     def _observation(self, obs: dict[Any, Any]) -> Any:
         full = {a: obs[a] if a in obs else zero_of(s) for a, s in self._own_obs.items()}
         if self._is_stacked:
-            return np.stack([np.asarray(v) for v in full.values()]).astype(self.observation_space.dtype, copy=False)
+            return np.stack([self._fitted(a, v) for a, v in full.items()])
         return {str(a): v for a, v in full.items()}
+
+    def _fitted(self, agent: Any, value: Any) -> np.ndarray[Any, Any]:
+        try:
+            return fitted(value, self.observation_space.dtype)
+        except CastError as error:
+            raise ValueError(f"the observation of agent {shown(agent)} contains {error}") from None
 
     def _flags(self, values: dict[Any, Any]) -> np.ndarray[Any, Any]:
         return np.array([bool(values.get(a, False)) for a in self.agents_order])

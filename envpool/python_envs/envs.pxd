@@ -28,7 +28,7 @@ cdef class Envs(EnvsBase):
     cdef bint is_single         # whether an observation is one array
     cdef tuple action_leaves    # dtype and shape of each leaf
     cdef cnp.dtype number       # dtype of an action that is one number; None if it is none
-    cdef list objects           # leaves that are carried as objects
+    cdef list objects           # leaves that are carried as objects, each with its dtype; None: any object
     cdef list seeds             # by env: the seed for its next reset, or None
     cdef list last_seeds        # by env: the seed that it got last
     cdef list infos             # by env: the info of its last step, None if it was empty

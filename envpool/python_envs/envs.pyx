@@ -9,21 +9,28 @@ import numpy as np
 
 cimport numpy as cnp
 from cpython.ref cimport Py_DECREF, PyObject
+from libc.math cimport isinf
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
+from envpool._core.casts cimport fitted
 from envpool.env cimport envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup
 from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, set_common, set_frames
 
+from envpool._core.casts import CastError
+from envpool.error_texts import shown
 from envpool.python_envs.access import get_attribute, set_attribute
 from envpool.python_envs.faults import restart_seed
-from envpool.python_envs.infos import check_info
+from envpool.python_envs.infos import check_info, kept_copy
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_Scalar(void* data, cnp.dtype descr, object base)
 
 cnp.import_array()
+
+cdef cnp.dtype FLOAT64 = np.dtype(np.float64)
+cdef tuple REALS = (float, int, np.floating, np.integer, np.bool_)
 
 
 cdef class Envs(EnvsBase):
@@ -46,7 +53,7 @@ cdef class Envs(EnvsBase):
         layout, count = source.observations, len(source.observations.fields())
         self.fields = [(leaf.space.dtype, leaf.space.shape, leaf.path) for leaf in layout.arrays]
         self.is_single = layout.is_single and len(self.fields) == 1
-        self.objects = [leaf.path for leaf in layout.objects]
+        self.objects = [(leaf, leaf.space.dtype if leaf.is_array else None) for leaf in layout.objects]
         self.action_leaves = tuple((leaf.space.dtype, leaf.space.shape) for leaf in source.actions.leaves)
         if source.actions.is_single and not self.action_leaves[0][1]:
             self.number = self.action_leaves[0][0]
@@ -114,7 +121,8 @@ cdef class Envs(EnvsBase):
 
     cdef int reset_env(self, int32_t id) except -1:
         cdef bint is_fresh = self.broken[id]
-        self.final_infos[id], self.final_carried[id] = self.infos[id], self.carried[id]
+        if self.source.same_step:       # the environment may reuse its dicts and arrays, and both are handed out later
+            self.final_infos[id], self.final_carried[id] = kept_copy(self.infos[id]), kept_copy(self.carried[id])
         self.infos[id] = None
         if is_fresh:
             self.rebuild(id)
@@ -133,11 +141,11 @@ cdef class Envs(EnvsBase):
     cdef int step_env(self, const envpool_batch* b, int32_t i, int32_t id) except -1:
         env = self.envs[id]
         obs, reward, terminated, truncated, info = env.step(self.action(b, id))
-        b.reward[i] = reward
+        b.reward[i] = as_float("reward", reward)
         b.terminated[i] = 1 if terminated else 0
         b.truncated[i] = 1 if truncated else 0
         if self.has_discounts and b.discount != NULL:
-            b.discount[i] = env.discount
+            b.discount[i] = as_float("discount", env.discount)
         self.keep(id, obs, info)
         return 0
 
@@ -175,11 +183,11 @@ cdef class Envs(EnvsBase):
                 self.keep_field(id, k, value)
         if self.objects:
             carried = []
-            for path in self.objects:
+            for leaf, dtype in self.objects:
                 value = obs
-                for key in path:
+                for key in leaf.path:
                     value = value[key]
-                carried.append(value)
+                carried.append(value if dtype is None else as_array(value, dtype, leaf.space.shape, leaf.path))
             self.carried[id] = carried
         if info:
             self.infos[id] = check_info(info)
@@ -196,15 +204,13 @@ cdef class Envs(EnvsBase):
         else:
             dtype, shape, path = self.fields[k]
             if not shape and isinstance(value, (int, np.int64)) and dtype.num == cnp.NPY_INT64:
-                self.scalars[at] = value
-                self.state.source[at] = &self.scalars[at]
-                return 0
-            array = np.asarray(value, dtype, order="C")
-            if (<object>array).shape != shape:
-                raise ValueError(
-                    f"the observation{' at ' + repr(path) if path else ''} has shape {(<object>array).shape}, but the "
-                    f"observation space says {shape}"
-                )
+                try:
+                    self.scalars[at] = value
+                    self.state.source[at] = &self.scalars[at]
+                    return 0
+                except OverflowError:       # as_array() says what is wrong
+                    pass
+            array = as_array(value, dtype, shape, path)
         self.kept[at] = array
         self.state.source[at] = cnp.PyArray_DATA(array)
         return 0
@@ -275,6 +281,42 @@ cdef class Envs(EnvsBase):
         infos, carried = (self.final_infos, self.final_carried) if of_final else (self.infos, self.carried)
         where = ids.tolist()
         return [infos[id] for id in where], [carried[id] for id in where]
+
+
+cdef cnp.ndarray as_array(object value, cnp.dtype dtype, tuple shape, tuple path):
+    """Returns a leaf of an observation in the dtype of its space, or raises ValueError."""
+    cdef cnp.ndarray array
+    try:
+        array = fitted(value, dtype)
+    except CastError as error:
+        raise ValueError(
+            f"the observation{where(path)} contains {error}: return values that the observation space has, or declare "
+            "a space of another dtype"
+        ) from None
+    if (<object>array).shape != shape:
+        raise ValueError(
+            f"the observation{where(path)} has shape {(<object>array).shape}, but the observation space says {shape}"
+        )
+    return array
+
+
+cdef str where(tuple path):
+    return f" at {path!r}" if path else ""
+
+
+cdef float as_float(str name, object value) except? -1:
+    """Returns a reward or a discount, or raises an error if it is no number of float32."""
+    cdef double wide
+    if isinstance(value, REALS):
+        wide = value
+    else:
+        try:
+            wide = fitted(value, FLOAT64).item()
+        except CastError as error:
+            raise TypeError(f"the {name} must be a real number, got {error}") from None
+    if isinf(<float>wide) and not isinf(wide):
+        raise ValueError(f"the {name} is {shown(value)}, which float32 cannot hold: scale it")
+    return <float>wide
 
 
 cdef void set_array_type(ArrayType* type, dtype, shape) noexcept:

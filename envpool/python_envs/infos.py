@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,25 @@ def check_info(info: Any) -> Any:
     )
 
 
+def kept_copy(value: Any) -> Any:
+    """Return a copy of an info, or of objects, that their environment cannot change; what has no copy is shared."""
+    if value is None:
+        return None
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # one entry cannot be copied, for example a lock
+        if isinstance(value, Mapping):
+            return {k: _copy_or_itself(v) for k, v in value.items()}
+        return [_copy_or_itself(v) for v in value]
+
+
+def _copy_or_itself(value: Any) -> Any:
+    try:
+        return copy.deepcopy(value)
+    except Exception:
+        return value
+
+
 def batch_infos(count: int, rows: Sequence[int], infos: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the infos of some rows as arrays with one entry per row of the batch.
 
@@ -36,8 +56,8 @@ def batch_infos(count: int, rows: Sequence[int], infos: Sequence[Mapping[str, An
     -------
     dict
         For every key an array ``key`` (count, ...) and a mask ``_key``, bool (count,). Numbers and numeric arrays of
-        one shape become an array of their dtype, zero where the mask is False; a dict becomes a nested dict; all else
-        becomes an object array, None where the mask is False.
+        one shape become an array of their dtype, zero where the mask is False, unless that would round integers; a dict
+        becomes a nested dict; all else becomes an object array, None where the mask is False.
     """
     columns: dict[str, tuple[list[int], list[Any]]] = {}
     for row, info in zip(rows, infos, strict=True):
@@ -61,7 +81,7 @@ def column(count: int, rows: list[int], values: list[Any]) -> np.ndarray[Any, An
     """Return one array for the values of some rows."""
     if all(isinstance(v, NUMBERS) for v in values) or is_stackable(values):
         array = np.asarray(values)
-        if array.dtype != object:  # integers may be too large for int64
+        if array.dtype != object and not is_rounded(values, array):  # integers may be too large for int64
             out = np.zeros((count, *array.shape[1:]), array.dtype)
             out[rows] = array
             return out
@@ -69,6 +89,17 @@ def column(count: int, rows: list[int], values: list[Any]) -> np.ndarray[Any, An
     for row, value in zip(rows, values, strict=True):
         out[row] = value
     return out
+
+
+def is_rounded(values: list[Any], array: np.ndarray[Any, Any]) -> bool:
+    """Return whether integers have other values in an array, since it also holds floats or integers of other dtypes."""
+    if array.dtype.kind not in "fc":
+        return False
+    for value, row in zip(values, array, strict=True):
+        own = np.asarray(value)
+        if own.dtype.kind in "iu" and [int(v) for v in own.flat] != [int(v.real) for v in row.flat]:
+            return True
+    return False
 
 
 def is_stackable(values: list[Any]) -> bool:

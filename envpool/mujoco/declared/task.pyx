@@ -14,6 +14,7 @@ from libc.stdint cimport int32_t
 from libc.stdio cimport snprintf
 from libc.string cimport memcpy
 
+from envpool._core.casts cimport fitted
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT, envpool_batch, envpool_env
 from envpool.mujoco.base.calls cimport mj_forward, mj_rnePostConstraint, mj_step
 from envpool.mujoco.base.definition cimport define_task
@@ -28,6 +29,7 @@ from envpool.mujoco.declared.tables cimport Tables
 from envpool.mujoco.dmc.control cimport Episode, SuiteTask, physics_step, set_variants, suite_task, suite_view
 from envpool.mujoco.gym.common cimport gym_task, simulate
 
+from envpool._core.casts import CastError
 from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS, MujocoEnvDefinition
@@ -35,6 +37,8 @@ from envpool.mujoco.declared.compiler import compile_declaration
 from envpool.mujoco.declared.declaration import Declaration
 from envpool.mujoco.declared.sources import load_source, source_of
 from envpool.mujoco.declared.tables import ModelIndex
+
+FLOAT64 = np.dtype(np.float64)
 
 
 cdef inline const Program* program_of(const Sim* s) noexcept nogil:
@@ -171,9 +175,13 @@ cdef class FunctionCaller:
 
     cdef object array_of(self, dict results, str name, tuple shape):
         """Returns a result as float64 of a shape, or raises an error that says what is wrong."""
+        cdef object values
         if name not in results:
             raise ValueError(f"the function has not returned {shown(name)}, which the observation needs")
-        values = np.asarray(results[name], np.float64, order="C")
+        try:
+            values = fitted(results[name], FLOAT64)
+        except CastError as error:
+            raise ValueError(f"the function has returned {shown(name)} with {error}") from None
         if values.shape != shape:
             raise ValueError(
                 f"the function has returned {shown(name)} with the shape {values.shape}, needed is {shape}"
