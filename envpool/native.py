@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from envpool._core.definition import Description, Field, define, describe
+from envpool.option_values import LARGEST_SEED
 from envpool.params import Param, above, below, param_fields
 
 __all__ = [
@@ -138,6 +139,19 @@ class EnvDefinition(Protocol):
 
         This method is called once for each pool, before the pool creates environments. The default needs nothing.
         """
+
+    @staticmethod
+    def max_seed(config: Any) -> int:
+        """Return the largest seed of an environment; the default is 2**64 - 1, the largest that the pool can pass.
+
+        Override this method if the generator takes fewer seeds, as NumPy's RandomState does: a pool refuses others.
+
+        Parameters
+        ----------
+        config : namedtuple
+            The options of the task, validated except for the seeds and the parameters.
+        """
+        return LARGEST_SEED
 
     @staticmethod
     def game_fields(config: Any) -> GameFields | None:

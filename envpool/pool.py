@@ -206,11 +206,11 @@ class EnvPool(SamplesActions, StatefulPool):
         ids = self.all_env_ids if env_id is None else env_id
         if is_sequence(seed):
             known = [0 if s is None else s for s in seed]
-            checked = check_seeds("seed", known, len(ids))
+            checked = check_seeds("seed", known, len(ids), self.spec.max_seed)
             return [None if s is None else c for s, c in zip(seed, checked, strict=True)]
-        seed = check_seed("seed", seed)
-        # The core refuses ids that are out of range.
-        return [seed + int(i) if 0 <= i < self.num_envs else None for i in ids]
+        known = [i if 0 <= i < self.num_envs else None for i in ids.tolist()]  # the core refuses other ids
+        first = check_seed("seed", seed, self.spec.max_seed, 1 + max((i for i in known if i is not None), default=0))
+        return [None if i is None else first + i for i in known]
 
     def xla(self) -> tuple[Any, Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
         """Return functions that step this pool inside code that JAX compiles; they keep the pool alive.

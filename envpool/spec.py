@@ -149,6 +149,11 @@ class EnvSpec:
         limit: int = self.config.max_episode_steps
         return None if limit == INT32_MAX else limit
 
+    @property
+    def max_seed(self) -> int:
+        """The largest seed of an environment: 2**64 - 1, or 2**32 - 1 where the seeds of the upstream generator end."""
+        return self.definition.max_seed(self.config)
+
     @cached_property
     def state_array_spec(self) -> dict[str, ArraySpec]:
         """All arrays of a batch by name: ``obs...`` and ``info:...`` of the environment, and the arrays of the core."""
@@ -250,7 +255,7 @@ class EnvSpec:
         config = self.config
         if config.env_seed:
             return np.asarray(config.env_seed, np.uint64)
-        return np.arange(config.seed, config.seed + config.num_envs, dtype=np.uint64)
+        return np.uint64(config.seed) + np.arange(config.num_envs, dtype=np.uint64)
 
     def __repr__(self) -> str:
         return self.text(type(self).__name__)
@@ -336,7 +341,8 @@ def validate(config: Any, definition: type[EnvDefinition]) -> Any:
             f"{c['thread_affinity_offset']} binds them to CPUs: use one of the two"
         )
     check_range("max_episode_steps", c["max_episode_steps"], 1)
-    c["seed"], c["env_seed"] = check_seed_options(c["seed"], c["env_seed"], c["num_envs"])
+    most = definition.max_seed(type(config)(**c))
+    c["seed"], c["env_seed"] = check_seed_options(c["seed"], c["env_seed"], c["num_envs"], most)
     c["autoreset_mode"] = canonical_mode(c["autoreset_mode"])
     check_on_error(c["on_error"])
     check_actions_option(c["check_actions"])

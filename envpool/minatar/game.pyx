@@ -231,6 +231,11 @@ class Game(EnvDefinition):
     options = {"sticky_action_prob": 0.1, "difficulty_ramping": True, "use_minimal_action_set": False}
     channels = ()
 
+    @staticmethod
+    def max_seed(config):
+        """Return the largest seed of a RandomState."""
+        return 2**32 - 1
+
     @classmethod
     def render_assets(cls, config, height, width):
         """Return the colours of the channels: uint8 (channels, 3)."""

@@ -92,6 +92,11 @@ class Procgen(EnvDefinition):
         return build(config, renders=True)
 
     @staticmethod
+    def max_seed(config: Any) -> int:
+        """Return the largest seed: the library takes seeds of 32 bits."""
+        return 2**32 - 1
+
+    @staticmethod
     def check_requirements(config: Any) -> None:
         """Load the library, or raise an ImportError that says what to install."""
         load_library()

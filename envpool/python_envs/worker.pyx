@@ -2,7 +2,7 @@
 
 import pickle
 
-from libc.stdint cimport int32_t, int64_t, INT64_MAX, uint8_t
+from libc.stdint cimport int32_t, int64_t, INT64_MAX, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from envpool.env cimport envpool_batch
@@ -96,9 +96,9 @@ cdef class Worker:
         cdef epy_outcome* outcome = outcome_of(&a.v, id)
         if resets:
             if a.v.has_seed[id]:
-                envs.seeds[id] = a.v.seeds[id]
+                envs.seeds[id] = <uint64_t>a.v.seeds[id]
             elif a.v.lost[id] != KEPT:
-                envs.seeds[id] = restart_seed(a.v.last_seeds[id], a.v.restarts[id])
+                envs.seeds[id] = restart_seed(<uint64_t>a.v.last_seeds[id], a.v.restarts[id])
             a.v.lost[id] = KEPT
         self.id, self.reset, self.error = id, resets, 0
         outcome.reward, outcome.discount, outcome.terminated, outcome.truncated, outcome.extra = 0, 1, 0, 0, 0
@@ -108,7 +108,7 @@ cdef class Worker:
             self.fail(id, envs.texts[id].pop(self.error))
             return 0
         if resets:
-            a.v.last_seeds[id] = envs.last_seeds[id]
+            a.v.last_seeds[id] = <int64_t><uint64_t>envs.last_seeds[id]
         self.write_row(id)
         if envs.infos[id] is not None or envs.objects:
             try:

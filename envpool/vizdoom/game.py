@@ -204,6 +204,11 @@ class ViZDoom(EnvDefinition):
         return native.build(values, groups, infos, actions, [os.fsencode(text) for text in strings])
 
     @staticmethod
+    def max_seed(config: Any) -> int:
+        """Return the largest seed of Doom's generator."""
+        return 2**32 - 1
+
+    @staticmethod
     def check_requirements(config: Any) -> None:
         """Remove what engines of processes have left behind that were killed."""
         remove_leftovers()

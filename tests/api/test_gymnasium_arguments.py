@@ -230,7 +230,7 @@ def test_reset_with_a_seed_for_each(pool):
     assert obs[2].tobytes() == upstream(9).tobytes()
 
 
-BAD_SEEDS = [-1, 2**31, [1, 2], [1, 2, -3], "abc", 1.5, [[1], [2], [3]], np.zeros((3, 1), int), [1, 2, "c"]]
+BAD_SEEDS = [-1, 2**64, [1, 2], [1, 2, -3], "abc", 1.5, [[1], [2], [3]], np.zeros((3, 1), int), [1, 2, "c"]]
 
 
 @pytest.mark.parametrize("seed", BAD_SEEDS)

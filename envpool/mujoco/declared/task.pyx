@@ -332,3 +332,8 @@ class DeclaredSuite(Declared):
     """A task that `envpool.make_mujoco` makes of a model and a declaration, with dm_control's conventions."""
 
     refuses_nan = False         # The step fails with a PhysicsError.
+
+    @staticmethod
+    def max_seed(config):
+        """Return the largest seed of a RandomState."""
+        return 2**32 - 1

@@ -41,6 +41,11 @@ class SuiteEnvDefinition(MujocoEnvDefinition):
     tasks: ClassVar[Mapping[str, Any]]
     refuses_nan = False  # The step fails with upstream's PhysicsError.
 
+    @staticmethod
+    def max_seed(config: Any) -> int:
+        """Return the largest seed of a RandomState."""
+        return 2**32 - 1
+
     @classmethod
     def build(cls, config: Any) -> Any:
         """Return the capsule of a task of the domain, or raise a ConfigError that lists the tasks."""
