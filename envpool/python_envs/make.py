@@ -10,7 +10,7 @@ from envpool.containment import check_timeout
 from envpool.error_texts import shown
 from envpool.errors import ConfigError, EnvCreateError
 from envpool.machine import cpu_limit
-from envpool.option_values import check_choice, convert
+from envpool.option_values import check_choice, check_range, convert
 from envpool.pool import EnvPool
 from envpool.python_envs.choice import choose, seconds_per_step
 from envpool.python_envs.source import EnvSource, ProcessOptions, check_count, makers_of
@@ -122,8 +122,10 @@ def build(
             f"env_kwargs must be a mapping from names to values of keyword arguments, got {shown(env_kwargs)}"
         )
     kwargs = dict(env_kwargs or {})
-    if render_mode is not None and isinstance(env, str):
-        kwargs.setdefault("render_mode", "rgb_array")
+    if isinstance(env, str):
+        if render_mode is not None:
+            kwargs.setdefault("render_mode", "rgb_array")
+        pass_time_limit(options, kwargs)
     batch_size = 0 if batch_size is None else convert("batch_size", batch_size, 0)
     makers, name = makers_of(env, num_envs, kwargs)
     check_choice("start_method", start_method, START_METHODS)
@@ -153,6 +155,8 @@ def build(
     else:
         num_threads = 1 if workers == "inline" else count
     own = {"source": source, "num_envs": len(makers), "batch_size": batch_size, "num_threads": num_threads}
+    if isinstance(env, str) and source.time_limit is not None:
+        options["max_episode_steps"] = source.time_limit
     entry = TaskEntry(name, "envpool.python_envs.definition", "PythonEnv", None, None, None, own)
     try:
         spec, render = registry.resolve_entry(entry, env_type, options)
@@ -164,3 +168,18 @@ def build(
         raise error from cause
     finally:
         source.close()
+
+
+def pass_time_limit(options: dict[str, Any], kwargs: dict[str, Any]) -> None:
+    """Move the option `max_episode_steps` to the keyword arguments of ``gymnasium.make``.
+
+    The time limit of the id is a wrapper of the environment, which would end episodes before a longer limit of the
+    pool.
+    """
+    if "max_episode_steps" not in options:
+        return
+    if "max_episode_steps" in kwargs:
+        raise ConfigError("max_episode_steps is given twice, as an option and in env_kwargs: leave one of them out")
+    limit = convert("max_episode_steps", options["max_episode_steps"], 0)
+    check_range("max_episode_steps", limit, 1)
+    kwargs["max_episode_steps"] = limit

@@ -346,3 +346,47 @@ def test_bad_actions():
         pool.reset()
         with pytest.raises(ActionError):
             pool.step(np.array([0, 8]))
+
+
+@pytest.fixture
+def limited(monkeypatch):
+    """The id of an environment whose episodes have 20 steps, and for which 10 are registered."""
+    task = "tests/Limited-v0"
+    spec = gymnasium.envs.registration.EnvSpec(task, entry_point=FaultyEnv, max_episode_steps=10)
+    monkeypatch.setitem(gymnasium.registry, task, spec)
+    return task
+
+
+def steps_of(pool):
+    """Return the number of steps of the first episode, and whether it was truncated."""
+    pool.reset()
+    for count in range(1, 50):
+        _, _, terminated, truncated, *_ = pool.step(np.zeros(1, int))
+        if terminated[0] or truncated[0]:
+            return count, bool(truncated[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "limit"), [({}, 10), ({"max_episode_steps": 15}, 15), ({"max_episode_steps": 4}, 4)]
+)
+@pytest.mark.parametrize("workers", ["inline", "process"])
+def test_the_time_limit_of_an_id(limited, given, workers):
+    """The option replaces the registered limit, as that of gymnasium.make does, and the spec has the one in force."""
+    options, limit = ({}, 10) if given is None else ({"max_episode_steps": given}, given)
+    for make in (envpool.make_python, envpool.make_gymnasium, envpool.make_vec):
+        pool = make(limited, num_envs=1, workers=workers, **options)
+        assert steps_of(pool) == (limit, True)
+        assert getattr(pool, "pool", pool).spec.max_episode_steps == limit
+        pool.close()
+
+
+def test_time_limits_that_are_not_allowed(limited):
+    with envpool.make_python(limited, env_kwargs={"max_episode_steps": 15}) as pool:
+        assert pool.spec.max_episode_steps == 15 and steps_of(pool) == (15, True)
+    with envpool.make_python(limited, env_kwargs={"max_episode_steps": -1}) as pool:
+        assert pool.spec.max_episode_steps is None and steps_of(pool) == (20, False)
+    with pytest.raises(ConfigError, match="max_episode_steps is given twice"):
+        envpool.make_python(limited, max_episode_steps=3, env_kwargs={"max_episode_steps": 15})
+    for value, error in ((0, ConfigError), (-1, ConfigError), ("a", TypeError), (2.5, TypeError)):
+        with pytest.raises(error, match="max_episode_steps must be"):
+            envpool.make_python(limited, max_episode_steps=value)
