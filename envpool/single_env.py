@@ -12,6 +12,7 @@ from envpool.adapters.pools import split_info
 from envpool.adapters.sub_env import check_no_options
 from envpool.errors import ConfigError
 from envpool.gymnasium_spec import WithTaskSpec
+from envpool.param_attributes import ParamAttributes
 from envpool.registration import make_gymnasium
 from envpool.render_options import RENDER_MODES
 from envpool.vector_env import without_env_ids
@@ -20,7 +21,7 @@ from envpool.vector_env import without_env_ids
 POOL_OPTIONS = ("num_envs", "batch_size", "env_seed", "autoreset_mode", "on_error", "finished_episodes")
 
 
-class EnvPoolEnv(WithTaskSpec, gymnasium.Env[Any, Any]):
+class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
     """One environment with gymnasium's API.
 
     Parameters
@@ -47,6 +48,8 @@ class EnvPoolEnv(WithTaskSpec, gymnasium.Env[Any, Any]):
 
     Notes
     -----
+    The parameters of the task are attributes as well: ``env.unwrapped.gravity = 3.0`` calls ``set_params``.
+
     The episode must be reset after its end: `step` raises an EnvIdError before the next `reset`.
     """
 

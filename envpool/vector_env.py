@@ -22,6 +22,7 @@ from envpool.error_texts import shown
 from envpool.errors import ConfigError, PoolStateError
 from envpool.gymnasium_spec import WithTaskSpec
 from envpool.option_values import is_sequence
+from envpool.param_attributes import set_values, values_of
 from envpool.registration import pool_class
 from envpool.registry import registry
 from envpool.render_options import RenderOptions
@@ -202,6 +203,30 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         """
         frames = self.pool.render(self.pool.all_env_ids if self.render_mode == "rgb_array" else None)
         return None if frames is None else tuple(frames)
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return a parameter of the task, as the next episode of each environment will have it; see ``set_params``."""
+        if name not in self.pool.spec.param_spec:
+            names = ", ".join(self.pool.spec.param_spec) or "none"
+            raise AttributeError(f"the environments of {self.task_id} have no attribute {name!r}; they have {names}")
+        return values_of(self.pool, name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set a parameter of the task from the next reset of each environment on, as ``pool.set_params`` does.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+        values : object
+            A list or tuple with one value per environment; any other object is the value of all.
+
+        Raises
+        ------
+        ConfigError, TypeError
+            The task has no such parameter, or a value is not allowed.
+        """
+        set_values(self.pool, name, values)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the pool. ``close()`` calls this method; it may be called again."""

@@ -10,12 +10,14 @@ import gymnasium
 from envpool.adapters.pools import pop_final, split, split_info
 from envpool.error_texts import shown
 from envpool.errors import ConfigError
+from envpool.param_attributes import ParamAttributes
 
 
-class SubEnv(gymnasium.Env[Any, Any]):
+class SubEnv(ParamAttributes, gymnasium.Env[Any, Any]):
     """One environment of a pool, with the API of a ``gymnasium.Env``.
 
-    Attributes that are set on a SubEnv stay in this object; the native environment does not see them.
+    The parameters of the task are attributes, see `ParamAttributes`. Other attributes that are set on a SubEnv stay in
+    this object; the native environment does not see them.
 
     Parameters
     ----------
