@@ -78,11 +78,18 @@ def rescale(field: Field, low: Any, high: Any, rescaling: Any) -> tuple[npt.NDAr
             f"rescale_action={rescaling} does not fit actions of shape {low.shape}: pass numbers, or arrays of it"
         ) from None
     width = np.array(high, np.longdouble) - np.array(low, np.longdouble)
-    gradient = ((new_high - new_low) / width).astype(field.dtype)
-    intercept = (gradient * -low + new_low).astype(field.dtype)
-    return tuple(
-        flat(values) for values in (new_low.astype(field.dtype), new_high.astype(field.dtype), intercept, gradient)
-    )
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        gradient = ((new_high - new_low) / width).astype(field.dtype)
+        intercept = (gradient * -low + new_low).astype(field.dtype)
+        ends = new_low.astype(field.dtype), new_high.astype(field.dtype)
+        is_fine = np.isfinite([*ends, intercept]).all() and (ends[0] < ends[1]).all() and (gradient > 0).all()
+        is_fine = is_fine and np.isfinite([(end - intercept) / gradient for end in ends]).all()
+    if not is_fine:
+        raise ConfigError(
+            f"rescale_action={rescaling} cannot be computed in {field.dtype}, the dtype of the actions: use bounds of "
+            "moderate size and distance, such as (-1, 1)"
+        )
+    return tuple(flat(values) for values in (*ends, intercept, gradient))
 
 
 def flat(values: Any) -> npt.NDArray[np.float64]:

@@ -9,8 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool._core.batch_transforms import BatchTransforms
+from envpool._core.casts import fitted
 from envpool.error_texts import shown
 from envpool.errors import ConfigError
+
+#: Limits of what `Normalization.set` takes. Those of float32 arrays are computed in float32: the squares of larger
+#: means, or larger sums of squares, would become infinite and then NaN.
+LARGEST_MEAN, LARGEST_SUM = 1e18, 1e38
 
 
 class Normalization:
@@ -84,6 +89,11 @@ class Normalization:
             )
         checked = {name: self._check(name, values[name]) for name in required | optional & set(values)}
         for name in self._shapes:
+            if (checked[f"{name}.var"] > LARGEST_SUM / max(checked[f"{name}.count"], 1)).any():
+                raise ConfigError(
+                    f"{name}.var times {name}.count must be at most {LARGEST_SUM:g}, which float32 can hold"
+                )
+        for name in self._shapes:
             mean, var, count = (checked[f"{name}.{part}"] for part in ("mean", "var", "count"))
             is_single = np.asarray(values[f"{name}.mean"]).dtype == np.float32
             self._transforms.set_moments(name, mean, var, float(count), bool(is_single))
@@ -106,15 +116,20 @@ class Normalization:
         if part == "discounted":
             shape = self._transforms.discounted_rewards().shape
         try:
-            array = np.array(value, np.float64, order="C")
-        except (TypeError, ValueError):
-            raise ConfigError(f"{name} must have numbers, got {shown(value)}") from None
+            array = np.array(fitted(value, np.dtype(np.float64)))
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"{name} must have numbers, got {shown(value)}: {error}") from None
         if array.shape != shape:
             raise ConfigError(f"{name} must have the shape {shape}, got {array.shape}")
         is_fine = np.isfinite(array) & ((array >= 0) if part in ("var", "count") else True)
         if not np.all(is_fine):
             allowed = "finite and not negative" if part in ("var", "count") else "finite"
             raise ConfigError(f"{name} must be {allowed}, got {array[~is_fine].flat[0]}")
-        if part == "count" and array <= 0:
-            raise ConfigError(f"{name} must be positive, got {array}")
+        if part == "count" and not 0 < array <= LARGEST_SUM:
+            raise ConfigError(f"{name} must be positive and at most {LARGEST_SUM:g}, got {array}")
+        if part in ("mean", "discounted") and (too_large := np.abs(array) > LARGEST_MEAN).any():
+            raise ConfigError(
+                f"{name} must be between {-LARGEST_MEAN:g} and {LARGEST_MEAN:g}, whose squares float32 can "
+                f"hold, got {array[too_large].flat[0]}"
+            )
         return array

@@ -9,6 +9,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import vector as wrappers
 
 import envpool
+from envpool.errors import ConfigError
 from envpool.vector_env import EnvPoolVectorEnv
 
 TASKS = ["CartPole-v1", "Pendulum-v1", "HalfCheetah-v5"]
@@ -180,3 +181,29 @@ def test_episode_statistics_count_raw_rewards():
                 ended = info["_episode"]
                 assert (info["episode"]["r"][ended] == info["episode"]["l"][ended]).all()
         assert pool.stats().episodes
+
+
+@pytest.mark.parametrize(
+    ("entries", "text"),
+    [
+        ({"obs.mean": np.full(4, 1e39)}, r"obs.mean must be between -1e\+18 and 1e\+18, .* got 1e\+39"),
+        ({"reward.mean": -1e19}, "reward.mean must be between"),
+        ({"reward.discounted": [0, 1e30]}, "reward.discounted must be between"),
+        ({"obs.var": np.full(4, 1e39)}, r"obs.var times obs.count must be at most 1e\+38"),
+        ({"reward.var": 1e30, "reward.count": 1e9}, "reward.var times reward.count must be at most"),
+        ({"obs.count": 1e300}, r"obs.count must be positive and at most 1e\+38, got 1e\+300"),
+        ({"obs.mean": np.full(4, 1 + 1j)}, r"obs.mean must have numbers, .*\(1\+1j\) of dtype complex128"),
+    ],
+)
+def test_values_that_would_become_nan(entries, text):
+    with envpool.make_gymnasium("CartPole-v1", num_envs=2, normalize_obs=True, normalize_reward=True) as pool:
+        pool.reset()
+        before = pool.normalization.get()
+        with pytest.raises(ConfigError, match=text):
+            pool.normalization.set(before | entries)
+        for name, value in pool.normalization.get().items():
+            assert np.array_equal(value, before[name])
+        pool.normalization.set(before | {"obs.mean": np.full(4, 1e18), "obs.var": np.full(4, 1e30), "obs.count": 1e8})
+        for _ in range(20):
+            obs, reward, *_ = pool.step(np.ones(2, int))
+        assert np.isfinite(obs).all() and np.isfinite(reward).all()

@@ -88,6 +88,12 @@ def test_values_of_wrong_types(options):
             {"time_aware": "normalized", "max_episode_steps": 2**31 - 1},
             "time_aware='normalized' needs a time limit",
         ),
+        *(
+            (task, {"rescale_action": pair}, f"rescale_action=.* cannot be computed in {dtype}")
+            for task, dtype in (("Pendulum-v1", "float32"), ("CheetahRun-v1", "float64"))
+            for pair in ((-1e308, 1e308), (0, 5e-324 if dtype == "float64" else 1e-320))
+        ),
+        ("Pendulum-v1", {"rescale_action": (1e10, 1e10 + 1)}, "cannot be computed in float32"),
         ("HalfCheetah-v5", {"rescale_action": ([0, 0], 1)}, r"does not fit actions of shape \(6,\)"),
         ("HalfCheetah-v5", {"normalise_obs": True}, "did you mean 'normalize_obs'"),
     ],
