@@ -38,7 +38,7 @@ def classes_of(package: str) -> Callable[[str], Any]:
 
 def find_spec_class(package: str, env: str) -> Any:
     """Return the EnvSpec class of an environment in a package, None if the package has no environment of this name."""
-    for entry in registry.tasks.values():
+    for entry in list(registry.tasks.values()):
         if entry.env == env and entry.import_path.startswith(package + "."):
             return registry.spec_class(entry)
     return None

@@ -9,7 +9,6 @@ registered later follow one by one: `install` subscribes to the registry.
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.abc import Loader, MetaPathFinder
@@ -65,21 +64,19 @@ class _PublishingLoader(Loader):
 class _Finder(MetaPathFinder):
     """Notices the import of gymnasium. It may be looked for before, without being imported."""
 
-    is_searching = False
-
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname != "gymnasium" or "gymnasium" in sys.modules or self.is_searching:
+        if fullname != "gymnasium" or "gymnasium" in sys.modules:
             return None
-        self.is_searching = True
-        try:
-            spec = importlib.util.find_spec(fullname)
-        finally:
-            self.is_searching = False
-        if spec is not None and spec.loader is not None:
-            spec.loader = _PublishingLoader(spec.loader)
-        return spec
+        for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
+            find = getattr(finder, "find_spec", None)
+            spec: ModuleSpec | None = find and find(fullname, path, target)
+            if spec is not None:
+                if spec.loader is not None:
+                    spec.loader = _PublishingLoader(spec.loader)
+                return spec
+        return None
 
 
 def install() -> None:
@@ -89,7 +86,10 @@ def install() -> None:
     does so for an id such as ``"envpool:envpool/Catch-v0"``.
     """
     registry.on_register(publish)
-    if hasattr(sys.modules.get("gymnasium"), "make_vec"):
-        publish(list(registry.tasks))
-    elif "gymnasium" not in sys.modules:
+    if "gymnasium" not in sys.modules:
         sys.meta_path.insert(0, _Finder())
+    elif sys.modules["gymnasium"] is not None:
+        import gymnasium  # waits for another thread that is importing it
+
+        if hasattr(gymnasium, "make_vec"):
+            publish(list(registry.tasks))

@@ -147,7 +147,7 @@ def find_spec_class(recipe: Recipe) -> type[EnvSpec]:
             return spec_class(look_up(recipe.env))
         except (ImportError, AttributeError) as error:
             reason = error
-    if recipe.task_id in registry.tasks:
+    if registry.has(recipe.task_id):
         return registry.spec_class(registry.find(str(recipe.task_id)))  # type: ignore[no-any-return]
     cause = f" and its environment {'.'.join(recipe.env)} cannot be imported ({reason})" if recipe.env else ""
     raise ImportError(

@@ -78,7 +78,7 @@ def make(task_id: str, env_type: Any = ..., **options: Any) -> Any:
             "make() needs the argument env_type, one of 'gymnasium', 'gym' and 'dm', for example "
             f"envpool.make({task_id!r}, env_type='gymnasium')"
         )
-    if task_id not in registry.tasks and is_known_to_gymnasium(task_id):
+    if not registry.has(task_id) and is_known_to_gymnasium(task_id):
         make_python = import_module("envpool.python_envs.make").make_python
         return make_python(task_id, env_type=env_type, **python_options(task_id, options))
     spec, render = registry.resolve(task_id, env_type, options)
@@ -108,7 +108,7 @@ def make_vec(env: Any, num_envs: int | None = None, **options: Any) -> EnvPoolVe
     UnknownTaskError, ConfigError, TypeError, EnvCreateError
         See ``make`` and ``make_python``.
     """
-    if isinstance(env, str) and (env in registry.tasks or not is_known_to_gymnasium(env)):
+    if isinstance(env, str) and (registry.has(env) or not is_known_to_gymnasium(env)):
         native: EnvPoolVectorEnv = import_module("envpool.vector_env").EnvPoolVectorEnv(
             env, 1 if num_envs is None else num_envs, **options
         )
@@ -128,16 +128,22 @@ def python_options(task_id: str, options: dict[str, Any]) -> dict[str, Any]:
 
 def is_known_to_gymnasium(task_id: Any) -> bool:
     """Return whether gymnasium has an environment of this id that has no native version under any id."""
-    if not isinstance(task_id, str) or task_id.startswith("envpool/"):
+    if not isinstance(task_id, str):
         return False
-    if ":" in task_id:  # "module:id", whose module registers the id when it is imported
-        return True
+    module, _, name = task_id.rpartition(":")  # "module:id", whose module registers the id when it is imported
+    if name.startswith("envpool/") or (module and registry.has(name)):
+        return False
     import gymnasium
 
     try:
-        entry_point = gymnasium.spec(task_id).entry_point
-    except (gymnasium.error.Error, ImportError):
-        return False
+        if module:
+            import_module(module)
+        entry_point = gymnasium.spec(name).entry_point
+    except Exception as error:
+        # What is wrong with a module, gymnasium says when it makes the environment.
+        if module or isinstance(error, (gymnasium.error.Error, ImportError)):
+            return bool(module)
+        raise
     return entry_point is not None and not str(entry_point).startswith(NATIVE_UNDER_OTHER_IDS)
 
 
@@ -169,10 +175,11 @@ def pool_class(spec_cls: type[EnvSpec], style: str) -> type[EnvPool]:
     key = (spec_cls, style)
     if key not in _pool_classes:
         base: Any = spec_cls.definition.pool_base(import_module(f"envpool.api.{style}").pool_base())
-        _pool_classes[key] = type(spec_cls.env.__name__ + base._suffix, (base,), {"__doc__": base.__doc__})
+        made = type(spec_cls.env.__name__ + base._suffix, (base,), {"__doc__": base.__doc__})
+        return _pool_classes.setdefault(key, made)  # Another thread may have been faster.
     return _pool_classes[key]
 
 
 def style_of(pool_cls: type) -> str | None:
     """Return the API style of a class that `pool_class` has made; None for every other class."""
-    return next((style for (_, style), made in _pool_classes.items() if made is pool_cls), None)
+    return next((style for (_, style), made in list(_pool_classes.items()) if made is pool_cls), None)

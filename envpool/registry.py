@@ -6,15 +6,18 @@ nor API styles; `envpool.registration` makes pools of what it returns.
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from envpool.error_texts import shown
-from envpool.errors import ConfigError, UnknownTaskError
+from envpool.errors import ConfigError, PoolStateError, UnknownTaskError
 from envpool.extensions import load_compiled
 from envpool.plugins import load_plugins
 from envpool.suggestions import similar_tasks
@@ -41,28 +44,113 @@ class TaskEntry:
     config: dict[str, Any]
 
 
+#: The rows of the families' tables by id, by the name of the table's module. Only the import of that module writes
+#: them, which therefore needs no lock of the registry's: a thread that loads the families may wait for the import.
+_tables: dict[str, dict[str, TaskEntry]] = {}
+
+
+def table(module: str) -> Callable[..., None]:
+    """Return the function that adds a row to the table of a family in this package.
+
+    Parameters
+    ----------
+    module : str
+        ``__name__`` of the table, a module ``registration`` in the family's folder. If the module is executed again,
+        because its import was interrupted, its table starts empty.
+
+    Returns
+    -------
+    callable
+        It has the arguments of `EnvRegistry.register`.
+    """
+    rows = _tables[module] = {}
+
+    def register(*args: Any, **kwargs: Any) -> None:
+        entries = entries_of(*args, **kwargs)
+        check_free(entries, rows)
+        rows.update(entries)
+
+    return register
+
+
+def entries_of(
+    task_id: str,
+    import_path: str,
+    spec_cls: str | None = None,
+    dm_cls: str | None = None,
+    gymnasium_cls: str | None = None,
+    aliases: Sequence[str] = (),
+    *,
+    env: str | None = None,
+    **config: Any,
+) -> dict[str, TaskEntry]:
+    """Return the rows of a task and its aliases by id; see `EnvRegistry.register` for the arguments."""
+    for name, value in (("task_id", task_id), ("import_path", import_path)):
+        if not isinstance(value, str):
+            raise TypeError(f"{name} must be a str, got {shown(value)}")
+    if isinstance(aliases, str) or not all(isinstance(alias, str) for alias in aliases):
+        raise TypeError(f"aliases must be a sequence of task ids, such as ('CartPole-v1',), got {shown(aliases)}")
+    if env is None and not (spec_cls and dm_cls and gymnasium_cls):
+        raise ConfigError(f"task {task_id!r} needs env=..., or all of spec_cls, dm_cls and gymnasium_cls")
+    return {
+        name: TaskEntry(name, import_path, env, spec_cls, dm_cls, gymnasium_cls, dict(config))
+        for name in (task_id, *aliases)
+    }
+
+
+def check_free(ids: Iterable[str], tasks: Mapping[str, TaskEntry]) -> None:
+    """Raise ConfigError if a task has one of the ids."""
+    for name in ids:
+        if name in tasks:
+            raise ConfigError(f"task {name!r} is already registered (in {tasks[name].import_path})")
+
+
+def family_tasks() -> dict[str, TaskEntry]:
+    """Import the tables of all families in this package, and return their tasks by id."""
+    root = Path(__file__).parent
+    tasks: dict[str, TaskEntry] = {}
+    for file in sorted(root.rglob("*/registration.py")):
+        module = ".".join(("envpool", *file.relative_to(root).with_suffix("").parts))
+        import_module(module)
+        check_free(_tables[module], tasks)
+        tasks |= _tables[module]
+    return tasks
+
+
 class EnvRegistry:
-    """All tasks by id."""
+    """All tasks by id.
+
+    Any thread may use the registry at any time. The families are loaded by the first call that needs them; if this call
+    is interrupted or fails, the next one loads them.
+    """
 
     def __init__(self) -> None:
-        self._tasks: dict[str, TaskEntry] = {}
-        self._are_families_loaded = False
+        self._tasks: dict[str, TaskEntry] | None = None  # None until all families are loaded
+        # Held while the families are loaded and while a task is added; never while code of a plug-in runs.
+        self._lock = threading.RLock()
+        self._is_loading = False
         self._listeners: list[Callable[[Sequence[str]], None]] = []
+        # Ids that plug-ins have registered before they were interrupted or failed: they may be registered again.
+        self._unfinished: set[str] = set()
+        self._local = threading.local()
 
     @property
     def tasks(self) -> dict[str, TaskEntry]:
-        """Tasks by id, in registration order; the tables of the families in this package come first."""
-        if not self._are_families_loaded:
-            self._are_families_loaded = True
-            added, self._tasks = self._tasks, {}
-            root = Path(__file__).parent
-            for table in sorted(root.rglob("*/registration.py")):
-                package = ".".join(("envpool", *table.relative_to(root).parent.parts))
-                # A table that was imported before has already added its tasks.
-                self._tasks |= {i: entry for i, entry in added.items() if entry.import_path.startswith(f"{package}.")}
-                import_module(f"{package}.registration")
-            self._tasks |= added
+        """Tasks by id, in registration order; those of the families in this package come first."""
+        if self._tasks is None:
+            with self._lock:
+                if self._tasks is None:
+                    self._tasks = self._load_families()
         return self._tasks
+
+    def _load_families(self) -> dict[str, TaskEntry]:
+        if self._is_loading:  # a signal handler or a finalizer has interrupted the loading
+            raise PoolStateError("this thread is loading the table of tasks: ask for tasks when that call has returned")
+        self._is_loading = True
+        try:
+            return family_tasks()
+        finally:
+            self._is_loading = False
 
     def register(
         self,
@@ -98,35 +186,62 @@ class EnvRegistry:
         ------
         ConfigError
             The id is already registered, or neither `env` nor all three classes are given.
+        TypeError
+            An id or `import_path` is not a str, or `aliases` is one.
         """
-        if env is None and not (spec_cls and dm_cls and gymnasium_cls):
-            raise ConfigError(f"task {task_id!r} needs env=..., or all of spec_cls, dm_cls and gymnasium_cls")
-        ids = (task_id, *aliases)
-        for name in ids:
-            if name in self._tasks:
-                raise ConfigError(f"task {name!r} is already registered (in {self._tasks[name].import_path})")
-        for name in ids:
-            self._tasks[name] = TaskEntry(name, import_path, env, spec_cls, dm_cls, gymnasium_cls, dict(config))
-        for listener in self._listeners:
-            listener(ids)
+        entries = entries_of(task_id, import_path, spec_cls, dm_cls, gymnasium_cls, aliases, env=env, **config)
+        with self._lock:
+            tasks = self.tasks
+            check_free(entries.keys() - self._unfinished, tasks)
+            try:
+                getattr(self._local, "registered", []).extend(entries)
+                tasks.update(entries)
+                for listener in self._listeners:
+                    listener(tuple(entries))
+            except BaseException:
+                for name in entries:
+                    tasks.pop(name, None)
+                raise
+            self._unfinished -= entries.keys()
+
+    @contextmanager
+    def _loading_plugin(self) -> Iterator[None]:
+        """Let tasks that this thread registers be registered again if an exception leaves the block."""
+        registered: list[str] = []
+        self._local.registered = registered
+        try:
+            yield
+        except BaseException:
+            with self._lock:
+                self._unfinished.update(registered)
+            raise
+        finally:
+            del self._local.registered
 
     def on_register(self, listener: Callable[[Sequence[str]], None]) -> None:
-        """Call a function whenever a task is registered, with a sequence of the task's id and its aliases."""
-        self._listeners.append(listener)
+        """Call a function whenever a task is registered, with a sequence of the task's id and its aliases.
+
+        The tasks of the families in this package are not announced.
+        """
+        if listener not in self._listeners:
+            self._listeners.append(listener)
 
     def list_all_envs(self) -> list[str]:
         """Return all task ids in registration order, aliases included; tasks of other packages are loaded first."""
-        load_plugins()
+        load_plugins(self._loading_plugin)
         return list(self.tasks)
+
+    def has(self, task_id: Any) -> bool:
+        """Return whether there is a task of this id; if not, tasks of other packages are loaded first."""
+        if isinstance(task_id, str) and task_id not in self.tasks:
+            load_plugins(self._loading_plugin)
+        return isinstance(task_id, str) and task_id in self.tasks
 
     def find(self, task_id: str) -> TaskEntry:
         """Return the entry of a task id, or raise UnknownTaskError with the most similar ids."""
-        entry = self.tasks.get(task_id)
+        entry = self.tasks.get(task_id) if self.has(task_id) else None
         if entry is None:
-            load_plugins()
-            entry = self.tasks.get(task_id)
-        if entry is None:
-            near = similar_tasks(str(task_id), self.tasks)
+            near = similar_tasks(str(task_id).rpartition(":")[2], self.tasks)
             hint = f"did you mean {' or '.join(near)}? " if near else ""
             raise UnknownTaskError(f"{task_id} is not supported, {hint}`envpool.list_all_envs()` may help.")
         return entry
@@ -266,3 +381,7 @@ def wants_legacy_gym(env_type: str, gym_api: str) -> bool:
 
 #: The tasks of this process.
 registry = EnvRegistry()
+# A forked process must not inherit a lock that another thread holds, nor a half-loaded table.
+os.register_at_fork(
+    before=registry._lock.acquire, after_in_parent=registry._lock.release, after_in_child=registry._lock.release
+)

@@ -223,9 +223,11 @@ class EnvSpec:
 
     def _spaces(self, module: Any) -> tuple[Any, Any]:
         """Return the observation space and the action space in the classes of `module`; they are made once."""
-        if module.__name__ not in self._made_spaces:
-            self._made_spaces[module.__name__] = (self.make_observation_space(module), self.make_action_space(module))
-        return self._made_spaces[module.__name__]
+        made = self._made_spaces.get(module.__name__)
+        if made is None:
+            spaces = (self.make_observation_space(module), self.make_action_space(module))
+            made = self._made_spaces.setdefault(module.__name__, spaces)
+        return made
 
     def make_observation_space(self, module: Any) -> Any:
         """Return the observation space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
@@ -303,7 +305,8 @@ def spec_class(env: type) -> type[EnvSpec]:
         options = with_transforms(COMMON_OPTIONS | dict(definition.options) | params)
         config = namedtuple("Config", options, defaults=list(options.values()))  # type: ignore[misc]
         members = {"env": env, "definition": definition, "gen_config": config}
-        _classes[env] = type(f"{env.__name__}EnvSpec", (EnvSpec,), members)
+        # Another thread may have been faster.
+        return _classes.setdefault(env, type(f"{env.__name__}EnvSpec", (EnvSpec,), members))
     return _classes[env]
 
 

@@ -1,6 +1,8 @@
 """The task table of the Atari family."""
 
-from envpool.registration import register
+from envpool.registry import table
+
+register = table(__name__)
 
 _NAMES = """
     adventure air_raid alien amidar assault asterix asteroids atlantis atlantis2 backgammon bank_heist basic_math

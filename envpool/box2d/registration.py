@@ -1,6 +1,8 @@
 """The task table of the Box2D family."""
 
-from envpool.registration import register
+from envpool.registry import table
+
+register = table(__name__)
 
 FAMILY = "envpool.box2d"
 

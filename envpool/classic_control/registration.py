@@ -1,6 +1,8 @@
 """Task table of the classic control family."""
 
-from envpool.registration import register
+from envpool.registry import table
+
+register = table(__name__)
 
 FAMILY = "envpool.classic_control"
 

@@ -1,6 +1,8 @@
 """Task table of the MinAtar family: version 0 has all six actions, version 1 those that the game uses."""
 
-from envpool.registration import register
+from envpool.registry import table
+
+register = table(__name__)
 
 FAMILY = "envpool.minatar"
 

@@ -5,7 +5,9 @@ Upstream's six MiniGrid-WFC ids are missing: its packages do not contain the pat
 
 from typing import Any
 
-from envpool.registration import register
+from envpool.registry import table
+
+register = table(__name__)
 
 FAMILY = "envpool.minigrid"
 

@@ -1,7 +1,9 @@
 """Task table of the NetHack family: upstream's ids."""
 
 from envpool.nethack.table import TASK_OPTIONS, TASKS
-from envpool.registration import register
+from envpool.registry import table
+
+register = table(__name__)
 
 for name in TASKS:
     register(f"{name}-v0", "envpool.nethack.definition", env="NetHack", task=name, **TASK_OPTIONS.get(name, {}))

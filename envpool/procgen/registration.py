@@ -1,7 +1,9 @@
 """Task table of the Procgen family: one task for each mode of each game, in EnvPool's order."""
 
 from envpool.procgen.games import GAMES, MODES
-from envpool.registration import register
+from envpool.registry import table
+
+register = table(__name__)
 
 for name, game in GAMES.items():
     for mode in game.modes:

@@ -1,6 +1,8 @@
 """Task table of the rlib family."""
 
-from envpool.registration import register
+from envpool.registry import table
+
+register = table(__name__)
 
 FAMILY = "envpool.rlib"
 

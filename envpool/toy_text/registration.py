@@ -1,6 +1,8 @@
 """Task table of the toy text family."""
 
-from envpool.registration import register
+from envpool.registry import table
+
+register = table(__name__)
 
 FAMILY = "envpool.toy_text"
 

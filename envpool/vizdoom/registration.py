@@ -1,6 +1,8 @@
 """The task table of the ViZDoom family: EnvPool's ids."""
 
-from envpool.registration import register
+from envpool.registry import table
+
+register = table(__name__)
 
 #: Scenarios, which are the names of their configuration files in the vizdoom package.
 SCENARIOS = (

@@ -5,8 +5,6 @@ import sys
 
 import pytest
 
-import envpool
-from envpool import plugins
 from envpool.cli.main import main
 from tests.support.process import PATIENCE
 from tests.support.python import environment
@@ -81,16 +79,3 @@ def test_importing_and_making_load_no_entry_point(folder):
     code = "import sys, envpool, gymnasium; envpool.make_spec('CartPole-v1'); print('theirs_at_once' in sys.modules)"
     python = subprocess.run([sys.executable, "-c", code], env=environment(folder), capture_output=True, text=True)
     assert python.stdout == "False\n", python.stderr
-
-
-def test_an_entry_point_that_fails_is_a_warning(monkeypatch):
-    class Broken:
-        name, value, attr = "broken", "broken:register", "register"
-
-        def load(self):
-            raise RuntimeError("no")
-
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Broken()])
-    plugins.load_plugins.cache_clear()
-    with pytest.warns(UserWarning, match=r"'broken' \(broken:register\) of the group 'envpool.envs' cannot be loaded"):
-        assert "CartPole-v1" in envpool.list_all_envs()

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from envpool.registration import register
+from envpool.registry import table
+
+register = table(__name__)
 
 FAMILY = "envpool.minigrid.babyai"
 

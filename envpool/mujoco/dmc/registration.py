@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from envpool.registration import register
+from envpool.registry import table
+
+register = table(__name__)
 
 #: dm_control's time limit, in steps. In dm_control the tasks of lqr have no limit; here they have this one.
 MAX_EPISODE_STEPS = 1000

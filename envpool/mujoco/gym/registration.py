@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from envpool.registration import register
+from envpool.registry import table
+
+register = table(__name__)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from envpool.mujoco.robotics import ids_adroit, ids_fetch, ids_hand, ids_kitchen, ids_maze
 from envpool.mujoco.robotics.task import Task
-from envpool.registration import register
+from envpool.registry import table
+
+register = table(__name__)
 
 #: All tasks.
 TASKS: list[Task] = [*ids_fetch.TASKS, *ids_hand.TASKS, *ids_maze.TASKS, *ids_adroit.TASKS, *ids_kitchen.TASKS]
