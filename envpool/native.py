@@ -80,6 +80,8 @@ class EnvDefinition(Protocol):
     refuses_nan : bool
         If True, an action of floats that contains NaN raises an ActionError and is not sent. Set it if a step would
         return NaN otherwise. By default the environment gets such actions.
+    needs_seeds : bool
+        If False, the option ``seed=None`` leaves the environments without a seed; by default, it draws one.
     default_source : str
         Source of the defaults that are None in `params`, e.g. "from the model"; by default empty.
 
@@ -98,6 +100,7 @@ class EnvDefinition(Protocol):
     params: ClassVar[Mapping[str, Param]] = {}
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     refuses_nan: ClassVar[bool] = False
+    needs_seeds: ClassVar[bool] = True
     default_source: ClassVar[str] = ""
 
     @staticmethod

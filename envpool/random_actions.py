@@ -70,7 +70,8 @@ class SamplesActions:
     def _own_sampler(self) -> Sampler:
         from envpool.rollout.sampling import Sampler
 
-        return Sampler([self.spec.config.seed, OWN_SEED])
+        seed = self.spec.config.seed
+        return Sampler(None if seed is None else [seed, OWN_SEED])
 
     @cached_property
     def _random_actions(self) -> RandomActions:

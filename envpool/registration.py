@@ -96,7 +96,8 @@ def make_vec(env: Any, num_envs: int | None = None, **options: Any) -> EnvPoolVe
     num_envs : int, optional
         Number of environments; by default the number of functions, or 1.
     **options
-        Options of ``make``, or of ``make_python`` for Python environments.
+        Options of ``make``, or of ``make_python`` for Python environments. Without ``seed``, as in gymnasium, each call
+        draws a random seed; Python environments are then reset without a seed.
 
     Returns
     -------

@@ -252,11 +252,16 @@ class EnvSpec:
             return spaces.to_space(list(specs.values())[-1], module)
         return spaces.dict_space(spaces.nested({k: spaces.to_space(v, module) for k, v in specs.items()}), module)
 
-    def seeds(self) -> npt.NDArray[np.uint64]:
-        """Return the seeds of the environments, uint64 (num_envs,): ``env_seed`` if given, else ``seed + i``."""
+    def seeds(self) -> npt.NDArray[np.uint64] | None:
+        """Return the seeds of the environments, uint64 (num_envs,): ``env_seed`` if given, else ``seed + i``.
+
+        They are None if the environments are not seeded, which only Python environments allow.
+        """
         config = self.config
         if config.env_seed:
             return np.asarray(config.env_seed, np.uint64)
+        if config.seed is None:
+            return None
         return np.uint64(config.seed) + np.arange(config.num_envs, dtype=np.uint64)
 
     def __repr__(self) -> str:
@@ -344,8 +349,11 @@ def validate(config: Any, definition: type[EnvDefinition]) -> Any:
             f"{c['thread_affinity_offset']} binds them to CPUs: use one of the two"
         )
     check_range("max_episode_steps", c["max_episode_steps"], 1)
+    is_unseeded = c["seed"] is None and np.size(c["env_seed"]) == 0 and not definition.needs_seeds
     most = definition.max_seed(type(config)(**c))
     c["seed"], c["env_seed"] = check_seed_options(c["seed"], c["env_seed"], c["num_envs"], most)
+    if is_unseeded:
+        c["seed"] = None
     c["autoreset_mode"] = canonical_mode(c["autoreset_mode"])
     check_on_error(c["on_error"])
     check_actions_option(c["check_actions"])

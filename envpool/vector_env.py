@@ -28,6 +28,9 @@ from envpool.registry import registry
 from envpool.render_options import RenderOptions
 from envpool.spec import EnvSpec
 
+#: What gymnasium's ``np_random_seed`` is for an environment whose seed is unknown.
+UNKNOWN_SEED = -1
+
 
 class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
     """Environments of one task with gymnasium's vector API.
@@ -40,8 +43,11 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         Number of environments.
     render_mode : {"rgb_array", "human"}, optional
         Whether `render` returns frames or shows one in a window. By default `render` raises.
+    seed : int or sequence of int, optional
+        Seed of the environments, see ``envpool.make``, until ``reset(seed=...)`` sets another one. By default, as in
+        gymnasium, each object draws a random seed.
     **options
-        Options of ``envpool.make``, such as ``autoreset_mode``, ``seed``, ``max_episode_steps`` and ``num_threads``.
+        Options of ``envpool.make``, such as ``autoreset_mode``, ``max_episode_steps`` and ``num_threads``.
 
     Attributes
     ----------
@@ -64,10 +70,12 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
     environments from the observations that were returned last.
     """
 
-    pool: Any
+    pool: Any = None  # until it is made: gymnasium's VectorEnv closes itself even if __init__ raised
 
-    def __init__(self, task_id: str, num_envs: int = 1, *, render_mode: str | None = None, **options: Any):
-        given = options | {"num_envs": num_envs, "render_mode": render_mode}
+    def __init__(
+        self, task_id: str, num_envs: int = 1, *, render_mode: str | None = None, seed: Any = None, **options: Any
+    ):
+        given = options | {"num_envs": num_envs, "render_mode": render_mode, "seed": seed}
         self._open(*registry.resolve(task_id, "gymnasium", given))
 
     def _open(self, spec: EnvSpec, render: RenderOptions | None) -> None:
@@ -91,7 +99,8 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._action_dtypes = {k: s.dtype for k, s in spec.action_array_spec.items()}
         self._takes_dict = isinstance(self.single_action_space, gymnasium.spaces.Dict)
-        self._seeds = [int(s) for s in spec.seeds()]
+        seeds = spec.seeds()
+        self._seeds = [UNKNOWN_SEED] * self.num_envs if seeds is None else seeds.tolist()
         self._obs: Any = None  # the observations returned last; None before the first reset
         self.pool = pool_class(type(spec), "vector")(spec, render)
         self.render_mode = self.pool.render_mode
@@ -99,7 +108,7 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
 
     @property
     def np_random_seed(self) -> Any:
-        """The last seed of each environment, a tuple of int."""
+        """The last seed of each environment, a tuple of int; -1 for one that was made and reset without a seed."""
         return tuple(self._seeds)
 
     def reset(
@@ -230,7 +239,8 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the pool. ``close()`` calls this method; it may be called again."""
-        self.pool.close()
+        if self.pool is not None:
+            self.pool.close()
 
     def _check_mask(self, mask: Any) -> None:
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:

@@ -62,7 +62,7 @@ def test_a_task_that_is_registered_later():
 
 @pytest.mark.parametrize("mode", [None, "vector_entry_point", gymnasium.VectorizeMode.VECTOR_ENTRY_POINT])
 def test_make_vec(mode):
-    envs = gymnasium.make_vec("envpool/CartPole-v1", num_envs=3, vectorization_mode=mode, max_episode_steps=9)
+    envs = gymnasium.make_vec("envpool/CartPole-v1", num_envs=3, vectorization_mode=mode, max_episode_steps=9, seed=3)
     assert type(envs) is EnvPoolVectorEnv and isinstance(envs, VectorEnv) and envs.unwrapped is envs
     assert envs.num_envs == 3
     assert envs.spec.id == "envpool/CartPole-v1" and envs.spec.kwargs["max_episode_steps"] == 9
@@ -75,6 +75,18 @@ def test_make_vec(mode):
         assert e.closed
     with pytest.raises(PoolStateError, match="closed"):
         envs.reset()
+
+
+def test_failing_to_make_one_is_one_error(monkeypatch):
+    """Gymnasium before 1.3 has a destructor that closes what was not made."""
+    monkeypatch.setattr(VectorEnv, "__del__", lambda self: self.close(), raising=False)
+    unraisable = []
+    monkeypatch.setattr("sys.unraisablehook", unraisable.append)
+    for make_one in (lambda: make(foo=3), lambda: make(batch_size=1), lambda: envpool.make_vec(lambda: 3, 2)):
+        with pytest.raises((TypeError, ConfigError)) as caught:
+            make_one()
+        del caught
+    assert unraisable == []
 
 
 def test_gymnasiums_own_id_pointed_here(monkeypatch):

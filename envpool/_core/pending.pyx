@@ -10,8 +10,10 @@ from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_params
 
 
 cdef bint apply_seeds(Engine* e, const int32_t* ids, int32_t n, int32_t* errors) noexcept nogil:
-    """Seeds the envs that wait for it. Returns whether any could not be seeded: it waits on, and `errors` (n) has the
-    code of each env."""
+    """Seeds the envs that wait for it, except those without a seed.
+
+    Returns whether any could not be seeded: its seed stays pending, and `errors` (n) has the code of each env.
+    """
     cdef int32_t todo[ENVPOOL_MAX_BATCH]
     cdef int32_t where[ENVPOOL_MAX_BATCH]
     cdef int32_t codes[ENVPOOL_MAX_BATCH]
@@ -19,7 +21,10 @@ cdef bint apply_seeds(Engine* e, const int32_t* ids, int32_t n, int32_t* errors)
     cdef int32_t i, k = 0, done = 0
     cdef bint has_failed
     for i in range(n):
-        if e.seed_pending[ids[i]]:
+        if e.seed_pending[ids[i]] == NO_SEED:
+            e.seed_pending[ids[i]] = 0
+            ep_add_sc32(&e.seeds_pending, -1)
+        elif e.seed_pending[ids[i]]:
             todo[k] = ids[i]
             where[k] = i
             seeds[k] = e.seeds[ids[i]]

@@ -13,7 +13,7 @@ What must hold whenever Python code can run:
 cimport cython
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from envpool._core.actions cimport ActionTable
 from envpool._core.atomic cimport ep_add_sc32, ep_now
@@ -31,6 +31,7 @@ from envpool._core.guard cimport (
 from envpool._core.inputs cimport as_seeds
 from envpool._core.orphans cimport Orphan
 from envpool._core.partial cimport PartialBatches, WHOLE
+from envpool._core.pending cimport NO_SEED
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Engine, PENDING, SAME_STEP
 from envpool._core.workers cimport engine_start, engine_stop, place_workers
@@ -62,7 +63,8 @@ cdef class Pool:
     autoreset : int
         Auto-reset mode: 0 next step, 1 same step, 2 disabled.
     seeds : callable
-        Returns the seeds, uint64 (num_envs,). It is not called if the pool does not fit into memory.
+        Returns the seeds, uint64 (num_envs,), or None for envs that are not seeded. It is not called if the pool does
+        not fit into memory.
     style : object
         The API style: ``optional``, the names of optional arrays that it uses; ``returns_final``, whether it uses the
         fields of last steps; ``statistics``, where the pool counts; ``transforms`` of batches, or None;
@@ -96,7 +98,8 @@ cdef class Pool:
         store = BlockStore(about.fields, batch_size, style.optional, autoreset == SAME_STEP, style.returns_final)
         check_fits(store, num_envs)
         reset_nest, step_nest = style.forms(store.names)
-        seed = as_seeds(seeds(), num_envs)[0]
+        given = seeds()
+        seed = as_seeds(given, num_envs)[0]
         self.actions = ActionTable(about.actions, refused)
         self.statistics = style.statistics
         self.batches = Batches(guard, store, FailureReports(restarts), self.statistics, style.transforms)
@@ -114,6 +117,8 @@ cdef class Pool:
         self.engine = self.partial.engine = self.frames.engine = e
         self.placement = place_workers(e, nodes)
         memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
+        if given is None:
+            memset(e.seed_pending, NO_SEED, num_envs)
         self.batches.attach(e, style.block_source())
         self.statistics.attach(e)
         failed = engine_start(e)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -13,6 +14,8 @@ READER_GONE = 141  # 128 + SIGPIPE
 
 def guarded(name: str, call: Callable[[], int | None]) -> int:
     """Run a command and return its exit status.
+
+    Characters that the encoding of stdout lacks are printed as backslash escapes.
 
     Parameters
     ----------
@@ -28,10 +31,13 @@ def guarded(name: str, call: Callable[[], int | None]) -> int:
         141 if the reader of stdout closed the pipe.
     """
     try:
+        if sys.stdout is None:  # closed before the program started
+            raise OSError("stdout is closed, but the command prints its results: redirect it, e.g. to /dev/null")
+        escape_unknown_characters()
         status = call() or 0
         sys.stdout.flush()
     except KeyboardInterrupt:
-        print(f"\n{name}: interrupted", file=sys.stderr)
+        complain(f"\n{name}: interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of stdout has closed the pipe (`envpool list | head`). The flush at exit must not fail again.
@@ -39,6 +45,18 @@ def guarded(name: str, call: Callable[[], int | None]) -> int:
         return READER_GONE
     except Exception as error:
         text = " ".join(str(error).split()) or type(error).__name__
-        print(f"{name}: error: {text}", file=sys.stderr)
+        complain(f"{name}: error: {text}")
         return FAILED
     return status
+
+
+def escape_unknown_characters() -> None:
+    """Let stdout write characters that its encoding lacks as backslash escapes, unless it has a way of its own."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def complain(text: str) -> None:
+    """Print a line on stderr, unless it is closed; print() would then write to stdout."""
+    if sys.stderr is not None:
+        print(text, file=sys.stderr)

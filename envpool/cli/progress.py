@@ -9,7 +9,7 @@ class Progress:
     """A progress line on stderr that overwrites itself; silent if stderr is not a terminal."""
 
     def __init__(self) -> None:
-        self.is_shown = sys.stderr.isatty()
+        self.is_shown = sys.stderr is not None and sys.stderr.isatty()  # None if it is closed
         self.prefix = ""
 
     def __call__(self, text: str) -> None:

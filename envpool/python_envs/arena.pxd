@@ -57,6 +57,10 @@ cdef enum Loss:                 # Arena.lost
     FATAL                       # the same, and its process ended in an entry of the env, which fails, even a reset
     REPORTED                    # that was reported: its next reset gets a seed of its own
 
+cdef enum SeedUse:              # Arena.has_seed; 0: the env was never given a seed
+    WAITING = 1                 # the next reset passes the seed
+    USED                        # a reset has passed it
+
 cdef struct View:               # the arena, as this process maps it
     int32_t num_workers
     int32_t mask                # size of a ring - 1
@@ -75,7 +79,7 @@ cdef struct View:               # the arena, as this process maps it
     char* region                # NULL if there is none
     # By env.
     uint8_t* lost               # Loss; pool, while the env has no worker, else worker
-    uint8_t* has_seed           # pool
+    uint8_t* has_seed           # SeedUse; pool
     int64_t* seeds              # pool
     int64_t* last_seeds         # worker: the seed that the env got last
     int32_t* restarts           # pool: how often its process was replaced

@@ -14,6 +14,7 @@ class PythonEnv(EnvDefinition):
     """Environments that are Python objects; the option `source` is an `envpool.python_envs.source.EnvSource`."""
 
     options: ClassVar = {"source": None}
+    needs_seeds = False
 
     @staticmethod
     def build(config: Any) -> Any:

@@ -30,7 +30,7 @@ cdef class Envs(EnvsBase):
     cdef cnp.dtype number       # dtype of an action that is one number; None if it is none
     cdef list objects           # leaves that are carried as objects, each with its dtype; None: any object
     cdef list seeds             # by env: the seed for its next reset, or None
-    cdef list last_seeds        # by env: the seed that it got last
+    cdef list last_seeds        # by env: the seed that it got last, or None
     cdef list infos             # by env: the info of its last step, None if it was empty
     cdef list final_infos       # by env: the info before its last reset
     cdef list carried           # by env: its object leaves, None if it failed

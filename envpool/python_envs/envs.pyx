@@ -60,7 +60,7 @@ cdef class Envs(EnvsBase):
         self.rebuilds = source.rebuilds
         self.has_discounts = source.has_discounts
         self.kept = [None] * (num_envs * count)
-        self.seeds, self.last_seeds = [None] * num_envs, [0] * num_envs
+        self.seeds, self.last_seeds = [None] * num_envs, [None] * num_envs
         self.infos, self.final_infos = [None] * num_envs, [None] * num_envs
         self.carried, self.final_carried = [None] * num_envs, [None] * num_envs
         self.broken, self.restarts = np.zeros(num_envs, np.uint8), np.zeros(num_envs, np.int32)
@@ -127,7 +127,7 @@ cdef class Envs(EnvsBase):
         if is_fresh:
             self.rebuild(id)
         env, seed = self.envs[id], self.seeds[id]
-        if seed is None and is_fresh:
+        if is_fresh and seed is None and self.last_seeds[id] is not None:
             seed = restart_seed(self.last_seeds[id], self.restarts[id])
         if seed is None:
             out = env.reset()

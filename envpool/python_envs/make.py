@@ -69,7 +69,8 @@ def make_python(
         Keyword arguments for ``gymnasium.make`` or for the functions.
     **options
         The options of ``envpool.make`` that every task has, such as ``seed``, ``autoreset_mode``, ``on_error``,
-        ``step_timeout``, ``episode_statistics`` and ``render_mode``.
+        ``step_timeout``, ``episode_statistics`` and ``render_mode``. With ``seed=None``, the first reset passes no seed
+        to the environments; the default is 42.
 
     Returns
     -------

@@ -21,7 +21,8 @@ from envpool.env cimport (
     ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup,
 )
 from envpool.python_envs.arena cimport (
-    Arena, EPY_COMMAND, epy_load, epy_outcome, EPY_RESET, epy_ring, epy_store32, outcome_of, row_of, View,
+    Arena, EPY_COMMAND, epy_load, epy_outcome, EPY_RESET, epy_ring, epy_store32, outcome_of, row_of, USED, View,
+    WAITING,
 )
 from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, set_common, set_frames
 from envpool.python_envs.blocks cimport Region, SharedBlocks, offset_of
@@ -212,7 +213,7 @@ cdef int seed_many(void* state, const envpool_seeds* call) noexcept nogil:
     cdef int32_t i
     for i in range(call.n):
         v.seeds[call.ids[i]] = <int64_t>call.seeds[i]
-        v.has_seed[call.ids[i]] = 1
+        v.has_seed[call.ids[i]] = WAITING
     return 0
 
 
@@ -301,8 +302,8 @@ cdef inline bint collect(State* s, const envpool_batch* b, int32_t i, bint is_an
     b.truncated[i] = outcome.truncated
     if b.discount != NULL:
         b.discount[i] = outcome.discount
-    if b.reset[i]:
-        s.x.v.has_seed[id] = 0
+    if b.reset[i] and s.x.v.has_seed[id]:
+        s.x.v.has_seed[id] = USED
     if outcome.extra:
         epy_store32(&s.has_infos, 1)
     return False

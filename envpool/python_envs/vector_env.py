@@ -25,6 +25,9 @@ class PythonVectorEnv(EnvPoolVectorEnv):
         Number of environments; by default the number of functions, or 1.
     render_mode : {"rgb_array", "human"}, optional
         Whether `render` returns frames or shows one in a window. By default `render` raises.
+    seed : int or sequence of int, optional
+        Seed of the environments, see ``envpool.make_python``. By default, as in gymnasium, ``reset()`` passes no seed
+        to them.
     **options
         Options of ``envpool.make_python``.
 
@@ -40,9 +43,10 @@ class PythonVectorEnv(EnvPoolVectorEnv):
         num_envs: int | None = None,
         *,
         render_mode: str | None = None,
+        seed: Any = None,
         **options: Any,
     ):
-        build(self._open, env, num_envs, render_mode=render_mode, **options)
+        build(self._open, env, num_envs, render_mode=render_mode, seed=seed, **options)
 
     def _open(self, spec: EnvSpec, render: RenderOptions | None) -> None:
         super()._open(spec, render)

@@ -9,7 +9,7 @@ from envpool.env cimport envpool_batch
 from envpool.python_envs.arena cimport (
     Arena, EPY_COMMAND, EPY_FAILED, epy_follow, EPY_ID, epy_load, epy_load32, epy_mailbox, epy_note_wait, epy_now,
     epy_outcome, epy_pace, EPY_READY, epy_release, EPY_RESET, epy_ring, epy_sleep, epy_spin, epy_store, epy_store32,
-    FATAL, KEPT, loss_after, outcome_of, row_of, View,
+    FATAL, KEPT, loss_after, outcome_of, row_of, USED, View, WAITING,
 )
 from envpool.python_envs.envs cimport Envs, State
 
@@ -95,9 +95,9 @@ cdef class Worker:
         cdef envpool_batch* b = &self.batch
         cdef epy_outcome* outcome = outcome_of(&a.v, id)
         if resets:
-            if a.v.has_seed[id]:
+            if a.v.has_seed[id] == WAITING:
                 envs.seeds[id] = <uint64_t>a.v.seeds[id]
-            elif a.v.lost[id] != KEPT:
+            elif a.v.has_seed[id] == USED and a.v.lost[id] != KEPT:
                 envs.seeds[id] = restart_seed(<uint64_t>a.v.last_seeds[id], a.v.restarts[id])
             a.v.lost[id] = KEPT
         self.id, self.reset, self.error = id, resets, 0
@@ -107,7 +107,7 @@ cdef class Worker:
         if envs.step(b):
             self.fail(id, envs.texts[id].pop(self.error))
             return 0
-        if resets:
+        if resets and envs.last_seeds[id] is not None:
             a.v.last_seeds[id] = <int64_t><uint64_t>envs.last_seeds[id]
         self.write_row(id)
         if envs.infos[id] is not None or envs.objects:

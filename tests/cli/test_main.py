@@ -101,3 +101,33 @@ def test_reader_that_has_gone_is_no_error():
     finally:
         os.close(write)
     assert (done.returncode, done.stderr) == (141, "")
+
+
+def run_shell(redirection, *arguments, **variables):
+    """Run a command under sh with a redirection, such as ``>&-``."""
+    return subprocess.run(
+        ["sh", "-c", f'"$@" {redirection}', "sh", *COMMAND, *arguments],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT | variables,
+        timeout=PATIENCE,
+    )
+
+
+def test_characters_that_stdout_lacks():
+    done = run_shell("", "spec", "CartPole-v1", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    plain = run_shell("", "spec", "CartPole-v1", PYTHONIOENCODING="utf-8")
+    assert done.stdout == plain.stdout.encode("ascii", "backslashreplace").decode()
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["watch", "CartPole-v1", "--out", "no/such/a.png"]])
+def test_closed_stdout(arguments):
+    assert "stdout is closed" in error_line(run_shell(">&-", *arguments))
+
+
+def test_closed_stderr():
+    done = run_shell("2>&-", "bench", "CartPole-v1", "--num-envs", "2", "--seconds", "0.1")
+    assert done.returncode == 0 and "CartPole-v1" in done.stdout
+    done = run_shell("2>&-", "list", "no such task")
+    assert (done.returncode, done.stdout) == (2, "")

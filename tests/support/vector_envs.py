@@ -10,8 +10,8 @@ from tests.support import plugin
 NUM_ENVS = 4
 
 
-def make(task_id="CartPole-v1", num_envs=NUM_ENVS, **options):
-    return gymnasium.make_vec(f"envpool/{task_id}", num_envs=num_envs, **options)
+def make(task_id="CartPole-v1", num_envs=NUM_ENVS, seed=42, **options):
+    return gymnasium.make_vec(f"envpool/{task_id}", num_envs=num_envs, seed=seed, **options)
 
 
 def upstream(task_id="CartPole-v1", mode=AutoresetMode.NEXT_STEP, **options):
