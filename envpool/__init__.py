@@ -21,7 +21,9 @@ from envpool.registration import (
 )
 
 if _TYPE_CHECKING:
+    from envpool import entry as entry
     from envpool import errors, rollout
+    from envpool import python as python
     from envpool.api.dm import DMEnvPool
     from envpool.api.gymnasium import GymnasiumEnvPool
     from envpool.pool import EnvPool
@@ -61,6 +63,16 @@ _LAZY = {
     "make_python": "envpool.python_envs.make",
 }
 
+#: Modules that are imported when they are looked up, besides the families.
+_MODULES = ("entry", "python", "rollout")
+
+
+def _has_tasks(name: str) -> bool:
+    """Return whether a folder of this package is a family, or contains families."""
+    from pathlib import Path
+
+    return name.isidentifier() and any(Path(__file__).parent.joinpath(name).rglob("registration.py"))
+
 
 def get_include() -> str:
     """Return the include directory for the build of a native environment; it contains ``envpool/env.h``."""
@@ -74,10 +86,10 @@ def get_include() -> str:
 def __getattr__(name: str) -> _Any:
     from importlib import import_module
 
-    if name == "rollout":  # so that `import envpool` is enough to use it
-        return import_module("envpool.rollout")
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
+    if name in _MODULES or _has_tasks(name):  # `import envpool` is enough to use them
+        return import_module(f"envpool.{name}")
     raise AttributeError(f"module 'envpool' has no attribute {name!r}")
 
 

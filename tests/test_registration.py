@@ -76,6 +76,54 @@ def test_envpools_module_paths():
         assert isinstance(pool.spec.state_array_spec["obs"], ArraySpec)
 
 
+#: Modules that EnvPool 1.2.5 shows after ``import envpool``, of the families that both packages have.
+MODULES = [
+    *("registration", "entry", "python.api", "python.data", "python.dm_envpool", "python.env_spec", "python.envpool"),
+    *("python.gymnasium_envpool", "python.protocol", "mujoco.dmc", "mujoco.gym", "mujoco.robotics"),
+    *("atari", "box2d", "classic_control", "minigrid", "procgen", "toy_text", "vizdoom"),
+]
+
+
+def test_modules_that_need_no_import():
+    families = [name for name in MODULES if name.startswith("mujoco.") or MODULES.index(name) > MODULES.index("atari")]
+    names = [*MODULES, "atari.registration", *(f"{name}.registration" for name in families)]
+    code = f"""
+import envpool, operator
+for name in {names}:
+    assert operator.attrgetter(name)(envpool).__name__ == "envpool." + name, name
+print(envpool.python.EnvSpec is envpool.EnvSpec, envpool.entry.tasks is envpool.registration.registry.tasks)
+print([hasattr(envpool, name) for name in ("nothing", "_core2", "a.b", "mujoco2")])
+print([hasattr(envpool.mujoco, "nothing"), hasattr(envpool.python, "nothing")])
+"""
+    assert output_of(code) == "True True\n[False, False, False, False]\n[False, False]\n"
+
+
+def test_envpools_names_of_classes():
+    from envpool.box2d import LunarLanderContinuousDMEnvPool, LunarLanderContinuousEnvSpec, LunarLanderDiscreteEnvSpec
+    from envpool.mujoco.gym import GymAntPixelEnvSpec, GymAntPixelGymnasiumEnvPool
+    from envpool.mujoco.robotics import (
+        GymnasiumRoboticsFetchEnvSpec,
+        GymnasiumRoboticsKitchenEnvSpec,
+        GymnasiumRoboticsPointMazeEnvSpec,
+    )
+    from envpool.vizdoom import VizdoomEnvSpec
+
+    assert LunarLanderDiscreteEnvSpec is type(envpool.make_spec("LunarLander-v3"))
+    spec = LunarLanderContinuousEnvSpec(LunarLanderContinuousEnvSpec.gen_config(num_envs=2))
+    assert spec.action_space == envpool.make_spec("LunarLanderContinuous-v3").action_space
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    with LunarLanderContinuousDMEnvPool(spec) as pool:
+        assert pool.reset().observation.obs.shape == (2, 8)
+    spec = GymAntPixelEnvSpec(GymAntPixelEnvSpec.gen_config())
+    assert spec.observation_space.shape == (3, 84, 84)
+    assert GymAntPixelGymnasiumEnvPool.__name__ == "GymAntPixelGymnasiumEnvPool"
+    for cls in (GymnasiumRoboticsFetchEnvSpec, GymnasiumRoboticsKitchenEnvSpec, GymnasiumRoboticsPointMazeEnvSpec):
+        assert issubclass(cls, envpool.EnvSpec)
+    assert VizdoomEnvSpec.gen_config().img_height == 84
+    with pytest.raises(ImportError, match="LunarLanderPixelEnvSpec"):
+        from envpool.box2d import LunarLanderPixelEnvSpec  # noqa: F401
+
+
 def test_classes_of_a_family():
     from envpool.classic_control import CartPoleDMEnvPool, CartPoleEnvSpec, CartPoleGymnasiumEnvPool
 

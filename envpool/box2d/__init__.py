@@ -1,5 +1,9 @@
 """Gymnasium's Box2D environments as native code, bit for bit."""
 
-from envpool.family import classes_of
+from envpool.family import Variant, classes_of
 
-__getattr__ = classes_of(__name__)
+__getattr__ = classes_of(
+    __name__,
+    LunarLanderContinuous=Variant("LunarLander", {"continuous": True}),
+    LunarLanderDiscrete=Variant("LunarLander"),
+)

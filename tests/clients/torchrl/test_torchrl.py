@@ -13,7 +13,6 @@ from torchrl.modules import SafeModule
 from torchrl.testing import make_multithreaded_env
 
 import envpool
-from envpool.python.envpool import EnvPoolMixin
 
 CLASSIC = ["Pendulum-v1", "Acrobot-v1", "CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0"]
 TASKS = [*CLASSIC, "CheetahRun-v1"]
@@ -46,7 +45,6 @@ def test_library():
 @tasks
 def test_wrapper_of_a_pool(task):
     pool = envpool.make(task_id=task, env_type="gym", num_envs=4, gym_reset_return_info=True, max_num_players=1)
-    assert isinstance(pool, EnvPoolMixin)
     env = MultiThreadedEnvWrapper(pool)
     assert env.batch_size == torch.Size([4])
     env.reset()
