@@ -47,7 +47,8 @@ class EnvStepError(RuntimeError):
     """Environments failed while stepping.
 
     The batch is not lost: the next ``recv()`` returns it. The rows of failed environments are zero and truncated, and
-    the next step of these environments resets them.
+    the next step of these environments resets them. If a failed environment is Python code in this process, the cause
+    of the error, ``__cause__``, is the exception that the environment raised, that of the first one if several failed.
 
     Attributes
     ----------

@@ -27,14 +27,38 @@ cdef int raise_start_failure(int failed, int32_t started, int32_t num_threads) e
     )
 
 
-cdef str failure_text(Engine* e, int32_t id, int32_t code):
-    """Returns the env's own description of an error code."""
+cdef object given = None        # see give_cause()
+
+
+cdef void give_cause(object cause) noexcept:
+    """Lets `error_text` of an env that is Python code pass on the exception behind a failure, or None.
+
+    It must be the last thing that the function does with the GIL, so that no other code runs before failure_of() takes
+    the exception.
+    """
+    global given
+    given = cause
+
+
+cdef tuple failure_of(Engine* e, int32_t id, int32_t code):
+    """Returns the env's own description of an error code, and the exception behind it, if there is one in this process.
+
+    An exception keeps the frames that it left, so nobody keeps one for longer than needed.
+    """
+    global given
     cdef char text[TEXT_SIZE]
+    cause = None
     text[0] = 0
     if e.env_def.error_text != NULL:
         e.env_def.error_text(e.state, id, code, text, sizeof(text))
+        cause, given = given, None
         text[TEXT_SIZE - 1] = 0
-    return (<bytes>text).decode(errors="replace") or f"error code {code}"
+    return (<bytes>text).decode(errors="replace") or f"error code {code}", cause
+
+
+cdef str failure_text(Engine* e, int32_t id, int32_t code):
+    """Returns the env's own description of an error code."""
+    return failure_of(e, id, code)[0]
 
 
 cdef class FailureReports:
@@ -56,26 +80,30 @@ cdef class FailureReports:
     cdef bint note(self, Engine* e, const char* ids, size_t stride, int64_t n) except -1:
         """Notes, once per failure, which of n envs in flight have failed, and returns whether any has.
 
-        Raises EnvStepError instead unless failures become texts. The ids are `stride` bytes apart. Making the texts may
-        start the garbage collector, and so run any code.
+        Raises EnvStepError instead unless failures become texts. Its cause is the exception of the first env that failed
+        with one in this process, so that a debugger reaches the frame. The ids are `stride` bytes apart. Making the texts
+        may start the garbage collector, and so run any code.
         """
         cdef int64_t i
         cdef int32_t id
         if ep_load_rlx32(&e.failures) == 0:
             return False
-        failures = {}
+        failures, cause = {}, None
         for i in range(n):
             id = (<const int32_t*>(ids + i * stride))[0]
             code = e.errors[id]
             if code:
-                failures[id] = failure_text(e, id, code)
+                failures[id], its_cause = failure_of(e, id, code)
+                cause = its_cause if cause is None else cause
                 if self.restarts:
                     self.texts[id] = failures[id]
                     self.is_any_noted = True
                 e.errors[id] = 0
                 ep_add_sc32(&e.failures, -1)
         if failures and not self.restarts:
-            raise EnvStepError(failures)
+            error = EnvStepError(failures)
+            error.__cause__ = cause
+            raise error
         return len(failures) > 0
 
     cdef dict take(self, const char* ids, size_t stride, int64_t n):

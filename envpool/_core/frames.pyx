@@ -22,7 +22,7 @@ from envpool._core.atomic cimport ep_add_sc64, ep_load_rlx32, ep_load_sc32, ep_n
 from envpool._core.calls cimport has_failures
 from envpool._core.claims cimport help_out
 from envpool._core.env_ids cimport as_ids, hold, holding_call, let_go
-from envpool._core.failures cimport failure_text
+from envpool._core.failures cimport failure_of
 from envpool._core.guard cimport Guard
 from envpool._core.partial cimport PartialBatches
 from envpool._core.structs cimport DRAWN, Engine, pthread_t
@@ -134,7 +134,7 @@ cdef class FrameRenderer:
             with nogil:
                 deadline = ep_now() + interval(e)
                 while not ep_load_rlx32(&e.stop) and ep_now() < deadline:
-                    if not (ep_load_sc32(&e.helps) and help_out(e)):
+                    if not (ep_load_sc32(&e.helps) and help_out(e, &e.renderer_executes)):
                         usleep(NAP)
                         break
 
@@ -158,6 +158,8 @@ cdef class FrameRenderer:
                                e.cpus, e.num_cpus, help_drawing, &self.job):
                 return              # no thread can be started: the running ones draw more
             self.num_helpers += 1
+            self.guard.helpers, self.guard.num_helpers = self.helpers, self.num_helpers
+            e.outsider = 0          # the helper may be a thread with this number
 
     cdef void end_helpers(self) noexcept:
         """Lets the helpers finish their chunks, and joins them; after a fork by a signal handler, there are none."""
@@ -167,7 +169,7 @@ cdef class FrameRenderer:
             with nogil:
                 for k in range(self.num_helpers):
                     pthread_join(self.helpers[k], NULL)
-        self.num_helpers = 0
+        self.num_helpers = self.guard.num_helpers = 0
 
     cdef bint draw_some(self, int64_t time) noexcept:
         """Draws on this thread for `time` ns, at least one chunk. False: every frame has been begun."""
@@ -176,6 +178,7 @@ cdef class FrameRenderer:
         cdef bint is_left = True
         with nogil:
             began = now = ep_now()
+            self.engine.renderer_executes = True
             while is_left:
                 cost = now
                 is_left = draw_chunk(job)
@@ -188,6 +191,7 @@ cdef class FrameRenderer:
                         self.ns_per_frame += (cost - self.ns_per_frame) >> 3
                 if now - began >= time:
                     break
+            self.engine.renderer_executes = False
         return is_left
 
     cdef int draw_all(self) except -1:
@@ -271,4 +275,7 @@ cdef class FrameRenderer:
         return pixels[:]        # a view, and views of it, keep the memory from being taken again
 
     cdef int raise_failed(self, cnp.ndarray ids, cnp.ndarray errors) except -1:
-        raise RenderError({int(ids[k]): failure_text(self.engine, ids[k], errors[k]) for k in np.flatnonzero(errors)})
+        found = {int(ids[k]): failure_of(self.engine, ids[k], errors[k]) for k in np.flatnonzero(errors)}
+        error = RenderError({id: text for id, (text, _) in found.items()})
+        error.__cause__ = next((cause for _, cause in found.values() if cause is not None), None)
+        raise error

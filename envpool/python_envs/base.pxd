@@ -11,12 +11,15 @@ cdef struct Header:             # how the state of a definition begins
 cdef class EnvsBase:
     cdef readonly object source
     cdef list texts             # by env: texts of its last failures by code
+    cdef dict causes            # by code: exceptions of failures that nobody has asked about
+    cdef bint keeps_causes      # whether the pool is in this process, and may ask about them
     cdef int32_t last_code
 
     cdef Header* header(self) noexcept
     cdef void close(self) noexcept
     cdef int32_t note(self, int32_t id, text) noexcept
-    cdef int32_t note_error(self, int32_t id, error) noexcept
+    cdef int32_t note_error(self, int32_t id, error, bint keeps_cause) noexcept
+    cdef void drop_causes(self, int32_t id) noexcept
 
 cdef int open_envs(const envpool_setup* setup, void** state, type envs_class) noexcept
 cdef void set_common(envpool_env* env) noexcept

@@ -1,6 +1,8 @@
 """What the env definitions of Python environments share, whether those are in this process or in others.
 
-The state of both begins with a `Header`. Failures are kept as texts by env and code until the pool asks for them.
+The state of both begins with a `Header`. Failures are kept as texts by env and code until the pool asks for them. Their
+exceptions are kept with them in the process of the pool, until the next step of the env at the latest, since an
+exception keeps the frames that it left.
 """
 
 from cpython.exc cimport PyErr_SetInterrupt
@@ -10,6 +12,7 @@ from libc.stdint cimport INT32_MAX, int32_t, int64_t
 from libc.string cimport memcpy, strncpy
 
 cimport numpy as cnp
+from envpool._core.failures cimport give_cause
 from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_env, envpool_env_init, envpool_frames, envpool_setup
 from envpool.scaffold cimport envpool_config_bytes, envpool_template
 
@@ -36,6 +39,7 @@ cdef class EnvsBase:
     def __init__(self, source, int32_t num_envs):
         self.source = source
         self.texts = [{} for _ in range(num_envs)]
+        self.causes = {}
 
     cdef Header* header(self) noexcept:
         """Returns the state of the definition."""
@@ -49,16 +53,24 @@ cdef class EnvsBase:
         self.last_code = self.last_code % INT32_MAX + 1
         texts = self.texts[id]
         if len(texts) > 1:      # of rows that were dropped
+            self.drop_causes(id)
             texts.clear()
         texts[self.last_code] = text
         return self.last_code
 
-    cdef int32_t note_error(self, int32_t id, error) noexcept:
-        """Keeps the text of an exception and returns its code. Ctrl-C is raised later, by the pool."""
+    cdef int32_t note_error(self, int32_t id, error, bint keeps_cause) noexcept:
+        """Keeps the text of an exception, maybe with the exception, and returns its code. The pool raises Ctrl-C later."""
         cdef int32_t code = self.note(id, failure_of(error))
+        if keeps_cause and self.keeps_causes:
+            self.causes[code] = error
         if isinstance(error, KeyboardInterrupt):
             PyErr_SetInterrupt()        # now: any Python code may raise it
         return code
+
+    cdef void drop_causes(self, int32_t id) noexcept:
+        """Forgets the exceptions of failures whose rows were dropped."""
+        for code in list(self.texts[id]):
+            self.causes.pop(code, None)
 
 
 cdef int open_envs(const envpool_setup* setup, void** state, type envs_class) noexcept:
@@ -90,7 +102,7 @@ cdef int draw(EnvsBase envs, const envpool_frames* f) noexcept:
             frame = envs.frame([f.ids[i]], f.height, f.width)[0]
             memcpy(f.pixels + i * size, cnp.PyArray_DATA(frame), size)
         except BaseException as error:
-            f.errors[i] = envs.note_error(f.ids[i], error)
+            f.errors[i] = envs.note_error(f.ids[i], error, True)
             failed = 1
     return failed
 
@@ -98,6 +110,7 @@ cdef int draw(EnvsBase envs, const envpool_frames* f) noexcept:
 cdef void write_text(EnvsBase envs, int32_t id, int32_t code, char* text, size_t size) noexcept:
     found = envs.texts[id].pop(code, "the environment failed").encode()
     strncpy(text, found[-(<Py_ssize_t>size - 1):], size - 1)
+    give_cause(envs.causes.pop(code, None))
 
 
 cdef void destroy(void* state) noexcept nogil:

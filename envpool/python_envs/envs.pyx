@@ -58,6 +58,7 @@ cdef class Envs(EnvsBase):
         if source.actions.is_single and not self.action_leaves[0][1]:
             self.number = self.action_leaves[0][0]
         self.rebuilds = source.rebuilds
+        self.keeps_causes = ids is None and not is_successor
         self.has_discounts = source.has_discounts
         self.kept = [None] * (num_envs * count)
         self.seeds, self.last_seeds = [None] * num_envs, [None] * num_envs
@@ -108,6 +109,10 @@ cdef class Envs(EnvsBase):
         """Steps or resets the envs of a batch; nonzero if any failed."""
         cdef int32_t i
         cdef int failed = 0
+        if self.causes:
+            for i in range(b.n):
+                if not b.reset[i]:      # with same_step, a reset follows the failure before the pool asks about it
+                    self.drop_causes(b.ids[i])
         for i in range(b.n):
             try:
                 if b.reset[i]:
@@ -221,7 +226,7 @@ cdef class Envs(EnvsBase):
         """Notes that a step or a reset failed and returns the code of the failure."""
         self.infos[id] = self.carried[id] = None
         self.broken[id] = self.rebuilds
-        return self.note_error(id, error)
+        return self.note_error(id, error, not self.rebuilds)
 
     cdef int rebuild(self, int32_t id) except -1:
         """Replaces an env that failed; it stays broken if that fails as well."""

@@ -15,6 +15,7 @@ from libc.stdio cimport snprintf
 from libc.string cimport memcpy
 
 from envpool._core.casts cimport fitted
+from envpool._core.failures cimport give_cause
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT, envpool_batch, envpool_env
 from envpool.mujoco.base.calls cimport mj_forward, mj_rnePostConstraint, mj_step
 from envpool.mujoco.base.definition cimport define_task
@@ -156,9 +157,18 @@ cdef class FunctionCaller:
     cdef object function
     cdef list inputs
     cdef list outputs
+    cdef dict causes            # by state and env: exceptions of failures that nobody has asked about
 
     def __init__(self, function, list inputs, list outputs):
         self.function, self.inputs, self.outputs = function, inputs, outputs
+        self.causes = {}
+
+    cdef void drop_causes(self, SimPool* all, const envpool_batch* b) noexcept:
+        """Forgets exceptions of rows that were dropped: those of envs that were stepped, or have failed otherwise."""
+        cdef int32_t i
+        for i in range(b.n):
+            if not b.reset[i] or b.errors[i]:
+                self.causes.pop((<size_t>all, b.ids[i]), None)
 
     cdef dict arguments(self, SimPool* all, list ids):
         """Returns the arguments: arrays (n) of scalars and (n, numbers) of vectors."""
@@ -232,15 +242,21 @@ cdef class FunctionCaller:
         return 0
 
 
+cdef inline FunctionCaller caller_of(SimPool* all):
+    return <FunctionCaller>(<const Program*>all.sims[0].options).function
+
+
 cdef int call_function(SimPool* all, const envpool_batch* b) noexcept with gil:
     """Calls the function; if it raises an exception, all environments of the chunk fail with its text."""
-    cdef const Program* p = <const Program*>all.sims[0].options
+    cdef FunctionCaller caller = caller_of(all)
     cdef bytes text
     cdef int32_t i
+    if caller.causes:
+        caller.drop_causes(all, b)
     try:
-        return (<FunctionCaller>p.function).run(all, b)
+        return caller.run(all, b)
     except BaseException as error:
-        text = described(error)
+        text, cause = described(error), error
         if isinstance(error, KeyboardInterrupt):
             PyErr_SetInterrupt()        # for the consumer, which has not seen it
     for i in range(b.n):
@@ -248,12 +264,31 @@ cdef int call_function(SimPool* all, const envpool_batch* b) noexcept with gil:
             snprintf(all.sims[b.ids[i]].error, sizeof(all.sims[0].error), b"%s", <const char*>text)
             all.sims[b.ids[i]].failed = 1
             b.errors[i] = 1
+            caller.causes[<size_t>all, b.ids[i]] = cause
     return 1
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef int failures = ENV_DEF.step_many(state, b)
     return failures | call_function(<SimPool*>state, b)
+
+
+cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
+    ENV_DEF.error_text(state, id, code, text, size)
+    with gil:
+        give_cause(caller_of(<SimPool*>state).causes.pop((<size_t>state, id), None))
+
+
+cdef void destroy(void* state) noexcept nogil:
+    with gil:
+        forget_state(caller_of(<SimPool*>state), <size_t>state)
+    ENV_DEF.destroy(state)
+
+
+cdef void forget_state(FunctionCaller caller, size_t state) noexcept:
+    """Forgets the exceptions of the envs of a pool that ends."""
+    for key in [key for key in caller.causes if key[0] == state]:
+        caller.causes.pop(key, None)
 
 
 # ---- the env definition ----------------------------------------------------------------------------------------------
@@ -306,7 +341,7 @@ cdef object define_declared(object config):
                           ENVPOOL_TRUNCATION_KEEPS_DISCOUNT if tables.p.is_suite else 0)
     if caller is not None:
         made = <envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
-        made.step_many = step_many
+        made.step_many, made.error_text, made.destroy = step_many, error_text, destroy
         made.run_many = NULL
         made.lanes = config.num_envs        # large chunks, since each costs a call of the function
     return capsule
