@@ -115,6 +115,7 @@ cdef class Batches:
                 e.blocks[<int>k] = block.block
         else:
             self.in_flight = self.store.new_memories(e.num_blocks, e.blocks)
+        e.has_final = e.blocks[0].final != NULL
         return 0
 
     cdef Block* block_at(self, int64_t position) noexcept:

@@ -162,7 +162,7 @@ cdef bint run_from(Engine* e, Queue* q, Worker* watched) noexcept nogil:
     elif e.is_sync:
         execute_sync(e, ids, n, row, start)
     else:
-        execute_async(e, ids, <int32_t>n, start)
+        execute_async(e, ids, <int32_t>n, start, watched)
     if watched != NULL:
         note_end(watched)
     if measure:

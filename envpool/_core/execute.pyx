@@ -5,10 +5,12 @@ limit, step types, discounts, and the rows of envs that failed.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from envpool._core.atomic cimport (
-    ep_add_sc32, ep_add_sc64, ep_cas64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_store_rel64,
+    ep_add_sc32, ep_add_sc64, ep_cas64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_now,
+    ep_store_rel64, ep_store_rlx32,
 )
 from envpool._core.calls cimport begin_batch, has_failures, fill_rows, is_contiguous, write_envs
 from envpool._core.flags cimport ep_find_flags
@@ -16,9 +18,12 @@ from envpool._core.pending cimport apply_params, apply_seeds
 from envpool._core.statistics cimport clear_entries, count_rewards, mark_ends_of_episodes
 from envpool._core.structs cimport (
     Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, Engine, ENV_ID, EPISODE_MASK, PENDING, REFUSED, REWARD, RUNNING,
-    Span, STEP_TYPE, TERMINATED, TRUNCATED,
+    SAME_STEP, Span, STEP_TYPE, TERMINATED, TRUNCATED, Worker,
 )
-from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT, envpool_batch, envpool_rows
+from envpool._core.watch cimport note_end, note_start
+from envpool.env cimport (
+    ENVPOOL_MAX_BATCH, ENVPOOL_MAX_FIELDS, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT, envpool_batch, envpool_rows,
+)
 
 cdef struct Outcome:            # results of one step, by position
     float* reward
@@ -209,36 +214,63 @@ cdef void start_next(Engine* e, Block* b, const int32_t* ids, const int32_t* end
                      int64_t row) noexcept nogil:
     """SAME_STEP: starts the next episodes of the envs at the positions `ended` (num_ended), in one call, and writes
     their first rows."""
+    cdef int32_t chosen[ENVPOOL_MAX_BATCH]
+    cdef int32_t codes[ENVPOOL_MAX_BATCH]
+    cdef int32_t k
+    for k in range(num_ended):
+        chosen[k] = ids[ended[k]]
+    start_episodes(e, chosen, num_ended, codes)
+    for k in range(num_ended):
+        write_rows(e, chosen + k, 1, b.fields, row + ended[k])
+    restore_codes(e, chosen, num_ended, codes)
+
+
+cdef void start_episodes(Engine* e, const int32_t* ids, int32_t n, int32_t* codes) noexcept nogil:
+    """SAME_STEP: resets n envs whose episodes have ended. Their first rows are to be written next.
+
+    A failure of the step is still to be reported, but must not hide the row of a reset that succeeded: its code goes to
+    `codes` until then, for restore_codes().
+    """
     cdef Outcome unused
     cdef float reward[ENVPOOL_MAX_BATCH]
     cdef uint8_t terminated[ENVPOOL_MAX_BATCH]
     cdef uint8_t truncated[ENVPOOL_MAX_BATCH]
     cdef int32_t elapsed[ENVPOOL_MAX_BATCH]
-    cdef int32_t chosen[ENVPOOL_MAX_BATCH]
-    cdef int32_t codes[ENVPOOL_MAX_BATCH]
-    cdef int32_t k
+    cdef int32_t i
     unused.reward = reward
     unused.terminated = terminated
     unused.truncated = truncated
     unused.elapsed = elapsed
     unused.discount = NULL
     unused.started = 0
-    for k in range(num_ended):
-        chosen[k] = ids[ended[k]]
-        # A failure of the step is still reported, but must not hide the row of a reset that succeeded.
-        codes[k] = e.errors[chosen[k]]
-        e.errors[chosen[k]] = 0
-    simulate(e, chosen, num_ended, &unused, NULL, 0)
-    for k in range(num_ended):
-        write_rows(e, chosen + k, 1, b.fields, row + ended[k])
-        if codes[k]:
-            if e.errors[chosen[k]]:
+    for i in range(n):
+        codes[i] = e.errors[ids[i]]
+        e.errors[ids[i]] = 0
+    simulate(e, ids, n, &unused, NULL, 0)
+
+
+cdef void restore_codes(Engine* e, const int32_t* ids, int32_t n, const int32_t* codes) noexcept nogil:
+    cdef int32_t i
+    for i in range(n):
+        if codes[i]:
+            if e.errors[ids[i]]:
                 ep_add_sc32(&e.failures, -1)
-            e.errors[chosen[k]] = codes[k]
+            e.errors[ids[i]] = codes[i]
 
 
 cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:
-    """Fills the arrays that follow from the outcome: env ids, optional arrays, and the final arrays of SAME_STEP."""
+    """Fills what describe_rows() fills, and with SAME_STEP the final arrays, and resets the envs that have ended."""
+    describe_rows(e, b, ids, n, row, b.fields, row)
+    if b.final_mask != NULL:
+        reset_ended(e, b, ids, n, row)
+
+
+cdef void describe_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row, void** fields,
+                        int64_t field_row) noexcept nogil:
+    """Fills the arrays that follow from the outcome: env ids and optional arrays.
+
+    `fields`, from `field_row` on, are the fields of the env as the steps left them.
+    """
     cdef uint8_t* terminated = <uint8_t*>b.core[TERMINATED] + row
     cdef uint8_t* truncated = <uint8_t*>b.core[TRUNCATED] + row
     cdef int32_t* elapsed = <int32_t*>b.core[ELAPSED_STEP] + row
@@ -259,9 +291,7 @@ cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int6
             discount[i] *= truncated[i] | (1 - terminated[i]) if keeps_discount else 1 - (terminated[i] | truncated[i])
             step_type[i] = 2 if terminated[i] | truncated[i] else elapsed[i] > 0
     if b.core[EPISODE_MASK] != NULL:
-        mark_ends_of_episodes(e, b, ids, n, row)
-    if b.final_mask != NULL:
-        reset_ended(e, b, ids, n, row)
+        mark_ends_of_episodes(e, b, ids, n, row, fields, field_row)
 
 
 cdef void wake_consumer(Engine* e) noexcept nogil:
@@ -343,38 +373,165 @@ cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, i
         start += k
 
 
-cdef void execute_async(Engine* e, const int32_t* ids, int32_t n, int64_t started) noexcept nogil:
-    """Steps n <= ENVPOOL_MAX_BATCH envs, then allocates the next free rows for them, across blocks if need be."""
-    cdef float reward[ENVPOOL_MAX_BATCH]
-    cdef uint8_t terminated[ENVPOOL_MAX_BATCH]
-    cdef uint8_t truncated[ENVPOOL_MAX_BATCH]
-    cdef int32_t elapsed[ENVPOOL_MAX_BATCH]
-    cdef float discount[ENVPOOL_MAX_BATCH]
+# ---- async pools -----------------------------------------------------------------------------------------------------
+
+cdef struct Steps:              # outcomes of n <= ENVPOOL_MAX_BATCH steps
+    int32_t ids[ENVPOOL_MAX_BATCH]
+    float reward[ENVPOOL_MAX_BATCH]
+    uint8_t terminated[ENVPOOL_MAX_BATCH]
+    uint8_t truncated[ENVPOOL_MAX_BATCH]
+    int32_t elapsed[ENVPOOL_MAX_BATCH]
+    float discount[ENVPOOL_MAX_BATCH]
+
+cdef enum:
+    SMALL = 512                 # most last rows that are kept on the stack, in numbers of 8 bytes
+
+
+cdef void execute_async(Engine* e, const int32_t* ids, int32_t n, int64_t started, Worker* watched) noexcept nogil:
+    """Steps n <= ENVPOOL_MAX_BATCH envs, then allocates the next free rows for them.
+
+    With SAME_STEP, envs whose episodes have ended get theirs after they have been reset, since a row that is allocated
+    holds its block: a slow reset delays no other env.
+    """
+    cdef Steps steps, ended
     cdef Outcome out
-    cdef Block* b
-    cdef int64_t position, row
-    cdef int32_t k, start = 0
-    out.reward = reward
-    out.terminated = terminated
-    out.truncated = truncated
-    out.elapsed = elapsed
-    out.discount = discount
+    cdef int32_t num_ended = 0
+    out.reward = steps.reward
+    out.terminated = steps.terminated
+    out.truncated = steps.truncated
+    out.elapsed = steps.elapsed
+    out.discount = steps.discount
     out.started = started
     simulate(e, ids, n, &out, NULL, 0)
-    position = ep_add_sc64(&e.alloc, n)
+    if e.autoreset == SAME_STEP:
+        num_ended = take_ended(&steps, ids, n, &ended)
+    if num_ended == 0:
+        write_steps(e, ids, &steps, n)
+        return
+    if num_ended < n:
+        write_steps(e, steps.ids, &steps, n - num_ended)
+        if watched != NULL:
+            note_rest(watched, ended.ids, num_ended)
+    reset_and_write(e, &ended, num_ended)
+
+
+cdef int32_t take_ended(Steps* steps, const int32_t* ids, int32_t n, Steps* ended) noexcept nogil:
+    """Moves steps that ended an episode to another struct, and returns their number; the others move up. Sets the ids
+    of both, unless the number is 0."""
+    cdef uint8_t has_ended[ENVPOOL_MAX_BATCH]
+    cdef int32_t positions[ENVPOOL_MAX_BATCH]
+    cdef int32_t i, k, to, count
+    for i in range(n):
+        has_ended[i] = steps.terminated[i] | steps.truncated[i]
+    count = ep_find_flags(has_ended, n, positions)
+    if count == 0:
+        return 0
+    memcpy(steps.ids, ids, n * sizeof(int32_t))
+    for k in range(count):
+        move_step(ended, k, steps, positions[k])
+    to = positions[0]
+    for i in range(to, n):
+        if not has_ended[i]:
+            move_step(steps, to, steps, i)
+            to += 1
+    return count
+
+
+cdef inline void move_step(Steps* to, int32_t k, const Steps* source, int32_t i) noexcept nogil:
+    to.ids[k] = source.ids[i]
+    to.reward[k] = source.reward[i]
+    to.terminated[k] = source.terminated[i]
+    to.truncated[k] = source.truncated[i]
+    to.elapsed[k] = source.elapsed[i]
+    to.discount[k] = source.discount[i]
+
+
+cdef void note_rest(Worker* w, const int32_t* ids, int32_t n) noexcept nogil:
+    """Notes that a worker goes on with some envs of its chunk only; the others may be in flight again at once."""
+    cdef int32_t i
+    note_end(w)
+    for i in range(n):
+        ep_store_rlx32(&w.copied[i], ids[i])
+    note_start(w, w.copied, n, ep_now())
+
+
+cdef inline void write_outcome(Block* b, int64_t row, const Steps* steps, int32_t first, int32_t n) noexcept nogil:
+    memcpy(<float*>b.core[REWARD] + row, steps.reward + first, n * sizeof(float))
+    memcpy(<uint8_t*>b.core[TERMINATED] + row, steps.terminated + first, n)
+    memcpy(<uint8_t*>b.core[TRUNCATED] + row, steps.truncated + first, n)
+    memcpy(<int32_t*>b.core[ELAPSED_STEP] + row, steps.elapsed + first, n * sizeof(int32_t))
+    if b.core[DISCOUNT] != NULL:
+        memcpy(<float*>b.core[DISCOUNT] + row, steps.discount + first, n * sizeof(float))
+    if b.core[EPISODE_MASK] != NULL:
+        clear_entries(b, row, n)
+
+
+cdef void write_steps(Engine* e, const int32_t* ids, const Steps* steps, int32_t n) noexcept nogil:
+    """Allocates the next free rows for n steps and writes them, across blocks if need be."""
+    cdef Block* b
+    cdef int64_t position = ep_add_sc64(&e.alloc, n), row
+    cdef int32_t k, start = 0
     while start < n:
         b = e.blocks[((position + start) // e.batch_size) % e.num_blocks]
         row = (position + start) % e.batch_size
         k = <int32_t>min(e.batch_size - row, n - start)
-        memcpy(<float*>b.core[REWARD] + row, reward + start, k * sizeof(float))
-        memcpy(<uint8_t*>b.core[TERMINATED] + row, terminated + start, k)
-        memcpy(<uint8_t*>b.core[TRUNCATED] + row, truncated + start, k)
-        memcpy(<int32_t*>b.core[ELAPSED_STEP] + row, elapsed + start, k * sizeof(int32_t))
-        if b.core[DISCOUNT] != NULL:
-            memcpy(<float*>b.core[DISCOUNT] + row, discount + start, k * sizeof(float))
+        write_outcome(b, row, steps, start, k)
         write_rows(e, ids + start, k, b.fields, row)
-        if b.core[EPISODE_MASK] != NULL:
-            clear_entries(b, row, k)
         complete_rows(e, b, ids + start, k, row)
+        rows_written(e, b, position + start, k)
+        start += k
+
+
+cdef void reset_and_write(Engine* e, Steps* steps, int32_t n) noexcept nogil:
+    """Does what write_steps() does for n steps that ended an episode, but allocates the rows after the resets."""
+    cdef double on_stack[SMALL]
+    cdef char* memory = <char*>on_stack
+    cdef void* last[ENVPOOL_MAX_FIELDS]
+    cdef int32_t codes[ENVPOOL_MAX_BATCH]
+    cdef int64_t size
+    if e.has_final or e.tally != NULL:
+        size = place_fields(e, n, NULL, last)
+        if size > <int64_t>sizeof(on_stack):
+            memory = <char*>malloc(size)
+            if memory == NULL:
+                write_steps(e, steps.ids, steps, n)
+                return
+        place_fields(e, n, memory, last)
+        write_rows(e, steps.ids, n, last, 0)
+    start_episodes(e, steps.ids, n, codes)
+    write_first_rows(e, steps, n, last, codes)
+    if memory != <char*>on_stack:
+        free(memory)
+
+
+cdef int64_t place_fields(Engine* e, int32_t n, char* memory, void** fields) noexcept nogil:
+    """Lays out n rows of all fields; returns the bytes that they need. Without memory, only counts."""
+    cdef int64_t size = 0
+    cdef int32_t f
+    for f in range(e.env_def.num_fields):
+        fields[f] = memory + size if memory != NULL else NULL
+        size += (n * e.field_bytes[f] + 15) & ~<int64_t>15
+    return size
+
+
+cdef void write_first_rows(Engine* e, const Steps* steps, int32_t n, void** last, const int32_t* codes) noexcept nogil:
+    """Allocates rows for n envs that were reset, and writes them; `last` has the fields before the resets."""
+    cdef Block* b
+    cdef int64_t position = ep_add_sc64(&e.alloc, n), row, size
+    cdef int32_t k, f, start = 0
+    while start < n:
+        b = e.blocks[((position + start) // e.batch_size) % e.num_blocks]
+        row = (position + start) % e.batch_size
+        k = <int32_t>min(e.batch_size - row, n - start)
+        write_outcome(b, row, steps, start, k)
+        write_rows(e, steps.ids + start, k, b.fields, row)
+        restore_codes(e, steps.ids + start, k, codes + start)
+        describe_rows(e, b, steps.ids + start, k, row, last, start)
+        memset(<int32_t*>b.core[ELAPSED_STEP] + row, 0, k * sizeof(int32_t))
+        memcpy(b.final_elapsed + row, steps.elapsed + start, k * sizeof(int32_t))
+        memset(b.final_mask + row, 1, k)
+        for f in range(e.env_def.num_fields if b.final != NULL else 0):
+            size = e.field_bytes[f]
+            memcpy(<char*>b.final[f] + row * size, <char*>last[f] + start * size, k * size)
         rows_written(e, b, position + start, k)
         start += k

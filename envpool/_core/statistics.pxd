@@ -29,7 +29,8 @@ cdef struct Sums:               # what the statistics keep of an env, in a saved
 cdef void count_rewards(Engine* e, const int32_t* ids, int32_t n, bint contiguous, const float* reward,
                         const int32_t* resets, int32_t num_resets, int64_t started) noexcept nogil
 cdef void clear_entries(Block* b, int64_t row, int64_t n) noexcept nogil
-cdef void mark_ends_of_episodes(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil
+cdef void mark_ends_of_episodes(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row, void** fields,
+                                int64_t field_row) noexcept nogil
 cdef void note_step_time(Tally* tally, int64_t n, int64_t cost) noexcept nogil
 cdef void note_claim(Tally* tally, Queue* q) noexcept nogil
 cdef void place_probe(Tally* tally, Queue* q) noexcept nogil

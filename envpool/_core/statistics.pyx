@@ -84,25 +84,30 @@ cdef void clear_entries(Block* b, int64_t row, int64_t n) noexcept nogil:
         clear(b, GAME_TIME, row, n)
 
 
-cdef void mark_ends_of_episodes(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:
-    """Fills the masks of rows that ended an episode or a game; the other columns of the rows are written."""
+cdef void mark_ends_of_episodes(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row, void** fields,
+                                int64_t field_row) noexcept nogil:
+    """Fills the masks of rows that ended an episode or a game; the other columns of the rows are written.
+
+    `fields`, from `field_row` on, are the fields of the env as the steps left them, before any reset.
+    """
     cdef uint8_t* terminated = <uint8_t*>b.core[TERMINATED] + row
     cdef uint8_t* truncated = <uint8_t*>b.core[TRUNCATED] + row
     ep_join_flags(<uint8_t*>b.core[EPISODE_MASK] + row, terminated, truncated, n)
     if b.core[GAME_MASK] != NULL:
-        mark_ends_of_games(e, b, ids, n, row)
+        mark_ends_of_games(e, b, ids, n, row, fields, field_row)
 
 
-cdef void mark_ends_of_games(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:
+cdef void mark_ends_of_games(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row, void** fields,
+                             int64_t field_row) noexcept nogil:
     """Fills the masks of rows that ended a game. Adds the rewards before clipping.
 
     An env that continues its game after a lost life may end it in the frames without an action, and begin another one:
     then it has more lives after the reset than before, and the row of the reset ends the game.
     """
     cdef Tally* tally = e.tally
-    cdef const float* reward = <const float*>b.fields[tally.reward_field] + row
-    cdef const int32_t* over = <const int32_t*>b.fields[tally.over_field] + row
-    cdef const int32_t* lives = <const int32_t*>b.fields[tally.lives_field] + row
+    cdef const float* reward = <const float*>fields[tally.reward_field] + field_row
+    cdef const int32_t* over = <const int32_t*>fields[tally.over_field] + field_row
+    cdef const int32_t* lives = <const int32_t*>fields[tally.lives_field] + field_row
     cdef const uint8_t* truncated = <const uint8_t*>b.core[TRUNCATED] + row
     cdef const int32_t* elapsed = <const int32_t*>b.core[ELAPSED_STEP] + row
     cdef uint8_t* mask = <uint8_t*>b.core[GAME_MASK] + row
