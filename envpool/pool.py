@@ -314,11 +314,21 @@ class EnvPool(SamplesActions, StatefulPool):
     def close(self, **kwargs: Any) -> None:
         """Stop and join the threads and free the environments.
 
-        The method may be called again; every other call raises PoolStateError afterwards. A thread that has been
-        running for longer than the option `step_timeout` is left behind, and the memory that it uses is freed when it
-        returns.
+        The method may be called again; every other call raises PoolStateError afterwards. A thread is left behind, and
+        the memory that it uses is freed when it returns, if it has been running for longer than the option
+        `step_timeout`, if Ctrl-C interrupts the wait for it, or if one of its environments calls this method.
         """
-        super().close()
+        try:
+            super().close()
+        finally:
+            self._after_close()
+
+    def _close_at_once(self) -> None:
+        """Do what `close` does without waiting for threads."""
+        super()._close_at_once()
+        self._after_close()
+
+    def _after_close(self) -> None:
         if self._window is not None:
             self._window.close()
         self.closed = True
@@ -346,5 +356,11 @@ class EnvPool(SamplesActions, StatefulPool):
 
 @atexit.register
 def _close_all() -> None:
-    for pool in list(_open_pools):
-        pool.close()
+    pools = list(_open_pools)
+    while pools:
+        try:
+            pools.pop().close()
+        except KeyboardInterrupt:  # the user does not want to wait for environments
+            for pool in pools:
+                pool._close_at_once()
+            raise

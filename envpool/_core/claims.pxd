@@ -10,9 +10,13 @@ cdef enum:
 
 cdef bint run_chunk(Engine* e, int32_t home, Worker* watched) noexcept nogil
 
-cdef inline bint help_out(Engine* e) noexcept nogil:
-    """Claims and executes one chunk in place of the last worker, whose part the consumer takes."""
-    return run_chunk(e, e.num_queues - 1, NULL)
+cdef inline bint help_out(Engine* e, bint* executes) noexcept nogil:
+    """Claims and executes one chunk in place of the last worker, whose part the consumer takes; sets a flag meanwhile."""
+    cdef bint found
+    executes[0] = True
+    found = run_chunk(e, e.num_queues - 1, NULL)
+    executes[0] = False
+    return found
 
 cdef inline int64_t expected_cost(Engine* e) noexcept nogil:
     """Returns what a step is expected to cost, ns; 0: it is unknown.

@@ -143,7 +143,7 @@ cdef bint run_if_quick(Engine* e) noexcept:
     cdef int64_t cost = expected_cost(e)
     if cost == 0 or not e.helps or num_unclaimed(e) * cost > QUICK:
         return False
-    while help_out(e):
+    while help_out(e, &e.receiver_executes):
         pass
     return is_ready(e)
 
@@ -158,7 +158,7 @@ cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
             return READY
         if ep_load_rlx32(&e.stop):
             return CLOSED
-        if ep_load_sc32(&e.helps) and help_out(e):
+        if ep_load_sc32(&e.helps) and help_out(e, &e.receiver_executes):
             if is_ready(e):
                 return READY
             wake_for_backlog(e)
@@ -221,7 +221,7 @@ cdef bint wait_drained(Engine* e, int64_t outstanding, int64_t timeout_ns) noexc
             return True
         if ep_now() > deadline:
             return False
-        if e.step_timeout or not help_out(e):
+        if e.step_timeout or not help_out(e, &e.receiver_executes):
             ep_futex_wait(&e.recv_word, ep_load_sc32(&e.recv_word), 100000)
 
 
@@ -257,7 +257,7 @@ cdef void wait_arrivals(Engine* e, int64_t count, int64_t seen_rows, int64_t tim
         if has_work(e):
             wake(e, e.num_threads)
         # The consumer works only if no thread could be started.
-        if not (ep_load_sc32(&e.helps) and help_out(e)) and timeout_ns > 0:
+        if not (ep_load_sc32(&e.helps) and help_out(e, &e.receiver_executes)) and timeout_ns > 0:
             ep_futex_wait(&e.recv_word, seen, timeout_ns)
             ep_store_rlx64(&e.counters.recv_wait, e.counters.recv_wait + ep_now() - began)
     ep_store_sc32(&e.recv_waiting, 0)

@@ -1,18 +1,21 @@
 """The life cycle of a pool, and the calls that are inside it: see guard.pyx."""
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from envpool._core.structs cimport Engine, pthread_t
 
 # What only one call may do at a time; bits.
 cdef enum:      # Activity
     NOTHING_ELSE = 0
     RECEIVING = 1
     RENDERING = 2
+    WAITING = 4     # for enter() only: the call will wait, as the other two do, but any number of calls may
 
 cdef enum:      # PoolState
     NEW             # __init__ has not finished
     OPEN
     CLOSING         # close() has begun: calls that are inside end, and no call may enter
-    STOPPED         # the workers have ended, or are stuck; the last call that leaves lets go of the engine
+    STOPPED         # the workers have ended, or are left behind; the last call that leaves lets go of the engine
     CLOSED          # the pool has no engine any more
 
 cdef enum:
@@ -38,15 +41,21 @@ cdef class Guard:
     cdef Visit visits[MAX_VISITS]
     cdef const int64_t* forks       # counts the forks of this process
     cdef int64_t fork_generation    # that count when the pool was made
+    cdef Engine* engine             # NULL while the pool has none
+    cdef unsigned long closer       # the thread that is inside close(); 0: none is
+    cdef const pthread_t* helpers   # the threads that draw beside the one that renders (num_helpers)
+    cdef int32_t num_helpers
 
     cdef bint is_forked(self) noexcept
     cdef str call_of_this_thread(self)
+    cdef bint is_in_env(self) noexcept
+    cdef int check_waits(self, const char* call) except -1
     cdef int await_closed(self) except -1
     cdef int check_open(self) except -1
     cdef int check_free(self, int activities, const char* call) except -1
     cdef int refuse(self, int activities, const char* call) except -1
 
-# Inline, since every call of a pool passes through these four.
+# Inline, since every call of a pool passes through these.
 
 cdef inline bint is_open(Guard g) noexcept:
     """Whether the pool can be used: check_open() raises if not."""
@@ -54,13 +63,18 @@ cdef inline bint is_open(Guard g) noexcept:
 
 cdef inline int enter(Guard g, int activities, const char* call) except -1:
     """Enters a call and returns the number of its visit, or raises PoolStateError. `call` is for messages."""
+    cdef unsigned long thread = PyThread_get_thread_ident()
     cdef int visit
     if not is_open(g) or g.activities & activities or ~g.used == 0:
         g.refuse(activities, call)
+    # Without other activities, only the pool's own threads execute its envs.
+    if activities and (g.activities or g.engine.outsider != thread):
+        g.check_waits(call)
     visit = ctz(~g.used)
+    activities &= ~WAITING
     g.used |= <uint64_t>1 << visit
     g.activities |= activities
-    g.visits[visit].thread = PyThread_get_thread_ident()
+    g.visits[visit].thread = thread
     g.visits[visit].activities = activities
     g.visits[visit].call = call
     return visit

@@ -9,6 +9,9 @@ What must hold:
 - The pool lets go of the engine when the last call leaves, or in close() if no call is inside. Whatever happens during
   a call, also close() by another thread or by a signal handler, the memory of the engine stays valid until the call
   leaves. Usually the engine is freed at that moment; threads that are stuck in it own it from then on, see orphans.pyx.
+- A function of an env may be Python code, which may make any call, also on a thread of the pool, and so may the garbage
+  collector and destructors that run there. Such a call never waits: not for envs, since its own is one of them, and in
+  close() not for threads. Threads that are left behind own the engine, see orphans.pyx.
 - After each point at which Python code may have run, a call asks check_open() before it publishes, waits, or joins a
   thread. That code may also have forked: the calls that were inside go on in the child, where no other thread exists,
   so there nothing may wait for one.
@@ -18,6 +21,8 @@ What must hold:
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint64_t
 from posix.unistd cimport usleep
+
+from envpool._core.atomic cimport ep_load_sc32
 
 from envpool.errors import PoolStateError
 
@@ -48,6 +53,8 @@ cdef class Guard:
     cdef int refuse(self, int activities, const char* call) except -1:
         """Raises PoolStateError because a call may not enter."""
         self.check_open()
+        if activities:
+            self.check_waits(call)
         self.check_free(activities, call)
         raise PoolStateError(f"{MAX_VISITS} calls are inside of this pool already: let some of them return first")
 
@@ -65,12 +72,45 @@ cdef class Guard:
             left &= left - 1
         return ""
 
+    cdef bint is_in_env(self) noexcept:
+        """Whether the calling thread is inside of a function of an env: a thread of the pool, or a call that helps out."""
+        cdef unsigned long me = PyThread_get_thread_ident()
+        cdef Engine* e = self.engine
+        cdef uint64_t left = self.used
+        cdef Visit* visit
+        cdef int32_t i
+        if e == NULL:
+            return False
+        for i in range(e.num_threads):
+            if e.workers[i].thread == me and not ep_load_sc32(&e.workers[i].has_left):
+                return True
+        for i in range(self.num_helpers):
+            if self.helpers[i] == me:
+                return True
+        while left:
+            visit = &self.visits[ctz(left)]
+            left &= left - 1
+            if visit.thread == me and ((visit.activities & RECEIVING and e.receiver_executes)
+                                       or (visit.activities & RENDERING and e.renderer_executes)):
+                return True
+        return False
+
+    cdef int check_waits(self, const char* call) except -1:
+        """Raises PoolStateError if an env of the pool makes a call that waits; notes a thread that is not the pool's."""
+        if self.is_in_env():
+            raise PoolStateError(
+                f"{call.decode()}() was called by an environment of this pool, or by a function that completes its "
+                f"steps, and would wait for it: let the program that steps the pool call {call.decode()}()"
+            )
+        self.engine.outsider = PyThread_get_thread_ident()
+        return 0
+
     cdef int await_closed(self) except -1:
-        """Waits until the last call has left a pool that is being closed, unless this thread is inside of one."""
+        """Waits until the last call has left a pool that is being closed, unless that would be this thread."""
         while self.state != CLOSED:
             if self.is_forked():        # the engine stays: a call of this thread may be inside, and no other thread
                 self.state = CLOSED
-            elif self.call_of_this_thread():
+            elif self.closer == PyThread_get_thread_ident() or self.is_in_env() or self.call_of_this_thread():
                 return 0
             else:
                 with nogil:

@@ -1,10 +1,11 @@
-"""Engines that threads own after their pool has been closed, since they are stuck in an env.
+"""Engines that threads own after their pool has been closed, since they are still inside of an env.
 
-A native env cannot be interrupted. A thread that is stuck in one may return at any time, and then touches the engine,
-the state of the envs and the blocks in flight. close() does not wait for it, and so must leave all of this to it. The
-pool and the threads of its workers share the engine; `owners` counts them, and the last one frees it. Usually that is
-the pool, which has joined its threads. If a thread is the last one, Python frees the engine in the main thread, as a
-pending call: a block is a Python object, and a thread of the engine must not wait for the GIL.
+A native env cannot be interrupted, and a Python env may itself close its pool or drop the last reference to it. The
+thread returns from the env at any time, and then touches the engine, the state of the envs and the blocks in flight.
+Whoever ends the pool does not wait for it, and so must leave all of this to it. The pool and the threads of its workers
+share the engine; `owners` counts them, and the last one frees it. Usually that is the pool, which has joined its
+threads. If a thread is the last one, Python frees the engine in the main thread, as a pending call: a block is a Python
+object, and a thread of the engine must not wait for the GIL.
 
 What must hold:
 - An Orphan has everything that the threads may touch, and a reference to itself, so that nothing frees it earlier: not
@@ -38,7 +39,7 @@ cdef int64_t num_orphans = 0        # engines that only threads own; accessed wi
 # Hidden from the garbage collector, as are the pools: threads may write to the blocks.
 @cython.no_gc
 cdef class Orphan:
-    """The owner of an engine in which threads are stuck, and of what they may touch.
+    """The owner of an engine that its pool has let go of, and of what threads that are still in it may touch.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ cdef class Orphan:
         self.capsule = capsule
 
     cdef void adopt(self, Engine* e, list blocks, BlockMemory partial, object statistics) noexcept:
-        """Takes the engine over from a pool that was stopped, and frees it unless threads are stuck in it."""
+        """Takes the engine over from a pool that was stopped, and frees it unless threads are still in it."""
         global num_orphans
         self.engine = e
         self.blocks = blocks
@@ -97,7 +98,7 @@ cdef void leave_engine(Worker* w) noexcept nogil:
 
 
 def count():
-    """Return the number of closed pools whose memory is still in use by threads that are stuck in an env."""
+    """Return the number of closed pools whose memory is still in use by threads that are inside of an env."""
     return num_orphans
 
 

@@ -13,7 +13,7 @@ from envpool._core.batch_block cimport BatchBlock, Column, batch_block_of
 from envpool._core.block_memory cimport BlockMemory
 from envpool._core.blocks cimport BlockStore
 from envpool._core.env_ids cimport release
-from envpool._core.guard cimport begin, enter, NOTHING_ELSE, RECEIVING
+from envpool._core.guard cimport begin, enter, RECEIVING, WAITING
 from envpool._core.partial cimport ENDING, WHOLE
 from envpool._core.pool cimport Pool
 from envpool._core.results cimport ResultTemplate
@@ -103,7 +103,7 @@ cdef class PlacedSteps:
         cdef const int32_t* ids = NULL
         cdef int32_t n
         cdef bint is_placed
-        cdef int visit = enter(pool.guard, NOTHING_ELSE, b"step")
+        cdef int visit = enter(pool.guard, WAITING, b"step")
         try:
             n = pool.actions.load(pool.engine, action, None, &ids)
             # No Python code runs from here to the launch, unless an exception is raised.

@@ -25,7 +25,7 @@ cdef class Pool:
     cdef object step_nest           # the nest of array names behind step_template
     cdef object placement           # behind engine.cpus and engine.node_ends
     cdef object capsule             # keeps the tables of the env alive
-    cdef Orphan orphan              # owns the engine if threads are stuck in it; None without a step timeout
+    cdef Orphan orphan              # owns the engine once the pool has let go of it
 
     # Parts of calls, for a caller that has entered the guard.
     cdef void end_visit(self, int visit) noexcept
@@ -35,4 +35,6 @@ cdef class Pool:
 
     cdef int32_t send_resets(self, object env_id, object seeds, int visit, int activities) except -1
     cdef object receive_resets(self, object env_id, ResultTemplate template)
+    cdef int end(self, bint waits) except -1
+    cdef int stop(self, bint waits) except -1
     cdef void let_go(self) noexcept

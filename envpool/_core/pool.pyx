@@ -12,6 +12,7 @@ What must hold whenever Python code can run:
 
 cimport cython
 cimport numpy as cnp
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -21,12 +22,13 @@ from envpool._core.batches cimport Batches, check_can_fill, check_fills, check_f
 from envpool._core.blocks cimport BlockStore
 from envpool._core.consumer cimport enqueue, publish
 from envpool._core.definition cimport env_of
-from envpool._core.engine cimport engine_free, engine_new
+from envpool._core.engine cimport engine_new
 from envpool._core.env_ids cimport as_ids, release, take_idle
 from envpool._core.failures cimport CreateFailure, FailureReports, raise_create_failure, raise_start_failure
 from envpool._core.frames cimport FrameRenderer
 from envpool._core.guard cimport (
-    CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED, begin, enter, is_open, leave,
+    CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED, WAITING, PyThread_get_thread_ident,
+    begin, enter, is_open, leave,
 )
 from envpool._core.inputs cimport as_seeds
 from envpool._core.orphans cimport Orphan
@@ -34,12 +36,16 @@ from envpool._core.partial cimport PartialBatches, WHOLE
 from envpool._core.pending cimport NO_SEED
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Engine, PENDING, SAME_STEP
-from envpool._core.workers cimport engine_start, engine_stop, place_workers
+from envpool._core.watch cimport SLICE
+from envpool._core.workers cimport await_workers, engine_start, place_workers, release_workers, stop_workers
 
 from envpool._core.definition import describe
 from envpool.errors import EnvIdError, PoolStateError
 
 cnp.import_array()
+
+# The longest time for which the destructor of a pool that was not closed waits for its threads, ns.
+cdef int64_t PATIENCE = 1000000000
 
 
 # Hidden from the garbage collector, which could clear the lists of blocks while threads still write to the blocks. It
@@ -109,12 +115,12 @@ cdef class Pool:
         self.step_template = ResultTemplate(step_nest, store.names, style.add_errors, style.finish)
         self.step_nest = step_nest
         self.capsule = capsule
-        self.orphan = Orphan(capsule) if step_timeout else None
+        self.orphan = Orphan(capsule)
         e = engine_new(env_of(capsule), num_envs, batch_size, min(num_threads, num_envs), thread_affinity_offset,
                        <int32_t>len(nodes), max_episode_steps, autoreset, step_timeout, &failure)
         if e == NULL:
             raise_create_failure(about.name, num_envs, &failure)
-        self.engine = self.partial.engine = self.frames.engine = e
+        self.engine = self.partial.engine = self.frames.engine = guard.engine = e
         self.placement = place_workers(e, nodes)
         memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
         if given is None:
@@ -128,38 +134,70 @@ cdef class Pool:
 
     def __dealloc__(self):
         # After a fork the threads are gone and may have held any lock, so the child leaves its copy alone.
-        if self.engine != NULL and not self.guard.is_forked():
+        if self.engine == NULL or self.guard.is_forked():
+            return
+        # The last reference may die anywhere: in an env, or where an env waits for a lock that this thread has.
+        with nogil:
+            stop_workers(self.engine)
+        if not self.guard.is_in_env():
             with nogil:
-                engine_stop(self.engine)
-            self.let_go()
+                await_workers(self.engine, PATIENCE)
+        with nogil:
+            release_workers(self.engine)
+        self.let_go()
 
     def close(self):
         """Stop and join the threads and free the envs. Arrays handed out stay valid. It may be called again.
 
         A call that another thread is inside of raises PoolStateError, and close() returns after it. If this thread is
         inside of a call, which a signal handler or a destructor has interrupted, the envs are freed when that call
-        ends. With a step timeout, threads that are stuck in an env are left to themselves, with all that they use.
+        ends. Threads are left to themselves, with all that they use, if they are stuck in an env for longer than the
+        step timeout, if a signal handler raises an exception while close() waits for them, or if an env closes its own
+        pool.
         """
+        self.end(True)
+
+    def _close_at_once(self):
+        """Do what close() does, but leave threads to themselves rather than wait for them."""
+        self.end(False)
+
+    cdef int end(self, bint waits) except -1:
+        """Closes the pool."""
         if self.engine == NULL or self.guard.state == NEW:
-            return
+            return 0
         if self.guard.state == OPEN and not self.guard.is_forked():
             self.guard.state = CLOSING
+            self.guard.closer = PyThread_get_thread_ident()
+            try:
+                self.stop(waits and not self.guard.is_in_env())
+            finally:
+                self.guard.closer = 0
+                if not self.guard.is_forked():      # by a signal handler
+                    with nogil:
+                        release_workers(self.engine)
+                    self.guard.state = STOPPED
+                    if not self.guard.used:
+                        self.let_go()
+        return self.guard.await_closed() if waits else 0
+
+    cdef int stop(self, bint waits) except -1:
+        """Tells the workers to leave the engine, and waits for those that are not stuck. Raises for a signal."""
+        cdef bint have_left = False
+        with nogil:
+            stop_workers(self.engine)
+        while waits and not have_left and not self.guard.is_forked():
             with nogil:
-                engine_stop(self.engine)
-            self.guard.state = STOPPED
-            if not self.guard.used:
-                self.let_go()
-        self.guard.await_closed()
+                have_left = await_workers(self.engine, SLICE)
+            if not have_left:
+                PyErr_CheckSignals()
+        return 0
 
     cdef void let_go(self) noexcept:
-        """Frees the engine of a stopped pool that nobody is inside, or leaves it to threads that are stuck in it."""
+        """Frees the engine of a stopped pool that nobody is inside, or leaves it to threads that are still in it."""
         cdef Engine* e = self.engine
         self.guard.state = CLOSED
-        self.engine = NULL
-        if self.orphan is None:
-            engine_free(e)
-        else:
-            self.orphan.adopt(e, self.batches.in_flight, self.partial.block_memory, self.statistics)
+        self.engine = self.guard.engine = NULL
+        self.orphan.adopt(e, self.batches.in_flight, self.partial.block_memory, self.statistics)
         self.frames.drop_memory()
         self.partial.drop_memory()
 
@@ -367,7 +405,7 @@ cdef class Pool:
             Sync pools: the rows of env_id, in that order. Async pools: the next batch_size rows that are ready.
         """
         cdef int32_t n
-        cdef int visit = enter(self.guard, NOTHING_ELSE, b"step")
+        cdef int visit = enter(self.guard, WAITING, b"step")
         try:
             n = self.send_actions(action, env_id, visit, RECEIVING)
             return self.receive(self.step_template, n == 0)
@@ -376,7 +414,7 @@ cdef class Pool:
 
     def _reset_envs(self, env_id=None, seeds=None):
         """Send resets and wait for the rows of these envs, or without env_id for the next batch. See _send_reset()."""
-        cdef int visit = enter(self.guard, NOTHING_ELSE, b"reset")
+        cdef int visit = enter(self.guard, WAITING, b"reset")
         try:
             env_id = as_ids(env_id)
             self.send_resets(env_id, seeds, visit, RECEIVING)

@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 
 from envpool._core.env_ids cimport checked_ids
-from envpool._core.guard cimport enter, NOTHING_ELSE, RECEIVING
+from envpool._core.guard cimport enter, NOTHING_ELSE, RECEIVING, WAITING
 from envpool._core.recorder cimport Recorder
 from envpool._core.rollout_layout cimport Lane, RolloutMemory, row_of, slot_of
 from envpool._core.rollout_rows cimport as_extras, end_lanes, keep_final
@@ -55,7 +55,7 @@ cdef class RolloutCalls(Recorder):
             self.check_begun()
             self.check_has_room()
             values = as_extras(self.layout, self.first_extra, self.extra_names, extras, True)
-            visit = enter(self.pool.guard, NOTHING_ELSE, b"step")
+            visit = enter(self.pool.guard, WAITING, b"step")
             try:
                 self.send_now(action, env_id, values, visit, RECEIVING)
                 return self.receive_now(self.step_template)
@@ -137,7 +137,7 @@ cdef class RolloutCalls(Recorder):
         cdef int visit
         self.enter_rollout()
         try:
-            visit = enter(self.pool.guard, NOTHING_ELSE, b"reset")
+            visit = enter(self.pool.guard, WAITING, b"reset")
             try:
                 if env_id is None:
                     return self.reset_all(seeds, visit)

@@ -131,7 +131,7 @@ cdef struct Queue:
     # Parking of the group. A worker raises `parked`, then looks for work once more, then sleeps on the word.
     int32_t wake_word
     int32_t parked
-    int32_t to_wake             # workers of the group that the next one to wake up must wake
+    int32_t to_wake             # workers of the group that are still to be woken by the next one to wake up
     int32_t pad2[13]
     # Constant once the threads run.
     int32_t* ring
@@ -197,6 +197,7 @@ cdef struct Engine:
     int32_t max_episode_steps
     int32_t autoreset
     bint is_sync
+    bint has_final              # whether the blocks have arrays for the last steps of episodes, see Block.final
     int64_t step_timeout        # time after which a worker counts as stuck in a chunk, ns; 0: workers are not watched
     Queue* queues
     int32_t num_queues
@@ -225,17 +226,23 @@ cdef struct Engine:
     Block** blocks
     int64_t num_blocks
     int64_t pad9[8]
-    # Of the consumer; accessed with the GIL only.
-    int64_t next_block          # async: the block to hand out next, counted from the first one
-    int64_t full_until          # async: the blocks from next_block to this one, counted like it, are known to be full
+    # Of the consumer.
+    int64_t next_block          # async: the block to hand out next, counted from the first one; changed with the GIL only
+    int64_t full_until          # async: the blocks from next_block to this one, counted like it, are known to be full;
+                                # see written_rows()
     # Of the consumer; accessed with the GIL only.
     int64_t outstanding         # envs in flight: rows sent and not handed out
     int32_t num_held            # envs that are held
     int32_t* scratch            # env ids of the send that is being made (num_envs)
     int64_t sent_at             # when send() last returned, ns; 0 after a call that waits
     int64_t absence             # usual time between send and recv, ns
-    int64_t usual_wait          # usual time for which the consumer waits when it has nothing left to do, ns
     bint cheap                  # async policy: the mean cost is below the switch (with hysteresis)
+    unsigned long outsider      # a thread that is known to be none of the pool's; 0: none is
+    # Of the thread that receives or renders, without the GIL as well.
+    int64_t usual_wait          # usual time for which the consumer waits when it has nothing left to do, ns
+    bint receiver_executes      # whether the thread that receives executes envs right now
+    bint renderer_executes      # whether the thread that renders executes or draws envs right now
+    int64_t pad10[8]
     # Owned by the statistics of the pool.
     Counters* counters
     Tally* tally                # NULL unless statistics of episodes are on

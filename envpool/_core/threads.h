@@ -1,4 +1,4 @@
-/* Starting named, pinned worker threads, and noticing a fork: the POSIX macros that Cython cannot spell. */
+/* Starting named, pinned worker threads, waking them, and noticing a fork: the POSIX macros that Cython cannot spell. */
 #ifndef ENVPOOL_THREADS_H
 #define ENVPOOL_THREADS_H
 
@@ -10,6 +10,9 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Lets a thread run on n CPUs. A failure is ignored: a thread that runs on other CPUs works as well. */
 static inline void ep_run_on(pthread_t thread, const int32_t *cpus, int n) {
@@ -42,6 +45,11 @@ static inline int ep_thread_start(pthread_t *thread, int index, int k, const int
   if (k >= 0) ep_run_on(*thread, &cpus[k % num_cpus], 1);
   else ep_run_on(*thread, cpus, num_cpus);
   return 0;
+}
+
+/* Does what ep_futex_wake() does, and returns the number of sleepers that were woken. */
+static inline int ep_wake_sleepers(int32_t *word, int count) {
+  return (int)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, 0, 0, 0);
 }
 
 /* How many forks lie between this process and the one that loaded the module: threads do not survive a fork, so a pool

@@ -10,10 +10,13 @@ cdef extern from "threads.h" nogil:
     int pthread_detach(pthread_t thread)
     int ep_thread_start(pthread_t* thread, int index, int k, const int32_t* cpus, int num_cpus,
                         void* (*run)(void*) noexcept nogil, void* arg)
+    int ep_wake_sleepers(int32_t* word, int count)
 
 cdef object place_workers(Engine* e, object nodes)
 cdef int engine_start(Engine* e) noexcept
-cdef void engine_stop(Engine* e) noexcept nogil
+cdef void stop_workers(Engine* e) noexcept nogil
+cdef bint await_workers(Engine* e, int64_t timeout_ns) noexcept nogil
+cdef void release_workers(Engine* e) noexcept nogil
 cdef int start_workers(Engine* e, int32_t count) noexcept
 cdef void wake(Engine* e, int64_t count) noexcept nogil
 

@@ -70,7 +70,7 @@ cdef void park(Engine* e, Queue* q, bint reserve) noexcept nogil:
     if not reserve and ep_load_rlx32(&q.to_wake) > 0:
         others = ep_swap_sc32(&q.to_wake, 0)
         if others > 0:
-            ep_futex_wake(&q.wake_word, others)
+            wake_sleepers(e, &q.wake_word, others)
 
 
 cdef inline int32_t home_of(Worker* w) noexcept nogil:
@@ -114,9 +114,8 @@ cdef void wake(Engine* e, int64_t count) noexcept nogil:
     else:
         wake_groups(e, count)
     if ep_load_sc32(&e.reserve_parked) > 0 and ep_load_sc32(&e.active) == e.num_threads:
-        ep_add_sc64(&e.counters.wakes, 1)
         ep_add_sc32(&e.reserve_word, 1)
-        ep_futex_wake(&e.reserve_word, 1)
+        wake_sleepers(e, &e.reserve_word, 1)
 
 
 cdef void wake_groups(Engine* e, int64_t count) noexcept nogil:
@@ -138,16 +137,25 @@ cdef inline bint is_filled(Queue* q) noexcept nogil:
 
 
 cdef int64_t wake_group(Engine* e, Queue* q, int64_t most, bint in_turn) noexcept nogil:
-    """Wakes at most `most` workers and returns their number; in_turn: the first one wakes the others."""
+    """Wakes at most `most` workers and returns their number; in_turn: the first one wakes the others.
+
+    The workers that an earlier call left to be woken in turn may still be asleep, so theirs is added.
+    """
     cdef int64_t count = min(most, <int64_t>ep_load_sc32(&q.parked))
     if count <= 0:
         return 0
-    ep_add_sc64(&e.counters.wakes, count)
-    if in_turn:
-        ep_store_rlx32(&q.to_wake, <int32_t>count - 1)
+    if in_turn and count > 1:
+        ep_add_sc32(&q.to_wake, <int32_t>count - 1)
     ep_add_sc32(&q.wake_word, 1)
-    ep_futex_wake(&q.wake_word, 1 if in_turn else <int>count)
+    wake_sleepers(e, &q.wake_word, 1 if in_turn else <int>count)
     return count
+
+
+cdef inline void wake_sleepers(Engine* e, int32_t* word, int count) noexcept nogil:
+    """Wakes at most `count` workers that sleep on a word, and counts those that did."""
+    cdef int woken = ep_wake_sleepers(word, count)
+    if woken > 0:
+        ep_add_sc64(&e.counters.wakes, woken)
 
 
 cdef object place_workers(Engine* e, object nodes):
@@ -174,7 +182,9 @@ cdef int start_workers(Engine* e, int32_t count) noexcept:
         ep_add_sc32(&e.owners, 1)
         failed = ep_thread_start(&w.thread, w.index, e.affinity + w.index if e.affinity >= 0 else -1,
                                  e.cpus + first, e.node_ends[node] - first, run_worker, w)
+        e.outsider = 0          # it may have been a thread with this number, which has ended
         if failed:
+            w.thread = 0        # it is undefined
             ep_add_sc32(&e.owners, -1)
             return failed
         e.started += 1
@@ -193,26 +203,8 @@ cdef int engine_start(Engine* e) noexcept:
     return start_workers(e, e.num_threads - helps)
 
 
-cdef void await_workers(Engine* e) noexcept nogil:
-    """Waits until every worker that is not stuck has left the engine."""
-    cdef Worker* w
-    cdef int32_t seen, i
-    cdef bint is_leaving = True
-    while is_leaving:
-        is_leaving = False
-        seen = ep_load_sc32(&e.owners)      # before the look at `has_left`, which each worker sets before it counts
-        for i in range(e.started):
-            w = &e.workers[i]
-            is_leaving |= not ep_load_sc32(&w.has_left) and not is_overdue(e, w, ep_now())
-        if is_leaving:
-            ep_futex_wait(&e.owners, seen, interval(e))
-
-
-cdef void engine_stop(Engine* e) noexcept nogil:
-    """Ends and joins the workers. They finish the chunks that they are executing; unclaimed work is dropped.
-
-    With a step timeout, threads that are stuck in a chunk are detached. They remain owners of the engine.
-    """
+cdef void stop_workers(Engine* e) noexcept nogil:
+    """Tells the workers to leave the engine. They finish the chunks that they are executing; unclaimed work is dropped."""
     cdef int32_t i
     ep_store_sc32(&e.stop, 1)
     for i in range(e.num_queues):
@@ -222,10 +214,33 @@ cdef void engine_stop(Engine* e) noexcept nogil:
     ep_futex_wake(&e.reserve_word, 1)
     ep_add_sc32(&e.recv_word, 1)
     ep_futex_wake(&e.recv_word, 1)
-    if e.step_timeout:
-        await_workers(e)
+
+
+cdef bint await_workers(Engine* e, int64_t timeout_ns) noexcept nogil:
+    """Waits until every worker has left the engine that is not stuck. False: this took longer than timeout_ns."""
+    cdef int64_t deadline = ep_now() + timeout_ns, now
+    cdef Worker* w
+    cdef int32_t seen, i
+    cdef bint is_leaving
+    while True:
+        is_leaving = False
+        now = ep_now()
+        seen = ep_load_sc32(&e.owners)      # before the look at `has_left`, which each worker sets before it counts
+        for i in range(e.started):
+            w = &e.workers[i]
+            is_leaving |= not ep_load_sc32(&w.has_left) and not is_overdue(e, w, now)
+        if not is_leaving:
+            return True
+        if now >= deadline:
+            return False
+        ep_futex_wait(&e.owners, seen, min(deadline - now, interval(e)))
+
+
+cdef void release_workers(Engine* e) noexcept nogil:
+    """Joins the workers that have left the engine, and detaches the others, which remain owners of the engine."""
+    cdef int32_t i
     for i in range(e.started):
-        if e.step_timeout == 0 or ep_load_sc32(&e.workers[i].has_left):
+        if ep_load_sc32(&e.workers[i].has_left):
             pthread_join(e.workers[i].thread, NULL)
         else:
             pthread_detach(e.workers[i].thread)

@@ -175,6 +175,11 @@ class PythonPool:
             self.envs.begin_close()
         super().close(**kwargs)  # type: ignore[misc]
 
+    def _close_at_once(self) -> None:
+        if hasattr(self.envs, "begin_close"):
+            self.envs.begin_close()
+        super()._close_at_once()  # type: ignore[misc]
+
     def __del__(self) -> None:
         if hasattr(self.envs, "begin_close"):  # a pool that was not closed: threads may wait for environments forever
             self.envs.begin_close()

@@ -23,7 +23,7 @@ from posix.unistd cimport usleep
 from envpool._core.actions cimport ActionField
 from envpool._core.batches cimport check_can_fill
 from envpool._core.env_ids cimport as_ids
-from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, enter, fork_generation
+from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, WAITING, enter, fork_generation
 from envpool._core.pool cimport Pool
 from envpool._core.results cimport ResultTemplate
 from envpool.env cimport ENVPOOL_MAX_DIMS
@@ -345,7 +345,7 @@ cdef int serve(const ep_xla_call* call) except -1:
     if pool is None:
         raise PoolStateError("the pool of this handle was deleted")
     if call.sends:
-        visit = enter(pool.guard, NOTHING_ELSE, b"step" if call.receives else b"send")
+        visit = enter(pool.guard, WAITING if call.receives else NOTHING_ELSE, b"step" if call.receives else b"send")
     else:
         visit = enter(pool.guard, RECEIVING, b"recv")
     try:
