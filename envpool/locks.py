@@ -6,6 +6,8 @@ import fcntl
 import os
 from pathlib import Path
 
+from envpool.descriptors import high_descriptor
+
 
 def try_lock(path: Path) -> int | None:
     """Return the file descriptor of a lock on a file or a folder; None if a process holds it, or it is another user's.
@@ -13,7 +15,7 @@ def try_lock(path: Path) -> int | None:
     The lock is released when the file descriptor is closed, also by the end of the process.
     """
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = high_descriptor(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
     except OSError:
         return None
     try:

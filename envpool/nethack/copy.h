@@ -6,7 +6,8 @@
  * - Its writable data are saved once. Restoring them resets the game much faster than loading the library again.
  * - All symbols are resolved when the copy is loaded, so that the game never calls the loader.
  * - Calls of abort, exit and _exit, with which the game reacts to its own errors, lead back to the caller of the game,
- *   instead of ending the process. What the game allocates is freed when it ends, see heap.h.
+ *   instead of ending the process. What the game allocates is freed when it ends, see heap.h. The files that it opens
+ *   are no standard streams of this process, see open.h.
  *
  * Functions return 0, or -1 and say why in `why`. Different copies may be used at the same time. */
 #ifndef ENVPOOL_NETHACK_COPY_H
@@ -25,6 +26,7 @@
 
 #include "envpool/nethack/heap.h"
 #include "envpool/nethack/interface.h"
+#include "envpool/nethack/open.h"
 
 /* ---- the way out of a game that wants to end the process ------------------------------------------------------------ */
 
@@ -167,6 +169,8 @@ static const struct {
     {"calloc", (void (*)(void))nh_calloc},  {"realloc", (void (*)(void))nh_realloc},
     {"free", (void (*)(void))nh_free},      {"_Znwm", (void (*)(void))nh_new},
     {"_ZdlPv", (void (*)(void))nh_free},    {"_ZdlPvm", (void (*)(void))nh_free},
+    {"open", (void (*)(void))nh_open},      {"creat", (void (*)(void))nh_creat},
+    {"fopen", (void (*)(void))nh_fopen},
 };
 
 /* Enters the replacements into the table through which the copy calls functions of other libraries. */
@@ -214,7 +218,7 @@ static int nh_save_data(nh_copy *c) {
 
 static int nh_copy_file(nh_copy *c, int library, size_t size) {
   off_t at = 0;
-  c->file = memfd_create("envpool-nethack", MFD_CLOEXEC);
+  c->file = envpool_high_descriptor(memfd_create("envpool-nethack", MFD_CLOEXEC));
   if (c->file < 0) return nh_fail(c, "memfd_create failed", strerror(errno));
   while ((size_t)at < size) {
     const ssize_t n = sendfile(c->file, library, &at, size - (size_t)at);

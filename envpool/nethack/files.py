@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from envpool import wheels
+from envpool.descriptors import high_descriptor
 from envpool.distribution import install
 from envpool.extensions import load_compiled
 from envpool.nethack.folders import new_process_folder
@@ -57,7 +58,7 @@ def load_library() -> Files:
     if Loaded.files is None:
         files = find_files()
         # Open until the process ends: all copies are made of this file, whatever is installed later.
-        file = os.open(files.library, os.O_RDONLY | os.O_CLOEXEC)
+        file = high_descriptor(os.open(files.library, os.O_RDONLY | os.O_CLOEXEC))
         game.set_library(file, os.fstat(file).st_size, os.fsencode(files.game_data))
         Loaded.files = files
     if Loaded.folder_owner != os.getpid():

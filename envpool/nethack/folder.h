@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "envpool/folder.h"
+#include "envpool/nethack/open.h"
 
 #define NH_PATH_BYTES 512 /* of the path of an environment's folder */
 
@@ -25,7 +26,7 @@ static inline int nh_make_folder(const char *path, const char *game_data) {
   if (symlink(game_data, entry)) return errno;
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     snprintf(entry, sizeof entry, "%s/%s", path, files[i]);
-    const int file = open(entry, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    const int file = nh_open(entry, O_CREAT | O_WRONLY, 0600);
     if (file < 0) return errno;
     close(file);
   }

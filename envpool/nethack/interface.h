@@ -66,7 +66,7 @@ typedef nh_context *(*nh_step)(nh_context *, nh_exchange *);
 typedef void (*nh_end)(nh_context *);
 
 #define NH_WHY_BYTES 256
-#define NH_NUM_REPLACED 10 /* functions that are replaced in every copy, see copy.h */
+#define NH_NUM_REPLACED 13 /* functions that are replaced in every copy, see copy.h */
 
 /* A call of a function of another library, which is replaced. */
 typedef struct {

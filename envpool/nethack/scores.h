@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "envpool/nethack/folder.h"
+#include "envpool/nethack/open.h"
 
 /* Bytes of the longest list of scores with which a state can be saved. The game keeps three scores of a user. */
 #define NH_SCORES_BYTES 4096
@@ -19,7 +20,7 @@
 static inline int nh_read_scores(const char *folder, char *text) {
   char path[NH_PATH_BYTES + 16];
   snprintf(path, sizeof path, "%s/record", folder);
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = nh_open(path, O_RDONLY);
   if (file < 0) return -1;
   ssize_t n = 0, size = 0;
   while (size < NH_SCORES_BYTES && (n = read(file, text + size, (size_t)(NH_SCORES_BYTES - size))) != 0) {
@@ -109,7 +110,7 @@ static inline void nh_write_score(const char *line, const char *user, FILE *file
 static inline int nh_write_scores(const char *folder, const char *text, size_t size) {
   char path[NH_PATH_BYTES + 16];
   snprintf(path, sizeof path, "%s/record", folder);
-  FILE *file = fopen(path, "we");
+  FILE *file = nh_fopen(path, "we");
   if (file == NULL) return errno;
   nh_each_score(text, size, nh_write_score, file);
   return fclose(file) ? errno : 0;

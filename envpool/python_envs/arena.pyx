@@ -6,16 +6,16 @@ left in it.
 """
 
 import ctypes
-import mmap
 import os
 
 from cpython.exc cimport PyErr_SetFromErrno
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 from posix.mman cimport (
-    MAP_FAILED, MAP_NORESERVE, MAP_SHARED, mprotect, munlock, munmap, PROT_NONE, PROT_READ, PROT_WRITE,
+    MAP_FAILED, MAP_NORESERVE, MAP_SHARED, mmap, mprotect, munlock, munmap, PROT_NONE, PROT_READ, PROT_WRITE,
 )
-from posix.mman cimport mmap as map_file
+
+from envpool.descriptors import high_descriptor, map_file
 
 cdef enum:
     LINE = 64                   # bytes of a cache line
@@ -65,11 +65,11 @@ cdef class Arena:
             at = in_lines(at + size)
         windows = (at + PAGE - 1) // PAGE * PAGE
         total = self.region_at = windows + num_envs * window
-        self.fd = os.memfd_create("envpool", os.MFD_CLOEXEC) if fd < 0 else fd
+        self.fd = high_descriptor(os.memfd_create("envpool", os.MFD_CLOEXEC)) if fd < 0 else fd
         try:
             if fd < 0:
                 os.ftruncate(self.fd, total)
-            self.map = mmap.mmap(self.fd, total)
+            self.map = map_file(self.fd, total)
         except BaseException:
             self.close()
             raise
@@ -107,7 +107,7 @@ cdef class Arena:
         cdef void* region
         if self.region_bytes == 0:
             os.ftruncate(self.fd, self.region_at + size)
-        region = map_file(NULL, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, self.fd, self.region_at)
+        region = mmap(NULL, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, self.fd, self.region_at)
         if region == MAP_FAILED:
             PyErr_SetFromErrno(OSError)
         munlock(region, size)

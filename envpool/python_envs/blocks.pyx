@@ -32,6 +32,8 @@ from envpool._core.block_memory cimport BlockMemory, PAGE, round_up
 from envpool._core.guard cimport fork_generation
 from envpool.python_envs.arena cimport Arena, epy_copy_pages
 
+from envpool.descriptors import high_descriptor
+
 
 cdef class SharedBlocks:
     """The blocks of one pool.
@@ -54,7 +56,7 @@ cdef class SharedBlocks:
         self.start, self.generation, self.free = arena.region_at, fork_generation(), []
         arena.map_region(self.size)
         self.region.base = arena.v.region
-        self.fd = os.dup(arena.fd)
+        self.fd = high_descriptor(os.dup(arena.fd))
         opened.add(weakref.ref(self, opened.discard))
 
     def __dealloc__(self):

@@ -18,6 +18,7 @@ import subprocess
 import threading
 from typing import Any
 
+from envpool.descriptors import high_descriptor, high_socket
 from envpool.errors import PoolStateError
 from envpool.python_envs.arena import Arena
 from envpool.python_envs.faults import failure_of
@@ -52,7 +53,7 @@ class ForkServer:
     def __init__(self, arena: Arena, source: Any):
         self.is_usable = True
         self._lock = threading.Lock()
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket, theirs = map(high_socket, socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
         with theirs:
             self._process = start_interpreter(
                 "envpool.python_envs.fork_server",
@@ -85,7 +86,7 @@ class ForkServer:
                         socket.send_fds(self._socket, [MESSAGE.pack(*request)], fds)
                         data, received, _, _ = socket.recv_fds(self._socket, LONGEST_TEXT, 1, socket.MSG_CMSG_CLOEXEC)
                         if len(data) == MESSAGE.size:
-                            return MESSAGE.unpack(data), received
+                            return MESSAGE.unpack(data), [high_descriptor(fd) for fd in received]
                         text = data.decode(errors="replace") or text
                     self._end()
             except BaseException:
@@ -119,7 +120,7 @@ def main(stream: Any) -> None:
     except BaseException as error:
         os.write(control_fd, failure_of(error).encode()[-LONGEST_TEXT:])
         return
-    parent_ended = os.pidfd_open(parent)
+    parent_ended = high_descriptor(os.pidfd_open(parent))
     sizes: tuple[int, int, tuple[int, ...], tuple[int, ...], int, int] = plan
     arena = Arena(*sizes, arena_fd)
     poll = select.poll()
@@ -127,7 +128,8 @@ def main(stream: Any) -> None:
     poll.register(parent_ended, select.POLLIN)
     with socket.socket(fileno=control_fd) as control:
         while all(fd != parent_ended for fd, _ in poll.poll()):
-            data, fds, _, _ = socket.recv_fds(control, MESSAGE.size, 1)
+            data, received, _, _ = socket.recv_fds(control, MESSAGE.size, 1, socket.MSG_CMSG_CLOEXEC)
+            fds = [high_descriptor(fd) for fd in received]
             if not data:
                 return
             kind, number, is_successor = MESSAGE.unpack(data)
@@ -140,7 +142,7 @@ def main(stream: Any) -> None:
             if pid == 0:
                 control.close()
                 run_child(arena, number, source, bool(is_successor), parent, fds[0])
-            pidfd = os.pidfd_open(pid)
+            pidfd = high_descriptor(os.pidfd_open(pid))
             socket.send_fds(control, [MESSAGE.pack(pid, 0, 0)], [pidfd])
             os.close(pidfd)
             os.close(fds[0])

@@ -20,6 +20,7 @@ from typing import Any
 
 import cloudpickle
 
+from envpool.descriptors import high_descriptor, high_pipe
 from envpool.python_envs.arena import Arena
 from envpool.python_envs.worker import Worker, follow
 
@@ -54,7 +55,7 @@ class WorkerProcess:
     """
 
     def __init__(self, arena: Arena, index: int, source: Any, method: str, is_successor: bool, server: Any = None):
-        self._trace = os.memfd_create("envpool-trace")
+        self._trace = high_descriptor(os.memfd_create("envpool-trace"))
         self._server = server
         parent = os.getpid()
         try:
@@ -124,7 +125,7 @@ class WorkerProcess:
 def pidfd_of_child(pid: int) -> int:
     """Return the pidfd of a child; if there can be none, end the child and raise OSError."""
     try:
-        return os.pidfd_open(pid)
+        return high_descriptor(os.pidfd_open(pid))
     except OSError:
         os.kill(pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
@@ -139,15 +140,20 @@ def ending_of(code: int, status: int) -> str:
 
 def start_interpreter(module: str, fds: list[int], payload: bytes) -> subprocess.Popen[bytes]:
     """Start a fresh interpreter that calls ``main(stream)`` of a module; the stream has the fds, then the payload."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM.format(module=module)],
-        stdin=subprocess.PIPE,
-        start_new_session=True,
-        pass_fds=fds,
-    )
-    assert child.stdin is not None
-    with contextlib.suppress(BrokenPipeError), child.stdin:  # it has ended, which the supervisor sees
-        child.stdin.write(pickle.dumps(sys.path) + pickle.dumps(tuple(fds)) + payload)
+    theirs, ours = high_pipe()
+    with open(ours, "wb") as stream:
+        try:
+            child = subprocess.Popen(
+                [sys.executable, "-c", PROGRAM.format(module=module)],
+                stdin=theirs,
+                start_new_session=True,
+                pass_fds=fds,
+            )
+        finally:
+            os.close(theirs)
+        with contextlib.suppress(BrokenPipeError):  # it has ended, which the supervisor sees
+            stream.write(pickle.dumps(sys.path) + pickle.dumps(tuple(fds)) + payload)
+            stream.flush()
     return child
 
 
@@ -184,7 +190,7 @@ def main(stream: Any) -> None:
 
 def serve(arena: Arena, index: int, source: Any, is_successor: bool, parent: int, trace: int) -> None:
     """Make the environments of a worker and answer the pool until it closes."""
-    follow(os.pidfd_open(parent))
+    follow(high_descriptor(os.pidfd_open(parent)))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     faulthandler.enable(trace)

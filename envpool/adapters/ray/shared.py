@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from envpool.descriptors import high_descriptor, map_file
+
 #: The most bytes that an actor shares.
 MOST = 1 << 28
 
@@ -86,7 +88,7 @@ class Writer:
 
     def __init__(self) -> None:
         self._name = f"envpool-{secrets.token_hex(16)}"
-        self._fd = os.memfd_create(self._name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        self._fd = high_descriptor(os.memfd_create(self._name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING))
         fcntl.fcntl(self._fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)  # a driver may rely on what it has mapped
         self._bytes: Any = None
         self._slot_bytes = self._count = self._number = 0
@@ -131,7 +133,7 @@ class Writer:
             if end > MOST:
                 return None
             os.ftruncate(self._fd, end)
-            self._bytes = np.frombuffer(mmap.mmap(self._fd, end), np.uint8)
+            self._bytes = np.frombuffer(map_file(self._fd, end), np.uint8)
             self._free.append(self._count)
             self._count += 1
         return self._free.pop()
@@ -154,7 +156,7 @@ class Reader:
     def __init__(self, address: Address):
         if os.readlink(address.path) != address.name:
             raise FileNotFoundError(address.path)
-        self._fd = os.open(address.path, os.O_RDONLY | os.O_CLOEXEC)
+        self._fd = high_descriptor(os.open(address.path, os.O_RDONLY | os.O_CLOEXEC))
         weakref.finalize(self, os.close, self._fd)
         self._map: Any = None
         self._number, self._plan = 0, None
@@ -182,7 +184,7 @@ class Reader:
                 self._number, self._plan = shared.number, plan
         start, end = shared.slot * shared.slot_bytes, (shared.slot + 1) * shared.slot_bytes
         if self._map is None or end > len(self._map):
-            self._map = mmap.mmap(self._fd, os.fstat(self._fd).st_size, prot=mmap.PROT_READ)
+            self._map = map_file(self._fd, os.fstat(self._fd).st_size, mmap.PROT_READ)
         whole = np.frombuffer(self._map, np.uint8, end - start, start)
         self._shown.add(shared.slot)
         weakref.finalize(whole, self._hidden.append, shared.slot).atexit = False

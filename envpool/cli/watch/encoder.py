@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
-import tempfile
 from pathlib import Path
+from typing import BinaryIO
 
 from envpool.cli.interrupts import interrupts_deferred
 from envpool.cli.watch.tiling import Frame
+from envpool.descriptors import high_descriptor, high_pipe
 
 #: Largest frame rate of a .gif file: browsers slow down files with shorter frames.
 MOST_GIF_FPS = 50
@@ -44,16 +47,18 @@ class Encoder:
         self.count = 0
         self._path, self._fps = path, fps
         self._ffmpeg: subprocess.Popen[bytes] | None = None
-        self._messages = tempfile.TemporaryFile()  # noqa: SIM115 (close() closes it)
+        self._frames: BinaryIO | None = None
+        messages = high_descriptor(os.memfd_create("ffmpeg"))
+        self._messages = open(messages, "w+b")  # noqa: SIM115 (close() closes it)
 
     def add(self, frame: Frame) -> None:
         """Encode a frame, uint8 (height, width, 3). Ctrl-C takes effect after the whole frame has been written."""
         if self._ffmpeg is None:
             self._ffmpeg = self._start(frame.shape[0], frame.shape[1])
-        assert self._ffmpeg.stdin is not None
+        assert self._frames is not None
         with interrupts_deferred():
             try:
-                self._ffmpeg.stdin.write(frame.tobytes())
+                self._frames.write(frame.tobytes())
             except BrokenPipeError:
                 self._check(self._ffmpeg.wait() or 1)
             self.count += 1
@@ -62,8 +67,10 @@ class Encoder:
         """Complete the file."""
         with self._messages, interrupts_deferred():
             if self._ffmpeg is not None:
-                self._ffmpeg.communicate()
-                self._check(self._ffmpeg.returncode)
+                assert self._frames is not None
+                with contextlib.suppress(BrokenPipeError):
+                    self._frames.close()
+                self._check(self._ffmpeg.wait())
 
     def _start(self, height: int, width: int) -> subprocess.Popen[bytes]:
         from imageio_ffmpeg import get_ffmpeg_exe
@@ -73,9 +80,14 @@ class Encoder:
             options = ["-r", str(MOST_GIF_FPS), *options]
         source = f"-f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {fps} -i pipe:".split()
         command = [get_ffmpeg_exe(), "-v", "error", "-y", *source, *options, f"file:{self._path}"]
-        return subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._messages, process_group=0
-        )
+        theirs, ours = high_pipe()
+        self._frames = open(ours, "wb")  # noqa: SIM115 (close() closes it)
+        try:
+            return subprocess.Popen(
+                command, stdin=theirs, stdout=subprocess.DEVNULL, stderr=self._messages, process_group=0
+            )
+        finally:
+            os.close(theirs)
 
     def _check(self, status: int) -> None:
         """Raise an error with the messages of ffmpeg unless its exit status is 0."""

@@ -6,6 +6,7 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
+from envpool.descriptors import high_descriptor
 from envpool.mujoco.base.renderer import has_gl, load_gl
 
 #: The values of MUJOCO_GL that choose each library. If MUJOCO_GL is not set, the libraries are tried in this order.
@@ -86,7 +87,7 @@ def load_glfw(number: int) -> str | None:
     path = Path(next(iter(places))) / "x11" / "libglfw.so" if places else None
     if path is None or not path.is_file():
         return "the package glfw is not installed, or it has no library for X11"
-    copy = os.memfd_create("libglfw")
+    copy = high_descriptor(os.memfd_create("libglfw"))
     try:
         with open(copy, "wb", closefd=False) as file:
             file.write(path.read_bytes())

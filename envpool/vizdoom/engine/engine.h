@@ -172,7 +172,7 @@ inline int create_requests(Engine *e) {
   name_of(e, "MQDoom", name);
   e->requests = create_queue(name);
   if (!e->requests) return errno;
-  e->lock = shm_open(name, O_RDWR | O_CLOEXEC, 0);
+  e->lock = envpool_high_descriptor(shm_open(name, O_RDWR | O_CLOEXEC, 0));
   if (e->lock < 0) return errno == ENOENT ? EAGAIN : errno;
   if (flock(e->lock, LOCK_EX | LOCK_NB) || fstat(e->lock, &found)) return errno; /* EAGAIN if another process has it */
   return found.st_nlink > 0 ? 0 : EAGAIN;
@@ -211,7 +211,7 @@ inline bool map_memory(Engine *e, const Launch *l) {
   char name[64];
   struct stat found;
   name_of(e, "SM", name);
-  const int file = shm_open(name, O_RDWR | O_CLOEXEC, 0);
+  const int file = envpool_high_descriptor(shm_open(name, O_RDWR | O_CLOEXEC, 0));
   if (file < 0 || fstat(file, &found)) {
     if (file >= 0) close(file);
     return fail(e, "the memory of the ViZDoom engine could not be opened: %s", strerror(errno));

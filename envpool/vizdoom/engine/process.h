@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "envpool/descriptor.h"
+
 extern char **environ;
 
 namespace envpool::vizdoom {
@@ -50,8 +52,6 @@ inline void become_engine(const SpawnRequest *r, pid_t parent, int null) {
   if (getppid() != parent) _exit(126);
   setsid(); /* Ctrl-C in a terminal is for the program, which then closes its pool */
   if (chdir(r->folder) || dup2(null, 0) < 0 || dup2(r->output, 1) < 0 || dup2(r->output, 2) < 0) _exit(126);
-  /* dup2() leaves a descriptor alone that is in its place already, as in a process that had closed its own. */
-  for (int file = 0; file <= 2; file++) fcntl(file, F_SETFD, 0);
   /* Until setsid(), signals of the terminal came here, too. They are dropped: a handler of this process must not run. */
   for (int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP}) {
     action.sa_handler = SIG_IGN;
@@ -70,7 +70,7 @@ inline void *run_spawner(void *argument) {
   pthread_mutex_lock(&s->mutex);
   for (;;) {
     while (!s->request || s->request->pid) pthread_cond_wait(&s->changed, &s->mutex);
-    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int null = envpool_high_descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
     const pid_t pid = null < 0 ? -1 : vfork();
     if (pid == 0) become_engine(s->request, self, null);
     s->request->error = errno;
@@ -110,6 +110,13 @@ inline int start_process(char *const *arguments, const char *folder, Process *pr
   int ends[2];
   if (unwatched) return unwatched;
   if (pipe2(ends, O_CLOEXEC)) return errno;
+  for (int &end : ends) end = envpool_high_descriptor(end);
+  if (ends[0] < 0 || ends[1] < 0) {
+    const int error = errno;
+    for (const int end : ends)
+      if (end >= 0) close(end);
+    return error;
+  }
   /* Nobody reads the pipe unless the engine fails: it must not wait when the pipe is full. */
   fcntl(ends[1], F_SETFL, O_NONBLOCK);
   fcntl(ends[0], F_SETFL, O_NONBLOCK);

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "envpool/descriptor.h"
+
 namespace envpool::vizdoom {
 
 enum : uint8_t {
@@ -77,7 +79,7 @@ inline timespec deadline_after(double seconds) {
 
 /* Creates the queue `name`, which must not exist. Returns NULL and sets errno if that is impossible. */
 inline Queue *create_queue(const char *name) {
-  const int file = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const int file = envpool_high_descriptor(shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file < 0) return nullptr;
   /* posix_fallocate() rather than ftruncate(): if the memory is used up, it fails instead of a later write. */
   const int error = posix_fallocate(file, 0, sizeof(Queue));
