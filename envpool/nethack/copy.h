@@ -61,12 +61,25 @@ static inline void nh_exit(void) {
 static __attribute__((noinline)) int nh_play(nh_copy *c, nh_exchange *x, nh_settings *settings) {
   if (__builtin_setjmp(nh_way_out)) {
     nh_exit();
+    c->has_left = 1;
     return -1;
   }
   nh_enter(c);
   c->context = settings ? c->start(x, NULL, settings) : c->step(c->context, x);
   nh_exit();
   return 0;
+}
+
+/* Destroys the windows of a game that waits for a key: their strings are memory that libstdc++ has allocated, which is not
+ * in the list of blocks. A game that is over has destroyed them. One that wanted to end the process may have left one of
+ * them half changed, and keeps them. */
+static __attribute__((noinline)) void nh_drop_windows(nh_copy *c) {
+  if (c->has_left || *c->windows == NULL) return;
+  if (!__builtin_setjmp(nh_way_out)) {
+    nh_enter(c);
+    c->drop_windows(c->windows);
+  }
+  nh_exit();
 }
 
 static __attribute__((noinline)) void nh_end_game(nh_copy *c) {
@@ -88,9 +101,11 @@ static __attribute__((noinline)) void nh_close_data(nh_copy *c) {
 
 /* Ends the game, if there is one, and makes the copy as it was after loading. */
 static void nh_finish(nh_copy *c) {
+  nh_drop_windows(c);
   if (c->context != NULL) nh_end_game(c);
   nh_close_data(c);
   c->context = NULL;
+  c->has_left = 0;
   nh_free_blocks(c->blocks);
   memcpy(c->data, c->initial, c->initial_size);
   memset(c->data + c->initial_size, 0, c->data_size - c->initial_size);
@@ -244,8 +259,11 @@ static int nh_load(nh_copy *c, int library, size_t size) {
   *(void **)&c->step = dlsym(c->handle, "nle_step");
   *(void **)&c->end = dlsym(c->handle, "nle_end");
   *(void **)&c->close_data = dlsym(c->handle, "dlb_cleanup");
-  if (c->start == NULL || c->step == NULL || c->end == NULL || c->close_data == NULL) {
-    nh_fail(c, "libnethack.so", "it has no functions nle_start, nle_step, nle_end and dlb_cleanup");
+  c->windows = (void **)dlsym(c->handle, "_ZN10nethack_rl9NetHackRL8instanceE");
+  *(void **)&c->drop_windows = dlsym(c->handle, "_ZNSt10unique_ptrIN10nethack_rl9NetHackRLESt14default_deleteIS1_EED1Ev");
+  if (c->start == NULL || c->step == NULL || c->end == NULL || c->close_data == NULL || c->windows == NULL ||
+      c->drop_windows == NULL) {
+    nh_fail(c, "libnethack.so", "it has no functions nle_start, nle_step, nle_end and dlb_cleanup, or no NetHackRL");
     goto failed;
   }
   if (nh_share_pages(c, library) || nh_replace_calls(c, map->l_ld) || nh_save_data(c)) goto failed;

@@ -87,6 +87,9 @@ typedef struct nh_copy {
   nh_step step;
   nh_end end;
   void (*close_data)(void); /* closes the game data, if they are open                                             */
+  void **windows;      /* NetHackRL::instance, a unique_ptr: the windows of the game; NULL: it has none           */
+  void (*drop_windows)(void **windows); /* the destructor of the unique_ptr                                       */
+  int has_left;        /* nonzero: the game wanted to end the process                                             */
   nh_call calls[NH_NUM_REPLACED];
   struct nh_block *blocks; /* head of the list of what the game has allocated, see heap.h                         */
   nh_context *context; /* of the game that is played; NULL: none                                                  */
