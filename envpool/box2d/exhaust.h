@@ -13,7 +13,10 @@
 #include "envpool/box2d/scene.h"
 #include "world_image.h"
 
-enum { EXHAUST_PARTICLES = 2048 }; /* two per step of an episode of 1000 steps, and some more                         */
+enum {
+  EXHAUST_PARTICLES = 2048, /* two per step of an episode of 1000 steps, and some more                               */
+  EXHAUST_STEPS = 1024      /* age at which particles disappear: no frame simulates more steps than this             */
+};
 
 struct Particle {
   double brightness; /* the power of the engine, minus the fading so far                                             */
@@ -24,7 +27,8 @@ struct Particle {
 };
 
 /* An object of zeros is valid. The particles of an episode are numbered in the order of emission; particle k is stored
- * at index k modulo EXHAUST_PARTICLES. If there are more particles than entries, the oldest disappear. */
+ * at index k modulo EXHAUST_PARTICLES. If there are more particles than entries, the oldest disappear. Those in the
+ * world were emitted before `world_step`. */
 struct Exhaust {
   int64_t num_emitted; /* particles of this episode                                                                  */
   int64_t first;       /* number of the oldest particle that has not faded                                           */
@@ -102,8 +106,15 @@ static inline void exhaust_add(Exhaust *e) {
   e->bodies[k] = body;
 }
 
+/* Removes the particles that are too old. */
+static inline void exhaust_expire(Exhaust *e) {
+  const int32 oldest = e->step - EXHAUST_STEPS;
+  while (e->first < e->num_emitted && e->particles[e->first % EXHAUST_PARTICLES].step < oldest) e->first++;
+}
+
 /* Steps the world of the particles up to the current step. */
 static inline void exhaust_catch_up(Exhaust *e) {
+  exhaust_expire(e);
   exhaust_forget(e);
   for (; e->world_step < e->step; e->world_step++) {
     while (e->world_end < e->num_emitted && e->particles[e->world_end % EXHAUST_PARTICLES].step == e->world_step)
@@ -168,6 +179,7 @@ static inline void exhaust_transfer_world(Exhaust *e, Archive *a) {
   a->integer(&e->world_step, 0, e->step);
   a->integer(&end, e->first, e->num_emitted);
   if (a->is_loading) {
+    for (int64_t k = e->first; k < end; k++) a->require(e->particles[k % EXHAUST_PARTICLES].step < e->world_step);
     for (int64_t k = end; k < e->num_emitted; k++)
       a->require(e->particles[k % EXHAUST_PARTICLES].step >= e->world_step);
     if (!a->is_valid) {

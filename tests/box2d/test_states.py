@@ -73,6 +73,28 @@ def test_exhaust_that_was_never_drawn() -> None:
         assert np.array_equal(pool.render(), frames[-1])
 
 
+def test_forged_steps_of_the_exhaust() -> None:
+    """However many steps a state claims to be behind its particles, a frame simulates few of them."""
+    options = {"render_mode": "rgb_array", "render_height": 10, "render_width": 15, "seed": 4}
+    with make("LunarLander-v3", num_envs=1, **options) as pool:
+        pool.reset()
+        for t in range(64):
+            pool.step(np.full(1, 2 if t == 63 else 0, np.int32))
+        pool.render()
+        body = body_of(pool.get_state(0))
+        at = body.index(struct.pack("<iqq", 65, 1, 0))  # steps, particles, and the first one that has not faded
+        particle, world = at + 29, at + 50
+        assert struct.unpack_from("<i", body, particle) == (64,)
+        assert struct.unpack_from("<?iq", body, world - 1) == (1, 65, 1)
+        body[at : at + 4] = struct.pack("<i", 1 << 24)
+        pool.set_state(sealed(body))
+        pool.render()
+        pool.step(np.zeros(1, np.int32))
+        body[particle : particle + 4] = struct.pack("<i", (1 << 24) - 1)
+        with pytest.raises(StateError, match="it has values that get_state"):  # it is in the world before its step
+            pool.set_state(sealed(body))
+
+
 @pytest.mark.parametrize("task_id", ["LunarLander-v3", "BipedalWalker-v3", "CarRacing-v3"])
 def test_every_forged_byte_is_refused_or_harmless(task_id: str) -> None:
     """Each 4 bytes, or every tenth of a longer state, are replaced by values that no index, count or number allows."""
