@@ -16,6 +16,7 @@ from envpool.param_attributes import ParamAttributes
 from envpool.registration import make_gymnasium
 from envpool.render_options import RENDER_MODES
 from envpool.vector_env import without_env_ids
+from envpool.window import can_show
 
 #: Options that a single environment does not have.
 POOL_OPTIONS = ("num_envs", "batch_size", "env_seed", "autoreset_mode", "on_error", "finished_episodes")
@@ -38,6 +39,8 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
 
     Attributes
     ----------
+    metadata : dict
+        ``render_modes``, without "human" if no window can be opened, and ``render_fps``.
     pool : GymnasiumEnvPool
         The pool. Do not call its methods while this object is in use.
 
@@ -68,7 +71,8 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
         self.observation_space = self.pool.single_observation_space
         self.action_space = without_env_ids(self.pool.single_action_space)
         self.render_mode = render_mode
-        self.metadata = {name: self.pool.metadata[name] for name in ("render_modes", "render_fps")}
+        modes = [mode for mode in self.pool.metadata["render_modes"] if mode != "human" or can_show()]
+        self.metadata = {"render_modes": modes, "render_fps": self.pool.metadata["render_fps"]}
         self._action_dtypes = {name: array.dtype for name, array in self.pool.spec.action_array_spec.items()}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:

@@ -33,10 +33,16 @@ def test_equals_gymnasium(task):
     theirs.close()
 
 
+@pytest.mark.parametrize("driver", ["", "dummy"])
 @pytest.mark.parametrize("task", ["CartPole-v1", "Pendulum-v1", "Taxi-v3", "Pong-v5"])
-def test_follows_gymnasiums_conventions(task):
+def test_follows_gymnasiums_conventions(task, driver, monkeypatch):
+    """Without a display, "human" is a render mode only if SDL has a driver that needs none."""
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SDL_VIDEODRIVER", driver)
     env = gymnasium.make(f"envpool/{task}", render_mode="rgb_array")
-    check_env(env.unwrapped, skip_render_check=True)  # a window needs a display
+    assert env.unwrapped.metadata["render_modes"] == ["rgb_array", "human"][: 2 if driver else 1]
+    check_env(env.unwrapped)
     env.reset()
     assert env.render().shape[2] == 3
     env.close()

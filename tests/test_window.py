@@ -1,4 +1,4 @@
-"""render_mode "human": one env in an OpenCV window, for which a stand-in is used here."""
+"""render_mode "human": one env in a window of OpenCV, for which a stand-in is used here, or of pygame."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from envpool import window
-from envpool.errors import EnvIdError, RenderError
+from envpool.errors import EnvIdError, PoolStateError, RenderError
 from tests.support import plugin
 from tests.support.checked_pool import codes
 
@@ -44,7 +44,14 @@ def screen(monkeypatch):
     screen = Screen()
     monkeypatch.setitem(sys.modules, "cv2", screen)
     monkeypatch.setattr(window, "display_error", lambda: "")
+    monkeypatch.delenv("SDL_VIDEODRIVER", raising=False)
     return screen
+
+
+@pytest.fixture
+def no_display(monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"):
+        monkeypatch.delenv(name, raising=False)
 
 
 def make(**options):
@@ -99,17 +106,71 @@ def test_opencv_complains(screen, monkeypatch):
         pool.render()
 
 
-def test_without_opencv(monkeypatch):
+def test_without_a_library(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    with pytest.raises(ImportError, match=r"the installed OpenCV cannot open any: pip install opencv-python \("):
+        plugin.make(render_mode="human")
     monkeypatch.setitem(sys.modules, "cv2", None)
-    with pytest.raises(ImportError, match=r"render_mode='human' needs OpenCV, .*pip install opencv-python"):
+    with pytest.raises(ImportError, match=r"OpenCV cannot be imported .*: pip install opencv-python .*, or pygame-ce"):
         plugin.make(render_mode="human")
 
 
-def test_with_an_opencv_without_windows():
-    with pytest.raises(
-        ImportError, match=r"has none: pip install opencv-python \(with opencv-python-headless installed"
-    ):
-        plugin.make(render_mode="human")
+# ---- pygame ----------------------------------------------------------------------------------------------------------
+
+
+def test_pygame_without_a_display(no_display):
+    with make() as pool, pytest.raises(RenderError, match="since there is no display: set DISPLAY"):
+        pool.render()
+
+
+def test_pygame_shows_frames(no_display, monkeypatch):
+    """OpenCV is the one without windows; SDL's dummy driver shows nothing, but does everything else."""
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    drawn = []
+    with make(num_envs=2) as pool, make() as other:
+        assert pool.render() is None and other.render() is None
+        shown = pool._window._shown
+        assert isinstance(shown, window.PygameWindow)
+        image = shown._pygame.image
+        monkeypatch.setattr(shown, "_pygame", SimpleNamespace(**vars(shown._pygame)))
+        shown._pygame.image = SimpleNamespace(frombuffer=lambda *a: drawn.append(a) or image.frombuffer(*a))
+        pool.render(1)
+        (frame, size, form), expected = drawn[0], (12, 8)
+        assert codes(frame[None])[0, 0] == 1 and size == expected and form == "RGB"
+    with pytest.raises(PoolStateError):
+        pool.render()
+
+
+def test_pygame_complains(no_display, monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "nonsense")
+    with make() as pool, pytest.raises(RenderError, match="pygame cannot open a window"):
+        import pygame
+
+        pygame.display.quit()
+        pool.render()
+
+
+# ---- displays --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("variables", "modules", "expected"),
+    [
+        ({}, {}, False),
+        ({"DISPLAY": ":0"}, {}, True),
+        ({"WAYLAND_DISPLAY": "wayland-0"}, {}, True),
+        ({"SDL_VIDEODRIVER": "dummy"}, {}, True),
+        ({"SDL_VIDEODRIVER": "dummy"}, {"pygame": None}, False),
+        ({"DISPLAY": ":0"}, {"pygame": None}, False),
+        ({"DISPLAY": ":0"}, {"pygame": None, "cv2": Screen()}, True),
+    ],
+)
+def test_whether_a_window_can_be_opened(variables, modules, expected, no_display, monkeypatch):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    assert window.can_show() == expected
 
 
 def test_without_a_display(screen, monkeypatch):
@@ -117,6 +178,7 @@ def test_without_a_display(screen, monkeypatch):
         return SimpleNamespace(returncode=-6, stderr="\nqt.qpa.xcb: could not connect to display :9\nAborted\n")
 
     monkeypatch.undo()
+    monkeypatch.delenv("SDL_VIDEODRIVER", raising=False)
     monkeypatch.setitem(sys.modules, "cv2", screen)
     monkeypatch.setattr(subprocess, "run", run)
     window.display_error.cache_clear()

@@ -92,6 +92,7 @@ def test_a_window(monkeypatch, calm):
     screen = Screen()
     monkeypatch.setitem(sys.modules, "cv2", screen)
     monkeypatch.setattr("envpool.window.display_error", lambda: "")
+    monkeypatch.delenv("SDL_VIDEODRIVER", raising=False)
     assert watch("--window", "--steps", 3, "--num-envs", 1, "--fps", 1000, "--policy", calm) == 0
     assert len(screen.shown) == 4 and not screen.open
 
@@ -118,10 +119,11 @@ def test_a_policy_sees_all_observations(tmp_path):
         (["--out", "a.png", "--policy", "no.py:act"], "--policy: the file 'no.py' does not exist"),
         (["--out", "a.png", "--policy", f"{__file__}:nothing"], "has no function 'nothing'"),
         (["--out", "a.png", "--option", "render_width=-3"], "render_width must be between 1 and 4096 pixels"),
-        (["--window"], "the installed one has none: pip install opencv-python"),
+        (["--window"], "the installed OpenCV cannot open any: pip install opencv-python"),
     ],
 )
 def test_mistakes(arguments, text, capsys, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "pygame", None)
     monkeypatch.chdir(tmp_path)
     assert watch(*arguments) == 2
     captured = capsys.readouterr()

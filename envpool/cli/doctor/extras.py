@@ -8,7 +8,7 @@ from envpool.cli.doctor.imports import import_errors
 from envpool.diagnosis import NOTE, PROBLEM, Finding
 from envpool.distribution import install
 from envpool.requirements import Requirement, requirements
-from envpool.window import check_windows
+from envpool.window import check_windows, opencv_problem
 
 TITLE = "extras"
 #: Extras for work on envpool itself.
@@ -43,9 +43,9 @@ def extra(name: str, required: Sequence[Requirement], errors: dict[str, str]) ->
 
 
 def windows() -> Finding:
-    """Return whether frames can be shown in windows, as far as the installed OpenCV is concerned."""
+    """Return whether frames can be shown in windows, as far as the installed libraries are concerned."""
     try:
         check_windows()
     except ImportError as error:
         return Finding("windows", "render_mode='human' is not available", NOTE, str(error))
-    return Finding("windows", "OpenCV can show them")
+    return Finding("windows", f"{'pygame' if opencv_problem() else 'OpenCV'} can show them")
