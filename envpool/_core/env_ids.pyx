@@ -10,10 +10,10 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
-from envpool._core.structs cimport DISABLED, DRAWN, Engine, FREE, REFUSED
+from envpool._core.structs cimport DISABLED, DRAWN, Engine, FREE, REFUSED, USED
 
 from envpool.error_texts import shown
-from envpool.errors import EnvIdError
+from envpool.errors import EnvIdError, PoolStateError
 
 cnp.import_array()
 
@@ -137,6 +137,8 @@ cdef str holding_call(const Engine* e, int32_t id):
     """Returns what another call does with an env that is held, and what to wait for."""
     if e.held[id] == DRAWN:
         return "another thread is rendering: wait until render() has returned"
+    if e.held[id] == USED:
+        return "another call is using: wait until call(), get_attr() or set_attr() has returned"
     return "another call is restoring or copying: wait until set_state() or copy_state() has returned"
 
 
@@ -186,7 +188,10 @@ cdef cnp.ndarray checked_ids(Engine* e, object env_ids, str name):
 
 
 cdef int check_idle(Engine* e, const int32_t* ids, int64_t n, bint may_repeat, str name) except -1:
-    """Raises EnvIdError unless envs are idle, nobody holds them, and, unless they may repeat, each appears once."""
+    """Raises EnvIdError unless envs are idle, nobody holds them, and, unless they may repeat, each appears once.
+
+    If a call() of Python environments uses an env, PoolStateError says so.
+    """
     cdef int64_t i, bad = -1
     for i in range(n):
         if e.busy[ids[i]] or e.held[ids[i]]:
@@ -199,7 +204,8 @@ cdef int check_idle(Engine* e, const int32_t* ids, int64_t n, bint may_repeat, s
         return 0
     what = f"{name}[{bad}] is {ids[bad]}"
     if e.held[ids[bad]]:
-        raise EnvIdError(f"{what}, which {holding_call(e, ids[bad])}; nothing was changed")
+        error = PoolStateError if e.held[ids[bad]] == USED else EnvIdError
+        raise error(f"{what}, which {holding_call(e, ids[bad])}; nothing was changed")
     if e.busy[ids[bad]]:
         raise EnvIdError(f"{what}, which is still in flight: {RECV}; nothing was changed")
     raise EnvIdError(f"{what}, which appears twice: pass each id once; nothing was changed")

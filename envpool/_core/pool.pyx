@@ -23,7 +23,8 @@ from envpool._core.blocks cimport BlockStore
 from envpool._core.consumer cimport enqueue, publish
 from envpool._core.definition cimport env_of
 from envpool._core.engine cimport engine_new
-from envpool._core.env_ids cimport as_ids, release, take_idle
+from envpool._core.env_ids cimport as_ids, check_idle, checked_ids, hold, release, take_idle
+from envpool._core.env_ids cimport let_go as let_go_envs
 from envpool._core.failures cimport CreateFailure, FailureReports, raise_create_failure, raise_start_failure
 from envpool._core.frames cimport FrameRenderer
 from envpool._core.guard cimport (
@@ -35,7 +36,7 @@ from envpool._core.orphans cimport Orphan
 from envpool._core.partial cimport PartialBatches, WHOLE
 from envpool._core.pending cimport NO_SEED
 from envpool._core.results cimport ResultTemplate
-from envpool._core.structs cimport Engine, PENDING, SAME_STEP
+from envpool._core.structs cimport Engine, PENDING, SAME_STEP, USED
 from envpool._core.watch cimport SLICE
 from envpool._core.workers cimport await_workers, engine_start, place_workers, release_workers, stop_workers
 
@@ -419,6 +420,43 @@ cdef class Pool:
             env_id = as_ids(env_id)
             self.send_resets(env_id, seeds, visit, RECEIVING)
             return self.receive_resets(env_id, self.reset_template)
+        finally:
+            self.end_visit(visit)
+
+    # ---- Python environments -----------------------------------------------------------------------------------------
+
+    def _use_envs(self, bytes call, env_ids, function):
+        """Call a function with a list of idle envs, by id, and return its result; no other call may use them meanwhile.
+
+        Parameters
+        ----------
+        call : bytes
+            Name of the public call, for messages.
+        env_ids : array_like of int, optional
+            (n,) ids, each once; all envs by default.
+        function : callable
+            It may wait without the GIL, and may run any code.
+
+        Raises
+        ------
+        EnvIdError
+            Ids that are out of range, repeated, or in flight.
+        PoolStateError
+            Another call uses one of the envs, or the pool is closed or forked.
+        """
+        cdef int visit = enter(self.guard, NOTHING_ELSE, call)
+        cdef cnp.ndarray ids
+        cdef const int32_t* id
+        try:
+            ids = checked_ids(self.engine, as_ids(env_ids, "env_ids"), "env_ids")
+            id = <const int32_t*>cnp.PyArray_DATA(ids)
+            self.guard.check_open()
+            check_idle(self.engine, id, ids.shape[0], False, "env_ids")
+            hold(self.engine, id, ids.shape[0], USED)
+            try:
+                return function(ids.tolist())
+            finally:
+                let_go_envs(self.engine, id, ids.shape[0])
         finally:
             self.end_visit(visit)
 

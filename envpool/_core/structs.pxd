@@ -63,6 +63,7 @@ cdef enum:      # Hold
     FREE = 0
     DRAWN = 1       # its frame is being drawn
     RESTORED = 2    # its state is being restored, or copied
+    USED = 3        # Python code is using it, such as call() of a pool of Python environments
 
 cdef struct Block:
     int64_t written             # rows finished; the block is ready when all expected rows are

@@ -50,6 +50,7 @@ cdef extern from "shared.h" nogil:
     void epy_note_wait(epy_pace* pace, int64_t ns)
     void epy_copy_pages(char* at, size_t size)
     int epy_follow(int pidfd)
+    void epy_end_strays(int root)
 
 cdef enum Loss:                 # Arena.lost
     KEPT                        # the worker has the env
@@ -96,6 +97,7 @@ cdef class Arena:
     cdef View v
 
     cdef int map_region(self, int64_t size) except -1
+    cdef int check_fits(self, int64_t size) except -1
     cdef int put(self, int32_t id, bytes data) except -1
     cdef bytes get(self, int32_t id)
 

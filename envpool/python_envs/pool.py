@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from envpool._core.env_ids import as_ids
 from envpool.errors import ConfigError
 from envpool.python_envs.infos import batch_infos
 from envpool.python_envs.layout import Leaf, at, batch_of_objects, flat_action
@@ -148,8 +147,8 @@ class PythonPool:
     """
 
     spec: Any
-    num_envs: int
     envs: Any = None
+    _use_envs: Callable[[bytes, Any, Callable[[list[int]], Any]], Any]
 
     def send(self, action: Any, env_id: Any = None) -> None:
         """Send actions without waiting; see ``EnvPool.send``. Structured actions have the structure of the space."""
@@ -194,7 +193,8 @@ class PythonPool:
         *args, **kwargs
             Arguments of the method.
         env_ids : int or array_like of int, optional
-            (B,) environments; none of them may be in flight. By default all environments.
+            (B,) environments; none of them may be in flight. By default all environments. Until the call returns, no
+            other call may use them.
 
         Returns
         -------
@@ -206,13 +206,13 @@ class PythonPool:
         EnvIdError
             Ids are out of range, repeated, or of environments that are in flight.
         PoolStateError
-            The pool is closed or was forked.
+            Another call is using one of the environments, or the pool is closed or was forked.
         """
-        return tuple(self.envs.call(self._idle(env_ids), name, args, kwargs))
+        return tuple(self._use_envs(b"call", env_ids, lambda ids: self.envs.call(ids, name, args, kwargs)))
 
     def get_attr(self, name: str, env_ids: Any = None) -> tuple[Any, ...]:
         """Return an attribute of environments, one value per environment; see `call` for ids and errors."""
-        return tuple(self.envs.get_attr(self._idle(env_ids), name))
+        return tuple(self._use_envs(b"get_attr", env_ids, lambda ids: self.envs.get_attr(ids, name)))
 
     def set_attr(self, name: str, values: Any, env_ids: Any = None) -> None:
         """Set an attribute of environments.
@@ -226,17 +226,16 @@ class PythonPool:
         env_ids : int or array_like of int, optional
             See `call`.
         """
-        ids = self._idle(env_ids)
-        given = list(values) if isinstance(values, (list, tuple)) else [values] * len(ids)
-        if len(given) != len(ids):
-            raise ConfigError(f"values must have one entry for each of the {len(ids)} environments, got {len(given)}")
-        self.envs.set_attr(ids, name, given)
 
-    def _idle(self, env_ids: Any) -> list[int]:
-        """Return ids as a list after checking that the environments are idle."""
-        ids = as_ids(env_ids, "env_ids")
-        self.get_params(ids)  # type: ignore[attr-defined] # it checks the ids and the pool
-        return list(range(self.num_envs)) if ids is None else [int(i) for i in ids]
+        def assign(ids: list[int]) -> None:
+            given = list(values) if isinstance(values, (list, tuple)) else [values] * len(ids)
+            if len(given) != len(ids):
+                raise ConfigError(
+                    f"values must have one entry for each of the {len(ids)} environments, got {len(given)}"
+                )
+            self.envs.set_attr(ids, name, given)
+
+        self._use_envs(b"set_attr", env_ids, assign)
 
 
 def python_pool(base: Any) -> type:

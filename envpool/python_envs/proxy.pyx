@@ -21,8 +21,8 @@ from envpool.env cimport (
     ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup,
 )
 from envpool.python_envs.arena cimport (
-    Arena, EPY_COMMAND, epy_load, epy_outcome, EPY_RESET, epy_ring, epy_store32, outcome_of, row_of, USED, View,
-    WAITING,
+    Arena, EPY_COMMAND, epy_load, epy_load32, epy_outcome, EPY_RESET, epy_ring, epy_store32, outcome_of, row_of, USED,
+    View, WAITING,
 )
 from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, set_common, set_frames
 from envpool.python_envs.blocks cimport Region, SharedBlocks, offset_of
@@ -46,6 +46,7 @@ cdef struct State:
     Exchange x
     int32_t same_step           # whether the infos before a reset are handed out with those after it
     int32_t has_infos
+    int32_t has_displaced       # whether `Proxy.displaced` contains anything
     int32_t num_envs
     const Region* region        # where blocks lie that workers can write to; NULL: they cannot
 
@@ -58,10 +59,11 @@ cdef class Proxy(EnvsBase):
     cdef readonly object supervisor
     cdef State state
     cdef list final             # by env: the infos and objects before its last reset, autoreset_mode="same_step"
+    cdef dict displaced         # by env id: its window before the first command since its last step; b"": it was empty
 
     def __init__(self, source, int32_t num_envs):
         super().__init__(source, num_envs)
-        self.final = [(None, None)] * num_envs
+        self.final, self.displaced = [(None, None)] * num_envs, {}
         self.arena = Arena(num_envs, source.processes.num_workers, *source.sizes(), source.window())
         if source.processes.is_sync and num_envs <= ENVPOOL_MAX_BATCH and max(source.sizes()[1]) >= DIRECT:
             with contextlib.suppress(OSError):      # a limit of this process forbids it: rows are copied
@@ -85,15 +87,29 @@ cdef class Proxy(EnvsBase):
         return [info for info, _ in found], [carried for _, carried in found]
 
     cdef tuple load(self, int32_t id):
-        cdef const epy_outcome* outcome = outcome_of(&self.arena.v, id)
-        if outcome.extra == 0 or outcome.failed:
+        cdef bytes data = self.displaced.get(id)
+        if data is None:
+            data = self.window_of(id)
+        if not data:
             return None, None
         try:
-            return pickle.loads(self.arena.get(id))
+            return pickle.loads(data)
         except Exception as error:      # the rest of the batch is valid
             text = f"the info of environment {id} was dropped, since it cannot be unpickled: {shown(error)}"
             warnings.warn(text, RuntimeWarning)
             return None, None
+
+    cdef bytes window_of(self, int32_t id):
+        """Returns the pickled infos and objects of an env; b"" if it has none."""
+        cdef const epy_outcome* outcome = outcome_of(&self.arena.v, id)
+        return b"" if outcome.failed else self.arena.get(id)
+
+    cdef void forget_displaced(self, const envpool_batch* b) noexcept:
+        """Forgets the windows of envs that are about to be stepped."""
+        cdef int32_t i
+        for i in range(b.n):
+            self.displaced.pop(b.ids[i], None)
+        epy_store32(&self.state.has_displaced, len(self.displaced) > 0)
 
     def begin_close(self):
         """Let threads that wait for environments return; the pool is about to join them."""
@@ -121,32 +137,36 @@ cdef class Proxy(EnvsBase):
         return self.command(ids, "frame", [(height, width)] * len(ids))
 
     cdef list command(self, ids, method, arguments):
-        """Lets the workers call a method of `Envs` for idle envs, and returns the results."""
+        """Lets the workers call a method of `Envs` for idle envs, and returns the results.
+
+        The caller holds the envs. A command and its result are in the window of its env, whose infos may not have been
+        handed out yet: they are kept in `displaced`, also after a call that was interrupted.
+        """
         cdef int64_t last[ENVPOOL_MAX_BATCH]
         cdef int64_t at
         cdef int32_t id, entry
-        cdef int result
         commands = [dumps((method, args)) for args in arguments]
+        for data in commands:
+            self.arena.check_fits(len(data))
+        # What a Ctrl-C has left in the rings still writes to the windows.
+        for worker in {i % self.arena.v.num_workers for i in ids}:
+            self.await_answers(worker, epy_load(&self.arena.v.boxes[<int32_t>worker].head))
+        places = []
         for id, data in zip(ids, commands):
+            self.displaced.setdefault(id, self.window_of(id))
+            epy_store32(&self.state.has_displaced, 1)
             self.arena.put(id, data)
             entry = id | EPY_COMMAND
             publish(&self.state.x, &entry, 1, &at, last)
+            places.append(at)
+        results, first = [], None
+        for id, at in zip(ids, places):
             if at == 0:
                 raise EnvStepError({id: BUSY})
-        results, first = [], None
-        for id in ids:
-            at = epy_load(&self.state.x.v.boxes[id % self.state.x.v.num_workers].head)
-            result = INTERRUPTED
-            while result == INTERRUPTED:
-                PyErr_CheckSignals()    # it raises what has interrupted the wait
-                with nogil:
-                    result = wait_for(&self.state.x, id % self.state.x.v.num_workers, at)
-            if result == CLOSING:
-                raise PoolStateError("the pool is closed")
+            self.await_answers(id % self.arena.v.num_workers, at)
             if outcome_of(&self.arena.v, id).failed or self.arena.v.lost[id]:
                 raise EnvStepError({id: "the process of the environment ended"})
             done, *rest = pickle.loads(self.arena.get(id))
-            outcome_of(&self.arena.v, id).extra = 0
             if done:
                 results.append(rest[0])
             elif first is None:
@@ -155,6 +175,17 @@ cdef class Proxy(EnvsBase):
             text, error = first
             raise (RuntimeError(text) if error is None else error) from RemoteError(text)
         return results
+
+    cdef int await_answers(self, int32_t worker, int64_t at) except -1:
+        """Waits until a worker has answered all entries before a position of its ring."""
+        cdef int result = INTERRUPTED
+        while result == INTERRUPTED:
+            PyErr_CheckSignals()        # it raises what has interrupted the wait
+            with nogil:
+                result = wait_for(&self.state.x, worker, at)
+        if result == CLOSING:
+            raise PoolStateError("the pool is closed")
+        return 0
 
     # ---- failures ----------------------------------------------------------------------------------------------------
 
@@ -258,6 +289,9 @@ cdef int step_into(State* s, const envpool_batch* b, const envpool_rows* rows) n
     if s.same_step and b.num_resets:
         with gil:
             (<Proxy>s.header.envs).keep_final(b)
+    if epy_load32(&s.has_displaced):
+        with gil:
+            (<Proxy>s.header.envs).forget_displaced(b)
     load_actions(s, b)
     for i in range(b.n):
         entries[i] = b.ids[i] | EPY_RESET if b.reset[i] else b.ids[i]
