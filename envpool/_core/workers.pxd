@@ -19,6 +19,7 @@ cdef bint await_workers(Engine* e, int64_t timeout_ns) noexcept nogil
 cdef void release_workers(Engine* e) noexcept nogil
 cdef int start_workers(Engine* e, int32_t count) noexcept
 cdef void wake(Engine* e, int64_t count) noexcept nogil
+cdef bint is_worker_thread() noexcept nogil
 
 cdef inline bint is_any_parked(Engine* e) noexcept nogil:
     cdef int32_t k

@@ -57,6 +57,13 @@ cdef void note_wake_up(Engine* e) noexcept nogil:
         ep_store_rlx64(&e.wake_latency, usual + (min(late, MAX_WAKE) - usual) // 8)
 
 
+cdef extern from *:
+    """
+    static __thread int ep_is_worker; /* whether this thread is a worker of a pool */
+    """
+    bint ep_is_worker
+
+
 cdef void park(Engine* e, Queue* q, bint reserve) noexcept nogil:
     """Sleeps until it is woken, unless there is work or the pool is being stopped."""
     cdef int32_t* word = &e.reserve_word if reserve else &q.wake_word
@@ -89,6 +96,8 @@ cdef void* run_worker(void* arg) noexcept nogil:
     cdef bint reserve = w.index == e.num_threads - 1
     cdef int64_t gap = 1000000, idle_since, limit, waited
     cdef int _i
+    global ep_is_worker
+    ep_is_worker = True
     while not ep_load_rlx32(&e.stop):
         if may_claim(e, reserve) and run_chunk(e, home, watched):
             continue
@@ -104,6 +113,11 @@ cdef void* run_worker(void* arg) noexcept nogil:
         gap += (waited - gap) >> 2
     leave_engine(w)
     return NULL
+
+
+cdef bint is_worker_thread() noexcept nogil:
+    """Returns whether the calling thread is a worker of a pool."""
+    return ep_is_worker
 
 
 cdef void wake(Engine* e, int64_t count) noexcept nogil:

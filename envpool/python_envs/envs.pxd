@@ -38,6 +38,7 @@ cdef class Envs(EnvsBase):
     cdef uint8_t[::1] broken    # by env: nonzero: it is rebuilt before its next reset
     cdef int32_t[::1] restarts  # by env: how often it was rebuilt
     cdef bint rebuilds, has_infos, has_discounts
+    cdef int64_t generation     # fork_generation() of this process
 
     cdef void seed(self, const envpool_seeds* s) noexcept
     cdef int step(self, const envpool_batch* b) noexcept
@@ -49,3 +50,5 @@ cdef class Envs(EnvsBase):
     cdef int keep_field(self, int32_t id, int32_t k, object value) except -1
     cdef int32_t fail(self, int32_t id, object error) noexcept
     cdef int rebuild(self, int32_t id) except -1
+
+cdef int end_copy(int64_t generation) except -1

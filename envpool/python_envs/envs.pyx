@@ -5,6 +5,8 @@ arrays, to which `source` points so that rows are copied without the GIL, and in
 handed out. An env belongs to the thread that steps it, as in every env definition.
 """
 
+import os
+
 import numpy as np
 
 cimport numpy as cnp
@@ -15,6 +17,8 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
 from envpool._core.casts cimport fitted
+from envpool._core.guard cimport fork_generation
+from envpool._core.workers cimport is_worker_thread
 from envpool.env cimport envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup
 from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, set_common, set_frames
 
@@ -50,6 +54,7 @@ cdef class Envs(EnvsBase):
 
     def __init__(self, source, int32_t num_envs, ids=None, bint is_successor=False):
         super().__init__(source, num_envs)
+        self.generation = fork_generation()
         layout, count = source.observations, len(source.observations.fields())
         self.fields = [(leaf.space.dtype, leaf.space.shape, leaf.path) for leaf in layout.arrays]
         self.is_single = layout.is_single and len(self.fields) == 1
@@ -122,6 +127,8 @@ cdef class Envs(EnvsBase):
             except BaseException as error:
                 b.errors[i] = self.fail(b.ids[i], error)
                 failed = 1
+        if fork_generation() != self.generation and is_worker_thread():
+            end_copy(self.generation)
         return failed
 
     cdef int reset_env(self, int32_t id) except -1:
@@ -322,6 +329,24 @@ cdef float as_float(str name, object value) except? -1:
     if isinf(<float>wide) and not isinf(wide):
         raise ValueError(f"the {name} is {shown(value)}, which float32 cannot hold: scale it")
     return <float>wide
+
+
+cdef int end_copy(int64_t generation) except -1:
+    """Ends this process if it is a fork of the one that had this fork_generation().
+
+    An env has forked it and returned in it. The threads and the rings of the pool belong to the other process.
+    """
+    if fork_generation() != generation:
+        try:
+            os.write(2, COPY_TEXT % os.getpid())
+        finally:
+            os._exit(1)
+    return 0
+
+
+cdef bytes COPY_TEXT = (
+    b"envpool: process %d ends, since an environment has forked it and returned in it: call os._exit() there\n"
+)
 
 
 cdef void set_array_type(ArrayType* type, dtype, shape) noexcept:

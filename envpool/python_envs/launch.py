@@ -2,7 +2,8 @@
 
 A fresh interpreter is started with subprocess rather than multiprocessing: environments travel by cloudpickle, so that
 ``__main__`` is not imported again and needs no guard. A worker leads a process group, so that Ctrl-C in the terminal is
-the pool's business, and what an environment has started ends with its worker.
+the pool's business, and what an environment has started ends with its worker. What has left the group is found in /proc
+as long as the worker lives: descendants.h.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import cloudpickle
 
 from envpool.descriptors import high_descriptor, high_pipe
 from envpool.python_envs.arena import Arena
-from envpool.python_envs.worker import Worker, follow
+from envpool.python_envs.worker import Worker, end_strays, follow
 
 #: What a fresh interpreter runs: modules are found where the pool's process finds them.
 PROGRAM = (
@@ -96,8 +97,11 @@ class WorkerProcess:
             signal.pidfd_send_signal(self.pidfd, signal.SIGUSR2)
 
     def kill(self) -> None:
-        """Kill the process and everything in its group."""
+        """Kill the process, everything in its group, and, unless it has ended already, all that it has started."""
         with contextlib.suppress(ProcessLookupError):
+            if not self.has_ended():
+                signal.pidfd_send_signal(self.pidfd, signal.SIGSTOP)  # so that it starts nothing more
+                end_strays(self.pid)
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)  # the number is not used again before the process is reaped

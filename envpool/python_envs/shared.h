@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "descendants.h"
 #include "envpool/atomic.h"
 
 #define EPY_RESET 0x40000000   /* bit of a ring entry: start an episode                                    */
@@ -146,6 +147,7 @@ static void *epy_await_parent(void *fd) {
   struct pollfd parent = {(int)(intptr_t)fd, POLLIN, 0};
   while (poll(&parent, 1, -1) < 1) {
   }
+  epy_end_strays(getpid());
   kill(0, SIGKILL); /* the worker's own process group: what its envs have started ends, too */
   _exit(1);
 }

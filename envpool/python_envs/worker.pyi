@@ -5,6 +5,7 @@ from typing_extensions import disjoint_base
 from envpool.python_envs.arena import Arena
 
 def follow(pidfd: int) -> None: ...
+def end_strays(root: int) -> None: ...
 
 @disjoint_base
 class Worker:

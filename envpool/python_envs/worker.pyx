@@ -1,17 +1,19 @@
 """The side of a worker process: it answers the entries of its ring, and sleeps when there are none."""
 
+import os
 import pickle
 
 from libc.stdint cimport int32_t, int64_t, INT64_MAX, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from envpool._core.guard cimport fork_generation
 from envpool.env cimport envpool_batch
 from envpool.python_envs.arena cimport (
-    Arena, EPY_COMMAND, EPY_FAILED, epy_follow, EPY_ID, epy_load, epy_load32, epy_mailbox, epy_note_wait, epy_now,
-    epy_outcome, epy_pace, EPY_READY, epy_release, EPY_RESET, epy_ring, epy_sleep, epy_spin, epy_store, epy_store32,
-    FATAL, KEPT, loss_after, outcome_of, row_of, USED, View, WAITING,
+    Arena, EPY_COMMAND, epy_end_strays, EPY_FAILED, epy_follow, EPY_ID, epy_load, epy_load32, epy_mailbox,
+    epy_note_wait, epy_now, epy_outcome, epy_pace, EPY_READY, epy_release, EPY_RESET, epy_ring, epy_sleep, epy_spin,
+    epy_store, epy_store32, FATAL, KEPT, loss_after, outcome_of, row_of, USED, View, WAITING,
 )
-from envpool.python_envs.envs cimport Envs, State
+from envpool.python_envs.envs cimport Envs, State, end_copy
 
 from envpool.python_envs.faults import LOST_TEXT, failure_of, restart_seed
 
@@ -25,6 +27,15 @@ def follow(int pidfd):
     """End this process and its process group as soon as another process, by its pidfd, ends."""
     if epy_follow(pidfd):
         raise OSError("no thread could be started that watches the process of the pool")
+
+
+def end_strays(int root):
+    """End the processes that a worker, by its pid, has started and that have left its process group.
+
+    The worker is this process, or one that is stopped.
+    """
+    with nogil:
+        epy_end_strays(root)
 
 
 cdef class Worker:
@@ -47,13 +58,16 @@ cdef class Worker:
     cdef epy_mailbox* box
     cdef int32_t* ring
     cdef int32_t first
+    cdef int64_t generation     # fork_generation() of this process
     cdef bint is_sync
     # One env as a batch for `Envs.step`.
     cdef envpool_batch batch
     cdef int32_t id, error
     cdef uint8_t reset
+    cdef epy_outcome fresh      # of the env that is being stepped: a copy of this process must not write to the arena
 
     def __init__(self, Arena arena, int32_t index, source, bint is_successor):
+        cdef int64_t generation = fork_generation()
         self.arena = arena
         if arena.region_bytes:
             arena.map_region(arena.region_bytes)
@@ -63,13 +77,18 @@ cdef class Worker:
         self.batch.struct_size, self.batch.n = sizeof(envpool_batch), 1
         self.batch.ids, self.batch.reset, self.batch.errors = &self.id, &self.reset, &self.error
         self.batch.actions = <const void* const*>arena.v.actions
+        self.batch.reward, self.batch.discount = &self.fresh.reward, &self.fresh.discount
+        self.batch.terminated, self.batch.truncated = &self.fresh.terminated, &self.fresh.truncated
         ids = range(index, arena.num_envs, arena.v.num_workers)
         try:
             self.envs = Envs(source, arena.num_envs, ids, is_successor)
         except BaseException as error:
+            end_copy(generation)
             arena.put(index, failure_of(error).encode())
             epy_store32(&self.box.readiness, EPY_FAILED)
             raise
+        end_copy(generation)
+        self.generation = generation
         epy_store32(&self.box.readiness, EPY_READY)
         epy_ring(&self.box.reply, &self.box.waiting)
 
@@ -93,7 +112,7 @@ cdef class Worker:
         cdef Arena a = self.arena
         cdef Envs envs = self.envs
         cdef envpool_batch* b = &self.batch
-        cdef epy_outcome* outcome = outcome_of(&a.v, id)
+        cdef bint failed
         if resets:
             if a.v.has_seed[id] == WAITING:
                 envs.seeds[id] = <uint64_t>a.v.seeds[id]
@@ -101,10 +120,12 @@ cdef class Worker:
                 envs.seeds[id] = restart_seed(<uint64_t>a.v.last_seeds[id], a.v.restarts[id])
             a.v.lost[id] = KEPT
         self.id, self.reset, self.error = id, resets, 0
-        outcome.reward, outcome.discount, outcome.terminated, outcome.truncated, outcome.extra = 0, 1, 0, 0, 0
-        b.reward, b.discount = &outcome.reward, &outcome.discount
-        b.terminated, b.truncated = &outcome.terminated, &outcome.truncated
-        if envs.step(b):
+        memset(&self.fresh, 0, sizeof(epy_outcome))
+        self.fresh.discount = 1
+        failed = envs.step(b)
+        end_copy(self.generation)
+        outcome_of(&a.v, id)[0] = self.fresh
+        if failed:
             self.fail(id, envs.texts[id].pop(self.error))
             return 0
         if resets and envs.last_seeds[id] is not None:
@@ -146,8 +167,10 @@ cdef class Worker:
         try:
             method, args = pickle.loads(self.arena.get(id))
             result = pickle.dumps((True, getattr(self.envs, method)([id], *args)[0]), 5)
+            end_copy(self.generation)
             self.arena.put(id, result)
         except BaseException as error:
+            end_copy(self.generation)
             self.arena.put(id, pickle.dumps((False, failure_of(error), picklable(error, self.arena.window // 2)), 5))
         return 0
 
@@ -202,6 +225,8 @@ cdef class Worker:
                     epy_store32(&m.parked, 0)
                 epy_note_wait(&pace, epy_now() - began)
         self.envs.source.close_envs(self.envs.envs)
+        end_copy(self.generation)
+        end_strays(os.getpid())
 
 
 def picklable(error, most):
