@@ -159,6 +159,11 @@ class Carrier(gymnasium.Env[Any, Any]):
         self.next_reset: dict[str, Any] = {}
         self.next_action: tuple[Any] | None = None
 
+    @property
+    def unwrapped(self) -> Any:
+        """The environment without wrappers."""
+        return getattr(self.env, "unwrapped", self.env)
+
     # ---- calls of the pool -------------------------------------------------------------------------------------------
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:

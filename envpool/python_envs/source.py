@@ -136,11 +136,20 @@ class EnvSource:
         If making one raises, the others are closed.
         """
         envs: list[Any] = [None] * num_envs
+        owners: dict[int, tuple[int, Any]] = {}
         try:
             for index in ids:
                 first, self._first = (self._first, None) if index == 0 else (None, self._first)
-                envs[index] = self.new_env(index) if first is None else first
-                self._check_spaces(index, envs[index])
+                env = self.new_env(index) if first is None else first
+                inner = innermost(env)
+                owner, _ = owners.setdefault(id(inner), (index, inner))
+                if owner != index:
+                    raise ConfigError(
+                        f"environment {index} is the same object as environment {owner}, and they would share one "
+                        "state: the function must return a new environment with each call"
+                    )
+                envs[index] = env
+                self._check_spaces(index, env)
         except BaseException:
             self.close_envs(envs)
             raise
@@ -226,6 +235,15 @@ class EnvSource:
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
+
+
+def innermost(env: Any) -> Any:
+    """Return an environment without its wrappers, or the environment itself if it cannot say what is inside."""
+    try:
+        inner = env.unwrapped
+    except Exception:  # a property of the user's
+        return env
+    return env if inner is None else inner
 
 
 def as_frame(frame: Any) -> np.ndarray[Any, Any]:

@@ -275,6 +275,22 @@ def test_bad_arguments(arguments, text):
         envpool.make_python(**arguments)
 
 
+@pytest.mark.parametrize("kind", ["inline", "thread", "process"])
+@pytest.mark.parametrize("wrapper", [lambda env: env, lambda env: gymnasium.wrappers.TimeLimit(env, 5)])
+def test_one_object_for_several_environments(kind, wrapper):
+    """It is refused, also inside wrappers; its copies in other processes are objects of their own."""
+    first, second = FaultyEnv(), FaultyEnv()
+    makers = [lambda: wrapper(first), lambda: wrapper(second)] * 2
+    with pytest.raises(EnvCreateError, match="environment 2 is the same object as environment 0"):
+        envpool.make_python(makers, workers=kind, num_workers=2)
+    with pytest.raises(EnvCreateError, match="environment 1 is the same object as environment 0"):
+        envpool.make_python(lambda: wrapper(first), 2, workers=kind, num_workers=1)
+    with pytest.raises(EnvCreateError, match="same object"):
+        envpool.make_vec([lambda: wrapper(first)] * 2)
+    with envpool.make_python(lambda: wrapper(first), 1, workers=kind) as pool:
+        pool.reset()
+
+
 def test_errors_while_making():
     def make():
         raise OSError("no such file")
