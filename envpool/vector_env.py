@@ -139,6 +139,8 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         mask = (options or {}).get("reset_mask")
         if mask is not None:
             self._check_mask(mask)
+            mask = mask.copy()  # it is read again after the reset
+            options = {**(options or {}), "reset_mask": mask}
         if is_sequence(seed) and mask is not None:
             if len(seed) != self.num_envs:  # type: ignore[arg-type]
                 raise ConfigError(

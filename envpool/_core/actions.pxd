@@ -27,13 +27,14 @@ cdef class ActionField:
     cdef cnp.ndarray to_int64(self, action)
     cdef cnp.ndarray convert(self, object action, int64_t rows, bint may_cast)
     cdef int64_t store(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept
-    cdef int64_t first_refused(self, Engine* e, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept
+    cdef int64_t first_refused(self, Engine* e, int index, const int32_t* ids, int32_t n) noexcept
     cdef int64_t repair(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept
     cdef str hint(self, action)
-    cdef object refusal(self, cnp.ndarray a, int64_t row, int32_t id)
+    cdef object refusal(self, Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id)
 
 cdef class ActionTable:
     cdef readonly tuple fields  # of ActionField
+    cdef object flatten         # makes an action in the form of load() of what the user passes; usually None
 
     cdef int32_t load(self, Engine* e, object action, object env_id, const int32_t** ids) except -1
     cdef int32_t load_dict(self, Engine* e, dict action, object env_id, const int32_t** ids) except -1

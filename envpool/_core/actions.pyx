@@ -226,25 +226,24 @@ cdef class ActionField:
             return STORED if fine and self.is_quick else self.repair(e, index, a, ids, n)
         if typenum != self.typenum:
             return MISFIT
-        if self.refused != NO_FLOAT:
-            i = self.first_refused(e, a, ids, n)
-            if i >= 0:
-                return i
         if to == NULL:
             memcpy(slots, source, n * size)
         else:
             for i in range(n):
                 memcpy(<char*>slots + ids[i] * size, source + i * size, size)
-        return STORED
+        return STORED if self.refused == NO_FLOAT else self.first_refused(e, index, ids, n)
 
-    cdef int64_t first_refused(self, Engine* e, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept:
-        """Returns the position of the first row with a float that is refused and whose env would use it, or STORED."""
-        cdef bint is_double = cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT64, only_nan = self.refused == NAN
-        cdef const double* wide = <const double*>cnp.PyArray_DATA(a)
-        cdef const float* narrow = <const float*>cnp.PyArray_DATA(a)
+    cdef int64_t first_refused(self, Engine* e, int index, const int32_t* ids, int32_t n) noexcept:
+        """Returns the position of the first env whose slot has a float that is refused and would be used, or STORED.
+
+        The slots are checked, not the user's array, which another thread may be writing to.
+        """
+        cdef bint is_double = self.typenum == cnp.NPY_FLOAT64, only_nan = self.refused == NAN
+        cdef const double* wide = <const double*>e.actions[index]
+        cdef const float* narrow = <const float*>e.actions[index]
         cdef int64_t i, at
         for i in range(n):
-            at = i * self.items
+            at = ids[i] * self.items
             if e.reset[ids[i]] == RUNNING and (has_refused(wide + at, self.items, only_nan) if is_double else
                                                has_refused(narrow + at, self.items, only_nan)):
                 return i
@@ -276,16 +275,20 @@ cdef class ActionField:
                 first = i
         return first
 
-    cdef object refusal(self, cnp.ndarray a, int64_t row, int32_t id):
+    cdef object refusal(self, Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id):
         """Returns the exception for a row that store() has refused."""
+        cdef cnp.ndarray stored
         cdef int64_t k
         if row == MISFIT:
             return ActionError(
                 f"action {self.name!r} changed its shape or dtype while actions were being converted; nothing was sent"
             )
         if not self.is_bounded:
+            stored = np.empty(self.shape, self.dtype)
+            memcpy(cnp.PyArray_DATA(stored), <char*>e.actions[index] + id * e.action_bytes[index],
+                   e.action_bytes[index])
             return ActionError(
-                f"action {self.name!r} of env {id} (row {row}) is {a[row]}, allowed are "
+                f"action {self.name!r} of env {id} (row {row}) is {stored}, allowed are "
                 f"{'numbers other than NaN' if self.refused == NAN else 'finite numbers'}; nothing was sent"
             )
         lows = np.reshape([self.lows[k] for k in range(self.items)], self.shape)
@@ -293,7 +296,7 @@ cdef class ActionField:
         if self.is_uniform:
             lows, highs = lows.flat[0], highs.flat[0]
         return ActionError(
-            f"action {self.name!r} of env {id} (row {row}) is {a[row]}, allowed are integers from "
+            f"action {self.name!r} of env {id} (row {row}) is {np.array(a[row])}, allowed are integers from "
             f"{np.asarray(lows).tolist()} to {np.asarray(highs).tolist()}; nothing was sent"
         )
 
@@ -307,10 +310,13 @@ cdef class ActionTable:
         The action table of the env.
     refused : int
         Floats that actions must not contain, see ActionField.
+    flatten : callable, optional
+        Makes an action in the form of ActionTable.load() of what the user passes; by default these are the same.
     """
 
-    def __init__(self, fields, int refused):
+    def __init__(self, fields, int refused, flatten=None):
         self.fields = tuple(ActionField(f, refused) for f in fields)
+        self.flatten = flatten
 
     cdef int32_t load(self, Engine* e, object action, object env_id, const int32_t** ids) except -1:
         """Marks the envs of a send as busy, copies their actions, and returns their number; `ids` becomes their ids.
@@ -332,6 +338,8 @@ cdef class ActionTable:
         cdef cnp.ndarray a
         cdef int32_t n
         cdef int64_t result, rows = e.num_envs
+        if self.flatten is not None:
+            action = self.flatten(action)
         if isinstance(action, dict):
             return self.load_dict(e, flatten(action), env_id, ids)
         if len(self.fields) != 1:
@@ -345,7 +353,7 @@ cdef class ActionTable:
         result = field.store(e, 0, a, ids[0], n)
         if result != STORED:
             release(e, ids[0], n)
-            raise field.refusal(a, result, ids[0][max(result, 0)])
+            raise field.refusal(e, 0, a, result, ids[0][max(result, 0)])
         return n
 
     cdef int32_t load_dict(self, Engine* e, dict action, object env_id, const int32_t** ids) except -1:
@@ -374,7 +382,7 @@ cdef class ActionTable:
             result = field.store(e, i, <cnp.ndarray>arrays[i], ids[0], n)
             if result != STORED:
                 release(e, ids[0], n)
-                raise field.refusal(<cnp.ndarray>arrays[i], result, ids[0][max(result, 0)])
+                raise field.refusal(e, i, <cnp.ndarray>arrays[i], result, ids[0][max(result, 0)])
         return n
 
     cdef int check_players(self, players, env_id) except -1:

@@ -8,7 +8,7 @@ from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.pycapsule cimport PyCapsule_GetDestructor, PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
 
 from envpool._core.layout cimport field_at
@@ -30,6 +30,9 @@ cdef extern from *:
     """
     const size_t EP_REQUIRED_SIZE       # of the members that every definition has
     const size_t EP_FIELD_SIZE          # of the members that every field has
+
+# The most elements of one row of a field, so that no size in bytes overflows.
+cdef int64_t MAX_ELEMENTS = <int64_t>1 << 56
 
 # The bits of envpool_env.flags that this version knows.
 cdef uint32_t KNOWN_FLAGS = ENVPOOL_TRUNCATION_KEEPS_DISCOUNT | ENVPOOL_SLOW_SNAPSHOTS
@@ -158,11 +161,20 @@ cdef object read_field(str env, const envpool_field* f, tuple exact):
         raise ValueError(
             f"env {env}: sizes in the shape of field {name!r} must be at least 1, or -1 for the first, got {shape}"
         )
-    size = int(np.prod([s for s in shape if s > 0], dtype=np.int64))
-    for n in (f.num_low, f.num_high):
+    size = int(np.prod([s for s in shape if s > 0], dtype=object))
+    if size > MAX_ELEMENTS:
+        raise ValueError(
+            f"env {env}: a row of field {name!r} must have at most {MAX_ELEMENTS} elements, got the shape {shape}"
+        )
+    for bound, n, is_null in (("low", f.num_low, f.low == NULL), ("high", f.num_high, f.high == NULL)):
         if n not in (0, 1, size):
             raise ValueError(
                 f"env {env}: field {name!r} must have 0 or 1 bounds or one per element ({size}), got {n}"
+            )
+        if n and is_null:
+            raise ValueError(
+                f"env {env}: field {name!r} has num_{bound}={n}, but {bound} is NULL: point it to the bounds, or set "
+                f"num_{bound} to 0"
             )
     low, high = exact
     return Field(

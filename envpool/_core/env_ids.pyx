@@ -1,7 +1,8 @@
 """Env ids that a user passes: converting them to arrays, and checking which envs they may be.
 
 Only `as_ids` runs code of the user's. The other functions read the state of the engine and run no Python code before
-they have succeeded, so that nothing can change between a check and what follows from it.
+they have succeeded, so that nothing can change between a check and what follows from it. They read each id of the
+user's array once, since another thread or process may write to its memory at this moment.
 """
 
 import numpy as np
@@ -10,6 +11,7 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
+from envpool._core.atomic cimport ep_load_rlx32, ep_load_rlx64
 from envpool._core.structs cimport DISABLED, DRAWN, Engine, FREE, REFUSED, USED
 
 from envpool.error_texts import shown
@@ -62,7 +64,7 @@ cdef int32_t take_idle(Engine* e, object env_id, const int32_t** ids, bint is_re
     narrow = <const int32_t*>cnp.PyArray_DATA(a)
     is_wide = cnp.PyArray_TYPE(a) == cnp.NPY_INT64
     for i in range(n):
-        id = wide[i] if is_wide else narrow[i]
+        id = ep_load_rlx64(&wide[i]) if is_wide else ep_load_rlx32(&narrow[i])
         if id < 0 or id >= e.num_envs or e.busy[id] or e.held[id] or (not is_reset and e.reset[id] == REFUSED):
             release(e, e.scratch, <int32_t>i)
             refuse(e, env_id, i)
@@ -151,12 +153,13 @@ cdef cnp.ndarray in_flight_ids(Engine* e, object env_ids):
     cdef cnp.ndarray ids = np.empty(wide.shape[0], np.int32)
     cdef const int64_t* given = <const int64_t*>cnp.PyArray_DATA(wide)
     cdef int32_t* taken = <int32_t*>cnp.PyArray_DATA(ids)
-    cdef int64_t i, n = ids.shape[0], bad = -1
+    cdef int64_t i, given_id, n = ids.shape[0], bad = -1
     for i in range(n):
-        if given[i] < 0 or given[i] >= e.num_envs or e.busy[given[i]] != 1:
+        given_id = ep_load_rlx64(&given[i])
+        if given_id < 0 or given_id >= e.num_envs or e.busy[given_id] != 1:
             bad = i
             break
-        taken[i] = <int32_t>given[i]
+        taken[i] = <int32_t>given_id
         e.busy[taken[i]] |= SEEN
     for i in range(n if bad < 0 else bad):
         e.busy[taken[i]] &= ~SEEN
@@ -174,16 +177,17 @@ cdef cnp.ndarray checked_ids(Engine* e, object env_ids, str name):
     """Returns ids as an int32 array that nobody else can change, all ids for None; raises EnvIdError out of range."""
     cdef cnp.ndarray wide, ids
     cdef const int64_t* given
-    cdef int64_t i
+    cdef int64_t i, id
     if env_ids is None:
         return np.arange(e.num_envs, dtype=np.int32)
     wide = np.ascontiguousarray(env_ids, np.int64)      # a value that does not fit becomes negative
     ids = np.empty(wide.shape[0], np.int32)
     given = <const int64_t*>cnp.PyArray_DATA(wide)
     for i in range(ids.shape[0]):
-        if not 0 <= given[i] < e.num_envs:
+        id = ep_load_rlx64(&given[i])
+        if not 0 <= id < e.num_envs:
             raise EnvIdError(f"{name}[{i}] is {env_ids[i]}, allowed are 0 to {e.num_envs - 1}; nothing was changed")
-        (<int32_t*>cnp.PyArray_DATA(ids))[i] = <int32_t>given[i]
+        (<int32_t*>cnp.PyArray_DATA(ids))[i] = <int32_t>id
     return ids
 
 

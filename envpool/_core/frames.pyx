@@ -216,7 +216,7 @@ cdef class FrameRenderer:
 
     cdef object render(self, object env_ids, int32_t height, int32_t width, int32_t camera, bytes assets):
         """See Pool._render_frames()."""
-        ids = as_ids(env_ids, "env_ids")
+        ids = as_ids(env_ids, "env_ids").copy()     # what is checked must not change any more
         if self.engine.env_def.render_many == NULL:
             raise ConfigError(f"env {self.engine.env_def.name.decode()} has no renderer")
         bad = np.flatnonzero((ids < 0) | (ids >= self.engine.num_envs))

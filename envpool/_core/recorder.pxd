@@ -56,6 +56,7 @@ cdef class Recorder:
     cdef void carry(self, RolloutMemory source, RolloutMemory target) noexcept
     cdef int32_t send_now(self, object action, object env_id, tuple values, int visit, int activities) except -1
     cdef int check_send(self, const int32_t* ids, int32_t n, tuple values, bint receives) except -1
+    cdef int check_unchanged(self, int k, cnp.ndarray a) except -1
     cdef void store_sent(self, const int32_t* ids, int32_t n, tuple values) noexcept
     cdef object receive_now(self, ResultTemplate template)
     cdef object store(self, tuple pair)

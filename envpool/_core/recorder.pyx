@@ -254,6 +254,7 @@ cdef class Recorder:
     cdef int check_send(self, const int32_t* ids, int32_t n, tuple values, bint receives) except -1:
         """Raises for a send that the rollout cannot record."""
         cdef int32_t i
+        cdef int64_t rows
         cdef cnp.ndarray a
         if self.sent_by_pool() != self.known:
             raise PoolStateError(
@@ -280,11 +281,20 @@ cdef class Recorder:
                     )
         for k, value in enumerate(values):
             a = value
-            if cnp.PyArray_DIMS(a)[0] != n:
+            rows = cnp.PyArray_DIMS(a)[0] if cnp.PyArray_NDIM(a) else 0
+            if rows != n:
                 raise ConfigError(
-                    f"{self.extra_names[k]} has {cnp.PyArray_DIMS(a)[0]} rows, but there are {n} actions: pass one row "
-                    "for each; nothing was sent"
+                    f"{self.extra_names[k]} has {rows} rows, but there are {n} actions: pass one row for each; nothing "
+                    "was sent"
                 )
+            self.check_unchanged(k, a)
+        return 0
+
+    cdef int check_unchanged(self, int k, cnp.ndarray a) except -1:
+        """Raises ConfigError if code of the user's has changed the shape of an extra since as_extras()."""
+        cdef const Lane* lane = &self.layout.lanes[self.first_extra + k]
+        if not cnp.PyArray_ISCARRAY_RO(a) or cnp.PyArray_NBYTES(a) != cnp.PyArray_DIMS(a)[0] * lane.row_bytes:
+            raise ConfigError(f"{self.extra_names[k]} changed while arguments were being converted; nothing was recorded")
         return 0
 
     cdef void store_sent(self, const int32_t* ids, int32_t n, tuple values) noexcept:

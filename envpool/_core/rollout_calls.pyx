@@ -3,6 +3,7 @@
 import numpy as np
 
 cimport numpy as cnp
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 
@@ -233,8 +234,8 @@ cdef class RolloutCalls(Recorder):
                         raise ConfigError(f"{name} has shape {(<object>a).shape}, expected {shape}")
                     if lane.offset >= 0:
                         memcpy(slot_of(lane, memory, 0), cnp.PyArray_DATA(a), lane.slot_bytes)
-                    else:
-                        stacks = a
+                    else:       # a copy: code of the user's may run before it is stored
+                        stacks = a.copy()
                 self.pool.guard.check_open()
                 if self.pool.engine.outstanding:
                     raise PoolStateError(
@@ -254,10 +255,11 @@ cdef class RolloutCalls(Recorder):
 
     # ---- finishing ---------------------------------------------------------------------------------------------------
 
-    def take_finished(self, dict extras):
-        """End the rollout and return its memory and the steps of each env, int64 (num_envs,); see ``Rollout.finish``.
+    def take_finished(self, dict extras, make):
+        """End the rollout and return what ``make(memory, lengths)`` makes of it; see ``Rollout.finish``.
 
-        The next call that sends or receives begins the next rollout with the last observations of this one.
+        `lengths` are the steps of each env, int64 (num_envs,). If `make` raises, the rollout is as it was. The next call
+        that sends or receives begins the next rollout with the last observations of this one.
         """
         cdef Lane* lane
         cdef cnp.ndarray a
@@ -274,17 +276,19 @@ cdef class RolloutCalls(Recorder):
                     memcpy(slot_of(lane, self.memory, self.longest), cnp.PyArray_DATA(a), lane.slot_bytes)
             if not self.is_sync:
                 end_lanes(self.layout, self.memory, &self.marks, self.reward, &self.envs)
-            self.is_finished = True
             lengths = np.empty(self.num_envs, np.int64)
             memcpy(cnp.PyArray_DATA(lengths), self.envs.lengths, self.num_envs * sizeof(int64_t))
-            return self.memory, lengths
+            data = make(self.memory, lengths)
+            PyErr_CheckSignals()    # here: an exception that Python raises as the call returns would lose the arrays
+            self.is_finished = True
+            return data
         finally:
             self.is_busy = False
 
     cdef int check_complete(self, tuple values) except -1:
         """Raises unless the rollout can be finished with these extras."""
         cdef cnp.ndarray a
-        cdef int64_t i
+        cdef int64_t i, rows
         if self.is_finished:
             raise PoolStateError("this rollout was finished already: record the steps of the next one first")
         if self.is_sync and (self.longest != self.num_slots or self.in_flight):
@@ -306,6 +310,8 @@ cdef class RolloutCalls(Recorder):
         for k, value in enumerate(values):
             if value is not None:
                 a = value
-                if a.shape[0] != self.num_envs:
-                    raise ConfigError(f"{self.extra_names[k]} has {a.shape[0]} rows, expected {self.num_envs}")
+                rows = cnp.PyArray_DIMS(a)[0] if cnp.PyArray_NDIM(a) else 0
+                if rows != self.num_envs:
+                    raise ConfigError(f"{self.extra_names[k]} has {rows} rows, expected {self.num_envs}")
+                self.check_unchanged(<int>k, a)
         return 0

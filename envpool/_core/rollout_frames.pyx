@@ -126,10 +126,10 @@ def gather(RolloutLayout layout, RolloutMemory memory, str name, depth, cnp.ndar
     depth : int
         Frames of a stack, if each is stored once, or 0.
     ids : numpy.ndarray
-        int64 (B,): ``slot * num_envs + env`` of each row.
+        int64 (B,): ``slot * num_envs + env`` of each row. Nobody else may be able to write to it.
     out : numpy.ndarray
-        (B, ...), C-contiguous, of the dtype of the array; or float32, if the array has bytes. It must not overlap what
-        is read: the memory of the rollout and `ids`.
+        (B, ...), C-contiguous, of the dtype of the array; or float32, if the array has bytes. It must not overlap the
+        memory of the rollout.
     scale : float or None
         Factor of the values of `out`, which is float32; None copies them as they are.
     num_threads : int
@@ -145,8 +145,6 @@ def gather(RolloutLayout layout, RolloutMemory memory, str name, depth, cnp.ndar
     job.out = cnp.PyArray_DATA(out)
     if overlap(<char*>job.out, cnp.PyArray_NBYTES(out), memory.base, layout.num_bytes):
         raise ConfigError("out overlaps the memory of the rollout: pass memory of its own")
-    if overlap(<char*>job.out, cnp.PyArray_NBYTES(out), <char*>job.ids, cnp.PyArray_NBYTES(ids)):
-        raise ConfigError("out overlaps ids: pass memory of its own")
     for i in range(job.count):
         if not 0 <= job.ids[i] < limit:
             raise ConfigError(f"ids[{i}] is {job.ids[i]}, allowed are 0 to {limit - 1}")

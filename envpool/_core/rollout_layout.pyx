@@ -205,23 +205,26 @@ cdef class RolloutLayout:
         return batch
 
     def array(self, RolloutMemory memory, str name, first=0, count=None):
-        """Return the slots `first` to ``first + count - 1`` of an array, by default all: (count, num_envs, ...)."""
+        """Return the slots `first` to ``first + count - 1`` of an array, by default all: (count, num_envs, ...).
+
+        It shows the memory, but for "rollout:numbers", which is copied: these numbers are positions in memory.
+        """
         cdef int k = self.find(name), d
         cdef Lane* lane
         cdef cnp.npy_intp dims[9]
-        cdef int64_t start = first, slots
+        cdef int64_t start
         if k < 0 or self.lanes[k].offset < 0 or RAW_PREFIX in name:
             names = ", ".join(n for n in self.names if RAW_PREFIX not in n)
             raise ConfigError(f"the rollout has no array {name!r}; its arrays are {names}")
         lane = &self.lanes[k]
-        slots = lane.num_slots - start if count is None else count
-        if start < 0 or slots < 0 or start + slots > lane.num_slots:
-            raise ConfigError(f"array {name!r} has slots 0 to {lane.num_slots - 1}, got {start} to {start + slots - 1}")
-        dims[0] = slots
+        slots = lane.num_slots - first if count is None else count
+        if first < 0 or slots < 0 or first + slots > lane.num_slots:    # of Python, which has no largest integer
+            raise ConfigError(f"array {name!r} has slots 0 to {lane.num_slots - 1}, got {first} to {first + slots - 1}")
+        start, dims[0] = first, slots
         for d in range(lane.ndim):
             dims[1 + d] = lane.dims[d]
         array = cnp.PyArray_SimpleNewFromData(
             1 + lane.ndim, dims, (<cnp.dtype>self.dtypes[k]).num, slot_of(lane, memory, start)
         )
         cnp.set_array_base(array, memory)
-        return array
+        return array.copy() if name == "rollout:numbers" else array

@@ -34,7 +34,7 @@ def map_leaves(nest: Any, leaf: Callable[[str], Any]) -> Any:
 
 def checked_rows(ids: Any, count: int) -> npt.NDArray[np.int64]:
     """Return ids of rows as int64, or raise ConfigError or TypeError."""
-    rows = np.asarray(ids)
+    rows = np.array(ids)  # a copy: what is checked must not change any more
     if rows.dtype.kind not in "iu" or rows.ndim != 1:
         raise TypeError(f"ids must be a one-dimensional array of integers, got {rows.dtype} {rows.shape}")
     bad = np.flatnonzero((rows < 0) | (rows >= count))
@@ -74,12 +74,14 @@ class RolloutData:
         ----------
         name : str
             For instance "obs:a.b", "info:lives", "discount" or "rollout:valid". Arrays that belong to an observation
-            begin with the one before the first step.
+            begin with the one before the first step. With ``frames_once``, "rollout:numbers" is a copy: the numbers say
+            where the memory has the frames of a stack.
         shift : int
             With 1, these arrays begin with the observation after the first step.
         """
         if self._depth and name == "obs":
             envs = len(self.lengths)
+            self._layout.array(self._memory, "rollout:frames", shift, self.num_steps)  # checks the slots
             slots = np.arange(shift * envs, (shift + self.num_steps) * envs)
             stacks: Array = self._rows(name, slots).reshape(self.num_steps, envs, *self._shape)
             return stacks
@@ -114,6 +116,8 @@ class RolloutData:
             be scaled.
         """
         rows = checked_rows(ids, self.num_steps * len(self.lengths))
+        if isinstance(ids, np.ndarray) and isinstance(out, np.ndarray) and np.may_share_memory(ids, out):
+            raise ConfigError("out overlaps ids: pass memory of its own")
         if isinstance(self._obs_names, dict):
             if out is not None:
                 raise ConfigError("out is only available for tasks with one array of observations: leave it out")

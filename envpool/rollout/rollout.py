@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -253,8 +254,7 @@ class Rollout(RolloutCalls):
         ConfigError
             Extras are unknown, or have a wrong dtype or shape.
         """
-        memory, lengths = self.take_finished(last_extras)
-        return RolloutData(self.layout, memory, lengths, self._depth)
+        return self.take_finished(last_extras, partial(RolloutData, self.layout, depth=self._depth))
 
     def __repr__(self) -> str:
         return f"Rollout({self.num_steps} steps, extras={list(self.extras)}, {self.recorded} env steps recorded)"

@@ -86,6 +86,17 @@ def set_env(**changes):
             ValueError,
             r"field 'info:draws' must have 0 or 1 bounds or one per element \(1\), got 3",
         ),
+        (
+            set_field(num_low=1, low=None),
+            ValueError,
+            r"field 'info:draws' has num_low=1, but low is NULL: point it to the bounds, or set num_low to 0",
+        ),
+        (set_field(num_high=1, high=None), ValueError, r"has num_high=1, but high is NULL"),
+        (
+            set_field(ndim=6, shape=(ctypes.c_int64 * 6)(*[2**31] * 6)),
+            ValueError,
+            r"a row of field 'info:draws' must have at most 72057594037927936 elements, got the shape \(2147483648, ",
+        ),
         (set_field(name=None), ValueError, r"every field must have a name, but the name of one field is NULL"),
         (set_field(name=b"draws"), ValueError, r"field 'draws' must be named 'obs', 'obs:...' or 'info:...'"),
         (set_field(name=b"obs"), ValueError, r"two fields have the same name"),

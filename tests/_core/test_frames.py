@@ -190,3 +190,20 @@ def test_a_failed_env_has_no_frame(mode):
         pool.recv()
         pool.step(np.zeros(2, int))
         assert pool.render([0, 1]).shape[0] == 2
+
+
+def test_ids_are_checked_in_a_copy(monkeypatch):
+    """Another thread may write to the caller's array at any moment, for instance right after the check."""
+    unique = np.unique
+
+    def change(values, **options):
+        ids[:] = 10**8
+        return unique(values, **options)
+
+    with rendering_pool(num_envs=4) as pool:
+        pool.reset()
+        expected = pool.render([2, 1, 2])
+        ids = np.array([2, 1, 2])
+        monkeypatch.setattr(np, "unique", change)
+        np.testing.assert_array_equal(pool.render(ids), expected)
+        assert ids[0] == 10**8

@@ -1,7 +1,10 @@
 """Invalid input raises an exception that names it, and leaves the pool unchanged."""
 
+import contextlib
 import pickle
+import threading
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -393,3 +396,39 @@ def test_initialising_a_pool_twice(checked):
     with pytest.raises(PoolStateError, match="already initialized"):
         checked.pool.__init__(checked.pool.spec)
     checked.assert_works()
+
+
+def test_floats_are_checked_where_the_envs_read_them():
+    """Another thread writes to the array while it is being sent: NaN is refused, or it never gets to an environment."""
+    size = 50_000
+    nans, zeros = np.full(size, np.nan, np.float32), np.zeros(size, np.float32)
+
+    class Env(gymnasium.Env):
+        observation_space = action_space = gymnasium.spaces.Box(-1, 1, (size,), np.float32)
+
+        def reset(self, *, seed=None, options=None):
+            return zeros, {}
+
+        def step(self, action):
+            assert not np.isnan(action).any()
+            return zeros, 0.0, False, False, {}
+
+    action, stop = np.zeros((1, size), np.float32), threading.Event()
+
+    def write():
+        while not stop.is_set():
+            action[0] = nans
+            action[0] = zeros
+
+    with envpool.make_python(Env, 1, check_actions="nan") as pool:
+        pool.reset()
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            for _ in range(300):
+                with contextlib.suppress(ActionError):
+                    pool.step(action)
+        finally:
+            stop.set()
+            writer.join()
+        pool.step(np.zeros((1, size), np.float32))

@@ -190,6 +190,23 @@ def test_out_must_not_overlap_ids():
         rollout.finish().minibatch(ids, ids.view(np.int32)[:2])
 
 
+def test_ids_are_checked_in_a_copy(data, monkeypatch):
+    """Another thread may write to the caller's array at any moment: native threads must not read it."""
+    used = []
+    monkeypatch.setattr(envpool.rollout.data, "gather", lambda *args: used.append(args[4]))
+    for dtype in (np.int64, np.uint8):
+        ids = np.array([3, 1, 0], dtype)
+        data.minibatch(ids)
+        assert used[-1].tolist() == [3, 1, 0] and not np.shares_memory(used[-1], ids)
+
+
+def test_numbers_of_frames_are_a_copy(data):
+    before = data.obs.copy()
+    data.array("rollout:numbers")[:] = 10**9
+    np.testing.assert_array_equal(data.obs, before)
+    assert data.minibatch([0, 1]).shape[0] == 2
+
+
 def test_rows_of_nested_observations():
     pool = plugin.make(num_envs=2, layout="rich")
     rollout = envpool.Rollout(pool, 2)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import envpool
+from envpool.errors import ConfigError
 from tests._core.test_blocks import VIEWS
 from tests.support import plugin
 
@@ -177,3 +178,15 @@ def test_jax_sees_the_memory():
     array = jax.dlpack.from_dlpack(data.reward)
     assert array.unsafe_buffer_pointer() == data.reward.ctypes.data
     np.testing.assert_array_equal(np.asarray(array), data.reward)
+
+
+@pytest.mark.parametrize("name", ["obs", "reward", "rollout:numbers"])
+@pytest.mark.parametrize("shift", [2, 5, -1, 2**31, 2**63 - 1, 2**63, 2**70, -(2**63)])
+def test_slots_that_do_not_exist(name, shift):
+    pool = envpool.make_gymnasium("Pong-v5", num_envs=1, img_height=4, img_width=4, stack_num=2)
+    rollout = envpool.Rollout(pool, 2, frames_once=True)
+    rollout.reset()
+    for _ in range(2):
+        rollout.step(np.zeros(1, np.int64))
+    with pytest.raises(ConfigError, match=r"^array '.*' has slots 0 to \d, got "):
+        rollout.finish().array(name, shift)

@@ -10,6 +10,7 @@ import pytest
 import envpool
 from envpool.errors import ActionError, ConfigError, EnvStepError, PoolStateError
 from tests.support import plugin
+from tests.support.callbacks import CallsBack
 
 N, T = 4, 3
 
@@ -323,3 +324,23 @@ def test_unknown_arrays(rollout):
         data.array("nothing")
     with pytest.raises(ConfigError, match="array 'reward' has slots 0 to 2"):
         data.array("reward", 1)
+
+
+def test_an_extra_that_changes_its_shape_during_a_call(pool):
+    """Code of the user's, which runs while another argument is converted, may reshape an array that was checked."""
+
+    def reshaping(array, values):
+        return CallsBack(values, lambda: array.resize((N, 1), refcheck=False))
+
+    text = "hidden changed while arguments were being converted; nothing was recorded"
+    rollout = envpool.Rollout(pool, 1, {"hidden": (np.float32, (2,)), "value": np.float32})
+    rollout.reset()
+    hidden = np.zeros((N, 2), np.float32)
+    with pytest.raises(ConfigError, match=text):
+        rollout.step(reshaping(hidden, [1] * N), value=np.zeros(N), hidden=hidden)
+    assert rollout.recorded == 0
+    rollout.step(np.ones(N), **EXTRAS)
+    hidden = np.zeros((N, 2), np.float32)
+    with pytest.raises(ConfigError, match=text):
+        rollout.finish(hidden=hidden, value=reshaping(hidden, [0.0] * N))
+    assert rollout.finish(**EXTRAS).num_steps == 1
