@@ -46,10 +46,10 @@ cdef class BatchTransforms:
     cdef float* chosen          # those of the rows that count, in their order
     cdef public bint is_frozen  # whether the moments stay as they are
 
-    cdef void apply(self, const Engine* e, Block* b, int64_t n) noexcept
+    cdef void apply(self, const Engine* e, Block* b, int64_t first, int64_t end) noexcept
     cdef void note_resets(self, const int32_t* ids, int32_t n) noexcept
 
     cdef void transform_rows(self, const ArrayPlan* a, void** fields, int64_t row, int64_t n) noexcept
-    cdef void transform_rewards(self, const Engine* e, Block* b, int64_t n) noexcept
-    cdef int64_t discount_rewards(self, const Engine* e, const Block* b, int64_t n) noexcept
+    cdef void transform_rewards(self, const Engine* e, Block* b, int64_t row, int64_t n) noexcept
+    cdef int64_t discount_rewards(self, const Engine* e, const Block* b, int64_t row, int64_t n) noexcept
     cdef ep_moments* find(self, str name) except NULL

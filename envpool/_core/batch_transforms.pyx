@@ -1,6 +1,6 @@
 """Transforms that see a whole batch: running statistics, normalisation, scaling and clipping.
 
-The consumer applies them when it hands a batch out, once, in the order of the rows. So the results do not depend on
+The consumer applies them when it hands a batch out, once per row, in the order of the rows. So the results do not depend on
 threads. Transforms of single rows, such as stacks of frames, belong to the env definition; see
 ``envpool/transforms/wrapped.pyx``.
 
@@ -146,24 +146,24 @@ cdef class BatchTransforms:
 
     # ---- batches -----------------------------------------------------------------------------------------------------
 
-    cdef void apply(self, const Engine* e, Block* b, int64_t n) noexcept:
-        """Transforms the first n rows of a block that is handed out."""
+    cdef void apply(self, const Engine* e, Block* b, int64_t first, int64_t end) noexcept:
+        """Transforms rows first to end - 1 of a block."""
         cdef ArrayPlan* a
-        cdef int64_t r
+        cdef int64_t r, n = end - first
         cdef int32_t k
         if n == 0:
             return
         for k in range(self.num_arrays):
             a = &self.arrays[k]
             if a.normalizes and not self.is_frozen:
-                update(a, b.fields[a.source], n)
-            self.transform_rows(a, b.fields, 0, n)
+                update(a, <const char*>b.fields[a.source] + first * a.items * item_bytes(a.dtype), n)
+            self.transform_rows(a, b.fields, first, n)
             if b.final != NULL:
-                for r in range(n):
+                for r in range(first, end):
                     if b.final_mask[r]:
                         self.transform_rows(a, b.final, r, 1)
         if self.scales_reward or self.normalizes_reward or self.clips_reward:
-            self.transform_rewards(e, b, n)
+            self.transform_rewards(e, b, first, n)
 
     cdef void transform_rows(self, const ArrayPlan* a, void** fields, int64_t row, int64_t n) noexcept:
         """Transforms rows of an array by the moments as they are."""
@@ -177,15 +177,15 @@ cdef class BatchTransforms:
         elif a.clips:
             ep_clip_float32(<float*>out, n * a.items, <float>self.obs_low, <float>self.obs_high)
 
-    cdef void transform_rewards(self, const Engine* e, Block* b, int64_t n) noexcept:
-        cdef float* reward = <float*>b.core[REWARD]
+    cdef void transform_rewards(self, const Engine* e, Block* b, int64_t row, int64_t n) noexcept:
+        cdef float* reward = <float*>b.core[REWARD] + row
         cdef double deviation
         cdef int64_t i, count
         if self.scales_reward:
             for i in range(n):
                 reward[i] *= self.scale
         if self.normalizes_reward:
-            count = self.discount_rewards(e, b, n)
+            count = self.discount_rewards(e, b, row, n)
             if not self.is_frozen:
                 ep_update_scalar(&self.returns, self.chosen, count)
             deviation = sqrt(self.returns.var[0] + self.reward_epsilon)
@@ -193,17 +193,17 @@ cdef class BatchTransforms:
         if self.clips_reward:
             ep_clip_float32(reward, n, self.reward_low, self.reward_high)
 
-    cdef int64_t discount_rewards(self, const Engine* e, const Block* b, int64_t n) noexcept:
+    cdef int64_t discount_rewards(self, const Engine* e, const Block* b, int64_t row, int64_t n) noexcept:
         """Adds the rewards of steps, as opposed to resets, to the discounted sums. Returns the number of steps, whose
         sums are `chosen`.
 
         The row of a reset has elapsed_step 0. So has with SAME_STEP that of a last step, whose env begins another sum.
         """
-        cdef const int32_t* ids = <const int32_t*>b.core[ENV_ID]
-        cdef const int32_t* elapsed = <const int32_t*>b.core[ELAPSED_STEP]
-        cdef const uint8_t* terminated = <const uint8_t*>b.core[TERMINATED]
-        cdef const float* reward = <const float*>b.core[REWARD]
-        cdef const uint8_t* truncated = <const uint8_t*>b.core[TRUNCATED]
+        cdef const int32_t* ids = <const int32_t*>b.core[ENV_ID] + row
+        cdef const int32_t* elapsed = <const int32_t*>b.core[ELAPSED_STEP] + row
+        cdef const uint8_t* terminated = <const uint8_t*>b.core[TERMINATED] + row
+        cdef const float* reward = <const float*>b.core[REWARD] + row
+        cdef const uint8_t* truncated = <const uint8_t*>b.core[TRUNCATED] + row
         cdef float gamma = <float>self.gamma
         cdef int64_t i, count = 0
         cdef bint at_once = e.autoreset == SAME_STEP

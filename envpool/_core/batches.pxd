@@ -1,10 +1,12 @@
 """The whole batches of a pool: see batches.pyx."""
 
+cimport cython
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from envpool._core.batch_block cimport BatchBlock
 from envpool._core.batch_transforms cimport BatchTransforms
+from envpool._core.block_memory cimport BlockMemory
 from envpool._core.blocks cimport BlockStore
 from envpool._core.failures cimport FailureReports
 from envpool._core.guard cimport Guard
@@ -23,6 +25,7 @@ cdef inline int check_can_fill(Engine* e) except -1:
         refuse_wait(e)
     return 0
 
+@cython.final
 cdef class Batches:
     cdef Engine* engine
     cdef Guard guard
@@ -33,12 +36,19 @@ cdef class Batches:
     cdef bint keeps_arrays          # few blocks are in flight
     cdef list in_flight             # for each of engine.blocks its BatchBlock or, without arrays, its BlockMemory
     cdef BatchBlock displaced       # the block whose place a placed one has taken, see place(); usually None
+    # Of the next block, while its result is being made, or after that has raised.
+    cdef int64_t num_completed      # rows that complete_rows() has completed
+    cdef int entries                # entries of episodes that these rows have
+    cdef BatchBlock shown           # without arrays: `ready` of the store, whose arrays show the block; else None
+    cdef BlockMemory unused         # what these arrays showed before
+    cdef Block* unused_block
 
     cdef int attach(self, Engine* e, object source) except -1
     cdef Block* block_at(self, int64_t position) noexcept
     cdef object receive(self, ResultTemplate template)
     cdef int wait(self) except -1
     cdef object deliver(self, ResultTemplate template, int64_t rows)
+    cdef void forget_completed(self) noexcept
     cdef void note_resets(self, const int32_t* ids, int32_t n, const uint8_t* has_seed) noexcept
     cdef void place(self, BatchBlock block) noexcept
     cdef object empty(self, ResultTemplate template)
@@ -49,13 +59,18 @@ cdef class Batches:
 
     cdef const char* next_ids(self) noexcept
     cdef bint has_failures(self) noexcept
+    cdef BatchBlock show_next(self)
+    cdef void hand_over(self, BatchBlock batch, int64_t n) noexcept
 
 
-cdef inline int complete_batch(Batches batches, Block* block, int64_t n) noexcept:
-    """Does what is left to do for n rows that are handed out. Returns which entries of episodes they have."""
+cdef inline int complete_rows(Batches batches, Block* block, int64_t first, int64_t end) noexcept:
+    """Records the statistics of rows first to end - 1, and transforms them: once per row, before it is handed out.
+
+    Returns which entries of episodes the rows have.
+    """
     cdef int entries = 0
     if block.core[EPISODE_MASK] != NULL:
-        entries = batches.statistics.record(batches.engine, block, n)
+        entries = batches.statistics.record(batches.engine, block, first, end)
     if batches.transforms is not None:
-        batches.transforms.apply(batches.engine, block, n)
+        batches.transforms.apply(batches.engine, block, first, end)
     return entries

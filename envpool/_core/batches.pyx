@@ -1,11 +1,13 @@
 """The whole batches of a pool: the blocks in flight, waiting for the next one, and handing it out.
 
-A wait that raises, for a signal, a failed env or a pool that was closed, leaves the batch in its place: the next call
-returns it.
+A call that raises, for a signal, a failed env or a pool that was closed, leaves the batch in its place: the next call
+returns it. What must hold: the rows of a batch are in flight until its result is complete, since the code that makes
+the result may raise. Statistics and transforms, which a row must get only once, are remembered by `num_completed`.
 """
 
 import numpy as np
 
+cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -76,6 +78,14 @@ cdef int check_fills(const Engine* e, int32_t n) except -1:
     return 0
 
 
+cdef inline bint is_deliverable(Batches b, int64_t rows) noexcept:
+    """Whether the next block is ready, has no failures that were not noted, and has `rows` rows, unless negative."""
+    cdef Engine* e = b.engine
+    return (is_ready(e) and (rows < 0 or rows == e.outstanding)
+            and not (ep_load_rlx32(&e.failures) > 0 and b.has_failures()))
+
+
+@cython.final
 cdef class Batches:
     """The blocks that are being filled.
 
@@ -140,11 +150,10 @@ cdef class Batches:
             if not run_if_quick(e):
                 with nogil:
                     result = wait_ready(e, interval(e))
-            # Also when the batch is ready: an exception that Python raises as the call returns would lose the batch.
-            PyErr_CheckSignals()
             check_can_fill(e)
-            if result == READY and is_ready(e):     # again: a signal handler or another thread may have sent more
+            if result == READY and is_ready(e):     # again: another thread may have sent more
                 break                               # a batch that is ready is returned even if the pool was just closed
+            PyErr_CheckSignals()
             self.guard.check_open()
             if not is_ready(e):
                 check_progress(e, NULL, 0, e.outstanding if e.is_sync else e.batch_size)
@@ -169,24 +178,49 @@ cdef class Batches:
     cdef object deliver(self, ResultTemplate template, int64_t rows):
         """Hands out the ready batch and puts an unused block in its place.
 
-        None: the batch is no longer ready, has failures that were not noted, or does not have this number of rows,
-        unless `rows` is negative.
+        None: the batch cannot be delivered, see is_deliverable(). Making the result may run any code, which may raise:
+        until the result is complete, the batch stays in its place, and the next call makes its result anew.
         """
         cdef Engine* e = self.engine
-        cdef int64_t slot, i, n
-        cdef int entries
-        cdef BatchBlock batch, unused
-        cdef Block* block
-        cdef BlockMemory memory
-        cdef const int32_t* ids
+        cdef int64_t n
+        cdef BatchBlock batch
         self.store.prepare()
-        if (not is_ready(e) or (rows >= 0 and rows != e.outstanding)
-                or (ep_load_rlx32(&e.failures) > 0 and self.has_failures())):
-            # Preparing a block may run any code, and another thread may have sent more to the ready one.
+        if not is_deliverable(self, rows):      # preparing may run any code, and another thread may have sent more
             return None
-        slot = e.next_block % e.num_blocks
+        n = e.outstanding if e.is_sync else e.batch_size
+        batch = <BatchBlock>self.in_flight[e.next_block % e.num_blocks] if self.keeps_arrays else self.show_next()
+        if self.num_completed < n:
+            self.entries |= complete_rows(self, batch.block, self.num_completed, n)
+            self.num_completed = n
+        if self.failures.is_any_noted:
+            errors = self.failures.texts_of(<const char*>batch.block.core[ENV_ID], sizeof(int32_t), n)
+            result = template.build_failed([a[:n] for a in batch.arrays], self.entries, errors, n)
+        elif n == e.batch_size:
+            result = template.build(batch.arrays, self.entries)
+        else:
+            result = template.build([a[:n] for a in batch.arrays], self.entries)
+        PyErr_CheckSignals()        # here: an exception that Python raises as the call returns would lose the batch
+        if not is_deliverable(self, n if e.is_sync else -1):
+            return None
+        self.hand_over(batch, n)
+        return result
+
+    cdef BatchBlock show_next(self):
+        """Returns `ready` of the store, whose arrays show the next block, which has none of its own."""
+        cdef int64_t slot = self.engine.next_block % self.engine.num_blocks
+        if self.shown is None:
+            self.shown = self.store.ready
+            self.unused_block, self.unused = self.shown.block, self.shown.memory
+            self.shown.show(self.engine.blocks[slot], <BlockMemory>self.in_flight[slot], self.store.columns)
+        return self.shown
+
+    cdef void hand_over(self, BatchBlock batch, int64_t n) noexcept:
+        """Makes the envs of a batch, whose result is complete, idle. No other code runs."""
+        cdef Engine* e = self.engine
+        cdef int64_t slot = e.next_block % e.num_blocks, i
+        cdef BatchBlock unused
+        cdef const int32_t* ids = <const int32_t*>batch.block.core[ENV_ID]
         if self.keeps_arrays:
-            batch = <BatchBlock>self.in_flight[slot]
             if self.displaced is None:
                 unused = self.store.take_ready(batch)
             else:       # a rollout's block goes out, and the pool's own one returns
@@ -194,31 +228,30 @@ cdef class Batches:
             e.blocks[slot] = unused.block
             self.in_flight[slot] = unused
         else:
-            batch = self.store.take_ready(None)
-            block, memory = batch.block, batch.memory
-            batch.show(e.blocks[slot], <BlockMemory>self.in_flight[slot], self.store.columns)
-            memory.is_handed_out, batch.memory.is_handed_out = False, True
-            e.blocks[slot] = block
-            self.in_flight[slot] = memory
-        ids = <const int32_t*>batch.block.core[ENV_ID]
-        n = e.outstanding if e.is_sync else e.batch_size
+            self.store.take_ready(None)
+            self.unused.is_handed_out = False
+            e.blocks[slot] = self.unused_block
+            self.in_flight[slot] = self.unused
+            self.shown = self.unused = None
         if n == e.num_envs:
             memset(e.busy, 0, n)
         else:
             for i in range(n):
                 e.busy[ids[i]] = 0
-        entries = complete_batch(self, batch.block, n)
+        if self.failures.is_any_noted:
+            self.failures.forget(<const char*>ids, sizeof(int32_t), n)
+        self.num_completed = self.entries = 0
         e.outstanding -= n
         if e.is_sync:
             begin_rows(e)
         else:
             e.next_block += 1
-        if self.failures.is_any_noted:
-            errors = self.failures.take(<const char*>ids, sizeof(int32_t), n)
-            return template.build_failed([a[:n] for a in batch.arrays], entries, errors, n)
-        if n == e.batch_size:
-            return template.build(batch.arrays, entries)
-        return template.build([a[:n] for a in batch.arrays], entries)
+
+    cdef void forget_completed(self) noexcept:
+        """Forgets what is known of the next block: its rows are dropped, or handed out on another way."""
+        self.num_completed = self.entries = 0
+        if self.shown is not None:
+            self.shown = self.unused = self.store.ready = None
 
     cdef void note_resets(self, const int32_t* ids, int32_t n, const uint8_t* has_seed) noexcept:
         """Notes envs that the user is about to reset; has_seed[i]: with a new seed."""
@@ -278,6 +311,7 @@ cdef class Batches:
         memset(e.errors, 0, e.num_envs * sizeof(int32_t))
         e.failures = 0
         self.failures.drop_all()
+        self.forget_completed()
         self.empty_blocks()
         if self.displaced is not None:
             self.in_flight[0] = self.displaced
@@ -287,5 +321,5 @@ cdef class Batches:
     cdef void drop_memory(self) noexcept:
         """Frees the blocks that nobody holds. The engine must be gone."""
         self.in_flight = []
-        self.displaced = None
+        self.displaced = self.shown = self.unused = None
         self.store.drop_all()

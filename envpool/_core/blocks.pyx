@@ -188,6 +188,9 @@ cdef class BlockStore:
         cdef BatchBlock b
         cdef Condition condition = HELD
         if self.ready is not None:
+            if self.last_but_one is not None:   # the call that was to hand out a batch has raised
+                self.recent.append(self.last_but_one)
+                self.last_but_one = None
             return 0
         b = self.last_but_one
         if b is not None:

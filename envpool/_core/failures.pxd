@@ -17,5 +17,6 @@ cdef class FailureReports:
     cdef dict texts         # by env id: the failures of rows in flight that were noted and not handed out
 
     cdef bint note(self, Engine* e, const char* ids, size_t stride, int64_t n) except -1
-    cdef dict take(self, const char* ids, size_t stride, int64_t n)
+    cdef dict texts_of(self, const char* ids, size_t stride, int64_t n)
+    cdef void forget(self, const char* ids, size_t stride, int64_t n) noexcept
     cdef void drop_all(self) noexcept

@@ -95,28 +95,36 @@ cdef class FailureReports:
             if code:
                 failures[id], its_cause = failure_of(e, id, code)
                 cause = its_cause if cause is None else cause
-                if self.restarts:
-                    self.texts[id] = failures[id]
-                    self.is_any_noted = True
+        error = EnvStepError(failures) if failures and not self.restarts else None
+        for id in failures:         # only now: an exception on the way here must not hide that the envs have failed
+            if self.restarts:
+                self.texts[id] = failures[id]
+                self.is_any_noted = True
+            if e.errors[id]:
                 e.errors[id] = 0
                 ep_add_sc32(&e.failures, -1)
-        if failures and not self.restarts:
-            error = EnvStepError(failures)
+        if error is not None:
             error.__cause__ = cause
             raise error
         return len(failures) > 0
 
-    cdef dict take(self, const char* ids, size_t stride, int64_t n):
-        """Returns the texts of n envs that are being handed out, by position, and forgets them."""
+    cdef dict texts_of(self, const char* ids, size_t stride, int64_t n):
+        """Returns the texts of n envs in flight, by position."""
         cdef int64_t i
         cdef int32_t id
         found = {}
         for i in range(n):
             id = (<const int32_t*>(ids + i * stride))[0]
             if id in self.texts:
-                found[i] = self.texts.pop(id)
-        self.is_any_noted = len(self.texts) > 0
+                found[i] = self.texts[id]
         return found
+
+    cdef void forget(self, const char* ids, size_t stride, int64_t n) noexcept:
+        """Forgets the texts of n envs that have been handed out."""
+        cdef int64_t i
+        for i in range(n):
+            self.texts.pop((<const int32_t*>(ids + i * stride))[0], None)
+        self.is_any_noted = len(self.texts) > 0
 
     cdef void drop_all(self) noexcept:
         """Forgets the failures of rows that are dropped."""

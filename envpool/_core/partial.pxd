@@ -8,7 +8,7 @@ from envpool._core.block_memory cimport BlockMemory
 from envpool._core.blocks cimport BlockStore
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
-from envpool._core.structs cimport Engine
+from envpool._core.structs cimport Block, Engine
 
 cdef enum:      # PartialMode
     WHOLE           # rows go to the blocks of whole batches
@@ -36,6 +36,8 @@ cdef class PartialBatches:
     cdef int64_t* sent_no           # by env: increases with each env that is sent
     cdef int32_t* arrived           # ids of the envs that can be handed out, in order of arrival (num_arrived)
     cdef uint8_t* has_arrived       # by env: whether it is among `arrived`
+    cdef uint8_t* is_completed      # by env in flight: whether a call that raised has completed its row
+    cdef int32_t num_completed      # number of these envs
     cdef SendOrder* chosen          # envs to hand out (num_chosen)
     cdef int32_t num_arrived
     cdef int32_t num_chosen
@@ -63,3 +65,6 @@ cdef class PartialBatches:
     cdef int check(self, const RecvRequest* request) except -1
     cdef int32_t choose(self, const RecvRequest* request) noexcept
     cdef object hand_out(self, ResultTemplate template)
+    cdef int complete(self, Block* block, int32_t n) noexcept
+    cdef void keep_completed(self, const Block* block, int32_t n) noexcept
+    cdef void take_over_completed(self) noexcept

@@ -26,7 +26,7 @@ from envpool._core.atomic cimport (
     ep_cas64, ep_load_acq64, ep_load_rlx64, ep_load_sc64, ep_now, ep_store_rlx64, ep_store_sc32, ep_swap_sc64,
 )
 from envpool._core.batch_block cimport BatchBlock
-from envpool._core.batches cimport Batches, check_can_fill, complete_batch
+from envpool._core.batches cimport Batches, check_can_fill, complete_rows
 from envpool._core.block_memory cimport BlockMemory
 from envpool._core.blocks cimport BlockStore, copy_row
 from envpool._core.consumer cimport enqueue, leave_to_workers, publish, wait_arrivals, written_rows
@@ -35,6 +35,7 @@ from envpool._core.guard cimport Guard
 from envpool._core.inputs cimport as_count, as_nanoseconds
 from envpool._core.queues cimport NEVER
 from envpool._core.results cimport ResultTemplate
+from envpool._core.statistics cimport entries_of
 from envpool._core.structs cimport Block, Engine, ENV_ID, Queue, Span
 from envpool._core.watch cimport check_progress, interval
 
@@ -92,12 +93,13 @@ cdef class PartialBatches:
         cdef int64_t n = self.engine.num_envs
         cdef BlockStore store = self.batches.store if self.engine.is_sync else self.batches.store.resized(n)
         cdef BlockMemory block_memory = store.new_memory()
-        memory = np.zeros(n * (sizeof(SendOrder) + sizeof(int64_t) + sizeof(int32_t) + sizeof(uint8_t)), np.uint8)
+        memory = np.zeros(n * (sizeof(SendOrder) + sizeof(int64_t) + sizeof(int32_t) + 2 * sizeof(uint8_t)), np.uint8)
         self.store, self.block_memory, self.memory = store, block_memory, memory
         self.chosen = <SendOrder*>cnp.PyArray_DATA(self.memory)
         self.sent_no = <int64_t*>(self.chosen + n)
         self.arrived = <int32_t*>(self.sent_no + n)
         self.has_arrived = <uint8_t*>(self.arrived + n)
+        self.is_completed = self.has_arrived + n
         self.engine.partial_block = <Block*>self.block_memory.base
         self.engine.partial_block.clears_final = 1      # its rows are written over and over
         return 0
@@ -116,6 +118,7 @@ cdef class PartialBatches:
                 "rollout, or of the adapter's pool without arguments"
             )
         self.mode = PARTIAL
+        self.take_over_completed()
         self.first_in_blocks = e.base if e.is_sync else e.next_block * e.batch_size
         n = self.take_unclaimed()       # nobody has claimed these envs, so they can still be redirected
         self.rows_in_blocks = self.rows_to_move = e.outstanding - n
@@ -129,6 +132,17 @@ cdef class PartialBatches:
             enqueue(e, e.scratch, <int32_t>n)
             publish(e, <int32_t>n, False)
         return 0
+
+    cdef void take_over_completed(self) noexcept:
+        """Notes the envs whose rows a call that raised has completed in the next block."""
+        cdef const int32_t* ids
+        cdef int64_t i
+        if self.batches.num_completed:
+            ids = <const int32_t*>self.batches.next_ids()
+            for i in range(self.batches.num_completed):
+                self.is_completed[ids[i]] = 1
+            self.num_completed = <int32_t>self.batches.num_completed
+        self.batches.forget_completed()
 
     cdef int64_t take_unclaimed(self) noexcept:
         """Claims every env that no thread has claimed, into Engine.scratch, and returns their number.
@@ -256,7 +270,8 @@ cdef class PartialBatches:
             )
         if self.mode != WHOLE:
             memset(self.has_arrived, 0, self.engine.num_envs)
-            self.num_arrived = 0
+            memset(self.is_completed, 0, self.engine.num_envs)
+            self.num_arrived = self.num_completed = 0
             self.rows_in_blocks = 0
             self.mode = ENDING
         self.batches.drop_all()
@@ -380,23 +395,57 @@ cdef class PartialBatches:
         self.mode = ENDING if ids is None and need < 0 and timeout_ns < 0 else PARTIAL
         return self.hand_out(template)
 
-    cdef object hand_out(self, ResultTemplate template):
-        """Hands out the chosen envs."""
-        cdef Engine* e = self.engine
-        cdef int32_t i, id, n = self.num_chosen, kept = 0
-        cdef int entries
-        cdef BatchBlock batch = self.store.take_ready(None)
+    cdef int complete(self, Block* block, int32_t n) noexcept:
+        """Completes the rows of the chosen envs, once each; returns which entries of episodes they have."""
+        cdef int entries = 0
+        cdef int32_t i
+        if self.num_completed == 0:
+            return complete_rows(self.batches, block, 0, n)
+        for i in range(n):
+            if self.is_completed[self.chosen[i].id]:
+                entries |= entries_of(block, i)
+            else:
+                entries |= complete_rows(self.batches, block, i, i + 1)
+        return entries
+
+    cdef void keep_completed(self, const Block* block, int32_t n) noexcept:
+        """Keeps the rows of the chosen envs, which were completed, since making their result has raised."""
+        cdef int32_t i, id
         for i in range(n):
             id = self.chosen[i].id
-            copy_row(self.store, batch.block, i, self.store, e.partial_block, id)
+            copy_row(self.store, self.engine.partial_block, id, self.store, block, i)
+            self.num_completed += not self.is_completed[id]
+            self.is_completed[id] = 1
+        self.store.ready = None     # the traceback may refer to its arrays
+
+    cdef object hand_out(self, ResultTemplate template):
+        """Hands out the chosen envs. They stay in flight until the result, whose making may run any code, is complete."""
+        cdef Engine* e = self.engine
+        cdef int32_t i, id, n = self.num_chosen, kept = 0
+        cdef BatchBlock batch = self.store.ready
+        for i in range(n):
+            copy_row(self.store, batch.block, i, self.store, e.partial_block, self.chosen[i].id)
+        entries = self.complete(batch.block, n)
+        try:
+            errors = self.batches.failures.texts_of(<char*>&self.chosen[0].id, sizeof(SendOrder), n)
+            result = template.build_failed([a[:n] for a in batch.arrays], entries, errors, n)
+            PyErr_CheckSignals()    # here: an exception that Python raises as the call returns would lose the rows
+        except BaseException:
+            self.keep_completed(batch.block, n)
+            raise
+        self.store.take_ready(None)
+        for i in range(n):
+            id = self.chosen[i].id
             self.has_arrived[id] = 0
+            self.num_completed -= self.is_completed[id]
+            self.is_completed[id] = 0
             e.busy[id] = 0
         for i in range(self.num_arrived):
             if self.has_arrived[self.arrived[i]]:
                 self.arrived[kept] = self.arrived[i]
                 kept += 1
         self.num_arrived = kept
-        entries = complete_batch(self.batches, batch.block, n)
+        if self.batches.failures.is_any_noted:
+            self.batches.failures.forget(<char*>&self.chosen[0].id, sizeof(SendOrder), n)
         e.outstanding -= n
-        errors = self.batches.failures.take(<char*>&self.chosen[0].id, sizeof(SendOrder), n)
-        return template.build_failed([a[:n] for a in batch.arrays], entries, errors, n)
+        return result

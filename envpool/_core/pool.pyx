@@ -75,7 +75,8 @@ cdef class Pool:
     style : object
         The API style: ``optional``, the names of optional arrays that it uses; ``returns_final``, whether it uses the
         fields of last steps; ``statistics``, where the pool counts; ``transforms`` of batches, or None;
-        ``forms(names)``, which returns the nests of reset() and step(); ``add_errors``, which adds texts of failures.
+        ``forms(names)``, which returns the nests of reset() and step(); ``add_errors``, which adds texts of failures;
+        ``finish``, which completes results; ``flatten_action``, which makes arrays of structured actions, or None.
     restarts : bool
         If True, failures of envs become texts in the results, else exceptions.
     step_timeout : int
@@ -107,7 +108,7 @@ cdef class Pool:
         reset_nest, step_nest = style.forms(store.names)
         given = seeds()
         seed = as_seeds(given, num_envs)[0]
-        self.actions = ActionTable(about.actions, refused)
+        self.actions = ActionTable(about.actions, refused, style.flatten_action)
         self.statistics = style.statistics
         self.batches = Batches(guard, store, FailureReports(restarts), self.statistics, style.transforms)
         self.partial = PartialBatches(guard, self.batches)

@@ -40,6 +40,9 @@ cdef void save_sums(const Engine* e, int32_t id, Sums* sums) noexcept
 cdef bint are_possible(const Sums* sums) noexcept
 cdef void restore_sums(Engine* e, int32_t id, const Sums* sums) noexcept
 
+# By the consumer, for rows that were completed.
+cdef int entries_of(const Block* b, int64_t row) noexcept
+
 cdef class Statistics:
     cdef Counters counters
     cdef Tally tally
@@ -51,7 +54,7 @@ cdef class Statistics:
     cdef readonly int64_t resets    # resets that the user has sent
 
     cdef void attach(self, Engine* e) noexcept
-    cdef int record(self, Engine* e, Block* b, int64_t n) noexcept
-    cdef int record_games(self, Block* b, int64_t n) noexcept
+    cdef int record(self, Engine* e, Block* b, int64_t first, int64_t end) noexcept
+    cdef int record_games(self, Block* b, int64_t first, int64_t end) noexcept
     cdef void note_resets(self, Engine* e, const int32_t* ids, int32_t n, const uint8_t* has_seed) noexcept
     cdef dict totals(self, tuple block_counts)

@@ -243,6 +243,16 @@ cdef tuple means(const Recent* recent):
     return mean_return, float(np.mean([recent.lengths[<int>k] for k in kept])) if kept else None
 
 
+cdef int entries_of(const Block* b, int64_t row) noexcept:
+    """Returns which entries a row has that was completed."""
+    cdef int entries = 0
+    if b.core[EPISODE_MASK] != NULL and (<const uint8_t*>b.core[EPISODE_MASK])[row]:
+        entries = EPISODES
+    if b.core[GAME_MASK] != NULL and (<const uint8_t*>b.core[GAME_MASK])[row]:
+        entries |= GAMES
+    return entries
+
+
 cdef inline void end_game_in_reset(Tally* tally, Block* b, int64_t r, int32_t id) noexcept:
     """SAME_STEP: a row that ended an episode has the lives of the next one; see mark_ends_of_games()."""
     cdef int32_t lives = (<const int32_t*>b.fields[tally.lives_field])[r]
@@ -301,8 +311,8 @@ cdef class Statistics:
         if e.tally != NULL:
             forget_episodes(e.tally, ids, n, has_seed)
 
-    cdef int record(self, Engine* e, Block* b, int64_t n) noexcept:
-        """Completes the entries of the first n rows of a block that is handed out, and returns which entries it has."""
+    cdef int record(self, Engine* e, Block* b, int64_t first, int64_t end) noexcept:
+        """Completes the entries of rows first to end - 1 of a block, and returns which entries these rows have."""
         cdef Tally* tally = &self.tally
         cdef const uint8_t* mask = <const uint8_t*>b.core[EPISODE_MASK]
         cdef const int32_t* ids = <const int32_t*>b.core[ENV_ID]
@@ -311,10 +321,10 @@ cdef class Statistics:
         cdef int64_t* lengths = <int64_t*>b.core[EPISODE_LENGTH]
         cdef double* times = <double*>b.core[EPISODE_TIME]
         cdef int32_t ended[FOUND_AT_ONCE]
-        cdef int64_t start = 0, now = 0, r
+        cdef int64_t start = first, now = 0, r
         cdef int32_t id, k, num_ended
-        while start < n:
-            num_ended = ep_find_flags(mask + start, min(n - start, FOUND_AT_ONCE), ended)
+        while start < end:
+            num_ended = ep_find_flags(mask + start, min(end - start, FOUND_AT_ONCE), ended)
             if num_ended and now == 0:
                 now = ep_now()
             for k in range(num_ended):
@@ -328,16 +338,16 @@ cdef class Statistics:
             start += FOUND_AT_ONCE
         if b.core[GAME_MASK] == NULL:
             return EPISODES if now else 0
-        return (EPISODES if now else 0) | self.record_games(b, n)
+        return (EPISODES if now else 0) | self.record_games(b, first, end)
 
-    cdef int record_games(self, Block* b, int64_t n) noexcept:
-        """Does the same for the entries of games."""
+    cdef int record_games(self, Block* b, int64_t first, int64_t end) noexcept:
+        """Completes the entries of games; see record()."""
         cdef Tally* tally = &self.tally
         cdef const uint8_t* mask = <const uint8_t*>b.core[GAME_MASK]
         cdef int64_t r, now = ep_now()
         cdef int32_t id
         cdef int entries = 0
-        for r in range(n):
+        for r in range(first, end):
             id = (<const int32_t*>b.core[ENV_ID])[r]
             if b.final_mask != NULL and b.final_mask[r]:
                 end_game_in_reset(tally, b, r, id)

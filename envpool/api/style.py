@@ -50,6 +50,8 @@ class Style:
     #: Completes a result by what is not in the arrays of a batch: ``finish(result, arrays)``, with the arrays in the
     #: order of the names that `forms` got, returns the result. None if there is nothing to add.
     finish: ClassVar[Callable[..., Any] | None] = None
+    #: Makes arrays of the actions that a user passes, if those have another structure; else None.
+    flatten_action: Any = None
 
     def __init__(self, spec: EnvSpec):
         if not self.returns_texts:

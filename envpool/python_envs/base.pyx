@@ -108,7 +108,7 @@ cdef int draw(EnvsBase envs, const envpool_frames* f) noexcept:
 
 
 cdef void write_text(EnvsBase envs, int32_t id, int32_t code, char* text, size_t size) noexcept:
-    found = envs.texts[id].pop(code, "the environment failed").encode()
+    found = envs.texts[id].get(code, "the environment failed").encode()
     strncpy(text, found[-(<Py_ssize_t>size - 1):], size - 1)
     give_cause(envs.causes.pop(code, None))
 

@@ -275,6 +275,10 @@ cdef class Envs(EnvsBase):
         """Whether any env has had an info, or carries objects, so that `extras` must be asked."""
         return self.has_infos or self.objects
 
+    def drop_info(self, int32_t id, bint of_final):
+        """Forget the info of an env in flight, which cannot be handed out; see `extras`."""
+        (self.final_infos if of_final else self.infos)[id] = None
+
     def extras(self, ids, bint of_final):
         """Return the infos and the object leaves of envs whose rows are handed out.
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+from envpool.error_texts import shown
 
 NUMBERS = (bool, int, float, np.number, np.bool_)
 
@@ -75,6 +78,66 @@ def batch_infos(count: int, rows: Sequence[int], infos: Sequence[Mapping[str, An
         mask[where] = True
         out[f"_{key}"] = mask
     return out
+
+
+def add_infos(
+    info: dict[str, Any],
+    infos: Sequence[Mapping[str, Any] | None],
+    rows: Sequence[int],
+    ids: Sequence[int],
+    drop: Callable[[int], None],
+) -> None:
+    """Add the infos of some rows to the info of a batch, whose own keys stay.
+
+    An info that has no place in a batch, for instance since it contains itself, is dropped with a RuntimeWarning.
+
+    Parameters
+    ----------
+    info : dict
+        The info of the batch, which is changed.
+    infos : sequence of dict
+        (B,) infos of the rows, None for no info.
+    rows : sequence of int
+        The rows that are added.
+    ids : sequence of int
+        (B,) env ids of the rows.
+    drop : callable
+        ``drop(env_id)`` forgets an info for good. It is called before the warning, which a filter may turn into an
+        exception.
+    """
+    chosen = [row for row in rows if infos[row] is not None]
+    if not chosen or add_together(info, infos, chosen) is None:
+        return
+    kept = []
+    for row in chosen:
+        problem = add_together({}, infos, [row])
+        if problem is None:
+            kept.append(row)
+        else:
+            drop_with_warning([int(ids[row])], drop, problem)
+    problem = add_together(info, infos, kept)
+    if problem is not None:  # each is possible, but not all of them together
+        drop_with_warning([int(ids[row]) for row in kept], drop, problem)
+
+
+def add_together(info: dict[str, Any], infos: Sequence[Any], rows: Sequence[int]) -> str | None:
+    """Add the infos of rows to the info of a batch, or return why that is impossible."""
+    try:
+        for key, value in batch_infos(len(infos), rows, [infos[row] for row in rows]).items():
+            info.setdefault(key, value)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # of a method of a key or a value
+        return shown(error)
+    return None
+
+
+def drop_with_warning(ids: list[int], drop: Callable[[int], None], problem: str) -> None:
+    """Forget the infos of environments."""
+    for env_id in ids:
+        drop(env_id)
+    text = f"the info of environment {', '.join(map(str, ids))} was dropped, since a batch cannot contain it: {problem}"
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 def column(count: int, rows: list[int], values: list[Any]) -> np.ndarray[Any, Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from envpool.errors import ConfigError
-from envpool.python_envs.infos import batch_infos
+from envpool.python_envs.infos import add_infos
 from envpool.python_envs.layout import Leaf, at, batch_of_objects, flat_action
 
 
@@ -28,6 +29,12 @@ class PythonStyle:
     def layout(self) -> Any:
         """How observations travel."""
         return self.spec.config.source.observations
+
+    @property
+    def flatten_action(self) -> Any:
+        """What makes arrays by field name of structured actions; see `Style.flatten_action`."""
+        layout = self.spec.config.source.actions
+        return None if layout.is_single else partial(flat_action, layout)
 
     def observation(self, names: Sequence[str], prefix: str = "") -> Any:
         """Return the nest of the observation arrays; the env ids stand for leaves that are carried as objects."""
@@ -67,17 +74,23 @@ class PythonStyle:
         if not isinstance(result, tuple):
             return result  # reset() of old gym may return observations only
         info = result[-1]
-        add_new(info, infos, range(len(infos)))
+        self._add(info, infos, arrays, range(len(infos)))
         if self.is_same_step and "final_info" in info:
             final_obs = self._add_final(info["final_info"], arrays)
             info["final_obs"] = info["final_obs"] if final_obs is None else final_obs
         return result
 
+    def _add(
+        self, info: dict[str, Any], infos: list[Any], arrays: Sequence[Any], rows: Sequence[int], of_final: bool = False
+    ) -> None:
+        """Add infos, those of the rows of a batch, to its info; see `add_infos`."""
+        add_infos(info, infos, rows, arrays[self._ids], lambda env_id: self.envs.drop_info(env_id, of_final))
+
     def _add_final(self, info: dict[str, Any], arrays: Sequence[Any]) -> Any:
         """Add the last infos of ended episodes, and return their last observations if those contain objects."""
         ended = np.flatnonzero(arrays[self._ended]).tolist()
         infos, carried = self.envs.extras(arrays[self._ids], True)
-        add_new(info, infos, ended)
+        self._add(info, infos, arrays, ended, of_final=True)
         if not self._has_objects:
             return None
         return self._with_objects([c if row in ended else None for row, c in enumerate(carried)], arrays, "final:")
@@ -114,7 +127,7 @@ class PythonDMStyle(PythonStyle):
         """Add the infos of a batch; see `Style.finish`."""
         if self.envs.has_extras:
             infos, _ = self.envs.extras(arrays[self._ids], False)
-            add_new(result.observation.infos, infos, range(len(infos)))
+            self._add(result.observation.infos, infos, arrays, range(len(infos)))
         return result
 
 
@@ -129,7 +142,7 @@ class PythonVectorStyle(PythonStyle):
         if self._has_objects:
             result = (self._with_objects(carried, arrays, ""), *result[1:])
         is_step = len(result) > 2
-        add_new(result[4 if is_step else 1], infos, range(len(infos)))
+        self._add(result[4 if is_step else 1], infos, arrays, range(len(infos)))
         if is_step and result[5]:
             final_obs, final_info, ended = result[5]
             objects = self._add_final(final_info, arrays)
@@ -150,23 +163,11 @@ class PythonPool:
     envs: Any = None
     _use_envs: Callable[[bytes, Any, Callable[[list[int]], Any]], Any]
 
-    def send(self, action: Any, env_id: Any = None) -> None:
-        """Send actions without waiting; see ``EnvPool.send``. Structured actions have the structure of the space."""
-        super().send(self._flat(action), env_id)  # type: ignore[misc]
-
-    def step(self, action: Any, env_id: Any = None) -> Any:
-        """Send actions and wait for the next batch; see ``EnvPool.step``."""
-        return super().step(self._flat(action), env_id)  # type: ignore[misc]
-
     def sample_actions(self, rng: Any = None, env_id: Any = None) -> Any:
         """Return random actions in the structure of the action space; see ``EnvPool.sample_actions``."""
         layout = self.spec.config.source.actions
         actions = super().sample_actions(rng, env_id)  # type: ignore[misc]
         return actions if layout.is_single else layout.nest(lambda leaf: at(actions, tuple(leaf.name.split("."))))
-
-    def _flat(self, action: Any) -> Any:
-        layout = self.spec.config.source.actions
-        return action if layout.is_single else flat_action(layout, action)
 
     def close(self, **kwargs: Any) -> None:
         """Close the pool and its environments; see ``EnvPool.close``. Processes that do not end in time are killed."""
@@ -243,11 +244,3 @@ def python_pool(base: Any) -> type:
     mixin = {"DMEnvPool": PythonDMStyle, "VectorPool": PythonVectorStyle}.get(base._suffix, PythonStyle)
     style = type(f"Python{base._style.__name__}", (mixin, base._style), {"__doc__": base._style.__doc__})
     return type(f"Python{base.__name__}", (PythonPool, base), {"__doc__": base.__doc__, "_style": style})
-
-
-def add_new(info: dict[str, Any], infos: list[Any], rows: Sequence[int]) -> None:
-    """Add the infos of some rows of a batch, (B,) with None for none, to its info; keys that are there stay."""
-    chosen = [row for row in rows if infos[row] is not None]
-    if chosen:
-        for key, value in batch_infos(len(infos), chosen, [infos[row] for row in chosen]).items():
-            info.setdefault(key, value)

@@ -86,6 +86,16 @@ cdef class Proxy(EnvsBase):
         found = [self.final[id] for id in where] if of_final else [self.load(id) for id in where]
         return [info for info, _ in found], [carried for _, carried in found]
 
+    def drop_info(self, int32_t id, bint of_final):
+        """Forget the info of an env in flight, which cannot be handed out; see `Envs.drop_info`."""
+        _, carried = self.final[id] if of_final else self.load(id)
+        if of_final:
+            self.final[id] = None, carried
+        elif id in self.displaced:
+            self.displaced[id] = pickle.dumps((None, carried), 5)
+        else:
+            self.arena.put(id, pickle.dumps((None, carried), 5))
+
     cdef tuple load(self, int32_t id):
         cdef bytes data = self.displaced.get(id)
         if data is None:
@@ -95,6 +105,11 @@ cdef class Proxy(EnvsBase):
         try:
             return pickle.loads(data)
         except Exception as error:      # the rest of the batch is valid
+            # First, since a filter may turn the warning into an exception.
+            if id in self.displaced:
+                self.displaced[id] = b""
+            else:
+                outcome_of(&self.arena.v, id).extra = 0
             text = f"the info of environment {id} was dropped, since it cannot be unpickled: {shown(error)}"
             warnings.warn(text, RuntimeWarning)
             return None, None

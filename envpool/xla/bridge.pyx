@@ -24,6 +24,7 @@ from envpool._core.actions cimport ActionField
 from envpool._core.batches cimport check_can_fill
 from envpool._core.env_ids cimport as_ids
 from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, WAITING, enter, fork_generation
+from envpool._core.partial cimport WHOLE
 from envpool._core.pool cimport Pool
 from envpool._core.results cimport ResultTemplate
 from envpool.env cimport ENVPOOL_MAX_DIMS
@@ -77,6 +78,8 @@ cdef extern from "handlers.h" nogil:
     void* ep_xla_cuda_handler()
     void ep_xla_stop()
     int64_t ep_xla_num_inside()
+
+cdef str SHARED = "another thread used the pool during this call: use it from one thread only"
 
 cdef enum:
     HANDLE_BYTES = 8
@@ -333,6 +336,19 @@ cdef tuple read_actions(const ep_xla_call* call, Pool pool):
     return actions, actions.pop("env_id", None)
 
 
+cdef object receive(Pool pool, ResultTemplate template, bint may_be_empty, int64_t rows):
+    """Return the next batch. If it does not have this number of rows, it stays in the pool, unless batches are partial."""
+    if may_be_empty or not pool.engine.is_sync or pool.partial.mode != WHOLE or rows < 0:
+        return pool.receive(template, may_be_empty)
+    batch = None
+    while batch is None:
+        pool.batches.wait()
+        if pool.engine.outstanding != rows:
+            raise PoolStateError(SHARED)
+        batch = pool.batches.deliver(template, rows)
+    return batch
+
+
 cdef int serve(const ep_xla_call* call) except -1:
     """Serve a call."""
     cdef Target target = find(call)
@@ -357,11 +373,11 @@ cdef int serve(const ep_xla_call* call) except -1:
         if call.sends:
             n = pool.send_actions(action, env_id, visit, RECEIVING if call.receives else NOTHING_ELSE)
         if call.receives:
-            batch = pool.receive(target.template, n == 0)
+            batch = receive(pool, target.template, n == 0, call.results[1].dims[0] if call.num_results > 1 else -1)
             for i in range(1, call.num_results):
                 array = <cnp.ndarray>batch[i - 1]
                 if cnp.PyArray_DIMS(array)[0] != call.results[i].dims[0]:
-                    raise PoolStateError("another thread used the pool during this call: use it from one thread only")
+                    raise PoolStateError(SHARED)
                 copy_out(array, &call.results[i])
     finally:
         pool.end_visit(visit)
