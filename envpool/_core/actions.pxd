@@ -34,7 +34,7 @@ cdef class ActionField:
 
 cdef class ActionTable:
     cdef readonly tuple fields  # of ActionField
-    cdef object flatten         # makes an action in the form of load() of what the user passes; usually None
+    cdef object flatten_action  # makes an action in the form of load() of what the user passes; usually None
 
     cdef int32_t load(self, Engine* e, object action, object env_id, const int32_t** ids) except -1
     cdef int32_t load_dict(self, Engine* e, dict action, object env_id, const int32_t** ids) except -1

@@ -310,13 +310,13 @@ cdef class ActionTable:
         The action table of the env.
     refused : int
         Floats that actions must not contain, see ActionField.
-    flatten : callable, optional
+    flatten_action : callable, optional
         Makes an action in the form of ActionTable.load() of what the user passes; by default these are the same.
     """
 
-    def __init__(self, fields, int refused, flatten=None):
+    def __init__(self, fields, int refused, flatten_action=None):
         self.fields = tuple(ActionField(f, refused) for f in fields)
-        self.flatten = flatten
+        self.flatten_action = flatten_action
 
     cdef int32_t load(self, Engine* e, object action, object env_id, const int32_t** ids) except -1:
         """Marks the envs of a send as busy, copies their actions, and returns their number; `ids` becomes their ids.
@@ -338,8 +338,8 @@ cdef class ActionTable:
         cdef cnp.ndarray a
         cdef int32_t n
         cdef int64_t result, rows = e.num_envs
-        if self.flatten is not None:
-            action = self.flatten(action)
+        if self.flatten_action is not None:
+            action = self.flatten_action(action)
         if isinstance(action, dict):
             return self.load_dict(e, flatten(action), env_id, ids)
         if len(self.fields) != 1:

@@ -1,7 +1,7 @@
 """Transforms that see a whole batch: running statistics, normalisation, scaling and clipping.
 
-The consumer applies them when it hands a batch out, once per row, in the order of the rows. So the results do not depend on
-threads. Transforms of single rows, such as stacks of frames, belong to the env definition; see
+The consumer applies them when it hands a batch out, once per row, in the order of the rows. So the results do not
+depend on threads. Transforms of single rows, such as stacks of frames, belong to the env definition; see
 ``envpool/transforms/wrapped.pyx``.
 
 What must hold: in a sync pool whose batches have all envs, observations and moments are those of gymnasium's

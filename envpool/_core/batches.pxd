@@ -25,6 +25,7 @@ cdef inline int check_can_fill(Engine* e) except -1:
         refuse_wait(e)
     return 0
 
+
 @cython.final
 cdef class Batches:
     cdef Engine* engine

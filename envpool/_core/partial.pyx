@@ -419,7 +419,7 @@ cdef class PartialBatches:
         self.store.ready = None     # the traceback may refer to its arrays
 
     cdef object hand_out(self, ResultTemplate template):
-        """Hands out the chosen envs. They stay in flight until the result, whose making may run any code, is complete."""
+        """Hands out the chosen envs, which stay in flight until the result is complete: making it may run any code."""
         cdef Engine* e = self.engine
         cdef int32_t i, id, n = self.num_chosen, kept = 0
         cdef BatchBlock batch = self.store.ready

@@ -294,7 +294,9 @@ cdef class Recorder:
         """Raises ConfigError if code of the user's has changed the shape of an extra since as_extras()."""
         cdef const Lane* lane = &self.layout.lanes[self.first_extra + k]
         if not cnp.PyArray_ISCARRAY_RO(a) or cnp.PyArray_NBYTES(a) != cnp.PyArray_DIMS(a)[0] * lane.row_bytes:
-            raise ConfigError(f"{self.extra_names[k]} changed while arguments were being converted; nothing was recorded")
+            raise ConfigError(
+                f"{self.extra_names[k]} changed while arguments were being converted; nothing was recorded"
+            )
         return 0
 
     cdef void store_sent(self, const int32_t* ids, int32_t n, tuple values) noexcept:

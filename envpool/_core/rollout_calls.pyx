@@ -258,8 +258,8 @@ cdef class RolloutCalls(Recorder):
     def take_finished(self, dict extras, make):
         """End the rollout and return what ``make(memory, lengths)`` makes of it; see ``Rollout.finish``.
 
-        `lengths` are the steps of each env, int64 (num_envs,). If `make` raises, the rollout is as it was. The next call
-        that sends or receives begins the next rollout with the last observations of this one.
+        `lengths` are the steps of each env, int64 (num_envs,). If `make` raises, the rollout is as it was. The next
+        call that sends or receives begins the next rollout with the last observations of this one.
         """
         cdef Lane* lane
         cdef cnp.ndarray a

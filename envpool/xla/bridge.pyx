@@ -337,7 +337,7 @@ cdef tuple read_actions(const ep_xla_call* call, Pool pool):
 
 
 cdef object receive(Pool pool, ResultTemplate template, bint may_be_empty, int64_t rows):
-    """Return the next batch. If it does not have this number of rows, it stays in the pool, unless batches are partial."""
+    """Return the next batch. If it has another number of rows, it stays in the pool, unless batches are partial."""
     if may_be_empty or not pool.engine.is_sync or pool.partial.mode != WHOLE or rows < 0:
         return pool.receive(template, may_be_empty)
     batch = None
