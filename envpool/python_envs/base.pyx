@@ -60,10 +60,17 @@ cdef class EnvsBase:
 
     cdef int32_t note_error(self, int32_t id, error, bint keeps_cause) noexcept:
         """Keeps the text of an exception, maybe with the exception, and returns its code. The pool raises Ctrl-C later."""
-        cdef int32_t code = self.note(id, failure_of(error))
+        cdef int32_t code
+        is_interrupt = isinstance(error, KeyboardInterrupt)
+        try:
+            text = failure_of(error)
+        except BaseException as problem:
+            is_interrupt |= isinstance(problem, KeyboardInterrupt)
+            text = f"{type(error).__name__}, whose traceback could not be formatted: {type(problem).__name__}"
+        code = self.note(id, text)
         if keeps_cause and self.keeps_causes:
             self.causes[code] = error
-        if isinstance(error, KeyboardInterrupt):
+        if is_interrupt:
             PyErr_SetInterrupt()        # now: any Python code may raise it
         return code
 

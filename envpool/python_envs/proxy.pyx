@@ -58,12 +58,12 @@ cdef class Proxy(EnvsBase):
     cdef readonly SharedBlocks blocks       # the memory of the pool's batches; None: ordinary memory
     cdef readonly object supervisor
     cdef State state
-    cdef list final             # by env: the infos and objects before its last reset, autoreset_mode="same_step"
+    cdef list final             # by env: what pickled() returned before its last reset, autoreset_mode="same_step"
     cdef dict displaced         # by env id: its window before the first command since its last step; b"": it was empty
 
     def __init__(self, source, int32_t num_envs):
         super().__init__(source, num_envs)
-        self.final, self.displaced = [(None, None)] * num_envs, {}
+        self.final, self.displaced = [b""] * num_envs, {}
         self.arena = Arena(num_envs, source.processes.num_workers, *source.sizes(), source.window())
         if source.processes.is_sync and num_envs <= ENVPOOL_MAX_BATCH and max(source.sizes()[1]) >= DIRECT:
             with contextlib.suppress(OSError):      # a limit of this process forbids it: rows are copied
@@ -83,30 +83,36 @@ cdef class Proxy(EnvsBase):
     def extras(self, ids, bint of_final):
         """Return the infos and the object leaves of envs; see `Envs.extras`."""
         where = ids.tolist()
-        found = [self.final[id] for id in where] if of_final else [self.load(id) for id in where]
+        found = [self.load(id, of_final) for id in where]
         return [info for info, _ in found], [carried for _, carried in found]
 
     def drop_info(self, int32_t id, bint of_final):
         """Forget the info of an env in flight, which cannot be handed out; see `Envs.drop_info`."""
-        _, carried = self.final[id] if of_final else self.load(id)
+        _, carried = self.load(id, of_final)
+        data = pickle.dumps((None, carried), 5)
         if of_final:
-            self.final[id] = None, carried
+            self.final[id] = data
         elif id in self.displaced:
-            self.displaced[id] = pickle.dumps((None, carried), 5)
+            self.displaced[id] = data
         else:
-            self.arena.put(id, pickle.dumps((None, carried), 5))
+            self.arena.put(id, data)
 
-    cdef tuple load(self, int32_t id):
+    cdef bytes pickled(self, int32_t id):
+        """Returns the pickled info and objects of an env's last step, b"" if it has none. It runs no other code."""
         cdef bytes data = self.displaced.get(id)
-        if data is None:
-            data = self.window_of(id)
+        return self.window_of(id) if data is None else data
+
+    cdef tuple load(self, int32_t id, bint of_final):
+        """Returns the info and the objects of an env; see `extras`."""
+        data = self.final[id] if of_final else self.pickled(id)
         if not data:
             return None, None
         try:
             return pickle.loads(data)
         except Exception as error:      # the rest of the batch is valid
-            # First, since a filter may turn the warning into an exception.
-            if id in self.displaced:
+            if of_final:                # first: a filter may turn the warning into an exception
+                self.final[id] = b""
+            elif id in self.displaced:
                 self.displaced[id] = b""
             else:
                 outcome_of(&self.arena.v, id).extra = 0
@@ -206,16 +212,19 @@ cdef class Proxy(EnvsBase):
 
     cdef int32_t note_failed(self, int32_t id, int64_t at, int result) noexcept:
         """Notes why an env has no result, and returns the code."""
-        if at and result == ANSWERED:
-            text, last_words = self.arena.text(id), self.supervisor.last_words(id)
-            return self.note(id, last_words or text if text == LOST_TEXT else text)
-        return self.note(id, ENDINGS[result] if at else BUSY)
+        try:
+            if at and result == ANSWERED:
+                text, last_words = self.arena.text(id), self.supervisor.last_words(id)
+                return self.note(id, last_words or text if text == LOST_TEXT else text)
+            return self.note(id, ENDINGS[result] if at else BUSY)
+        except BaseException as error:
+            return self.note_error(id, error)
 
     cdef void keep_final(self, const envpool_batch* b) noexcept:
         """Keeps the infos and objects of envs that are about to reset."""
         cdef int32_t k
         for k in range(b.num_resets):
-            self.final[b.ids[b.resets[k]]] = self.load(b.ids[b.resets[k]])
+            self.final[b.ids[b.resets[k]]] = self.pickled(b.ids[b.resets[k]])
 
     cdef Header* header(self) noexcept:
         return <Header*>&self.state

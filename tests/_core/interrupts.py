@@ -46,6 +46,8 @@ class TalkativeEnv(gymnasium.Env):
         return self.obs(), {"began": True}
 
     def step(self, action):
+        if action == FAIL:
+            raise ValueError("on purpose")
         self.count += 1
         return self.obs(), 1.0, self.count == 3, False, {"count": self.count, "nest": {"name": f"{self.count}"}}
 
@@ -88,6 +90,7 @@ POOLS = {
     "rollout": (cartpole(num_envs=8, **FINISHED), {}),
     "rollout async": (cartpole(num_envs=8, batch_size=3, **FINISHED), {}),
     "python": (python(), {}),
+    "python failures": (python(on_error="restart"), {}),
     "python same_step": (python(autoreset_mode="same_step"), {}),
     "python part": (python(), {"min_ready": 1}),
     "python thread": (python(batch_size=2, workers="thread"), {}),
@@ -115,6 +118,7 @@ class Interrupts:
         self.pool = make()
         self.calls = self.pool
         self.fails = "failures" in name
+        self.told_to_fail = np.zeros(len(self.pool), np.bool_)
         self.number = 0  # interrupts
         self.returned = 0  # batches that Python dropped after the call had returned
         self.lost = []  # tracebacks
@@ -147,6 +151,7 @@ class Interrupts:
         values = [self.pick.choice([0, 1]) for _ in ids]
         if self.fails:
             values = [FAIL if self.pick.random() < 0.3 else value for value in values]
+            self.told_to_fail[ids] = np.array(values) == FAIL
         return np.array(values)
 
     # ---- one turn: a send and a receive ------------------------------------------------------------------------------
@@ -172,7 +177,17 @@ class Interrupts:
         info = batch[-1]
         self.ids = info["env_id"].copy()
         self.rows += len(self.ids)
+        if self.fails and len(batch) == 5:
+            self.check_failures(batch)
         self.episodes += int((batch[2] | batch[3]).sum()) if len(batch) == 5 else 0
+
+    def check_failures(self, batch):
+        """Check that every env that was told to fail has failed, unless it was reset in this step."""
+        told = self.told_to_fail[self.ids] & (batch[-1]["elapsed_step"] > 0)
+        assert batch[3][told].all()
+        if self.pool.config["on_error"] == "restart":
+            assert (batch[-1].get("_error", np.zeros(len(self.ids), np.bool_)) == batch[3]).all()
+        self.told_to_fail[self.ids] = False
 
     def turn(self):
         """Send to the envs that were received last, and receive, with an interrupt at some point."""

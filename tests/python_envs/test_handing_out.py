@@ -114,8 +114,9 @@ def test_warnings_that_are_errors_lose_no_batch(kind, workers):
         assert pool.step(np.zeros(3, int))[-1]["_fine"].tolist() == [True] * 3
 
 
-def test_warnings_that_are_errors_lose_no_last_info():
-    with make("recursive", "final", workers="process") as pool, warnings.catch_warnings():
+@pytest.mark.parametrize("kind", ["recursive", "unpickled"])
+def test_warnings_that_are_errors_lose_no_last_info(kind):
+    with make(kind, "final", workers="process") as pool, warnings.catch_warnings():
         warnings.simplefilter("error")
         pool.reset()
         pool.step(np.zeros(3, int))
@@ -145,6 +146,26 @@ def test_an_object_of_a_wrong_shape_fails_its_environment(workers):
         assert truncated.tolist() == [False, True, False] and obs["b"].tolist() == [1, 0, 1]
         assert obs["a"].tolist() == [[0, 0]] * 3
         pool.step(np.zeros(3, int))
+
+
+def test_a_failure_is_reported_if_its_text_is_interrupted(monkeypatch):
+    """Formatting a traceback takes long, and Ctrl-C may come meanwhile."""
+
+    class Env(InfoEnv):
+        def step(self, action):
+            raise ValueError
+
+    def interrupt(error):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("traceback.format_exception", interrupt)
+    with envpool.make_python(Env, 1) as pool:
+        pool.reset()
+        with pytest.raises(KeyboardInterrupt):
+            pool.step(np.zeros(1, int))
+        with pytest.raises(EnvStepError, match="ValueError, whose traceback could not be formatted: KeyboardInterrupt"):
+            pool.recv()
+        assert pool.recv()[3].tolist() == [True]
 
 
 def test_structured_actions_of_rollouts():
