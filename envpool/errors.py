@@ -58,10 +58,8 @@ class EnvStepError(RuntimeError):
 
     def __init__(self, failures: dict[int, str]):
         self.failures = failures
-        super().__init__(
-            f"{len(failures)} env(s) failed: {listed(failures)}. recv() still returns the batch; the next step of a "
-            "failed env resets it"
-        )
+        self._problem = f"{len(failures)} env(s) failed: {listed(failures)}"
+        super().__init__(f"{self._problem}. recv() still returns the batch; the next step of a failed env resets it")
 
 
 class EnvTimeoutError(PoolStateError, TimeoutError):
@@ -81,10 +79,11 @@ class EnvTimeoutError(PoolStateError, TimeoutError):
         self.running = running
         times = {i: f"for {seconds:.3g} s" for i, seconds in running.items()}
         rest = "; no thread of the pool is left for the other envs" if is_blocked else ""
-        super().__init__(
+        self._problem = (
             f"{len(running)} env(s) have been running for longer than step_timeout={timeout:g} seconds: {listed(times)}"
-            f"{rest}. recv() waits for them again, and close() does not wait for them"
+            f"{rest}"
         )
+        super().__init__(f"{self._problem}. recv() waits for them again, and close() does not wait for them")
 
 
 class RenderError(RuntimeError):
@@ -103,6 +102,11 @@ class RenderError(RuntimeError):
 
 class StateError(ValueError):
     """A state cannot be saved or restored: it is corrupt, of another task, or the environment does not support it."""
+
+
+def advise(error: EnvStepError | EnvTimeoutError, way_out: str) -> None:
+    """Replace the part of an error's text that says what to do, for classes that lack the methods of a pool."""
+    error.args = (f"{error._problem}. {way_out}",)
 
 
 def listed(failures: dict[int, str]) -> str:

@@ -8,8 +8,7 @@ import gymnasium
 import numpy as np
 
 from envpool._core.casts import as_action
-from envpool.adapters.pools import split_info
-from envpool.adapters.sub_env import check_no_options
+from envpool.adapters.pools import EXPLAINED, explain, split_info, start_over
 from envpool.errors import ConfigError
 from envpool.gymnasium_spec import WithTaskSpec
 from envpool.param_attributes import ParamAttributes
@@ -83,11 +82,10 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
         seed : int, optional
             Reseeds the environment. By default its generator continues.
         options : dict, optional
-            Must be empty: no task has options of a reset.
+            The options of resets that the task has; they hold for this reset only.
         """
         super().reset(seed=seed)
-        check_no_options(options)
-        obs, info = self.pool.reset([0], seed=None if seed is None else [seed])
+        obs, info = start_over(self.pool, seed=None if seed is None else [seed], options=options)
         return only_row(obs, self.observation_space), split_info(info)[0]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -100,10 +98,16 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
         EnvIdError
             There is no running episode.
         EnvStepError
-            The environment failed.
+            The environment failed; its episode has ended.
+        PoolStateError
+            An earlier call was interrupted: `reset` starts a new episode.
         """
         batch = self._batch(action) if isinstance(action, dict) else np.expand_dims(action, 0)
-        obs, reward, terminated, truncated, info = self.pool.step(batch)
+        try:
+            obs, reward, terminated, truncated, info = self.pool.step(batch)
+        except EXPLAINED as error:
+            explain(self.pool, error)
+            raise
         obs, row_info = only_row(obs, self.observation_space), split_info(info)[0]
         return obs, float(reward[0]), bool(terminated[0]), bool(truncated[0]), row_info
 

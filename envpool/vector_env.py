@@ -17,9 +17,10 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from envpool._core.casts import as_action
+from envpool.adapters.pools import EXPLAINED, explain
 from envpool.autoreset import gymnasium_mode
 from envpool.error_texts import shown
-from envpool.errors import ConfigError, PoolStateError
+from envpool.errors import ConfigError, EnvStepError, PoolStateError
 from envpool.gymnasium_spec import WithTaskSpec
 from envpool.option_values import is_sequence
 from envpool.param_attributes import set_values, values_of
@@ -30,6 +31,8 @@ from envpool.spec import EnvSpec
 
 #: What gymnasium's ``np_random_seed`` is for an environment whose seed is unknown.
 UNKNOWN_SEED = -1
+#: The call that resets all environments, in texts of errors.
+WAY_OUT = "reset() without a mask"
 
 
 class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
@@ -149,7 +152,11 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
             chosen: Any = [s for s, m in zip(seed, mask, strict=True) if m]  # type: ignore[arg-type]
         else:
             chosen = seed
-        obs, info = self.pool.reset(seed=chosen, options=options)
+        try:
+            obs, info = self.pool.reset(seed=chosen, options=options)
+        except EXPLAINED as error:
+            explain(self.pool, error, WAY_OUT)
+            raise
         self._note_seeds(seed, mask)
         if mask is None:
             self._obs = obs
@@ -173,19 +180,26 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         Raises
         ------
         PoolStateError
-            There was no reset() yet, or the VectorEnv is closed.
+            There was no reset() yet, the VectorEnv is closed, or an earlier call was interrupted; then a reset of all
+            environments brings them back.
         ActionError
             The actions are not allowed.
         EnvIdError
             The episode of an environment has ended and ``autoreset_mode`` is "disabled".
         EnvStepError
-            Environments failed.
+            Environments failed. Their episodes have ended; the results of the other environments are dropped.
         """
         if self._obs is None:
             raise PoolStateError("step() needs a reset() first")
         if self._takes_dict:
             actions = self._cast(actions)
-        self._obs, reward, terminated, truncated, info, final, ended_entries = self.pool.step(actions)
+        try:
+            self._obs, reward, terminated, truncated, info, final, ended_entries = self.pool.step(actions)
+        except EXPLAINED as error:
+            if isinstance(error, EnvStepError):
+                self._obs = self.pool.recv()[0]
+            explain(self.pool, error, WAY_OUT)
+            raise
         if info:
             info = with_masks(info, np.ones(self.num_envs, np.bool_))
         if final and final[2].any():

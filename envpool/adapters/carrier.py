@@ -156,7 +156,7 @@ class Carrier(gymnasium.Env[Any, Any]):
         self.env = env_fn()
         wire.settle(self.env)
         self.observation_space, self.action_space = wire.space, wire.action_space
-        self.next_reset: dict[str, Any] = {}
+        self.next_reset: dict[str, Any] | None = {}
         self.next_action: tuple[Any] | None = None
 
     @property
@@ -169,6 +169,8 @@ class Carrier(gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode with the arguments of `prepare_reset`; those of the pool, such as its seed, are ignored."""
         kwargs, self.next_reset, self.next_action = self.next_reset, {}, None
+        if kwargs is None:
+            return {"reward": 0.0, "ends": 0, "obs": self.wire.blank}, {}
         try:
             out = self.env.reset(**kwargs)
         except Exception as error:
@@ -217,8 +219,8 @@ class Carrier(gymnasium.Env[Any, Any]):
 
     # ---- calls of `Fleet` --------------------------------------------------------------------------------------------
 
-    def prepare_reset(self, kwargs: dict[str, Any]) -> None:
-        """Set the arguments of the next reset."""
+    def prepare_reset(self, kwargs: dict[str, Any] | None) -> None:
+        """Set the arguments of the next reset; with None, it does not reset the environment, and the pool goes on."""
         self.next_reset = kwargs
 
     def prepare_action(self, action: Any) -> None:

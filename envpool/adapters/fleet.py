@@ -11,6 +11,8 @@ from gymnasium import spaces
 
 from envpool._core.casts import as_action
 from envpool.adapters.carrier import Carrier, Parcel, Wire
+from envpool.adapters.pools import EXPLAINED, drop_in_flight, explain
+from envpool.errors import EnvIdError, EnvStepError
 from envpool.python_envs.make import make_python
 
 
@@ -84,10 +86,12 @@ class Fleet:
         An environment could not be made; the exception that it raised is the cause.
     """
 
+    pool: Any
+
     def __init__(
         self, env_fns: Sequence[Callable[[], Any]], workers: str = "inline", *, is_async: bool = False, **options: Any
     ):
-        self.is_inline = workers == "inline"
+        self.is_inline, self.is_async = workers == "inline", is_async
         self.wire = Wire()
         self._all = list(range(len(env_fns)))
         if not self.is_inline:
@@ -95,7 +99,10 @@ class Fleet:
             if is_async:  # the steps of a batch as large as the pool would be one unit
                 options["batch_size"] = max(len(env_fns) - 1, 1)
         makers = [Maker(fn, self.wire, workers == "process") for fn in env_fns]
-        self.pool: Any = make_python(makers, workers=workers, autoreset_mode="disabled", **options)
+        self.pool = make_python(makers, workers=workers, autoreset_mode="disabled", **options)
+        # The pool refuses steps before the first reset; whether an environment does so is its own affair.
+        self.pool.call("prepare_reset", None)
+        self.pool.reset(np.arange(len(env_fns), dtype=np.int32))
 
     @property
     def envs(self) -> list[Any]:
@@ -112,16 +119,33 @@ class Fleet:
         kwargs : dict, or sequence of dict
             Arguments for the ``reset`` of all these environments, or of each of them.
         """
+        try:
+            return self._reset(ids, kwargs)
+        except EnvIdError:
+            if self.is_async or not self.pool.num_outstanding:
+                raise
+        drop_in_flight(self.pool)  # what an interrupted call has left
+        return self._reset(ids, kwargs)
+
+    def _reset(self, ids: Sequence[int], kwargs: dict[str, Any] | Sequence[dict[str, Any]]) -> Rows:
         for k, i in enumerate(ids):
             own = kwargs if isinstance(kwargs, dict) else kwargs[k]
             if own:
                 self.pool.call("prepare_reset", own, env_ids=[i])
-        obs, info = self.pool.reset(np.asarray(ids, np.int32))
+        try:
+            obs, info = self.pool.reset(np.asarray(ids, np.int32))
+        except EnvStepError as error:
+            explain(self.pool, error)
+            raise
         return self._rows(obs, info)
 
     def step(self, ids: Sequence[int], actions: Any) -> Rows:
         """Step some environments and wait for them; `actions` has one entry for each of them."""
-        obs, _, _, _, info = self.pool.step(self._wired(ids, actions), self._chosen(ids))
+        try:
+            obs, _, _, _, info = self.pool.step(self._wired(ids, actions), self._chosen(ids))
+        except EXPLAINED as error:
+            explain(self.pool, error)
+            raise
         return self._rows(obs, info)
 
     def send(self, ids: Sequence[int], actions: Any) -> None:
@@ -141,6 +165,10 @@ class Fleet:
     def replace(self, index: int, env: Any) -> None:
         """Put another environment in the place of one that was closed, in a fleet that runs inline."""
         self.pool.call("replace", env, env_ids=[index])
+
+    def drop(self) -> None:
+        """Wait for the environments in flight and drop their results."""
+        drop_in_flight(self.pool)
 
     def close(self) -> None:
         """Close the environments; the method may be called again."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from envpool.api.gymnasium import GymnasiumEnvPool
-from envpool.errors import ConfigError
+from envpool.errors import ConfigError, EnvIdError, EnvStepError, EnvTimeoutError, PoolStateError, advise
 from envpool.pool import EnvPool
 from envpool.registration import make_gymnasium, pool_class
 from envpool.registry import registry
@@ -16,6 +16,10 @@ from envpool.statistics import ENTRIES
 
 #: Entries of info that are not about a single row: which environments the rows belong to, and which episodes ended.
 ID_KEYS = ("env_id", "players", "finished")
+#: Entries of info that are about the step even if the step was followed by a reset.
+OF_STEPS = (*ENTRIES, "error")
+#: Errors whose texts name methods of pools, see `explain`.
+EXPLAINED = (EnvStepError, EnvTimeoutError, EnvIdError)
 
 
 def pool_of(pool: Any, options: dict[str, Any], pool_type: type[EnvPool], make_pool: Callable[..., EnvPool]) -> Any:
@@ -123,8 +127,67 @@ def open_same_step_pool(
     return pool_class(type(spec), style)(spec, render)
 
 
+def explain(pool: Any, error: Exception, way_out: str = "reset()") -> None:
+    """Let an error of a sync pool name the methods of a class that has no ``recv``; call it before raising the error.
+
+    A call that was interrupted, by Ctrl-C for instance, leaves environments in flight, and a failed step leaves its
+    batch in the pool. The latter is dropped, so that the environments can be stepped again.
+
+    Parameters
+    ----------
+    pool : EnvPool
+        The pool, in which nothing is in flight between the calls of the class.
+    error : EnvStepError, EnvTimeoutError or EnvIdError
+        What a call of the pool has raised; see `EXPLAINED`.
+    way_out : str
+        The call of the class that resets all environments and drops what is in flight.
+
+    Raises
+    ------
+    PoolStateError
+        An earlier call was interrupted, and environments are still in flight.
+    """
+    if isinstance(error, EnvStepError):
+        others = "The results of the other envs were dropped; " if pool.num_envs > 1 else ""
+        advise(error, f"{others}{way_out} starts {'new episodes' if others else 'a new episode'}")
+        drop_in_flight(pool)
+    elif isinstance(error, EnvTimeoutError):
+        advise(error, f"{way_out} waits for them again, and close() does not wait for them")
+    elif pool.num_outstanding:
+        raise PoolStateError(
+            f"a call was interrupted, and {pool.num_outstanding} envs are still in flight: call {way_out}, which waits "
+            "for them and drops their results"
+        ) from None
+
+
+def drop_in_flight(pool: Any) -> None:
+    """Wait for the environments that are in flight, and drop their results."""
+    while pool.num_outstanding:
+        try:
+            pool.recv(**{"min_ready": pool.num_outstanding} if pool.is_async else {})
+        except EnvStepError:
+            continue
+        except EnvTimeoutError as error:
+            advise(error, "The next reset waits for them again, and close() does not wait for them")
+            raise
+
+
+def start_over(pool: Any, way_out: str = "reset()", **kwargs: Any) -> Any:
+    """Return ``pool.reset(**kwargs)`` of all environments, whatever an interrupted call has left in flight.
+
+    `explain` describes `way_out`.
+    """
+    try:
+        return pool.reset(**kwargs)
+    except EXPLAINED as error:
+        explain(pool, error, way_out)
+        raise
+
+
 def split(nest: Any, count: int) -> list[Any]:
     """Return the rows of an array, or of a nest of arrays, as views; `count` is the number of rows."""
+    if isinstance(nest, tuple):
+        return list(zip(*(split(v, count) for v in nest), strict=True))
     if not isinstance(nest, dict):
         return list(nest)
     if not nest:
@@ -132,18 +195,38 @@ def split(nest: Any, count: int) -> list[Any]:
     return [dict(zip(nest, row, strict=True)) for row in zip(*(split(v, count) for v in nest.values()), strict=True)]
 
 
+def masked(info: dict[str, Any]) -> list[str]:
+    """Return the keys of entries that only some rows have: those with a mask ``_key``.
+
+    These are the statistics of what has ended, the texts of failures, and all entries of Python environments.
+    """
+    return [k for k in info if f"_{k}" in info]
+
+
 def columns_of(info: dict[str, Any]) -> dict[str, Any]:
     """Return the entries of an info that every row has."""
-    some = [entry for entry in ENTRIES if f"_{entry}" in info]
-    apart = {*ID_KEYS, "error", "_error", *some, *(f"_{entry}" for entry in some)}
+    some = masked(info)
+    apart = {*ID_KEYS, *some, *(f"_{k}" for k in some)}
     return {k: v for k, v in info.items() if k not in apart}
+
+
+def entry_of(values: Any, i: int) -> Any:
+    """Return row i of an entry that only some rows have: a number, an array, an object, or a dict of such entries."""
+    if isinstance(values, dict):
+        some = masked(values)
+        masks = {f"_{k}" for k in some}
+        return {
+            k: entry_of(v, i) for k, v in values.items() if k not in masks and (k not in some or values[f"_{k}"][i])
+        }
+    value = values[i]
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def split_info(info: dict[str, Any], extra: dict[str, list[Any]] | None = None) -> list[dict[str, Any]]:
     """Return the info of each row, without the entries that say which environment the row belongs to.
 
-    Entries of statistics are numbers, and only in the infos of rows that have ended an episode or a game. Rows of
-    environments that have failed have an entry ``error``, the text; other rows do not.
+    Entries that only some rows have, such as statistics of episodes, texts of failures (``error``) and the infos of
+    Python environments, are in the infos of these rows only.
 
     Parameters
     ----------
@@ -152,25 +235,28 @@ def split_info(info: dict[str, Any], extra: dict[str, list[Any]] | None = None) 
     extra : dict of list, optional
         Further entries, a value for each row.
     """
-    statistics = [(entry, info[f"_{entry}"]) for entry in ENTRIES if f"_{entry}" in info]
     rows = split(columns_of(info) | (extra or {}), len(info["env_id"]))
-    for entry, ended in statistics:
-        for i in np.flatnonzero(ended).tolist():
-            rows[i][entry] = {part: values[i].item() for part, values in info[entry].items()}
-    for i in np.flatnonzero(info.get("_error", ())).tolist():
-        rows[i]["error"] = info["error"][i]
+    for key in masked(info):
+        for i in np.flatnonzero(info[f"_{key}"]).tolist():
+            rows[i][key] = entry_of(info[key], i)
     return rows
 
 
 def row_info(info: dict[str, Any], i: int) -> dict[str, Any]:
     """Return ``split_info(info)[i]`` without the other rows."""
-    row: dict[str, Any] = take(columns_of(info), i)
-    for entry in ENTRIES:
-        if f"_{entry}" in info and info[f"_{entry}"][i]:
-            row[entry] = {part: values[i].item() for part, values in info[entry].items()}
-    if "_error" in info and info["_error"][i]:
-        row["error"] = info["error"][i]
-    return row
+    own = {key: entry_of(info[key], i) for key in masked(info) if info[f"_{key}"][i]}
+    return take(columns_of(info), i) | own  # type: ignore[no-any-return]
+
+
+def first_info(info: dict[str, Any], i: int) -> dict[str, Any]:
+    """Return the info of the first observation of row i, which was reset in the step that ended its episode."""
+    return {k: v for k, v in row_info(info, i).items() if k not in OF_STEPS}
+
+
+def last_info(info: dict[str, Any], final_info: dict[str, Any], i: int) -> dict[str, Any]:
+    """Return the info of the last step of row i, which was reset in that step; see `pop_final` for `final_info`."""
+    of_step = {k: entry_of(info[k], i) for k in OF_STEPS if f"_{k}" in info and info[f"_{k}"][i]}
+    return take(columns_of(info), i) | of_step | row_info(final_info, i)  # type: ignore[no-any-return]
 
 
 def pop_final(info: dict[str, Any]) -> tuple[Any, dict[str, Any], Any]:
@@ -189,4 +275,6 @@ def pop_final(info: dict[str, Any]) -> tuple[Any, dict[str, Any], Any]:
 
 def take(nest: Any, rows: Any) -> Any:
     """Return ``array[rows]`` of an array, or of each array of a nest."""
+    if isinstance(nest, tuple):
+        return tuple(take(v, rows) for v in nest)
     return {k: take(v, rows) for k, v in nest.items()} if isinstance(nest, dict) else nest[rows]

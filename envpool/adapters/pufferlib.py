@@ -8,7 +8,7 @@ import gymnasium
 
 from envpool.adapters import needs
 from envpool.adapters.buffers import StepBuffers
-from envpool.adapters.pools import open_same_step_pool
+from envpool.adapters.pools import EXPLAINED, explain, open_same_step_pool, start_over
 from envpool.errors import ConfigError
 from envpool.option_values import INT32_MAX
 
@@ -86,7 +86,7 @@ class PufferEnv(pufferlib.PufferEnv):
         """Start new episodes in all environments; a seed reseeds their generators first."""
         seed, self._seed = self._seed if seed is None else seed, None
         first = None if seed is None else int(seed) * self.num_agents % (INT32_MAX - self.num_agents)
-        (self.observations[:],) = self.pool.reset(seed=first)
+        (self.observations[:],) = start_over(self.pool, seed=first)
         self.rewards[:] = 0
         self.terminals[:] = self.truncations[:] = False
         self._buffers.reset()
@@ -95,7 +95,11 @@ class PufferEnv(pufferlib.PufferEnv):
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, list[dict[str, Any]]]:
         """Step all environments. The results go into the buffers that this object had in its last ``reset``."""
-        return self._buffers.step(actions)
+        try:
+            return self._buffers.step(actions)
+        except EXPLAINED as error:
+            explain(self.pool, error)
+            raise
 
     def notify(self) -> None:
         """Do nothing; PufferLib calls this method to notify environments that have something to do then."""

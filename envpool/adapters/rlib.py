@@ -16,10 +16,17 @@ import numpy as np
 from gymnasium import make
 
 from envpool.adapters.fleet import Fleet, raise_first
-from envpool.adapters.pools import open_same_step_pool, pop_final, split_info, take
+from envpool.adapters.pools import (
+    EXPLAINED,
+    explain,
+    last_info,
+    open_same_step_pool,
+    pop_final,
+    split_info,
+    start_over,
+    take,
+)
 from envpool.adapters.rlib_base import RLEnv, RLVecEnv
-from envpool.adapters.sub_env import SubEnv
-from envpool.registration import make_gymnasium
 
 __all__ = ["BatchEnv", "DummyBatchEnv", "RLEnv", "RLVecEnv", "VecEnv", "make"]
 
@@ -208,17 +215,20 @@ class VecEnv(RLVecEnv):
 
     def reset(self) -> Any:
         """Start new episodes in all environments and return their first observations."""
-        obs, _ = self.pool.reset()
+        obs, _ = start_over(self.pool)
         return obs
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, tuple[dict[str, Any], ...]]:
         """Step all environments."""
-        obs, rewards, terminated, truncated, info = self.pool.step(np.asarray(actions))
+        try:
+            obs, rewards, terminated, truncated, info = self.pool.step(np.asarray(actions))
+        except EXPLAINED as error:
+            explain(self.pool, error)
+            raise
         final, final_info, ended = pop_final(info)
         infos = split_info(info)
-        last = split_info({"env_id": info["env_id"]} | final_info) if ended.any() else []
-        for i in np.flatnonzero(ended):
-            infos[i] = infos[i] | last[i] | {"final_obs": take(final, i)}
+        for i in np.flatnonzero(ended).tolist():
+            infos[i] = last_info(info, final_info, i) | {"final_obs": take(final, i)}
         ends = zip(infos, terminated.tolist(), truncated.tolist(), strict=True)
         return obs, rewards, ended, tuple(self.merge_info(*one) for one in ends)
 
@@ -233,26 +243,6 @@ class VecEnv(RLVecEnv):
         if name.startswith("_") or name == "pool":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.pool, name)
-
-
-class NativeEnv(SubEnv):
-    """A native environment as a ``gymnasium.Env``, the entry point of the ids that this module registers.
-
-    Parameters
-    ----------
-    task_id : str
-        Id of the task.
-    **options
-        Options of ``envpool.make``. Without a ``seed``, the environment gets a random one.
-    """
-
-    def __init__(self, task_id: str, **options: Any):
-        options.setdefault("seed", int(np.random.SeedSequence().generate_state(1)[0] >> 1))
-        super().__init__(make_gymnasium(task_id, num_envs=1, autoreset_mode="disabled", **options), 0)
-
-    def close(self) -> None:
-        """Close the environment; the method may be called again."""
-        self.pool.close()
 
 
 def new_env(
@@ -271,7 +261,7 @@ def register_tasks() -> None:
     """Register rlib's environments with gymnasium, unless rlib has done so."""
     for task_id in ("ApplePicker-v0", "ApplePickerDeterministic-v0"):
         if task_id not in gymnasium.registry:
-            gymnasium.register(task_id, entry_point=f"{__name__}:NativeEnv", kwargs={"task_id": task_id})
+            gymnasium.register(task_id, entry_point="envpool.single_env:EnvPoolEnv", kwargs={"task_id": task_id})
 
 
 with suppress(ImportError):  # the classes of rlib, if it is installed, count those of this module as their subclasses

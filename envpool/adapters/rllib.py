@@ -15,8 +15,8 @@ import numpy as np
 
 from envpool.adapters import needs
 from envpool.adapters.fleet import Fleet, Rows
-from envpool.adapters.pools import open_pool, split, split_info
-from envpool.adapters.sub_env import SubEnv, check_no_options, sub_envs
+from envpool.adapters.pools import EXPLAINED, drop_in_flight, explain, open_pool, split, split_info, start_over
+from envpool.adapters.sub_env import SubEnv, sub_envs
 from envpool.error_texts import shown
 from envpool.errors import EnvStepError
 
@@ -93,27 +93,28 @@ class VectorEnv(vector_env.VectorEnv):
         seeds : list of int or None, optional
             One seed per environment; None keeps that environment's generator unchanged.
         options : list of dict, optional
-            Options of each environment. Since the environments have none, all entries must be empty.
+            Options of each environment, for this reset.
 
         Raises
         ------
         EnvStepError
             An environment failed.
         """
-        for env_options in options or []:
-            check_no_options(env_options)
-        obs, info = self.pool.reset(seed=seeds)
+        options = options if any(options or ()) else None
+        obs, info = start_over(self.pool, "vector_reset()", seed=seeds, options=options)
         return split(obs, self.num_envs), split_info(info)
 
     def reset_at(
         self, index: int | None = None, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Start an episode in one environment, by default the first; return (obs or the exception, info)."""
+        drop_in_flight(self.pool)  # what an interrupted call has left
         try:
-            return self.envs[index or 0].reset(seed=seed, options=options)
+            obs, info = self.envs[index or 0].reset(seed=seed, options=options)
         except EnvStepError as error:
-            self.pool.recv()
+            drop_in_flight(self.pool)
             return error, {}
+        return obs, info
 
     def restart_at(self, index: int | None = None) -> None:
         """Do nothing: an environment that failed recovers when its next episode starts."""
@@ -123,12 +124,14 @@ class VectorEnv(vector_env.VectorEnv):
     ) -> tuple[list[Any], list[float], list[bool], list[bool], list[dict[str, Any]]]:
         """Step all environments; return (obs, rewards, terminateds, truncateds, infos)."""
         failures: dict[int, str] = {}
-        self.pool.send(np.stack(actions))
         try:
-            result = self.pool.recv()
+            result = self.pool.step(np.stack(actions))
         except EnvStepError as error:
             failures = error.failures
             result = self.pool.recv()
+        except EXPLAINED as error:
+            explain(self.pool, error, "vector_reset() or reset_at()")
+            raise
         obs, reward, terminated, truncated, info = result
         rows = split(obs, self.num_envs)
         for i, text in failures.items():

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from envpool.adapters import needs
 from envpool.adapters.lazy import LazyRows
-from envpool.adapters.pools import columns_of, open_pool, pop_final, row_info, split, split_info, take
-from envpool.adapters.sub_env import check_no_options, sub_envs
+from envpool.adapters.pools import (
+    columns_of,
+    first_info,
+    last_info,
+    open_pool,
+    pop_final,
+    row_info,
+    split,
+    split_info,
+    start_over,
+    take,
+)
+from envpool.adapters.sub_env import Attributes
+from envpool.errors import EnvIdError, EnvStepError, EnvTimeoutError, advise
 
 with needs("sb3"):
     from stable_baselines3.common import vec_env
@@ -31,8 +42,9 @@ class VecEnv(vec_env.VecEnv):
     pool : GymnasiumEnvPool
         The pool that steps the environments. Do not call its methods while this object is in use.
     envs : list of SubEnv
-        Objects that ``get_attr``, ``set_attr`` and ``env_method`` use. Attributes that are set stay in these objects;
-        the native environments do not see them.
+        An object for each environment, on which ``get_attr``, ``set_attr`` and ``env_method`` act. Those of Python
+        environments pass everything on to them. Of a native environment, attributes with the names of parameters of the
+        task are these parameters; others that are set stay in this object.
 
     Raises
     ------
@@ -50,18 +62,29 @@ class VecEnv(vec_env.VecEnv):
 
     def __init__(self, pool: Any, **options: Any):
         self.pool = open_pool(pool, options, knows_same_step=True)
-        self.envs = sub_envs(self.pool)
+        self._attributes = Attributes(self.pool)
+        self.envs = self._attributes.envs
         self._is_same_step = self.pool.config["autoreset_mode"] == "same_step"
+        self._received: Any = None  # the batch that step_wait() is about to return
         self._first_info: Any = None  # arrays from which reset_infos is made
         self._reset_infos: Any = None  # None if these arrays have changed
         super().__init__(self.pool.num_envs, self.pool.single_observation_space, self.pool.single_action_space)
+        if self.pool.render_mode is not None:
+            self.render_mode = self.pool.render_mode
 
     def reset(self) -> Any:
-        """Start new episodes in all environments with the seeds set by ``seed()``; results in flight are dropped."""
-        obs, info = self.pool.reset(seed=self._seeds)
+        """Start new episodes in all environments; results in flight are dropped.
+
+        The seeds and options that ``seed()`` and ``set_options()`` have set are used once.
+        """
+        options = self._options if any(self._options) else None
+        obs, info = start_over(self.pool, seed=self._seeds, options=options)
+        self._received = None
         self._reset_seeds()
+        self._reset_options()
         if self._is_same_step:
             pop_final(info)
+        if self._is_same_step and not self._attributes.are_python:
             self._first_info = copied(columns_of(info))
             self._reset_infos = None
         else:
@@ -83,22 +106,40 @@ class VecEnv(vec_env.VecEnv):
         """Set and return the seeds for the next ``reset()``: ``seed + i`` for environment i, random without a seed."""
         return super().seed(np.random.randint(2**31 - self.num_envs) if seed is None else seed)
 
-    def set_options(self, options: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
-        """Raise ConfigError if there are options for a reset; the environments have none."""
-        super().set_options(options)
-        for env_options in self._options:
-            check_no_options(env_options)
-
     def step_async(self, actions: Any) -> None:
         """Start a step of all environments; actions has one row per environment."""
-        self.pool.send(actions)
+        try:
+            if self._received is None:
+                self.pool.send(actions)
+                return
+        except EnvIdError:
+            if not self.pool.num_outstanding:
+                raise
+        raise EnvIdError(
+            "a step is in flight, or was interrupted: call step_wait(), which returns its results, or reset(), which "
+            "drops them"
+        )
 
     def step_wait(self) -> tuple[Any, Any, Any, list[dict[str, Any]]]:
-        """Wait for the step that was started; return (obs, reward, done, infos), see the class."""
-        obs, reward, terminated, truncated, info = self.pool.recv()
+        """Wait for the step that was started; return (obs, reward, done, infos), see the class.
+
+        After a call that was interrupted, or that raised an EnvStepError or an EnvTimeoutError, another call returns
+        the step.
+        """
+        if self._received is None:
+            try:
+                self._received = self.pool.recv()
+            except (EnvStepError, EnvTimeoutError) as error:
+                advise(error, "step_wait() still returns the step, and reset() drops it")
+                raise
+        obs, reward, terminated, truncated, info = self._received
         if self._is_same_step:
+            self._received = None
             final_obs, final_info, ended = pop_final(info)
-            if len(final_info) > 1 and ended.any():  # with elapsed_step alone, all first infos are equal
+            if self._attributes.are_python:
+                for i in np.flatnonzero(ended).tolist():
+                    self.reset_infos[i] = first_info(info, i)
+            elif len(final_info) > 1 and ended.any():  # with elapsed_step alone, all first infos are equal
                 put(self._first_info, ended, take(columns_of(info), ended))
                 self._reset_infos = None
             made = StepInfos(terminated, truncated, info, ended, final_obs, final_info)
@@ -110,12 +151,21 @@ class VecEnv(vec_env.VecEnv):
         ended = np.flatnonzero(done)
         if len(ended):
             last = split(take(obs, ended), len(ended))
-            obs_first, info_first = self.pool.reset(ended)
-            put(obs, ended, obs_first)
+            obs_first, info_first = self._reset_ended(ended)
             for i, row, first in zip(ended.tolist(), last, split_info(info_first), strict=True):
                 infos[i]["terminal_observation"] = row
                 self.reset_infos[i] = first
+            put(obs, ended, obs_first)
+        self._received = None
         return obs, reward, done, infos
+
+    def _reset_ended(self, ended: Any) -> Any:
+        try:
+            # Resets are in flight if an earlier call was interrupted while it was waiting for them.
+            return self.pool.recv(reset=True) if self.pool.num_outstanding else self.pool.reset(ended)
+        except (EnvStepError, EnvTimeoutError) as error:
+            advise(error, "step_wait() still returns the step, and reset() drops it")
+            raise
 
     def close(self) -> None:
         """Close the pool; the method may be called again."""
@@ -123,27 +173,35 @@ class VecEnv(vec_env.VecEnv):
 
     def get_images(self) -> list[Any]:
         """Return a frame of each environment, uint8 (height, width, 3); ``render()`` tiles them."""
+        if self._attributes.are_python and self.pool.render_mode is None:
+            return self.env_method("render")
         return list(self.pool.render(self.pool.all_env_ids))
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute of each environment."""
-        return [getattr(env, attr_name) for env in self._chosen(indices)]
+        """Return an attribute of each environment; of Python environments, of the outermost wrapper that has it."""
+        return self._attributes.get(attr_name, self._ids(indices))
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Return whether all environments have an attribute."""
+        return self._attributes.has(attr_name, self._ids(None))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Set an attribute of each environment's SubEnv; see the class."""
-        for env in self._chosen(indices):
-            setattr(env, attr_name, value)
+        """Set an attribute of each environment; see `envs`.
+
+        Of a Python environment, it is set on the outermost wrapper that has it, else on the environment itself.
+        """
+        self._attributes.set(attr_name, value, self._ids(indices))
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         """Call a method of each environment, such as ``reset``, and return the results."""
-        return [getattr(env, method_name)(*method_args, **method_kwargs) for env in self._chosen(indices)]
+        return self._attributes.call(method_name, self._ids(indices), method_args, method_kwargs)
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
-        """Return False for each environment, since the environments of a pool have no wrappers."""
-        return [False for _ in self._chosen(indices)]
+        """Return whether each environment is inside a wrapper of a class; native environments have no wrappers."""
+        return self._attributes.are_wrapped(wrapper_class, self._ids(indices))
 
-    def _chosen(self, indices: Any) -> Sequence[Any]:
-        return [self.envs[i] for i in self._get_indices(indices)]
+    def _ids(self, indices: Any) -> list[int]:
+        return [range(self.num_envs)[i] for i in self._get_indices(indices)]
 
 
 class StepInfos:
@@ -161,24 +219,28 @@ class StepInfos:
 
     def row(self, i: int) -> dict[str, Any]:
         """Return the info of environment i."""
-        row = row_info(self.info, i) | {"TimeLimit.truncated": bool(self.truncated[i] and not self.terminated[i])}
-        return row | self.last(i) if self.ended[i] else row
+        row = self.last(i) if self.ended[i] else row_info(self.info, i)
+        row["TimeLimit.truncated"] = bool(self.truncated[i] and not self.terminated[i])
+        return row
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the infos of all environments."""
         rows = split_info(self.info, {"TimeLimit.truncated": (self.truncated & ~self.terminated).tolist()})
         for i in np.flatnonzero(self.ended).tolist():
-            rows[i] |= self.last(i)
+            rows[i] = self.last(i) | {"TimeLimit.truncated": rows[i]["TimeLimit.truncated"]}
         return rows
 
     def last(self, i: int) -> dict[str, Any]:
-        """Return the entries that belong to the last step of the ended episode of environment i."""
-        return copied({**take(self.final_info, i), "terminal_observation": take(self.final_obs, i)})  # type: ignore
+        """Return the info of the last step of the ended episode of environment i."""
+        row = last_info(self.info, self.final_info, i) | {"terminal_observation": take(self.final_obs, i)}
+        return copied(row)  # type: ignore[no-any-return]
 
 
 def copied(nest: Any) -> Any:
-    """Return copies of an array, or of the arrays of a nest."""
-    return {k: copied(v) for k, v in nest.items()} if isinstance(nest, dict) else nest.copy()
+    """Return a nest with copies of its arrays."""
+    if isinstance(nest, dict):
+        return {k: copied(v) for k, v in nest.items()}
+    return nest.copy() if isinstance(nest, np.ndarray) else nest
 
 
 def put(nest: Any, rows: Any, values: Any) -> None:

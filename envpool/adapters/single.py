@@ -7,7 +7,7 @@ from typing import Any
 import dm_env
 import numpy as np
 
-from envpool.adapters.pools import pool_of
+from envpool.adapters.pools import EXPLAINED, explain, pool_of, start_over
 from envpool.api.dm import DMEnvPool
 from envpool.errors import ConfigError
 from envpool.registration import make_dm
@@ -45,11 +45,15 @@ class SingleEnvironment(dm_env.Environment):
 
     def reset(self) -> dm_env.TimeStep:
         """Start a new episode."""
-        return self._single(self.pool.reset())
+        return self._single(start_over(self.pool))
 
     def step(self, action: Any) -> dm_env.TimeStep:
         """Take one step, or start an episode if none is running."""
-        return self._single(self.pool.step(np.expand_dims(action, 0)))
+        try:
+            return self._single(self.pool.step(np.expand_dims(action, 0)))
+        except EXPLAINED as error:
+            explain(self.pool, error)
+            raise
 
     def observation_spec(self) -> Any:
         """Return the specs of an observation as a named tuple State."""

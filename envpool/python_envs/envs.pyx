@@ -264,6 +264,10 @@ cdef class Envs(EnvsBase):
         """Set an attribute of idle envs to one value; a list with None per env."""
         return [set_attribute(self.envs[id], name, value) for id in ids]
 
+    def visit(self, ids, function, args):
+        """Return ``function(env, *args)`` of idle envs, one result per env."""
+        return [function(self.envs[id], *args) for id in ids]
+
     def frame(self, ids, height, width):
         """Return frames of idle envs, uint8 (height, width, 3) each."""
         return [self.source.frame_of(self.envs[id], height, width) for id in ids]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from envpool.errors import ConfigError
 from envpool.python_envs.infos import add_infos
 from envpool.python_envs.layout import Leaf, at, batch_of_objects, flat_action
+
+T = TypeVar("T")
 
 
 class PythonStyle:
@@ -237,6 +239,14 @@ class PythonPool:
             self.envs.set_attr(ids, name, given)
 
         self._use_envs(b"set_attr", env_ids, assign)
+
+    def _visit(self, function: Callable[..., T], *args: Any, env_ids: Any = None) -> list[T]:
+        """Return ``function(env, *args)`` of environments, one result per environment; see `call` for ids and errors.
+
+        With ``workers="process"``, the function, its arguments and its results are pickled.
+        """
+        results: list[T] = self._use_envs(b"call", env_ids, lambda ids: self.envs.visit(ids, function, args))
+        return results
 
 
 def python_pool(base: Any) -> type:

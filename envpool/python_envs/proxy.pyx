@@ -153,6 +153,10 @@ cdef class Proxy(EnvsBase):
         """Set an attribute of idle envs; see `Envs.set_attr`."""
         self.command(ids, "put_attr", [(name, value) for value in values])
 
+    def visit(self, ids, function, args):
+        """Return the results of a function of idle envs; see `Envs.visit`. The function is pickled."""
+        return self.command(ids, "visit", [(function, args)] * len(ids))
+
     def frame(self, ids, height, width):
         """Return frames of idle envs; see `Envs.frame`."""
         return self.command(ids, "frame", [(height, width)] * len(ids))

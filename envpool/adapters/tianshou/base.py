@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,7 @@ class BaseVectorEnv:
         Parameters
         ----------
         env_id : int or array_like of int, optional
-            The environments, none of which may be in flight. By default all.
+            The environments, none of which may be in flight. By default all; then results in flight are dropped.
         **kwargs
             Arguments for ``reset`` of each of them, such as ``seed`` and ``options``.
 
@@ -123,7 +124,18 @@ class BaseVectorEnv:
         infos : numpy.ndarray
             Object array of dicts.
         """
+        if env_id is None and self.is_async:
+            self._assert_is_not_closed()
+            self._drop()
         return self._reset(self._idle(env_id), kwargs)
+
+    def _drop(self) -> None:
+        """Wait for the environments in flight and drop their results."""
+        for worker in self.waiting_conn:
+            with suppress(Exception):
+                worker.recv()
+        self.waiting_conn = []
+        self._note_ready(list(self.waiting_id))
 
     def _reset(self, ids: list[int], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """Reset environments that are idle; see `reset`."""
@@ -171,9 +183,13 @@ class BaseVectorEnv:
         return self._step(ids, action) if not self.is_async else self._step_async(ids, action)
 
     def _step_async(self, ids: list[int], action: Any) -> tuple[Any, Any, Any, Any, Any]:
-        self._send(ids, action)
         self.waiting_id.extend(ids)
         self.ready_id = [i for i in self.ready_id if i not in ids]
+        try:
+            self._send(ids, action)
+        except Exception:  # the actions were refused; after an interrupt, they may be on their way
+            self._note_ready(ids)
+            raise
         return self._fetch()
 
     def _step(self, ids: list[int], action: Any) -> tuple[Any, Any, Any, Any, Any]:

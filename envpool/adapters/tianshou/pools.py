@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from envpool.adapters.pools import open_pool, split, split_info
-from envpool.adapters.sub_env import SubEnv
+from envpool.adapters.pools import EXPLAINED, drop_in_flight, explain, open_pool, split, split_info
+from envpool.adapters.sub_env import SubEnv, sub_envs
 from envpool.adapters.tianshou.base import BaseVectorEnv, objects
 from envpool.adapters.tianshou.workers import EnvWorker
+from envpool.errors import EnvIdError, EnvStepError, EnvTimeoutError, advise
 
 
 class PoolWorker(EnvWorker):
@@ -28,11 +29,11 @@ class PoolWorker(EnvWorker):
         super().__init__(env_fn)
 
     def get_env_attr(self, key: str) -> Any:
-        """Return an attribute of the SubEnv."""
+        """Return an attribute of the environment, see `SubEnv` and `PythonSubEnv`."""
         return getattr(self.env, key)
 
     def set_env_attr(self, key: str, value: Any) -> None:
-        """Set an attribute of the SubEnv; the native environment does not see it."""
+        """Set an attribute of the environment, see `SubEnv` and `PythonSubEnv`."""
         setattr(self.env, key, value)
 
     def send(self, action: Any, **kwargs: Any) -> None:
@@ -102,9 +103,7 @@ class VectorEnv(BaseVectorEnv):
 
     def __init__(self, pool: Any, wait_num: int | None = None, timeout: float | None = None, **options: Any):
         self.pool = open_pool(pool, options)
-        super().__init__(
-            [partial(SubEnv, self.pool, i) for i in range(self.pool.num_envs)], PoolWorker, wait_num, timeout
-        )
+        super().__init__([partial(one, env) for env in sub_envs(self.pool)], PoolWorker, wait_num, timeout)
 
     def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Any, Any]:
         """Start episodes in some environments while others stay in flight.
@@ -112,9 +111,11 @@ class VectorEnv(BaseVectorEnv):
         Parameters
         ----------
         env_id : int or array_like of int, optional
-            Environments to reset; none of them may be in flight. By default all environments.
+            Environments to reset; none of them may be in flight. By default all environments; then results in flight
+            are dropped.
         **kwargs
             ``seed``: one int for all of these environments, as in Tianshou, or a sequence with one seed for each.
+            ``options``: see ``EnvPool.reset``.
 
         Returns
         -------
@@ -125,7 +126,16 @@ class VectorEnv(BaseVectorEnv):
         ids = self._wrap_id(env_id)
         if isinstance(kwargs.get("seed"), (int, np.integer)):
             kwargs["seed"] = [kwargs["seed"]] * len(ids)
-        obs, info = self.pool.reset(ids, **kwargs)
+        if env_id is None or not self.is_async:
+            drop_in_flight(self.pool)  # in a sync VectorEnv, this is what an interrupted call has left
+        try:
+            obs, info = self.pool.reset(ids, **kwargs)
+        except EXPLAINED as error:
+            self._explain(error)
+            raise
+        if self.is_async:
+            self.waiting_id = [] if env_id is None else [i for i in self.waiting_id if i not in ids]
+            self.ready_id = [i for i in range(self.env_num) if i not in self.waiting_id]
         return as_array(obs, len(ids)), objects(split_info(info))
 
     def step(self, action: Any, id: Any = None) -> tuple[Any, Any, Any, Any, Any]:
@@ -152,7 +162,8 @@ class VectorEnv(BaseVectorEnv):
         EnvIdError
             Environments to step are in flight.
         PoolStateError
-            Nothing is in flight, so there is nothing to wait for.
+            Nothing is in flight, so there is nothing to wait for; or, in sync mode, an earlier call was interrupted:
+            ``reset()`` brings the environments back.
         """
         self._assert_is_not_closed()
         if not self.is_async:
@@ -160,20 +171,49 @@ class VectorEnv(BaseVectorEnv):
                 raise ValueError(
                     "action is None, which only an async VectorEnv accepts: make it with wait_num or timeout"
                 )
-            return self._rows(self.pool.step(action, self._wrap_id(id)))
-        if action is not None:
-            ids = [int(i) for i in self._wrap_id(id)]
-            if not self.waiting_id:
-                self.pool.recv(min_ready=0)  # no environment waits for another one that is sent with it
+            try:
+                return self._rows(self.pool.step(action, self._wrap_id(id)))
+            except EXPLAINED as error:
+                self._explain(error)
+                raise
+        try:
+            if action is not None:
+                self._send([int(i) for i in self._wrap_id(id)], action)
+            elif id is not None:
+                return self._rows(self.pool.recv(env_ids=self._wrap_id(id)))
+            while True:
+                need = min(self.wait_num, max(len(self.waiting_id), 1))
+                result = self.pool.recv(min_ready=need, timeout=self.timeout)
+                if len(result[-1]["env_id"]):
+                    return self._rows(result)
+        except EXPLAINED as error:
+            self._explain(error)
+            raise
+
+    def _send(self, ids: list[int], action: Any) -> None:
+        """Start a step of environments."""
+        outstanding = self.pool.num_outstanding
+        if not outstanding:
+            self.pool.recv(min_ready=0)  # no environment waits for another one that is sent with it
+        try:
             self.pool.send(action, ids)
-            self.waiting_id.extend(ids)
-            self.ready_id = [i for i in self.ready_id if i not in ids]
-        elif id is not None:
-            return self._rows(self.pool.recv(env_ids=self._wrap_id(id)))
-        while True:
-            result = self.pool.recv(min_ready=min(self.wait_num, max(len(self.waiting_id), 1)), timeout=self.timeout)
-            if len(result[-1]["env_id"]):
-                return self._rows(result)
+        finally:  # also if the call was interrupted after it had sent the actions
+            if self.pool.num_outstanding > outstanding:
+                self.waiting_id.extend(ids)
+                self.ready_id = [i for i in self.ready_id if i not in ids]
+
+    def _explain(self, error: Exception) -> None:
+        """Let the text of an error name methods of this class, and drop the batch of a failed step in sync mode."""
+        if not self.is_async:
+            explain(self.pool, error)
+        elif isinstance(error, EnvStepError):
+            advise(error, "step(None) still returns the results; the next step of a failed env resets it")
+        elif isinstance(error, EnvTimeoutError):
+            advise(error, "step(None) waits for them again, and close() does not wait for them")
+        elif self.waiting_id:
+            raise EnvIdError(
+                f"environments {self.waiting_id} are in flight: fetch them with step(None), or drop them with reset()"
+            ) from error
 
     def close(self) -> None:
         """Close the pool; a second call raises AssertionError."""
@@ -194,3 +234,8 @@ class VectorEnv(BaseVectorEnv):
 def as_array(obs: Any, count: int) -> Any:
     """Return observations as one array: an object array of dicts if they are nested."""
     return objects(split(obs, count)) if isinstance(obs, dict) else obs
+
+
+def one(env: SubEnv) -> SubEnv:
+    """Return the argument."""
+    return env

@@ -18,6 +18,7 @@ from envpool.adapters.tianshou.workers import (
     SubprocEnvWorker,
     start_options,
 )
+from envpool.errors import EnvStepError, advise
 
 
 class FleetVectorEnv(BaseVectorEnv):
@@ -70,6 +71,10 @@ class FleetVectorEnv(BaseVectorEnv):
             check_reset((rows.obs[k], rows.infos[k]))
         return array_of(rows.obs), objects(rows.infos)
 
+    def _drop(self) -> None:
+        self.fleet.drop()
+        self._note_ready(list(self.waiting_id))
+
     def _step(self, ids: list[int], action: Any) -> tuple[Any, Any, Any, Any, Any]:
         return result_of(self.fleet.step(ids, action))
 
@@ -80,7 +85,11 @@ class FleetVectorEnv(BaseVectorEnv):
         while True:
             need = len(self.waiting_id) if self.fleet.is_inline else min(self.wait_num, len(self.waiting_id))
             timeout = None if self.fleet.is_inline else self.timeout
-            rows = self.fleet.receive(min_ready=need, timeout=timeout)
+            try:
+                rows = self.fleet.receive(min_ready=need, timeout=timeout)
+            except EnvStepError as error:
+                advise(error, "step(None) still returns the results; reset() starts new episodes")
+                raise
             if rows.ids:
                 self._note_ready(rows.ids)
                 return result_of(rows)

@@ -154,6 +154,7 @@ class FleetWorker(EnvWorker):
         """Start an episode; a seed also seeds the action space."""
         if "seed" in kwargs:
             super().seed(kwargs["seed"])
+        self._is_waiting = False
         rows = self.fleet.reset([self.index], kwargs)
         raise_first(rows)
         return rows.obs[0], rows.infos[0]

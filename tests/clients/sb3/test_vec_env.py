@@ -21,6 +21,8 @@ from stable_baselines3.common.vec_env import (
 import envpool
 from envpool.adapters.sb3 import VecEnv
 from envpool.errors import ConfigError, EnvIdError
+from tests.support import plugin
+from tests.support.interrupts import ENDINGS, ending_in
 
 N = 3
 
@@ -272,8 +274,11 @@ def test_what_it_refuses(make):
         VecEnv(DummyVecEnv([lambda: gymnasium.make("CartPole-v1")]))
     env = make()
     env.set_options({})
-    with pytest.raises(ConfigError, match="no options"):
-        env.set_options({"low": 0})
+    env.set_options({"no_such": 0})
+    with pytest.raises(ConfigError, match="no_such"):
+        env.reset()
+    env.set_options()
+    env.reset()
 
 
 def test_frames(make):
@@ -350,3 +355,64 @@ def test_envs_stepped_alone(make):
     assert ends[2] and info == {"elapsed_step": 3}
     obs, info = env.env_method("reset", indices=[1])[0]
     assert info == {"elapsed_step": 0} and not np.array_equal(obs, expected[0])
+
+
+@pytest.mark.parametrize("resets", [{}, {"autoreset_mode": "disabled"}], ids=["same_step", "disabled"])
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_after_a_step_that_did_not_end_well(make, ending, resets):
+    """step_wait() still returns the step, and reset() drops it; the texts name no method of pools."""
+    plugin.load()
+    action, _, options = ENDINGS[ending]
+    env = make("Synthetic-v0", episode_length=0, num_threads=2, **options, **resets)
+    for is_fetched in (True, False):
+        env.reset()
+        with ending_in(ending) as caught:
+            env.step(np.array([0, 0, action]))
+        assert "recv" not in str(caught.value)
+        with pytest.raises(EnvIdError, match=r"call step_wait\(\).* or reset\(\)"):
+            env.step(np.zeros(N, int))
+        if is_fetched:
+            assert env.step_wait()[2].tolist() == [False, False, ending == "failure"]
+    assert env.reset()[:, 2].tolist() == [0] * N
+    assert env.step(np.zeros(N, int))[0][:, 2].tolist() == [1] * N
+
+
+def test_an_interrupt_while_ended_environments_are_reset(make, monkeypatch):
+    """The step is not lost: step_wait() returns it, with the first observations of the next episodes."""
+    env = make(max_episode_steps=2, autoreset_mode="disabled")
+    other = make(max_episode_steps=2, autoreset_mode="disabled")
+    reset, is_sent = env.pool.reset, [False, True]
+
+    def interrupted(ended):
+        if is_sent.pop():
+            env.pool._send_reset(ended)
+        raise KeyboardInterrupt
+
+    env.reset(), other.reset()
+    for _ in range(2):
+        env.step([0, 1, 1]), other.step([0, 1, 1])
+        monkeypatch.setattr(env.pool, "reset", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            env.step([0, 1, 1])
+        with pytest.raises(EnvIdError, match="step_wait"):
+            env.step([0, 1, 1])
+        monkeypatch.setattr(env.pool, "reset", reset)
+        got, expected = env.step_wait(), other.step([0, 1, 1])
+        assert np.array_equal(got[0], expected[0]) and got[2].all() and are_same(got[3], expected[3])
+
+
+def test_parameters_are_attributes(make):
+    """From the next reset on; other attributes stay in Python."""
+    env = make()
+    assert env.get_attr("gravity") == [9.8] * N and env.has_attr("gravity")
+    env.set_attr("gravity", 3.0, indices=[1])
+    assert env.get_attr("gravity") == [9.8, 3.0, 9.8]
+    assert env.pool.get_params()["gravity"].tolist() == [9.8, 3.0, 9.8]
+    with pytest.raises(ConfigError, match="gravity"):
+        env.set_attr("gravity", np.nan)
+    env.seed(0)
+    first = env.reset()
+    upstream = gymnasium.make("CartPole-v1")
+    upstream.unwrapped.gravity = 3.0
+    assert np.array_equal(first[1], upstream.reset(seed=1)[0])
+    assert np.array_equal(env.step([1] * N)[0][1], upstream.step(1)[0])

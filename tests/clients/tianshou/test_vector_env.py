@@ -240,9 +240,9 @@ def test_resets_exactly_those_asked_for_while_others_are_in_flight(gate):
     obs, infos = env.reset([3, 1])
     assert obs[:, 0].tolist() == [3, 1]
     assert len(infos) == 2
-    with pytest.raises(EnvIdError, match="in flight"):
-        env.reset()
-    with pytest.raises(EnvIdError, match="in flight"):
+    with pytest.raises(EnvIdError, match=r"\[0\] are in flight: fetch them with step\(None\)"):
+        env.reset([0, 1])
+    with pytest.raises(EnvIdError, match=r"drop them with reset\(\)"):
         env.step([1], [0])
     with pytest.raises(AssertionError, match="stepping now"):
         env.get_env_attr("spec", 0)
