@@ -221,3 +221,15 @@ def test_statistics_are_in_the_infos_of_ended_episodes():
         assert all(info["episode"]["l"] == info["elapsed_step"] for info in infos if "episode" in info)
     assert num_ended > 5
     env.close()
+
+
+def without_wrappers(env):
+    """Return the environment alone, since gymnasium's wrappers refuse steps before a reset."""
+    return env.unwrapped
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_steps_before_the_first_reset_are_passed_on(cls):
+    env = cls(without_wrappers, "tests/Walk-v0", 2)
+    assert env.step([1, 1])[0].tolist() == [[1], [1]]
+    env.close()

@@ -272,3 +272,22 @@ def test_without_ray():
         "RayVectorEnv([])"
     )
     assert "ImportError: RayVectorEnv and RayEnvWorker need Ray" in run_python(code).stderr
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("mode", [{}, {"wait_num": 4, "timeout": 60.0}], ids=["sync", "async"])
+def test_steps_before_the_first_reset_are_passed_on(make, cls, mode):
+    """Whether an environment must be reset first is its own affair, as in Tianshou's classes."""
+    env = make(cls, **mode)
+    assert env.step([RIGHT] * 4)[0].tolist() == [[1]] * 4
+    assert env.seed(3) == [[3], [4], [5], [6]]  # this resets environments without a method seed()
+    assert sorted(env.step([RIGHT] * 4, range(4))[0].tolist()) == [[1]] * 4
+    assert env.reset([2])[0].tolist() == [[0]]
+    assert env.step([RIGHT], [2])[0].tolist() == [[1]]
+
+
+def test_an_environment_that_must_be_reset_says_so():
+    env = DummyVectorEnv([lambda: gymnasium.make("CartPole-v1")])
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step([0])
+    env.close()
