@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import gymnasium
-import numpy as np
 
 from envpool.adapters.pools import last_info, pop_final, row_info, split
 from envpool.param_attributes import ParamAttributes
