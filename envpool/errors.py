@@ -1,5 +1,9 @@
 """Exceptions; each also has the type that EnvPool 1.2.5 raises for the same mistake, so old handlers keep working."""
 
+import sys
+from functools import cache
+from typing import Any
+
 
 class ConfigError(AssertionError, ValueError):
     """A configuration value is not allowed."""
@@ -21,6 +25,26 @@ class EnvIdError(IndexError, ValueError):
 
 class PoolStateError(RuntimeError):
     """The pool cannot execute the call in its current state: it is closed, forked, or has nothing to receive."""
+
+
+class PoolClosedError(PoolStateError):
+    """The pool is closed. If gymnasium is imported, the error is also a ``gymnasium.error.ClosedEnvironmentError``."""
+
+    def __new__(cls, *args: object) -> "PoolClosedError":
+        """Return an exception of this class, or of one that derives from gymnasium's as well."""
+        error = sys.modules.get("gymnasium.error")
+        return super().__new__(cls if error is None or cls is not PoolClosedError else _closed_error(error), *args)
+
+    def __reduce__(self) -> Any:
+        """Return what pickling needs: another process may not have imported gymnasium."""
+        return PoolClosedError, self.args
+
+
+@cache
+def _closed_error(error: Any) -> type[PoolClosedError]:
+    """Return PoolClosedError with the base class that gymnasium's module `error` has for closed environments."""
+    bases = (PoolClosedError, error.ClosedEnvironmentError)
+    return type("PoolClosedError", bases, {"__module__": __name__, "__doc__": PoolClosedError.__doc__})
 
 
 class EnvCreateError(RuntimeError):

@@ -24,7 +24,7 @@ from posix.unistd cimport usleep
 
 from envpool._core.atomic cimport ep_load_sc32
 
-from envpool.errors import PoolStateError
+from envpool.errors import PoolClosedError, PoolStateError
 
 cdef extern from "threads.h" nogil:
     int64_t ep_fork_generation
@@ -130,7 +130,7 @@ cdef class Guard:
                 "pool in the child, or start processes with the 'spawn' method"
             )
         call = self.call_of_this_thread()
-        raise PoolStateError(f"the pool {f'was closed during {call}()' if call else 'is closed'}: make a new one")
+        raise PoolClosedError(f"the pool {f'was closed during {call}()' if call else 'is closed'}: make a new one")
 
     cdef int check_free(self, int activities, const char* call) except -1:
         """Raises PoolStateError if another call is in one of these activities."""
