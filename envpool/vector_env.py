@@ -12,15 +12,14 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-import numpy.typing as npt
-from gymnasium.vector import VectorEnv
+from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from envpool._core.casts import as_action
 from envpool.adapters.pools import EXPLAINED, explain
 from envpool.autoreset import gymnasium_mode
 from envpool.error_texts import shown
-from envpool.errors import ConfigError, EnvStepError, PoolStateError
+from envpool.errors import ConfigError, EnvStepError, PoolClosedError, PoolStateError
 from envpool.gymnasium_spec import WithTaskSpec
 from envpool.option_values import is_sequence
 from envpool.param_attributes import set_values, values_of
@@ -33,6 +32,8 @@ from envpool.spec import EnvSpec
 UNKNOWN_SEED = -1
 #: The call that resets all environments, in texts of errors.
 WAY_OUT = "reset() without a mask"
+#: Render mode with which `render` returns the frames of all steps since its last call.
+LISTS = "rgb_array_list"
 
 
 class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
@@ -44,8 +45,9 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         Id of the task, one of ``envpool.list_all_envs()``.
     num_envs : int
         Number of environments.
-    render_mode : {"rgb_array", "human"}, optional
-        Whether `render` returns frames or shows one in a window. By default `render` raises.
+    render_mode : {"rgb_array", "rgb_array_list", "human"}, optional
+        Whether `render` returns frames, returns the frames of all steps since the last call, or shows a frame in a
+        window. By default `render` raises.
     seed : int or sequence of int, optional
         Seed of the environments, see ``envpool.make``, until ``reset(seed=...)`` sets another one. By default, as in
         gymnasium, each object draws a random seed.
@@ -74,12 +76,15 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
     """
 
     pool: Any = None  # until it is made: gymnasium's VectorEnv closes itself even if __init__ raised
+    _frames: Frames | None = None  # with render_mode="rgb_array_list"
 
     def __init__(
         self, task_id: str, num_envs: int = 1, *, render_mode: str | None = None, seed: Any = None, **options: Any
     ):
-        given = options | {"num_envs": num_envs, "render_mode": render_mode, "seed": seed}
+        given = options | {"num_envs": num_envs, "render_mode": mode_of_pool(render_mode), "seed": seed}
         self._open(*registry.resolve(task_id, "gymnasium", given))
+        if render_mode == LISTS:
+            self._collect_frames()
 
     def _open(self, spec: EnvSpec, render: RenderOptions | None) -> None:
         """Make the pool of a spec, and set the attributes that follow from it."""
@@ -109,6 +114,12 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         self.render_mode = self.pool.render_mode
         self.metadata = self.pool.metadata | {"autoreset_mode": gymnasium_mode(config.autoreset_mode)}
 
+    def _collect_frames(self) -> None:
+        """Collect the frames of all steps from now on, as gymnasium's RenderCollection does."""
+        self._frames = Frames(self.pool, self.num_envs)
+        self.render_mode = LISTS
+        self.metadata["render_modes"] = [*self.metadata["render_modes"], LISTS]
+
     @property
     def np_random_seed(self) -> Any:
         """The last seed of each environment, a tuple of int; -1 for one that was made and reset without a seed."""
@@ -125,7 +136,8 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
             Reseeds the environments. An int gives environment i the seed ``seed + i``; a sequence must have num_envs
             entries, and None keeps that environment's generator unchanged.
         options : dict, optional
-            ``{"reset_mask": bool array (num_envs,)}``: only environments whose entry is True are reset.
+            Options of these resets, see ``EnvPool.reset``. With ``"reset_mask"``, a bool array (num_envs,), only
+            environments whose entry is True are reset.
 
         Returns
         -------
@@ -139,7 +151,7 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         ConfigError, TypeError
             Seeds or options are not allowed, or the first reset has a mask.
         """
-        mask = (options or {}).get("reset_mask")
+        mask = options.get("reset_mask") if isinstance(options, dict) else None
         if mask is not None:
             self._check_mask(mask)
             mask = mask.copy()  # it is read again after the reset
@@ -158,6 +170,8 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
             explain(self.pool, error, WAY_OUT)
             raise
         self._note_seeds(seed, mask)
+        if self._frames is not None:
+            self._frames.begin(np.ones(self.num_envs, np.bool_) if mask is None else mask)
         if mask is None:
             self._obs = obs
             return obs, with_masks(info, np.ones(self.num_envs, np.bool_))
@@ -180,8 +194,10 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         Raises
         ------
         PoolStateError
-            There was no reset() yet, the VectorEnv is closed, or an earlier call was interrupted; then a reset of all
-            environments brings them back.
+            There was no reset() yet, or an earlier call was interrupted; then a reset of all environments brings them
+            back.
+        PoolClosedError
+            The VectorEnv is closed (also a ``gymnasium.error.ClosedEnvironmentError``).
         ActionError
             The actions are not allowed.
         EnvIdError
@@ -190,6 +206,8 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
             Environments failed. Their episodes have ended; the results of the other environments are dropped.
         """
         if self._obs is None:
+            if self.closed:
+                raise PoolClosedError("the VectorEnv is closed: make a new one")
             raise PoolStateError("step() needs a reset() first")
         if self._takes_dict:
             actions = self._cast(actions)
@@ -209,23 +227,28 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
             info["final_info"] = with_masks(final_info, ended.copy())
             info["_final_info"] = ended.copy()
         info |= ended_entries
+        if self._frames is not None:
+            self._frames.add(terminated | truncated, self.metadata["autoreset_mode"])
         return self._obs, reward, terminated, truncated, info
 
-    def render(self) -> tuple[npt.NDArray[np.uint8], ...] | None:
+    def render(self) -> tuple[Any, ...] | None:
         """Render the environments.
 
         Returns
         -------
         tuple of numpy.ndarray, or None
             A frame of each environment, uint8 (height, width, 3); the frames are views of one fresh array. With
-            ``render_mode="human"``, the frame of environment `render_env_id` is shown in a window, and the result is
-            None.
+            ``render_mode="rgb_array_list"``, a list of frames of each environment: one for each reset and step since
+            the last call, and since its episode began. With ``render_mode="human"``, the frame of environment
+            `render_env_id` is shown in a window, and the result is None.
 
         Raises
         ------
         PoolStateError, RenderError
             See ``EnvPool.render``.
         """
+        if self._frames is not None:
+            return self._frames.take()
         frames = self.pool.render(self.pool.all_env_ids if self.render_mode == "rgb_array" else None)
         return None if frames is None else tuple(frames)
 
@@ -286,6 +309,49 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
             else as_action(prefix + k, v, self._action_dtypes[prefix + k])
             for k, v in actions.items()
         }
+
+
+class Frames:
+    """The frames of all steps since the last call of `take`, for each environment those of its current episode.
+
+    Parameters
+    ----------
+    pool : EnvPool
+        The pool, which has the render mode "rgb_array".
+    num_envs : int
+        Number of environments.
+    """
+
+    def __init__(self, pool: Any, num_envs: int):
+        self._pool = pool
+        self._lists: list[list[Any]] = [[] for _ in range(num_envs)]
+        self._ended = np.zeros(num_envs, np.bool_)
+
+    def begin(self, which: Any) -> None:
+        """Collect the first frames of the environments that were reset; `which` is bool (num_envs,)."""
+        ids = np.flatnonzero(which)
+        for i, frame in zip(ids, self._pool.render(ids), strict=True):
+            self._lists[i] = [frame]
+            self._ended[i] = False
+
+    def add(self, ended: Any, mode: AutoresetMode) -> None:
+        """Collect a frame of each environment after a step that ended the episodes `ended`, bool (num_envs,)."""
+        begun = ended if mode == AutoresetMode.SAME_STEP else self._ended
+        for i, frame in enumerate(self._pool.render(self._pool.all_env_ids)):
+            if begun[i]:
+                self._lists[i] = []
+            self._lists[i].append(frame)
+        self._ended = ended
+
+    def take(self) -> tuple[list[Any], ...]:
+        """Return the lists of frames, and begin new ones."""
+        taken, self._lists = tuple(self._lists), [[] for _ in self._lists]
+        return taken
+
+
+def mode_of_pool(render_mode: str | None) -> str | None:
+    """Return the render mode of the pool for that of a VectorEnv."""
+    return "rgb_array" if render_mode == LISTS else render_mode
 
 
 def without_env_ids(space: Any) -> Any:

@@ -1,6 +1,7 @@
 """The conformant VectorEnv: equal to gymnasium's own vector env."""
 
 import functools
+import pickle
 
 import gymnasium
 import numpy as np
@@ -8,10 +9,18 @@ import pytest
 from gymnasium import wrappers
 from gymnasium.spaces import Dict, MultiDiscrete
 from gymnasium.utils.env_checker import data_equivalence
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
 import envpool
-from envpool.errors import ActionError, ConfigError, EnvIdError, EnvTimeoutError, PoolStateError, UnknownTaskError
+from envpool.errors import (
+    ActionError,
+    ConfigError,
+    EnvIdError,
+    EnvTimeoutError,
+    PoolClosedError,
+    PoolStateError,
+    UnknownTaskError,
+)
 from envpool.vector_env import EnvPoolVectorEnv
 from tests.support.background_call import BackgroundCall
 from tests.support.checked_pool import WAIT
@@ -273,8 +282,8 @@ def test_mistakes():
         envs.step(np.zeros(4, int))
     with pytest.raises(PoolStateError, match="needs a render mode"):
         envs.render()
-    with pytest.raises(ConfigError, match="reset_mask"):
-        envs.reset(options={"low": 1})
+    with pytest.raises(ConfigError, match="no reset option"):
+        envs.reset(options={"lo": 1})
 
 
 @pytest.mark.parametrize(
@@ -375,3 +384,56 @@ def test_after_a_step_that_takes_too_long_reset_waits_for_the_env():
         gate.open()
     assert eventually(envs.reset)[0][:, 0].tolist() == list(range(NUM_ENVS))
     envs.close()
+
+
+# ---- closed environments ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_reset", [False, True])
+def test_a_closed_vector_env_raises_what_gymnasiums_does(is_reset):
+    envs = make(render_mode="rgb_array")
+    if is_reset:
+        envs.reset()
+    envs.close()
+    for call in (envs.reset, lambda: envs.step(np.zeros(4, int)), envs.render):
+        with pytest.raises(gymnasium.error.ClosedEnvironmentError, match="is closed"):
+            call()
+        with pytest.raises(PoolClosedError, match="is closed"):
+            call()
+    with pytest.raises(gymnasium.error.ClosedEnvironmentError):
+        envs.pool.send(np.zeros(4, int))
+
+
+def test_the_error_of_a_closed_pool_can_be_pickled():
+    error = pickle.loads(pickle.dumps(PoolClosedError("the pool is closed")))
+    assert isinstance(error, gymnasium.error.ClosedEnvironmentError) and str(error) == "the pool is closed"
+
+
+# ---- lists of frames -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step"])
+def test_lists_of_frames_equal_gymnasiums(mode):
+    def sub_env():
+        return gymnasium.make("envpool/CartPole-v1", render_mode="rgb_array_list", max_episode_steps=3)
+
+    gymnasiums = {"next_step": AutoresetMode.NEXT_STEP, "same_step": AutoresetMode.SAME_STEP}
+    theirs = SyncVectorEnv([sub_env] * 2, autoreset_mode=gymnasiums[mode])
+    options = {"render_mode": "rgb_array_list", "max_episode_steps": 3, "autoreset_mode": mode}
+    ours = gymnasium.make_vec("envpool/CartPole-v1", 2, **options)
+    assert ours.render_mode == theirs.render_mode == "rgb_array_list"
+    assert "rgb_array_list" in ours.metadata["render_modes"]
+    for envs in (ours, theirs):
+        envs.reset(seed=3)
+    for step in range(9):
+        for envs in (ours, theirs):
+            envs.step(np.array([1, 0]))
+        if step in (1, 2, 7):
+            a, b = ours.render(), theirs.render()
+            assert [len(frames) for frames in a] == [len(frames) for frames in b]
+            np.testing.assert_equal([frames[-1] for frames in a], [frames[-1] for frames in b])
+    ours.reset(options={"reset_mask": np.array([True, False])})
+    assert [len(frames) for frames in ours.render()] == [1, 1]
+    assert ours.render() == ([], [])
+    ours.close()
+    theirs.close()

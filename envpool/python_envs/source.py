@@ -70,6 +70,10 @@ class EnvSource:
         How their values travel.
     time_limit : int or None
         Number of steps after which ``gymnasium.make`` lets an episode end; None if it does not.
+    metadata : dict
+        The metadata of the first environment.
+    render_mode : str or None
+        The render mode with which the first environment was made.
     frame_size : (int, int) or None
         Height and width of a frame; None if the pool does not render.
     processes : ProcessOptions or None
@@ -116,9 +120,11 @@ class EnvSource:
         self.actions = Layout(self.action_space, "action", ".")
         self.actions.check_only_fields("action")
         self.has_discounts = isinstance(first, DmEnv)
-        self.render_fps = int(dict(getattr(first, "metadata", None) or {}).get("render_fps") or 30)
         limit = getattr(getattr(first, "spec", None), "max_episode_steps", None)
         self.time_limit = limit if isinstance(limit, int) and 1 <= limit < 2**31 else None
+        self.metadata = dict(getattr(first, "metadata", None) or {})
+        self.render_mode = getattr(first, "render_mode", None)
+        self.render_fps = int(self.metadata.get("render_fps") or 30)
         self.frame_size = self._measure_frame() if has_frames else None
 
     def use_processes(self, processes: ProcessOptions) -> None:

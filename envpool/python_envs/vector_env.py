@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 from envpool.python_envs.make import build
 from envpool.render_options import RenderOptions
 from envpool.spec import EnvSpec
-from envpool.vector_env import EnvPoolVectorEnv
+from envpool.vector_env import LISTS, EnvPoolVectorEnv, mode_of_pool
 
 
 class PythonVectorEnv(EnvPoolVectorEnv):
@@ -23,8 +23,10 @@ class PythonVectorEnv(EnvPoolVectorEnv):
         An id of gymnasium, a function that returns an environment, or one function per environment.
     num_envs : int, optional
         Number of environments; by default the number of functions, or 1.
-    render_mode : {"rgb_array", "human"}, optional
-        Whether `render` returns frames or shows one in a window. By default `render` raises.
+    render_mode : {"rgb_array", "rgb_array_list", "human"}, optional
+        Whether `render` returns frames, returns the frames of all steps since the last call, or shows a frame in a
+        window. By default the render mode of the environments that the functions return: `render` then returns what
+        the ``render`` of each of them returns.
     seed : int or sequence of int, optional
         Seed of the environments, see ``envpool.make_python``. By default, as in gymnasium, ``reset()`` passes no seed
         to them.
@@ -46,7 +48,10 @@ class PythonVectorEnv(EnvPoolVectorEnv):
         seed: Any = None,
         **options: Any,
     ):
-        build(self._open, env, num_envs, render_mode=render_mode, seed=seed, **options)
+        self._own_mode = render_mode is None
+        build(self._open, env, num_envs, render_mode=mode_of_pool(render_mode), seed=seed, **options)
+        if render_mode == LISTS:
+            self._collect_frames()
 
     def _open(self, spec: EnvSpec, render: RenderOptions | None) -> None:
         super()._open(spec, render)
@@ -54,6 +59,9 @@ class PythonVectorEnv(EnvPoolVectorEnv):
         self.single_action_space = source.action_space
         self.action_space = batch_space(source.action_space, self.num_envs)
         self._returns_objects = bool(source.observations.objects)
+        self.metadata = self.pool.metadata | source.metadata | {"autoreset_mode": self.metadata["autoreset_mode"]}
+        if self._own_mode:
+            self.render_mode = source.render_mode
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -66,6 +74,12 @@ class PythonVectorEnv(EnvPoolVectorEnv):
         """Step all environments; see `EnvPoolVectorEnv.step`. Values that are not arrays are tuples."""
         obs, *rest = super().step(actions)
         return (self._shown(obs), *rest)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Render the environments; see the class and `EnvPoolVectorEnv.render`."""
+        if self._own_mode and self.render_mode is not None:
+            return self.call("render")
+        return super().render()
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Call a method of each environment, or read an attribute that is not callable; one result each."""
