@@ -9,7 +9,7 @@ import numpy as np
 
 from envpool._core.casts import as_action
 from envpool.adapters.pools import EXPLAINED, explain, split_info, start_over
-from envpool.errors import ConfigError
+from envpool.errors import ConfigError, EnvIdError
 from envpool.gymnasium_spec import WithTaskSpec
 from envpool.param_attributes import ParamAttributes
 from envpool.registration import make_gymnasium
@@ -52,7 +52,9 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
     -----
     The parameters of the task are attributes as well: ``env.unwrapped.gravity = 3.0`` calls ``set_params``.
 
-    The episode must be reset after its end: `step` raises an EnvIdError before the next `reset`.
+    As in gymnasium, an environment may be stepped after the end of its episode if upstream's environment may: the
+    episode goes on, and a warning says so if it had terminated. In other tasks, `step` raises an EnvIdError until the
+    next `reset`, unless only the time limit has ended the episode.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # noqa: RUF012 (gymnasium reads it from the class)
@@ -73,6 +75,8 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
         modes = [mode for mode in self.pool.metadata["render_modes"] if mode != "human" or can_show()]
         self.metadata = {"render_modes": modes, "render_fps": self.pool.metadata["render_fps"]}
         self._action_dtypes = {name: array.dtype for name, array in self.pool.spec.action_array_spec.items()}
+        self._last: Any = None  # of the last step: whether the episode terminated, and the elapsed steps
+        self._is_past_end = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode; return its first observation and its info.
@@ -86,6 +90,7 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
         """
         super().reset(seed=seed)
         obs, info = start_over(self.pool, seed=None if seed is None else [seed], options=options)
+        self._last, self._is_past_end = None, False
         return only_row(obs, self.observation_space), split_info(info)[0]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -96,7 +101,7 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
         ActionError
             The action is not allowed.
         EnvIdError
-            There is no running episode.
+            The environment was never reset, or its episode has ended and the task does not go on after the end.
         EnvStepError
             The environment failed; its episode has ended.
         PoolStateError
@@ -107,9 +112,35 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
             obs, reward, terminated, truncated, info = self.pool.step(batch)
         except EXPLAINED as error:
             explain(self.pool, error)
-            raise
+            if not isinstance(error, EnvIdError) or not self._can_go_on():
+                raise
+            self.pool._go_on([0])
+            obs, reward, terminated, truncated, info = self.pool.step(batch)
         obs, row_info = only_row(obs, self.observation_space), split_info(info)[0]
-        return obs, float(reward[0]), bool(terminated[0]), bool(truncated[0]), row_info
+        is_over = bool(terminated[0])
+        self._last = is_over, row_info["elapsed_step"]
+        if self._is_past_end and is_over:
+            spec = self.pool.spec
+            past_end = spec.definition.reward_past_end(spec.config)
+            if past_end is not None:
+                return obs, past_end, is_over, bool(truncated[0]), row_info
+        return obs, float(reward[0]), is_over, bool(truncated[0]), row_info
+
+    def _can_go_on(self) -> bool:
+        """Return whether the episode, which has ended, may be continued; warn if it had terminated."""
+        if self._last is None:
+            return False
+        has_terminated, elapsed = self._last
+        spec = self.pool.spec
+        if not spec.definition.goes_on and (has_terminated or elapsed < spec.config.max_episode_steps):
+            return False
+        if has_terminated and not self._is_past_end:
+            self._is_past_end = True
+            gymnasium.logger.warn(
+                "step() was called although the episode has terminated: call reset() after terminated=True; the "
+                "results of further steps are undefined"
+            )
+        return True
 
     def render(self) -> Any:
         """Return a frame, uint8 (height, width, 3); with render mode "human", show it in a window and return None."""

@@ -1,5 +1,7 @@
 """``gymnasium.make("envpool/<task>")``: one environment, equal to gymnasium's own."""
 
+import warnings
+
 import gymnasium
 import numpy as np
 import pytest
@@ -87,14 +89,77 @@ def test_options_of_several_environments(option):
         gymnasium.make("envpool/CartPole-v1", **{option: 2})
 
 
-def test_a_step_after_the_end():
-    env = EnvPoolEnv("CartPole-v1", max_episode_steps=1)
+def equal_steps(mine, theirs, count):
+    """Step both environments with equal random actions, and assert that the results are equal."""
+    theirs.action_space.seed(3)
+    for _ in range(count):
+        action = np.asarray(theirs.action_space.sample(), mine.action_space.dtype)[()]
+        a, b = mine.step(action), theirs.step(action)
+        np.testing.assert_equal(a[0], b[0])
+        assert a[1] == np.float32(b[1]) and a[2:4] == b[2:4]
+    return b
+
+
+@pytest.mark.filterwarnings("ignore:.*:UserWarning")
+@pytest.mark.parametrize(
+    ("task", "options"),
+    [
+        ("CartPole-v1", {}),
+        ("CartPole-v1", {"sutton_barto_reward": True}),
+        ("Pendulum-v1", {}),
+        ("MountainCarContinuous-v0", {}),
+        ("Taxi-v4", {}),
+        ("CliffWalking-v1", {}),
+        ("LunarLander-v3", {}),
+        ("BipedalWalker-v3", {}),
+        ("Hopper-v5", {}),
+        ("InvertedPendulum-v5", {}),
+    ],
+)
+def test_an_episode_goes_on_after_its_end(task, options):
+    limit = {"max_episode_steps": 90}
+    mine, theirs = gymnasium.make(f"envpool/{task}", **limit, **options), gymnasium.make(task, **limit, **options)
+    for seed in (1, 2):
+        mine.reset(seed=seed)
+        theirs.reset(seed=seed)
+        equal_steps(mine, theirs, 110)
+    mine.close()
+    theirs.close()
+
+
+def test_a_step_after_the_end_warns_once():
+    env = EnvPoolEnv("CartPole-v1", seed=1)
     env.reset()
-    assert env.step(1)[3] is True
-    with pytest.raises(EnvIdError):
+    while not env.step(1)[2]:
+        pass
+    with pytest.warns(UserWarning, match=r"call reset\(\) after terminated=True"):
+        assert env.step(1)[1:3] == (0.0, True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert env.step(1)[1:3] == (0.0, True)
+        env.reset()
+        assert env.step(1)[1:3] == (1.0, False)
+
+
+def test_a_step_after_the_time_limit():
+    env = EnvPoolEnv("Breakout-v5", max_episode_steps=2)
+    env.reset()
+    assert [env.step(1)[3] for _ in range(4)] == [False, True, True, True]
+    env.reset()
+    assert [env.step(1)[3] for _ in range(2)] == [False, True]
+
+
+def test_a_step_after_an_end_that_nothing_can_follow():
+    env = EnvPoolEnv("Catch-v0", seed=1)
+    with pytest.raises(EnvIdError, match="no running episode"):
         env.step(1)
-    with pytest.raises(ConfigError, match="options"):
-        env.reset(options={"low": 3})
+    env.reset()
+    while not env.step(1)[2]:
+        pass
+    with pytest.raises(EnvIdError, match="no running episode"):
+        env.step(1)
+    env.reset()
+    assert env.step(1)[2] is False
 
 
 def test_actions_and_observations_of_several_arrays():

@@ -12,6 +12,8 @@ FPS = 50  # SCENE_FPS of scene.h
 class Box2DDefinition(EnvDefinition):
     """The Python side of a Box2D environment: an EnvDefinition whose frame rate is that of the simulation."""
 
+    goes_on = True
+
     @staticmethod
     def render_fps(config: Any) -> int:
         """Return the frame rate of the upstream environment, in frames per second."""

@@ -248,6 +248,7 @@ class Taxi(EnvDefinition):
         `fickle_probability` is ignored then.
     """
 
+    goes_on = True
     options = {
         "reward_threshold": 8.0,
         "is_rainy": False,

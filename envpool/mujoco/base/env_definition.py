@@ -100,6 +100,7 @@ class MujocoEnvDefinition(EnvDefinition):
     params: ClassVar[Mapping[str, Param]] = PARAMS
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = PRESETS
     default_source = "from the model"
+    goes_on = True
     refuses_nan = True  # Upstream's reward would be NaN: it charges the action.
 
     @classmethod

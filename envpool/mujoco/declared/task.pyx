@@ -366,6 +366,7 @@ class Declared(MujocoEnvDefinition):
 class DeclaredSuite(Declared):
     """A task that `envpool.make_mujoco` makes of a model and a declaration, with dm_control's conventions."""
 
+    goes_on = False             # dm_control resets the environment instead.
     refuses_nan = False         # The step fails with a PhysicsError.
 
     @staticmethod
