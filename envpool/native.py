@@ -75,6 +75,10 @@ class EnvDefinition(Protocol):
         Parameters, whose values may differ among environments, in the order of the table that `build` passes to
         `define`. They are options as well, which accept one value per environment. If a default is None,
         `resolve_params` fills it in.
+    reset_options : mapping of str to Param
+        Options of ``reset(options=)``, which hold for one reset, in the order of the table that `build` passes to
+        `define`: after the parameters, see `param_fields`. The default of an option stands for an option
+        that is not given.
     presets : mapping of str to mapping
         Values of options by the name of the preset that sets them, see `envpool.presets`.
     refuses_nan : bool
@@ -84,6 +88,9 @@ class EnvDefinition(Protocol):
         If False, the option ``seed=None`` leaves the environments without a seed; by default, it draws one.
     default_source : str
         Source of the defaults that are None in `params`, e.g. "from the model"; by default empty.
+    goes_on : bool
+        Whether upstream's environment may be stepped after the end of its episode, and this one as well: ``step_many``
+        then simulates as it does before the end. By default, a step after the end is refused.
 
     Options
     -------
@@ -98,10 +105,12 @@ class EnvDefinition(Protocol):
 
     options: ClassVar[Mapping[str, Any]] = {}
     params: ClassVar[Mapping[str, Param]] = {}
+    reset_options: ClassVar[Mapping[str, Param]] = {}
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     refuses_nan: ClassVar[bool] = False
     needs_seeds: ClassVar[bool] = True
     default_source: ClassVar[str] = ""
+    goes_on: ClassVar[bool] = False
 
     @staticmethod
     def build(config: Any) -> Any:
@@ -135,6 +144,18 @@ class EnvDefinition(Protocol):
             The options of the task, validated except for the parameters.
         """
         return cls.params
+
+    @staticmethod
+    def check_reset_options(config: Any, values: Mapping[str, Any]) -> None:
+        """Raise ConfigError if options of a reset, each of which is allowed, are not allowed together.
+
+        Parameters
+        ----------
+        config : namedtuple
+            The validated options of the task.
+        values : mapping of str to numpy.ndarray
+            The values of all `reset_options`, each with one row for all environments or one row per environment.
+        """
 
     @staticmethod
     def check_requirements(config: Any) -> None:
@@ -206,6 +227,19 @@ class EnvDefinition(Protocol):
         The default is 30.
         """
         return 30
+
+    @staticmethod
+    def reward_past_end(config: Any) -> float | None:
+        """Return the reward of a step that terminates an episode which a step before had terminated, see `goes_on`.
+
+        The default, None, is the reward of any other step.
+
+        Parameters
+        ----------
+        config : namedtuple
+            The validated options of the task.
+        """
+        return None
 
     @staticmethod
     def render_assets(config: Any, height: int, width: int) -> bytes | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -163,9 +164,18 @@ def suggestion(name: str, names: list[str], introduction: str) -> str:
     return f"did you mean {' or '.join(map(repr, near))}?" if near else f"{introduction} {', '.join(names)}"
 
 
-def param_fields(params: Mapping[str, Param]) -> list[Field]:
-    """Return the parameter table of an environment definition, for ``define(params=)``."""
-    return [param.field(name) for name, param in params.items()]
+#: Beginning of the names that options of resets have in the parameter table of a definition.
+RESET_PREFIX = "reset:"
+
+
+def param_fields(params: Mapping[str, Param], reset_options: Mapping[str, Param] = MappingProxyType({})) -> list[Field]:
+    """Return the parameter table of an environment definition, for ``define(params=)``: options of resets come last."""
+    return [param.field(name) for name, param in named_in_table(params, reset_options).items()]
+
+
+def named_in_table(params: Mapping[str, Param], reset_options: Mapping[str, Param]) -> dict[str, Param]:
+    """Return parameters and options of resets by the names that they have in the parameter table of a definition."""
+    return dict(params) | {RESET_PREFIX + name: option for name, option in reset_options.items()}
 
 
 def check_table(env: str, params: Mapping[str, Param], table: Sequence[Field]) -> None:

@@ -12,16 +12,17 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from envpool._core.env_ids import as_ids
+from envpool._core.reset_options import ResetOptions
 from envpool.action_checks import refused_floats
 from envpool.autoreset import core_code
 from envpool.containment import nanoseconds
 from envpool.distribution import install
-from envpool.error_texts import shown
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
 from envpool.machine import cpu_limit, numa_nodes, process_cpus
 from envpool.option_values import check_seed, check_seeds, is_sequence
 from envpool.random_actions import SamplesActions
 from envpool.render_options import RenderOptions, check_camera, render_modes
+from envpool.reset_options import check_reset_options, without_mask
 from envpool.spec import EnvSpec
 from envpool.stateful import StatefulPool
 from envpool.statistics import PoolStats
@@ -138,7 +139,7 @@ class EnvPool(SamplesActions, StatefulPool):
         env_id: Any = None,
         *,
         seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
+        options: dict[str, Any] | Sequence[dict[str, Any] | None] | None = None,
     ) -> Any:
         """Start new episodes and return their first observations.
 
@@ -151,8 +152,11 @@ class EnvPool(SamplesActions, StatefulPool):
             Reseeds the environments. An int gives environment i the seed ``seed + i``; a sequence must have one entry
             per reset environment, and None keeps that environment's generator unchanged. By default all generators are
             kept.
-        options : dict, optional
-            ``{"reset_mask": bool array (num_envs,)}`` selects the environments instead of env_id.
+        options : dict or sequence of dict, optional
+            Options of these resets, by the names of `EnvSpec.reset_option_spec`; they do not hold for later resets. A
+            value is that of all environments, or an array with one more dimension and one row per reset environment. A
+            sequence has a dict, or None, for each reset environment. Python environments get the dict as it is. In a
+            dict, ``"reset_mask"``, a bool array (num_envs,), selects the environments instead of env_id.
 
         Returns
         -------
@@ -173,22 +177,26 @@ class EnvPool(SamplesActions, StatefulPool):
         ConfigError, TypeError
             Seeds or options are not allowed.
         """
+        if options is None:
+            env_id = as_ids(env_id)
+            return self._reset_envs(env_id, self._reset_seeds(env_id, seed))
         env_id = as_ids(self._masked_ids(env_id, options))
-        return self._reset_envs(env_id, self._reset_seeds(env_id, seed))
+        count = self.num_envs if env_id is None else len(env_id)
+        checked = self._reset_options(without_mask(options), count)
+        return self._reset_envs(env_id, self._reset_seeds(env_id, seed), checked)
 
     def async_reset(self) -> None:
         """Start new episodes in all environments without waiting; ``recv`` returns their first observations."""
         self._send_reset()
 
-    def _masked_ids(self, env_id: Any, options: dict[str, Any] | None) -> Any:
+    def _reset_options(self, options: Any, count: int) -> ResetOptions | None:
+        """Return the options of `count` resets as the core takes them, or raise ConfigError."""
+        return check_reset_options(self.spec, options, count)
+
+    def _masked_ids(self, env_id: Any, options: Any) -> Any:
         """Return the ids that the arguments of reset() select, None for all."""
-        if not options:
+        if not isinstance(options, dict) or options.get("reset_mask") is None:
             return env_id
-        if not isinstance(options, dict):
-            raise ConfigError(f"reset(options=...) must be a dict, got {shown(options)}")
-        unknown = [k for k in options if k != "reset_mask"]
-        if unknown:
-            raise ConfigError(f"reset(options=...) accepts only the key 'reset_mask', got {unknown}")
         if env_id is not None:
             raise ConfigError("reset() takes env_id or options['reset_mask'], not both")
         mask, shape = np.asarray(options["reset_mask"]), (self.spec.config.num_envs,)

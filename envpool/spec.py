@@ -20,7 +20,7 @@ from envpool.error_texts import shown
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, TextField
 from envpool.option_values import INT32_MAX, check_range, check_seed_options, convert
-from envpool.params import Param, check_table, shown_options, validate_params
+from envpool.params import Param, check_table, named_in_table, shown_options, validate_params
 from envpool.spaces import ArraySpec, gymnasium_spaces, loaded_spaces
 from envpool.statistics import check_statistics, entry_arrays, game_numbers
 from envpool.suggestions import similar_names
@@ -117,6 +117,7 @@ class EnvSpec:
     style: str = "gymnasium"
     follows_gym: bool = False
     pool_cls: Any = None
+    _id: str | None = None
 
     def __init__(self, config: Any):
         self.config = validate(config, self.definition)
@@ -125,7 +126,8 @@ class EnvSpec:
         self.transforms = Transforms(self.config, (*self.definition.options, *self.definition.params))
         self.capsule = self.transforms.wrap(upgrade_capsule(self.definition.build(self.common_config)))
         self._description = describe(self.capsule)
-        check_table(self._description.name, self._params, self._description.params)
+        table = named_in_table(self._params, self.definition.reset_options)
+        check_table(self._description.name, table, self._description.params)
         self._made_spaces: dict[str, tuple[Any, Any]] = {}
 
     @property
@@ -135,8 +137,15 @@ class EnvSpec:
 
     @property
     def id(self) -> str | None:
-        """The task id, under the name that it has in the specs of gymnasium."""
-        return self.task_id
+        """The task id, under the name that it has in the specs of gymnasium.
+
+        Programs may set another id, for instance for the names of their logs; the task stays `task_id`.
+        """
+        return self.task_id if self._id is None else self._id
+
+    @id.setter
+    def id(self, id: str | None) -> None:
+        self._id = id
 
     @property
     def reward_threshold(self) -> float | None:
@@ -180,6 +189,11 @@ class EnvSpec:
     def param_spec(self) -> dict[str, Param]:
         """The parameters, whose values may differ among environments, by name."""
         return dict(self._params)
+
+    @property
+    def reset_option_spec(self) -> dict[str, Param]:
+        """The options of ``reset(options=)``, by name; a default stands for an option that is not given."""
+        return dict(self.definition.reset_options)
 
     def observation_spec(self) -> Any:
         """Return the dm_env specs of env_id, players, observation and info arrays, as a named tuple State."""

@@ -167,7 +167,7 @@ class StatefulPool(Pool):
             As for `set_params`.
         """
         values = get_params(self, env_ids, in_force)
-        return dict(zip(self.spec.param_spec, values, strict=True)) if self.spec.param_spec else {}
+        return dict(zip(self.spec.param_spec, values, strict=False))  # options of resets follow the parameters
 
     @cached_property
     def _identity(self) -> tuple[str, bytes]:

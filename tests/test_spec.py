@@ -245,3 +245,12 @@ def test_nests():
     assert state._fields == ("a", "field_class", "x_y", "x_y_1")
     assert type(state.a).__name__ == "a"
     assert state.a.b == 1
+
+
+def test_the_id_may_be_replaced():
+    with envpool.make_gymnasium("CartPole-v1") as pool:
+        pool.spec.id = "My CartPole"
+        assert (pool.spec.id, pool.spec.task_id) == ("My CartPole", "CartPole-v1")
+        pool.set_state(pool.get_state())
+        assert pickle.loads(pickle.dumps(pool.spec)).id == "CartPole-v1"
+    assert envpool.make_spec("CartPole-v1").id == "CartPole-v1"

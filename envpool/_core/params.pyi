@@ -5,8 +5,12 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool._core.pool import Pool
+from envpool._core.reset_options import ResetOptions
 
 DTYPES: tuple[np.dtype[Any], ...]
+
+class OptionRows(ResetOptions):
+    def __init__(self, values: Sequence[tuple[int, npt.NDArray[Any]]], has_options: npt.NDArray[np.bool_]) -> None: ...
 
 def set_params(pool: Pool, values: Sequence[tuple[int, npt.NDArray[Any]]], env_ids: Any) -> None: ...
 def get_params(pool: Pool, env_ids: Any, in_force: bool) -> list[npt.NDArray[Any]]: ...

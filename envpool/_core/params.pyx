@@ -2,6 +2,8 @@
 
 `param_values` has one row per env for each parameter. The rows of an env mean something only while `param_pending` is
 set. They belong to the consumer while the env is idle, and to the thread that steps the env while it is in flight.
+
+Options of resets are parameters that the env forgets with the reset: what is in force afterwards is their default.
 """
 
 import numpy as np
@@ -18,6 +20,7 @@ from envpool._core.failures cimport failure_text
 from envpool._core.guard cimport NOTHING_ELSE, enter
 from envpool._core.layout cimport field_at, row_items
 from envpool._core.pool cimport Pool
+from envpool._core.reset_options cimport ResetOptions
 from envpool._core.structs cimport Engine
 from envpool.env cimport (
     ENVPOOL_BOOL, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT8, ENVPOOL_INT16, ENVPOOL_INT32, ENVPOOL_INT64,
@@ -111,6 +114,46 @@ def set_params(Pool pool, values, env_ids):
             note_pending(e, id[i], True)
     finally:
         pool.end_visit(visit)
+
+
+cdef class OptionRows(ResetOptions):
+    """Options of the resets of native envs.
+
+    Parameters
+    ----------
+    values : sequence of (int, numpy.ndarray)
+        As for `set_params`: options by their index in the table of parameters, which also contains the options.
+    has_options : numpy.ndarray
+        Which of the envs have options, bool (n,); the rows of others are ignored.
+    """
+
+    cdef list values
+    cdef const uint8_t[::1] has_options
+
+    def __init__(self, values, has_options):
+        self.values = list(values)
+        self.has_options = has_options.view(np.uint8)
+
+    cdef int put(self, Engine* e, const int32_t* ids, int32_t n) except -1:
+        cdef cnp.ndarray array
+        cdef int64_t i, row, stride
+        cdef int k
+        if self.has_options.shape[0] != n:
+            raise ConfigError(f"there are options for {self.has_options.shape[0]} resets, but {n} envs are reset")
+        for i in range(n):
+            if self.has_options[i]:
+                complete_rows(e, ids + i, 1)
+        for k, array in self.values:
+            row = e.param_bytes[k]
+            stride = 0 if array.shape[0] == 1 else row
+            for i in range(n):
+                if self.has_options[i]:
+                    memcpy(<char*>e.param_values[k] + ids[i] * row,
+                           <const char*>cnp.PyArray_DATA(array) + i * stride, row)
+        for i in range(n):
+            if self.has_options[i]:
+                note_pending(e, ids[i], True)
+        return 0
 
 
 def get_params(Pool pool, env_ids, bint in_force):

@@ -8,6 +8,7 @@ from envpool._core.frames cimport FrameRenderer
 from envpool._core.guard cimport Guard
 from envpool._core.orphans cimport Orphan
 from envpool._core.partial cimport PartialBatches
+from envpool._core.reset_options cimport ResetOptions
 from envpool._core.results cimport ResultTemplate
 from envpool._core.statistics cimport Statistics
 from envpool._core.structs cimport Engine
@@ -33,7 +34,8 @@ cdef class Pool:
     cdef void launch(self, const int32_t* ids, int32_t n, bint returns_at_once) noexcept
     cdef object receive(self, ResultTemplate template, bint may_be_empty)
 
-    cdef int32_t send_resets(self, object env_id, object seeds, int visit, int activities) except -1
+    cdef int32_t send_resets(self, object env_id, object seeds, ResetOptions options, int visit,
+                             int activities) except -1
     cdef object receive_resets(self, object env_id, ResultTemplate template)
     cdef int end(self, bint waits) except -1
     cdef int stop(self, bint waits) except -1

@@ -35,8 +35,9 @@ from envpool._core.inputs cimport as_seeds
 from envpool._core.orphans cimport Orphan
 from envpool._core.partial cimport PartialBatches, WHOLE
 from envpool._core.pending cimport NO_SEED
+from envpool._core.reset_options cimport ResetOptions
 from envpool._core.results cimport ResultTemplate
-from envpool._core.structs cimport Engine, PENDING, SAME_STEP, USED
+from envpool._core.structs cimport Engine, PENDING, REFUSED, RUNNING, SAME_STEP, USED
 from envpool._core.watch cimport SLICE
 from envpool._core.workers cimport await_workers, engine_start, place_workers, release_workers, stop_workers
 
@@ -257,10 +258,11 @@ cdef class Pool:
         self.launch(ids, n, activities)
         return n
 
-    cdef int32_t send_resets(self, object env_id, object seeds, int visit, int activities) except -1:
+    cdef int32_t send_resets(self, object env_id, object seeds, ResetOptions options, int visit,
+                             int activities) except -1:
         """Sends resets and returns the number of rows; without env_id, drops the rows in flight first.
 
-        `env_id` is a result of as_ids(). With RECEIVING, the visit receives from then on.
+        `env_id` is a result of as_ids(); `options` may be None. With RECEIVING, the visit receives from then on.
         """
         cdef Engine* e = self.engine
         cdef const int32_t* ids = NULL
@@ -278,6 +280,12 @@ cdef class Pool:
         if n != cnp.PyArray_SIZE(seed_mask):
             release(e, ids, n)
             raise EnvIdError("env_id changed its shape while the seeds were being converted; nothing was sent")
+        if options is not None:
+            try:
+                options.put(e, ids, n)
+            except BaseException:
+                release(e, ids, n)
+                raise
         for i in range(n):
             e.reset[ids[i]] = PENDING
             if has_seed[i]:
@@ -288,6 +296,30 @@ cdef class Pool:
         self.batches.note_resets(ids, n, has_seed)
         self.launch(ids, n, activities)
         return n
+
+    def _go_on(self, env_ids):
+        """Let envs be stepped whose episodes have ended, if ``autoreset_mode`` is "disabled": the episodes go on.
+
+        Parameters
+        ----------
+        env_ids : array_like of int
+            (n,) ids of idle envs, each once. Nothing happens to envs that were never reset or have failed.
+        """
+        cdef int visit = enter(self.guard, NOTHING_ELSE, b"step")
+        cdef Engine* e = self.engine
+        cdef cnp.ndarray ids
+        cdef const int32_t* id
+        cdef int64_t i
+        try:
+            ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
+            self.guard.check_open()
+            id = <const int32_t*>cnp.PyArray_DATA(ids)
+            check_idle(e, id, ids.shape[0], False, "env_ids")
+            for i in range(ids.shape[0]):
+                if e.reset[id[i]] == REFUSED and not e.seed_pending[id[i]] and not e.broken[id[i]]:
+                    e.reset[id[i]] = RUNNING
+        finally:
+            self.end_visit(visit)
 
     def send(self, action, env_id=None):
         """Send actions without waiting.
@@ -315,7 +347,7 @@ cdef class Pool:
         finally:
             self.end_visit(visit)
 
-    def _send_reset(self, env_id=None, seeds=None):
+    def _send_reset(self, env_id=None, seeds=None, ResetOptions options=None):
         """Send resets without waiting, and return the number of envs.
 
         Parameters
@@ -324,11 +356,13 @@ cdef class Pool:
             (n,) ids of idle envs, each once. By default all envs; rows in flight are dropped.
         seeds : sequence of int or None, optional
             (n,) seeds; None keeps the generator of an env.
+        options : ResetOptions, optional
+            Options of these resets.
         """
         # Dropping the rows in flight is receiving them.
         cdef int visit = enter(self.guard, RECEIVING if env_id is None else NOTHING_ELSE, b"async_reset")
         try:
-            return self.send_resets(as_ids(env_id), seeds, visit, NOTHING_ELSE)
+            return self.send_resets(as_ids(env_id), seeds, options, visit, NOTHING_ELSE)
         finally:
             self.end_visit(visit)
 
@@ -414,12 +448,12 @@ cdef class Pool:
         finally:
             self.end_visit(visit)
 
-    def _reset_envs(self, env_id=None, seeds=None):
+    def _reset_envs(self, env_id=None, seeds=None, ResetOptions options=None):
         """Send resets and wait for the rows of these envs, or without env_id for the next batch. See _send_reset()."""
         cdef int visit = enter(self.guard, WAITING, b"reset")
         try:
             env_id = as_ids(env_id)
-            self.send_resets(env_id, seeds, visit, RECEIVING)
+            self.send_resets(env_id, seeds, options, visit, RECEIVING)
             return self.receive_resets(env_id, self.reset_template)
         finally:
             self.end_visit(visit)

@@ -150,7 +150,7 @@ cdef class RolloutCalls(Recorder):
 
     cdef object reset_all(self, object seeds, int visit):
         cdef RolloutMemory memory = self.take_memory(True)
-        self.pool.send_resets(None, seeds, visit, RECEIVING)
+        self.pool.send_resets(None, seeds, None, visit, RECEIVING)
         self.start_over(memory)
         self.in_flight = self.num_envs
         self.known = self.sent_by_pool()
@@ -165,7 +165,7 @@ cdef class RolloutCalls(Recorder):
         ids = self.check_ended(env_id)
         if self.is_finished:
             self.begin_next()
-        self.pool.send_resets(ids, seeds, visit, RECEIVING)
+        self.pool.send_resets(ids, seeds, None, visit, RECEIVING)
         id, n = <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0]
         self.known = self.sent_by_pool()
         self.in_flight += n

@@ -93,14 +93,13 @@ class VectorEnv(vector_env.VectorEnv):
         seeds : list of int or None, optional
             One seed per environment; None keeps that environment's generator unchanged.
         options : list of dict, optional
-            Options of each environment, for this reset.
+            Options of each environment for this reset, see ``EnvPool.reset``.
 
         Raises
         ------
         EnvStepError
             An environment failed.
         """
-        options = options if any(options or ()) else None
         obs, info = start_over(self.pool, "vector_reset()", seed=seeds, options=options)
         return split(obs, self.num_envs), split_info(info)
 

@@ -260,7 +260,7 @@ cdef WorldFunctions FUNCTIONS = WorldFunctions(
     bad_reset=NULL, release=NULL, seed=NULL, reset=reset, set_action=set_action, apply_forces=apply_forces,
     observe=observe,
     write=write, draw=draw, canvas_height=WALKER_HEIGHT, canvas_width=WALKER_WIDTH, forget=forget,
-    transfer=transfer, state_size=1 << 17,
+    transfer=transfer, transfer_before=NULL, state_size=1 << 17,
 )
 cdef envpool_env ENV_DEF
 worlds_init(&ENV_DEF, "BipedalWalker")

@@ -330,7 +330,8 @@ cdef void transfer(WorldEnv* env, const WorldOptions* options, Archive* archive)
 cdef WorldFunctions FUNCTIONS = WorldFunctions(
     env_size=sizeof(Lander), bad_action=NULL, bad_reset=NULL, release=release, seed=seed, reset=reset,
     set_action=set_action, apply_forces=apply_forces, observe=observe, write=write, draw=draw,
-    canvas_height=LANDER_HEIGHT, canvas_width=LANDER_WIDTH, forget=forget, transfer=transfer, state_size=1 << 20,
+    canvas_height=LANDER_HEIGHT, canvas_width=LANDER_WIDTH, forget=forget, transfer=transfer,
+    transfer_before=NULL, state_size=1 << 20,
 )
 cdef envpool_env ENV_DEF
 worlds_init(&ENV_DEF, "LunarLander")

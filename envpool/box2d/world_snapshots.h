@@ -21,6 +21,7 @@ static inline int64_t worlds_save(WorldEnv *env, const WorldOptions *options, ch
   worlds_transfer_rng(&a, &env->rng);
   worlds_transfer_rng(&a, &env->rng_before_reset);
   a.bytes(env->params, options->params.count * sizeof(double));
+  if (options->functions->transfer_before != NULL) options->functions->transfer_before(env, options, &a);
   WorldImage::transfer(env->world, &a);
   options->functions->transfer(env, options, &a);
   return a.is_valid ? a.at - bytes : -1;
@@ -41,6 +42,8 @@ static inline bool worlds_load(WorldEnv *env, const WorldOptions *options, const
   worlds_forget(env, options);
   memcpy(env->params, params, options->params.count * sizeof(double));
   env->rng = env->rng_before_reset = before;
+  if (options->functions->transfer_before != NULL) options->functions->transfer_before(env, options, &a);
+  if (!a.is_valid) return false;
   a.require(options->functions->reset(env, options));
   env->rng = rng;
   WorldImage::transfer(env->world, &a);

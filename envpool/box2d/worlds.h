@@ -85,6 +85,8 @@ struct WorldFunctions {
   /* Saves or restores, see archive.h, what steps, frames and seeds change, apart from the generator and the world. It
    * must reject values that lead a later call astray. */
   void (*transfer)(WorldEnv *env, const WorldOptions *options, Archive *archive);
+  /* Optional: saves or restores, like `transfer`, what a repetition of the last call of `reset` needs. */
+  void (*transfer_before)(WorldEnv *env, const WorldOptions *options, Archive *archive);
   int64_t state_size; /* most bytes of a snapshot                                                                   */
 };
 

@@ -35,10 +35,15 @@ cdef extern from "envpool/box2d/worlds.h" nogil:
         int32_t canvas_width
         void (*forget)(WorldEnv* env) noexcept nogil
         void (*transfer)(WorldEnv* env, const WorldOptions* options, Archive* archive) noexcept nogil
+        void (*transfer_before)(WorldEnv* env, const WorldOptions* options, Archive* archive) noexcept nogil
         int64_t state_size
 
     cdef struct WorldOptions:
         const WorldFunctions* functions
         WorldParams params
 
+    cdef struct Worlds:
+        const WorldOptions* options
+
+    WorldEnv* worlds_env(const Worlds* s, int32_t id)
     void worlds_init(envpool_env* definition, const char* name)

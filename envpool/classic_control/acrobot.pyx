@@ -16,12 +16,17 @@ from envpool.numerics.numpy_exact cimport np_cos32, np_sin32
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
+from envpool.reset_doubles cimport (
+    envpool_get_reset_doubles, envpool_new_reset_doubles, envpool_reset_state, envpool_set_reset_doubles,
+    envpool_take_reset_doubles,
+)
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
     envpool_with_snapshots,
 )
 
 from envpool.classic_control.frame_size import check_square
+from envpool.classic_control.reset_bounds import check_bounds, reset_bounds
 from envpool.native import EnvDefinition, Field, Param, define, param_fields
 from envpool.option_values import check_choice
 
@@ -46,7 +51,11 @@ cdef enum:
     TORQUES = NUM_SCALARS
     NUM_PARAMS
     NUM_TORQUES = 3
+    NUM_BOUNDS = 2
     TOO_FAST = 1                        # error code of an env
+
+cdef double[NUM_BOUNDS] BOUNDS          # of the numbers of a first state, in the order of Acrobot.reset_options
+BOUNDS[:] = [-0.1, 0.1]
 
 cdef struct Values:                     # of all parameters
     double scalars[NUM_SCALARS]
@@ -87,7 +96,7 @@ cdef struct Arm:                        # one environment
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
-    cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_state), sizeof(Arm))
+    cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_reset_state), sizeof(Arm))
     cdef Arm* a
     cdef int32_t i
     if s != NULL:
@@ -96,6 +105,7 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
             a = <Arm*>s.records + i
             a.params = (<const Config*>setup.config).initial
             a.factors = factors_of(&a.params)
+        envpool_new_reset_doubles(s, BOUNDS, NUM_BOUNDS)
     return envpool_finish_state(s, state)
 
 
@@ -212,13 +222,13 @@ cdef bint step_one(Arm* a, int32_t action, bint is_nips, int32_t* error) noexcep
     return -cos1 - cos(s.theta2 + s.theta1) > 1.0
 
 
-cdef void reset_one(Arm* a) noexcept nogil:
-    cdef float theta1 = <float>ep_uniform(&a.rng, -0.1, 0.1)
-    cdef float theta2 = <float>ep_uniform(&a.rng, -0.1, 0.1)
+cdef void reset_one(Arm* a, double low, double high) noexcept nogil:
+    cdef float theta1 = <float>ep_uniform(&a.rng, low, high)
+    cdef float theta2 = <float>ep_uniform(&a.rng, low, high)
     a.now.theta1 = theta1
     a.now.theta2 = theta2
-    a.now.speed1 = <float>ep_uniform(&a.rng, -0.1, 0.1)
-    a.now.speed2 = <float>ep_uniform(&a.rng, -0.1, 0.1)
+    a.now.speed1 = <float>ep_uniform(&a.rng, low, high)
+    a.now.speed2 = <float>ep_uniform(&a.rng, low, high)
     a.is_new = True
     a.trig[0] = np_cos32(theta1)
     a.trig[1] = np_sin32(theta1)
@@ -231,12 +241,14 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef bint is_nips = (<const Config*>s.config).is_nips
     cdef const int32_t* actions = <const int32_t*>b.actions[0]
     cdef Arm* arms = <Arm*>s.records
+    cdef double[NUM_BOUNDS] bounds
     cdef int status = 0
     cdef int32_t i, id
     for i in range(b.n):
         id = b.ids[i]
         if b.reset[i]:
-            reset_one(&arms[id])
+            envpool_take_reset_doubles(s, id, bounds)
+            reset_one(&arms[id], bounds[0], bounds[1])
         else:
             b.terminated[i] = step_one(&arms[id], actions[id], is_nips, &b.errors[i])
             b.reward[i] = 0 if b.terminated[i] else -1
@@ -258,6 +270,7 @@ cdef int get_params(void* state, const envpool_params* call) noexcept nogil:
         for k in range(NUM_SCALARS):
             (<double*>call.values[k])[call.ids[i]] = values.scalars[k]
         memcpy(<double*>call.values[TORQUES] + NUM_TORQUES * call.ids[i], values.torques, sizeof(values.torques))
+    envpool_get_reset_doubles(state, call, NUM_PARAMS)
     return 0
 
 
@@ -271,6 +284,7 @@ cdef int set_params(void* state, const envpool_params* call) noexcept nogil:
             values.scalars[k] = (<const double*>call.values[k])[call.ids[i]]
         memcpy(values.torques, <const double*>call.values[TORQUES] + NUM_TORQUES * call.ids[i], sizeof(values.torques))
         arms[call.ids[i]].factors = factors_of(values)
+    envpool_set_reset_doubles(state, call, NUM_PARAMS)
     return 0
 
 
@@ -374,6 +388,14 @@ class Acrobot(EnvDefinition):
         "AVAIL_TORQUE": Param((-1.0, 0.0, 1.0), -1e3, 1e3, "N m", "torque of each action"),
     }
 
+    reset_options = reset_bounds(BOUNDS[0], BOUNDS[1], "the four numbers of the first state")
+    goes_on = True
+
+    @staticmethod
+    def check_reset_options(config, values):
+        """Raise ConfigError if the bounds are not allowed together."""
+        check_bounds(values)
+
     @staticmethod
     def build(config):
         """Return the capsule of this environment definition."""
@@ -386,7 +408,8 @@ class Acrobot(EnvDefinition):
         fields = [Field("obs", np.float32, (6,), -high, high), Field("info:state", np.float32, (2,))]
         actions = [Field("action", np.int32, (-1,), 0, 2)]
         config_bytes = envpool_config_bytes(&c, sizeof(c))
-        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=param_fields(Acrobot.params))
+        table = param_fields(Acrobot.params, Acrobot.reset_options)
+        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=table)
 
     @staticmethod
     def render_assets(config, height, width):

@@ -13,13 +13,17 @@ from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
+from envpool.reset_doubles cimport (
+    envpool_new_reset_doubles, envpool_reset_state, envpool_take_reset_doubles, envpool_with_params_and_options,
+)
 from envpool.scaffold cimport (
     envpool_common_params, envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env,
     envpool_new_params,
-    envpool_new_state, envpool_state, envpool_template, envpool_with_params,
+    envpool_new_state, envpool_state, envpool_template,
     envpool_with_snapshots,
 )
 
+from envpool.classic_control.reset_bounds import check_bounds, reset_bounds
 from envpool.native import EnvDefinition, Field, Param, define, param_fields
 
 # C, for `restrict` and one variant per instruction set.
@@ -104,6 +108,10 @@ cdef extern from * nogil:
 
 cdef enum:
     NUM_PARAMS = 8
+    NUM_BOUNDS = 2
+
+cdef double[NUM_BOUNDS] BOUNDS          # of the numbers of a first state, in the order of CartPole.reset_options
+BOUNDS[:] = [-0.05, 0.05]
 
 cdef struct Config:
     double params[NUM_PARAMS]           # initial values, in the order of CartPole.params
@@ -111,7 +119,7 @@ cdef struct Config:
     float fall_reward
 
 cdef struct Carts:
-    envpool_state head                  # the records are the generators
+    envpool_reset_state base            # the records are the generators
     double* x                           # (num_envs), as all arrays here
     double* x_dot
     double* theta
@@ -127,7 +135,8 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
         s.theta = <double*>envpool_new_array(s, sizeof(double))
         s.theta_dot = <double*>envpool_new_array(s, sizeof(double))
         envpool_new_params(s, <double**>&s.params, (<const Config*>setup.config).params, NUM_PARAMS)
-        s.head.is_valid = is_valid
+        envpool_new_reset_doubles(s, BOUNDS, NUM_BOUNDS)
+        s.base.head.is_valid = is_valid
     return envpool_finish_state(s, state)
 
 
@@ -137,11 +146,13 @@ cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexce
 
 
 cdef inline void reset_one(Carts* s, int32_t id) noexcept nogil:
-    cdef ep_pcg64* rng = <ep_pcg64*>s.head.records + id
-    s.x[id] = ep_uniform(rng, -0.05, 0.05)
-    s.x_dot[id] = ep_uniform(rng, -0.05, 0.05)
-    s.theta[id] = ep_uniform(rng, -0.05, 0.05)
-    s.theta_dot[id] = ep_uniform(rng, -0.05, 0.05)
+    cdef ep_pcg64* rng = <ep_pcg64*>s.base.head.records + id
+    cdef double[NUM_BOUNDS] bounds
+    envpool_take_reset_doubles(s, id, bounds)
+    s.x[id] = ep_uniform(rng, bounds[0], bounds[1])
+    s.x_dot[id] = ep_uniform(rng, bounds[0], bounds[1])
+    s.theta[id] = ep_uniform(rng, bounds[0], bounds[1])
+    s.theta_dot[id] = ep_uniform(rng, bounds[0], bounds[1])
 
 
 cdef void advance(Carts* s, int32_t id, const int32_t* actions, uint8_t* fell, int32_t n) noexcept nogil:
@@ -152,15 +163,15 @@ cdef void advance(Carts* s, int32_t id, const int32_t* actions, uint8_t* fell, i
     for i in range(n):
         sines[i] = sin(s.theta[id + i])
         cosines[i] = cos(s.theta[id + i])
-    advance_carts(&s.params, envpool_common_params(&s.head), id, s.x + id, s.x_dot + id, s.theta + id,
+    advance_carts(&s.params, envpool_common_params(&s.base.head), id, s.x + id, s.x_dot + id, s.theta + id,
                   s.theta_dot + id, sines, cosines, actions + id, fell, n)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Carts* s = <Carts*>state
     cdef const int32_t* actions = <const int32_t*>b.actions[0]
-    cdef float standing = (<const Config*>s.head.config).standing_reward
-    cdef float fallen = (<const Config*>s.head.config).fall_reward
+    cdef float standing = (<const Config*>s.base.head.config).standing_reward
+    cdef float fallen = (<const Config*>s.base.head.config).fall_reward
     cdef int32_t i
     if b.num_resets < b.n and b.contiguous:     # also steps carts that reset: this is cheaper than a gap
         advance(s, b.ids[0], actions, b.terminated, b.n)
@@ -224,7 +235,7 @@ ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
 envpool_with_snapshots(&ENV_DEF)
-envpool_with_params(&ENV_DEF)
+envpool_with_params_and_options(&ENV_DEF)
 
 
 class CartPole(EnvDefinition):
@@ -252,6 +263,19 @@ class CartPole(EnvDefinition):
         "x_threshold": Param(2.4, 1e-6, 1e6, "m", "distance from the centre beyond which the cart has left the track"),
     }
 
+    reset_options = reset_bounds(BOUNDS[0], BOUNDS[1], "the four numbers of the first state")
+    goes_on = True
+
+    @staticmethod
+    def check_reset_options(config, values):
+        """Raise ConfigError if the bounds are not allowed together."""
+        check_bounds(values)
+
+    @staticmethod
+    def reward_past_end(config):
+        """Return upstream's reward of a step after the fall."""
+        return -1.0 if config.sutton_barto_reward else 0.0
+
     @staticmethod
     def build(config):
         """Return the capsule of this environment definition."""
@@ -264,9 +288,8 @@ class CartPole(EnvDefinition):
         fields = [Field("obs", np.float32, (4,), -high, high)]
         actions = [Field("action", np.int32, (-1,), 0, 1)]
         config_bytes = envpool_config_bytes(&c, sizeof(c))
-        return define(
-            envpool_template(&ENV_DEF), fields, actions, config_bytes, params=param_fields(CartPole.params)
-        )
+        table = param_fields(CartPole.params, CartPole.reset_options)
+        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=table)
 
     @staticmethod
     def render_fps(config):

@@ -12,11 +12,15 @@ from libc.stdint cimport int32_t, uint8_t
 from envpool.classic_control.valley cimport draw_valley, valley, valley_of
 from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
+from envpool.reset_doubles cimport (
+    envpool_new_reset_doubles, envpool_reset_state, envpool_take_reset_doubles, envpool_with_params_and_options,
+)
 from envpool.scaffold cimport (
     envpool_common_params, envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env,
-    envpool_new_params, envpool_new_state, envpool_state, envpool_template, envpool_with_params, envpool_with_snapshots,
+    envpool_new_params, envpool_new_state, envpool_template, envpool_with_snapshots,
 )
 
+from envpool.classic_control.reset_bounds import check_bounds, reset_bounds
 from envpool.classic_control.valley import assets
 from envpool.native import EnvDefinition, Field, Param, define, param_fields
 
@@ -90,12 +94,16 @@ cdef extern from * nogil:
 
 cdef enum:
     NUM_PARAMS = 7
+    NUM_BOUNDS = 2
+
+cdef double[NUM_BOUNDS] BOUNDS          # of the first position, in the order of MountainCar.reset_options
+BOUNDS[:] = [-0.6, -0.4]
 
 cdef struct Config:
     double params[NUM_PARAMS]           # initial values, in the order of MountainCar.params
 
 cdef struct Cars:
-    envpool_state head                  # the records are the generators
+    envpool_reset_state base            # the records are the generators
     double* position                    # (num_envs), as all arrays here
     double* velocity
     physics params
@@ -107,6 +115,7 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
         s.position = <double*>envpool_new_array(s, sizeof(double))
         s.velocity = <double*>envpool_new_array(s, sizeof(double))
         envpool_new_params(s, <double**>&s.params, (<const Config*>setup.config).params, NUM_PARAMS)
+        envpool_new_reset_doubles(s, BOUNDS, NUM_BOUNDS)
     return envpool_finish_state(s, state)
 
 
@@ -116,13 +125,14 @@ cdef void advance(Cars* s, int32_t id, const int32_t* actions, uint8_t* arrived,
     cdef int32_t i
     for i in range(n):
         cosines[i] = cos(3 * s.position[id + i])
-    advance_cars(&s.params, envpool_common_params(&s.head), id, s.position + id, s.velocity + id, cosines, actions + id,
-                 arrived, n)
+    advance_cars(&s.params, envpool_common_params(&s.base.head), id, s.position + id, s.velocity + id, cosines,
+                 actions + id, arrived, n)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Cars* s = <Cars*>state
     cdef const int32_t* actions = <const int32_t*>b.actions[0]
+    cdef double[NUM_BOUNDS] bounds
     cdef int32_t i, id
     if b.num_resets < b.n and b.contiguous:     # also steps cars that reset: this is cheaper than a gap
         advance(s, b.ids[0], actions, b.terminated, b.n)
@@ -134,7 +144,8 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
         b.reward[i] = -1
     for i in range(b.num_resets):
         id = b.ids[b.resets[i]]
-        s.position[id] = ep_uniform(<ep_pcg64*>s.head.records + id, -0.6, -0.4)
+        envpool_take_reset_doubles(s, id, bounds)
+        s.position[id] = ep_uniform(<ep_pcg64*>s.base.head.records + id, bounds[0], bounds[1])
         s.velocity[id] = 0
     return 0
 
@@ -156,7 +167,7 @@ cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows)
 
 cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     cdef const Cars* s = <const Cars*>state
-    cdef const double* usual = (<const Config*>s.head.config).params
+    cdef const double* usual = (<const Config*>s.base.head.config).params
     cdef valley v
     cdef double position, height
     cdef int32_t i, id
@@ -174,7 +185,7 @@ ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
 envpool_with_snapshots(&ENV_DEF)
-envpool_with_params(&ENV_DEF)
+envpool_with_params_and_options(&ENV_DEF)
 
 
 class MountainCar(EnvDefinition):
@@ -196,6 +207,14 @@ class MountainCar(EnvDefinition):
         "gravity": Param(0.0025, -1e3, 1e3, "m/step^2", "acceleration by gravity on the steepest slope"),
     }
 
+    reset_options = reset_bounds(BOUNDS[0], BOUNDS[1], "the first position", "m")
+    goes_on = True
+
+    @staticmethod
+    def check_reset_options(config, values):
+        """Raise ConfigError if the bounds are not allowed together."""
+        check_bounds(values)
+
     @staticmethod
     def build(config):
         """Return the capsule of this environment definition."""
@@ -207,9 +226,8 @@ class MountainCar(EnvDefinition):
         fields = [Field("obs", np.float32, (2,), low, high)]
         actions = [Field("action", np.int32, (-1,), 0, 2)]
         config_bytes = envpool_config_bytes(&c, sizeof(c))
-        return define(
-            envpool_template(&ENV_DEF), fields, actions, config_bytes, params=param_fields(MountainCar.params)
-        )
+        table = param_fields(MountainCar.params, MountainCar.reset_options)
+        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=table)
 
     @staticmethod
     def render_assets(config, height, width):

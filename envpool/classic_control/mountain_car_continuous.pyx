@@ -18,11 +18,15 @@ from envpool.classic_control.valley cimport draw_valley, valley, valley_of
 from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.numpy_exact cimport np_sin32
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
+from envpool.reset_doubles cimport (
+    envpool_new_reset_doubles, envpool_reset_state, envpool_take_reset_doubles, envpool_with_params_and_options,
+)
 from envpool.scaffold cimport (
     envpool_common_params, envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env,
-    envpool_new_params, envpool_new_state, envpool_state, envpool_template, envpool_with_params, envpool_with_snapshots,
+    envpool_new_params, envpool_new_state, envpool_state, envpool_template, envpool_with_snapshots,
 )
 
+from envpool.classic_control.reset_bounds import check_bounds, reset_bounds
 from envpool.classic_control.valley import assets
 from envpool.native import EnvDefinition, Field, Param, define, param_fields
 
@@ -158,12 +162,16 @@ cdef extern from * nogil:
 
 cdef enum:
     NUM_PARAMS = 9
+    NUM_BOUNDS = 2
+
+cdef double[NUM_BOUNDS] BOUNDS          # of the first position, in the order of MountainCarContinuous.reset_options
+BOUNDS[:] = [-0.6, -0.4]
 
 cdef struct Config:
     double params[NUM_PARAMS]           # initial values, in the order of MountainCarContinuous.params
 
 cdef struct Cars:
-    envpool_state head                  # the records are the generators
+    envpool_reset_state base            # the records are the generators
     double* start                       # (num_envs), as all arrays here: position at which the episode started
     float* position
     float* velocity
@@ -179,7 +187,8 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
         s.velocity = <float*>envpool_new_array(s, sizeof(float))
         s.is_new = <uint8_t*>envpool_new_array(s, 1)
         envpool_new_params(s, <double**>&s.params, (<const Config*>setup.config).params, NUM_PARAMS)
-        s.head.is_valid = is_valid
+        envpool_new_reset_doubles(s, BOUNDS, NUM_BOUNDS)
+        s.base.head.is_valid = is_valid
     return envpool_finish_state(s, state)
 
 
@@ -195,8 +204,8 @@ cdef void advance(Cars* s, int32_t id, const float* actions, uint8_t* arrived, f
     cdef uint8_t any_new = 0
     for i in range(n):
         cosines[i] = cos(<float>3 * s.position[id + i])     # the product is float32
-    advance_cars(&s.params, envpool_common_params(&s.head), id, s.position + id, s.velocity + id, cosines, actions + id,
-                 arrived, reward, n)
+    advance_cars(&s.params, envpool_common_params(&s.base.head), id, s.position + id, s.velocity + id, cosines,
+                 actions + id, arrived, reward, n)
     for i in range(n):
         any_new |= s.is_new[id + i]
     if any_new:
@@ -210,6 +219,7 @@ cdef void advance(Cars* s, int32_t id, const float* actions, uint8_t* arrived, f
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Cars* s = <Cars*>state
     cdef const float* actions = <const float*>b.actions[0]
+    cdef double[NUM_BOUNDS] bounds
     cdef int32_t i, id
     if b.num_resets < b.n and b.contiguous:     # also steps cars that reset: this is cheaper than a gap
         advance(s, b.ids[0], actions, b.terminated, b.reward, b.n)
@@ -219,7 +229,8 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
                 advance(s, b.ids[i], actions, b.terminated + i, b.reward + i, 1)
     for i in range(b.num_resets):
         id = b.ids[b.resets[i]]
-        s.start[id] = ep_uniform(<ep_pcg64*>s.head.records + id, -0.6, -0.4)
+        envpool_take_reset_doubles(s, id, bounds)
+        s.start[id] = ep_uniform(<ep_pcg64*>s.base.head.records + id, bounds[0], bounds[1])
         s.position[id] = <float>s.start[id]
         s.velocity[id] = 0
         s.is_new[id] = 1
@@ -257,7 +268,7 @@ cdef void draw_stepped(const envpool_frames* f, int32_t i, const valley* v, floa
 
 cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     cdef const Cars* s = <const Cars*>state
-    cdef const double* usual = (<const Config*>s.head.config).params
+    cdef const double* usual = (<const Config*>s.base.head.config).params
     cdef valley v
     cdef int32_t i, id
     for i in range(f.n):
@@ -275,7 +286,7 @@ ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
 envpool_with_snapshots(&ENV_DEF)
-envpool_with_params(&ENV_DEF)
+envpool_with_params_and_options(&ENV_DEF)
 
 
 class MountainCarContinuous(EnvDefinition):
@@ -300,6 +311,14 @@ class MountainCarContinuous(EnvDefinition):
         "max_action": Param(1.0, -1e3, 1e3, text="force to which larger actions are clipped"),
     }
 
+    reset_options = reset_bounds(BOUNDS[0], BOUNDS[1], "the first position", "m")
+    goes_on = True
+
+    @staticmethod
+    def check_reset_options(config, values):
+        """Raise ConfigError if the bounds are not allowed together."""
+        check_bounds(values)
+
     @staticmethod
     def build(config):
         """Return the capsule of this environment definition."""
@@ -311,13 +330,8 @@ class MountainCarContinuous(EnvDefinition):
         fields = [Field("obs", np.float32, (2,), low, high)]
         actions = [Field("action", np.float32, (-1, 1), config.min_action, config.max_action)]
         config_bytes = envpool_config_bytes(&c, sizeof(c))
-        return define(
-            envpool_template(&ENV_DEF),
-            fields,
-            actions,
-            config_bytes,
-            params=param_fields(MountainCarContinuous.params),
-        )
+        table = param_fields(MountainCarContinuous.params, MountainCarContinuous.reset_options)
+        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=table)
 
     @staticmethod
     def render_assets(config, height, width):

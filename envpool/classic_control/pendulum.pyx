@@ -21,10 +21,14 @@ from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of, tu
 from envpool.raster.image cimport (
     SPRITE_MIRRORED, SPRITE_UPSIDE_DOWN, sheet_sprite, smooth_image, smooth_scale, sprite, sprite_draw,
 )
+from envpool.reset_doubles cimport (
+    envpool_new_reset_doubles, envpool_reset_state, envpool_set_doubles_and_options, envpool_take_reset_doubles,
+    envpool_with_params_and_options,
+)
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_params,
-    envpool_new_state, envpool_no_memory_text, envpool_params_vary, envpool_set_doubles, envpool_state,
-    envpool_template, envpool_with_params, envpool_with_snapshots,
+    envpool_new_state, envpool_no_memory_text, envpool_params_vary, envpool_template,
+    envpool_with_snapshots,
 )
 
 from envpool.classic_control.frame_size import check_square
@@ -146,13 +150,18 @@ cdef enum:
     M
     L
     NUM_PARAMS
+    NUM_INITIAL = 2
+
+# Largest angle and angular speed of a first state, in the order of Pendulum.reset_options.
+cdef double[NUM_INITIAL] INITIAL
+INITIAL[:] = [PI, 1.0]
 
 cdef struct Config:
     double params[NUM_PARAMS]           # initial values
     double pull, push                   # see physics
 
 cdef struct Pendulums:
-    envpool_state head                  # the records are the generators
+    envpool_reset_state base            # the records are the generators
     double* theta                       # (num_envs), as all arrays here
     double* theta_dot
     double* sines                       # of theta, as the observation and the next step need them
@@ -198,6 +207,7 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
         s.pull = <double*>envpool_new_array(s, sizeof(double))
         s.push = <double*>envpool_new_array(s, sizeof(double))
         envpool_new_params(s, s.params, config.params, NUM_PARAMS)
+        envpool_new_reset_doubles(s, INITIAL, NUM_INITIAL)
         if s.pull != NULL and s.push != NULL:
             for i in range(setup.num_envs):
                 s.pull[i], s.push[i] = config.pull, config.push
@@ -207,7 +217,7 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
 cdef int set_params(void* state, const envpool_params* call) noexcept nogil:
     cdef Pendulums* s = <Pendulums*>state
     cdef int32_t i, id
-    envpool_set_doubles(state, call)
+    envpool_set_doubles_and_options(state, call)
     for i in range(call.n):
         id = call.ids[i]
         s.pull[id] = pull_of(s.params[G][id], s.params[L][id])
@@ -217,8 +227,8 @@ cdef int set_params(void* state, const envpool_params* call) noexcept nogil:
 
 cdef void advance(Pendulums* s, int32_t id, const float* actions, float* reward, int32_t n) noexcept nogil:
     """Step the n pendulums `id` to `id + n - 1`, except for their sines and cosines."""
-    cdef const Config* config = <const Config*>s.head.config
-    cdef bint varies = envpool_params_vary(&s.head)
+    cdef const Config* config = <const Config*>s.base.head.config
+    cdef bint varies = envpool_params_vary(&s.base.head)
     cdef physics own = physics_of(s), common = common_physics(config)
     cdef double max_torque = config.params[MAX_TORQUE]
     cdef int32_t i
@@ -236,6 +246,7 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Pendulums* s = <Pendulums*>state
     cdef const float* actions = <const float*>b.actions[0]
     cdef ep_pcg64* rng
+    cdef double[NUM_INITIAL] most
     cdef double theta
     cdef int32_t i, id
     if b.num_resets < b.n and b.contiguous:     # also steps pendulums that reset: this is cheaper than a gap
@@ -247,9 +258,10 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     memset(b.terminated, 0, b.n)
     for i in range(b.num_resets):
         id = b.ids[b.resets[i]]
-        rng = <ep_pcg64*>s.head.records + id
-        s.theta[id] = ep_uniform(rng, -PI, PI)
-        s.theta_dot[id] = ep_uniform(rng, -1, 1)
+        rng = <ep_pcg64*>s.base.head.records + id
+        envpool_take_reset_doubles(s, id, most)
+        s.theta[id] = ep_uniform(rng, -most[0], most[0])
+        s.theta_dot[id] = ep_uniform(rng, -most[1], most[1])
         s.action[id] = NAN
     for i in range(b.n):
         id = b.ids[i]
@@ -342,8 +354,12 @@ ENV_DEF.error_text = envpool_no_memory_text
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height = ENV_DEF.frame_width = 500
 envpool_with_snapshots(&ENV_DEF)
-envpool_with_params(&ENV_DEF)
+envpool_with_params_and_options(&ENV_DEF)
 ENV_DEF.set_params = set_params
+
+
+#: Twice as much would be infinite.
+LARGEST_HALF = np.finfo(np.float64).max / 2
 
 
 class Pendulum(EnvDefinition):
@@ -370,6 +386,12 @@ class Pendulum(EnvDefinition):
         "l": Param(1.0, 1e-6, 1e6, "m", "length"),
     }
 
+    reset_options = {
+        "x_init": Param(INITIAL[0], 0, LARGEST_HALF, "rad", "largest angle of the first state"),
+        "y_init": Param(INITIAL[1], 0, LARGEST_HALF, "rad/s", "largest angular speed of the first state"),
+    }
+    goes_on = True
+
     @staticmethod
     def build(config):
         """Return the capsule of this environment definition."""
@@ -384,9 +406,8 @@ class Pendulum(EnvDefinition):
         fields = [Field("obs", np.float32, (3,), -high, high)]
         actions = [Field("action", np.float32, (-1, 1), -config.max_torque, config.max_torque)]
         config_bytes = envpool_config_bytes(&c, sizeof(c))
-        return define(
-            envpool_template(&ENV_DEF), fields, actions, config_bytes, params=param_fields(Pendulum.params)
-        )
+        table = param_fields(Pendulum.params, Pendulum.reset_options)
+        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=table)
 
     @staticmethod
     def render_assets(config, height, width):

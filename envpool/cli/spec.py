@@ -56,6 +56,7 @@ def sections(spec: EnvSpec, given: Mapping[str, Any]) -> list[str]:
         title(spec),
         *(f"{title}\n{text}" for title, text in option_sections(spec, given)),
         *(["parameters\n" + parameters(spec)] if spec.param_spec else []),
+        *(["options of reset()\n" + reset_options(spec)] if spec.reset_option_spec else []),
         "observation and info arrays\n" + arrays(spec.state_array_spec),
         "action arrays\n" + arrays(spec.action_array_spec),
         "gymnasium spaces of one env\n"
@@ -88,6 +89,15 @@ def parameters(spec: EnvSpec) -> str:
         shown = default if given is None or value == value_text(param.default) else f"{value}  (default {default})"
         rows.append((name, str(param.dtype), str(param.shape), shown, param.bounds(), param.unit or "-", param.text))
     return table(("name", "dtype", "shape", "value", "allowed", "unit", "meaning"), rows, "lllllll", indent="  ")
+
+
+def reset_options(spec: EnvSpec) -> str:
+    """Return a table of the options of ``reset(options=)``."""
+    rows = [
+        (name, str(o.dtype), str(o.shape), value_text(o.default), o.bounds(), o.unit or "-", o.text)
+        for name, o in spec.reset_option_spec.items()
+    ]
+    return table(("name", "dtype", "shape", "default", "allowed", "unit", "meaning"), rows, "lllllll", indent="  ")
 
 
 def value_text(value: Any) -> str:

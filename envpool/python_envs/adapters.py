@@ -90,17 +90,15 @@ class GymEnv(Adapter):
         self.observation_space = to_gymnasium(inner.observation_space)
         self.action_space = to_gymnasium(inner.action_space)
         self._takes_seed = accepts(inner.reset, "seed")
+        self._needs = needed(inner.reset)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode; a seed goes to ``reset(seed=)`` or, if there is none, to ``seed(seed)``."""
-        if seed is None:
-            out = self.inner.reset()
-        elif self._takes_seed:
-            out = self.inner.reset(seed=seed)
-        else:
+        if seed is not None and not self._takes_seed:
             if hasattr(self.inner, "seed"):
                 self.inner.seed(seed)
-            out = self.inner.reset()
+            seed = None
+        out = self.inner.reset(**arguments(self._needs, seed, options))
         return out if is_pair(out) else (out, {})
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
@@ -133,7 +131,9 @@ class DmEnv(Adapter):
         self.discount = 1.0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Start an episode; the seed is ignored."""
+        """Start an episode; the seed is ignored, and there are no options."""
+        if options:
+            raise ConfigError(f"a dm_env environment has no options for reset, got {shown(options)}")
         self.discount = 1.0
         return self.inner.reset().observation, {}
 
@@ -163,6 +163,7 @@ class ParallelEnv(Adapter):
     def __init__(self, inner: Any):
         super().__init__(inner)
         self.agents_order = list(inner.possible_agents)
+        self._needs = needed(inner.reset)
         self._own_obs = {a: to_gymnasium(inner.observation_space(a)) for a in self.agents_order}
         self._own_actions = {a: to_gymnasium(inner.action_space(a)) for a in self.agents_order}
         self._is_stacked = all(
@@ -200,7 +201,7 @@ class ParallelEnv(Adapter):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode."""
-        out = self.inner.reset() if seed is None else self.inner.reset(seed=seed)
+        out = self.inner.reset(**arguments(self._needs, seed, options))
         obs, infos = out if is_pair(out) else (out, {})
         count = len(self.agents_order)
         none = np.zeros(count, np.bool_)
@@ -231,6 +232,23 @@ def accepts(function: Any, name: str) -> bool:
     except (TypeError, ValueError):
         return False
     return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def arguments(needs: tuple[str, ...] | None, seed: int | None, options: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the arguments of ``reset``: those that are given, and those that it needs, see `needed`."""
+    given = {"seed": seed, "options": options}
+    return {name: value for name, value in given.items() if value is not None or name in (needs or ())}
+
+
+def needed(reset: Any) -> tuple[str, ...] | None:
+    """Return which of the arguments seed and options a ``reset`` has no default for; None if it needs neither."""
+    try:
+        parameters = inspect.signature(reset).parameters
+    except (TypeError, ValueError):
+        return None
+    by_name = [p for p in parameters.values() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    names = tuple(p.name for p in by_name if p.name in ("seed", "options") and p.default is p.empty)
+    return names or None
 
 
 def is_pair(out: Any) -> bool:

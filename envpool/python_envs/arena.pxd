@@ -5,6 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 cdef extern from "shared.h" nogil:
     int32_t EPY_RESET
     int32_t EPY_COMMAND
+    int32_t EPY_OPTIONS
     int32_t EPY_ID
 
     enum:

@@ -12,10 +12,14 @@ from libc.stdint cimport INT32_MAX, int32_t, int64_t
 from libc.string cimport memcpy, strncpy
 
 cimport numpy as cnp
+from envpool._core.atomic cimport ep_store_rel64
 from envpool._core.failures cimport give_cause
+from envpool._core.reset_options cimport ResetOptions
+from envpool._core.structs cimport Engine
 from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_env, envpool_env_init, envpool_frames, envpool_setup
 from envpool.scaffold cimport envpool_config_bytes, envpool_template
 
+from envpool.errors import ConfigError
 from envpool.native import define
 from envpool.python_envs.faults import failure_of
 
@@ -40,10 +44,15 @@ cdef class EnvsBase:
         self.source = source
         self.texts = [{} for _ in range(num_envs)]
         self.causes = {}
+        self.options = [None] * num_envs
 
     cdef Header* header(self) noexcept:
         """Returns the state of the definition."""
         return NULL
+
+    def packed(self, options):
+        """Return the options of a reset as `options` keeps them; ConfigError if they cannot be passed on."""
+        return options
 
     cdef void close(self) noexcept:
         """Closes the environments, and gives back the reference that the pool has."""
@@ -78,6 +87,30 @@ cdef class EnvsBase:
         """Forgets the exceptions of failures whose rows were dropped."""
         for code in list(self.texts[id]):
             self.causes.pop(code, None)
+
+
+cdef class ObjectOptions(ResetOptions):
+    """Options of the resets of Python environments.
+
+    Parameters
+    ----------
+    envs : EnvsBase
+        The environments of the pool.
+    options : sequence
+        The result of ``envs.packed()`` for each reset, None for a reset without options.
+    """
+
+    def __init__(self, EnvsBase envs, options):
+        self.envs, self.options = envs, list(options)
+
+    cdef int put(self, Engine* e, const int32_t* ids, int32_t n) except -1:
+        cdef int32_t i
+        if len(self.options) != n:
+            raise ConfigError(f"there are options for {len(self.options)} resets, but {n} envs are reset")
+        for i in range(n):
+            self.envs.options[ids[i]] = self.options[i]
+        ep_store_rel64(&self.envs.header().has_options, 1)
+        return 0
 
 
 cdef int open_envs(const envpool_setup* setup, void** state, type envs_class) noexcept:

@@ -29,6 +29,7 @@ cdef class Envs(EnvsBase):
     cdef tuple action_leaves    # dtype and shape of each leaf
     cdef cnp.dtype number       # dtype of an action that is one number; None if it is none
     cdef list objects           # leaves that are carried as objects, each with its dtype; None: any object
+    cdef list needs             # by env: the arguments that its reset() must get; None if it may be called without any
     cdef list seeds             # by env: the seed for its next reset, or None
     cdef list last_seeds        # by env: the seed that it got last, or None
     cdef list infos             # by env: the info of its last step, None if it was empty
@@ -43,6 +44,7 @@ cdef class Envs(EnvsBase):
     cdef void seed(self, const envpool_seeds* s) noexcept
     cdef int step(self, const envpool_batch* b) noexcept
     cdef int reset_env(self, int32_t id) except -1
+    cdef object reset_with(self, int32_t id, object seed, object options)
     cdef int step_env(self, const envpool_batch* b, int32_t i, int32_t id) except -1
     cdef object action(self, const envpool_batch* b, int32_t id)
     cdef object action_leaf(self, const envpool_batch* b, int32_t id, int k)

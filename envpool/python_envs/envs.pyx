@@ -25,6 +25,7 @@ from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, s
 from envpool._core.casts import CastError
 from envpool.error_texts import shown
 from envpool.python_envs.access import get_attribute, set_attribute
+from envpool.python_envs.adapters import arguments, needed
 from envpool.python_envs.faults import restart_seed
 from envpool.python_envs.infos import check_info, kept_copy
 
@@ -66,6 +67,7 @@ cdef class Envs(EnvsBase):
         self.keeps_causes = ids is None and not is_successor
         self.has_discounts = source.has_discounts
         self.kept = [None] * (num_envs * count)
+        self.needs = [None] * num_envs
         self.seeds, self.last_seeds = [None] * num_envs, [None] * num_envs
         self.infos, self.final_infos = [None] * num_envs, [None] * num_envs
         self.carried, self.final_carried = [None] * num_envs, [None] * num_envs
@@ -86,6 +88,7 @@ cdef class Envs(EnvsBase):
             self.broken[:] = 1
         else:
             self.envs = source.open(num_envs, range(num_envs) if ids is None else ids)
+            self.needs = [None if env is None else needed(env.reset) for env in self.envs]
 
     def __dealloc__(self):
         free(self.state.source)
@@ -133,6 +136,7 @@ cdef class Envs(EnvsBase):
 
     cdef int reset_env(self, int32_t id) except -1:
         cdef bint is_fresh = self.broken[id]
+        options, self.options[id] = self.options[id], None
         if self.source.same_step:       # the environment may reuse its dicts and arrays, and both are handed out later
             self.final_infos[id], self.final_carried[id] = kept_copy(self.infos[id]), kept_copy(self.carried[id])
         self.infos[id] = None
@@ -141,14 +145,21 @@ cdef class Envs(EnvsBase):
         env, seed = self.envs[id], self.seeds[id]
         if is_fresh and seed is None and self.last_seeds[id] is not None:
             seed = restart_seed(self.last_seeds[id], self.restarts[id])
-        if seed is None:
+        if options is not None or self.needs[id] is not None:
+            out = self.reset_with(id, seed, options)
+        elif seed is None:
             out = env.reset()
         else:
             out = env.reset(seed=seed)
+        if seed is not None:
             self.last_seeds[id], self.seeds[id] = seed, None
         obs, info = out
         self.keep(id, obs, info)
         return 0
+
+    cdef object reset_with(self, int32_t id, object seed, object options):
+        """Resets an env with the arguments that are given, or that it needs."""
+        return self.envs[id].reset(**arguments(self.needs[id], seed, options))
 
     cdef int step_env(self, const envpool_batch* b, int32_t i, int32_t id) except -1:
         env = self.envs[id]
@@ -241,6 +252,7 @@ cdef class Envs(EnvsBase):
         self.restarts[id] += 1
         self.source.close_env(old)
         self.envs[id] = self.source.new_env(id)
+        self.needs[id] = needed(self.envs[id].reset)
         self.broken[id] = False
         return 0
 

@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from envpool.errors import ConfigError
+from envpool.python_envs.base import ObjectOptions
 from envpool.python_envs.infos import add_infos
 from envpool.python_envs.layout import Leaf, at, batch_of_objects, flat_action
+from envpool.reset_options import one_per_reset
 
 T = TypeVar("T")
 
@@ -170,6 +172,14 @@ class PythonPool:
         layout = self.spec.config.source.actions
         actions = super().sample_actions(rng, env_id)  # type: ignore[misc]
         return actions if layout.is_single else layout.nest(lambda leaf: at(actions, tuple(leaf.name.split("."))))
+
+    def _reset_options(self, options: Any, count: int) -> ObjectOptions:
+        packed: dict[int, Any] = {}  # an object that several environments get is packed once
+        given = one_per_reset(options, count)
+        for entry in given:
+            if entry is not None and id(entry) not in packed:
+                packed[id(entry)] = self.envs.packed(entry)
+        return ObjectOptions(self.envs, [None if entry is None else packed[id(entry)] for entry in given])
 
     def close(self, **kwargs: Any) -> None:
         """Close the pool and its environments; see ``EnvPool.close``. Processes that do not end in time are killed."""

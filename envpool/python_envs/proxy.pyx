@@ -17,19 +17,20 @@ from cpython.ref cimport Py_DECREF, PyObject
 from libc.stdint cimport int32_t, int64_t, INT64_MAX
 from libc.string cimport memcpy
 
+from envpool._core.atomic cimport ep_load_rlx64
 from envpool.env cimport (
     ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup,
 )
 from envpool.python_envs.arena cimport (
-    Arena, EPY_COMMAND, epy_load, epy_load32, epy_outcome, EPY_RESET, epy_ring, epy_store32, outcome_of, row_of, USED,
-    View, WAITING,
+    Arena, EPY_COMMAND, epy_load, epy_load32, EPY_OPTIONS, epy_outcome, EPY_RESET, epy_ring, epy_store32, outcome_of,
+    row_of, USED, View, WAITING,
 )
 from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, set_common, set_frames
 from envpool.python_envs.blocks cimport Region, SharedBlocks, offset_of
 from envpool.python_envs.exchange cimport ANSWERED, CLOSING, Exchange, INTERRUPTED, publish, wait_for
 
 from envpool.error_texts import shown
-from envpool.errors import EnvStepError, PoolStateError
+from envpool.errors import ConfigError, EnvStepError, PoolClosedError
 from envpool.machine import memory_limit
 from envpool.python_envs.faults import LOST_TEXT
 from envpool.python_envs.launch import dumps
@@ -209,7 +210,7 @@ cdef class Proxy(EnvsBase):
             with nogil:
                 result = wait_for(&self.state.x, worker, at)
         if result == CLOSING:
-            raise PoolStateError("the pool is closed")
+            raise PoolClosedError("the pool is closed")
         return 0
 
     # ---- failures ----------------------------------------------------------------------------------------------------
@@ -222,7 +223,51 @@ cdef class Proxy(EnvsBase):
                 return self.note(id, last_words or text if text == LOST_TEXT else text)
             return self.note(id, ENDINGS[result] if at else BUSY)
         except BaseException as error:
-            return self.note_error(id, error)
+            return self.note_error(id, error, False)
+
+    def packed(self, options):
+        """Return the pickled options of a reset; see `EnvsBase.packed`."""
+        try:
+            data = dumps(options)
+        except Exception as error:
+            raise ConfigError(
+                f"the options of a reset must be picklable for environments in other processes, got {shown(options)}: "
+                f"{error}"
+            ) from error
+        if len(data) > self.arena.window:
+            raise ConfigError(
+                f"the options of a reset take {len(data)} bytes when pickled, but an environment in another process "
+                f"has {self.arena.window} bytes for them: pass less, or use workers='inline'"
+            )
+        return data
+
+    cdef int put_options(self, const envpool_batch* b, int32_t* entries) noexcept:
+        """Writes the options of envs that are about to reset into their windows, and marks the entries of these envs.
+
+        The window of an env that is still busy with a step, whose wait Ctrl-C has ended, is free after that step.
+        Returns nonzero if an env stays busy; its row fails.
+        """
+        cdef int32_t i, k, id, w
+        cdef int64_t head
+        cdef int result, failed = 0
+        for k in range(b.num_resets):
+            i = b.resets[k]
+            id, w = b.ids[i], b.ids[i] % self.state.x.v.num_workers
+            options, self.options[id] = self.options[id], None
+            if options is None:
+                continue
+            result = ANSWERED
+            if id in self.arena.unfinished(w):
+                head = epy_load(&self.state.x.v.boxes[w].head)
+                with nogil:
+                    result = wait_for(&self.state.x, w, head)
+            if result == ANSWERED:
+                self.arena.put(id, options)
+                entries[i] |= EPY_OPTIONS
+            else:
+                b.errors[i] = self.note(id, ENDINGS[result])
+                failed = 1
+        return failed
 
     cdef void keep_final(self, const envpool_batch* b) noexcept:
         """Keeps the infos and objects of envs that are about to reset."""
@@ -323,6 +368,9 @@ cdef int step_into(State* s, const envpool_batch* b, const envpool_rows* rows) n
     load_actions(s, b)
     for i in range(b.n):
         entries[i] = b.ids[i] | EPY_RESET if b.reset[i] else b.ids[i]
+    if b.num_resets and ep_load_rlx64(&s.header.has_options):
+        with gil:
+            failed = (<Proxy>s.header.envs).put_options(b, entries)
     publish(&s.x, entries, b.n, at, last)
     for i in range(b.n):
         is_complete &= at[i] != 0

@@ -24,7 +24,8 @@
 
 #define EPY_RESET 0x40000000   /* bit of a ring entry: start an episode                                    */
 #define EPY_COMMAND 0x20000000 /* bit of a ring entry: a pickled command is in the window of the env       */
-#define EPY_ID 0x1fffffff      /* the other bits: the env id                                               */
+#define EPY_OPTIONS 0x10000000 /* bit of a ring entry: the pickled options of this reset are in the window */
+#define EPY_ID 0x0fffffff      /* the other bits: the env id                                               */
 
 enum epy_readiness { EPY_STARTING, EPY_READY, EPY_FAILED };
 

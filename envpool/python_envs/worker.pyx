@@ -10,8 +10,8 @@ from envpool._core.guard cimport fork_generation
 from envpool.env cimport envpool_batch
 from envpool.python_envs.arena cimport (
     Arena, EPY_COMMAND, epy_end_strays, EPY_FAILED, epy_follow, EPY_ID, epy_load, epy_load32, epy_mailbox,
-    epy_note_wait, epy_now, epy_outcome, epy_pace, EPY_READY, epy_release, EPY_RESET, epy_ring, epy_sleep, epy_spin,
-    epy_store, epy_store32, FATAL, KEPT, loss_after, outcome_of, row_of, USED, View, WAITING,
+    epy_note_wait, epy_now, EPY_OPTIONS, epy_outcome, epy_pace, EPY_READY, epy_release, EPY_RESET, epy_ring, epy_sleep,
+    epy_spin, epy_store, epy_store32, FATAL, KEPT, loss_after, outcome_of, row_of, USED, View, WAITING,
 )
 from envpool.python_envs.envs cimport Envs, State, end_copy
 
@@ -104,6 +104,13 @@ cdef class Worker:
             self.fail(id, LOST_TEXT)
         elif entry & EPY_COMMAND:
             self.execute(id)
+        elif entry & EPY_OPTIONS:
+            try:
+                self.envs.options[id] = pickle.loads(a.get(id))
+            except Exception as problem:
+                self.fail(id, f"the options of the reset cannot be unpickled: {failure_of(problem)}")
+                return 0
+            self.step(id, True)
         else:
             self.step(id, (entry & EPY_RESET) != 0)
         return 0

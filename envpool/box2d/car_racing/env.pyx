@@ -27,8 +27,10 @@ from envpool.box2d.car_racing.track cimport (
 )
 from envpool.box2d.parameters cimport RacerParams, fill_params
 from envpool.box2d.scene cimport SCENE_FPS, Archive, b2_staticBody, b2Body, b2FixtureDef, scene_body, scene_polygon
-from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, WorldOutcome, worlds_init
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
+from envpool.box2d.worlds cimport (
+    WorldEnv, WorldFunctions, WorldOptions, WorldOutcome, Worlds, worlds_env, worlds_init,
+)
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env, envpool_params
 from envpool.numerics.rng cimport ep_integers, ep_uniform
 
 from envpool.box2d.car_racing import font
@@ -36,7 +38,7 @@ from envpool.box2d.definition import Box2DDefinition
 from envpool.box2d.parameters import CAR
 from envpool.error_texts import shown
 from envpool.errors import ConfigError
-from envpool.native import Field, define, param_fields
+from envpool.native import Field, Param, define, param_fields
 
 cdef enum:
     BAD_ACTION = 1                      # error code
@@ -60,6 +62,9 @@ cdef struct Racer:
     double shown_reward                 # lap.reward in an observation: before the cost of the step is subtracted
     double time                         # s
     bint is_lap_finished                # whether the last step finished the lap
+    bint keeps_colours                  # an option of the next reset
+    bint has_kept_colours               # whether the last reset had the option
+    bint has_colours                    # whether random colours were ever chosen
     double[3] field_colour
     double[3] grass_colour
     double[3] road_colour
@@ -86,8 +91,15 @@ cdef uint32_t packed(const double* colour, double lighter) noexcept nogil:
 # ---- road ------------------------------------------------------------------------------------------------------------
 
 cdef void choose_colours(Racer* e, bint is_random) noexcept nogil:
+    """Choose the colours of an episode. Before the first random ones, the usual colours are kept where upstream keeps
+    those that its constructor has drawn from a generator without a seed."""
     cdef int i
-    if not is_random:
+    e.has_kept_colours = is_random and e.keeps_colours
+    e.keeps_colours = False
+    if e.has_kept_colours and e.has_colours:
+        return
+    e.has_colours = is_random and not e.has_kept_colours
+    if not e.has_colours:
         set_colour(e.road_colour, 102, 102, 102)
         set_colour(e.field_colour, 102, 204, 102)
         set_colour(e.grass_colour, 102, 230, 102)
@@ -299,6 +311,21 @@ cdef void forget(WorldEnv* env) noexcept nogil:
     (<Racer*>env).lap.num_tiles = 0
 
 
+cdef void transfer_before(WorldEnv* env, const WorldOptions* options, Archive* archive) noexcept nogil:
+    """Only colours that the last reset has kept do not follow from its generator."""
+    cdef Racer* e = <Racer*>env
+    cdef double* colours[3]
+    cdef int i, k
+    archive.integer(&e.has_colours, 0, 1)
+    archive.integer(&e.has_kept_colours, 0, 1)
+    e.keeps_colours = e.has_kept_colours and archive.is_loading
+    colours[0], colours[1], colours[2] = e.field_colour, e.grass_colour, e.road_colour
+    for k in range(3):
+        archive.numbers(colours[k], 3)
+        for i in range(3):
+            archive.require(0 <= colours[k][i] <= 230)
+
+
 cdef void transfer(WorldEnv* env, const WorldOptions* options, Archive* archive) noexcept nogil:
     cdef Racer* e = <Racer*>env
     cdef LapBody* tile
@@ -331,10 +358,35 @@ cdef WorldFunctions FUNCTIONS = WorldFunctions(
     bad_reset="no track is closed with these parameters; choose values nearer to their defaults for the track",
     release=NULL, seed=NULL, reset=reset,
     set_action=set_action, apply_forces=apply_forces, observe=observe, write=write, draw=draw,
-    canvas_height=CANVAS_HEIGHT, canvas_width=CANVAS_WIDTH, forget=forget, transfer=transfer, state_size=1 << 18,
+    canvas_height=CANVAS_HEIGHT, canvas_width=CANVAS_WIDTH, forget=forget, transfer=transfer,
+    transfer_before=transfer_before, state_size=1 << 18,
 )
 cdef envpool_env ENV_DEF
 worlds_init(&ENV_DEF, "CarRacing")
+ENV_DEF.state_version += 1              # the colours are in snapshots
+# The functions for parameters, without the option of resets that follows the parameters.
+cdef int (*get_numbers)(void* state, const envpool_params* call) noexcept nogil
+cdef int (*set_numbers)(void* state, const envpool_params* call) noexcept nogil
+get_numbers, set_numbers = ENV_DEF.get_params, ENV_DEF.set_params
+cdef int32_t NUM_PARAMS = len(CAR)
+
+
+cdef int get_params(void* state, const envpool_params* call) noexcept nogil:
+    cdef int32_t i
+    for i in range(call.n):
+        (<uint8_t*>call.values[NUM_PARAMS])[call.ids[i]] = True
+    return get_numbers(state, call)
+
+
+cdef int set_params(void* state, const envpool_params* call) noexcept nogil:
+    cdef int32_t i
+    for i in range(call.n):
+        (<Racer*>worlds_env(<const Worlds*>state, call.ids[i])).keeps_colours = not (
+            <const uint8_t*>call.values[NUM_PARAMS])[call.ids[i]]
+    return set_numbers(state, call)
+
+
+ENV_DEF.get_params, ENV_DEF.set_params = get_params, set_params
 
 
 class CarRacing(Box2DDefinition):
@@ -364,6 +416,9 @@ class CarRacing(Box2DDefinition):
         "continuous": True,
     }
     params = CAR
+    reset_options = {
+        "randomize": Param(True, text="whether the episode has new colours; only with domain_randomize=True"),
+    }
 
     @staticmethod
     def build(config):
@@ -385,4 +440,4 @@ class CarRacing(Box2DDefinition):
             actions = [Field("action", np.int32, (-1,), 0, 4)]
         template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
         config_bytes = (<const char*>&c)[:sizeof(Config)]
-        return define(template, fields, actions, config_bytes, params=param_fields(CAR))
+        return define(template, fields, actions, config_bytes, params=param_fields(CAR, CarRacing.reset_options))

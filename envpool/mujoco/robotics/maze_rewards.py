@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from envpool.errors import ConfigError
 from envpool.mujoco.robotics.goal_pools import GoalEnvDefinition
+from envpool.mujoco.robotics.maze_models import MAX_CELLS, WALL, read_map
+from envpool.native import Param
 
 Array = np.ndarray[Any, Any]
+
+
+def cell_of(value: Any) -> Any:
+    """Return a value of an option that names a cell; None stands for no cell."""
+    return NO_CELL if value is None else value
+
+
+NO_CELL = (-1, -1)
+#: Options of resets: row and column of a cell in the map, from 0.
+RESET_OPTIONS = {
+    "goal_cell": Param(NO_CELL, -1, MAX_CELLS - 1, text="cell of the goal; by default one is drawn", convert=cell_of),
+    "reset_cell": Param(
+        NO_CELL, -1, MAX_CELLS - 1, text="cell in which the episode begins; by default one is drawn", convert=cell_of
+    ),
+}
 
 #: Distance (m) up to which a goal counts as reached.
 REACHED = 0.45
@@ -58,3 +77,20 @@ class MazeEnvDefinition(GoalEnvDefinition):
 
     goal_size = 2
     compute_reward = staticmethod(maze_rewards)
+    reset_options = RESET_OPTIONS
+
+    @staticmethod
+    def check_reset_options(config: Any, values: Mapping[str, Any]) -> None:
+        """Raise ConfigError unless the cells are in the maze, and no walls."""
+        maze = read_map(config.maze_map)
+        for name, cells in values.items():
+            for row, column in cells.tolist():
+                if (row, column) == NO_CELL:
+                    continue
+                if not (0 <= row < len(maze) and 0 <= column < len(maze[0])):
+                    raise ConfigError(
+                        f"options[{name!r}] must be a cell of the maze, which has {len(maze)} rows and {len(maze[0])} "
+                        f"columns, got {row, column}"
+                    )
+                if maze[row][column] == WALL:
+                    raise ConfigError(f"options[{name!r}] must not be a wall, got {row, column}")

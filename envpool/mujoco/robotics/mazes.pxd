@@ -15,6 +15,8 @@ cdef struct MazeState:
     double goal[2]              # of the next step (m)
     double observed_goal[2]     # of the step before (m)
     double start[2]             # where the episode begins (m)
+    int32_t goal_cell[2]        # options of the next reset: 1 + row and 1 + column of the goal's cell; 0: it is drawn
+    int32_t reset_cell[2]       # the same for the cell in which the episode begins
 
 cdef struct MazeOptions:
     const double* goals         # centres of the cells (num_goals x 2)
@@ -27,6 +29,7 @@ cdef struct MazeOptions:
     double target_height        # z of the site that marks the goal (m)
     int32_t target              # id of this site
     int32_t rows                # of the map
+    int32_t columns
     int32_t info                # index in Sim.info of success; the distance from the goal (m) follows it
     bint is_dense
     bint is_continuing          # episodes do not terminate
@@ -37,7 +40,10 @@ cdef struct MazeOptions:
 # must live as long as the struct. Raises ConfigError.
 cdef tuple load_maze(MazeOptions* o, object config, object robot)
 
-# Draws a goal and a start.
+# Adds the options of resets to the definition of a task.
+cdef object with_reset_options(object capsule)
+
+# Draws a goal and a start, or puts them into the cells that the options of the reset name.
 cdef void begin_episode(Sim* s, const MazeOptions* o) noexcept nogil
 # Writes the goal that is observed, and the info arrays, after a reset or a step.
 cdef void report(Sim* s, const MazeOptions* o) noexcept nogil

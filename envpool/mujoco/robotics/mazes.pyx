@@ -6,23 +6,31 @@ Source of the rules: ``gymnasium_robotics.envs.maze.maze_v4``, and ``maze`` for 
 import numpy as np
 
 from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memset
 
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env, envpool_params
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.model_params cimport resolved_model
 from envpool.mujoco.base.mujoco cimport mjData, mjOBJ_SITE
-from envpool.mujoco.base.structs cimport Outcome, Sim
+from envpool.mujoco.base.own_models cimport get_params, set_params
+from envpool.mujoco.base.structs cimport Outcome, Sim, SimPool
 from envpool.mujoco.robotics.goals cimport is_sparse
 from envpool.numerics.numpy_exact cimport np_exp, np_norm
-from envpool.numerics.rng cimport ep_integers, ep_pcg64, ep_pcg64_is_valid, ep_pcg64_seed, ep_uniform
+from envpool.numerics.rng cimport ep_integers, ep_pcg64_is_valid, ep_pcg64_seed, ep_uniform
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.model import load_text
 from envpool.mujoco.robotics import maze_rewards
+from envpool.mujoco.robotics.maze_models import MAX_CELLS as MOST_CELLS
 from envpool.mujoco.robotics.maze_models import Maze, read_map
+from envpool.mujoco.robotics.maze_rewards import RESET_OPTIONS
+from envpool.native import define, describe, param_fields
 
 cdef double REACHED = maze_rewards.REACHED
+cdef int32_t MAX_CELLS = MOST_CELLS
 
 
 # ---- options ---------------------------------------------------------------------------------------------------------
@@ -51,7 +59,7 @@ cdef tuple load_maze(MazeOptions* o, object config, object robot):
     goals, starts = [np.array(places, np.float64).tobytes() for places in maze.places()]
     o.goals, o.num_goals = <const double*>PyBytes_AS_STRING(goals), len(goals) // 16
     o.starts, o.num_starts = <const double*>PyBytes_AS_STRING(starts), len(starts) // 16
-    o.rows = <int32_t>len(maze.map)
+    o.rows, o.columns = <int32_t>len(maze.map), <int32_t>len(maze.map[0])
     o.clearance = 0.5 * o.scaling
     o.target_height = maze.height / 2 * o.scaling
     o.is_dense = not is_sparse(config)
@@ -72,8 +80,12 @@ cdef void seed(Sim* s, uint64_t value) noexcept nogil:
 
 
 cdef bint is_valid(const void* task_state) noexcept nogil:
-    cdef const ep_pcg64* rng = &(<const MazeState*>task_state).rng
-    return ep_pcg64_is_valid(rng)
+    cdef const MazeState* state = <const MazeState*>task_state
+    cdef int32_t i
+    for i in range(2):
+        if not (0 <= state.goal_cell[i] <= MAX_CELLS and 0 <= state.reset_cell[i] <= MAX_CELLS):
+            return False
+    return ep_pcg64_is_valid(&state.rng)
 
 
 cdef inline double distance(const double* a, const double* b) noexcept nogil:
@@ -95,18 +107,38 @@ cdef inline void draw_cell(Sim* s, const double* cells, int32_t n, double* point
     point[0], point[1] = cells[2 * k], cells[2 * k + 1]
 
 
+cdef inline bint take_cell(int32_t* cell, const MazeOptions* o, double* point) noexcept nogil:
+    """Returns the centre of a cell that an option names, and forgets the option; False: none is named."""
+    cdef double row = cell[0] - 1, column = cell[1] - 1
+    if cell[0] == 0 or cell[1] == 0:
+        return False
+    point[0] = (column + 0.5) * o.scaling - o.columns / 2.0 * o.scaling
+    point[1] = o.rows / 2.0 * o.scaling - (row + 0.5) * o.scaling
+    cell[0] = cell[1] = 0
+    return True
+
+
 cdef inline void draw_goal(Sim* s, const MazeOptions* o) noexcept nogil:
     cdef double* goal = maze_state(s).goal
     draw_cell(s, o.goals, o.num_goals, goal)
     add_noise(s, o, goal)
 
 
-cdef void begin_episode(Sim* s, const MazeOptions* o) noexcept nogil:
+cdef inline void draw_start(Sim* s, const MazeOptions* o) noexcept nogil:
     cdef MazeState* state = maze_state(s)
-    draw_goal(s, o)
     state.start[0], state.start[1] = state.goal[0], state.goal[1]
     while distance(state.start, state.goal) <= o.clearance:
         draw_cell(s, o.starts, o.num_starts, state.start)
+
+
+cdef void begin_episode(Sim* s, const MazeOptions* o) noexcept nogil:
+    cdef MazeState* state = maze_state(s)
+    if take_cell(state.goal_cell, o, state.goal):
+        add_noise(s, o, state.goal)
+    else:
+        draw_goal(s, o)
+    if not take_cell(state.reset_cell, o, state.start):
+        draw_start(s, o)
     add_noise(s, o, state.start)
 
 
@@ -146,3 +178,42 @@ cdef void show_goal(const Sim* s, const MazeOptions* o, mjData* shown) noexcept 
     cdef double* site = shown.site_xpos + 3 * o.target
     cdef const double* goal = maze_state(s).observed_goal
     site[0], site[1], site[2] = goal[0], goal[1], o.target_height
+
+
+# ---- options of resets -----------------------------------------------------------------------------------------------
+
+cdef int get_params_and_cells(void* state, const envpool_params* call) noexcept nogil:
+    cdef const SimPool* all = <const SimPool*>state
+    cdef int32_t i, k
+    for k in range(all.config.num_params, all.config.num_params + 2):
+        for i in range(call.n):
+            memset(<int64_t*>call.values[k] + 2 * call.ids[i], 0xff, 2 * sizeof(int64_t))      # -1: no cell
+    return get_params(state, call)
+
+
+cdef int set_params_and_cells(void* state, const envpool_params* call) noexcept nogil:
+    cdef const SimPool* all = <const SimPool*>state
+    cdef const int64_t* goals = <const int64_t*>call.values[all.config.num_params]
+    cdef const int64_t* starts = <const int64_t*>call.values[all.config.num_params + 1]
+    cdef MazeState* maze
+    cdef int32_t i, k
+    cdef int status = set_params(state, call)
+    for i in range(call.n):
+        maze = maze_state(&all.sims[call.ids[i]])
+        for k in range(2):
+            maze.goal_cell[k] = <int32_t>goals[2 * call.ids[i] + k] + 1
+            maze.reset_cell[k] = <int32_t>starts[2 * call.ids[i] + k] + 1
+    return status
+
+
+cdef object with_reset_options(object capsule):
+    cdef const envpool_env* inner = <const envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
+    cdef envpool_env* made
+    about = describe(capsule)
+    table = [*about.params, *param_fields({}, RESET_OPTIONS)]
+    capsule = define(capsule, about.fields, about.actions, params=table, keep=capsule)
+    made = <envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
+    made.config = inner.config
+    made.state_version = inner.state_version + 1        # the options are in snapshots
+    made.get_params, made.set_params = get_params_and_cells, set_params_and_cells
+    return capsule
