@@ -3,12 +3,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import disjoint_base
 
 from envpool._core.pool import Pool
 from envpool._core.reset_options import ResetOptions
 
 DTYPES: tuple[np.dtype[Any], ...]
 
+@disjoint_base
 class OptionRows(ResetOptions):
     def __init__(self, values: Sequence[tuple[int, npt.NDArray[Any]]], has_options: npt.NDArray[np.bool_]) -> None: ...
 

@@ -93,7 +93,7 @@ class DMEnvPool(EnvPool, dm_env.Environment):
             env_id: npt.ArrayLike | None = None,
             *,
             seed: int | Sequence[int | None] | None = None,
-            options: dict[str, Any] | None = None,
+            options: dict[str, Any] | Sequence[dict[str, Any] | None] | None = None,
         ) -> BatchedTimeStep:
             """Return a TimeStep of arrays; see `EnvPool.reset`."""
 
