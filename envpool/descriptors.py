@@ -51,7 +51,7 @@ def high_socket(own: socket.socket) -> socket.socket:
 
 def map_file(fd: int, size: int, prot: int = mmap.PROT_READ | mmap.PROT_WRITE) -> mmap.mmap:
     """Return a shared mapping of a file. The object duplicates the descriptor, and so takes the lowest free number."""
-    taken = []
+    taken: list[int] = []
     with _lock:
         try:
             while not taken or taken[-1] < LEAST:

@@ -177,7 +177,7 @@ class PygameWindow:
         """See `Window.show`."""
         height, width, _ = frame.shape
         try:
-            image = self._pygame.image.frombuffer(np.ascontiguousarray(frame), (width, height), "RGB")
+            image = self._pygame.image.frombuffer(np.ascontiguousarray(frame).data, (width, height), "RGB")
             self._video.Texture.from_surface(self._renderer, image).draw()
             self._renderer.present()
             self._pygame.event.pump()

@@ -80,9 +80,9 @@ cdef class FailureReports:
     cdef bint note(self, Engine* e, const char* ids, size_t stride, int64_t n) except -1:
         """Notes, once per failure, which of n envs in flight have failed, and returns whether any has.
 
-        Raises EnvStepError instead unless failures become texts. Its cause is the exception of the first env that failed
-        with one in this process, so that a debugger reaches the frame. The ids are `stride` bytes apart. Making the texts
-        may start the garbage collector, and so run any code.
+        Raises EnvStepError instead unless failures become texts. Its cause is the exception of the first env that
+        failed with one in this process, so that a debugger reaches the frame. The ids are `stride` bytes apart. Making
+        the texts may start the garbage collector, and so run any code.
         """
         cdef int64_t i
         cdef int32_t id

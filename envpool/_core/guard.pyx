@@ -73,7 +73,7 @@ cdef class Guard:
         return ""
 
     cdef bint is_in_env(self) noexcept:
-        """Whether the calling thread is inside of a function of an env: a thread of the pool, or a call that helps out."""
+        """Whether the calling thread is inside a function of an env: a worker, or a call that helps out."""
         cdef unsigned long me = PyThread_get_thread_ident()
         cdef Engine* e = self.engine
         cdef uint64_t left = self.used
@@ -96,7 +96,7 @@ cdef class Guard:
         return False
 
     cdef int check_waits(self, const char* call) except -1:
-        """Raises PoolStateError if an env of the pool makes a call that waits; notes a thread that is not the pool's."""
+        """Raises PoolStateError if an env of the pool makes a call that waits; notes threads of others."""
         if self.is_in_env():
             raise PoolStateError(
                 f"{call.decode()}() was called by an environment of this pool, or by a function that completes its "

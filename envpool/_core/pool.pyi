@@ -27,7 +27,7 @@ class Pool:
         nodes: list[list[int]],
         max_episode_steps: int,
         autoreset: int,
-        seeds: Callable[[], npt.NDArray[np.uint64]],
+        seeds: Callable[[], npt.NDArray[np.uint64] | None],
         style: _Style,
         restarts: bool = False,
         step_timeout: int = 0,

@@ -188,7 +188,7 @@ class ParallelEnv(Adapter):
 
     def _fitted(self, agent: Any, value: Any) -> np.ndarray[Any, Any]:
         try:
-            return fitted(value, self.observation_space.dtype)
+            return fitted(value, np.dtype(self.observation_space.dtype))
         except CastError as error:
             raise ValueError(f"the observation of agent {shown(agent)} contains {error}") from None
 

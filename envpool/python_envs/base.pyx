@@ -68,7 +68,7 @@ cdef class EnvsBase:
         return self.last_code
 
     cdef int32_t note_error(self, int32_t id, error, bint keeps_cause) noexcept:
-        """Keeps the text of an exception, maybe with the exception, and returns its code. The pool raises Ctrl-C later."""
+        """Keeps the text of an exception, maybe also the exception; returns its code. The pool raises Ctrl-C later."""
         cdef int32_t code
         is_interrupt = isinstance(error, KeyboardInterrupt)
         try:
