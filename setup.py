@@ -3,15 +3,23 @@
 ENVPOOL_PROFILE selects one of PROFILES. ENVPOOL_PGO=1 selects a profile-guided build for the families that have a
 training run. Each combination has its own build folder, because compilers do not track flags. A family that needs more
 has a build_needs.py, which scripts/native_build.py describes.
+
+In the release profile, a file is compiled at -O3, or at -O1 if the comments at its top have the line `# optimize: -O1`:
+the steps of environments do not run its code, or spend their time elsewhere. SPARED is about the code that Cython adds
+to a module. With -O3 for everything, a build would take half as long again, and no pool would be faster.
 """
 
 import gc
+import hashlib
 import os
+import re
+import shutil
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
+import Cython
 import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, find_packages, setup
@@ -64,11 +72,27 @@ DIRECTIVES = {
     "cdivision": True,
 }
 
+# What stands after this line in a generated file is mostly Cython's own code: the start of the module, its types, and
+# helpers of Python code. In files that are compiled at -O3, it is compiled at -Os, which takes half the time, except
+# where it is part of the calls of a pool.
+SPARED = "/* #### Code section: module_exttypes ### */\n"
+GCC = "#if defined(__GNUC__) && !defined(__clang__)\n{}\n#endif\n"
+LESS = GCC.format('#pragma GCC push_options\n#pragma GCC optimize "Os"')
+CALLED_IN_STEPS = ("envpool._core.", UTILITIES)
+AGAIN = GCC.format("#pragma GCC pop_options")  # the compiler instantiates C++ templates at the end of a file
+
 # The static library in the numpy wheel has the distributions other than uniform floats and integers.
 random_lib = Path(np.get_include()).parents[1] / "random" / "lib"
 
 # A change to one of these files rebuilds every extension: a stale one could disagree about the layout of a struct.
 shared = [str(p) for p in sorted(Path("include").rglob("*.h"))] + ["setup.py", "scripts/native_build.py"]
+
+
+def optimization(source: Path) -> list[str]:
+    """Return the flags that the comments at the top of a .pyx file ask for, which only the release profile needs."""
+    head = re.match(r"(#.*\n)*", source.read_text())
+    assert head is not None
+    return re.findall(r"(?m)^# optimize: (-O\d)$", head[0]) if profile == "release" else []
 
 
 def extension(source: Path) -> Extension:
@@ -78,13 +102,42 @@ def extension(source: Path) -> Extension:
         [str(source)],
         include_dirs=["include", ".", str(source.parent), np.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
-        extra_compile_args=COMMON + PROFILES[profile]["compile"],
+        extra_compile_args=COMMON + PROFILES[profile]["compile"] + optimization(source),
         extra_link_args=["-pthread", *PROFILES[profile]["link"]],
         library_dirs=[str(random_lib)],
         libraries=["npyrandom", "m"],
         depends=shared
         + [str(p) for pattern in ("*.h", "build_needs.py") for p in sorted(source.parent.rglob(pattern))],
     )
+
+
+def translated() -> str:
+    """Return a hash of everything that Cython's output depends on."""
+    inputs = [Cython.__version__, np.__version__, UTILITIES, repr(DIRECTIVES), Path(__file__).read_text()]
+    sources = sorted(path for pattern in ("*.pyx", "*.pxd") for path in Path("envpool").rglob(pattern))
+    inputs += [f"{path}\n{path.read_text()}" for path in sources]
+    return hashlib.sha256("\0".join(inputs).encode()).hexdigest()
+
+
+def spare(file: Path) -> None:
+    """Let the compiler spend less time on the code that Cython has added to a generated file."""
+    text = file.read_text()
+    if SPARED + LESS not in text:
+        assert text.count(SPARED) == 1, file
+        file.write_text(text.replace(SPARED, SPARED + LESS) + AGAIN)
+
+
+def reuse(other: Path, key: str) -> None:
+    """Copy the generated files of another build folder, if it has those of the same sources."""
+    mark = other / "translated.txt"
+    if not mark.exists() or mark.read_text() != key:
+        print(f"{other} has no translation of these sources: Cython translates them again")
+        return
+    for pattern in ("*.c", "*.cpp", "cython-options.txt"):
+        for file in (*other.glob(pattern), *(other / "envpool").rglob(pattern)):
+            target = folder / file.relative_to(other)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)  # newer than the sources
 
 
 def cythonized() -> list[Extension]:
@@ -94,7 +147,10 @@ def cythonized() -> list[Extension]:
     """
     sources = sorted(Path("envpool").rglob("*.pyx"))
     utilities = Extension(UTILITIES, [], extra_compile_args=COMMON + PROFILES[profile]["compile"], depends=["setup.py"])
-    record = folder / "cython-options.txt"
+    record, mark, key = folder / "cython-options.txt", folder / "translated.txt", translated()
+    if other := os.environ.get("ENVPOOL_TRANSLATED"):
+        reuse(Path(other), key)
+    mark.unlink(missing_ok=True)
     # Cython creates many objects that live until a file is finished, so frequent collections take a third of its time.
     gc.set_threshold(100_000, 50, 100)
     options = repr((UTILITIES, DIRECTIVES))
@@ -107,6 +163,7 @@ def cythonized() -> list[Extension]:
         force=not record.exists() or record.read_text() != options,
     )
     record.write_text(options)
+    mark.write_text(key)
     return extensions
 
 
@@ -132,7 +189,10 @@ class BuildExt(build_ext):
         needs = needs_of(Path(ext.name.replace(".", "/")))
         try:
             if needs is not None:
-                needs.configure(ext, Build(profile, folder, tuple(ext.extra_compile_args), guided))
+                needs.configure(ext, Build(profile, folder, (*COMMON, *PROFILES[profile]["compile"]), guided))
+            level = [flag for flag in ext.extra_compile_args if flag.startswith("-O")][-1]
+            if level == "-O3" and not ext.name.startswith(CALLED_IN_STEPS):
+                spare(Path(ext.sources[0]))
             super().build_extension(ext)
         except Unavailable as reason:
             ext.optional = True
@@ -153,7 +213,7 @@ if "sdist" not in sys.argv:
 setup(
     packages=[*find_packages(include=["envpool*"]), "envpool.include"],
     package_dir={"envpool.include": "include"},
-    ext_modules=cythonized(),
+    ext_modules=[] if {"sdist", "egg_info", "dist_info"} & set(sys.argv) else cythonized(),  # MANIFEST.in lists sources
     cmdclass={"build_ext": BuildExt},
     options={"build": {"build_base": str(folder)}, "build_ext": {"parallel": cpus}},
 )

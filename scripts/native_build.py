@@ -40,7 +40,7 @@ class Build:
     folder : Path
         The folder of all build products. Each profile has its own.
     flags : tuple of str
-        The compiler flags of all extensions.
+        The compiler flags of all extensions, without those that single files ask for.
     is_profiled : bool
         If True, libraries that have a training run are compiled with the profile of that run.
     """

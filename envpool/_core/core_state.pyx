@@ -1,3 +1,4 @@
+# optimize: -O1
 """What the core keeps of an env: a CoreState, the sums of its statistics, and parameters that are pending.
 
 state_format.pyx documents where a saved state contains them. The callers hold the GIL, and the envs are idle.

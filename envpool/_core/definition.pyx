@@ -1,3 +1,4 @@
+# optimize: -O1
 """Environment definitions as capsules: define() makes one with its field tables, describe() reads any of them."""
 
 from collections import namedtuple

@@ -1,3 +1,4 @@
+# optimize: -O1
 """The memory of the scheduling core: one arena for the queues, the slots and all per-env words. See structs.pxd."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t

@@ -1,3 +1,4 @@
+# optimize: -O1
 """Engines that threads own after their pool has been closed, since they are still inside of an env.
 
 A native env cannot be interrupted, and a Python env may itself close its pool or drop the last reference to it. The

@@ -1,3 +1,4 @@
+# optimize: -O1
 """Parameters of envs: new values wait in the engine, and a worker puts them into force when it resets the env.
 
 `param_values` has one row per env for each parameter. The rows of an env mean something only while `param_pending` is

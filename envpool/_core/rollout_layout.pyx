@@ -1,3 +1,4 @@
+# optimize: -O1
 """The memory of a rollout: each array is contiguous over its time slots, and the workers of a pool write into it.
 
 A block is a struct of pointers to its columns. A *placed* block points into the memory of a rollout: its columns are

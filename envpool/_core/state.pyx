@@ -1,3 +1,4 @@
+# optimize: -O1
 """Saving, restoring and copying the states of envs.
 
 A state contains what the core keeps of an env and the env's own snapshot; state_format.pyx documents its bytes. These

@@ -1,3 +1,4 @@
+# optimize: -O1
 """The bytes of a saved state of one env: a header, what the core keeps of the env, the env's part, a checksum.
 
 A state is a little-endian byte string: a Header and two names, a CoreState, the Sums of the env if its pool has the

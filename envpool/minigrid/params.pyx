@@ -1,3 +1,4 @@
+# optimize: -O1
 """Turns the options of a task into the struct that its level reads."""
 
 import operator

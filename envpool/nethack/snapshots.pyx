@@ -1,3 +1,4 @@
+# optimize: -O1
 """Snapshots of games, whose memory cannot be copied: a snapshot contains what the game was started from, and actions.
 
 A snapshot is a Head, the list of scores at the start of the game, and the indices of the actions since. Restoring makes

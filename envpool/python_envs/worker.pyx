@@ -1,3 +1,4 @@
+# optimize: -O1
 """The side of a worker process: it answers the entries of its ring, and sleeps when there are none."""
 
 import os
