@@ -83,26 +83,39 @@ def test_every_folder_is_a_package():
             assert (source.parent / "__init__.py").exists(), source
 
 
+def test_levels_of_optimisation_stand_where_setup_reads_them():
+    for source in (ROOT / "envpool").rglob("*.pyx"):
+        text = source.read_text()
+        if re.search(r"(?i)^#.*\boptimi[sz]e:", text, re.MULTILINE):
+            assert re.match(r"(#.*\n)?# optimize: -O[0-3]\n", text), source
+
+
 # ---- built -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory):
-    """Return the path of an sdist of the working tree."""
+    """Return the path of an sdist of the working tree, for which nothing is compiled or translated."""
     folder = tmp_path_factory.mktemp("sdist")
     copy = folder / "tree"
     for name in files():
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, copy / name)
     build = f"from setuptools import build_meta; print(build_meta.build_sdist({str(folder)!r}))"
-    return folder / run(sys.executable, "-c", build, cwd=copy).splitlines()[-1]
+    made = folder / run(sys.executable, "-c", build, cwd=copy).splitlines()[-1]
+    assert not (copy / "build").exists()
+    return made
 
 
 @pytest.fixture(scope="module")
 def wheel(sdist, tmp_path_factory):
-    """Return the path of a wheel built from the sdist, in isolation."""
+    """Return the path of a wheel built from the sdist, in isolation.
+
+    The build takes Cython's output from the working tree, if the sdist has exactly the sources of this output.
+    """
     folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, sdist)
+    env = {"ENVPOOL_TRANSLATED": str(ROOT / "build" / "release")}
+    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, sdist, env=env)
     return next(folder.glob("*.whl"))
 
 
