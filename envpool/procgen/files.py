@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from envpool import wheels
+from envpool import fetching, wheels
 from envpool.extensions import load_compiled
 
 #: The distribution whose library the tasks equal, and the name of the folder into which its wheel is unpacked.
@@ -54,8 +54,7 @@ class Files(NamedTuple):
 
 def data_folders() -> dict[str, Path]:
     """Return the folders into which ``envpool fetch-procgen`` can write, by the values of its option ``--into``."""
-    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return {"user": Path(home) / "envpool" / FOLDER, "package": Path(__file__).parent / "data" / FOLDER}
+    return fetching.data_folders(Path(__file__).parent, FOLDER)
 
 
 def candidates() -> Iterator[Files]:

@@ -20,6 +20,7 @@ from envpool.vizdoom.actions import combined_actions
 from envpool.vizdoom.config_file import OTHER_REWARDS, Scenario, read_scenario
 from envpool.vizdoom.launch import arguments_of, recording_prefix
 from envpool.vizdoom.leftovers import remove_leftovers
+from envpool.vizdoom.maps import config_file
 from envpool.vizdoom.names import BUTTONS, FIRST_DELTA_BUTTON, SCREEN_FORMATS, VARIABLES
 from envpool.vizdoom.registration import ELSEWHERE
 from envpool.vizdoom.wheel import package_folder
@@ -224,10 +225,7 @@ def scenario_of(config: Any) -> Scenario:
     if config.cfg_path:
         path = Path(config.cfg_path).absolute()
     elif config.task in ELSEWHERE:
-        raise ConfigError(
-            f"the scenario {shown(config.task)} is not part of the vizdoom package; pass its configuration file and "
-            f"maps: cfg_path='.../{config.task}.cfg', wad_path='.../{config.task}.wad'"
-        )
+        path = config_file(config.task)
     elif config.task:
         path = package_folder() / "scenarios" / f"{config.task}.cfg"
     else:

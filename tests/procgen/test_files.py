@@ -194,7 +194,7 @@ def test_what_pip_is_asked_for(nowhere: Path, wheel: Path, monkeypatch: pytest.M
         shutil.copy(wheel, folder / "procgen_mirror.whl")
         return type("Done", (), {"returncode": 0})
 
-    monkeypatch.setattr(fetch.subprocess, "run", pip)
+    monkeypatch.setattr("envpool.fetching.subprocess.run", pip)
     assert main(["fetch-procgen"]) == 0
     assert {"--no-deps", "--require-hashes", "--only-binary"} < set(commands[0])
     assert nowhere.is_dir()
