@@ -198,7 +198,7 @@ inline deliver() {
 }
 
 active proctype Receiver() {
-  byte first, n, count, goal, seen_head, sent, round;
+  byte first, n, part, count, goal, seen_head, sent, round;
   bool got, has_work, may, will_help;
   do
   :: (round == ROUNDS) -> break

@@ -40,12 +40,21 @@ inline run_from(q) {
   if
   :: got ->
 #ifdef ASYNC
-     atomic { first = alloc; alloc = alloc + n };
+     /* Envs whose episodes end in the same step get their rows later than the others of the chunk. */
      do
      :: (n > 0) ->
-        rows_written((first / BATCH) % BLOCKS, 1);
-        first++;
-        n--
+        if
+        :: atomic { first = alloc; alloc = alloc + n; part = n }
+        :: atomic { (n > 1) -> first = alloc; alloc++; part = 1 }
+        fi;
+        n = n - part;
+        do
+        :: (part > 0) ->
+           rows_written((first / BATCH) % BLOCKS, 1);
+           first++;
+           part--
+        :: else -> break
+        od
      :: else -> break
      od;
 #else
@@ -74,7 +83,7 @@ inline wake_group(q, how_many) {
   if
   :: (parked[q] > 0) ->
 #if QUEUES > 1
-     to_wake[q] = how_many - 1;
+     to_wake[q] = to_wake[q] + how_many - 1;
      change_word(wake_futex[q]);
      futex_wake(wake_futex[q], 1)
 #else
@@ -183,7 +192,7 @@ inline park(futex_word, counter) {
 }
 
 proctype Worker(bool is_reserve; byte me; byte home) {
-  byte first, n, count, goal, seen_head, passed;
+  byte first, n, part, count, goal, seen_head, passed;
   bool got, has_work, may;
   do
   :: stop -> break
