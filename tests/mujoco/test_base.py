@@ -219,3 +219,44 @@ def test_constraints_of_a_model_are_solved_as_upstream(tmp_path: Path, old: str,
             expected = upstream.step(action[0])
             assert (obs[0].tobytes(), float(reward[0])) == (expected[0].tobytes(), np.float32(expected[1]))
     upstream.close()
+
+
+LARGE = """
+import resource
+import envpool
+from envpool.errors import ConfigError
+from envpool.mujoco import declared
+
+XML = '''<mujoco>%s<worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody>
+<actuator><motor joint="j"/></actuator></mujoco>'''
+FIELD = '<asset><hfield name="h" nrow="20000" ncol="20000" size="1 1 1 1"/></asset>'
+
+def declare(xml, **options):
+    return envpool.make_mujoco(xml, num_threads=1, observation=[declared.Qpos()], **options)
+
+declare(XML % "").close()
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**30, resource.RLIM_INFINITY))
+with open("model.xml", "w") as file:
+    file.write(XML % FIELD)
+for make in (
+    lambda: declare(XML % FIELD),
+    lambda: declare(XML % "<include file='large.txt'/>", assets={"large.txt": bytes(2**29)}),
+    lambda: declare(XML % '<size memory="100G"/>'),
+    lambda: envpool.make_gymnasium("Ant-v5", num_threads=1, xml_file="model.xml"),
+) * 2:
+    try:
+        make()
+    except (ConfigError, MemoryError) as error:
+        print(type(error).__name__, "not enough memory" in str(error), error)
+with declare(XML % "") as pool:
+    pool.reset()
+"""
+
+
+def test_models_larger_than_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run_python(LARGE)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == 8, lines

@@ -4,6 +4,9 @@
  * and ends the process after an error. Each thread may have a handler of its own. Between ep_mj_enter() and
  * ep_mj_leave() the handler of this file is set: it drops warnings, and after an error it makes ep_mj_call() return.
  *
+ * MuJoCo's compiler is C++ and throws, for instance when a model does not fit into memory. Its C++ runtime is linked into
+ * libmujoco, with an unwinder of its own, so no try block of another library can catch that: ep_mj_run() does.
+ *
  * An error leaves the interrupted call half done. The mjData that the call worked on may only be passed to
  * mj_deleteData() afterwards.
  */
@@ -13,6 +16,7 @@
 #include <mujoco/mujoco.h>
 #include <setjmp.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #ifdef __cplusplus
@@ -44,9 +48,34 @@ static inline void ep_mj_on_message(const mjLogMessage *message) {
 static inline mjfLogHandler ep_mj_enter(void) { return _mjPRIVATE_setTlsLogHandler(ep_mj_on_message); }
 static inline void ep_mj_leave(mjfLogHandler before) { _mjPRIVATE_setTlsLogHandler(before); }
 
-/* Returns body(argument), or -1 after an error of MuJoCo, whose text is stored in `text` (size bytes). May only be
- * called between ep_mj_enter() and ep_mj_leave(). While `body` calls MuJoCo, it must not own anything that has to be
- * freed. */
+/* The personality of ep_mj_run(), which an unwinder asks twice about an exception that arrives there. First the function
+ * says that the exception is handled. When it is asked again, the unwinder has left all frames below, with their
+ * destructors, and the function jumps to the frame above: no function of the unwinder is needed. */
+static inline int ep_mj_personality(int version, int actions, uint64_t kind, void *exception, void *context) {
+  enum { SEARCHES = 1, IS_FORCED = 8 };   /* actions */
+  enum { CONTINUES = 8, HANDLES = 6 };    /* results: go on to the frame above; the exception is handled here */
+  (void)version, (void)kind, (void)exception, (void)context;
+  ep_mj_frame *frame = ep_mj_innermost;
+  if (!frame || actions & IS_FORCED) return CONTINUES;
+  if (actions & SEARCHES) return HANDLES;
+  snprintf(frame->text, frame->size, "MuJoCo: there is not enough memory, or another C++ exception was thrown");
+  longjmp(frame->back, 1);
+}
+
+static int (*const ep_mj_personality_place)(int, int, uint64_t, void *, void *) __asm__("ep_mj_personality_place")
+    __attribute__((used)) = ep_mj_personality;
+
+/* Returns body(argument). 0x9b: the operand is the distance to a pointer to the personality. */
+static __attribute__((noinline)) int ep_mj_run(int (*body)(void *argument), void *argument) {
+  __asm__ volatile(".cfi_personality 0x9b, ep_mj_personality_place");
+  const int result = body(argument);
+  __asm__ volatile("" ::: "memory"); /* no tail call, which would leave no frame here */
+  return result;
+}
+
+/* Returns body(argument), or -1 after an error of MuJoCo or an exception, whose text is stored in `text` (size bytes).
+ * May only be called between ep_mj_enter() and ep_mj_leave(). While `body` calls MuJoCo, it must not own anything that
+ * has to be freed. */
 static inline int ep_mj_call(int (*body)(void *argument), void *argument, char *text, size_t size) {
   ep_mj_frame frame;
   ep_mj_frame *const outer = ep_mj_innermost;
@@ -54,7 +83,7 @@ static inline int ep_mj_call(int (*body)(void *argument), void *argument, char *
   frame.text = text;
   frame.size = size;
   ep_mj_innermost = &frame;
-  if (!_setjmp(frame.back)) result = body(argument);
+  if (!_setjmp(frame.back)) result = ep_mj_run(body, argument);
   ep_mj_innermost = outer;
   return result;
 }

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport INT32_MAX, int32_t
 from libc.string cimport memset
 
 from envpool.mujoco.base cimport mujoco
@@ -22,6 +22,41 @@ cdef struct LoadCall:
     mjModel* model
     char text[1000]                 # an error; or the warnings of the compiler, if there is a model
     char failure[1000]              # the text of a mju_error()
+
+
+# The argument of add_file().
+cdef struct FileCall:
+    mjVFS* vfs
+    const char* name
+    const char* content
+    int size
+    bint is_known                   # out: there is a file of this name
+
+
+cdef int add_file(void* argument) noexcept nogil:
+    cdef FileCall* call = <FileCall*>argument
+    call.is_known = mj_addBufferVFS(call.vfs, call.name, call.content, call.size) != 0
+    return 0
+
+
+cdef int add_to(mjVFS* vfs, str name, bytes data, str source) except -1:
+    """Adds a file to those of a model; raises ConfigError if that is impossible."""
+    cdef FileCall call
+    cdef char text[1000]
+    cdef mjfLogHandler before
+    cdef int failed
+    if len(data) > INT32_MAX:
+        raise ConfigError(f"{source} has the file {name!r} of {len(data)} bytes: MuJoCo reads at most {INT32_MAX}")
+    encoded = name.encode()
+    call.vfs, call.name, call.content, call.size = vfs, encoded, data, <int>len(data)
+    before = ep_mj_enter()
+    failed = ep_mj_call(add_file, &call, text, sizeof(text))
+    ep_mj_leave(before)
+    if failed:
+        raise ConfigError(f"MuJoCo cannot load the file {name!r} of {source}: {text.decode(errors='replace')}")
+    if call.is_known:
+        raise ConfigError(f"{source} names two different files {name!r}; each file must have a name of its own")
+    return 0
 
 
 cdef int load_xml(void* argument) noexcept nogil:
@@ -180,14 +215,10 @@ def load_text(str xml, assets, str source):
         Where the model comes from, for error texts.
     """
     cdef mjVFS vfs
-    cdef const char* content
     mj_defaultVFS(&vfs)
     try:
         for name, data in {**assets, "model.xml": xml.encode()}.items():
-            data = bytes(data)
-            content = data
-            if mj_addBufferVFS(&vfs, name.encode(), content, <int>len(data)):
-                raise ConfigError(f"{source} names two different files {name!r}; each file must have a name of its own")
+            add_to(&vfs, name, bytes(data), source)
         return new_model(b"model.xml", &vfs, source)
     finally:
         mj_deleteVFS(&vfs)
