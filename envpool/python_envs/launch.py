@@ -145,7 +145,7 @@ def ending_of(code: int, status: int) -> str:
 def start_interpreter(module: str, fds: list[int], payload: bytes) -> subprocess.Popen[bytes]:
     """Start a fresh interpreter that calls ``main(stream)`` of a module; the stream has the fds, then the payload."""
     theirs, ours = high_pipe()
-    with open(ours, "wb") as stream:
+    with contextlib.suppress(BrokenPipeError), open(ours, "wb") as stream:  # it has ended, which the supervisor sees
         try:
             child = subprocess.Popen(
                 [sys.executable, "-c", PROGRAM.format(module=module)],
@@ -155,9 +155,7 @@ def start_interpreter(module: str, fds: list[int], payload: bytes) -> subprocess
             )
         finally:
             os.close(theirs)
-        with contextlib.suppress(BrokenPipeError):  # it has ended, which the supervisor sees
-            stream.write(pickle.dumps(sys.path) + pickle.dumps(tuple(fds)) + payload)
-            stream.flush()
+        stream.write(pickle.dumps(sys.path) + pickle.dumps(tuple(fds)) + payload)
     return child
 
 

@@ -51,7 +51,8 @@ bool find_game(const std::string &name, GameInfo *out) noexcept try {
   return false;
 }
 
-Rom::Rom(const void *bytes, size_t size) noexcept : fd_(envpool_high_descriptor(memfd_create("envpool-rom", MFD_CLOEXEC))) {
+Rom::Rom(const void *bytes, size_t size) noexcept
+    : fd_(envpool_high_descriptor(memfd_create("envpool-rom", MFD_CLOEXEC))) {
   const char *at = static_cast<const char *>(bytes);
   while (fd_ >= 0 && size > 0) {
     const ssize_t written = write(fd_, at, size);
