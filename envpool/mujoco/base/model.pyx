@@ -215,13 +215,16 @@ def load_text(str xml, assets, str source):
         Where the model comes from, for error texts.
     """
     cdef mjVFS vfs
+    cdef mjfLogHandler before
     mj_defaultVFS(&vfs)
     try:
         for name, data in {**assets, "model.xml": xml.encode()}.items():
             add_to(&vfs, name, bytes(data), source)
         return new_model(b"model.xml", &vfs, source)
     finally:
+        before = ep_mj_enter()      # it warns of what an exception has left open
         mj_deleteVFS(&vfs)
+        ep_mj_leave(before)
 
 
 def import_with_bindings(str module):
