@@ -56,7 +56,7 @@ class TalkativeEnv(gymnasium.Env):
 
 def synthetic(**options):
     """Return a function that makes a pool of synthetic envs."""
-    return lambda: plugin.make(**{"num_threads": 2, "episode_length": 3} | options)
+    return lambda: plugin.make(**{"num_threads": 2, "episode_length": 3, "cost_ns": 3e3} | options)
 
 
 def cartpole(**options):
