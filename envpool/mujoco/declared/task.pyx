@@ -127,8 +127,10 @@ cdef bytes described(object error):
     """Returns type and text of an exception, even if the text cannot be made or encoded."""
     try:
         text = str(error)
-    except Exception:
+    except BaseException as problem:
         text = "<no text>"
+        if isinstance(problem, KeyboardInterrupt):
+            PyErr_SetInterrupt()        # for the consumer, as in call_function()
     return f"{type(error).__name__}: {text}".encode(errors="replace")
 
 
