@@ -60,7 +60,11 @@ class OwnerEnv(gymnasium.Env):
 
 
 def drop(pick):
-    """Make a pool, use it, and drop it while its environments step; return a weak reference to it."""
+    """Make a pool, use it, and drop it while its environments step.
+
+    Returns a weak reference to it, and the list through which its environments have it. The collector does not see that
+    the pool has the environments, so the list must be cleared at last.
+    """
     kind = pick.choice(["inline", "inline", "thread", "thread", "process"])
     num_envs = pick.choice([1, 2, 5])
     pools = []
@@ -88,7 +92,7 @@ def drop(pick):
     found = weakref.ref(pool)
     if pick.random() < 0.2:
         pool.close()
-    return found
+    return found, pools
 
 
 def main(seconds, seed):
@@ -102,7 +106,9 @@ def main(seconds, seed):
         try:
             dropped = [drop(pick) for _ in range(3)]
             gc.collect()
-            wait_until(lambda dropped=dropped: gc.collect() >= 0 and all(ref() is None for ref in dropped))
+            for _, pools in dropped:
+                pools.clear()
+            wait_until(lambda dropped=dropped: gc.collect() >= 0 and all(ref() is None for ref, _ in dropped))
             wait_until(lambda: not workers())
         except BaseException:
             print(f"seed {seed}, round {rounds}", file=sys.stderr, flush=True)
