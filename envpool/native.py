@@ -36,7 +36,8 @@ class GameFields(NamedTuple):
     lives : str
         Name of the array, int32, with the number of lives. If it rises in a reset, the reset has begun another game.
     resets_continue : bool
-        Whether a reset that does not follow the end of a game continues the game.
+        Whether a reset after the end of an episode that was not the end of a game continues the game. A reset in the
+        middle of an episode never does.
     """
 
     reward: str

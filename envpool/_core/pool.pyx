@@ -286,6 +286,7 @@ cdef class Pool:
             except BaseException:
                 release(e, ids, n)
                 raise
+        self.batches.note_resets(ids, n, has_seed)
         for i in range(n):
             e.reset[ids[i]] = PENDING
             if has_seed[i]:
@@ -293,7 +294,6 @@ cdef class Pool:
                 reseeded += not e.seed_pending[ids[i]]
                 e.seed_pending[ids[i]] = 1
         ep_add_sc32(&e.seeds_pending, reseeded)
-        self.batches.note_resets(ids, n, has_seed)
         self.launch(ids, n, activities)
         return n
 

@@ -157,17 +157,21 @@ cdef inline void start_game(Tally* tally, int32_t id, int64_t now) noexcept:
     tally.game_began[id] = now
 
 
-cdef void forget_episodes(Tally* tally, const int32_t* ids, int32_t n, const uint8_t* has_seed) noexcept:
-    """Starts the sums of envs that the user resets again. A game goes on if resets continue it and it has not ended.
+cdef void forget_episodes(Engine* e, const int32_t* ids, int32_t n, const uint8_t* has_seed) noexcept:
+    """Starts the sums of envs that the user is about to reset again. A game goes on if resets continue it, an episode
+    has ended, and the game has not.
 
     It may have ended in a row that the reset of the whole pool has dropped.
     """
+    cdef Tally* tally = e.tally
     cdef int64_t now = ep_now()
+    cdef bint continues
     cdef int32_t i, id
     for i in range(n):
         id = ids[i]
         start_sums(tally, id, now)
-        if tally.reward_field >= 0 and (has_seed[i] or tally.game_ended[id] or not tally.resets_continue_games):
+        continues = tally.resets_continue_games and e.reset[id] != RUNNING
+        if tally.reward_field >= 0 and (has_seed[i] or tally.game_ended[id] or not continues):
             start_game(tally, id, now)
 
 
@@ -309,7 +313,7 @@ cdef class Statistics:
         """Counts resets that the user is about to send."""
         self.resets += n
         if e.tally != NULL:
-            forget_episodes(e.tally, ids, n, has_seed)
+            forget_episodes(e, ids, n, has_seed)
 
     cdef int record(self, Engine* e, Block* b, int64_t first, int64_t end) noexcept:
         """Completes the entries of rows first to end - 1 of a block, and returns which entries these rows have."""

@@ -96,7 +96,7 @@ cdef struct Tally:              # running statistics of episodes, see statistics
     int32_t reward_field        # fields with the reward before clipping, float32, with whether the game is over, int32,
     int32_t over_field          # and with the number of lives, int32; negative if an episode is always a whole game
     int32_t lives_field
-    bint resets_continue_games  # whether an env that the user resets continues its game
+    bint resets_continue_games  # whether a reset after an episode that was not the end of a game continues the game
     # Per env, by env id; see Engine.
     double* returns             # sum of the rewards of the episode
     int64_t* began              # when the episode began, ns

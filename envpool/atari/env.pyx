@@ -106,10 +106,14 @@ cdef bint press(Env* env, int action, bint draw) noexcept nogil:
 
 
 cdef bint reset_one(Envs* s, Env* env) noexcept nogil:
-    """Start an episode. Return False if the console could not be built or reset."""
+    """Start an episode. Return False if the console could not be built or reset.
+
+    The game goes on only after a life was lost: a reset in the middle of an episode gives the game up.
+    """
     cdef Config* c = &s.config
     cdef int64_t noops
-    cdef bint is_continued = c.episodic_life and not (env.is_fresh or env.is_broken or env.is_over)
+    cdef bint has_ended_life = env.has_lost_life and env.lives > 0
+    cdef bint is_continued = c.episodic_life and has_ended_life and not (env.is_fresh or env.is_broken or env.is_over)
     if env.is_broken:
         seed_one(env)
     if not (is_continued and env.steps < c.max_episode_steps) and not start_game(env):
@@ -125,6 +129,7 @@ cdef bint reset_one(Envs* s, Env* env) noexcept nogil:
         return False
     env.is_fresh = False
     env.is_over = False
+    env.has_lost_life = False
     env.lives = env.emulator.lives()
     env.reward = 0
     set_planes(s, env, env.emulator.screen(), env.emulator.screen())

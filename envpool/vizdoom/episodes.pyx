@@ -133,7 +133,10 @@ cdef bint continue_game(Envs* s, Env* env) noexcept nogil:
 
 
 cdef bint finish_reset(Envs* s, Env* env, int32_t id) noexcept nogil:
-    """Start an episode. Return False if the engine failed."""
+    """Start an episode. Return False if the engine failed.
+
+    The game goes on only after an episode has ended: a reset in the middle of one gives the game up.
+    """
     cdef char recording[512]
     cdef Engine* e = &env.engine
     cdef ep_mt19937 before
@@ -143,7 +146,7 @@ cdef bint finish_reset(Envs* s, Env* env, int32_t id) noexcept nogil:
             return False
         env.episodes += 1
         env.steps = 0
-    elif continues and can_continue(e):
+    elif continues and can_continue(e) and (env.is_over or env.is_time_up or state_of(e).is_dead):
         note_reset(s, env)
         if not continue_game(s, env):
             return False

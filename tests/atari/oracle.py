@@ -58,6 +58,7 @@ class Game:
         """Start a game."""
         self.ale.reset_game()
         self.steps = 0
+        self.has_lost_life = False
         self.frames: list[np.ndarray] = []
 
     def press(self, action: ale_py.Action) -> None:
@@ -74,8 +75,10 @@ class Game:
             or not self.o["episodic_life"]
             or self.ale.game_over()
             or self.steps >= self.o["max_episode_steps"]
+            or not self.has_lost_life
         ):
             self.start()
+        self.has_lost_life = False
         noops = self.rng.integers(1, self.o["noop_max"] + 1) if self.o["noop_max"] else 0
         for _ in range(noops - self.presses_fire):
             self.press(NOOP)
@@ -105,6 +108,7 @@ class Game:
             elif t == skip - 1:
                 self.newer = self.screen()
         self.steps += 1
+        self.has_lost_life = is_life_lost and lives > 0
         self.reward = np.sign(self.game_reward) if self.o["reward_clip"] else self.game_reward
         self.terminated = ended
         self.truncated = self.steps >= self.o["max_episode_steps"]

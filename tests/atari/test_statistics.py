@@ -22,9 +22,9 @@ class GameModel:
     def start(self, k):
         self.returns[k] = self.lengths[k] = 0
 
-    def user_reset(self, ids, info, seeded=False):
+    def user_reset(self, ids, info, follows_episode):
         for i, k in enumerate(ids):
-            if not self.continues or self.has_ended[k] or seeded or info["lives"][i] > self.lives[k]:
+            if not self.continues or self.has_ended[k] or not follows_episode[k] or info["lives"][i] > self.lives[k]:
                 self.start(k)
             self.lives[k] = info["lives"][i]
 
@@ -75,7 +75,7 @@ def test_games(mode, episodic_life):
         episode_statistics=True,
     ) as pool:
         games, episodes = GameModel(4, mode, episodic_life), EpisodeModel(4, mode)
-        games.user_reset(range(4), pool.reset()[1], seeded=True)
+        games.user_reset(range(4), pool.reset()[1], np.zeros(4, bool))
         num_user_resets = 0
         for t in range(500):
             batch = pool.step(rng.integers(0, 4, 4))
@@ -85,7 +85,7 @@ def test_games(mode, episodic_life):
             if len(ids):
                 num_user_resets += 1
                 episodes.reset(ids)
-                games.user_reset(ids, pool.reset(ids)[1])
+                games.user_reset(ids, pool.reset(ids)[1], (batch[2] | batch[3]) & (mode != "same_step"))
         stats = pool.stats()
         assert num_user_resets > 5
         assert stats.games == len(games.ended) > 5
