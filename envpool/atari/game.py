@@ -58,7 +58,7 @@ class Atari(EnvDefinition):
         If True, the discount (dm style) is 0 in a step that loses a life.
     episodic_life : bool
         If True, losing a life that is not the last one ends the episode, and the next episode continues the same game.
-        The time limit then applies to the game.
+        The time limit then applies to the game. A reset in the middle of an episode begins a new game.
     reward_clip : bool
         If True, the reward is the sign of the game's reward.
     use_fire_reset : bool

@@ -92,7 +92,7 @@ class ViZDoom(EnvDefinition):
         not recorded. If empty, nothing is recorded.
     episodic_life : bool
         If True, the death of the player ends the episode also where the game continues, and the next episode continues
-        the same game. The time limit then applies to the game.
+        the same game. The time limit then applies to the game. A reset in the middle of an episode begins a new game.
     force_speed : bool
         If True, SPEED is pressed in all combined actions.
     use_combined_action : bool
