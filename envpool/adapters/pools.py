@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 
 from envpool.api.gymnasium import GymnasiumEnvPool
 from envpool.errors import ConfigError, EnvIdError, EnvStepError, EnvTimeoutError, PoolStateError, advise
@@ -193,6 +194,15 @@ def split(nest: Any, count: int) -> list[Any]:
     if not nest:
         return [{} for _ in range(count)]
     return [dict(zip(nest, row, strict=True)) for row in zip(*(split(v, count) for v in nest.values()), strict=True)]
+
+
+def joined_actions(actions: Any, space: Any) -> Any:
+    """Return the actions of several environments in the structure of an action space, with their values in lists."""
+    if isinstance(space, spaces.Dict):
+        return {k: joined_actions([action[k] for action in actions], part) for k, part in space.spaces.items()}
+    if isinstance(space, spaces.Tuple):
+        return tuple(joined_actions([action[k] for action in actions], part) for k, part in enumerate(space.spaces))
+    return actions
 
 
 def masked(info: dict[str, Any]) -> list[str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 
 from envpool.adapters import needs
 from envpool.adapters.lazy import LazyRows
 from envpool.adapters.pools import (
     columns_of,
     first_info,
+    joined_actions,
     last_info,
     open_pool,
     pop_final,
@@ -65,6 +67,8 @@ class VecEnv(vec_env.VecEnv):
         self._attributes = Attributes(self.pool)
         self.envs = self._attributes.envs
         self._is_same_step = self.pool.config["autoreset_mode"] == "same_step"
+        is_nested = isinstance(self.pool.single_action_space, (spaces.Dict, spaces.Tuple))
+        self._joins_actions = is_nested and self._attributes.are_python
         self._received: Any = None  # the batch that step_wait() is about to return
         self._first_info: Any = None  # arrays from which reset_infos is made
         self._reset_infos: Any = None  # None if these arrays have changed
@@ -107,9 +111,11 @@ class VecEnv(vec_env.VecEnv):
         return super().seed(np.random.randint(2**31 - self.num_envs) if seed is None else seed)
 
     def step_async(self, actions: Any) -> None:
-        """Start a step of all environments; actions has one row per environment."""
+        """Start a step of all environments; actions has one row, or one dict or tuple, per environment."""
         try:
             if self._received is None:
+                if self._joins_actions and not isinstance(actions, dict):
+                    actions = joined_actions(actions, self.action_space)
                 self.pool.send(actions)
                 return
         except EnvIdError:
@@ -240,6 +246,8 @@ def copied(nest: Any) -> Any:
     """Return a nest with copies of its arrays."""
     if isinstance(nest, dict):
         return {k: copied(v) for k, v in nest.items()}
+    if isinstance(nest, tuple):
+        return tuple(map(copied, nest))
     return nest.copy() if isinstance(nest, np.ndarray) else nest
 
 
@@ -248,5 +256,8 @@ def put(nest: Any, rows: Any, values: Any) -> None:
     if isinstance(nest, dict):
         for k, v in nest.items():
             put(v, rows, values[k])
+    elif isinstance(nest, tuple):
+        for part, own in zip(nest, values, strict=True):
+            put(part, rows, own)
     else:
         nest[rows] = values

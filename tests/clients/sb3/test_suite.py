@@ -1,0 +1,23 @@
+"""Stable-Baselines3's own tests of DummyVecEnv and SubprocVecEnv, run on `envpool.adapters.sb3.VecEnv`."""
+
+from tests.clients.suite import run_suite
+
+FILES = ("test_vec_envs.py", "test_vec_check_nan.py", "test_vec_extract_dict_obs.py", "test_vec_stacked_obs.py")
+DEVIATIONS = {
+    "test_check_nan": "actions for more environments than there are raise ActionError; DummyVecEnv ignores them",
+    "test_subproc_start_method": "an unknown start method raises a ConfigError that lists the known ones",
+}
+#: Trainings and their start-up: they take a minute, and test_presets.py and test_python_pools.py train on pools.
+LEFT_OUT = ("test_vec_extract_dict_obs.py::test_vec_with_ppo", "test_vec_envs.py::test_video_recorder")
+
+
+def test_vectorized_environments(tmp_path):
+    run_suite(
+        tmp_path,
+        "stable-baselines3==2.9.2",
+        "8af267e9513343f481b3f0680b7740ad79a746873db24f18a9fb2edcbd9a2df7",
+        FILES,
+        "tests.clients.sb3.stand_ins",
+        deviations=DEVIATIONS,
+        left_out=LEFT_OUT,
+    )
