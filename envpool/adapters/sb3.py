@@ -45,8 +45,7 @@ class VecEnv(vec_env.VecEnv):
         The pool that steps the environments. Do not call its methods while this object is in use.
     envs : list of SubEnv
         An object for each environment, on which ``get_attr``, ``set_attr`` and ``env_method`` act. Those of Python
-        environments pass everything on to them. Of a native environment, attributes with the names of parameters of the
-        task are these parameters; others that are set stay in this object.
+        environments pass everything on to them; `SubEnv` says which attributes a native environment has.
 
     Raises
     ------

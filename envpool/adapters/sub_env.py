@@ -38,7 +38,7 @@ class SubEnv(ParamAttributes, gymnasium.Env[Any, Any]):
     Raises
     ------
     EnvIdError
-        Raised by ``reset``, ``step`` and by setting a parameter if the environment is in flight.
+        Raised by ``reset`` and ``step`` if the environment is in flight.
     """
 
     spec: Any

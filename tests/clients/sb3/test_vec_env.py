@@ -399,20 +399,3 @@ def test_an_interrupt_while_ended_environments_are_reset(make, monkeypatch):
         monkeypatch.setattr(env.pool, "reset", reset)
         got, expected = env.step_wait(), other.step([0, 1, 1])
         assert np.array_equal(got[0], expected[0]) and got[2].all() and are_same(got[3], expected[3])
-
-
-def test_parameters_are_attributes(make):
-    """From the next reset on; other attributes stay in Python."""
-    env = make()
-    assert env.get_attr("gravity") == [9.8] * N and env.has_attr("gravity")
-    env.set_attr("gravity", 3.0, indices=[1])
-    assert env.get_attr("gravity") == [9.8, 3.0, 9.8]
-    assert env.pool.get_params()["gravity"].tolist() == [9.8, 3.0, 9.8]
-    with pytest.raises(ConfigError, match="gravity"):
-        env.set_attr("gravity", np.nan)
-    env.seed(0)
-    first = env.reset()
-    upstream = gymnasium.make("CartPole-v1")
-    upstream.unwrapped.gravity = 3.0
-    assert np.array_equal(first[1], upstream.reset(seed=1)[0])
-    assert np.array_equal(env.step([1] * N)[0][1], upstream.step(1)[0])
