@@ -22,6 +22,7 @@ import envpool
 from envpool.adapters.sb3 import VecEnv
 from envpool.errors import ConfigError, EnvIdError
 from tests.support import plugin
+from tests.support.gate import eventually
 from tests.support.interrupts import ENDINGS, ending_in
 
 N = 3
@@ -365,16 +366,16 @@ def test_after_a_step_that_did_not_end_well(make, ending, resets):
     action, _, options = ENDINGS[ending]
     env = make("Synthetic-v0", episode_length=0, num_threads=2, **options, **resets)
     for is_fetched in (True, False):
-        env.reset()
+        eventually(env.reset)
         with ending_in(ending) as caught:
             env.step(np.array([0, 0, action]))
         assert "recv" not in str(caught.value)
         with pytest.raises(EnvIdError, match=r"call step_wait\(\).* or reset\(\)"):
             env.step(np.zeros(N, int))
         if is_fetched:
-            assert env.step_wait()[2].tolist() == [False, False, ending == "failure"]
-    assert env.reset()[:, 2].tolist() == [0] * N
-    assert env.step(np.zeros(N, int))[0][:, 2].tolist() == [1] * N
+            assert eventually(env.step_wait)[2].tolist() == [False, False, ending == "failure"]
+    assert eventually(env.reset)[:, 2].tolist() == [0] * N
+    assert eventually(lambda: env.step(np.zeros(N, int)), env.step_wait)[0][:, 2].tolist() == [1] * N
 
 
 def test_an_interrupt_while_ended_environments_are_reset(make, monkeypatch):
