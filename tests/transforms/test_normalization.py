@@ -73,7 +73,7 @@ def test_bits_of_gymnasium(task, num_envs):
 @pytest.mark.parametrize("num_envs", [9, 1100])
 @pytest.mark.parametrize("mode", ["same_step", "disabled"])
 def test_rewards_in_other_modes(mode, num_envs):
-    options = {"num_threads": 2, "autoreset_mode": mode, "max_episode_steps": 12}
+    options = {"num_threads": 2, "seed": 42, "autoreset_mode": mode, "max_episode_steps": 12}
     plain = EnvPoolVectorEnv("CartPole-v1", num_envs, **options)
     assert plain.metadata["autoreset_mode"] == AutoresetMode[mode.upper()]
     native = EnvPoolVectorEnv(
@@ -132,8 +132,8 @@ def test_every_array_of_a_dict_has_its_own_moments():
 
 
 def test_images():
-    plain = wrappers.NormalizeObservation(EnvPoolVectorEnv("Pong-v5", 2))
-    native = EnvPoolVectorEnv("Pong-v5", 2, normalize_obs=True)
+    plain = wrappers.NormalizeObservation(EnvPoolVectorEnv("Pong-v5", 2, seed=42))
+    native = EnvPoolVectorEnv("Pong-v5", 2, seed=42, normalize_obs=True)
     with closing(plain), closing(native):
         actions = [np.full(2, t % 6) for t in range(12)]
         for expected, got in zip(steps_of(plain, actions), steps_of(native, actions), strict=True):
@@ -155,10 +155,11 @@ def test_threads_do_not_matter(task):
 
 
 def test_other_parameters():
-    plain = wrapped(EnvPoolVectorEnv("CartPole-v1", 4), obs=False, gamma=0.5, epsilon=0.25)
+    plain = wrapped(EnvPoolVectorEnv("CartPole-v1", 4, seed=42), obs=False, gamma=0.5, epsilon=0.25)
     native = EnvPoolVectorEnv(
         "CartPole-v1",
         4,
+        seed=42,
         scale_reward=0.3,
         normalize_reward={"gamma": 0.5, "epsilon": 0.25},
         clip_reward=(-0.5, 1.5),

@@ -134,9 +134,9 @@ def test_actions(task, options, wrap):
 def test_rescaling_of_single_elements():
     low, high = [-1, -2, -3, -4, -5, -6], [1, 2, 3, 4, 5, 6]
     plain = wrappers.RescaleAction(
-        EnvPoolVectorEnv("HalfCheetah-v5", 2), np.asarray(low, np.float64), np.asarray(high, np.float64)
+        EnvPoolVectorEnv("HalfCheetah-v5", 2, seed=42), np.asarray(low, np.float64), np.asarray(high, np.float64)
     )
-    native = EnvPoolVectorEnv("HalfCheetah-v5", 2, rescale_action=(low, np.array(high)))
+    native = EnvPoolVectorEnv("HalfCheetah-v5", 2, seed=42, rescale_action=(low, np.array(high)))
     with closing(plain), closing(native):
         plain.reset()
         native.reset()

@@ -32,7 +32,7 @@ def assert_equal_entries(a, b):
 
 @pytest.mark.parametrize("task", ["HalfCheetah-v5", "CartPole-v1"])
 def test_values_are_those_of_gymnasium(task):
-    observations = wrappers.NormalizeObservation(EnvPoolVectorEnv(task, 3, max_episode_steps=13))
+    observations = wrappers.NormalizeObservation(EnvPoolVectorEnv(task, 3, seed=42, max_episode_steps=13))
     rewards = wrappers.NormalizeReward(observations)
     rewards.reset()
     with make(task) as pool:
@@ -83,7 +83,7 @@ def test_pickled_pools_contain_statistics(is_frozen):
 @pytest.mark.parametrize("task", ["HalfCheetah-v5", "CartPole-v1"])
 @pytest.mark.parametrize("updates", [0, 6])
 def test_frozen_statistics(task, updates):
-    observations = wrappers.NormalizeObservation(EnvPoolVectorEnv(task, 3, max_episode_steps=13))
+    observations = wrappers.NormalizeObservation(EnvPoolVectorEnv(task, 3, seed=42, max_episode_steps=13))
     rewards = wrappers.NormalizeReward(observations)
     with make(task) as pool:
         if updates:

@@ -52,7 +52,7 @@ def test_a_closed_pool():
         step = jax.jit(step)
         handle, _ = step(handle, np.zeros(2, int))
     for call in (lambda: step(handle, np.zeros(2, int)), lambda: recv(handle)):
-        with refuses("PoolStateError: the pool is closed: make a new one"):
+        with refuses("PoolClosedError: the pool is closed: make a new one"):
             jax.block_until_ready(call())
     with pytest.raises(PoolStateError, match=r"the pool (is|was) closed"):
         pool.xla()
@@ -90,7 +90,7 @@ def test_close_while_a_scan_runs():
         wait_until(lambda: plugin.load().native.num_steps() > before + 10)
         assert not running.is_ready()
         pool.close()
-        with refuses("PoolStateError: the pool (is closed|was closed during)"):
+        with refuses("PoolClosedError: the pool (is closed|was closed during)"):
             running.block_until_ready()
 
 
@@ -114,7 +114,7 @@ def test_close_while_a_call_waits(gate):
     pool.close()
     thread.join(PATIENCE)
     assert not thread.is_alive()
-    assert "PoolStateError: the pool was closed during step()" in failed[0]
+    assert "PoolClosedError: the pool was closed during step()" in failed[0]
 
 
 # ---- threads ---------------------------------------------------------------------------------------------------------
