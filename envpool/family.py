@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from envpool.family_groups import Group, GroupClass, make_group
 from envpool.registration import pool_class
 from envpool.registry import registry
 
@@ -15,6 +17,7 @@ ENDINGS = {"EnvSpec": None, "DMEnvPool": "dm", "GymnasiumEnvPool": "gymnasium"}
 PIXEL = "Pixel"
 
 _variants: dict[tuple[str, str], type] = {}
+_groups: dict[tuple[str, str], GroupClass] = {}
 
 
 class Variant(NamedTuple):
@@ -32,7 +35,7 @@ class Variant(NamedTuple):
     defaults: Mapping[str, Any] = {}
 
 
-def classes_of(package: str, **names: Variant) -> Callable[[str], Any]:
+def classes_of(package: str, **names: Variant | Group) -> Callable[[str], Any]:
     """Return a module ``__getattr__`` that finds the classes of a family, and its table ``registration``.
 
     Parameters
@@ -41,8 +44,8 @@ def classes_of(package: str, **names: Variant) -> Callable[[str], Any]:
         Name of the family's package. ``<Env>EnvSpec``, ``<Env>DMEnvPool`` and ``<Env>GymnasiumEnvPool`` can be imported
         from the package for each environment that the task table has in it. For an environment with the option
         `from_pixels`, ``<Env>PixelEnvSpec`` and its pools have observations of pixels by default.
-    **names : Variant
-        Environments by names that only EnvPool has.
+    **names : Variant or Group
+        Environments, or groups of them, by names that only EnvPool has.
 
     Returns
     -------
@@ -54,6 +57,10 @@ def classes_of(package: str, **names: Variant) -> Callable[[str], Any]:
         if name == "registration":
             return import_module(f"{package}.registration")
         for ending, style in ENDINGS.items():
+            group = names.get(name.removesuffix(ending)) if name.endswith(ending) else None
+            if isinstance(group, Group):
+                made = make_group(package, name, group, partial(find_spec_class, package), style)
+                return _groups.setdefault((package, name), made)
             if name.endswith(ending) and (spec_cls := find_named(package, name.removesuffix(ending), names)):
                 return spec_cls if style is None else pool_class(spec_cls, style)
         if (name in names or name.endswith(PIXEL)) and (spec_cls := find_named(package, name, names)):
@@ -63,11 +70,13 @@ def classes_of(package: str, **names: Variant) -> Callable[[str], Any]:
     return find
 
 
-def find_named(package: str, name: str, names: Mapping[str, Variant]) -> Any:
+def find_named(package: str, name: str, names: Mapping[str, Variant | Group]) -> Any:
     """Return the EnvSpec class of an environment under its name here or EnvPool's, None if the package has none."""
-    if name in names:
-        base = find_spec_class(package, names[name].env)
-        return variant(package, name, base, names[name].defaults)
+    other = names.get(name)
+    if isinstance(other, Group):
+        return None
+    if other is not None:
+        return variant(package, name, find_spec_class(package, other.env), other.defaults)
     if spec_cls := find_spec_class(package, name):
         return spec_cls
     if name.endswith(PIXEL) and (base := find_named(package, name.removesuffix(PIXEL), names)):

@@ -124,6 +124,34 @@ def test_envpools_names_of_classes():
         from envpool.box2d import LunarLanderPixelEnvSpec  # noqa: F401
 
 
+def test_envpools_classes_that_stand_for_several_environments():
+    from envpool.minigrid import MiniGridDMEnvPool, MiniGridEnvSpec, MiniGridGymnasiumEnvPool
+    from envpool.mujoco.robotics import GymnasiumRoboticsAdroitEnvSpec, GymnasiumRoboticsHandEnvSpec
+
+    config = MiniGridEnvSpec.gen_config(env_name="door_key", size=5, num_envs=2, seed=1)
+    spec = MiniGridEnvSpec(config)
+    with MiniGridGymnasiumEnvPool(spec) as pool, envpool.make_gymnasium("MiniGrid-DoorKey-5x5-v0", num_envs=2) as made:
+        assert isinstance(pool, MiniGridGymnasiumEnvPool) and isinstance(made, MiniGridGymnasiumEnvPool)
+        assert not isinstance(made, (MiniGridDMEnvPool, MiniGridEnvSpec))
+        assert isinstance(made.spec, MiniGridEnvSpec) and isinstance(spec, MiniGridEnvSpec)
+        assert type(pool) is type(made)
+    assert MiniGridEnvSpec is envpool.minigrid.MiniGridEnvSpec
+    default = MiniGridEnvSpec(MiniGridEnvSpec.gen_config())
+    assert type(default).__name__ == "MiniGridEmptyEnvSpec"
+    with pytest.raises(ConfigError, match=r"env_name must be one of empty, .* got 'wfc'"):
+        MiniGridEnvSpec.gen_config(env_name="wfc")
+    with pytest.raises(TypeError, match="num_rows"):
+        MiniGridEnvSpec.gen_config(num_rows=3)
+    with pytest.raises(TypeError, match="needs a configuration of its gen_config, got 3"):
+        MiniGridEnvSpec(3)
+    for level in envpool.minigrid.LEVELS:
+        MiniGridEnvSpec.gen_config(env_name=level)
+    hand = GymnasiumRoboticsHandEnvSpec(GymnasiumRoboticsHandEnvSpec.gen_config(hand_task="reach"))
+    assert isinstance(hand, GymnasiumRoboticsHandEnvSpec) and not isinstance(hand, GymnasiumRoboticsAdroitEnvSpec)
+    for task in ("door", "hammer", "pen", "relocate"):
+        GymnasiumRoboticsAdroitEnvSpec.gen_config(adroit_task=task)
+
+
 def test_classes_of_a_family():
     from envpool.classic_control import CartPoleDMEnvPool, CartPoleEnvSpec, CartPoleGymnasiumEnvPool
 

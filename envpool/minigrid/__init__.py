@@ -3,11 +3,38 @@
 from typing import TYPE_CHECKING, Any
 
 from envpool.family import classes_of
+from envpool.family_groups import Group
 
 if TYPE_CHECKING:
     from envpool.minigrid.missions import decode_mission as decode_mission
 
-_class = classes_of(__name__)
+#: EnvPool's names of the levels of MiniGrid; its names of BabyAI's levels are not among them.
+LEVELS = {
+    "empty": "Empty",
+    "blocked_unlock_pickup": "BlockedUnlockPickup",
+    "crossing": "Crossing",
+    "dist_shift": "DistShift",
+    "door_key": "DoorKey",
+    "dynamic_obstacles": "DynamicObstacles",
+    "fetch": "Fetch",
+    "four_rooms": "FourRooms",
+    "goto_door": "GoToDoor",
+    "goto_object": "GoToObject",
+    "key_corridor": "KeyCorridor",
+    "lava_gap": "LavaGap",
+    "locked_room": "LockedRoom",
+    "memory": "Memory",
+    "multi_room": "MultiRoom",
+    "obstructed_maze_1dlhb": "ObstructedMaze1D",
+    "obstructed_maze_full": "ObstructedMaze",
+    "obstructed_maze_full_v1": "ObstructedMazeV1",
+    "playground": "Playground",
+    "put_near": "PutNear",
+    "red_blue_door": "RedBlueDoors",
+    "unlock": "Unlock",
+    "unlock_pickup": "UnlockPickup",
+}
+_class = classes_of(__name__, MiniGrid=Group("env_name", {k: f"MiniGrid{env}" for k, env in LEVELS.items()}))
 
 
 def __getattr__(name: str) -> Any:

@@ -1,8 +1,8 @@
 """Download the maps of ViZDoom's scenarios D1 to D4, and unpack them (140 kB) where envpool finds them.
 
-They are part of the wheel of envpool-assets 0.3.0, which EnvPool 1.2.5 uses. pip downloads it with your settings, or you
-name it with --wheel. Its SHA-256 is checked. The maps were made for Direct Future Prediction (Dosovitskiy and Koltun,
-2017).
+They are part of the wheel of envpool-assets 0.3.0, which EnvPool 1.2.5 uses. pip downloads it with your settings, or
+you name it with --wheel. Its SHA-256 is checked. The maps were made for Direct Future Prediction (Dosovitskiy and
+Koltun, 2017).
 """
 
 from __future__ import annotations

@@ -84,5 +84,5 @@ def test_an_installed_distribution(nowhere: Path, wheel: Path, tmp_path: Path, m
 def test_incomplete_maps_are_passed_over(nowhere: Path, wheel: Path) -> None:
     assert main(["fetch-vizdoom", "--wheel", str(wheel)]) == 0
     (nowhere / maps.MAPS / "D1_basic.wad").unlink()
-    with pytest.raises(ConfigError, match="'D1_basic' is not part of .* run `envpool fetch-vizdoom`"):
+    with pytest.raises(ConfigError, match=r"'D1_basic' is not part of .* run `envpool fetch-vizdoom`"):
         envpool.make_spec("D1Basic-v1")

@@ -149,7 +149,7 @@ class LimitLoop:
     def __init__(self, spec: EnvSpec, actions: Mapping[str, np.ndarray]):
         config = spec.config
         seeds = spec.seeds()
-        assert seeds is not None  # only Python environments can be left without them
+        assert seeds is not None, "native environments have seeds"
         self.loop = KernelLoop(spec.capsule, config.num_envs, seeds, config.max_episode_steps, dict(actions))
 
     def run(self, seconds: float) -> Slice:
