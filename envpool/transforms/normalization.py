@@ -89,7 +89,7 @@ class Normalization:
             )
         checked = {name: self._check(name, values[name]) for name in required | optional & set(values)}
         for name in self._shapes:
-            if (checked[f"{name}.var"] > LARGEST_SUM / np.maximum(checked[f"{name}.count"], 1)).any():
+            if (checked[f"{name}.var"] > LARGEST_SUM / max(float(checked[f"{name}.count"]), 1.0)).any():
                 raise ConfigError(
                     f"{name}.var times {name}.count must be at most {LARGEST_SUM:g}, which float32 can hold"
                 )
