@@ -11,7 +11,8 @@ cdef enum:
 cdef bint run_chunk(Engine* e, int32_t home, Worker* watched) noexcept nogil
 
 cdef inline bint help_out(Engine* e, bint* executes) noexcept nogil:
-    """Claims and executes one chunk in place of the last worker, whose part the consumer takes; sets a flag."""
+    """Claims and executes one chunk in place of the last worker, whose part the consumer takes. `executes` is set
+    meanwhile."""
     cdef bint found
     executes[0] = True
     found = run_chunk(e, e.num_queues - 1, NULL)

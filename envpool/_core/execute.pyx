@@ -385,17 +385,19 @@ cdef struct Steps:              # outcomes of n <= ENVPOOL_MAX_BATCH steps
 
 cdef enum:
     SMALL = 512                 # most last rows that are kept on the stack, in numbers of 8 bytes
+    TRIVIAL = 500               # cost of a step, ns, below which resets are quick, too, and parting a chunk is not worth it
 
 
 cdef void execute_async(Engine* e, const int32_t* ids, int32_t n, int64_t started, Worker* watched) noexcept nogil:
     """Steps n <= ENVPOOL_MAX_BATCH envs, then allocates the next free rows for them.
 
     With SAME_STEP, envs whose episodes have ended get theirs after they have been reset, since a row that is allocated
-    holds its block: a slow reset delays no other env.
+    holds its block: a slow reset delays no other env. Trivial envs are not parted.
     """
     cdef Steps steps, ended
     cdef Outcome out
     cdef int32_t num_ended = 0
+    cdef int64_t cost = ep_load_rlx64(&e.ns_per_env)
     out.reward = steps.reward
     out.terminated = steps.terminated
     out.truncated = steps.truncated
@@ -403,7 +405,7 @@ cdef void execute_async(Engine* e, const int32_t* ids, int32_t n, int64_t starte
     out.discount = steps.discount
     out.started = started
     simulate(e, ids, n, &out, NULL, 0)
-    if e.autoreset == SAME_STEP:
+    if e.autoreset == SAME_STEP and (cost == 0 or cost >= TRIVIAL):
         num_ended = take_ended(&steps, ids, n, &ended)
     if num_ended == 0:
         write_steps(e, ids, &steps, n)

@@ -14,6 +14,7 @@ cdef struct FrameJob:           # frames that several threads draw together
     int32_t is_stopped          # nonzero: no further frame may be begun
     int32_t has_failed          # nonzero: some frame has an error
     int32_t chunk               # number of frames that a thread draws in one call
+    int32_t num_running         # helpers that may still touch the job
     Engine* engine
     envpool_frames frames       # all frames of the job
     int64_t frame_bytes
@@ -25,6 +26,8 @@ cdef class FrameRenderer:
     cdef FrameJob job
     cdef pthread_t* helpers         # threads that draw beside the caller (num_helpers); room for num_threads
     cdef int32_t num_helpers
+    cdef tuple in_use               # what the helpers of a call may touch
+    cdef bint has_lost              # whether helpers were left behind
     cdef int64_t ns_per_frame       # cost of a frame; 0: unknown
     cdef cnp.ndarray last           # memory of the frames of the last two calls: while the user still holds the frames
     cdef cnp.ndarray last_but_one   # of one call, the next call draws into the other memory
@@ -39,6 +42,7 @@ cdef class FrameRenderer:
     cdef int draw_all(self) except -1
     cdef bint draw_some(self, int64_t time) noexcept
     cdef void start_helpers(self) noexcept
-    cdef void end_helpers(self) noexcept
+    cdef int end_helpers(self) except -1
+    cdef void leave_helpers(self) noexcept
     cdef cnp.ndarray take_memory(self, int64_t n, int64_t height, int64_t width)
     cdef int raise_failed(self, cnp.ndarray ids, cnp.ndarray errors) except -1

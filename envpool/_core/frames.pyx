@@ -5,7 +5,8 @@ What must hold:
   the call ends. If one of the envs is in flight, drawing begins when everything in flight has been computed; the rows
   stay for recv().
 - Signals are checked between chunks, on the calling thread and outside of native code. Whatever a signal handler does,
-  the helpers are joined by the call that started them, before the memory they use is freed.
+  the helpers are joined by the call that started them, before the memory they use is freed. If a handler raises while
+  the call waits for helpers, whose envs may hang, they are left behind with all of it, which is never freed.
 """
 
 import numpy as np
@@ -13,12 +14,14 @@ import numpy as np
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.ref cimport PyObject
+from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from posix.unistd cimport usleep
 
-from envpool._core.atomic cimport ep_add_sc64, ep_load_rlx32, ep_load_sc32, ep_now, ep_store_rlx32
+from envpool._core.atomic cimport (
+    ep_add_sc32, ep_add_sc64, ep_futex_wait, ep_futex_wake, ep_load_rlx32, ep_load_sc32, ep_now, ep_store_rlx32,
+)
 from envpool._core.calls cimport has_failures
 from envpool._core.claims cimport help_out
 from envpool._core.env_ids cimport as_ids, hold, holding_call, let_go
@@ -27,7 +30,7 @@ from envpool._core.guard cimport Guard
 from envpool._core.partial cimport PartialBatches
 from envpool._core.structs cimport DRAWN, Engine, pthread_t
 from envpool._core.watch cimport SLICE, check_progress, interval
-from envpool._core.workers cimport ep_thread_start, pthread_join
+from envpool._core.workers cimport ep_thread_start, pthread_detach, pthread_join
 from envpool.env cimport envpool_frames
 
 from envpool.errors import ConfigError, EnvIdError, PoolStateError, RenderError
@@ -68,8 +71,11 @@ cdef bint draw_chunk(FrameJob* job) noexcept nogil:
 
 
 cdef void* help_drawing(void* job) noexcept nogil:
+    cdef int32_t* num_running = &(<FrameJob*>job).num_running
     while draw_chunk(<FrameJob*>job):
         pass
+    ep_add_sc32(num_running, -1)
+    ep_futex_wake(num_running, 1)
     return NULL
 
 
@@ -154,22 +160,52 @@ cdef class FrameRenderer:
                 return
         while self.num_helpers < wanted:
             k = self.num_helpers
+            ep_add_sc32(&self.job.num_running, 1)
             if ep_thread_start(&self.helpers[k], e.num_threads + k, e.affinity + k if e.affinity >= 0 else -1,
                                e.cpus, e.num_cpus, help_drawing, &self.job):
+                ep_add_sc32(&self.job.num_running, -1)
                 return              # no thread can be started: the running ones draw more
             self.num_helpers += 1
             self.guard.helpers, self.guard.num_helpers = self.helpers, self.num_helpers
             e.outsider = 0          # the helper may be a thread with this number
 
-    cdef void end_helpers(self) noexcept:
-        """Lets the helpers finish their chunks, and joins them; after a fork by a signal handler, there are none."""
-        cdef int32_t k
+    cdef int end_helpers(self) except -1:
+        """Lets the helpers finish their chunks, and joins them; after a fork by a signal handler, there are none.
+
+        If a signal handler raises meanwhile, the helpers are left behind.
+        """
+        cdef int32_t k, left
         ep_store_rlx32(&self.job.is_stopped, 1)
+        while self.num_helpers and not self.guard.is_forked():
+            left = ep_load_sc32(&self.job.num_running)
+            if left == 0:
+                break
+            with nogil:
+                ep_futex_wait(&self.job.num_running, left, SLICE)
+            if ep_load_sc32(&self.job.num_running):
+                try:
+                    PyErr_CheckSignals()
+                except BaseException:
+                    self.leave_helpers()
+                    raise
         if not self.guard.is_forked():
             with nogil:
                 for k in range(self.num_helpers):
                     pthread_join(self.helpers[k], NULL)
         self.num_helpers = self.guard.num_helpers = 0
+        return 0
+
+    cdef void leave_helpers(self) noexcept:
+        """Lets the helpers run on after the call, with the envs that it holds: the pool can only be closed then."""
+        cdef int32_t k
+        if self.guard.is_forked():
+            return
+        for k in range(self.num_helpers):
+            pthread_detach(self.helpers[k])
+        self.num_helpers = 0
+        ep_add_sc32(&self.engine.owners, 1)
+        self.has_lost = True
+        Py_INCREF(self)         # it has the job and `in_use`
 
     cdef bint draw_some(self, int64_t time) noexcept:
         """Draws on this thread for `time` ns, at least one chunk. False: every frame has been begun."""
@@ -217,6 +253,9 @@ cdef class FrameRenderer:
     cdef object render(self, object env_ids, int32_t height, int32_t width, int32_t camera, bytes assets):
         """See Pool._render_frames()."""
         ids = as_ids(env_ids, "env_ids").copy()     # what is checked must not change any more
+        self.guard.check_open()
+        if self.has_lost:
+            raise PoolStateError("render() was interrupted while an environment hung in it: close the pool")
         if self.engine.env_def.render_many == NULL:
             raise ConfigError(f"env {self.engine.env_def.name.decode()} has no renderer")
         bad = np.flatnonzero((ids < 0) | (ids >= self.engine.num_envs))
@@ -264,14 +303,17 @@ cdef class FrameRenderer:
         job.frames.errors = <int32_t*>cnp.PyArray_DATA(errors)
         job.frame_bytes = <int64_t>height * width * 3
         job.engine = self.engine
-        job.claimed = job.is_stopped = job.has_failed = 0
+        job.claimed = job.is_stopped = job.has_failed = job.num_running = 0
+        self.in_use = (ids, pixels, errors, assets)
         try:
             self.draw_all()
             if job.has_failed:
                 self.raise_failed(ids, errors)
         finally:
             self.end_helpers()
-            let_go(self.engine, id, n)
+            if not self.has_lost:
+                self.in_use = None
+                let_go(self.engine, id, n)
         return pixels[:]        # a view, and views of it, keep the memory from being taken again
 
     cdef int raise_failed(self, cnp.ndarray ids, cnp.ndarray errors) except -1:

@@ -96,7 +96,7 @@ cdef class Guard:
         return False
 
     cdef int check_waits(self, const char* call) except -1:
-        """Raises PoolStateError if an env of the pool makes a call that waits; notes threads of others."""
+        """Raises PoolStateError if an env of the pool makes a call that waits; notes other threads."""
         if self.is_in_env():
             raise PoolStateError(
                 f"{call.decode()}() was called by an environment of this pool, or by a function that completes its "

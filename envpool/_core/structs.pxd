@@ -228,8 +228,8 @@ cdef struct Engine:
     int64_t num_blocks
     int64_t pad9[8]
     # Of the consumer.
-    int64_t next_block          # async: the block to hand out next, from the first one; changed with the GIL only
-    int64_t full_until          # async: blocks from next_block to this one are known to be full, see written_rows()
+    int64_t next_block          # async: the block to hand out next, counted from the first one; changed with the GIL
+    int64_t full_until          # async: the blocks from next_block to this one are known to be full; see written_rows()
     # Of the consumer; accessed with the GIL only.
     int64_t outstanding         # envs in flight: rows sent and not handed out
     int32_t num_held            # envs that are held

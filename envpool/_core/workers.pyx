@@ -218,7 +218,7 @@ cdef int engine_start(Engine* e) noexcept:
 
 
 cdef void stop_workers(Engine* e) noexcept nogil:
-    """Tells the workers to leave the engine. They finish the chunks they are executing; unclaimed work is dropped."""
+    """Tells the workers to leave the engine. They finish the chunks that they are executing, and drop the rest."""
     cdef int32_t i
     ep_store_sc32(&e.stop, 1)
     for i in range(e.num_queues):

@@ -10,7 +10,7 @@ import pytest
 from envpool.errors import EnvIdError, EnvStepError, EnvTimeoutError, PoolStateError
 from tests.support import plugin
 from tests.support.background_call import BackgroundCall
-from tests.support.checked_pool import FAIL, WAIT, CheckedPool
+from tests.support.checked_pool import FAIL, TERMINATE, WAIT, CheckedPool
 from tests.support.gate import Gate, eventually, reset_some
 from tests.support.process import wait_until, workers
 from tests.support.snapshots import Snapshots, pool_with
@@ -137,6 +137,25 @@ def test_a_reset_of_all_envs(gate, call, batch_size):
 
 
 # ---- async and partial batches ---------------------------------------------------------------------------------------
+
+
+def test_a_slow_reset_in_the_same_step_delays_no_other_env(gate):
+    """Neither the envs that were stepped with it nor those that share its block, in async pools."""
+    gate.open()
+    with make(4, 2, waits_in="reset", autoreset_mode="same_step", cost_ns=1e3) as pool:
+        gate.close()
+        pool.send(np.array([TERMINATE, 0, 0, 0], np.int32))
+        for _ in range(3):
+            ids = eventually(pool.recv, hanging=[0])[-1]["env_id"]
+            assert 0 not in ids
+            pool.send(zeros(2), ids)
+        eventually(pool.recv, hanging=[0])
+        assert set(timed_out(pool.recv).running) == {0}
+        gate.open()
+        *_, terminated, _, info = eventually(pool.recv)
+        row = info["env_id"].tolist().index(0)
+        assert terminated[row] and info["elapsed_step"][row] == 0
+        assert info["final_info"]["elapsed_step"][row] == 1
 
 
 def test_an_async_pool_goes_on_without_the_env(gate):

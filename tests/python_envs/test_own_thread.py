@@ -20,7 +20,7 @@ from envpool.errors import EnvIdError, EnvStepError, PoolStateError, RenderError
 from envpool.states import EnvStates
 from tests.support.background_call import BackgroundCall
 from tests.support.process import PATIENCE, is_asleep, wait_until, workers
-from tests.support.python import environment
+from tests.support.python import environment, output_of
 
 WORKERS = ["inline", "thread"]
 
@@ -376,6 +376,35 @@ def test_ctrl_c_during_close_leaves_the_thread_behind():
     assert orphans.count() == 1 and script.closed == 0
     goes_on.set()
     wait_until(lambda: script.closed == 4)
+
+
+DRAWS = """
+import signal, threading, time
+from tests.python_envs.test_own_thread import Script, make
+script = Script()
+pool = make(script, "thread", num_envs=6, batch_size=6, render_mode="rgb_array")
+def draw():
+    if threading.current_thread() is threading.main_thread():
+        time.sleep(0.001)       # so that another thread pays off
+    else:
+        signal.setitimer(signal.ITIMER_REAL, 0.01, 0.1)
+        threading.Event().wait()
+script.render = draw
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+for _ in range(2):
+    try:
+        pool.render(range(6))
+    except BaseException as error:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        print(type(error).__name__)
+pool.close()
+print(pool.is_closed)
+"""
+
+
+def test_ctrl_c_while_a_thread_that_draws_hangs():
+    """The pool can only be closed then, and what the thread uses stays."""
+    assert output_of(DRAWS).split() == ["KeyboardInterrupt", "PoolStateError", "True"]
 
 
 # ---- the exception behind a failure ----------------------------------------------------------------------------------

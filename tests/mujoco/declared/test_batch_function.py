@@ -2,13 +2,16 @@
 
 import pickle
 import threading
+import traceback
 
 import numpy as np
 import pytest
 
 import envpool
+from envpool._core import orphans
 from envpool.mujoco import declared as d
 from tests.mujoco.declared.models import ARM
+from tests.support.process import wait_until, workers
 
 X, TIP = d.Qpos(), d.SitePosition("tip")
 INPUTS = {"angle": X[0], "tip": TIP}
@@ -126,6 +129,58 @@ def test_errors_of_the_function(function, text):
     with pytest.raises(envpool.errors.EnvStepError, match=text):
         env.reset()
     env.close()
+
+
+def test_the_cause_is_the_exception_of_the_function():
+    env = make(lambda angle, tip: fail("on purpose"), num_threads=1)
+    with pytest.raises(envpool.errors.EnvStepError, match="on purpose") as caught:
+        env.reset()
+    cause = caught.value.__cause__
+    assert isinstance(cause, RuntimeError) and traceback.extract_tb(cause.__traceback__)[-1].name == "fail"
+    env.close()
+
+
+@pytest.mark.parametrize("batch_size", [3, 8], ids=["async", "sync"])
+def test_the_function_uses_the_pool(batch_size):
+    """Calls that would wait for it raise an exception."""
+    errors, calls = [], ["recv", "reset", "async_reset", "render"]
+
+    def use(angle, tip):
+        for name in calls if ready.is_set() else []:
+            try:
+                getattr(env, name)()
+            except envpool.errors.PoolStateError as error:
+                errors.append(str(error))
+        return shape(angle, tip)
+
+    ready = threading.Event()
+    env = make(use, num_threads=2, batch_size=batch_size, render_mode="rgb_array")
+    env.reset(range(8))
+    ready.set()
+    env.send(np.zeros((8, 2)))
+    env.recv()
+    ready.clear()
+    assert len(errors) >= len(calls)
+    assert all("was called by an environment of this pool, or by a function" in error for error in errors)
+    env.close()
+
+
+@pytest.mark.parametrize("how", ["close", "last reference"])
+def test_the_function_ends_the_pool(how):
+    begins, ends = threading.Event(), threading.Event()
+
+    def end(angle, tip):
+        if begins.is_set():
+            kept[0].close() if how == "close" else kept.clear()
+            ends.set()
+        return shape(angle, tip)
+
+    kept = [make(end, num_threads=2, batch_size=2, step_timeout=600)]
+    kept[0].reset(range(8))
+    begins.set()
+    kept[0].send(np.zeros((1, 2)), [0])
+    wait_until(ends.is_set)
+    wait_until(lambda: orphans.count() == 0 and not workers())
 
 
 def test_read_only_results():
