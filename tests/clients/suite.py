@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items):
 """
 
 
-def run_suite(folder, requirement, sha256, files, plugin, *, deviations, left_out=()):
+def run_suite(folder, requirement, sha256, files, plugin, *, deviations, left_out):
     """Run some of a library's test files with pytest, in another process, and expect that they pass.
 
     Parameters
@@ -39,8 +39,8 @@ def run_suite(folder, requirement, sha256, files, plugin, *, deviations, left_ou
         A plug-in of pytest that puts our classes in the place of the library's: the only adaptation.
     deviations : dict of str to str
         Names of tests that fail with our classes, and why.
-    left_out : sequence of str
-        Names of tests that are not run, for their run time or since they do not concern the classes.
+    left_out : dict of str to str
+        Tests that are not run, as ``"file::name"``, and why.
     """
     os.chdir(ROOT)  # fetch_sdist keeps its archives in the tree
     source = fetch_sdist(requirement, sha256, "--no-build-isolation") / "tests"
