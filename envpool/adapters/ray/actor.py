@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import envpool
+from envpool.adapters.pools import drop_in_flight
 from envpool.adapters.ray.rows import blank, error_entries, without_texts
 from envpool.adapters.ray.shared import Address, Request, Writer
 from envpool.errors import EnvStepError
@@ -91,6 +92,8 @@ class PoolActor:
     def reset(self, ids: Any, seeds: Sequence[int | None] | None, request: Request | None) -> Outcome:
         """Reset environments, or all if the ids are None, and return their rows."""
         self._rollout = None
+        if ids is not None and len(ids) == self.pool.num_envs:
+            drop_in_flight(self.pool)  # the batch of a failed step for which an interrupted driver has not asked
         return self._outcome(lambda: self.pool.reset(ids, seed=seeds), request)
 
     def async_reset(self) -> None:

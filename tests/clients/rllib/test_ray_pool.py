@@ -11,6 +11,7 @@ import ray
 
 import envpool
 from envpool.adapters.ray import RayPool
+from envpool.adapters.ray.actor import PoolActor, PoolMaker
 from envpool.errors import ActionError, ConfigError, EnvCreateError, EnvIdError, EnvStepError, PoolStateError
 from tests.support.process import PATIENCE
 from tests.support.python_envs import FaultyEnv, SpaceEnv, same
@@ -313,3 +314,15 @@ def test_mistakes():
     pool.close()
     with pytest.raises(PoolStateError, match="closed"):
         pool.step(np.zeros(N, int))
+
+
+def test_an_actor_forgets_what_an_interrupted_driver_has_forgotten():
+    """A driver that is interrupted does not ask for the batch of a failed step; a reset of all drops it."""
+    actor = PoolActor(PoolMaker(FaultyEnv, 2, {}), 0, None)
+    ids = np.arange(2, dtype=np.int32)
+    actor.reset(ids, None, None)
+    failures, _ = actor.exchange(np.array([1, 0]), ids, None)  # action 1 fails
+    assert list(failures) == [0]
+    failures, (obs, _) = actor.reset(ids, None, None)
+    assert failures is None and obs[:, 0].tolist() == [0, 0]
+    actor.close()

@@ -11,11 +11,12 @@ FILES = (
 )
 DEVIATIONS = {
     "test_check_nan": "actions for more environments than there are raise ActionError; DummyVecEnv ignores them",
-    "test_subproc_start_method": "an unknown start method raises a ConfigError that lists the known ones",
     "test_discrete_obs": "it makes CliffWalking-v0, which gymnasium 1.4 no longer has",
 }
 TRAINING = "it trains for many seconds; test_presets.py and test_python_pools.py train on pools"
 LEFT_OUT = {
+    "test_vec_envs.py::test_subproc_start_method": "an unknown start method raises a ConfigError that lists the known "
+    "ones, and starting with each known one takes many seconds",
     "test_vec_envs.py::test_video_recorder": "it needs a video encoder",
     "test_vec_extract_dict_obs.py::test_vec_with_ppo": TRAINING,
     "test_vec_normalize.py::test_her_normalization": TRAINING,
