@@ -5,7 +5,7 @@ import pickle
 import gymnasium
 import numpy as np
 import pytest
-from stable_baselines3.common.env_util import is_wrapped
+from stable_baselines3.common.env_util import is_wrapped, make_vec_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import (
     DummyVecEnv,
@@ -137,6 +137,19 @@ def test_seeds(make):
     assert np.array_equal(first, env.reset())
     assert len(env.seed()) == N
     assert not np.array_equal(first, env.reset())
+
+
+def test_seeds_that_sb3_draws():
+    """Up to 2**32 - 1, and more with several environments; larger ones are passed on as well."""
+    envs = [make_vec_env(id, 2, seed=2**32 - 2) for id in ("envpool/CartPole-v1", "CartPole-v1")]
+    envs.append(VecEnv("CartPole-v1", num_envs=2))
+    envs[2].seed(2**32 - 2)
+    first = [env.reset() for env in envs]
+    assert np.array_equal(first[0], first[1]) and np.array_equal(first[1], first[2])
+    envs[2].seed(2**64 - 2)
+    assert not np.array_equal(envs[2].reset(), first[2])
+    for env in envs:
+        env.close()
 
 
 @pytest.mark.parametrize("wrapper", [None, VecNormalize, lambda e: VecFrameStack(e, n_stack=2)])
