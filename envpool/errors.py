@@ -1,8 +1,8 @@
 """Exceptions; each also has the type that EnvPool 1.2.5 raises for the same mistake, so old handlers keep working."""
 
+import functools
 import sys
-from functools import cache
-from typing import Any
+import types
 
 
 class ConfigError(AssertionError, ValueError):
@@ -35,15 +35,15 @@ class PoolClosedError(PoolStateError):
         error = sys.modules.get("gymnasium.error")
         return super().__new__(cls if error is None or cls is not PoolClosedError else _closed_error(error), *args)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         """Return what pickling needs: another process may not have imported gymnasium."""
         return PoolClosedError, self.args
 
 
-@cache
-def _closed_error(error: Any) -> type[PoolClosedError]:
+@functools.cache
+def _closed_error(error: types.ModuleType) -> type[PoolClosedError]:
     """Return PoolClosedError with the base class that gymnasium's module `error` has for closed environments."""
-    bases = (PoolClosedError, error.ClosedEnvironmentError)
+    bases: tuple[type, ...] = (PoolClosedError, error.ClosedEnvironmentError)
     return type("PoolClosedError", bases, {"__module__": __name__, "__doc__": PoolClosedError.__doc__})
 
 

@@ -33,4 +33,7 @@ class WithTaskSpec:
             spec = copy.copy(spec)
             spec.max_episode_steps = self.pool.spec.max_episode_steps
             spec.reward_threshold = self.pool.spec.reward_threshold
+            if spec.max_episode_steps is not None and spec.kwargs.get("vectorization_mode") == "vector_entry_point":
+                # make_vec adds it to the keyword arguments when it makes an environment from this spec.
+                spec.kwargs = spec.kwargs | {"max_episode_steps": spec.max_episode_steps}
         self._gymnasium_spec = spec

@@ -57,6 +57,10 @@ def test_spec():
     envs = gymnasium.make_vec("envpool/CartPole-v1", num_envs=2)
     assert (envs.spec.max_episode_steps, envs.spec.reward_threshold) == (500, 475.0)
     assert gymnasium.make_vec("envpool/CartPole-v1", max_episode_steps=9).spec.max_episode_steps == 9
+    for options in ({}, {"num_envs": 3}, {"render_mode": "rgb_array_list"}, {"vectorization_mode": "sync"}):
+        envs = gymnasium.make_vec("envpool/CartPole-v1", **options)
+        again = gymnasium.make_vec(envs.spec)
+        assert again.spec == envs.spec and (again.num_envs, type(again)) == (envs.num_envs, type(envs))
     assert gymnasium.make_vec("envpool/Blackjack-v1").spec.max_episode_steps is None
     with envpool.make_gymnasium("CartPole-v1", max_episode_steps=9) as pool:
         assert pool.spec.max_episode_steps == 9
