@@ -11,6 +11,7 @@ from dm_env import specs
 from gymnasium import spaces
 
 import envpool
+from envpool.errors import EnvStepError
 
 
 @pytest.fixture
@@ -177,3 +178,21 @@ def test_gymnasium_is_not_wrapped():
     with envpool.make_python("CartPole-v1", 1) as pool:
         pool.reset()
         assert type(pool.get_attr("unwrapped")[0]) is type(gymnasium.make("CartPole-v1").unwrapped)
+
+
+class DuelWithOptions(Duel):
+    def reset(self, seed, options):
+        self.got = (seed, options)
+        return super().reset(seed=seed)
+
+
+def test_options_of_resets():
+    with envpool.make_python(DuelWithOptions, 2, seed=1) as pool:
+        pool.reset(options={"a": 1})
+        assert pool.get_attr("got") == ((1, {"a": 1}), (2, {"a": 1}))
+        pool.reset()
+        assert pool.get_attr("got") == ((None, None), (None, None))
+    with envpool.make_python(Dm, 1) as pool:
+        pool.reset(options={})
+        with pytest.raises(EnvStepError, match="a dm_env environment has no options for reset"):
+            pool.reset(options={"a": 1})
