@@ -114,5 +114,6 @@ def test_api_page_has_every_exception():
     for name, bases, _ in rows((ROOT / "docs" / "api.md").read_text(), "## Exceptions"):
         listed[name.strip("`")] = {base.strip("` ") for base in bases.split(",")} - {""}
     del listed["TypeError"]
-    defined = {name: kind for name, kind in vars(errors).items() if getattr(kind, "__module__", None) == errors.__name__ and isinstance(kind, type)}
+    own = (kind for kind in vars(errors).values() if getattr(kind, "__module__", None) == errors.__name__)
+    defined = {kind.__name__: kind for kind in own if isinstance(kind, type)}
     assert listed == {name: {base.__name__ for base in kind.__bases__} for name, kind in defined.items()}

@@ -385,7 +385,7 @@ cdef struct Steps:              # outcomes of n <= ENVPOOL_MAX_BATCH steps
 
 cdef enum:
     SMALL = 512                 # most last rows that are kept on the stack, in numbers of 8 bytes
-    TRIVIAL = 500               # cost of a step, ns, below which resets are quick, too, and parting a chunk is not worth it
+    TRIVIAL = 500               # cost of a step, ns, below which resets are quick, too, and a chunk is not parted
 
 
 cdef void execute_async(Engine* e, const int32_t* ids, int32_t n, int64_t started, Worker* watched) noexcept nogil:
