@@ -136,7 +136,7 @@ def test_pygame_shows_frames(no_display, monkeypatch):
         shown._pygame.image = SimpleNamespace(frombuffer=lambda *a: drawn.append(a) or image.frombuffer(*a))
         pool.render(1)
         (frame, size, form), expected = drawn[0], (12, 8)
-        assert codes(frame[None])[0, 0] == 1 and size == expected and form == "RGB"
+        assert codes(np.asarray(frame)[None])[0, 0] == 1 and size == expected and form == "RGB"
     with pytest.raises(PoolStateError):
         pool.render()
 
