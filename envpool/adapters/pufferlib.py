@@ -10,7 +10,6 @@ from envpool.adapters import needs
 from envpool.adapters.buffers import StepBuffers
 from envpool.adapters.pools import EXPLAINED, explain, open_same_step_pool, start_over
 from envpool.errors import ConfigError
-from envpool.option_values import INT32_MAX
 
 with needs("pufferlib"):
     import pufferlib
@@ -85,7 +84,7 @@ class PufferEnv(pufferlib.PufferEnv):
     def reset(self, seed: int | None = None) -> tuple[Any, list[dict[str, Any]]]:
         """Start new episodes in all environments; a seed reseeds their generators first."""
         seed, self._seed = self._seed if seed is None else seed, None
-        first = None if seed is None else int(seed) * self.num_agents % (INT32_MAX - self.num_agents)
+        first = None if seed is None else int(seed) * self.num_agents % (self.pool.spec.max_seed + 2 - self.num_agents)
         (self.observations[:],) = start_over(self.pool, seed=first)
         self.rewards[:] = 0
         self.terminals[:] = self.truncations[:] = False
