@@ -7,7 +7,7 @@ from envpool._core.atomic cimport (
     ep_add_sc32, ep_futex_wait, ep_futex_wake, ep_load_acq64, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_load_sc64,
     ep_now, ep_pause, ep_store_rel64, ep_store_rlx32, ep_store_rlx64, ep_store_sc32, ep_store_sc64,
 )
-from envpool._core.claims cimport expected_cost, help_out
+from envpool._core.claims cimport expected_cost, help_out, run_chunk
 from envpool._core.queues cimport NEVER, has_work, num_unclaimed, queue_of
 from envpool._core.statistics cimport place_probe
 from envpool._core.structs cimport Engine, Queue
@@ -143,8 +143,10 @@ cdef bint run_if_quick(Engine* e) noexcept:
     cdef int64_t cost = expected_cost(e)
     if cost == 0 or not e.helps or num_unclaimed(e) * cost > QUICK:
         return False
-    while help_out(e, &e.receiver_executes):
+    e.receiver_executes = True
+    while run_chunk(e, e.num_queues - 1, NULL):
         pass
+    e.receiver_executes = False
     return is_ready(e)
 
 

@@ -265,8 +265,8 @@ cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int6
         reset_ended(e, b, ids, n, row)
 
 
-cdef void describe_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row, void** fields,
-                        int64_t field_row) noexcept nogil:
+cdef inline void describe_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row, void** fields,
+                               int64_t field_row) noexcept nogil:
     """Fills the arrays that follow from the outcome: env ids and optional arrays.
 
     `fields`, from `field_row` on, are the fields of the env as the steps left them.
@@ -385,7 +385,7 @@ cdef struct Steps:              # outcomes of n <= ENVPOOL_MAX_BATCH steps
 
 cdef enum:
     SMALL = 512                 # most last rows that are kept on the stack, in numbers of 8 bytes
-    TRIVIAL = 500               # cost of a step, ns, below which resets are quick, too, and a chunk is not parted
+    TRIVIAL = 500               # cost of a step, ns, below which resets are quick, too; parting a chunk does not pay
 
 
 cdef void execute_async(Engine* e, const int32_t* ids, int32_t n, int64_t started, Worker* watched) noexcept nogil:
