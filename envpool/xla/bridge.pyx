@@ -1,5 +1,4 @@
 # distutils: language = c++
-# optimize: -O1
 """Serves the calls of XLA: finds the pool of a handle, wraps buffers as arrays, copies results into buffers.
 
 A call of XLA runs the code of the pool's send(), recv() or step() with the GIL held. XLA calls and method calls may
