@@ -164,7 +164,7 @@ def build(
         return open_pool(spec, render)
     except EnvCreateError as error:
         cause = source.take_error()
-        if isinstance(cause, KeyboardInterrupt):
+        if isinstance(cause, (KeyboardInterrupt, ConfigError)):
             raise cause from None
         raise error from cause
     finally:
