@@ -156,7 +156,7 @@ def column(count: int, rows: list[int], values: list[Any]) -> np.ndarray[Any, An
 
 def is_rounded(values: list[Any], array: np.ndarray[Any, Any]) -> bool:
     """Return whether integers have other values in an array, since it also holds floats or integers of other dtypes."""
-    if array.dtype.kind not in "fc":
+    if array.dtype.kind not in "fc" or all(isinstance(value, (float, np.floating)) for value in values):
         return False
     for value, row in zip(values, array, strict=True):
         own = np.asarray(value)
