@@ -59,9 +59,19 @@ cdef void note_wake_up(Engine* e) noexcept nogil:
 
 cdef extern from *:
     """
-    static __thread int ep_is_worker; /* whether this thread is a worker of a pool */
+    #include <pthread.h>
+    /* Not NULL in a worker of a pool. A thread-local variable would be allocated when a thread first touches it. */
+    static pthread_key_t ep_worker_key;
+    static int ep_make_worker_key(void) { return pthread_key_create(&ep_worker_key, NULL); }
+    static void ep_mark_worker(void *worker) { pthread_setspecific(ep_worker_key, worker); }
+    static int ep_is_worker(void) { return pthread_getspecific(ep_worker_key) != NULL; }
     """
-    bint ep_is_worker
+    int ep_make_worker_key()
+    void ep_mark_worker(void* worker) nogil
+    bint ep_is_worker() nogil
+
+if ep_make_worker_key() != 0:
+    raise RuntimeError("the process has no key for thread-specific data left, of which envpool needs one")
 
 
 cdef void park(Engine* e, Queue* q, bint reserve) noexcept nogil:
@@ -96,8 +106,7 @@ cdef void* run_worker(void* arg) noexcept nogil:
     cdef bint reserve = w.index == e.num_threads - 1
     cdef int64_t gap = 1000000, idle_since, limit, waited
     cdef int _i
-    global ep_is_worker
-    ep_is_worker = True
+    ep_mark_worker(arg)
     while not ep_load_rlx32(&e.stop):
         if may_claim(e, reserve) and run_chunk(e, home, watched):
             continue
@@ -117,7 +126,7 @@ cdef void* run_worker(void* arg) noexcept nogil:
 
 cdef bint is_worker_thread() noexcept nogil:
     """Returns whether the calling thread is a worker of a pool."""
-    return ep_is_worker
+    return ep_is_worker()
 
 
 cdef void wake(Engine* e, int64_t count) noexcept nogil:

@@ -80,7 +80,7 @@ cdef class Proxy(EnvsBase):
     @property
     def has_extras(self):
         """Whether any env has had an info, or carries objects, so that `extras` must be asked."""
-        return self.state.has_infos or self.source.observations.objects
+        return epy_load32(&self.state.has_infos) or self.source.observations.objects
 
     def extras(self, ids, bint of_final):
         """Return the infos and the object leaves of envs; see `Envs.extras`."""

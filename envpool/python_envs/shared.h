@@ -62,6 +62,9 @@ static inline int32_t epy_load32(const int32_t *p) { return __atomic_load_n(p, _
 static inline void epy_store(int64_t *p, int64_t v) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }
 static inline void epy_release(int64_t *p, int64_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
 static inline void epy_store32(int32_t *p, int32_t v) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }
+/* For hints, whose order does not matter. */
+static inline int64_t epy_peek(const int64_t *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
+static inline void epy_hint(int64_t *p, int64_t v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
 static inline void epy_add32(int32_t *p, int32_t v) { __atomic_add_fetch(p, v, __ATOMIC_SEQ_CST); }
 static inline void epy_lock(int32_t *p) {
   while (__atomic_exchange_n(p, 1, __ATOMIC_ACQUIRE)) sched_yield();
@@ -84,9 +87,9 @@ typedef struct {
 /* Notes for how long another thread had the CPU of this one. True: do not spin. */
 static inline int epy_note_absence(epy_pace *pace, int64_t now, int64_t ns) {
   if (ns > EPY_SLICE)
-    pace->rests_until = now + 64 * ns;
-  else if (ns > EPY_SHARED && pace->yields_until < now)
-    pace->yields_until = now + 64 * ns;
+    epy_hint(&pace->rests_until, now + 64 * ns);
+  else if (ns > EPY_SHARED && epy_peek(&pace->yields_until) < now)
+    epy_hint(&pace->yields_until, now + 64 * ns);
   return ns > EPY_SLICE;
 }
 
@@ -97,10 +100,10 @@ static inline int epy_note_absence(epy_pace *pace, int64_t now, int64_t ns) {
  * whereas a thread that sleeps runs as soon as it is woken. Therefore spinning rests after the loss of a time slice for
  * 64 times as long as that took. */
 static inline void epy_spin(const int64_t *word, int64_t at, epy_pace *pace) {
-  const int64_t began = epy_now(), end = began + 2 * pace->usual + 5000;
+  const int64_t usual = epy_peek(&pace->usual), began = epy_now(), end = began + 2 * usual + 5000;
   int64_t before = began, now = began;
-  if (now < pace->rests_until || pace->usual >= EPY_LONG) return;
-  if (now >= pace->yields_until && pace->usual <= EPY_SHORT)
+  if (now < epy_peek(&pace->rests_until) || usual >= EPY_LONG) return;
+  if (now >= epy_peek(&pace->yields_until) && usual <= EPY_SHORT)
     for (int64_t last = end - 3000; now < last;) {
       for (int k = 0; k < 16; k++) {
         if (epy_load(word) >= at) return;
@@ -119,7 +122,8 @@ static inline void epy_spin(const int64_t *word, int64_t at, epy_pace *pace) {
 
 /* Notes how long a wait took. */
 static inline void epy_note_wait(epy_pace *pace, int64_t ns) {
-  pace->usual += ((ns < 1000000 ? ns : 1000000) - pace->usual) / 4;
+  const int64_t usual = epy_peek(&pace->usual);
+  epy_hint(&pace->usual, usual + ((ns < 1000000 ? ns : 1000000) - usual) / 4);
 }
 
 static inline void epy_sleep(int32_t *word, int32_t seen, int64_t ns) {

@@ -198,7 +198,7 @@ class Interrupts:
         if "rollout" in self.name and self.calls.recorded > STEPS:
             self.begin()
             return
-        self.sent = self.pool.stats().steps + len(ids)
+        self.sent, self.in_flight = self.pool.stats().steps + len(ids), self.pool.num_outstanding + len(ids)
         began = time.perf_counter()
         try:
             self.is_armed = True
@@ -227,13 +227,10 @@ class Interrupts:
         if self.pool.stats().steps != self.sent:
             self.calls.send(actions, ids)
             self.receive()
-        elif self.pool.num_outstanding >= self.needed():
+        elif self.pool.num_outstanding == self.in_flight:
             self.receive()
         else:
             self.note_loss(error)
-
-    def needed(self):
-        return self.pool.config["batch_size"] if self.pool.is_async and not self.wish else 1
 
     def note_loss(self, error):
         """The batch is neither here nor in the pool: find out where it was dropped, and begin again."""
