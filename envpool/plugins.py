@@ -31,8 +31,8 @@ class Plugins:
     """The entry points of this process, each of which is loaded once.
 
     While a thread loads them, other threads wait for it. Two threads do not: the one that loads, when a plug-in asks
-    for tasks, and one that is importing a plug-in itself, for which the loading thread may be waiting. They go on with
-    the tasks that are registered so far.
+    for tasks, and one that is importing a plug-in itself, for which the loading thread may be waiting. They continue
+    with the tasks that are registered so far.
     """
 
     def __init__(self) -> None:

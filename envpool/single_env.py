@@ -53,7 +53,7 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
     The parameters of the task are attributes as well: ``env.unwrapped.gravity = 3.0`` calls ``set_params``.
 
     As in gymnasium, an environment may be stepped after the end of its episode if upstream's environment may: the
-    episode goes on, and a warning says so if it had terminated. In other tasks, `step` raises an EnvIdError until the
+    episode continues, and a warning says so if it had terminated. In other tasks, `step` raises an EnvIdError until the
     next `reset`, unless only the time limit has ended the episode.
     """
 
@@ -101,7 +101,7 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
         ActionError
             The action is not allowed.
         EnvIdError
-            The environment was never reset, or its episode has ended and the task does not go on after the end.
+            The environment was never reset, or its episode has ended and the task does not continue after the end.
         EnvStepError
             The environment failed; its episode has ended.
         PoolStateError

@@ -449,7 +449,7 @@ cdef inline void move_step(Steps* to, int32_t k, const Steps* source, int32_t i)
 
 
 cdef void note_rest(Worker* w, const int32_t* ids, int32_t n) noexcept nogil:
-    """Notes that a worker goes on with some envs of its chunk only; the others may be in flight again at once."""
+    """Notes that a worker continues with some envs of its chunk only; the others may be in flight again at once."""
     cdef int32_t i
     note_end(w)
     for i in range(n):

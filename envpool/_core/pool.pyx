@@ -298,7 +298,7 @@ cdef class Pool:
         return n
 
     def _go_on(self, env_ids):
-        """Let envs be stepped whose episodes have ended, if ``autoreset_mode`` is "disabled": the episodes go on.
+        """Let envs be stepped whose episodes have ended, if ``autoreset_mode`` is "disabled": the episodes continue.
 
         Parameters
         ----------

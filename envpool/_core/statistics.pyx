@@ -158,7 +158,7 @@ cdef inline void start_game(Tally* tally, int32_t id, int64_t now) noexcept:
 
 
 cdef void forget_episodes(Engine* e, const int32_t* ids, int32_t n, const uint8_t* has_seed) noexcept:
-    """Starts the sums of envs that the user is about to reset again. A game goes on if resets continue it, an episode
+    """Starts the sums of envs that the user is about to reset again. A game continues if resets continue it, an episode
     has ended, and the game has not.
 
     It may have ended in a row that the reset of the whole pool has dropped.

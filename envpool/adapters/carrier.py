@@ -220,7 +220,7 @@ class Carrier(gymnasium.Env[Any, Any]):
     # ---- calls of `Fleet` --------------------------------------------------------------------------------------------
 
     def prepare_reset(self, kwargs: dict[str, Any] | None) -> None:
-        """Set the arguments of the next reset; with None, it does not reset the environment, and the pool goes on."""
+        """Set the arguments of the next reset; with None, it does not reset the environment, and the pool continues."""
         self.next_reset = kwargs
 
     def prepare_action(self, action: Any) -> None:

@@ -108,7 +108,7 @@ cdef bint press(Env* env, int action, bint draw) noexcept nogil:
 cdef bint reset_one(Envs* s, Env* env) noexcept nogil:
     """Start an episode. Return False if the console could not be built or reset.
 
-    The game goes on only after a life was lost: a reset in the middle of an episode gives the game up.
+    The game continues only after a life was lost: a reset in the middle of an episode gives the game up.
     """
     cdef Config* c = &s.config
     cdef int64_t noops

@@ -135,7 +135,7 @@ cdef bint continue_game(Envs* s, Env* env) noexcept nogil:
 cdef bint finish_reset(Envs* s, Env* env, int32_t id) noexcept nogil:
     """Start an episode. Return False if the engine failed.
 
-    The game goes on only after an episode has ended: a reset in the middle of one gives the game up.
+    The game continues only after an episode has ended: a reset in the middle of one gives the game up.
     """
     cdef char recording[512]
     cdef Engine* e = &env.engine

@@ -1,4 +1,4 @@
-"""Resets with `episodic_life`: the game goes on after a lost life; in the middle of an episode, another one begins."""
+"""Resets with `episodic_life`: the game continues after a lost life; in an episode, another one begins."""
 
 from contextlib import closing
 

@@ -312,7 +312,7 @@ pool.{call}()
 
 @contextlib.contextmanager
 def hanging(hang, code):
-    """Run a program whose environments hang in a statement, and which goes on with some code."""
+    """Run a program whose environments hang in a statement, and which continues with some code."""
     with subprocess.Popen(
         [sys.executable, "-c", HANGS.format(hang=hang, code=code)],
         env=environment(),

@@ -158,7 +158,7 @@ class Constant:
 
 
 def test_reset_and_step_of_single_environments(make):
-    """The pool knows of them: the next step goes on."""
+    """The pool knows of them: the next step continues."""
     env = make()
     env.reset()
     (obs, reward, *ends, info), *_ = env.env_method("step", 1, indices=[0])
