@@ -24,8 +24,8 @@ import torch
 import envpool
 from envpool.cli.bench.machine import describe_machine
 from envpool.cli.parsing import positive_int, positive_seconds
+from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
 from envpool.rollout import Sampler, gae
-from envpool.vector_env import EnvPoolVectorEnv
 
 PIECES = {}
 

@@ -22,8 +22,8 @@ from gymnasium.wrappers import vector as wrappers
 
 import envpool
 from envpool.cli.bench.machine import describe_machine
+from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
 from envpool.rollout import gae
-from envpool.vector_env import EnvPoolVectorEnv
 
 #: What is measured, and the ratios that are wanted.
 TASKS = {

@@ -24,8 +24,8 @@ from quiet import Slices
 from torch import nn
 
 import envpool
+from envpool._support.machine import cpu_limit
 from envpool.cli.bench.machine import describe_machine
-from envpool.machine import cpu_limit
 
 NUM_ENVS = 64
 

@@ -3,7 +3,7 @@
 import os
 import time
 
-from envpool.machine import cpu_limit
+from envpool._support.machine import cpu_limit
 
 TICK = os.sysconf("SC_CLK_TCK")
 

@@ -6,9 +6,9 @@ Importing the package loads neither a simulator nor NumPy; creating the first po
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from envpool import distribution as _distribution
-from envpool import machine as _machine  # noqa: F401  # It records the CPUs of this thread before OpenMP can bind it.
-from envpool.gymnasium_ids import install as _install_gymnasium_ids
+from envpool._support import machine as _machine  # noqa: F401  # It records the CPUs of this thread before OpenMP can bind it.
+from envpool._support import packages as _distribution
+from envpool.gymnasium_api.ids import install as _install_gymnasium_ids
 from envpool.registration import (
     list_all_envs,
     make,
@@ -24,11 +24,11 @@ if _TYPE_CHECKING:
     from envpool import entry as entry
     from envpool import errors, rollout
     from envpool import python as python
-    from envpool.api.dm import DMEnvPool
-    from envpool.api.gymnasium import GymnasiumEnvPool
-    from envpool.pool import EnvPool
+    from envpool.pools.pool import EnvPool
+    from envpool.pools.styles.dm import DMEnvPool
+    from envpool.pools.styles.gymnasium import GymnasiumEnvPool
     from envpool.rollout.rollout import Rollout
-    from envpool.spec import EnvSpec
+    from envpool.tasks.spec import EnvSpec
 
 __version__ = "0.1.0"
 __all__ = [
@@ -54,10 +54,10 @@ __all__ = [
 
 #: Modules of the classes and functions that are imported on first use, since they import NumPy.
 _LAZY = {
-    "EnvSpec": "envpool.spec",
-    "EnvPool": "envpool.pool",
-    "GymnasiumEnvPool": "envpool.api.gymnasium",
-    "DMEnvPool": "envpool.api.dm",
+    "EnvSpec": "envpool.tasks.spec",
+    "EnvPool": "envpool.pools.pool",
+    "GymnasiumEnvPool": "envpool.pools.styles.gymnasium",
+    "DMEnvPool": "envpool.pools.styles.dm",
     "Rollout": "envpool.rollout.rollout",
     "make_mujoco": "envpool.mujoco.declared.make",
     "make_python": "envpool.python_envs.make",

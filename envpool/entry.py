@@ -1,5 +1,5 @@
 """The tasks of all families under EnvPool's path: importing this module loads the table of tasks."""
 
-from envpool.registry import registry
+from envpool.tasks.registry import registry
 
 tasks = registry.tasks

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from envpool._core.definition import Description, Field, define, describe
-from envpool.option_values import LARGEST_SEED
-from envpool.params import Param, above, below, param_fields
+from envpool.config.checks import LARGEST_SEED
+from envpool.config.params import Param, above, below, param_fields
 
 __all__ = [
     "Description",
@@ -81,7 +81,7 @@ class EnvDefinition(Protocol):
         `define`: after the parameters, see `param_fields`. The default of an option stands for an option
         that is not given.
     presets : mapping of str to mapping
-        Values of options by the name of the preset that sets them, see `envpool.presets`.
+        Values of options by the name of the preset that sets them, see `envpool.tasks.presets`.
     refuses_nan : bool
         If True, an action of floats that contains NaN raises an ActionError and is not sent. Set it if a step would
         return NaN otherwise. By default the environment gets such actions.
@@ -193,8 +193,8 @@ class EnvDefinition(Protocol):
     def text_fields(config: Any) -> Mapping[str, TextField]:
         """Return the arrays that users see as str, by name; the default is none.
 
-        Only pools of gymnasium's style return texts: they have `envpool.texts.Texts` in place of these arrays, and Text
-        spaces. With other styles, creating a pool raises a ConfigError.
+        Only pools of gymnasium's style return texts: they have `envpool.pools.styles.texts.Texts` in place of these
+        arrays, and Text spaces. With other styles, creating a pool raises a ConfigError.
 
         Parameters
         ----------

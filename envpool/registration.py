@@ -1,7 +1,7 @@
 """``make`` and its variants, under the names that EnvPool's module ``envpool.registration`` has.
 
-``make`` is a straight line: the registry turns the task id and the options into a spec and render options, and the pool
-class takes both.
+``make`` is a straight line: `envpool.tasks.resolve` turns the task id and the options into a spec and render options,
+and the pool class takes both.
 """
 
 from __future__ import annotations
@@ -10,27 +10,23 @@ import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
-from envpool.registry import registry as registry
+from envpool.tasks.registry import registry as registry
 
 if TYPE_CHECKING:
-    from envpool.api.dm import DMEnvPool
-    from envpool.api.gym_pool import GymPool
-    from envpool.api.gymnasium import GymnasiumEnvPool
-    from envpool.pool import EnvPool
-    from envpool.spec import EnvSpec
-    from envpool.task_options import Options
-    from envpool.vector_env import EnvPoolVectorEnv
+    from envpool.config.task_options import Options
+    from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
+    from envpool.pools.styles.dm import DMEnvPool
+    from envpool.pools.styles.gym_pool import GymPool
+    from envpool.pools.styles.gymnasium import GymnasiumEnvPool
+    from envpool.tasks.spec import EnvSpec
 
 register = registry.register
-make_spec = registry.make_spec
 list_all_envs = registry.list_all_envs
 
 _logger = logging.getLogger("envpool")
 #: Entry points of gymnasium's ids of Atari and dm_control: an error that names the native id is better than a slow
 #: pool.
 NATIVE_UNDER_OTHER_IDS = ("ale_py.", "shimmy.dm_control")
-
-_pool_classes: dict[tuple[type, str], type[EnvPool]] = {}
 
 
 @overload
@@ -79,9 +75,13 @@ def make(task_id: str, env_type: Any = ..., **options: Any) -> Any:
             f"envpool.make({task_id!r}, env_type='gymnasium')"
         )
     if not registry.has(task_id) and is_known_to_gymnasium(task_id):
-        make_python = import_module("envpool.python_envs.make").make_python
+        from envpool.python_envs.make import make_python
+
         return make_python(task_id, env_type=env_type, **python_options(task_id, options))
-    spec, render = registry.resolve(task_id, env_type, options)
+    from envpool.pools.classes import pool_class
+    from envpool.tasks.resolve import resolve
+
+    spec, render = resolve(task_id, env_type, options)
     return (spec.pool_cls or pool_class(type(spec), spec.style))(spec, render)
 
 
@@ -110,14 +110,14 @@ def make_vec(env: Any, num_envs: int | None = None, **options: Any) -> EnvPoolVe
         See ``make`` and ``make_python``.
     """
     if isinstance(env, str) and (registry.has(env) or not is_known_to_gymnasium(env)):
-        native: EnvPoolVectorEnv = import_module("envpool.vector_env").EnvPoolVectorEnv(
-            env, 1 if num_envs is None else num_envs, **options
-        )
-        return native
+        from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
+
+        return EnvPoolVectorEnv(env, 1 if num_envs is None else num_envs, **options)
     if isinstance(env, str):
         options = python_options(env, options)
-    made: EnvPoolVectorEnv = import_module("envpool.python_envs.vector_env").PythonVectorEnv(env, num_envs, **options)
-    return made
+    from envpool.python_envs.vector_env import PythonVectorEnv
+
+    return PythonVectorEnv(env, num_envs, **options)
 
 
 def python_options(task_id: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -148,6 +148,31 @@ def is_known_to_gymnasium(task_id: Any) -> bool:
     return entry_point is not None and not str(entry_point).startswith(NATIVE_UNDER_OTHER_IDS)
 
 
+def make_spec(task_id: str, **options: Unpack[Options]) -> EnvSpec:
+    """Return the EnvSpec of a task.
+
+    Parameters
+    ----------
+    task_id : str
+        Id of the task, one of ``list_all_envs()``.
+    **options
+        Configuration of the task. ``seed`` is one int for all environments, or a sequence of num_envs ints.
+        ``preset`` names a set of options, see `envpool.tasks.presets`; options beside it take precedence.
+
+    Raises
+    ------
+    UnknownTaskError
+        There is no such task (also an AssertionError and a KeyError).
+    TypeError
+        An option does not exist, or its value has a wrong type.
+    ConfigError
+        A value is not allowed (also an AssertionError and a ValueError).
+    """
+    from envpool.tasks.resolve import spec_for
+
+    return spec_for(task_id, options)
+
+
 def make_dm(task_id: str, **options: Unpack[Options]) -> DMEnvPool:
     """Return ``make(task_id, "dm", **options)``."""
     return make(task_id, "dm", **options)
@@ -161,26 +186,3 @@ def make_gym(task_id: str, **options: Unpack[Options]) -> GymPool:
 def make_gymnasium(task_id: str, **options: Unpack[Options]) -> GymnasiumEnvPool:
     """Return ``make(task_id, "gymnasium", **options)``."""
     return make(task_id, "gymnasium", **options)
-
-
-def pool_class(spec_cls: type[EnvSpec], style: str) -> type[EnvPool]:
-    """Return the pool class of an environment in an API style, e.g. CartPoleGymnasiumEnvPool.
-
-    Parameters
-    ----------
-    spec_cls : type
-        The EnvSpec class of the environment. Each class is made once: equal arguments return the same class.
-    style : {"gymnasium", "gym", "dm", "vector", "arrays"}
-        Name of a module in ``envpool.api``.
-    """
-    key = (spec_cls, style)
-    if key not in _pool_classes:
-        base: Any = spec_cls.definition.pool_base(import_module(f"envpool.api.{style}").pool_base())
-        made = type(spec_cls.env.__name__ + base._suffix, (base,), {"__doc__": base.__doc__})
-        return _pool_classes.setdefault(key, made)  # Another thread may have been faster.
-    return _pool_classes[key]
-
-
-def style_of(pool_cls: type) -> str | None:
-    """Return the API style of a class that `pool_class` has made; None for every other class."""
-    return next((style for (_, style), made in list(_pool_classes.items()) if made is pool_cls), None)

@@ -15,7 +15,7 @@ from ray import tune
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 
-from envpool.vector_env import EnvPoolVectorEnv
+from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
 
 
 def main(argv=None):

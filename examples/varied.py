@@ -10,9 +10,9 @@ class Varied:
 
     Parameters
     ----------
-    steps : envpool.Rollout or envpool.pool.EnvPool
+    steps : envpool.Rollout or envpool.pools.pool.EnvPool
         What steps the environments.
-    pool : envpool.pool.EnvPool
+    pool : envpool.pools.pool.EnvPool
         The pool: a sync one with ``autoreset_mode="next_step"``. The step after the last one of an episode starts the
         next episode, with the parameters that were set in between.
     choose : callable

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from envpool.cli.list import family
-from envpool.option_texts import option_texts
-from envpool.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions
+from envpool.config.option_texts import option_texts
+from envpool.config.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions
 from envpool.registration import registry
-from envpool.registry import TaskEntry
+from envpool.tasks.entries import TaskEntry
+from envpool.tasks.spec import spec_class_of
 
 #: The options that every task has; pages of families leave them out.
 SHARED = {
@@ -61,7 +62,7 @@ def options(folder: str) -> str:
     defaults: dict[tuple[str, str], set[str]] = {}
     owners: dict[tuple[str, str], dict[str, None]] = {}
     for task in members(folder).values():
-        spec_cls = registry.spec_class(task)
+        spec_cls = spec_class_of(task)
         definition = spec_cls.definition
         texts = option_texts(definition)
         values = spec_cls.gen_config._field_defaults | dict(task.config)

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from envpool.options import CommonOptions, RenderingOptions, TransformOptions, option_rows
-from envpool.render_options import RENDER_DEFAULTS
-from envpool.spec import COMMON_OPTIONS
+from envpool.config.options import CommonOptions, RenderingOptions, TransformOptions, option_rows
+from envpool.config.render_options import RENDER_DEFAULTS
+from envpool.tasks.spec import COMMON_OPTIONS
 from envpool.transforms.options import TRANSFORM_OPTIONS
 
 ROOT = Path(__file__).resolve().parents[1]

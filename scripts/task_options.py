@@ -1,4 +1,4 @@
-"""Writes envpool/task_options.py: the types of the options that the tasks of the package have, for type checkers.
+"""Writes envpool/config/task_options.py: the types of the options of the package's tasks, for type checkers.
 
 With --check, the script only reports whether the file is up to date.
 """
@@ -6,8 +6,9 @@ With --check, the script only reports whether the file is up to date.
 import sys
 from pathlib import Path
 
-from envpool.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions
+from envpool.config.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions
 from envpool.registration import registry
+from envpool.tasks.spec import spec_class_of
 
 FILE = Path(__file__).parents[1] / "envpool" / "task_options.py"
 
@@ -22,7 +23,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from envpool.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions
+from envpool.config.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions
 
 
 class TaskOptions(TypedDict, total=False):
@@ -51,7 +52,7 @@ def annotations() -> dict[str, str]:
     found: dict[str, dict[str, None]] = {}
     for entry in registry.tasks.values():
         if entry.import_path.startswith("envpool."):
-            spec_cls = registry.spec_class(entry)
+            spec_cls = spec_class_of(entry)
             for name, default in spec_cls.gen_config._field_defaults.items():
                 if name not in common:
                     is_simple = type(default) in SIMPLE and name not in spec_cls.definition.params

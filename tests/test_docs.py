@@ -9,7 +9,7 @@ import pytest
 import envpool
 from envpool import errors
 from envpool.cli.list import family
-from envpool.spec import COMMON_OPTIONS
+from envpool.tasks.spec import COMMON_OPTIONS
 from tests.support.pages import CLIENTS, PAGES, ROOT, blocks, run
 
 #: The scripts that write the generated parts of pages, and the diagrams.

@@ -22,7 +22,7 @@ CYTHON_IMPORT = re.compile(
 
 
 def module_of(path: Path) -> str:
-    """Return the dotted name of a source file: ``envpool/api/__init__.py`` is ``envpool.api``."""
+    """Return the dotted name of a source file: ``envpool/api/__init__.py`` is ``envpool.pools.styles``."""
     parts = path.relative_to(ROOT.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -102,10 +102,10 @@ def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
 
 def test_the_graph_is_read_from_all_sources():
     graph = import_graph()
-    assert "envpool.spec" in graph["envpool.pool"]
-    assert "envpool.spaces" in graph["envpool.spec"]
-    assert "envpool.xla.functions" in graph["envpool.pool"], "imports inside functions count"
-    assert "envpool.pool" not in graph["envpool.xla.functions"], "imports for type checking do not count"
+    assert "envpool.tasks.spec" in graph["envpool.pools.pool"]
+    assert "envpool.config.spaces" in graph["envpool.tasks.spec"]
+    assert "envpool.xla.functions" in graph["envpool.pools.pool"], "imports inside functions count"
+    assert "envpool.pools.pool" not in graph["envpool.xla.functions"], "imports for type checking do not count"
     assert "envpool._core.pool" in graph["envpool.xla.bridge"], "cimports count"
 
 
@@ -122,15 +122,15 @@ def test_what_each_layer_leaves_alone():
     """The registry knows no pool and no API style; the pool knows neither the registry nor a style."""
     graph = import_graph()
     reached: dict[str, set[str]] = {}
-    for start in ("envpool.registry", "envpool.pool"):
+    for start in ("envpool.tasks.registry", "envpool.pools.pool"):
         reached[start] = set()
         pending = [start]
         while pending:
             for other in graph[pending.pop()] - reached[start]:
                 reached[start].add(other)
                 pending.append(other)
-    forbidden = ("envpool.api", "envpool.registration", "envpool.gymnasium_ids", "envpool.family")
+    forbidden = ("envpool.pools.styles", "envpool.registration", "envpool.gymnasium_api.ids", "envpool.pools.classes")
     for start, modules in reached.items():
         assert not [m for m in modules if m.startswith(forbidden)], start
-    assert not [m for m in reached["envpool.registry"] if m in ("envpool.pool", "envpool._core.pool")]
-    assert "envpool.registry" not in reached["envpool.pool"]
+    assert not [m for m in reached["envpool.tasks.registry"] if m in ("envpool.pools.pool", "envpool._core.pool")]
+    assert "envpool.tasks.registry" not in reached["envpool.pools.pool"]

@@ -14,7 +14,7 @@ from envpool import adapters
 from envpool.cli.list import matching
 from envpool.cli.main import COMMANDS, make_parser
 from envpool.cli.parsing import read_options
-from envpool.registry import registry
+from envpool.tasks.registry import registry
 from tests.support.pages import ROOT, commands
 
 #: Packages that only the environments of clients have; the examples for them import them before they parse.

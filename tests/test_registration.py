@@ -10,8 +10,10 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError, UnknownTaskError
-from envpool.registration import pool_class, registry
-from envpool.registry import EnvRegistry
+from envpool.pools.classes import pool_class
+from envpool.registration import registry
+from envpool.tasks.registry import EnvRegistry
+from envpool.tasks.spec import spec_class_of
 from tests.support.python import output_of
 from tests.support.tasks import playable_tasks
 
@@ -181,7 +183,7 @@ def test_every_kind_of_env_has_its_classes():
         family = importlib.import_module(task.import_path.rpartition(".")[0])
         while "__getattr__" not in vars(family):  # a package inside a family
             family = importlib.import_module(family.__name__.rpartition(".")[0])
-        assert getattr(family, f"{task.env}EnvSpec") is registry.spec_class(task)
+        assert getattr(family, f"{task.env}EnvSpec") is spec_class_of(task)
 
 
 # ---- the table -------------------------------------------------------------------------------------------------------

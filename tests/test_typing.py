@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from envpool.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions
-from envpool.render_options import RENDER_DEFAULTS
-from envpool.spec import COMMON_OPTIONS
+from envpool.config.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions
+from envpool.config.render_options import RENDER_DEFAULTS
+from envpool.tasks.spec import COMMON_OPTIONS
 from envpool.transforms.options import TRANSFORM_OPTIONS
 from tests.support.process import PATIENCE
 

@@ -18,7 +18,7 @@ from envpool._core.inputs cimport as_array, flatten
 from envpool._core.structs cimport Engine, RUNNING
 
 from envpool._core.casts import as_action
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ActionError, EnvIdError
 
 cnp.import_array()

@@ -29,7 +29,7 @@ from envpool._core.structs cimport Block, Engine, ENV_ID
 from envpool._core.watch cimport check_progress, interval
 
 from envpool.errors import PoolStateError
-from envpool.machine import memory_limit
+from envpool._support.machine import memory_limit
 
 cnp.import_array()
 

@@ -4,7 +4,7 @@ import numpy as np
 
 cimport numpy as cnp
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ActionError
 
 cnp.import_array()

@@ -14,7 +14,7 @@ from libc.string cimport memset
 from envpool._core.atomic cimport ep_load_rlx32, ep_load_rlx64
 from envpool._core.structs cimport DISABLED, DRAWN, Engine, FREE, REFUSED, USED
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import EnvIdError, PoolStateError
 
 cnp.import_array()

@@ -6,7 +6,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ActionError, ConfigError
 
 

@@ -28,7 +28,7 @@ from envpool._core.structs cimport Block
 
 from envpool._core.definition import RAW_PREFIX
 from envpool.errors import ConfigError
-from envpool.machine import memory_limit
+from envpool._support.machine import memory_limit
 
 cnp.import_array()
 

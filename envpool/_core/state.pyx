@@ -38,7 +38,7 @@ from envpool.env cimport (
     envpool_snapshots,
 )
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import EnvIdError, StateError
 
 cnp.import_array()

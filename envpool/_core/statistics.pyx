@@ -365,7 +365,7 @@ cdef class Statistics:
         return entries
 
     cdef dict totals(self, tuple block_counts):
-        """Returns the arguments of `envpool.statistics.PoolStats`."""
+        """Returns the arguments of `envpool.pools.statistics.PoolStats`."""
         cdef int64_t probes = ep_load_rlx64(&self.tally.probes)
         cdef int32_t k
         on = self.counts_episodes

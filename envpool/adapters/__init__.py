@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from envpool.distribution import install
+from envpool._support.packages import install
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from gymnasium import spaces
 
 from envpool._core.casts import as_action
 from envpool.adapters.carrier import Carrier, Parcel, Wire
-from envpool.adapters.pools import EXPLAINED, drop_in_flight, explain
 from envpool.errors import EnvIdError, EnvStepError
+from envpool.pools.recovery import EXPLAINED, drop_in_flight, explain
 from envpool.python_envs.make import make_python
 
 

@@ -8,8 +8,9 @@ import gymnasium
 
 from envpool.adapters import needs
 from envpool.adapters.buffers import StepBuffers
-from envpool.adapters.pools import EXPLAINED, explain, open_same_step_pool, start_over
+from envpool.adapters.pools import open_same_step_pool
 from envpool.errors import ConfigError
+from envpool.pools.recovery import EXPLAINED, explain, start_over
 
 with needs("pufferlib"):
     import pufferlib

@@ -16,17 +16,11 @@ import numpy as np
 from gymnasium import make
 
 from envpool.adapters.fleet import Fleet, raise_first
-from envpool.adapters.pools import (
-    EXPLAINED,
-    explain,
-    last_info,
-    open_same_step_pool,
-    pop_final,
-    split_info,
-    start_over,
-    take,
-)
+from envpool.adapters.pools import open_same_step_pool
 from envpool.adapters.rlib_base import RLEnv, RLVecEnv
+from envpool.gymnasium_api.ids import ENTRY_POINT
+from envpool.pools.infos import last_info, pop_final, split_info, take
+from envpool.pools.recovery import EXPLAINED, explain, start_over
 
 __all__ = ["BatchEnv", "DummyBatchEnv", "RLEnv", "RLVecEnv", "VecEnv", "make"]
 
@@ -261,7 +255,7 @@ def register_tasks() -> None:
     """Register rlib's environments with gymnasium, unless rlib has done so."""
     for task_id in ("ApplePicker-v0", "ApplePickerDeterministic-v0"):
         if task_id not in gymnasium.registry:
-            gymnasium.register(task_id, entry_point="envpool.single_env:EnvPoolEnv", kwargs={"task_id": task_id})
+            gymnasium.register(task_id, entry_point=ENTRY_POINT, kwargs={"task_id": task_id})
 
 
 with suppress(ImportError):  # the classes of rlib, if it is installed, count those of this module as their subclasses

@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from envpool._support.text import shown
 from envpool.adapters import needs
 from envpool.adapters.fleet import Fleet, Rows
-from envpool.adapters.pools import EXPLAINED, drop_in_flight, explain, open_pool, split, split_info, start_over
+from envpool.adapters.pools import open_pool
 from envpool.adapters.sub_env import SubEnv, sub_envs
-from envpool.error_texts import shown
 from envpool.errors import EnvStepError
+from envpool.pools.infos import split, split_info
+from envpool.pools.recovery import EXPLAINED, drop_in_flight, explain, start_over
 
 with needs("rllib"):
     from ray.rllib.env import vector_env

@@ -9,21 +9,11 @@ from gymnasium import spaces
 
 from envpool.adapters import needs
 from envpool.adapters.lazy import LazyRows
-from envpool.adapters.pools import (
-    columns_of,
-    first_info,
-    joined_actions,
-    last_info,
-    open_pool,
-    pop_final,
-    row_info,
-    split,
-    split_info,
-    start_over,
-    take,
-)
+from envpool.adapters.pools import joined_actions, open_pool
 from envpool.adapters.sub_env import Attributes
 from envpool.errors import EnvIdError, EnvStepError, EnvTimeoutError, advise
+from envpool.pools.infos import columns_of, first_info, last_info, pop_final, row_info, split, split_info, take
+from envpool.pools.recovery import start_over
 
 with needs("sb3"):
     from stable_baselines3.common import vec_env

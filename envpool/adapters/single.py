@@ -7,9 +7,10 @@ from typing import Any
 import dm_env
 import numpy as np
 
-from envpool.adapters.pools import EXPLAINED, explain, pool_of, start_over
-from envpool.api.dm import DMEnvPool
+from envpool.adapters.pools import pool_of
 from envpool.errors import ConfigError
+from envpool.pools.recovery import EXPLAINED, explain, start_over
+from envpool.pools.styles.dm import DMEnvPool
 from envpool.registration import make_dm
 
 

@@ -4,6 +4,6 @@ The extension ``envpool.atari.env`` contains ALE: as a binary, it is therefore u
 version 2. The sources here are under the licence of the project.
 """
 
-from envpool.family import classes_of
+from envpool.pools.classes import classes_of
 
 __getattr__ = classes_of(__name__)

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from envpool._support.packages import load_compiled
+from envpool._support.text import shown
 from envpool.atari.presets import PRESETS
 from envpool.atari.registration import GAMES
 from envpool.atari.roms import read_rom
-from envpool.error_texts import shown
 from envpool.errors import ConfigError
-from envpool.extensions import load_compiled
 from envpool.native import EnvDefinition, GameFields, Param, param_fields
 
 #: Smallest and largest value of each option.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from envpool._support.diagnosis import NOTE, OK, PROBLEM, Finding
+from envpool._support.packages import load_compiled
 from envpool.atari.registration import GAMES
 from envpool.atari.roms import read_rom, rom_folder
-from envpool.diagnosis import NOTE, OK, PROBLEM, Finding
 from envpool.errors import ConfigError
-from envpool.extensions import load_compiled
 
 TITLE = "ROMs"
 

@@ -1,6 +1,6 @@
 """The task table of the Atari family."""
 
-from envpool.registry import table
+from envpool.tasks.entries import table
 
 register = table(__name__)
 

@@ -8,7 +8,7 @@ from libc.stdint cimport uint8_t
 
 from envpool.atari.image cimport Resizer, look_up_max, look_up_max_plain
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 
 cnp.import_array()

@@ -1,6 +1,6 @@
 """Gymnasium's Box2D environments as native code, bit for bit."""
 
-from envpool.family import Variant, classes_of
+from envpool.pools.classes import Variant, classes_of
 
 __getattr__ = classes_of(
     __name__,

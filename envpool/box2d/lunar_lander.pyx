@@ -30,7 +30,7 @@ from envpool.numerics.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed_words, ep
 
 from envpool.box2d.definition import Box2DDefinition
 from envpool.box2d.parameters import LANDER
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.native import Field, define, param_fields
 

@@ -28,7 +28,7 @@ from envpool.scaffold cimport (
 from envpool.classic_control.frame_size import check_square
 from envpool.classic_control.reset_bounds import check_bounds, reset_bounds
 from envpool.native import EnvDefinition, Field, Param, define, param_fields
-from envpool.option_values import check_choice
+from envpool.config.checks import check_choice
 
 cdef double PI = np.pi
 cdef int32_t MOST_TURNS = 100000        # of an angle in one step: with more, wrapping it would take milliseconds

@@ -32,7 +32,7 @@ from envpool.scaffold cimport (
 )
 
 from envpool.classic_control.frame_size import check_square
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, Field, Param, define, param_fields
 from envpool.raster.sheet import load, pack, pygame_for, rgba

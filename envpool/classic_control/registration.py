@@ -1,6 +1,6 @@
 """Task table of the classic control family."""
 
-from envpool.registry import table
+from envpool.tasks.entries import table
 
 register = table(__name__)
 

@@ -6,10 +6,12 @@ import argparse
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from envpool._support.text import similar_tasks
 from envpool.cli.text import table
 from envpool.errors import UnknownTaskError
-from envpool.registry import TaskEntry, registry
-from envpool.suggestions import similar_tasks
+from envpool.tasks.entries import TaskEntry
+from envpool.tasks.registry import registry
+from envpool.tasks.spec import spec_class_of
 
 HELP = "list the tasks"
 
@@ -80,12 +82,12 @@ def family(task: TaskEntry) -> str:
 
 def time_limit(task: TaskEntry) -> str:
     """Return the default time limit; "-" if the task has none, or if its module cannot be imported."""
-    from envpool.spec import COMMON_OPTIONS
+    from envpool.tasks.spec import COMMON_OPTIONS
 
     limit = task.config.get("max_episode_steps")
     if limit is None:
         try:
-            limit = registry.spec_class(task).gen_config._field_defaults["max_episode_steps"]
+            limit = spec_class_of(task).gen_config._field_defaults["max_episode_steps"]
         except ImportError:
             return "-"
     return "-" if limit == COMMON_OPTIONS["max_episode_steps"] else str(limit)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from envpool.cli.text import table
-from envpool.option_texts import option_texts
-from envpool.options import (
+from envpool.config.option_texts import option_texts
+from envpool.config.options import (
     CommonOptions,
     GymOptions,
     OptionRow,
@@ -18,10 +18,10 @@ from envpool.options import (
     TransformOptions,
     option_rows,
 )
-from envpool.registry import registry
+from envpool.tasks.registry import registry
 
 if TYPE_CHECKING:
-    from envpool.spec import EnvSpec
+    from envpool.tasks.spec import EnvSpec
 
 HEADERS = ("option", "type", "value", "allowed", "meaning")
 
@@ -36,7 +36,7 @@ def option_sections(spec: EnvSpec, given: Mapping[str, Any]) -> list[tuple[str, 
     given : mapping of str to object
         The options that were given.
     """
-    from envpool.render_options import RENDER_DEFAULTS
+    from envpool.config.render_options import RENDER_DEFAULTS
 
     config = spec.config._asdict()
     defaults = type(spec).gen_config._field_defaults | dict(registry.find(str(spec.task_id)).config)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from envpool.cli.option_tables import option_sections
 from envpool.cli.parsing import add_option_argument, read_options
 from envpool.cli.text import pairs, table
-from envpool.registration import registry
+from envpool.registration import make_spec, registry
+from envpool.tasks.spec import spec_class_of
 
 if TYPE_CHECKING:
-    from envpool.spaces import ArraySpec
-    from envpool.spec import EnvSpec
+    from envpool.config.spaces import ArraySpec
+    from envpool.tasks.spec import EnvSpec
 
 HELP = "show the configuration, arrays and spaces of a task"
 
@@ -30,16 +31,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the spec of the task."""
-    spec = make_spec(arguments.task, arguments.options)
+    spec = spec_of(arguments.task, arguments.options)
     given = read_options(arguments.options, type(spec).gen_config._field_defaults)
     print("\n\n".join(sections(spec, given)))
 
 
-def make_spec(task_id: str, pairs: Iterable[tuple[str, str]], **options: Any) -> EnvSpec:
+def spec_of(task_id: str, pairs: Iterable[tuple[str, str]], **options: Any) -> EnvSpec:
     """Return the spec of a task with the values of ``--option`` and with further options."""
     task = registry.find(task_id)
-    defaults = registry.spec_class(task).gen_config._field_defaults
-    return registry.make_spec(task_id, **options, **read_options(list(pairs), defaults))
+    defaults = spec_class_of(task).gen_config._field_defaults
+    return make_spec(task_id, **options, **read_options(list(pairs), defaults))
 
 
 def sections(spec: EnvSpec, given: Mapping[str, Any]) -> list[str]:

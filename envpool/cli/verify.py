@@ -188,7 +188,7 @@ def with_bits(value: Any) -> str:
 
 def summary(results: Results) -> Iterator[str]:
     """Yield the last lines: the packages, and how many tasks agree."""
-    from envpool.requirements import Requirement, requirements
+    from envpool._support.requirements import Requirement, requirements
     from envpool.verify.lookup import INSTALL
 
     required = {r.name: r for r in [*requirements()[""], *requirements().get("verify", ())]}

@@ -26,7 +26,7 @@ from envpool.scaffold cimport (
 
 from envpool.minatar.palette import PALETTES
 from envpool.native import EnvDefinition, Field, define
-from envpool.option_values import check_range
+from envpool.config.checks import check_range
 
 cdef extern from * nogil:
     void __builtin_prefetch(const void* address)

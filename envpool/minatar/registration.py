@@ -1,6 +1,6 @@
 """Task table of the MinAtar family: version 0 has all six actions, version 1 those that the game uses."""
 
-from envpool.registry import table
+from envpool.tasks.entries import table
 
 register = table(__name__)
 

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from envpool.family import classes_of
-from envpool.family_groups import Group
+from envpool.pools.classes import Group, classes_of
 
 if TYPE_CHECKING:
     from envpool.minigrid.missions import decode_mission as decode_mission

@@ -16,7 +16,7 @@ from envpool.minigrid.world cimport (
 
 from envpool.errors import ConfigError
 from envpool.minigrid.definition import MiniGrid
-from envpool.option_values import check_range
+from envpool.config.checks import check_range
 
 
 # ---- red and blue doors ----------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from envpool.errors import ConfigError
 from envpool.minigrid.observation import FORMS, LARGEST_TILE, fields_of, form_of, image_field, tiles_for
 from envpool.minigrid.wrappers import check_direction, direction_table, seed_table
 from envpool.native import Field, define
-from envpool.option_values import check_range
+from envpool.config.checks import check_range
 
 
 cdef inline World* world_of(const envpool_state* s, int32_t id) noexcept nogil:

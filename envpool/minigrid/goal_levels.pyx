@@ -16,10 +16,10 @@ from envpool.minigrid.world cimport (
 )
 from envpool.numerics.rng cimport ep_choice, ep_shuffle
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.minigrid.definition import MiniGrid
-from envpool.option_values import check_range
+from envpool.config.checks import check_range
 
 
 cdef void start_agent(World* w, const Params* p) noexcept nogil:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from envpool.texts import Texts, decode
+from envpool.pools.styles.texts import Texts, decode
 
 
 def decode_mission(mission: Any) -> Any:

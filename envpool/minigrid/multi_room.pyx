@@ -12,7 +12,7 @@ from envpool.minigrid.world cimport (
 )
 
 from envpool.minigrid.definition import MiniGrid
-from envpool.option_values import check_range
+from envpool.config.checks import check_range
 
 cdef enum:
     MIN_ROOM_SIZE = 4

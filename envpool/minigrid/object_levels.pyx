@@ -14,7 +14,7 @@ from envpool.minigrid.world cimport (
 )
 
 from envpool.minigrid.definition import MiniGrid
-from envpool.option_values import check_range
+from envpool.config.checks import check_range
 
 cdef enum:
     MAX_THINGS = 64             # of levels that choose among their objects

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
+from envpool.config.checks import check_choice
 from envpool.errors import ConfigError
 from envpool.minigrid.tiles import atlas
 from envpool.minigrid.wrappers import DIRECTIONS
 from envpool.native import Field
-from envpool.option_values import check_choice
 
 #: Values of the option `observation`, in the order of the enum Form, and upstream's wrappers of that kind.
 FORMS = {

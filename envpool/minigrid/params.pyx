@@ -12,11 +12,11 @@ from envpool.minigrid.structs cimport (
 )
 from envpool.minigrid.world cimport LAVA_CELL, wall_cell
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.minigrid.observation import LARGEST_TILE
 from envpool.minigrid.wrappers import BONUSES
-from envpool.option_values import check_range
+from envpool.config.checks import check_range
 
 COLOURS = {"": ANY, "red": 0, "green": 1, "blue": 2, "purple": 3, "yellow": 4, "grey": 5}
 OBSTACLES = {"lava": LAVA_CELL, "wall": wall_cell()}

@@ -5,7 +5,7 @@ Upstream's six MiniGrid-WFC ids are missing: its packages do not contain the pat
 
 from typing import Any
 
-from envpool.registry import table
+from envpool.tasks.entries import table
 
 register = table(__name__)
 

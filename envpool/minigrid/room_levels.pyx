@@ -17,11 +17,11 @@ from envpool.minigrid.world cimport (
     reward_now, say, say_colour, say_kind, sorted_colour, state_of,
 )
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.minigrid.definition import MiniGrid
 from envpool.minigrid.params import pair_of
-from envpool.option_values import check_range
+from envpool.config.checks import check_range
 
 cdef enum:
     ROOM_SIZE = 6               # of levels without this option

@@ -14,7 +14,7 @@ from envpool.minigrid.world cimport (
 )
 
 from envpool.errors import ConfigError
-from envpool.option_values import check_range
+from envpool.config.checks import check_range
 
 cdef extern from * nogil:
     int count_zeros "__builtin_ctzll"(unsigned long long bits)

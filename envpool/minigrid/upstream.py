@@ -12,7 +12,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from envpool.registration import registry
+from envpool.registration import make_spec
 from envpool.verify.gymnasium_oracle import GymnasiumOracle, GymnasiumPlayer
 
 
@@ -57,7 +57,7 @@ class QuietPlayer(GymnasiumPlayer):
 def upstream_of(task_id: str) -> MiniGridOracle:
     """Return the upstream environment of a task."""
     load()
-    size = registry.make_spec(task_id).config.mission_bytes
+    size = make_spec(task_id).config.mission_bytes
     return MiniGridOracle(
         task_id,
         packages=("gymnasium", "minigrid"),

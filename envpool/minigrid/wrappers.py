@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
+from envpool.config.checks import check_choice, check_seed
 from envpool.errors import ConfigError
-from envpool.option_values import check_choice, check_seed
 
 #: Values of the option `bonus`, in the order of the enum Bonus, and upstream's wrappers.
 BONUSES = {"": "", "position": "PositionBonus", "action": "ActionBonus"}

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, ClassVar
 
-from envpool.error_texts import shown
+from envpool._support.packages import load_compiled
+from envpool._support.text import shown
+from envpool.config.checks import check_choice, check_range
 from envpool.errors import ConfigError
-from envpool.extensions import load_compiled
 from envpool.native import EnvDefinition
 from envpool.nethack.files import load_library
 from envpool.nethack.keys import ALL_KEYS, TASK_KEYS, USEFUL_KEYS
 from envpool.nethack.observations import ARRAYS, DEFAULT_KEYS
 from envpool.nethack.table import TASKS
-from envpool.option_values import check_choice, check_range
 
 #: Options whose values the env definition gets as they are.
 UNCHANGED = (

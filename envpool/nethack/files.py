@@ -6,10 +6,9 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from envpool import wheels
-from envpool.descriptors import high_descriptor
-from envpool.distribution import install
-from envpool.extensions import load_compiled
+from envpool._support import wheels
+from envpool._support.descriptors import high_descriptor
+from envpool._support.packages import install, load_compiled
 from envpool.nethack.folders import new_process_folder
 
 #: The only version whose structs are known.

@@ -13,7 +13,7 @@ import tempfile
 from multiprocessing import parent_process, util
 from pathlib import Path
 
-from envpool.locks import try_lock
+from envpool._support.locks import try_lock
 
 PREFIX = "envpool-nethack-"
 MEMORY = Path("/dev/shm")

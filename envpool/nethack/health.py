@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envpool.diagnosis import Finding, installation
+from envpool._support.diagnosis import Finding, installation
 from envpool.nethack.files import VERSION, find_files
 
 TITLE = "NetHack"

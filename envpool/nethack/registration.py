@@ -1,7 +1,7 @@
 """Task table of the NetHack family: upstream's ids."""
 
 from envpool.nethack.table import TASK_OPTIONS, TASKS
-from envpool.registry import table
+from envpool.tasks.entries import table
 
 register = table(__name__)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from envpool.nethack.files import INSTALL, find_files
-from envpool.registry import registry
+from envpool.tasks.registry import registry
 from envpool.verify.oracle import Oracle
 
 

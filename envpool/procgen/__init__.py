@@ -4,6 +4,6 @@ The library is part of the wheel of ``procgen-mirror``, which is no requirement 
 NumPy 2. ``envpool fetch-procgen`` downloads it.
 """
 
-from envpool.family import classes_of
+from envpool.pools.classes import classes_of
 
 __getattr__ = classes_of(__name__)

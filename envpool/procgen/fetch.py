@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import platform
 
-from envpool.fetching import Wheel, add_fetch_arguments, fetch
+from envpool._support.fetching import Wheel, add_fetch_arguments, fetch
 from envpool.procgen.files import DISTRIBUTION, VERSION, data_folders
 
 HELP = "download the library and the images of the Procgen tasks (48 MB)"

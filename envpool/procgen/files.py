@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from envpool import fetching, wheels
-from envpool.extensions import load_compiled
+from envpool._support.packages import load_compiled
 
 #: The distribution whose library the tasks equal, and the name of the folder into which its wheel is unpacked.
 DISTRIBUTION, VERSION = "procgen-mirror", "0.10.7"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any, ClassVar
 
-from envpool.error_texts import shown
+from envpool._support.packages import load_compiled
+from envpool._support.text import shown
+from envpool.config.checks import check_choice
 from envpool.errors import ConfigError
-from envpool.extensions import load_compiled
 from envpool.native import EnvDefinition
-from envpool.option_values import check_choice
 from envpool.procgen.files import load_library
 from envpool.procgen.games import GAMES, MODES
 

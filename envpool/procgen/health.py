@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envpool.diagnosis import NOTE, OK, Finding, installation
+from envpool._support.diagnosis import NOTE, OK, Finding, installation
 from envpool.procgen.files import INSTALL, SYSTEM_PACKAGES, find_files
 
 TITLE = "Procgen"

@@ -1,7 +1,7 @@
 """Task table of the Procgen family: one task for each mode of each game, in EnvPool's order."""
 
 from envpool.procgen.games import GAMES, MODES
-from envpool.registry import table
+from envpool.tasks.entries import table
 
 register = table(__name__)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from envpool.procgen.files import find_files
 from envpool.procgen.games import MODES
-from envpool.registry import registry
+from envpool.tasks.registry import registry
 from envpool.verify.oracle import Oracle
 
 INSTALL = "pip install --no-deps procgen-mirror==0.10.7 gym3==0.3.3 && pip install cffi"

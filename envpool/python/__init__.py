@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from envpool.modules import submodules_of
+from envpool._support.packages import submodules_of
 
 if TYPE_CHECKING:
     from envpool.python import envpool as envpool

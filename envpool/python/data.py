@@ -1,5 +1,5 @@
 """The description of an array under EnvPool's path."""
 
-from envpool.spaces import ArraySpec
+from envpool.config.spaces import ArraySpec
 
 __all__ = ["ArraySpec"]

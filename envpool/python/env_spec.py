@@ -1,6 +1,6 @@
 """The base class of all specs under EnvPool's names, for ``isinstance`` checks."""
 
-from envpool.spec import EnvSpec
+from envpool.tasks.spec import EnvSpec
 
 EnvSpecMixin = EnvSpec
 

@@ -1,9 +1,9 @@
 """The classes of specs and pools under EnvPool's path, for annotations."""
 
-from envpool.api.dm import DMEnvPool
-from envpool.api.gymnasium import GymnasiumEnvPool
-from envpool.pool import EnvPool
-from envpool.spaces import ArraySpec
-from envpool.spec import EnvSpec
+from envpool.config.spaces import ArraySpec
+from envpool.pools.pool import EnvPool
+from envpool.pools.styles.dm import DMEnvPool
+from envpool.pools.styles.gymnasium import GymnasiumEnvPool
+from envpool.tasks.spec import EnvSpec
 
 __all__ = ["ArraySpec", "DMEnvPool", "EnvPool", "EnvSpec", "GymnasiumEnvPool"]

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from envpool._core.casts import CastError, fitted
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 
 #: Spaces of old gym by the name of their class, with the attributes that their gymnasium class takes.

@@ -16,7 +16,7 @@ from posix.mman cimport (
     MAP_FAILED, MAP_NORESERVE, MAP_SHARED, mmap, mprotect, munlock, munmap, PROT_NONE, PROT_READ, PROT_WRITE,
 )
 
-from envpool.descriptors import high_descriptor, map_file
+from envpool._support.descriptors import high_descriptor, map_file
 
 cdef enum:
     LINE = 64                   # bytes of a cache line

@@ -33,7 +33,7 @@ from envpool._core.block_memory cimport BlockMemory, PAGE, round_up
 from envpool._core.guard cimport fork_generation
 from envpool.python_envs.arena cimport Arena, epy_copy_pages
 
-from envpool.descriptors import high_descriptor
+from envpool._support.descriptors import high_descriptor
 
 
 cdef class SharedBlocks:

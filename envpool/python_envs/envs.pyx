@@ -24,7 +24,7 @@ from envpool.env cimport envpool_batch, envpool_env, envpool_rows, envpool_seeds
 from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, set_common, set_frames
 
 from envpool._core.casts import CastError
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.python_envs.access import get_attribute, set_attribute
 from envpool.python_envs.adapters import arguments, needed
 from envpool.python_envs.faults import restart_seed

@@ -18,7 +18,7 @@ import subprocess
 import threading
 from typing import Any
 
-from envpool.descriptors import high_descriptor, high_socket
+from envpool._support.descriptors import high_descriptor, high_socket
 from envpool.errors import PoolStateError
 from envpool.python_envs.arena import Arena
 from envpool.python_envs.faults import failure_of

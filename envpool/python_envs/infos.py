@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 
 NUMBERS = (bool, int, float, np.number, np.bool_)
 

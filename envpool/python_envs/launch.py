@@ -21,7 +21,7 @@ from typing import Any
 
 import cloudpickle
 
-from envpool.descriptors import high_descriptor, high_pipe
+from envpool._support.descriptors import high_descriptor, high_pipe
 from envpool.python_envs.arena import Arena
 from envpool.python_envs.worker import Worker, end_strays, follow
 

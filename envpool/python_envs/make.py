@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from envpool.autoreset import canonical_mode
-from envpool.containment import check_timeout
-from envpool.error_texts import shown
+from envpool._support.machine import cpu_limit
+from envpool._support.text import shown
+from envpool.config.checks import canonical_mode, check_choice, check_range, check_timeout, convert
+from envpool.config.render_options import RenderOptions
 from envpool.errors import ConfigError, EnvCreateError
-from envpool.machine import cpu_limit
-from envpool.option_values import check_choice, check_range, convert
-from envpool.pool import EnvPool
+from envpool.pools.classes import pool_class
+from envpool.pools.pool import EnvPool
 from envpool.python_envs.choice import choose, seconds_per_step
 from envpool.python_envs.source import EnvSource, ProcessOptions, check_count, makers_of
-from envpool.registration import pool_class
-from envpool.registry import TaskEntry, registry
-from envpool.render_options import RenderOptions
-from envpool.spec import EnvSpec
+from envpool.tasks.entries import TaskEntry
+from envpool.tasks.resolve import resolve_entry
+from envpool.tasks.spec import EnvSpec
 
 T = TypeVar("T")
 
@@ -160,7 +159,7 @@ def build(
         options["max_episode_steps"] = source.time_limit
     entry = TaskEntry(name, "envpool.python_envs.definition", "PythonEnv", None, None, None, own)
     try:
-        spec, render = registry.resolve_entry(entry, env_type, options)
+        spec, render = resolve_entry(entry, env_type, options)
         return open_pool(spec, render)
     except EnvCreateError as error:
         cause = source.take_error()

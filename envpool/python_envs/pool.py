@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from envpool.errors import ConfigError
+from envpool.pools.reset_options import one_per_reset
 from envpool.python_envs.base import ObjectOptions
 from envpool.python_envs.infos import add_infos
 from envpool.python_envs.layout import Leaf, at, batch_of_objects, flat_action
-from envpool.reset_options import one_per_reset
 
 T = TypeVar("T")
 

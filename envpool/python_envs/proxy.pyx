@@ -30,9 +30,9 @@ from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, s
 from envpool.python_envs.blocks cimport Region, SharedBlocks, offset_of
 from envpool.python_envs.exchange cimport ANSWERED, CLOSING, Exchange, INTERRUPTED, publish, wait_for
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError, EnvStepError, PoolClosedError
-from envpool.machine import memory_limit
+from envpool._support.machine import memory_limit
 from envpool.python_envs.faults import LOST_TEXT
 from envpool.python_envs.launch import dumps
 from envpool.python_envs.supervisor import Supervisor

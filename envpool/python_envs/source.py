@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from envpool.error_texts import shown
+from envpool._support.machine import cpu_limit
+from envpool._support.text import shown
 from envpool.errors import ConfigError
-from envpool.machine import cpu_limit
 from envpool.python_envs.adapters import DmEnv, adapt
 from envpool.python_envs.layout import Layout
 

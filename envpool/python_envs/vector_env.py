@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from gymnasium.vector.utils import batch_space
 
+from envpool.config.render_options import RenderOptions
+from envpool.gymnasium_api.vector_env import LISTS, EnvPoolVectorEnv, mode_of_pool
 from envpool.python_envs.make import build
-from envpool.render_options import RenderOptions
-from envpool.spec import EnvSpec
-from envpool.vector_env import LISTS, EnvPoolVectorEnv, mode_of_pool
+from envpool.tasks.spec import EnvSpec
 
 
 class PythonVectorEnv(EnvPoolVectorEnv):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from envpool.distribution import install
+from envpool._support.packages import install
 
 Image = npt.NDArray[np.uint8]
 

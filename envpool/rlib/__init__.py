@@ -1,5 +1,5 @@
 """The environments of rlib (the repository jhare96/reinforcement-learning) as native code."""
 
-from envpool.family import classes_of
+from envpool.pools.classes import classes_of
 
 __getattr__ = classes_of(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 
 SIDE = 84  # tiles on each side of the orchard

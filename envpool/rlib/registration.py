@@ -1,6 +1,6 @@
 """Task table of the rlib family."""
 
-from envpool.registry import table
+from envpool.tasks.entries import table
 
 register = table(__name__)
 

@@ -9,8 +9,8 @@ from typing import Any
 #: Module of each public name.
 _LAZY = {
     "Advantages": "envpool.rollout.advantages",
-    "Sample": "envpool.rollout.sampling",
-    "Sampler": "envpool.rollout.sampling",
+    "Sample": "envpool.sampling.sampler",
+    "Sampler": "envpool.sampling.sampler",
     "Sequences": "envpool.rollout.minibatches",
     "VTrace": "envpool.rollout.advantages",
     "gae": "envpool.rollout.advantages",

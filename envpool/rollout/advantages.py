@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from envpool._support.machine import cpu_limit
 from envpool.errors import ConfigError
-from envpool.machine import cpu_limit
-from envpool.rollout.arrays import FLOATS, checked, count, number, outputs
 from envpool.rollout.recursions import GAE, LAMBDA, NSTEP, VTRACE, recur
+from envpool.sampling.arrays import FLOATS, checked, count, number, outputs
 
 #: Elements of an array for which another thread pays off; starting one takes as long as some ten thousand elements.
 PER_THREAD = 2**17

@@ -11,12 +11,12 @@ import numpy.typing as npt
 from envpool._core.definition import RAW_PREFIX
 from envpool._core.rollout_frames import gather
 from envpool._core.rollout_layout import RolloutLayout, RolloutMemory
-from envpool.api import tree
-from envpool.error_texts import shown
+from envpool._support.machine import cpu_limit
+from envpool._support.text import shown
+from envpool.config.spaces import nested
 from envpool.errors import ConfigError
-from envpool.machine import cpu_limit
-from envpool.rollout.arrays import checked, count, number
-from envpool.spaces import nested
+from envpool.pools.styles import tree
+from envpool.sampling.arrays import checked, count, number
 
 Array = npt.NDArray[Any]
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
-from envpool.rollout.arrays import checked, count
-from envpool.rollout.sampling import as_sampler
+from envpool.sampling.arrays import checked, count
+from envpool.sampling.sampler import as_sampler
 
 
 class Sequences(NamedTuple):

@@ -1,5 +1,5 @@
 """Gymnasium's toy text tasks, Catch and NChain, as native code with the same bits."""
 
-from envpool.family import classes_of
+from envpool.pools.classes import classes_of
 
 __getattr__ = classes_of(__name__)

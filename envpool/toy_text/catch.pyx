@@ -19,7 +19,7 @@ from envpool.scaffold cimport (
 )
 
 from envpool.native import EnvDefinition, Field, define
-from envpool.option_values import check_range
+from envpool.config.checks import check_range
 
 MAX_SIDE = 4096                     # of the board; one observation then has 64 MiB
 MAX_CELL, MAX_FRAME = 32, 512       # pixels: largest side of a cell, and of the frame unless a cell is one pixel

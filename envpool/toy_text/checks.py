@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 
 MAPS = {

@@ -17,7 +17,7 @@ from envpool.scaffold cimport (
 )
 
 from envpool.native import EnvDefinition, Field, Param, define, param_fields
-from envpool.option_values import check_range
+from envpool.config.checks import check_range
 from envpool.toy_text.checks import FLOAT32_MAX
 
 cdef struct Config:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from envpool._core.batch_transforms import BatchTransforms
 from envpool._core.casts import fitted
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 
 #: Limits of what `Normalization.set` takes. Those of float32 arrays are computed in float32: the squares of larger

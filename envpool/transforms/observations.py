@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from envpool._core.definition import DTYPES, RAW_PREFIX, Field
+from envpool.config.spaces import ArraySpec
 from envpool.errors import ConfigError
-from envpool.spaces import ArraySpec
 
 MAX_DIMS = 6  # ENVPOOL_MAX_DIMS
 

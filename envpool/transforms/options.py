@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 
 #: Options that every task has unless its environment has an option of the same name, with their defaults; observations,

@@ -9,7 +9,7 @@ import numpy as np
 
 from envpool._core.batch_transforms import BatchTransforms
 from envpool._core.definition import describe
-from envpool.spaces import ArraySpec
+from envpool.config.spaces import ArraySpec
 from envpool.transforms.actions import transform_actions
 from envpool.transforms.normalization import Normalization
 from envpool.transforms.observations import BatchArray, row_shape, transform_fields

@@ -10,9 +10,8 @@ from typing import Any
 
 import gymnasium
 
-from envpool.distribution import install
-from envpool.extensions import load_compiled
-from envpool.registry import registry
+from envpool._support.packages import install, load_compiled
+from envpool.tasks.registry import registry
 from envpool.verify.oracle import Oracle
 
 INSTALL = install("verify")

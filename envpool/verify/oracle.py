@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from envpool.verify.actions import make_actions
+from envpool.sampling.sequences import make_actions
 
 
 class Player(Protocol):
@@ -57,5 +57,5 @@ class Oracle:
         raise NotImplementedError
 
     def choose_actions(self, space: Any, mode: str, records: int, num_envs: int, seed: int) -> Any:
-        """Return actions that upstream accepts; see `envpool.verify.actions.make_actions` for the arguments."""
+        """Return actions that upstream accepts; see `envpool.sampling.sequences.make_actions` for the arguments."""
         return make_actions(space, mode, records, num_envs, seed)

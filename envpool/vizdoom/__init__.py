@@ -4,6 +4,6 @@ Each environment has an engine process of its own. The folder ``engine`` speaks 
 library drives its engines: message queues and shared memory.
 """
 
-from envpool.family import Variant, classes_of
+from envpool.pools.classes import Variant, classes_of
 
 __getattr__ = classes_of(__name__, Vizdoom=Variant("ViZDoom"))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from envpool.error_texts import shortened, shown
+from envpool._support.text import shortened, shown
 from envpool.errors import ConfigError
 from envpool.vizdoom.names import AUTOMAP_MODES, BUTTONS, RESOLUTIONS, SCREEN_FORMATS, VARIABLES
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from envpool.fetching import Wheel, add_fetch_arguments, fetch
+from envpool._support.fetching import Wheel, add_fetch_arguments, fetch
 from envpool.vizdoom.maps import DISTRIBUTION, MAPS, VERSION, data_folders
 
 HELP = "download the maps of ViZDoom's tasks D1 to D4 (62 MB)"

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from envpool.error_texts import shown
+from envpool._support.packages import load_compiled
+from envpool._support.text import shown
 from envpool.errors import ConfigError
-from envpool.extensions import load_compiled
 from envpool.native import EnvDefinition
 from envpool.vizdoom.actions import combined_actions
 from envpool.vizdoom.config_file import OTHER_REWARDS, Scenario, read_scenario

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envpool.diagnosis import Finding, installation
+from envpool._support.diagnosis import Finding, installation
 from envpool.vizdoom.wheel import SYSTEM_PACKAGES, VERSION, package_folder
 
 TITLE = "ViZDoom"

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.vizdoom.config_file import Scenario
 from envpool.vizdoom.names import FORMAT_NUMBERS

@@ -9,7 +9,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from envpool.locks import try_lock
+from envpool._support.locks import try_lock
 
 SHARED_MEMORY = Path("/dev/shm")
 #: Names of the queues of requests. `vizdoom.DoomGame` names its queues with ids of another form.

@@ -1,6 +1,6 @@
 """The task table of the ViZDoom family: EnvPool's ids."""
 
-from envpool.registry import table
+from envpool.tasks.entries import table
 
 register = table(__name__)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from envpool.registry import registry
+from envpool.tasks.registry import registry
 from envpool.verify.oracle import Oracle
 from envpool.vizdoom.config_file import read_scenario
 from envpool.vizdoom.game import INFOS

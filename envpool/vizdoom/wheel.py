@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from envpool import wheels
-from envpool.distribution import install
+from envpool._support import wheels
+from envpool._support.packages import install
 
 #: The version of the vizdoom package whose engine is driven: the protocol has no stable form.
 VERSION = "1.3.2"

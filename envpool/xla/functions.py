@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from envpool._support.packages import load_compiled
 from envpool.errors import ConfigError
-from envpool.extensions import load_compiled
 
 bridge: Any = load_compiled(
     "envpool.xla.bridge",

@@ -15,7 +15,7 @@ import numpy as np
 
 import envpool
 from envpool.errors import EnvIdError, EnvStepError, RenderError, StateError
-from envpool.states import EnvStates
+from envpool.pools.states import EnvStates
 from tests.support import plugin
 from tests.support.process import PATIENCE
 from tests.support.saved import body_of, core_at, play, sealed

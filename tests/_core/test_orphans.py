@@ -203,7 +203,7 @@ if gate_opens_last:
     atexit._clear()
     atexit.register(native.open_gate)       # runs after the handlers that are registered below
     import importlib
-    from envpool import pool as pool_module
+    from envpool.pools import pool as pool_module
     from envpool._core import orphans
     atexit.register(orphans.stop)
     atexit.register(pool_module._close_all)

@@ -7,7 +7,7 @@ import pytest
 
 import envpool
 from envpool.errors import EnvIdError, PoolStateError, StateError
-from envpool.states import EnvStates
+from envpool.pools.states import EnvStates
 from tests.support import plugin
 from tests.support.saved import CORE, HEADER, make, play, sealed
 from tests.support.snapshots import Snapshots, pool_with

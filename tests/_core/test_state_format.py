@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from envpool.errors import EnvStepError, StateError
-from envpool.states import EnvStates
+from envpool.pools.states import EnvStates
 from tests.support.saved import CORE, body_of, core_at, make, play, sealed
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from envpool.adapters.pools import open_pool, open_same_step_pool, split_info
+from envpool.adapters.pools import open_pool, open_same_step_pool
 from envpool.adapters.sub_env import sub_envs
+from envpool.pools.infos import split_info
 from tests.support import plugin
 from tests.support.checked_pool import FAIL
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 import envpool
-from envpool.adapters.pools import split_info
 from envpool.adapters.single import SingleEnvironment
 from envpool.adapters.sub_env import SubEnv
+from envpool.pools.infos import split_info
 
 
 def test_split_info_leaves_rows_out_that_have_not_ended():

@@ -11,7 +11,7 @@ import pytest
 
 import envpool
 from envpool.errors import StateError
-from envpool.states import EnvStates
+from envpool.pools.states import EnvStates
 from tests.support.playing import Player, first_difference
 from tests.support.saved import CORE, body_of, core_at, sealed
 

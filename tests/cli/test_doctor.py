@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import envpool
+from envpool._support.diagnosis import NOTE, OK, PROBLEM, Finding, run_python
+from envpool._support.requirements import Requirement, parse, requirements
 from envpool.atari import health as rom_health
 from envpool.cli.doctor import command, extras, imports, machine, packages, self_test
 from envpool.cli.list import family
 from envpool.cli.main import main
-from envpool.diagnosis import NOTE, OK, PROBLEM, Finding, run_python
 from envpool.errors import EnvStepError
 from envpool.mujoco.base import health as gl_health
 from envpool.registration import registry
-from envpool.requirements import Requirement, parse, requirements
 from tests.cli.command import COMMAND, ENVIRONMENT
 from tests.support.process import PATIENCE
 
@@ -167,7 +167,7 @@ def test_requirements_are_read():
 def test_the_metadata_of_a_distribution_gives_the_same_requirements(monkeypatch, folder):
     project = requirements()
     lines = [f'{r}; extra == "{e}"' if e else str(r) for e, rows in project.items() for r in rows]
-    monkeypatch.setattr("envpool.requirements.source_tree", lambda: None)
+    monkeypatch.setattr("envpool._support.requirements.source_tree", lambda: None)
     monkeypatch.setattr("importlib.metadata.requires", lambda name: lines)
     assert {"dmc", "render", "verify", ""} <= project.keys()
     assert requirements() == project
@@ -382,5 +382,5 @@ def test_a_family_that_ends_its_process(code, text, monkeypatch):
 
 
 def test_a_process_that_does_not_answer(monkeypatch):
-    monkeypatch.setattr("envpool.diagnosis.TIMEOUT", 0.2)
+    monkeypatch.setattr("envpool._support.diagnosis.TIMEOUT", 0.2)
     assert run_python("import time; time.sleep(60)") == (False, "no answer within 0.2 seconds")

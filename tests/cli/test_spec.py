@@ -7,8 +7,9 @@ import envpool
 from envpool.cli.main import main
 from envpool.cli.parsing import read_options
 from envpool.cli.spec import bound
-from envpool.option_texts import entries, option_texts
+from envpool.config.option_texts import entries, option_texts
 from envpool.registration import registry
+from envpool.tasks.spec import spec_class_of
 from tests.cli.command import run_command
 
 
@@ -65,7 +66,7 @@ def test_every_option_of_every_environment_is_described():
     for task in registry.tasks.values():
         if task.import_path.startswith("envpool.") and task.env not in seen:
             seen.add(task.env)
-            definition = registry.spec_class(task).definition
+            definition = spec_class_of(task).definition
             missing = [name for name in definition.options if not option_texts(definition).get(name)]
             assert not missing, (task.env, missing)
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import envpool
+from envpool._support.requirements import parse, requirements
 from envpool.classic_control.cartpole import CartPole
 from envpool.cli.main import main
 from envpool.errors import EnvStepError
 from envpool.registration import registry
-from envpool.requirements import parse, requirements
 from envpool.verify import lookup, play
 from envpool.verify.gymnasium_oracle import GymnasiumOracle
 from envpool.verify.lookup import oracle_of
@@ -231,7 +231,9 @@ def test_an_environment_that_fails_differs(monkeypatch, capsys):
 
 
 def test_other_versions_are_named(monkeypatch, capsys):
-    monkeypatch.setattr("envpool.requirements.Requirement.allows", lambda self, version: self.name != "gymnasium")
+    monkeypatch.setattr(
+        "envpool._support.requirements.Requirement.allows", lambda self, version: self.name != "gymnasium"
+    )
     assert main(["verify", "CartPole-v1", "--steps", "3"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert (

@@ -91,7 +91,7 @@ def test_return_and_step_of_the_episode(monkeypatch, tmp_path, calm):
 def test_a_window(monkeypatch, calm):
     screen = Screen()
     monkeypatch.setitem(sys.modules, "cv2", screen)
-    monkeypatch.setattr("envpool.window.display_error", lambda: "")
+    monkeypatch.setattr("envpool._support.window.display_error", lambda: "")
     monkeypatch.delenv("SDL_VIDEODRIVER", raising=False)
     assert watch("--window", "--steps", 3, "--num-envs", 1, "--fps", 1000, "--policy", calm) == 0
     assert len(screen.shown) == 4 and not screen.open

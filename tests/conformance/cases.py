@@ -50,7 +50,7 @@ class ExactnessCase:
     options : mapping
         Task options of the pool.
     actions : str
-        A mode of `envpool.verify.actions.make_actions`, or a name for what the oracle does itself.
+        A mode of `envpool.sampling.sequences.make_actions`, or a name for what the oracle does itself.
     num_envs : int
         Environment i has the seed ``1000 * seed + i``.
     steps : int
@@ -157,7 +157,7 @@ class StateCase:
     options : mapping
         Options of the pool.
     actions : str
-        A mode of `envpool.verify.actions.make_actions`.
+        A mode of `envpool.sampling.sequences.make_actions`.
     has_frames : bool
         Whether the task can be rendered.
     label : str

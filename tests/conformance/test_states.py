@@ -17,7 +17,7 @@ import pytest
 
 import envpool
 from envpool.registration import registry
-from envpool.verify.actions import make_actions
+from envpool.sampling.sequences import make_actions
 from envpool.verify.records import leaves
 from tests.conformance.cases import StateCase, table
 from tests.support.playing import Player, first_difference

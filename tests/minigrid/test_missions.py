@@ -12,7 +12,7 @@ import pytest
 import envpool
 from envpool.errors import ConfigError
 from envpool.minigrid import decode_mission
-from envpool.texts import Texts
+from envpool.pools.styles.texts import Texts
 from tests.minigrid.cases import TASKS
 
 #: Number of missions of the levels that have several.

@@ -18,7 +18,7 @@ import pytest
 import envpool
 from envpool.errors import ConfigError, EnvStepError, StateError
 from envpool.mujoco.dmc import upstream as dmc
-from envpool.states import EnvStates
+from envpool.pools.states import EnvStates
 from tests.mujoco.gym.upstream import upstream_of
 from tests.mujoco.params import field, varied
 from tests.support.saved import body_of, make, sealed

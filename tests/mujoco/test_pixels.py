@@ -7,7 +7,7 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError
-from envpool.verify.actions import make_actions
+from envpool.sampling.sequences import make_actions
 from tests.mujoco.dmc.upstream import Suite
 from tests.mujoco.gym.cases import make_rendered
 

@@ -6,8 +6,8 @@ import pytest
 from gymnasium.wrappers import vector as wrappers
 
 import envpool
+from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
 from envpool.mujoco.base.env_definition import MujocoEnvDefinition
-from envpool.vector_env import EnvPoolVectorEnv
 
 OPTIONS = MujocoEnvDefinition.presets["ppo-continuous"]
 

@@ -13,7 +13,7 @@ import pytest
 
 import envpool
 from envpool.errors import StateError
-from envpool.states import EnvStates
+from envpool.pools.states import EnvStates
 from tests.support.saved import CORE, body_of, core_at, make, play, sealed
 
 ASSETS = Path(gymnasium.__file__).parent / "envs/mujoco/assets"

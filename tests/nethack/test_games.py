@@ -13,7 +13,7 @@ from envpool.errors import EnvStepError
 from envpool.nethack import as_ansi, as_text
 from envpool.nethack.definition import MAX_OPTIONS
 from envpool.nethack.keys import ALL_KEYS, TASK_KEYS, USEFUL_KEYS, parse
-from envpool.verify.actions import make_actions
+from envpool.sampling.sequences import make_actions
 from tests.nethack.upstream import upstream_of
 from tests.support.python import output_of
 from tests.support.results import assert_same

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from envpool import wheels
-from envpool.diagnosis import NOTE, OK, PROBLEM
+from envpool._support import wheels
+from envpool._support.diagnosis import NOTE, OK, PROBLEM
 from envpool.nethack import health
 from envpool.nethack.files import Files
 

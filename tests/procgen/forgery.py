@@ -17,7 +17,7 @@ import numpy as np
 
 import envpool
 from envpool.errors import StateError
-from envpool.states import EnvStates
+from envpool.pools.states import EnvStates
 from tests.support.saved import HEADER, body_of, core_at, sealed
 
 CHECKSUM = 8  # bytes at the beginning of a snapshot

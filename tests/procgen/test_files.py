@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import envpool
-from envpool import wheels
+from envpool._support import wheels
+from envpool._support.diagnosis import NOTE, OK, PROBLEM
 from envpool.cli.main import main
-from envpool.diagnosis import NOTE, OK, PROBLEM
 from envpool.procgen import fetch, files, health
 from tests.support.python import run_python
 
@@ -194,7 +194,7 @@ def test_what_pip_is_asked_for(nowhere: Path, wheel: Path, monkeypatch: pytest.M
         shutil.copy(wheel, folder / "procgen_mirror.whl")
         return type("Done", (), {"returncode": 0})
 
-    monkeypatch.setattr("envpool.fetching.subprocess.run", pip)
+    monkeypatch.setattr("envpool._support.fetching.subprocess.run", pip)
     assert main(["fetch-procgen"]) == 0
     assert {"--no-deps", "--require-hashes", "--only-binary"} < set(commands[0])
     assert nowhere.is_dir()

@@ -9,7 +9,7 @@ import pytest
 
 import envpool
 from envpool.procgen.upstream import load
-from envpool.verify.actions import make_actions
+from envpool.sampling.sequences import make_actions
 from tests.procgen.upstream import upstream_of
 from tests.support.results import assert_same
 

@@ -11,8 +11,8 @@ import pytest
 
 import envpool
 from envpool.errors import StateError
-from envpool.states import EnvStates
-from envpool.verify.actions import make_actions
+from envpool.pools.states import EnvStates
+from envpool.sampling.sequences import make_actions
 from tests.support.results import assert_same
 from tests.support.saved import HEADER, body_of, core_at, sealed
 

@@ -114,7 +114,7 @@ def test_a_limit_of_the_address_space_is_left_to_the_program(method):
 import resource
 import numpy as np
 import envpool
-from envpool.machine import memory_limit
+from envpool._support.machine import memory_limit
 from tests.support.python_envs import LargeEnv
 
 resource.setrlimit(resource.RLIMIT_AS, (int(1.3 * memory_limit()[0]), resource.RLIM_INFINITY))

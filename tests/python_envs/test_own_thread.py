@@ -17,7 +17,7 @@ from gymnasium import spaces
 import envpool
 from envpool._core import orphans
 from envpool.errors import EnvIdError, EnvStepError, PoolStateError, RenderError, StateError
-from envpool.states import EnvStates
+from envpool.pools.states import EnvStates
 from tests.support.background_call import BackgroundCall
 from tests.support.process import PATIENCE, is_asleep, wait_until, workers
 from tests.support.python import environment, output_of

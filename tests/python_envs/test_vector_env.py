@@ -12,8 +12,8 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 import envpool
 from envpool.errors import ConfigError, EnvIdError, EnvStepError, PoolStateError, UnknownTaskError
+from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
 from envpool.python_envs.vector_env import PythonVectorEnv
-from envpool.vector_env import EnvPoolVectorEnv
 from tests.support.python_envs import SPACES, FaultyEnv, SpaceEnv
 
 N = 3

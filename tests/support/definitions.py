@@ -94,8 +94,8 @@ class Definition:
 
 def pool_of(capsule, style="gymnasium", parameters=None, **options):
     """Make a pool of an env definition without registering it; `parameters` has a Param for each name."""
-    from envpool.registration import pool_class
-    from envpool.spec import spec_class
+    from envpool.pools.classes import pool_class
+    from envpool.tasks.spec import spec_class
 
     class Some:
         options = {}

@@ -6,7 +6,7 @@ import numpy as np
 
 import envpool
 from envpool.errors import StateError
-from envpool.states import EnvStates
+from envpool.pools.states import EnvStates
 from tests.support.results import leaves
 
 HEADER = struct.Struct("<8sIIq16sIIII")  # magic, format, prefix, env bytes, options, state version, two lengths, zero

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from envpool.verify.actions import make_actions
+from envpool.sampling.sequences import make_actions
 from envpool.verify.bits import bits_apart
 from envpool.verify.records import leaves
 from tests.support.oracles.gymnasium_oracle import Upstream, assert_exact, reference

@@ -10,7 +10,7 @@ from gymnasium.wrappers import vector as wrappers
 
 import envpool
 from envpool.errors import ConfigError
-from envpool.vector_env import EnvPoolVectorEnv
+from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
 
 TASKS = ["CartPole-v1", "Pendulum-v1", "HalfCheetah-v5"]
 NORMALIZED = {"normalize_obs": True, "normalize_reward": True}

@@ -11,7 +11,7 @@ import pytest
 
 import envpool
 from envpool._core.definition import Field
-from envpool.cli.spec import make_spec, sections
+from envpool.cli.spec import sections, spec_of
 from envpool.errors import ConfigError
 from envpool.mujoco.presets import PRESETS
 from envpool.transforms.observations import transform_fields
@@ -125,7 +125,7 @@ def test_specs_show_the_transforms():
         assert dm.observation_spec().obs.shape == gym.observation_space.shape == (2, 3)
         assert dm.action_spec().minimum == -np.inf and dm.reset().observation.obs.shape == (1, 2, 3)
     given = {"normalize_obs": "True", "clip_obs": "(-5, 5)"}
-    text = "\n".join(sections(make_spec("HalfCheetah-v5", given.items()), given))
+    text = "\n".join(sections(spec_of("HalfCheetah-v5", given.items()), given))
     lines = [" ".join(line.split()) for line in text.splitlines()]
     assert any(line.startswith("normalize_obs bool or dict True (default False) ") for line in lines)
     assert any(" (-5.0, 5.0) (default None) " in line for line in lines)

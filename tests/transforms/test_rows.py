@@ -9,7 +9,7 @@ from gymnasium.wrappers import vector as wrappers
 
 import envpool
 from envpool.errors import StateError
-from envpool.vector_env import EnvPoolVectorEnv
+from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
 from tests.support import plugin
 from tests.support.checked_pool import FAIL
 

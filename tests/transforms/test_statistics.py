@@ -9,7 +9,7 @@ from gymnasium.wrappers import vector as wrappers
 
 import envpool
 from envpool.errors import ConfigError, PoolStateError
-from envpool.vector_env import EnvPoolVectorEnv
+from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
 
 NORMALIZED = {"normalize_obs": True, "normalize_reward": True, "max_episode_steps": 13}
 

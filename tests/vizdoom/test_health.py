@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from envpool import wheels
-from envpool.diagnosis import NOTE, OK, PROBLEM
+from envpool._support import wheels
+from envpool._support.diagnosis import NOTE, OK, PROBLEM
 from envpool.vizdoom import health
 from envpool.vizdoom.wheel import package_folder
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import envpool
-from envpool import wheels
+from envpool._support import wheels
 from envpool.cli.main import main
 from envpool.errors import ConfigError
 from envpool.vizdoom import fetch, maps

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool import wheels
+from envpool._support import wheels
 from envpool.atari.resizing import resize
 from envpool.errors import ConfigError
 from envpool.vizdoom import wheel

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 import envpool
-from envpool.adapters.pools import drop_in_flight
+from envpool._support.machine import numa_nodes
 from envpool.adapters.ray.rows import blank, error_entries, without_texts
 from envpool.adapters.ray.shared import Address, Request, Writer
 from envpool.errors import EnvStepError
-from envpool.machine import numa_nodes
+from envpool.pools.recovery import drop_in_flight
 
 #: What a call that may fail returns: the failures by global env id, and the result; one of them is None.
 Outcome = tuple[dict[int, str] | None, Any]

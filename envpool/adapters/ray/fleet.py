@@ -11,8 +11,8 @@ import ray
 from envpool.adapters.ray.actor import PoolActor, PoolMaker
 from envpool.adapters.ray.placement import Placement
 from envpool.adapters.ray.shared import Reader, Ticket
+from envpool.config.checks import is_sequence
 from envpool.errors import ConfigError, EnvCreateError
-from envpool.option_values import is_sequence
 from envpool.python_envs.faults import restart_seed
 
 #: What Ray raises if an actor has ended, or if the node has that kept its answer.

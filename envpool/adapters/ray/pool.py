@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from envpool._support.text import shown
 from envpool.adapters import needs
 from envpool.adapters.ray.rows import counts_of, take
-from envpool.containment import check_timeout
-from envpool.error_texts import shown
+from envpool.config.checks import check_seed, check_seeds, check_timeout, is_sequence
 from envpool.errors import ActionError, ConfigError, PoolStateError
-from envpool.option_values import check_seed, check_seeds, is_sequence
 from envpool.python_envs.source import check_count
 
 with needs("ray"):

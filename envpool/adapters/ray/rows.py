@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from envpool.api.style import error_info
-from envpool.texts import Texts
+from envpool.pools.styles.style import error_info
+from envpool.pools.styles.texts import Texts
 
 
 def take(nest: Any, rows: Any) -> Any:

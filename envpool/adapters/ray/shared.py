@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from envpool.descriptors import high_descriptor, map_file
+from envpool._support.descriptors import high_descriptor, map_file
 
 #: The most bytes that an actor shares.
 MOST = 1 << 28

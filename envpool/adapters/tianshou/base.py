@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from envpool._support.text import shown
 from envpool.adapters.fleet import ids_of
 from envpool.adapters.tianshou.workers import EnvWorker, check_workers
-from envpool.error_texts import shown
 
 #: Attributes that are those of the environments, as a list.
 ENV_ATTRIBUTES = ("metadata", "reward_range", "spec", "action_space", "observation_space")

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from envpool.adapters.pools import EXPLAINED, drop_in_flight, explain, open_pool, split, split_info
+from envpool.adapters.pools import open_pool
 from envpool.adapters.sub_env import SubEnv, sub_envs
 from envpool.adapters.tianshou.base import BaseVectorEnv, objects
 from envpool.adapters.tianshou.workers import EnvWorker
 from envpool.errors import EnvIdError, EnvStepError, EnvTimeoutError, advise
+from envpool.pools.infos import split, split_info
+from envpool.pools.recovery import EXPLAINED, drop_in_flight, explain
 
 
 class PoolWorker(EnvWorker):

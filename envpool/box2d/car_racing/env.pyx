@@ -36,7 +36,7 @@ from envpool.numerics.rng cimport ep_integers, ep_uniform
 from envpool.box2d.car_racing import font
 from envpool.box2d.definition import Box2DDefinition
 from envpool.box2d.parameters import CAR
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.native import Field, Param, define, param_fields
 

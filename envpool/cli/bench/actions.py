@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from envpool.spaces import ArraySpec
-from envpool.spec import CORE_ACTION, EnvSpec
+from envpool.config.spaces import ArraySpec
+from envpool.tasks.spec import CORE_ACTION, EnvSpec
 
 #: Limits on the rounds of actions that are drawn in advance and then used in turn: their number and their total bytes.
 MAX_ROUNDS = 16

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from envpool.cli.parsing import add_option_argument, check_output, positive_int, positive_seconds
 from envpool.cli.progress import Progress
-from envpool.cli.spec import make_spec
+from envpool.cli.spec import spec_of
 from envpool.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def plan(arguments: argparse.Namespace) -> list[Cell]:
     cells = []
     for task in arguments.tasks:
         for sizes in sweep(arguments) if arguments.sweep else [single(arguments)]:
-            options = make_spec(task, arguments.options, **sizes).config._asdict()
+            options = spec_of(task, arguments.options, **sizes).config._asdict()
             chosen = {name: options.get(name, text) for name, text in arguments.options} | sizes  # preset is no option
             cells.append(Cell(task, chosen, arguments.env_type, arguments.compare is not None))
     return cells
@@ -141,7 +141,7 @@ def sweep(arguments: argparse.Namespace) -> Iterator[dict[str, int]]:
 
 def thread_counts() -> list[int]:
     """Return 1, 2, 4, ... up to the number of available CPUs, and that number itself."""
-    from envpool.machine import cpu_limit
+    from envpool._support.machine import cpu_limit
 
     cores = cpu_limit()
     return sorted({2**k for k in range(cores.bit_length())} | {cores})

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import envpool
+from envpool._support.machine import cpu_limit
 from envpool.cli.bench.kernel_loop import COMPILER
-from envpool.machine import cpu_limit
 
 
 def describe_machine() -> dict[str, str | int]:

@@ -13,13 +13,13 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 import envpool
+from envpool._support.machine import cpu_limit
 from envpool.cli.bench.actions import draw_actions, rounds_of
 from envpool.cli.bench.gymnasium_peer import open_peers
 from envpool.cli.bench.kernel_loop import KernelLoop
 from envpool.cli.bench.loops import AsyncLoop, Slice, SyncLoop
-from envpool.machine import cpu_limit
-from envpool.pool import EnvPool
-from envpool.spec import EnvSpec
+from envpool.pools.pool import EnvPool
+from envpool.tasks.spec import EnvSpec
 
 #: Number of slices into which a measurement is divided; the median over the slices is reported.
 SLICES = 10

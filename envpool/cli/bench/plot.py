@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from envpool._support.packages import install
 from envpool.cli.bench.measure import POOL, Row
-from envpool.distribution import install
 from envpool.errors import ConfigError
 
 LIMIT_LABEL = "limit of the kernels"

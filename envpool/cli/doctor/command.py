@@ -15,9 +15,9 @@ from importlib import import_module
 from pathlib import Path
 
 import envpool
+from envpool._support.diagnosis import NOTE, OK, PROBLEM, Finding
 from envpool.cli.parsing import check_output
 from envpool.cli.text import counted, wrapped
-from envpool.diagnosis import NOTE, OK, PROBLEM, Finding
 
 HELP = "check the installation, and test the tasks for a few seconds"
 
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def modules() -> list[str]:
-    """Return the modules with the sections, those of the families among them; see `envpool.diagnosis`."""
+    """Return the modules with the sections, those of the families among them; see `envpool._support.diagnosis`."""
     of_families = sorted(file.relative_to(PACKAGE).with_suffix("").parts for file in PACKAGE.rglob("*/health.py"))
     return [
         *(f"{__package__}.{name}" for name in ("packages", "machine", "extras")),

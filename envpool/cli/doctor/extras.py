@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from envpool._support.diagnosis import NOTE, PROBLEM, Finding
+from envpool._support.packages import install
+from envpool._support.requirements import Requirement, requirements
+from envpool._support.window import check_windows, opencv_problem
 from envpool.cli.doctor.imports import import_errors
-from envpool.diagnosis import NOTE, PROBLEM, Finding
-from envpool.distribution import install
-from envpool.requirements import Requirement, requirements
-from envpool.window import check_windows, opencv_problem
 
 TITLE = "extras"
 #: Extras for work on envpool itself.

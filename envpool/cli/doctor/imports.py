@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import metadata
 
+from envpool._support.diagnosis import run_python
+from envpool._support.requirements import Requirement
 from envpool.cli.doctor.parallel import parallel
-from envpool.diagnosis import run_python
-from envpool.requirements import Requirement
 
 IMPORT = "import importlib, sys; importlib.import_module(sys.argv[1])"
 

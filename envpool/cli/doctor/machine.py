@@ -6,9 +6,9 @@ import os
 import platform
 from pathlib import Path
 
+from envpool._support.diagnosis import Finding
+from envpool._support.machine import cpu_limit, memory_limit, numa_nodes, process_cpus
 from envpool.cli.bench.machine import cpu_model
-from envpool.diagnosis import Finding
-from envpool.machine import cpu_limit, memory_limit, numa_nodes, process_cpus
 
 TITLE = "machine"
 #: CPU features for which the package has variants of its code, by what they are for.

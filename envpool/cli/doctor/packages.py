@@ -7,10 +7,10 @@ from importlib import metadata
 from pathlib import Path
 
 import envpool
+from envpool._support.diagnosis import PROBLEM, Finding
+from envpool._support.packages import NAME, PACKAGE
+from envpool._support.requirements import Requirement, requirements, source_tree
 from envpool.cli.doctor.imports import import_errors
-from envpool.diagnosis import PROBLEM, Finding
-from envpool.distribution import NAME, PACKAGE
-from envpool.requirements import Requirement, requirements, source_tree
 
 TITLE = "packages"
 

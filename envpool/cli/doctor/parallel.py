@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from envpool.machine import cpu_limit
+from envpool._support.machine import cpu_limit
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from envpool._support.diagnosis import NOTE, PROBLEM, Finding, run_python
 from envpool.cli.doctor.parallel import parallel
 from envpool.cli.list import family
-from envpool.diagnosis import NOTE, PROBLEM, Finding, run_python
 from envpool.registration import make_gymnasium, make_spec
-from envpool.registry import registry
-from envpool.verify.actions import make_actions
+from envpool.sampling.sequences import make_actions
+from envpool.tasks.registry import registry
 from envpool.verify.records import as_reset, batch_record
 
 TITLE = "self-test"

@@ -22,6 +22,7 @@ from envpool.cli.watch.policy import load_policy
 from envpool.cli.watch.tiling import Tiling, tiled
 from envpool.errors import ConfigError
 from envpool.registration import make_gymnasium, registry
+from envpool.tasks.spec import spec_class_of
 
 HELP = "show a policy in several envs"
 STEPS = 300  # default length of a file, in steps
@@ -108,7 +109,7 @@ def play(pool: Any, act: Any, steps: int | None, output: Output) -> None:
 def make_pool(arguments: argparse.Namespace) -> Any:
     """Return the pool to watch."""
     task = registry.find(arguments.task)
-    defaults = registry.spec_class(task).gen_config._field_defaults
+    defaults = spec_class_of(task).gen_config._field_defaults
     options = {"num_envs": arguments.num_envs, "seed": arguments.seed} | read_options(arguments.options, defaults)
     return make_gymnasium(arguments.task, render_mode="rgb_array", **options)
 

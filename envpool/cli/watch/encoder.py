@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 from typing import BinaryIO
 
+from envpool._support.descriptors import high_descriptor, high_pipe
 from envpool.cli.interrupts import interrupts_deferred
 from envpool.cli.watch.tiling import Frame
-from envpool.descriptors import high_descriptor, high_pipe
 
 #: Largest frame rate of a .gif file: browsers slow down files with shorter frames.
 MOST_GIF_FPS = 50

@@ -6,10 +6,10 @@ import time
 from pathlib import Path
 from typing import Protocol
 
+from envpool._support.packages import install
 from envpool.cli.parsing import check_output as check_file
 from envpool.cli.watch.encoder import FORMATS, Encoder
 from envpool.cli.watch.tiling import Frame
-from envpool.distribution import install
 from envpool.errors import ConfigError
 
 SUFFIXES = (*FORMATS, ".png")
@@ -73,7 +73,7 @@ class Live:
     """
 
     def __init__(self, title: str, fps: int):
-        from envpool.window import Window
+        from envpool._support.window import Window
 
         self.count = 0
         self._window = Window(title)
@@ -98,7 +98,7 @@ def check_output(path: Path | None) -> None:
     except ImportError as error:
         raise ImportError(f"envpool watch needs Pillow: {INSTALL}") from error
     if path is None:
-        from envpool.window import check_windows
+        from envpool._support.window import check_windows
 
         check_windows()
         return

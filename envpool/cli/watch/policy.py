@@ -14,7 +14,7 @@ import numpy as np
 
 from envpool.cli.bench.actions import draw_actions, rounds_of
 from envpool.errors import ConfigError
-from envpool.spec import EnvSpec
+from envpool.tasks.spec import EnvSpec
 
 #: Takes the observations of all envs and returns their actions.
 Policy = Callable[[Any], Any]

@@ -15,7 +15,7 @@ from envpool.minigrid.world cimport (
 )
 
 from envpool.minigrid.babyai.level import BabyAI, ROOMS
-from envpool.option_values import check_range
+from envpool.config.checks import check_range
 
 
 cdef void go_to_one_like(Rooms* g, uint32_t cell) noexcept nogil:

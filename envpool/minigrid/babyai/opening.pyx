@@ -11,7 +11,7 @@ from envpool.minigrid.structs cimport (
 from envpool.minigrid.world cimport cells_of, rand_int, rand_subset
 
 from envpool.minigrid.babyai.level import BabyAI, ROOMS
-from envpool.option_values import check_range
+from envpool.config.checks import check_range
 
 cdef enum:
     ROOM_SIZE = 6               # of levels in which doors are opened in an order

@@ -11,7 +11,7 @@ from envpool.minigrid.structs cimport (
 from envpool.minigrid.world cimport EMPTY_CELL, cells_of, number_of, rand_bool, rand_int
 
 from envpool.minigrid.babyai.level import BabyAI
-from envpool.option_values import check_range
+from envpool.config.checks import check_range
 
 
 cdef Task put_one_next_to(uint32_t moved, uint32_t fixed) noexcept nogil:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from envpool.registry import table
+from envpool.tasks.entries import table
 
 register = table(__name__)
 

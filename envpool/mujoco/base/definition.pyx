@@ -13,7 +13,7 @@ from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.simulation cimport ENV_DEF, FieldSlice, PrivateArray, SimConfig, TaskFunctions
 from envpool.mujoco.base.structs cimport MAX_FLOAT_ACTIONS
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.native import Field, define, param_fields
 

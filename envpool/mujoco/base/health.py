@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from envpool.diagnosis import NOTE, OK, PROBLEM, Finding, run_python
+from envpool._support.diagnosis import NOTE, OK, PROBLEM, Finding, run_python
 
 TITLE = "OpenGL"
 LOAD = "import sys; from envpool.mujoco.base.opengl import load; print(load(sys.argv[1]) or '')"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from envpool.error_texts import shortened, shown
+from envpool._support.text import shortened, shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.model import Model, register_plugins
 

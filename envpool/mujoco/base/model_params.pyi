@@ -1,7 +1,7 @@
 from collections.abc import Callable, Collection
 from typing import Any
 
-from envpool.params import Param
+from envpool.config.params import Param
 
 PARAMS: dict[str, Param]
 

@@ -6,7 +6,7 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from envpool.descriptors import high_descriptor
+from envpool._support.descriptors import high_descriptor
 from envpool.mujoco.base.renderer import has_gl, load_gl
 
 #: The values of MUJOCO_GL that choose each library. If MUJOCO_GL is not set, the libraries are tried in this order.

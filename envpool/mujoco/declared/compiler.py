@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.declared.code import Code, InstructionCode
 from envpool.mujoco.declared.declaration import Declaration

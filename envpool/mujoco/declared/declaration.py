@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
+from envpool.config.checks import check_choice
 from envpool.errors import ConfigError
 from envpool.mujoco.declared.expressions import Expression, Node, wrap
 from envpool.mujoco.declared.quantities import Objects
 from envpool.mujoco.declared.sizes import check_size
 from envpool.mujoco.declared.terms import Cost, Observe, Reset, Reward, Terminate
-from envpool.option_values import check_choice
 
 CONVENTIONS = ("gymnasium", "dm_control")
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 import numpy as np
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 
 if TYPE_CHECKING:
     from envpool.mujoco.declared.compiler import Compiler, Value

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from envpool.error_texts import shortened, shown
+from envpool._support.text import shortened, shown, similar_names
 from envpool.mujoco.declared.quantities import Columns, Objects, Quantity
-from envpool.suggestions import similar_names
 
 if TYPE_CHECKING:
     from envpool.mujoco.declared.compiler import Compiler

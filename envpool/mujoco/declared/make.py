@@ -10,9 +10,10 @@ from typing import Any
 from envpool.mujoco.declared.declaration import Actuators, BatchFunction, declare, is_text
 from envpool.mujoco.declared.expressions import Expression
 from envpool.mujoco.declared.terms import Cost, Observe, Reset, Reward, Terminate
-from envpool.pool import EnvPool
-from envpool.registration import pool_class
-from envpool.registry import TaskEntry, registry
+from envpool.pools.classes import pool_class
+from envpool.pools.pool import EnvPool
+from envpool.tasks.entries import TaskEntry
+from envpool.tasks.resolve import resolve_entry
 
 Parts = Sequence[Expression | Observe]
 
@@ -93,5 +94,5 @@ def make_mujoco(
     name = "mujoco" if is_text(declaration.xml) else Path(declaration.xml).stem
     own = {"declaration": declaration, "frame_skip": frame_skip}
     entry = TaskEntry(name, "envpool.mujoco.declared.task", env, None, None, None, own)
-    spec, render = registry.resolve_entry(entry, env_type, options)
+    spec, render = resolve_entry(entry, env_type, options)
     return pool_class(type(spec), spec.style)(spec, render)

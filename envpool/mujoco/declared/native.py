@@ -7,7 +7,7 @@ from functools import reduce
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.mujoco.declared.code import InstructionCode
 from envpool.mujoco.declared.expressions import Expression
 from envpool.mujoco.declared.tables import NativeTerm

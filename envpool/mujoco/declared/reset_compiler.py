@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.mujoco.declared.code import Code, ResetCode
 from envpool.mujoco.declared.expressions import Expression, Item
 from envpool.mujoco.declared.lookup import ELEMENTS, find_object, many

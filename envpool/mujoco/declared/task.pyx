@@ -31,7 +31,7 @@ from envpool.mujoco.dmc.control cimport Episode, SuiteTask, physics_step, set_va
 from envpool.mujoco.gym.common cimport gym_task, simulate
 
 from envpool._core.casts import CastError
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS, MujocoEnvDefinition
 from envpool.mujoco.declared.compiler import compile_declaration

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 from weakref import WeakValueDictionary
 
-from envpool.distribution import install
+from envpool._support.packages import install
 from envpool.mujoco.base.model import Model, import_with_bindings, load_text
 
 #: The models in use, by the arguments of `load_model`. Compiling a model takes up to a second, and a spec and its pool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from envpool.registry import table
+from envpool.tasks.entries import table
 
 register = table(__name__)
 

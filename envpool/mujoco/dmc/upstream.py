@@ -14,7 +14,7 @@ import numpy as np
 from envpool.mujoco.base.model import import_with_bindings
 from envpool.mujoco.base.opengl import load as load_gl
 from envpool.mujoco.dmc.registration import MAX_EPISODE_STEPS, camel_case
-from envpool.verify.actions import make_actions
+from envpool.sampling.sequences import make_actions
 from envpool.verify.oracle import Oracle
 
 #: Bound of controls without limits. The simulation does not survive such a control; up to 1 is drawn instead.

@@ -11,7 +11,7 @@ from envpool.mujoco.gym.common cimport (
     Model, Outcome, Sim, TaskFunctions, define_gym_task, gym_task, load_gym_model, put_clipped, reset_normal, simulate,
 )
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import MujocoEnvDefinition
 from envpool.mujoco.gym.options import finite, gym_options, limits, scale

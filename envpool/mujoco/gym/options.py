@@ -7,11 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
+from envpool.config.checks import convert
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS
 from envpool.mujoco.base.model_files import find_model
-from envpool.option_values import convert
 
 
 def assets_folder() -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from envpool.registry import table
+from envpool.tasks.entries import table
 
 register = table(__name__)
 

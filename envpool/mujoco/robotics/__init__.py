@@ -1,7 +1,6 @@
 """Gymnasium-Robotics' tasks as native code that returns the same bits; their models are those of the user's wheel."""
 
-from envpool.family import Variant, classes_of
-from envpool.family_groups import Group
+from envpool.pools.classes import Group, Variant, classes_of
 
 __getattr__ = classes_of(
     __name__,

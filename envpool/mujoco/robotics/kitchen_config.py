@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.robotics.upstream import assets
 

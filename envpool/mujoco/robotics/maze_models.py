@@ -15,7 +15,7 @@ from operator import index
 from pathlib import Path
 from typing import Any
 
-from envpool.error_texts import shortened, shown
+from envpool._support.text import shortened, shown
 from envpool.errors import ConfigError
 from envpool.mujoco.robotics.upstream import assets
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from envpool.mujoco.robotics import ids_adroit, ids_fetch, ids_hand, ids_kitchen, ids_maze
 from envpool.mujoco.robotics.task import Task
-from envpool.registry import table
+from envpool.tasks.entries import table
 
 register = table(__name__)
 

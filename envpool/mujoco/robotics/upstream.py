@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from envpool.distribution import install
+from envpool._support.packages import install
 from envpool.mujoco.base.model_files import find_model
 
 

@@ -11,6 +11,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import envpool
+from envpool._support.machine import cpu_limit
 from envpool.cli.bench import command, gymnasium_peer
 from envpool.cli.bench.actions import draw, draw_actions, rounds_of
 from envpool.cli.bench.loops import AsyncLoop, Slice, SyncLoop, bursts
@@ -18,9 +19,8 @@ from envpool.cli.bench.measure import LIMIT, POOL, SLICES, Row, cpu_ratio, peer_
 from envpool.cli.bench.plot import LIMIT_LABEL, bars_figure
 from envpool.cli.main import main
 from envpool.cli.progress import Progress
-from envpool.machine import cpu_limit
+from envpool.config.spaces import ArraySpec
 from envpool.registration import registry
-from envpool.spaces import ArraySpec
 from tests.cli.command import run_command
 
 CPUS = cpu_limit()

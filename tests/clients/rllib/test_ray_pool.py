@@ -262,7 +262,7 @@ def test_rollouts_of_a_policy_next_to_the_environments(loses):
 def test_placement():
     with pool_of("CartPole-v1", placement="numa") as pool:
         cpus = ray.get([a.__ray_call__.remote(lambda self: os.sched_getaffinity(0)) for a in pool._fleet.actors])
-        nodes = [set(node) for node in envpool.machine.numa_nodes()]
+        nodes = [set(node) for node in envpool._support.machine.numa_nodes()]
         assert cpus == [nodes[k % len(nodes)] for k in range(2)]
     with pool_of("CartPole-v1", placement="any") as pool:
         assert pool.reset()[0].shape == (N, 4)

@@ -10,7 +10,7 @@ from ray.rllib.algorithms.ppo import PPOConfig
 
 import envpool  # noqa: F401 - registers its tasks with gymnasium
 from envpool.adapters.rllib import VectorEnv
-from envpool.vector_env import EnvPoolVectorEnv
+from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
 
 N = 8
 

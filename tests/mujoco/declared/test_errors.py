@@ -10,7 +10,8 @@ import pytest
 import envpool
 from envpool.errors import ConfigError
 from envpool.mujoco import declared as d
-from envpool.registry import TaskEntry, registry
+from envpool.tasks.entries import TaskEntry
+from envpool.tasks.resolve import resolve_entry
 from tests.mujoco.declared.models import ARM
 
 NO_MOTORS = re.sub("<actuator>.*</actuator>", "", ARM, flags=re.DOTALL)
@@ -202,12 +203,12 @@ def test_replaced_arrays_of_an_observation(count):
     if count:
         object.__setattr__(declaration, "observation", arrays)
         with pytest.raises(ConfigError, match=f"an observation has {count} arrays, allowed are at most 64"):
-            registry.resolve_entry(ENTRY, "gymnasium", {"declaration": declaration})
+            resolve_entry(ENTRY, "gymnasium", {"declaration": declaration})
 
 
 def test_an_option_that_is_no_declaration():
     with pytest.raises(ConfigError, match=r"declaration is 'arm.xml', allowed is the result of .*declared\.declare"):
-        registry.resolve_entry(ENTRY, "gymnasium", {"declaration": "arm.xml"})
+        resolve_entry(ENTRY, "gymnasium", {"declaration": "arm.xml"})
 
 
 def test_expressions_of_the_largest_size():

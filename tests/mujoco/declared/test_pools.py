@@ -165,7 +165,7 @@ def test_lists_stand_for_tuples():
 
 
 def test_the_definition_needs_a_declaration():
-    from envpool.spec import spec_class
+    from envpool.tasks.spec import spec_class
 
     cls = spec_class(Declared)
     with pytest.raises(envpool.errors.ConfigError, match=r"use envpool.make_mujoco"):

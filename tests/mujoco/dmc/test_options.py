@@ -9,7 +9,7 @@ import pytest
 import envpool
 from envpool.errors import ConfigError
 from envpool.mujoco.dmc.upstream import load
-from envpool.verify.actions import make_actions
+from envpool.sampling.sequences import make_actions
 
 
 def test_frame_stack():

@@ -36,7 +36,7 @@ def reference(
     task_id : str
         The pool's task.
     actions : numpy.ndarray
-        float64 (records - 1, num_envs, nu), see `envpool.verify.actions.make_actions`.
+        float64 (records - 1, num_envs, nu), see `envpool.sampling.sequences.make_actions`.
     seeds : sequence of int
         One for each env.
     max_episode_steps, frame_skip : int

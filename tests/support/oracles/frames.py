@@ -23,7 +23,7 @@ import numpy as np
 import pygame
 
 import envpool
-from envpool.verify.actions import make_actions
+from envpool.sampling.sequences import make_actions
 from envpool.verify.gymnasium_oracle import action_row
 from tests.support.oracles.gymnasium_oracle import Upstream
 from tests.support.results import assert_same
@@ -104,7 +104,7 @@ def compare(
     seeds : sequence of int
         One seed per environment.
     mode : str
-        Mode of the actions, see `envpool.verify.actions.make_actions`.
+        Mode of the actions, see `envpool.sampling.sequences.make_actions`.
     camera : int, optional
         For ``render(camera_id=...)``.
     scale : float
@@ -161,7 +161,7 @@ def assert_rendering_changes_nothing(task_id: str, actions: str = "random", step
     task_id : str
         The task of both pools.
     actions : str
-        A mode of `envpool.verify.actions.make_actions`.
+        A mode of `envpool.sampling.sequences.make_actions`.
     steps : int
         Number of steps.
     **options

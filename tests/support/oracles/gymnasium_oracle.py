@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import envpool
-from envpool.verify.actions import make_actions
+from envpool.sampling.sequences import make_actions
 from envpool.verify.gymnasium_oracle import GymnasiumOracle, action_row
 from envpool.verify.oracle import Oracle
 from envpool.verify.records import leaves
@@ -58,7 +58,7 @@ def reference(upstream: Oracle, actions: Any, seeds: Sequence[int]) -> Trajector
     upstream : envpool.verify.oracle.Oracle
         The env.
     actions : numpy.ndarray or dict
-        (records - 1, num_envs, ...), see `envpool.verify.actions.make_actions`. The entry of a reset record is
+        (records - 1, num_envs, ...), see `envpool.sampling.sequences.make_actions`. The entry of a reset record is
         not used.
     seeds : sequence of int
         One for each env.
@@ -101,7 +101,7 @@ def assert_exact(
     upstream : Upstream
         By default the env of the same id.
     actions : str
-        A mode of `envpool.verify.actions.make_actions`.
+        A mode of `envpool.sampling.sequences.make_actions`.
     num_envs : int
         Env i has the seed ``1000 * seed + i``.
     steps : int

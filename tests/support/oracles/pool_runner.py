@@ -20,7 +20,7 @@ def run_pool(task_id: str, actions: Any, seeds: Sequence[int], **options: Any) -
     task_id : str
         Task of the pool.
     actions : numpy.ndarray or dict
-        (records - 1, num_envs, ...), see `envpool.verify.actions.make_actions`. Record t + 1 of env i uses
+        (records - 1, num_envs, ...), see `envpool.sampling.sequences.make_actions`. Record t + 1 of env i uses
         actions[t, i]; the entry of a record that is a reset is not used.
     seeds : sequence of int
         One for each env.

@@ -1,0 +1,1 @@
+"""What all rooms may use: the machine, locks, packages, text of errors, windows."""

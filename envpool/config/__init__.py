@@ -1,0 +1,1 @@
+"""Options: names, values, checks, parameters, spaces."""

@@ -1,0 +1,228 @@
+"""Values of options: types, ranges, seeds, auto-reset modes, timeouts, and which floats are refused in actions."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from envpool._support.text import shown
+from envpool.errors import ConfigError
+
+INT32_MAX = 2**31 - 1
+
+#: The largest seed, unless a generator takes fewer.
+LARGEST_SEED = 2**64 - 1
+
+
+def convert(name: str, value: Any, default: Any) -> Any:
+    """Return the value of an option in the type of its default; a default of None accepts any value."""
+    try:
+        if isinstance(default, bool):
+            if isinstance(value, (bool, np.bool_, int)) and value in (0, 1):
+                return bool(value)
+        elif isinstance(default, int):
+            if not isinstance(value, (bool, np.bool_)):
+                return operator.index(value)
+        elif isinstance(default, float):
+            if not isinstance(value, (bool, np.bool_, str, bytes)):
+                return float(value)
+        elif isinstance(default, str):
+            if isinstance(value, str):
+                return value
+        else:
+            return value
+    except TypeError:
+        pass
+    except OverflowError:  # of an int that is not in the range of float64
+        raise ConfigError(f"{name} must be in the range of float64, got {shown(value)}") from None
+    raise TypeError(f"{name} must be of type {type(default).__name__}, got {shown(value)}")
+
+
+def check_range(name: str, value: int, low: int, high: int = INT32_MAX) -> None:
+    """Raise ConfigError if an integer is outside [low, high]."""
+    if not low <= value <= high:
+        raise ConfigError(f"{name} must be between {low} and {high}, got {shown(value)}")
+
+
+def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
+    """Raise ConfigError if a value is not one of some texts."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ConfigError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {shown(value)}")
+
+
+def check_seed(name: str, seed: Any, most: int = LARGEST_SEED, count: int = 1) -> int:
+    """Return a seed as int, or raise an error.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument.
+    seed : object
+        The seed of the first of `count` environments; environment i gets ``seed + i``.
+    most : int
+        The largest seed of an environment.
+    count : int
+        Number of environments.
+
+    Raises
+    ------
+    ConfigError
+        The seed of an environment is outside [0, most].
+    TypeError
+        The seed is not an integer.
+    """
+    seed = convert(name, seed, 0)
+    if 0 <= seed <= most - (count - 1):
+        return int(seed)
+    limit = "2**64 - 1" if most == LARGEST_SEED else f"{most}, where the seeds of the upstream generator end"
+    if 0 <= seed <= most:
+        raise ConfigError(
+            f"{name} must be at most {most - (count - 1)}, since environment i gets {name} + i and seeds are at most "
+            f"{limit}, got {shown(seed)}"
+        )
+    raise ConfigError(f"{name} must be between 0 and {limit}, got {shown(seed)}")
+
+
+def is_sequence(seed: Any) -> bool:
+    """Return whether a seed has one entry for each environment: a list, a tuple, or an array that is not a scalar."""
+    return hasattr(seed, "__len__") and not isinstance(seed, (str, bytes)) and getattr(seed, "ndim", 1) > 0
+
+
+def check_seeds(name: str, seeds: Any, count: int, most: int = LARGEST_SEED) -> list[int]:
+    """Return one seed, at most `most`, for each of `count` environments, or raise ConfigError or TypeError."""
+    if not is_sequence(seeds):
+        raise TypeError(f"{name} must be a sequence of integers, got {shown(seeds)}")
+    shape = np.array(seeds, dtype=object).shape
+    if shape != (count,):
+        got = f"shape {shape}" if len(shape) > 1 else f"{len(seeds)} entries"
+        raise ConfigError(f"{name} must have one entry for each of the {count} environments, got {got}")
+    return [check_seed(f"{name}[{i}]", s, most) for i, s in enumerate(seeds)]
+
+
+def check_seed_options(seed: Any, env_seed: Any, num_envs: int, most: int = LARGEST_SEED) -> tuple[int, list[int]]:
+    """Return the options seed and env_seed, checked; a sequence of seeds becomes env_seed, and None a random seed."""
+    is_empty = is_sequence(env_seed) and len(env_seed) == 0
+    if seed is None:  # entropy of the system, which is recorded in the configuration so that it can be used again
+        seed = int(np.random.SeedSequence().generate_state(1)[0]) % (INT32_MAX + 1)
+    if not is_sequence(seed):
+        if is_empty:
+            return check_seed("seed", seed, most, num_envs), []
+        return check_seed("seed", seed, most), check_seeds("env_seed", env_seed, num_envs, most)
+    if not is_empty:
+        raise ConfigError("seed is a sequence and env_seed is given: pass only one of them")
+    return 0, check_seeds("seed", seed, num_envs, most)
+
+
+#: Names of the modes. The position of a mode is its code in the core, see ``_core/structs.pxd``.
+AUTORESET_MODES = ("next_step", "same_step", "disabled")
+
+
+def canonical_mode(mode: Any) -> str:
+    """Return the canonical name of an auto-reset mode.
+
+    Parameters
+    ----------
+    mode : str or gymnasium.vector.AutoresetMode
+        ``"next_step"``: the step after the last step of an episode ignores its action and returns the first observation
+        of the next episode. ``"same_step"``: the last step of an episode already returns the first observation of the
+        next one; the last observation and info of the episode are in ``info["final_obs"]`` and ``info["final_info"]``.
+        ``"disabled"``: the caller resets environments whose episode has ended.
+
+    Returns
+    -------
+    str
+        One of `AUTORESET_MODES`.
+
+    Raises
+    ------
+    ConfigError
+        There is no such mode.
+    """
+    value = getattr(mode, "value", mode)
+    if isinstance(value, str):
+        name = value.lower().replace("_", "").replace("-", "")
+        for known in AUTORESET_MODES:
+            if name == known.replace("_", ""):
+                return known
+    raise ConfigError(
+        f"autoreset_mode must be one of {', '.join(map(repr, AUTORESET_MODES))} or a gymnasium.vector.AutoresetMode, "
+        f"got {shown(mode)}"
+    )
+
+
+def core_code(mode: str) -> int:
+    """Return the code by which the core knows a mode."""
+    return AUTORESET_MODES.index(mode)
+
+
+def gymnasium_mode(mode: str) -> Any:
+    """Return the ``gymnasium.vector.AutoresetMode`` of a mode."""
+    from gymnasium.vector import AutoresetMode
+
+    return AutoresetMode[mode.upper()]
+
+
+#: What a pool does if an environment fails.
+ON_ERROR = ("raise", "restart")
+
+#: The largest step_timeout, in seconds: about thirty years.
+MOST_SECONDS = 1e9
+
+
+def check_on_error(value: str) -> None:
+    """Raise ConfigError if there is no such value of the option on_error."""
+    if value not in ON_ERROR:
+        raise ConfigError(f"on_error must be 'raise' or 'restart', got {shown(value)}")
+
+
+def check_timeout(name: str, value: Any) -> float | None:
+    """Return a timeout in seconds as a float, None for no timeout; or raise ConfigError or TypeError."""
+    if value is None:
+        return None
+    try:
+        seconds = float(None if isinstance(value, (bool, np.bool_, str, bytes)) else value)  # type: ignore[arg-type]
+    except OverflowError:
+        seconds = math.inf
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number of seconds, or None for no timeout, got {shown(value)}") from None
+    if not 0 < seconds <= MOST_SECONDS or math.isnan(seconds):
+        raise ConfigError(
+            f"{name} must be greater than 0 and at most {MOST_SECONDS:g} seconds, or None for no timeout, got "
+            f"{shown(value)}"
+        )
+    return seconds
+
+
+def nanoseconds(seconds: float | None) -> int:
+    """Return a timeout in nanoseconds, at least 1; 0 for no timeout."""
+    return 0 if seconds is None else max(round(seconds * 1e9), 1)
+
+
+#: Codes of the core, see ``_core/actions.pyx``.
+NO_FLOAT, NAN, NOT_FINITE = range(3)
+
+
+def check_actions_option(value: Any) -> None:
+    """Raise ConfigError if a value of the option `check_actions` is not allowed."""
+    if value is not None and not (isinstance(value, str) and value == "nan"):
+        raise ConfigError(
+            f"check_actions must be 'nan', which refuses NaN and infinity in actions, or None, which leaves them to "
+            f"the environment, got {shown(value)}"
+        )
+
+
+def refused_floats(check_actions: str | None, refuses_nan: bool) -> int:
+    """Return the code of the floats that a pool refuses.
+
+    Parameters
+    ----------
+    check_actions : {"nan"} or None
+        The option of the pool.
+    refuses_nan : bool
+        ``EnvDefinition.refuses_nan`` of the environment.
+    """
+    return NOT_FINITE if check_actions == "nan" else NAN if refuses_nan else NO_FLOAT

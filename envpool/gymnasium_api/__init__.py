@@ -1,0 +1,1 @@
+"""gymnasium's own interfaces: its ids, single environments, vector environments."""

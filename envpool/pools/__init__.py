@@ -1,0 +1,1 @@
+"""The Python side of pools, the same for all families."""

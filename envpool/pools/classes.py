@@ -1,0 +1,209 @@
+"""Pool classes: that of an environment in an API style, and the classes of a family under EnvPool's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from envpool._support.text import shown
+from envpool.errors import ConfigError
+from envpool.tasks.registry import registry
+
+if TYPE_CHECKING:
+    from envpool.pools.pool import EnvPool
+    from envpool.tasks.spec import EnvSpec
+
+#: Endings of class names with the API style of the pool class; None stands for the EnvSpec class.
+ENDINGS = {"EnvSpec": None, "DMEnvPool": "dm", "GymnasiumEnvPool": "gymnasium"}
+#: Ending of EnvPool's names of environments whose observations are frames by default.
+PIXEL = "Pixel"
+
+_variants: dict[tuple[str, str], type] = {}
+_groups: dict[tuple[str, str], GroupClass] = {}
+_pool_classes: dict[tuple[type, str], type[EnvPool]] = {}
+
+
+def pool_class(spec_cls: type[EnvSpec], style: str) -> type[EnvPool]:
+    """Return the pool class of an environment in an API style, e.g. CartPoleGymnasiumEnvPool.
+
+    Parameters
+    ----------
+    spec_cls : type
+        The EnvSpec class of the environment. Each class is made once: equal arguments return the same class.
+    style : {"gymnasium", "gym", "dm", "vector", "arrays"}
+        Name of a module in ``envpool.pools.styles``.
+    """
+    key = (spec_cls, style)
+    if key not in _pool_classes:
+        base: Any = spec_cls.definition.pool_base(import_module(f"envpool.pools.styles.{style}").pool_base())
+        members = {"__doc__": base.__doc__, "_made_by": (pool_class, style)}
+        made = type(spec_cls.env.__name__ + base._suffix, (base,), members)
+        return _pool_classes.setdefault(key, made)  # Another thread may have been faster.
+    return _pool_classes[key]
+
+
+def style_of(pool_cls: type) -> str | None:
+    """Return the API style of a class that `pool_class` has made; None for every other class."""
+    _, style = vars(pool_cls).get("_made_by", (None, None))
+    return style
+
+
+class Group(NamedTuple):
+    """Environments that are one class in EnvPool.
+
+    Attributes
+    ----------
+    option : str
+        EnvPool's option that chooses the environment.
+    envs : mapping of str to str
+        Names of the environments here by the values of the option; the first one is the default.
+    """
+
+    option: str
+    envs: Mapping[str, str]
+
+
+class Variant(NamedTuple):
+    """What EnvPool's name of an environment stands for.
+
+    Attributes
+    ----------
+    env : str
+        Name of the environment here.
+    defaults : mapping
+        Defaults of its options that differ.
+    """
+
+    env: str
+    defaults: Mapping[str, Any] = {}
+
+
+def classes_of(package: str, **names: Variant | Group) -> Callable[[str], Any]:
+    """Return a module ``__getattr__`` that finds the classes of a family, and its table ``registration``.
+
+    Parameters
+    ----------
+    package : str
+        Name of the family's package. ``<Env>EnvSpec``, ``<Env>DMEnvPool`` and ``<Env>GymnasiumEnvPool`` can be imported
+        from the package for each environment that the task table has in it. For an environment with the option
+        `from_pixels`, ``<Env>PixelEnvSpec`` and its pools have observations of pixels by default.
+    **names : Variant or Group
+        Environments, or groups of them, by names that only EnvPool has.
+
+    Returns
+    -------
+    callable
+        The value of ``__getattr__`` in the package's ``__init__.py``.
+    """
+
+    def find(name: str) -> Any:
+        if name == "registration":
+            return import_module(f"{package}.registration")
+        for ending, style in ENDINGS.items():
+            group = names.get(name.removesuffix(ending)) if name.endswith(ending) else None
+            if isinstance(group, Group):
+                made = make_group(package, name, group, partial(find_spec_class, package), style)
+                return _groups.setdefault((package, name), made)
+            if name.endswith(ending) and (spec_cls := find_named(package, name.removesuffix(ending), names)):
+                return spec_cls if style is None else pool_class(spec_cls, style)
+        if (name in names or name.endswith(PIXEL)) and (spec_cls := find_named(package, name, names)):
+            return spec_cls.env  # for pickle, which looks the class of a variant up by its name
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return find
+
+
+def find_named(package: str, name: str, names: Mapping[str, Variant | Group]) -> Any:
+    """Return the EnvSpec class of an environment under its name here or EnvPool's, None if the package has none."""
+    other = names.get(name)
+    if isinstance(other, Group):
+        return None
+    if other is not None:
+        return variant(package, name, find_spec_class(package, other.env), other.defaults)
+    if spec_cls := find_spec_class(package, name):
+        return spec_cls
+    if name.endswith(PIXEL) and (base := find_named(package, name.removesuffix(PIXEL), names)):
+        return variant(package, name, base, {"from_pixels": True}) if "from_pixels" in base.env.options else None
+    return None
+
+
+def find_spec_class(package: str, env: str) -> Any:
+    """Return the EnvSpec class of an environment in a package, None if the package has no environment of this name."""
+    for entry in list(registry.tasks.values()):
+        if entry.env == env and entry.import_path.startswith(package + "."):
+            from envpool.tasks.spec import spec_class_of
+
+            return spec_class_of(entry)
+    return None
+
+
+def variant(package: str, name: str, base: Any, defaults: Mapping[str, Any]) -> Any:
+    """Return the EnvSpec class of an environment under another name, with other defaults of its options."""
+    from envpool.tasks.spec import spec_class
+
+    if not defaults:
+        return base
+    members = {"options": {**base.env.options, **defaults}, "__module__": package, "__doc__": base.env.__doc__}
+    env = _variants.setdefault((package, name), type(name, (base.env,), members))
+    return spec_class(env)
+
+
+class GroupClass(type):
+    """The type of such classes: their instances are those of the classes that they stand for."""
+
+    styles: tuple[str | None, ...]
+    package: str
+    names: frozenset[str]
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        """Return whether an object is a spec of the package, or a pool of the style."""
+        env: Any = getattr(getattr(instance, "spec", instance), "env", None)
+        if not isinstance(env, type) or env.__name__ not in cls.names:
+            return False
+        return env.__module__.startswith(f"{cls.package}.") and style_of(type(instance)) in cls.styles
+
+
+def make_group(package: str, name: str, group: Group, find: Any, style: str | None) -> GroupClass:
+    """Return the EnvSpec class of a group, or its pool class in a style.
+
+    Parameters
+    ----------
+    package : str
+        Name of the family's package.
+    name : str
+        Name of the class.
+    group : Group
+        The group.
+    find : callable
+        Returns the EnvSpec class of an environment in the package.
+    style : str or None
+        API style of the pool class; None for the EnvSpec class.
+    """
+    members: dict[str, Any] = {"package": package, "styles": (style,), "names": frozenset(group.envs.values())}
+
+    def gen_config(**options: Any) -> Any:
+        """Return the configuration of the environment that the option chooses."""
+        chosen = options.pop(group.option, next(iter(group.envs)))
+        if chosen not in group.envs:
+            raise ConfigError(f"{group.option} must be one of {', '.join(group.envs)}, got {shown(chosen)}")
+        return find(group.envs[chosen]).gen_config(**options)
+
+    def new_spec(cls: type, config: Any) -> Any:
+        """Return the spec of a configuration of `gen_config`."""
+        for env in group.envs.values():
+            spec_cls = find(env)
+            if isinstance(config, spec_cls.gen_config):
+                return spec_cls(config)
+        raise TypeError(f"{cls.__name__} needs a configuration of its gen_config, got {shown(config)}")
+
+    def new_pool(cls: type, spec: Any, render: Any = None) -> Any:
+        """Return the pool of a spec."""
+        return pool_class(type(spec), str(style))(spec, render)
+
+    if style is None:
+        members |= {"gen_config": staticmethod(gen_config), "__new__": new_spec}
+    else:
+        members["__new__"] = new_pool
+    return GroupClass(name, (), members)

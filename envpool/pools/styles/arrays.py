@@ -1,0 +1,43 @@
+"""The style of pools inside adapters whose results go to buffers of another library: flat tuples of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from envpool.pools.pool import EnvPool
+from envpool.pools.styles.style import Style, set_spaces
+
+
+class ArraysStyle(Style):
+    """Returns some arrays of a batch as a flat tuple; for ``autoreset_mode="same_step"`` only."""
+
+    returns_final = False
+
+    def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
+        """Return the nests of reset(), (obs,), and step(); see `Style.forms`.
+
+        step() has six items: obs, reward, terminated, truncated, which rows ended an episode, and its length.
+        """
+        obs = self.observation(names)
+        return (obs,), (obs, "reward", "terminated", "truncated", "final:mask", "final:elapsed_step")
+
+    def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
+        """Do nothing, since the results have no place for texts; see `Style.add_errors`."""
+
+    def set_attributes(self, pool: Any) -> None:
+        """Set the spaces, those of gymnasium."""
+        set_spaces(pool, self.spec.gymnasium_observation_space, self.spec.gymnasium_action_space)
+
+
+class ArraysPool(EnvPool):
+    """A pool of this style; `ArraysStyle` describes what it returns."""
+
+    _style = ArraysStyle
+    _suffix = "ArraysPool"
+    closed = False
+
+
+def pool_base() -> type[EnvPool]:
+    """Return the base class of the pools of this style."""
+    return ArraysPool

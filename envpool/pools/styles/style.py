@@ -1,0 +1,160 @@
+"""The base class of the API styles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from envpool._core.results import RowsOf
+from envpool._core.statistics import Statistics
+from envpool.errors import ConfigError
+from envpool.pools.styles import tree
+from envpool.tasks.spec import EnvSpec
+from envpool.tasks.statistics import PARTS
+
+
+class Style:
+    """How an API style returns the arrays of a batch.
+
+    Parameters
+    ----------
+    spec : EnvSpec
+        Task and configuration.
+
+    Attributes
+    ----------
+    optional : tuple of str
+        Arrays of the core that not every pool returns; the core fills them only if they are named here.
+    returns_final : bool
+        Whether the style uses the arrays ``final:...`` of the fields of an environment, which exist for the auto-reset
+        mode "same_step" only. ``final:mask`` and ``final:elapsed_step`` exist even if it does not.
+    returns_texts : bool
+        Whether the style returns texts, see ``EnvDefinition.text_fields``; other styles refuse them.
+    is_same_step : bool
+        Whether the auto-reset mode is "same_step", which has ``final:...`` arrays.
+    entries : tuple of str
+        Entries with the statistics of what has ended, ``"episode"`` and ``"game"``: their arrays are ``episode:r`` (the
+        return), ``episode:l`` (the length), ``episode:t`` (the time) and ``episode:mask``. Dicts contain them only if a
+        row of the batch has ended an episode or a game.
+    statistics : Statistics
+        What the pool counts.
+    transforms : BatchTransforms or None
+        What happens to batches before they are handed out.
+    """
+
+    optional: tuple[str, ...] = ()
+    returns_final = True
+    returns_texts = False
+    #: Completes a result by what is not in the arrays of a batch: ``finish(result, arrays)``, with the arrays in the
+    #: order of the names that `forms` got, returns the result. None if there is nothing to add.
+    finish: ClassVar[Callable[..., Any] | None] = None
+    #: Makes arrays of the actions that a user passes, if those have another structure; else None.
+    flatten_action: Any = None
+
+    def __init__(self, spec: EnvSpec):
+        if not self.returns_texts:
+            for name, field in spec.text_fields.items():
+                raise ConfigError(
+                    f"{field.option} makes {name.partition(':')[2]} a sequence of str, which only pools of "
+                    "envpool.make_gymnasium return: leave it out"
+                )
+        self.spec = spec
+        self.is_same_step = spec.config.autoreset_mode == "same_step"
+        self.entries = spec.entries
+        self.optional = (*self.optional, *(f"{entry}:{part}" for entry in self.entries for part in PARTS))
+        self.transforms = spec.transforms.for_batches()
+        self.statistics = Statistics(spec.config.num_envs, spec.config.episode_statistics, spec.game_numbers)
+
+    def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
+        """Return what reset() and step() return, with the names of arrays in place of the arrays.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of all arrays of a batch.
+
+        Returns
+        -------
+        tuple
+            Two nests of tuples and dicts: the result of reset(), and the result of step().
+        """
+        raise NotImplementedError
+
+    def observation(self, names: Sequence[str], prefix: str = "") -> Any:
+        """Return the nest of the observation arrays; ``prefix="final:"`` for those of ended episodes."""
+        return tree.observation(names, prefix)
+
+    def ended(self) -> dict[str, Any]:
+        """Return the entries of info in a step that ends an episode, in the form of gymnasium's statistics."""
+        nest: dict[str, Any] = {}
+        for entry in self.entries:
+            nest |= {entry: {part: f"{entry}:{part}" for part in "rlt"}, f"_{entry}": f"{entry}:mask"}
+        return nest
+
+    def finished(self, final_obs: Any) -> dict[str, Any]:
+        """Return the entry for episodes that have ended, with the option `finished_episodes`; else an empty dict.
+
+        Parameters
+        ----------
+        final_obs : str, dict or named tuple
+            The nest of the last observations of episodes.
+        """
+        if not self.spec.config.finished_episodes:
+            return {}
+        nest = {"env_id": "env_id", "row": RowsOf.POSITION, "terminated": "terminated"}
+        nest |= {part: f"episode:{part}" for part in "rlt"}
+        return {"finished": RowsOf("episode:mask", nest | {"final_obs": final_obs})}
+
+    def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
+        """Add the texts of failed environments to a result of reset() or step(), if it has a place for them.
+
+        Parameters
+        ----------
+        result : object
+            The result, which is changed.
+        errors : dict of int to str
+            The texts by row; there is at least one.
+        count : int
+            Number of rows.
+        """
+        raise NotImplementedError
+
+    def block_source(self) -> Any:
+        """Return the object whose ``new_memory(size)`` makes the memory of a batch; None for ordinary memory.
+
+        It is called once, after the environments were created.
+        """
+        return None
+
+    def set_attributes(self, pool: Any) -> None:
+        """Set the attributes of a new pool that only pools of this style have, such as its spaces; none by default."""
+
+
+def set_spaces(pool: Any, observation: Any, action: Any) -> None:
+    """Set the spaces of a pool: those of one environment, also under the names that gymnasium uses for batches."""
+    pool.observation_space = pool.single_observation_space = observation
+    pool.action_space = pool.single_action_space = action
+
+
+def error_info(errors: dict[int, str], count: int) -> dict[str, Any]:
+    """Return the entries of info for failed environments, in the form that gymnasium's vector infos have.
+
+    Parameters
+    ----------
+    errors : dict of int to str
+        The texts by row.
+    count : int
+        Number of rows.
+
+    Returns
+    -------
+    dict
+        ``error``, an object array (count,) of str, None where no environment has failed, and its mask ``_error``.
+    """
+    texts, mask = np.full(count, None, dtype=object), np.zeros(count, np.bool_)
+    for row, text in errors.items():
+        texts[row] = text
+        mask[row] = True
+    return {"error": texts, "_error": mask}

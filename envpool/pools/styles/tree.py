@@ -1,0 +1,40 @@
+"""Nests of array names, which the API styles put together from the names of a batch's arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from envpool.config.spaces import nested
+
+
+def observation(names: Sequence[str], prefix: str = "") -> Any:
+    """Return the nest of the observation arrays: a name, or a nested dict of names if there are several."""
+    return single(subtree(names, prefix + "obs"))
+
+
+def info(names: Sequence[str], prefix: str = "") -> dict[str, Any]:
+    """Return the nest of the environment's info arrays."""
+    nest: dict[str, Any] = subtree(names, prefix + "info")
+    return nest
+
+
+def env_ids() -> dict[str, Any]:
+    """Return the entries that say which environment a row belongs to; each environment has one player."""
+    return {"env_id": "env_id", "players": {"env_id": "env_id"}}
+
+
+def subtree(names: Sequence[str], prefix: str) -> Any:
+    """Return the nested dict of the names ``prefix:...``, or the name that equals `prefix` if there is one."""
+    if prefix in names:
+        return names[names.index(prefix)]
+    start = prefix + ":"
+    return nested({n[len(start) :]: n for n in names if n.startswith(start)})
+
+
+def single(nest: Any) -> Any:
+    """Return the leaf of a nest that has only one, else the nest."""
+    inner = nest
+    while isinstance(inner, dict) and len(inner) == 1:
+        inner = next(iter(inner.values()))
+    return nest if isinstance(inner, dict) else inner

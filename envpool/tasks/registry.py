@@ -1,0 +1,169 @@
+"""The task table: all tasks of this process by id.
+
+The table holds data only: a family is imported when the first of its tasks is made.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from envpool._support.text import similar_tasks
+from envpool.errors import PoolStateError, UnknownTaskError
+from envpool.tasks.entries import TaskEntry, check_free, entries_of, tables
+from envpool.tasks.plugins import load_plugins
+
+
+def family_tasks() -> dict[str, TaskEntry]:
+    """Import the tables of all families in this package, and return their tasks by id."""
+    root = Path(__file__).parents[1]
+    tasks: dict[str, TaskEntry] = {}
+    for file in sorted(root.rglob("*/registration.py")):
+        module = ".".join(("envpool", *file.relative_to(root).with_suffix("").parts))
+        import_module(module)
+        check_free(tables[module], tasks)
+        tasks |= tables[module]
+    return tasks
+
+
+class EnvRegistry:
+    """All tasks by id.
+
+    Any thread may use the registry at any time. The families are loaded by the first call that needs them; if this call
+    is interrupted or fails, the next one loads them.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, TaskEntry] | None = None  # None until all families are loaded
+        # Held while the families are loaded and while a task is added; never while code of a plug-in runs.
+        self._lock = threading.RLock()
+        self._is_loading = False
+        self._listeners: list[Callable[[Sequence[str]], None]] = []
+        # Ids that plug-ins have registered before they were interrupted or failed: they may be registered again.
+        self._unfinished: set[str] = set()
+        self._local = threading.local()
+
+    @property
+    def tasks(self) -> dict[str, TaskEntry]:
+        """Tasks by id, in registration order; those of the families in this package come first."""
+        if self._tasks is None:
+            with self._lock:
+                if self._tasks is None:
+                    self._tasks = self._load_families()
+        return self._tasks
+
+    def _load_families(self) -> dict[str, TaskEntry]:
+        if self._is_loading:  # a signal handler or a finalizer has interrupted the loading
+            raise PoolStateError("this thread is loading the table of tasks: ask for tasks when that call has returned")
+        self._is_loading = True
+        try:
+            return family_tasks()
+        finally:
+            self._is_loading = False
+
+    def register(
+        self,
+        task_id: str,
+        import_path: str,
+        spec_cls: str | None = None,
+        dm_cls: str | None = None,
+        gymnasium_cls: str | None = None,
+        aliases: Sequence[str] = (),
+        *,
+        env: str | None = None,
+        **config: Any,
+    ) -> None:
+        """Register a task.
+
+        Parameters
+        ----------
+        task_id : str
+            Id of the task, e.g. ``"CartPole-v1"``.
+        import_path : str
+            Module that defines the environment. It is imported when the task is first made.
+        spec_cls, dm_cls, gymnasium_cls : str, optional
+            Names of ready-made spec and pool classes in that module, as EnvPool's families register them. They are not
+            needed if `env` is given.
+        aliases : sequence of str
+            Further ids of the same task.
+        env : str, optional
+            Name of the environment's class in that module, see ``envpool.native.EnvDefinition``.
+        **config
+            Defaults of this task's options; they replace the defaults of the environment.
+
+        Raises
+        ------
+        ConfigError
+            The id is already registered, or neither `env` nor all three classes are given.
+        TypeError
+            An id or `import_path` is not a str, or `aliases` is one.
+        """
+        entries = entries_of(task_id, import_path, spec_cls, dm_cls, gymnasium_cls, aliases, env=env, **config)
+        with self._lock:
+            tasks = self.tasks
+            check_free(entries.keys() - self._unfinished, tasks)
+            try:
+                getattr(self._local, "registered", []).extend(entries)
+                tasks.update(entries)
+                for listener in self._listeners:
+                    listener(tuple(entries))
+            except BaseException:
+                for name in entries:
+                    tasks.pop(name, None)
+                raise
+            self._unfinished -= entries.keys()
+
+    @contextmanager
+    def _loading_plugin(self) -> Iterator[None]:
+        """Let tasks that this thread registers be registered again if an exception leaves the block."""
+        registered: list[str] = []
+        self._local.registered = registered
+        try:
+            yield
+        except BaseException:
+            with self._lock:
+                self._unfinished.update(registered)
+            raise
+        finally:
+            del self._local.registered
+
+    def on_register(self, listener: Callable[[Sequence[str]], None]) -> None:
+        """Call a function whenever a task is registered, with a sequence of the task's id and its aliases.
+
+        The tasks of the families in this package are not announced.
+        """
+        if listener not in self._listeners:
+            self._listeners.append(listener)
+
+    def list_all_envs(self) -> list[str]:
+        """Return all task ids in registration order, aliases included; tasks of other packages are loaded first."""
+        load_plugins(self._loading_plugin)
+        return list(self.tasks)
+
+    def has(self, task_id: Any) -> bool:
+        """Return whether there is a task of this id; if not, tasks of other packages are loaded first."""
+        if isinstance(task_id, str) and task_id not in self.tasks:
+            load_plugins(self._loading_plugin)
+        return isinstance(task_id, str) and task_id in self.tasks
+
+    def find(self, task_id: str) -> TaskEntry:
+        """Return the entry of a task id, or raise UnknownTaskError with the most similar ids."""
+        entry = self.tasks.get(task_id) if self.has(task_id) else None
+        if entry is None:
+            near = similar_tasks(str(task_id).rpartition(":")[2], self.tasks)
+            hint = f"did you mean {' or '.join(near)}? " if near else ""
+            raise UnknownTaskError(f"{task_id} is not supported, {hint}`envpool.list_all_envs()` may help.")
+        return entry
+
+
+#: The tasks of this process.
+registry = EnvRegistry()
+# A forked process must not inherit a lock that another thread holds, nor a half-loaded table.
+os.register_at_fork(
+    before=registry._lock.acquire, after_in_parent=registry._lock.release, after_in_child=registry._lock.release
+)

@@ -1,0 +1,421 @@
+"""EnvSpec: a validated configuration, and the arrays, spaces and specs of the environment under it."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from envpool._core.definition import RAW_PREFIX, describe, upgrade_capsule
+from envpool._support.packages import load_compiled
+from envpool._support.text import shown, similar_names
+from envpool.config import spaces
+from envpool.config.checks import (
+    INT32_MAX,
+    canonical_mode,
+    check_actions_option,
+    check_on_error,
+    check_range,
+    check_seed_options,
+    check_timeout,
+    convert,
+)
+from envpool.config.params import Param, check_table, named_in_table, shown_options, validate_params
+from envpool.config.render_options import RENDER_MODES
+from envpool.config.spaces import ArraySpec, gymnasium_spaces, loaded_spaces
+from envpool.errors import ConfigError
+from envpool.native import EnvDefinition, TextField
+from envpool.tasks.entries import TaskEntry
+from envpool.tasks.statistics import ENTRIES, check_statistics, entry_arrays, game_numbers
+from envpool.transforms.options import TRANSFORM_OPTIONS, check_transforms, with_transforms
+from envpool.transforms.plan import Transforms
+
+#: Options that every task has, with their defaults.
+COMMON_OPTIONS: dict[str, Any] = {
+    "num_envs": 1,
+    "batch_size": 0,
+    "num_threads": 0,
+    "max_num_players": 1,
+    "thread_affinity_offset": -1,
+    "seed": 42,
+    "env_seed": [],
+    "gym_reset_return_info": True,
+    "autoreset_mode": "next_step",
+    "max_episode_steps": INT32_MAX,
+    "numa": False,
+    "on_error": "raise",
+    "step_timeout": None,
+    "episode_statistics": False,
+    "finished_episodes": False,
+    "check_actions": None,
+}
+
+#: Arrays of a batch that the core fills, in the order and under the names of EnvPool's state spec.
+CORE_STATE: dict[str, ArraySpec] = {
+    "info:env_id": ArraySpec(np.int32, []),
+    "info:players.env_id": ArraySpec(np.int32, [-1]),
+    "elapsed_step": ArraySpec(np.int32, []),
+    "done": ArraySpec(np.bool_, []),
+    "reward": ArraySpec(np.float32, [-1]),
+    "discount": ArraySpec(np.float32, [-1], 0.0, 1.0),
+    "step_type": ArraySpec(np.int32, []),
+    "trunc": ArraySpec(np.bool_, []),
+}
+CORE_ACTION: dict[str, ArraySpec] = {
+    "env_id": ArraySpec(np.int32, []),
+    "players.env_id": ArraySpec(np.int32, [-1]),
+}
+
+
+class EnvSpec:
+    """Configuration and specs of a pool.
+
+    ``envpool.make_spec`` makes instances. `spec_class` makes a subclass for each environment.
+
+    Parameters
+    ----------
+    config : namedtuple
+        The configuration, made by ``gen_config(**options)``.
+
+    Attributes
+    ----------
+    config : namedtuple
+        The validated configuration; a ``batch_size`` of 0 is replaced by ``num_envs``.
+    common_config : namedtuple
+        The configuration that the methods of the environment definition get: a parameter with one value per environment
+        is replaced by the largest or the smallest of them, see `envpool.config.params.Param`.
+    env : type
+        Class of the environment that the task table names.
+    definition : type
+        `env` as an EnvDefinition: `env` itself, or a subclass that adds the default methods of EnvDefinition.
+    capsule : PyCapsule
+        The environment definition with `transforms`, see ``include/envpool/env.h``.
+    transforms : Transforms
+        The transforms of observations, rewards and actions.
+    entry : TaskEntry or None
+        The row of the task table; None if the spec was made from its class rather than by ``make`` or ``make_spec``.
+    task_id : str or None
+        The task id, that of `entry`.
+    task_defaults : mapping of str to object
+        The defaults of the task that differ from those of the environment, those of `entry`.
+    style : str
+        API style of the pool that ``make`` creates: "gymnasium" (the default), "gym" or "dm".
+    follows_gym : bool
+        If True, the spaces are those of the ``gym`` package once that package is loaded. ``make`` sets it for env_type
+        "gym"; False by default.
+    pool_cls : type or None
+        Pool class with which the task was registered; None if the API style provides the class.
+
+    Raises
+    ------
+    ConfigError
+        A value is not allowed (also an AssertionError and a ValueError).
+    TypeError
+        A value has a wrong type.
+    """
+
+    env: ClassVar[type]
+    definition: ClassVar[type[EnvDefinition]]
+    gen_config: ClassVar[Any]
+    entry: TaskEntry | None = None
+    style: str = "gymnasium"
+    follows_gym: bool = False
+    pool_cls: Any = None
+    _id: str | None = None
+
+    def __init__(self, config: Any):
+        self.config = validate(config, self.definition)
+        self._params = dict(self.definition.resolve_params(self.config))
+        self.config, self.common_config = validate_params(self.config, self._params)
+        self.transforms = Transforms(self.config, (*self.definition.options, *self.definition.params))
+        self.capsule = self.transforms.wrap(upgrade_capsule(self.definition.build(self.common_config)))
+        self._description = describe(self.capsule)
+        table = named_in_table(self._params, self.definition.reset_options)
+        check_table(self._description.name, table, self._description.params)
+        self._made_spaces: dict[str, tuple[Any, Any]] = {}
+
+    @property
+    def frame_size(self) -> tuple[int, int] | None:
+        """Default (height, width) of a frame, in pixels; None if the environment has no renderer."""
+        return self._description.frame_size
+
+    @property
+    def render_modes(self) -> list[str]:
+        """The render modes that pools of this task can have; empty if the task has no renderer."""
+        return list(RENDER_MODES) if self.frame_size else []
+
+    @property
+    def task_id(self) -> str | None:
+        """The task id; None if the spec has no entry."""
+        return None if self.entry is None else self.entry.task_id
+
+    @property
+    def task_defaults(self) -> Mapping[str, Any]:
+        """The defaults of the task that differ from those of the environment."""
+        return MappingProxyType({} if self.entry is None else self.entry.config)
+
+    @property
+    def id(self) -> str | None:
+        """The task id, under the name that it has in the specs of gymnasium.
+
+        Programs may set another id, for instance for the names of their logs; the task stays `task_id`.
+        """
+        return self.task_id if self._id is None else self._id
+
+    @id.setter
+    def id(self, id: str | None) -> None:
+        self._id = id
+
+    @property
+    def reward_threshold(self) -> float | None:
+        """Mean return at which the task is considered solved; None if the task does not define one."""
+        return getattr(self.config, "reward_threshold", None)
+
+    @property
+    def max_episode_steps(self) -> int | None:
+        """Number of steps after which an episode is truncated; None if there is no limit."""
+        limit: int = self.config.max_episode_steps
+        return None if limit == INT32_MAX else limit
+
+    @property
+    def max_seed(self) -> int:
+        """The largest seed of an environment: 2**64 - 1, or 2**32 - 1 where the seeds of the upstream generator end."""
+        return self.definition.max_seed(self.config)
+
+    @cached_property
+    def state_array_spec(self) -> dict[str, ArraySpec]:
+        """All arrays of a batch by name: ``obs...`` and ``info:...`` of the environment, and the arrays of the core."""
+        shown = [f for f in self._description.fields if not f.name.startswith(RAW_PREFIX)]
+        fields = {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in shown}
+        return CORE_STATE | self.transforms.reward_array | fields | entry_arrays(self.entries)
+
+    @cached_property
+    def game_numbers(self) -> tuple[int, int, int, bool] | None:
+        """What the statistics of whole games need, see `envpool.tasks.statistics.game_numbers`."""
+        games = self.definition.game_fields(self.common_config)
+        return game_numbers(games, self._description.fields, self.env.__name__)
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """The entries of statistics that batches have: "episode", and "game" if an episode may be a part of a game."""
+        if not self.config.episode_statistics:
+            return ()
+        return ENTRIES[:1] if self.definition.game_fields(self.common_config) is None else ENTRIES
+
+    @cached_property
+    def text_fields(self) -> dict[str, TextField]:
+        """The arrays that pools of gymnasium's style return as texts, by name."""
+        return dict(self.definition.text_fields(self.common_config))
+
+    @cached_property
+    def action_array_spec(self) -> dict[str, ArraySpec]:
+        """All arrays of an action by name."""
+        return CORE_ACTION | {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in self._description.actions}
+
+    @property
+    def param_spec(self) -> dict[str, Param]:
+        """The parameters, whose values may differ among environments, by name."""
+        return dict(self._params)
+
+    @property
+    def reset_option_spec(self) -> dict[str, Param]:
+        """The options of ``reset(options=)``, by name; a default stands for an option that is not given."""
+        return dict(self.definition.reset_options)
+
+    def observation_spec(self) -> Any:
+        """Return the dm_env specs of env_id, players, observation and info arrays, as a named tuple State."""
+        flat = {
+            k.partition(":")[2] or k: spaces.to_dm_spec(leaf(k), v)
+            for k, v in self.state_array_spec.items()
+            if k.startswith(("obs", "info"))
+        }
+        return spaces.named("State", spaces.nested(flat))
+
+    def action_spec(self) -> Any:
+        """Return the dm_env spec of the action; if it has several arrays, a named tuple that includes the env ids."""
+        specs = self.action_array_spec
+        if len(specs) == len(CORE_ACTION) + 1:
+            name, spec = list(specs.items())[-1]
+            return spaces.to_dm_spec(name, spec)
+        return spaces.named("Action", spaces.nested({k: spaces.to_dm_spec(leaf(k), v) for k, v in specs.items()}))
+
+    @property
+    def observation_space(self) -> Any:
+        """Observation space of one environment, a Dict if it has several arrays; see `follows_gym` for its package."""
+        return self._spaces(self._space_module())[0]
+
+    @property
+    def action_space(self) -> Any:
+        """Action space of one environment; a Dict that includes the env ids if there are several arrays."""
+        return self._spaces(self._space_module())[1]
+
+    @property
+    def gymnasium_observation_space(self) -> Any:
+        """`observation_space` in the classes of gymnasium."""
+        return self._spaces(gymnasium_spaces())[0]
+
+    @property
+    def gymnasium_action_space(self) -> Any:
+        """`action_space` in the classes of gymnasium."""
+        return self._spaces(gymnasium_spaces())[1]
+
+    def _space_module(self) -> Any:
+        return loaded_spaces() if self.follows_gym else gymnasium_spaces()
+
+    def _spaces(self, module: Any) -> tuple[Any, Any]:
+        """Return the observation space and the action space in the classes of `module`; they are made once."""
+        made = self._made_spaces.get(module.__name__)
+        if made is None:
+            spaces = (self.make_observation_space(module), self.make_action_space(module))
+            made = self._made_spaces.setdefault(module.__name__, spaces)
+        return made
+
+    def make_observation_space(self, module: Any) -> Any:
+        """Return the observation space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
+        own = self.definition.spaces(self.common_config)
+        if own is not None:
+            return own[0]
+        letters = {k: field.letters for k, field in self.text_fields.items()}
+        flat = {
+            k.partition(":")[2] or k: spaces.to_space(v, module, letters.get(k))
+            for k, v in self.state_array_spec.items()
+            if k.startswith("obs")
+        }
+        return next(iter(flat.values())) if len(flat) == 1 else spaces.dict_space(spaces.nested(flat), module)
+
+    def make_action_space(self, module: Any) -> Any:
+        """Return the action space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
+        own = self.definition.spaces(self.common_config)
+        if own is not None:
+            return own[1]
+        specs = self.action_array_spec
+        if len(specs) == len(CORE_ACTION) + 1:
+            return spaces.to_space(list(specs.values())[-1], module)
+        return spaces.dict_space(spaces.nested({k: spaces.to_space(v, module) for k, v in specs.items()}), module)
+
+    def seeds(self) -> npt.NDArray[np.uint64] | None:
+        """Return the seeds of the environments, uint64 (num_envs,): ``env_seed`` if given, else ``seed + i``.
+
+        They are None if the environments are not seeded, which only Python environments allow.
+        """
+        config = self.config
+        if config.env_seed:
+            return np.asarray(config.env_seed, np.uint64)
+        if config.seed is None:
+            return None
+        return np.uint64(config.seed) + np.arange(config.num_envs, dtype=np.uint64)
+
+    def __repr__(self) -> str:
+        return self.text(type(self).__name__)
+
+    def text(self, name: str) -> str:
+        """Return the task id, the name of a class, and in parentheses the options that differ from their defaults."""
+        defaults = self.gen_config._field_defaults | dict(self.task_defaults) | {"batch_size": self.config.num_envs}
+        values = shown_options(self.config, self._params, defaults)
+        task = f"{self.task_id}: " if self.task_id else ""
+        return f"{task}{name}({', '.join(f'{name}={value!r}' for name, value in values.items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EnvSpec) and type(self) is type(other) and self.config == other.config
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, repr(self.config)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, (self.env, self.entry, self.config._asdict())
+
+
+def restore(env: type, entry: TaskEntry | None, options: dict[str, Any]) -> EnvSpec:
+    """Return the spec that `EnvSpec.__reduce__` has pickled."""
+    cls = spec_class(env)
+    spec = cls(cls.gen_config(**options))
+    spec.entry = entry
+    return spec
+
+
+_classes: dict[type, type[EnvSpec]] = {}
+
+
+def spec_class(env: type) -> type[EnvSpec]:
+    """Return the EnvSpec subclass of an environment, e.g. CartPoleEnvSpec; each is made once.
+
+    Parameters
+    ----------
+    env : type
+        Class of the environment. If it does not subclass EnvDefinition, it must have `options` and `build`; the other
+        methods of EnvDefinition are added where it lacks them.
+    """
+    if env not in _classes:
+        definition: Any = env if EnvDefinition in env.__mro__ else type(env.__name__, (env, EnvDefinition), {})
+        params = {name: param.default for name, param in definition.params.items()}
+        options = with_transforms(COMMON_OPTIONS | dict(definition.options) | params)
+        config = namedtuple("Config", options, defaults=list(options.values()))  # type: ignore[misc]
+        members = {"env": env, "definition": definition, "gen_config": config}
+        # Another thread may have been faster.
+        return _classes.setdefault(env, type(f"{env.__name__}EnvSpec", (EnvSpec,), members))
+    return _classes[env]
+
+
+def spec_class_of(entry: TaskEntry) -> Any:
+    """Return the EnvSpec class of a task, or raise ImportError if the task's module is missing."""
+    module = load_compiled(entry.import_path)
+    if entry.env is None:
+        return getattr(module, str(entry.spec_cls))
+    return spec_class(getattr(module, entry.env))
+
+
+def check_names(options: Mapping[str, Any], known: Sequence[str], what: str) -> None:
+    """Raise TypeError if an option does not exist; the text names the most similar ones."""
+    for name in options:
+        if name not in known:
+            near = similar_names(name, known)
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"its options are {', '.join(known)}"
+            raise TypeError(f"{what} has no option {shown(name)}; {hint}")
+
+
+def validate(config: Any, definition: type[EnvDefinition]) -> Any:
+    """Return a configuration whose values have the right types, except for parameters; or raise an error."""
+    c = config._asdict()
+    defaults = config._field_defaults
+    check_transforms(c, (*definition.options, *definition.params))
+    unconverted = {"seed", "env_seed", "autoreset_mode", *definition.params, *TRANSFORM_OPTIONS} - {*definition.options}
+    for name in c:
+        if name not in unconverted:
+            c[name] = convert(name, c[name], defaults[name])
+    check_range("num_envs", c["num_envs"], 1)
+    if not 0 <= c["batch_size"] <= c["num_envs"]:
+        raise ConfigError(
+            f"batch_size must be between 1 and num_envs, which is {c['num_envs']}, or 0 for num_envs, got "
+            f"{shown(c['batch_size'])}"
+        )
+    c["batch_size"] = c["batch_size"] or c["num_envs"]
+    check_range("num_threads", c["num_threads"], 0, 4096)
+    check_range("max_num_players", c["max_num_players"], 1)
+    check_range("thread_affinity_offset", c["thread_affinity_offset"], -1)
+    if c["numa"] and c["thread_affinity_offset"] >= 0:
+        raise ConfigError(
+            "numa=True binds threads to nodes and thread_affinity_offset="
+            f"{c['thread_affinity_offset']} binds them to CPUs: use one of the two"
+        )
+    check_range("max_episode_steps", c["max_episode_steps"], 1)
+    is_unseeded = c["seed"] is None and np.size(c["env_seed"]) == 0 and not definition.needs_seeds
+    most = definition.max_seed(type(config)(**c))
+    c["seed"], c["env_seed"] = check_seed_options(c["seed"], c["env_seed"], c["num_envs"], most)
+    if is_unseeded:
+        c["seed"] = None
+    c["autoreset_mode"] = canonical_mode(c["autoreset_mode"])
+    check_on_error(c["on_error"])
+    check_actions_option(c["check_actions"])
+    check_statistics(c["episode_statistics"], c["finished_episodes"])
+    c["step_timeout"] = check_timeout("step_timeout", c["step_timeout"])
+    return type(config)(**c)
+
+
+def leaf(name: str) -> str:
+    """Return the last part of an array name: ``"obs:a.b"`` gives ``"b"``."""
+    return name.replace(":", ".").rpartition(".")[2]

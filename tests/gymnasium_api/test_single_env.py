@@ -1,0 +1,190 @@
+"""``gymnasium.make("envpool/<task>")``: one environment, equal to gymnasium's own."""
+
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import envpool
+from envpool.errors import ConfigError, EnvIdError
+from envpool.gymnasium_api.single_env import EnvPoolEnv
+from tests.support import plugin
+from tests.support.python import output_of
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("task", ["CartPole-v1", "MountainCarContinuous-v0", "FrozenLake-v1"])
+def test_equals_gymnasium(task):
+    mine, theirs = gymnasium.make(f"envpool/{task}"), gymnasium.make(task)
+    assert isinstance(mine.unwrapped, EnvPoolEnv)
+    theirs.action_space.seed(5)
+    for episode in range(3):
+        seed = 7 if episode == 0 else None
+        assert np.array_equal(mine.reset(seed=seed)[0], theirs.reset(seed=seed)[0])
+        ended = False
+        while not ended:
+            action = theirs.action_space.sample()
+            a, b = mine.step(action), theirs.step(action)
+            assert np.array_equal(a[0], b[0]) and a[0] in mine.observation_space
+            assert a[1] == np.float32(b[1]) and a[2:4] == b[2:4]
+            assert [type(x) for x in a[1:5]] == [float, bool, bool, dict]
+            ended = a[2] or a[3]
+    mine.close()
+    theirs.close()
+
+
+@pytest.mark.parametrize("driver", ["", "dummy"])
+@pytest.mark.parametrize("task", ["CartPole-v1", "Pendulum-v1", "Taxi-v3", "Pong-v5"])
+def test_follows_gymnasiums_conventions(task, driver, monkeypatch):
+    """Without a display, "human" is a render mode only if SDL has a driver that needs none."""
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SDL_VIDEODRIVER", driver)
+    env = gymnasium.make(f"envpool/{task}", render_mode="rgb_array")
+    assert env.unwrapped.metadata["render_modes"] == ["rgb_array", "human"][: 2 if driver else 1]
+    check_env(env.unwrapped)
+    env.reset()
+    assert env.render().shape[2] == 3
+    env.close()
+
+
+def test_spec():
+    env = gymnasium.make("envpool/CartPole-v1")
+    assert (env.spec.max_episode_steps, env.spec.reward_threshold) == (500, 475.0)
+    assert gymnasium.make(env.spec).spec.max_episode_steps == 500
+    envs = gymnasium.make_vec("envpool/CartPole-v1", num_envs=2)
+    assert (envs.spec.max_episode_steps, envs.spec.reward_threshold) == (500, 475.0)
+    assert gymnasium.make_vec("envpool/CartPole-v1", max_episode_steps=9).spec.max_episode_steps == 9
+    for options in ({}, {"num_envs": 3}, {"render_mode": "rgb_array_list"}, {"vectorization_mode": "sync"}):
+        envs = gymnasium.make_vec("envpool/CartPole-v1", **options)
+        again = gymnasium.make_vec(envs.spec)
+        assert again.spec == envs.spec and (again.num_envs, type(again)) == (envs.num_envs, type(envs))
+    assert gymnasium.make_vec("envpool/Blackjack-v1").spec.max_episode_steps is None
+    with envpool.make_gymnasium("CartPole-v1", max_episode_steps=9) as pool:
+        assert pool.spec.max_episode_steps == 9
+    assert envpool.make_spec("Blackjack-v1").max_episode_steps is None
+    assert EnvPoolEnv("CartPole-v1").spec is None
+
+
+def test_gymnasiums_wrappers_work():
+    env = gymnasium.make("envpool/CartPole-v1", max_episode_steps=3)
+    env = gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.wrappers.FlattenObservation(env))
+    env.reset(seed=1)
+    for _ in range(3):
+        *_, truncated, info = env.step(0)
+    assert truncated is True and info["episode"]["l"] == 3
+    envs = gymnasium.make_vec("envpool/CartPole-v1", num_envs=2, vectorization_mode="sync")
+    assert envs.reset()[0].shape == (2, 4)
+    envs.close()
+
+
+def test_without_a_seed_every_environment_is_different():
+    first = {gymnasium.make("envpool/CartPole-v1").reset()[0].tobytes() for _ in range(3)}
+    assert len(first) == 3
+    again = [EnvPoolEnv("CartPole-v1", seed=4).reset()[0].tobytes() for _ in range(2)]
+    assert again[0] == again[1]
+
+
+@pytest.mark.parametrize("option", ["num_envs", "batch_size", "autoreset_mode", "env_seed", "finished_episodes"])
+def test_options_of_several_environments(option):
+    with pytest.raises(ConfigError, match=f"{option} is an option of several environments"):
+        gymnasium.make("envpool/CartPole-v1", **{option: 2})
+
+
+def equal_steps(mine, theirs, count):
+    """Step both environments with equal random actions, and assert that the results are equal."""
+    theirs.action_space.seed(3)
+    for _ in range(count):
+        action = np.asarray(theirs.action_space.sample(), mine.action_space.dtype)[()]
+        a, b = mine.step(action), theirs.step(action)
+        np.testing.assert_equal(a[0], b[0])
+        assert a[1] == np.float32(b[1]) and a[2:4] == b[2:4]
+    return b
+
+
+@pytest.mark.filterwarnings("ignore:.*:UserWarning")
+@pytest.mark.parametrize(
+    ("task", "options"),
+    [
+        ("CartPole-v1", {}),
+        ("CartPole-v1", {"sutton_barto_reward": True}),
+        ("Pendulum-v1", {}),
+        ("MountainCarContinuous-v0", {}),
+        ("Taxi-v4", {}),
+        ("CliffWalking-v1", {}),
+        ("LunarLander-v3", {}),
+        ("BipedalWalker-v3", {}),
+        ("Hopper-v5", {}),
+        ("InvertedPendulum-v5", {}),
+    ],
+)
+def test_an_episode_goes_on_after_its_end(task, options):
+    limit = {"max_episode_steps": 90}
+    mine, theirs = gymnasium.make(f"envpool/{task}", **limit, **options), gymnasium.make(task, **limit, **options)
+    for seed in (1, 2):
+        mine.reset(seed=seed)
+        theirs.reset(seed=seed)
+        equal_steps(mine, theirs, 110)
+    mine.close()
+    theirs.close()
+
+
+def test_a_step_after_the_end_warns_once():
+    env = EnvPoolEnv("CartPole-v1", seed=1)
+    env.reset()
+    while not env.step(1)[2]:
+        pass
+    with pytest.warns(UserWarning, match=r"call reset\(\) after terminated=True"):
+        assert env.step(1)[1:3] == (0.0, True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert env.step(1)[1:3] == (0.0, True)
+        env.reset()
+        assert env.step(1)[1:3] == (1.0, False)
+
+
+def test_a_step_after_the_time_limit():
+    env = EnvPoolEnv("Breakout-v5", max_episode_steps=2)
+    env.reset()
+    assert [env.step(1)[3] for _ in range(4)] == [False, True, True, True]
+    env.reset()
+    assert [env.step(1)[3] for _ in range(2)] == [False, True]
+
+
+def test_a_step_after_an_end_that_nothing_can_follow():
+    env = EnvPoolEnv("Catch-v0", seed=1)
+    with pytest.raises(EnvIdError, match="no running episode"):
+        env.step(1)
+    env.reset()
+    while not env.step(1)[2]:
+        pass
+    with pytest.raises(EnvIdError, match="no running episode"):
+        env.step(1)
+    env.reset()
+    assert env.step(1)[2] is False
+
+
+def test_actions_and_observations_of_several_arrays():
+    plugin.load()
+    env = EnvPoolEnv("Synthetic-v0", layout="rich")
+    obs, _ = env.reset()
+    assert obs in env.observation_space
+    obs, *_ = env.step(env.action_space.sample())
+    assert obs in env.observation_space
+
+
+def test_envpool_is_imported_by_the_id():
+    code = "import gymnasium\nprint(gymnasium.make('envpool:envpool/CartPole-v1').unwrapped.pool.num_envs)"
+    assert output_of(code) == "1\n"
+
+
+def test_gymnasium_may_be_looked_for_before_it_is_imported():
+    """As libraries do that find out whether it is installed."""
+    output_of(
+        "import importlib.util, envpool\n"
+        "assert importlib.util.find_spec('gymnasium')\n"
+        "import gymnasium\n"
+        "gymnasium.make('envpool/CartPole-v1').close()"
+    )

@@ -1,0 +1,281 @@
+"""The first use of the task table: from several threads at once, interrupted, and with ids that are taken."""
+
+import threading
+
+import pytest
+
+import envpool
+from envpool.errors import ConfigError, PoolStateError, UnknownTaskError
+from envpool.pools.classes import pool_class
+from envpool.tasks import registry as module
+from envpool.tasks.entries import table
+from envpool.tasks.registry import EnvRegistry
+from envpool.tasks.spec import spec_class
+from tests.support.process import is_asleep, wait_until
+from tests.support.python import output_of
+
+CARTPOLE = "envpool.classic_control.cartpole"
+
+# ---- threads ---------------------------------------------------------------------------------------------------------
+
+
+def in_threads(count, call):
+    """Call a function on several threads that start at the same time; return the results or exceptions."""
+    barrier, found = threading.Barrier(count), []
+
+    def run():
+        barrier.wait()
+        try:
+            found.append(call())
+        except Exception as error:
+            found.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def test_threads_wait_until_all_families_are_loaded(monkeypatch):
+    mine, threads, found = EnvRegistry(), [], []
+    load = module.import_module
+
+    def load_when_others_wait(name):
+        others = [thread for thread in threads if thread is not threading.current_thread()]
+        wait_until(lambda: all(not t.is_alive() or (t.native_id and is_asleep(t.native_id)) for t in others))
+        monkeypatch.setattr(module, "import_module", load)
+        return load(name)
+
+    monkeypatch.setattr(module, "import_module", load_when_others_wait)
+    threads += [threading.Thread(target=lambda: found.append(list(mine.tasks))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    own = list(EnvRegistry().tasks)
+    assert found == [own] * 4 and len(own) > 600
+
+
+FIRST_USE = """
+import logging, sys
+import envpool
+from tests.test_registry import in_threads
+
+found = in_threads(8, lambda: envpool.make_gymnasium("Taxi-v4"))
+print({getattr(type(pool), "__name__", pool) for pool in found}, len({type(pool) for pool in found}))
+"""
+
+
+def test_first_pools_on_eight_threads():
+    assert output_of(FIRST_USE) == "{'TaxiGymnasiumEnvPool'} 1\n"
+
+
+DIRECT_IMPORT = """
+import importlib, threading
+import envpool
+from envpool.tasks import registry
+from tests.support.process import is_asleep, wait_until
+
+table, at_table = registry.table, threading.Event()
+
+def gated(name):
+    if name == "envpool.toy_text.registration":
+        at_table.set()
+        wait_until(lambda: loader.native_id and is_asleep(loader.native_id))
+    return table(name)
+
+registry.table = gated
+loader = threading.Thread(target=lambda: print("Taxi-v4" in envpool.list_all_envs()))
+user = threading.Thread(target=importlib.import_module, args=["envpool.toy_text.registration"])
+user.start()
+at_table.wait()
+loader.start()
+loader.join()
+user.join()
+"""
+
+
+def test_a_table_that_another_thread_is_importing():
+    """The thread that loads the families waits for that import, which must not wait for the registry."""
+    assert output_of(DIRECT_IMPORT) == "True\n"
+
+
+def test_classes_are_made_once():
+    class Plain:
+        options = {}
+
+        @staticmethod
+        def build(config):
+            return envpool.make_spec("CartPole-v1").capsule
+
+    def make():
+        cls = spec_class(Plain)
+        return cls, pool_class(cls, "gymnasium")
+
+    assert len(set(in_threads(8, make))) == 1
+
+
+# ---- interrupts ------------------------------------------------------------------------------------------------------
+
+
+INTERRUPTS = """
+import envpool
+from envpool.tasks import registry
+
+entries_of, calls, missed = registry.entries_of, 0, 0
+
+def interrupted(*args, **kwargs):
+    global calls
+    calls += 1
+    if calls in (1, 60, 200, 500, 700):
+        raise KeyboardInterrupt
+    return entries_of(*args, **kwargs)
+
+registry.entries_of = interrupted
+while True:
+    try:
+        print(missed, *envpool.list_all_envs())
+        break
+    except KeyboardInterrupt:
+        missed += 1
+"""
+
+
+def test_interrupted_loading_starts_again():
+    missed, *tasks = output_of(INTERRUPTS).split()
+    assert missed == "5"
+    assert tasks == list(EnvRegistry().tasks)
+
+
+def test_loading_fails_as_a_whole(monkeypatch):
+    mine, load = EnvRegistry(), module.import_module
+
+    def failing(name):
+        if name == "envpool.minigrid.registration":
+            raise MemoryError
+        return load(name)
+
+    monkeypatch.setattr(module, "import_module", failing)
+    for call in (mine.list_all_envs, lambda: mine.find("CartPole-v1"), lambda: mine.register("A-v0", "a", env="A")):
+        with pytest.raises(MemoryError):
+            call()
+    monkeypatch.undo()
+    assert mine.list_all_envs() == list(EnvRegistry().tasks)
+
+
+def test_tasks_asked_for_by_the_loading_thread(monkeypatch):
+    """A signal handler or a finalizer may run while the families are loaded."""
+    mine, load = EnvRegistry(), module.import_module
+
+    def asking(name):
+        with pytest.raises(PoolStateError, match="this thread is loading the table of tasks"):
+            mine.find("CartPole-v1")
+        return load(name)
+
+    monkeypatch.setattr(module, "import_module", asking)
+    assert "CartPole-v1" in mine.list_all_envs()
+
+
+def test_an_interrupted_listener_undoes_the_registration():
+    mine, interrupts = EnvRegistry(), [KeyboardInterrupt]
+
+    def listener(ids):
+        if interrupts:
+            raise interrupts.pop()
+
+    mine.on_register(listener)
+    with pytest.raises(KeyboardInterrupt):
+        mine.register("New-v0", CARTPOLE, env="CartPole", aliases=["New-v1"])
+    assert not mine.has("New-v0") and not mine.has("New-v1")
+    mine.register("New-v0", CARTPOLE, env="CartPole", aliases=["New-v1"])
+    assert mine.list_all_envs()[-2:] == ["New-v0", "New-v1"]
+
+
+def test_a_table_that_is_executed_again_starts_empty():
+    for _ in range(2):
+        register = table("tests.a_table")
+        register("One-v0", CARTPOLE, env="CartPole")
+        with pytest.raises(ConfigError, match="'One-v0' is already registered"):
+            register("One-v0", CARTPOLE, env="CartPole")
+    del module._tables["tests.a_table"]
+
+
+def test_a_fork_waits_for_the_registry():
+    code = """
+import os, threading
+from envpool.tasks.registry import registry
+from tests.support.process import is_asleep, wait_until
+
+held, forking = threading.Event(), threading.Event()
+
+def hold():
+    with registry._lock:
+        held.set()
+        forking.wait()
+        wait_until(lambda: is_asleep(os.getpid()))  # the main thread
+        assert child is None, "the fork did not wait"
+
+child = None
+threading.Thread(target=hold).start()
+held.wait()
+forking.set()
+child = os.fork()
+if child == 0:
+    os._exit("CartPole-v1" not in registry.tasks)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert output_of(code) == "0\n"
+
+
+# ---- ids -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["elsewhere", CARTPOLE])
+@pytest.mark.parametrize("aliases", [(), ["Mine-v0"]])
+def test_ids_of_the_families_are_taken_from_the_start(place, aliases):
+    mine = EnvRegistry()
+    with pytest.raises(ConfigError, match="'CartPole-v1' is already registered"):
+        mine.register("CartPole-v1", place, env="CartPole", aliases=aliases)
+    assert mine.list_all_envs() == list(EnvRegistry().tasks)
+    assert mine.find("CartPole-v1").config["max_episode_steps"] == 500
+
+
+@pytest.mark.parametrize("aliases", ["abc", "", [3], [None], b"abc"])
+def test_aliases_are_a_sequence_of_ids(aliases):
+    mine = EnvRegistry()
+    with pytest.raises(TypeError, match="aliases must be a sequence of task ids"):
+        mine.register("New-v0", CARTPOLE, env="CartPole", aliases=aliases)
+    assert not mine.has("New-v0")
+
+
+@pytest.mark.parametrize(("name", "value"), [("task_id", 3), ("task_id", None), ("import_path", object)])
+def test_types_of_ids_and_modules(name, value):
+    arguments = {"task_id": "New-v0", "import_path": CARTPOLE} | {name: value}
+    with pytest.raises(TypeError, match=f"{name} must be a str"):
+        EnvRegistry().register(**arguments, env="CartPole")
+
+
+@pytest.mark.parametrize("task_id", ["gymnasium:CartPole-v1", "envpool:envpool/CartPole-v1", "ale_py:ALE/Pong-v5"])
+def test_no_native_task_becomes_a_python_pool(task_id):
+    for call in (envpool.make_gymnasium, envpool.make_vec):
+        with pytest.raises(UnknownTaskError, match=r"did you mean .*(CartPole-v1|Pong-v5)"):
+            call(task_id)
+
+
+def test_no_native_task_of_a_plugin_becomes_a_python_pool(monkeypatch):
+    """Gymnasium knows an id which a plug-in has natively, and which is asked for before plug-ins are loaded."""
+    task = "MountainCar-v7"
+
+    def load(attempt):
+        if task not in envpool.registration.registry.tasks:
+            envpool.register(task, CARTPOLE, env="CartPole")
+
+    monkeypatch.setattr("envpool.tasks.registry.load_plugins", load)
+    monkeypatch.setattr("envpool.registration.is_known_to_gymnasium", lambda task_id: True)
+    try:
+        with envpool.make_gymnasium(task) as pool:
+            assert type(pool).__name__ == "CartPoleGymnasiumEnvPool"
+    finally:
+        del envpool.registration.registry.tasks[task]

@@ -1,0 +1,256 @@
+"""EnvSpec and ArraySpec: configuration, array specs, spaces, dm specs."""
+
+import math
+import pickle
+
+import gymnasium
+import numpy as np
+import pytest
+from dm_env import specs
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary
+
+import envpool
+from envpool.config.spaces import ArraySpec, dict_space, named, nested, to_dm_spec, to_space
+from tests.support import plugin
+
+CORE_STATE = {
+    "info:env_id": ("int32", [], -(2**31), 2**31 - 1),
+    "info:players.env_id": ("int32", [-1], -(2**31), 2**31 - 1),
+    "elapsed_step": ("int32", [], -(2**31), 2**31 - 1),
+    "done": ("bool", [], False, True),
+    "reward": ("float32", [-1], -np.inf, np.inf),
+    "discount": ("float32", [-1], 0.0, 1.0),
+    "step_type": ("int32", [], -(2**31), 2**31 - 1),
+    "trunc": ("bool", [], False, True),
+}
+
+
+@pytest.fixture
+def spec():
+    return envpool.make_spec("CartPole-v1", num_envs=4, batch_size=2, seed=3)
+
+
+def test_config(spec):
+    assert type(spec).__name__ == "CartPoleEnvSpec"
+    assert isinstance(spec, envpool.EnvSpec)
+    assert spec.config._fields[:7] == (
+        "num_envs",
+        "batch_size",
+        "num_threads",
+        "max_num_players",
+        "thread_affinity_offset",
+        "seed",
+        "env_seed",
+    )
+    assert (spec.config.num_envs, spec.config.batch_size, spec.config.seed) == (4, 2, 3)
+    assert type(spec.config) is spec.gen_config
+
+
+def test_parameter_without_a_value():
+    """The configuration says what was given; the environments have the default."""
+    with envpool.make_gymnasium("CartPole-v1", gravity=None, masspole=0.2) as pool:
+        assert (pool.spec.config.gravity, pool.spec.config.masspole) == (None, 0.2)
+        assert pool.get_params(in_force=True)["gravity"].tolist() == [9.8]
+
+
+def test_defaults():
+    config = envpool.make_spec("CartPole-v1").config
+    assert config._asdict() == {
+        "num_envs": 1,
+        "batch_size": 1,
+        "num_threads": 0,
+        "max_num_players": 1,
+        "thread_affinity_offset": -1,
+        "seed": 42,
+        "env_seed": [],
+        "gym_reset_return_info": True,
+        "autoreset_mode": "next_step",
+        "max_episode_steps": 500,
+        "numa": False,
+        "on_error": "raise",
+        "step_timeout": None,
+        "episode_statistics": False,
+        "finished_episodes": False,
+        "check_actions": None,
+        "reward_threshold": 475.0,
+        "sutton_barto_reward": False,
+        "gravity": 9.8,
+        "masscart": 1.0,
+        "masspole": 0.1,
+        "length": 0.5,
+        "force_mag": 10.0,
+        "tau": 0.02,
+        "theta_threshold_radians": 12 * 2 * math.pi / 360,
+        "x_threshold": 2.4,
+        "time_aware": False,
+        "frame_stack": 1,
+        "dtype": None,
+        "normalize_obs": False,
+        "clip_obs": None,
+        "scale_reward": 1.0,
+        "normalize_reward": False,
+        "clip_reward": None,
+        "clip_action": False,
+        "rescale_action": None,
+    }
+
+
+def test_gen_config(spec):
+    config = type(spec).gen_config(num_envs=7)
+    assert (config.num_envs, config.batch_size, config.max_episode_steps) == (7, 0, 2**31 - 1)
+    assert type(spec)(config).config.batch_size == 7
+    with pytest.raises(TypeError):
+        type(spec).gen_config(zzz=1)
+    with pytest.raises(ValueError, match=r"batch_size must be .* got 3"):
+        type(spec)(type(spec).gen_config(num_envs=2, batch_size=3))
+
+
+def test_specs_share_nothing_that_can_be_written():
+    first, second = envpool.make_spec("CartPole-v1"), envpool.make_spec("CartPole-v1")
+    first.config.env_seed.append(3)
+    assert second.config.env_seed == []
+    assert envpool.make_spec("CartPole-v1").config.env_seed == []
+
+
+def test_id(spec):
+    assert spec.id == spec.task_id == "CartPole-v1"
+
+
+def test_reward_threshold(spec):
+    assert spec.reward_threshold == 475.0
+    assert envpool.make_spec("CartPole-v0").reward_threshold == 195.0
+    plugin.load()
+    assert envpool.make_spec("Synthetic-v0").reward_threshold is None
+
+
+def test_repr_equality_hash(spec):
+    assert repr(spec) == "CartPole-v1: CartPoleEnvSpec(num_envs=4, batch_size=2, seed=3)"
+    assert repr(pickle.loads(pickle.dumps(envpool.make_spec("Pong-v5")))) == "Pong-v5: AtariEnvSpec()"
+    assert repr(type(spec)(type(spec).gen_config(num_envs=2))) == "CartPoleEnvSpec(num_envs=2)"
+    assert repr(envpool.make_spec("CartPole-v1", num_envs=9, seed=range(9))).endswith(
+        "env_seed=<values of shape (9,)>)"
+    )
+    same = envpool.make_spec("CartPole-v1", num_envs=4, batch_size=2, seed=3)
+    assert spec == same and hash(spec) == hash(same)
+    assert spec != envpool.make_spec("CartPole-v1", num_envs=4)
+    assert spec != spec.config
+
+
+def test_state_array_spec(spec):
+    state = spec.state_array_spec
+    assert list(state) == [*CORE_STATE, "obs"]
+    for name, (dtype, shape, low, high) in CORE_STATE.items():
+        array = state[name]
+        assert (array.dtype, array.shape, array.minimum, array.maximum) == (np.dtype(dtype), shape, low, high), name
+    assert state["obs"].shape == [4]
+    assert state["obs"].dtype == np.float32
+    assert state["obs"].maximum[1] == np.inf
+
+
+def test_action_array_spec(spec):
+    action = spec.action_array_spec
+    assert list(action) == ["env_id", "players.env_id", "action"]
+    assert (action["action"].shape, action["action"].minimum, action["action"].maximum) == ([-1], 0, 1)
+    assert action["action"].is_discrete
+    assert action["players.env_id"].shape == [-1]
+
+
+def test_spaces(spec):
+    upstream = gymnasium.make("CartPole-v1")
+    assert spec.observation_space == spec.gymnasium_observation_space == upstream.observation_space
+    assert spec.action_space == spec.gymnasium_action_space == upstream.action_space
+
+
+def test_real_observations_lie_in_their_space():
+    with envpool.make_gymnasium("CartPole-v1", num_envs=8) as pool:
+        for k in range(100):
+            for row in pool.step(np.full(8, k % 2))[0]:
+                assert pool.single_observation_space.contains(row)
+
+
+def test_dm_specs(spec):
+    assert spec.observation_spec()._fields == ("env_id", "players", "obs")
+    assert spec.action_spec().num_values == 2
+
+
+def test_nested_specs():
+    plugin.load()
+    spec = envpool.make_spec("Synthetic-v0", layout="rich")
+    assert [k for k in spec.state_array_spec if k.startswith("obs")] == ["obs:a", "obs:b.c", "obs:b.d", "obs:b.e"]
+    assert isinstance(spec.observation_space, Dict)
+    assert spec.observation_space["b"]["c"] == Box(-np.inf, np.inf, (2, 3), np.float32)
+    assert spec.observation_space["b"]["d"] == Box(0, 255, (6,), np.uint8)
+    assert spec.action_space["action"]["move"] == Discrete(100)
+    assert spec.action_space["action"]["push"] == Box(-1, 1, (2,), np.float32)
+    assert spec.action_space["action"]["mode"] == Box(np.array([0, 0, -5]), np.array([1, 2, 5]), (3,), np.int8)
+
+
+# ---- one array -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("array", "space"),
+    [
+        (ArraySpec(np.int32, [], 0, 4), Discrete(5)),
+        (ArraySpec(np.int32, [-1], 0, 4), Discrete(5)),
+        (ArraySpec(np.int64, [1], -2, 4), Discrete(7, start=-2)),
+        (ArraySpec(np.int32, [], 0, 2**20), Box(0, 2**20, (), np.int32)),
+        (ArraySpec(np.int32, []), Box(-(2**31), 2**31 - 1, (), np.int32)),
+        (ArraySpec(np.int32, [2], 0, 4), Box(0, 4, (2,), np.int32)),
+        (ArraySpec(np.bool_, [3]), MultiBinary([3])),
+        (ArraySpec(np.bool_, [2, 3]), Box(0, 1, (2, 3), np.bool_)),
+        (ArraySpec(np.float32, [-1, 2], -1, 1), Box(-1, 1, (2,), np.float32)),
+        (ArraySpec(np.float64, []), Box(-np.inf, np.inf, (), np.float64)),
+        (ArraySpec(np.uint8, [4, 84, 84]), Box(0, 255, (4, 84, 84), np.uint8)),
+        (ArraySpec(np.float32, [2], [0, -1], [1, 2]), Box(np.float32([0, -1]), np.float32([1, 2]), (2,), np.float32)),
+    ],
+)
+def test_to_space(array, space):
+    assert to_space(array, gymnasium.spaces) == space
+    assert array.is_discrete == isinstance(space, Discrete)
+    if isinstance(space, Box):
+        assert to_space(array, gymnasium.spaces).dtype == array.dtype
+
+
+@pytest.mark.parametrize(
+    ("array", "expected"),
+    [
+        (ArraySpec(np.int32, [-1], 0, 4), specs.DiscreteArray(5, dtype=np.int32, name="x")),
+        (ArraySpec(np.int32, [], 1, 4), specs.BoundedArray((), np.int32, 1, 4, name="x")),
+        (ArraySpec(np.bool_, []), specs.BoundedArray((), np.bool_, False, True, name="x")),
+        (ArraySpec(np.float32, [-1, 2], -1, 1), specs.BoundedArray((2,), np.float32, -1, 1, name="x")),
+        (ArraySpec(np.float64, [2]), specs.BoundedArray((2,), np.float64, -np.inf, np.inf, name="x")),
+    ],
+)
+def test_to_dm_spec(array, expected):
+    spec = to_dm_spec("x", array)
+    assert type(spec) is type(expected)
+    assert spec == expected
+
+
+def test_array_spec_equality_and_repr():
+    array = ArraySpec(np.float32, [2], [0, -1], 1)
+    assert array == ArraySpec(np.float32, (2,), np.array([0, -1.0]), 1)
+    assert array != ArraySpec(np.float32, [2], [0, -2], 1)
+    assert array != ArraySpec(np.float64, [2], [0, -1], 1)
+    assert array != "array"
+    assert repr(ArraySpec(np.int32, [-1], 0, 4)) == "ArraySpec(shape=[-1], dtype=int32, minimum=0, maximum=4)"
+
+
+def test_nests():
+    assert nested({"a.b": 1, "c": 2, "a.d": 3}) == {"a": {"b": 1, "d": 3}, "c": 2}
+    space = dict_space({"a": {"b": Discrete(2)}, "c": Discrete(3)}, gymnasium.spaces)
+    assert space == Dict({"a": Dict({"b": Discrete(2)}), "c": Discrete(3)})
+    state = named("State", {"a": {"b": 1}, "class": 2, "x y": 3, "x-y": 4})
+    assert state._fields == ("a", "field_class", "x_y", "x_y_1")
+    assert type(state.a).__name__ == "a"
+    assert state.a.b == 1
+
+
+def test_the_id_may_be_replaced():
+    with envpool.make_gymnasium("CartPole-v1") as pool:
+        pool.spec.id = "My CartPole"
+        assert (pool.spec.id, pool.spec.task_id) == ("My CartPole", "CartPole-v1")
+        pool.set_state(pool.get_state())
+        assert pickle.loads(pickle.dumps(pool.spec)).id == "CartPole-v1"
+    assert envpool.make_spec("CartPole-v1").id == "CartPole-v1"
