@@ -17,7 +17,7 @@ from upstream_speed import compare, compare_all, parse, write
 
 from envpool.cli.bench.loops import SyncLoop
 from envpool.mujoco.base.model import import_with_bindings
-from envpool.mujoco.robotics.oracle import upstream_of
+from envpool.mujoco.robotics.upstream import upstream_of
 
 SIZES = {"num_envs": 64, "num_threads": 2}
 RECORDED = 200

@@ -78,11 +78,10 @@ def make(task_id: str, env_type: Any = ..., **options: Any) -> Any:
         from envpool.python_envs.make import make_python
 
         return make_python(task_id, env_type=env_type, **python_options(task_id, options))
-    from envpool.pools.classes import pool_class
+    from envpool.pools.classes import open_pool
     from envpool.tasks.resolve import resolve
 
-    spec, render = resolve(task_id, env_type, options)
-    return (spec.pool_cls or pool_class(type(spec), spec.style))(spec, render)
+    return open_pool(*resolve(task_id, env_type, options))
 
 
 def make_vec(env: Any, num_envs: int | None = None, **options: Any) -> EnvPoolVectorEnv:

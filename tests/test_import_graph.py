@@ -1,14 +1,16 @@
-"""The modules of the package import each other in one direction only: the import graph has no cycle.
+"""The modules of the package import each other in one direction only.
 
-The graph counts imports inside functions, and the imports and cimports of Cython. It leaves out imports under
-``if TYPE_CHECKING:``, which never run, and ``import_module``, by which the registry loads the families and the API
-styles that its tables name.
+The graph counts every import: those inside functions, those for type checkers, those of Cython, and texts that name a
+module. It leaves out the texts in the task tables (``registration.py``), by which a task names its module, and imports
+of a module whose name is not written down, by which the table finds the families and `pool_class` the API styles.
 """
 
 import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 import envpool
 
@@ -20,31 +22,45 @@ CYTHON_IMPORT = re.compile(
     re.MULTILINE,
 )
 
+#: The layers of the package: each imports from itself and from those before it. A name stands for a folder or a module
+#: of the package; "families" stands for all folders with task tables, and "upstream" for the modules in them that
+#: `envpool.verify` looks for.
+LAYERS = (
+    ("_core", "_cython", "_support", "errors", "env", "scaffold", "replay", "reset_doubles", "numerics", "raster"),
+    ("config",),
+    ("native",),
+    ("transforms",),
+    ("tasks",),
+    ("sampling", "xla"),
+    ("pools",),
+    ("gymnasium_api",),
+    ("rollout",),
+    ("python_envs",),
+    ("families",),
+    ("mujoco.declared",),
+    ("registration",),
+    ("verify",),
+    ("upstream", "adapters"),
+    ("cli", "entry", "python", "__init__", "__main__"),
+)
+
 
 def module_of(path: Path) -> str:
-    """Return the dotted name of a source file: ``envpool/api/__init__.py`` is ``envpool.pools.styles``."""
+    """Return the dotted name of a source file: ``envpool/tasks/__init__.py`` is ``envpool.tasks``."""
     parts = path.relative_to(ROOT.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def is_type_checking(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
-
-
-def python_imports(node: ast.AST) -> Iterator[tuple[str, list[str]]]:
-    """Yield each imported module with the names that are imported from it."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Import):
-            yield from ((alias.name, []) for alias in child.names)
-        elif isinstance(child, ast.ImportFrom):
-            assert child.level == 0, "the package uses absolute imports"
-            yield str(child.module), [alias.name for alias in child.names]
-        elif is_type_checking(child):
-            assert isinstance(child, ast.If)
-            for other in child.orelse:
-                yield from python_imports(other)
-        else:
-            yield from python_imports(child)
+def python_imports(tree: ast.AST, has_texts: bool = True) -> Iterator[tuple[str, list[str]]]:
+    """Yield each module that Python code imports, or names in a text, with the names that are imported from it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, []) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "the package uses absolute imports"
+            yield str(node.module), [alias.name for alias in node.names]
+        elif has_texts and isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value.partition(":")[0], []
 
 
 def cython_imports(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -65,9 +81,11 @@ def import_graph() -> dict[str, set[str]]:
     for path in files:
         text = path.read_text()
         name = module_of(path)
-        for module, names in python_imports(ast.parse(text)) if path.suffix == ".py" else cython_imports(text):
+        has_texts = path.name != "registration.py"
+        imports = python_imports(ast.parse(text), has_texts) if path.suffix == ".py" else cython_imports(text)
+        for module, names in imports:
             for target in [f"{module}.{n}" for n in names if f"{module}.{n}" in graph] or [module]:
-                if target in graph and target != name:
+                if target in graph and target not in (name, "envpool"):
                     graph[name].add(target)
     return graph
 
@@ -100,12 +118,33 @@ def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
     return found
 
 
-def test_the_graph_is_read_from_all_sources():
-    graph = import_graph()
+def families() -> set[str]:
+    """Return the folders of the package that contain task tables."""
+    return {path.relative_to(ROOT).parts[0] for path in ROOT.glob("*/**/registration.py")}
+
+
+def layer_of(module: str) -> int:
+    """Return the number of the layer of a module."""
+    parts = module.split(".")[1:] or ["__init__"]
+    name = parts[0]
+    if name in families():
+        name = "upstream" if parts[-1] == "upstream" else "families"
+    if parts[:2] == ["mujoco", "declared"]:
+        name = "mujoco.declared"
+    return next(k for k, names in enumerate(LAYERS) if name in names)
+
+
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    return import_graph()
+
+
+def test_the_graph_is_read_from_all_sources(graph):
     assert "envpool.tasks.spec" in graph["envpool.pools.pool"]
     assert "envpool.config.spaces" in graph["envpool.tasks.spec"]
     assert "envpool.xla.functions" in graph["envpool.pools.pool"], "imports inside functions count"
-    assert "envpool.pools.pool" not in graph["envpool.xla.functions"], "imports for type checking do not count"
+    assert "envpool.tasks.spec" in graph["envpool.registration"], "imports for type checkers count"
+    assert "envpool.gymnasium_api.vector_env" in graph["envpool.gymnasium_api.ids"], "texts count"
     assert "envpool._core.pool" in graph["envpool.xla.bridge"], "cimports count"
 
 
@@ -114,23 +153,23 @@ def test_cycles_are_found():
     assert cycles({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
 
 
-def test_no_cycle():
-    assert cycles(import_graph()) == []
+def test_no_cycle(graph):
+    assert cycles(graph) == []
 
 
-def test_what_each_layer_leaves_alone():
-    """The registry knows no pool and no API style; the pool knows neither the registry nor a style."""
-    graph = import_graph()
-    reached: dict[str, set[str]] = {}
-    for start in ("envpool.tasks.registry", "envpool.pools.pool"):
-        reached[start] = set()
-        pending = [start]
-        while pending:
-            for other in graph[pending.pop()] - reached[start]:
-                reached[start].add(other)
-                pending.append(other)
-    forbidden = ("envpool.pools.styles", "envpool.registration", "envpool.gymnasium_api.ids", "envpool.pools.classes")
-    for start, modules in reached.items():
-        assert not [m for m in modules if m.startswith(forbidden)], start
-    assert not [m for m in reached["envpool.tasks.registry"] if m in ("envpool.pools.pool", "envpool._core.pool")]
-    assert "envpool.tasks.registry" not in reached["envpool.pools.pool"]
+def test_layers(graph):
+    upwards = [f"{m} imports {o}" for m in graph for o in graph[m] if layer_of(o) > layer_of(m)]
+    assert not upwards, "\n".join(sorted(upwards))
+
+
+def test_who_names_a_family(graph):
+    """Families are found by their task tables, and do not know each other."""
+    named = {
+        (m, o)
+        for m in graph
+        for o in graph[m]
+        if o.split(".")[1:2] != m.split(".")[1:2] and o.split(".")[1] in families()
+    }
+    named.remove(("envpool", "envpool.mujoco.declared.make"))  # make_mujoco
+    resizing = {(m, o) for m, o in named if m.startswith("envpool.vizdoom.") and o.startswith("envpool.atari.image")}
+    assert not named - resizing

@@ -14,9 +14,10 @@ from envpool.errors import ConfigError, EnvIdError
 from envpool.gymnasium_api.param_attributes import ParamAttributes
 from envpool.gymnasium_api.spec import WithTaskSpec
 from envpool.gymnasium_api.vector_env import without_env_ids
+from envpool.pools.classes import open_pool
 from envpool.pools.infos import split_info
 from envpool.pools.recovery import EXPLAINED, explain, start_over
-from envpool.registration import make_gymnasium
+from envpool.tasks.resolve import resolve
 
 #: Options that a single environment does not have.
 POOL_OPTIONS = ("num_envs", "batch_size", "env_seed", "autoreset_mode", "on_error", "finished_episodes")
@@ -67,9 +68,8 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
                     f"{name} is an option of several environments, but gymnasium.make returns a single one: leave it "
                     f"out, or use gymnasium.make_vec or envpool.make_gymnasium"
                 )
-        self.pool = make_gymnasium(
-            task_id, num_envs=1, autoreset_mode="disabled", render_mode=render_mode, seed=seed, **options
-        )
+        given = {"num_envs": 1, "autoreset_mode": "disabled", "render_mode": render_mode, "seed": seed} | options
+        self.pool: Any = open_pool(*resolve(task_id, "gymnasium", given))
         self.observation_space = self.pool.single_observation_space
         self.action_space = without_env_ids(self.pool.single_action_space)
         self.render_mode = render_mode

@@ -12,6 +12,7 @@ from envpool.errors import ConfigError
 from envpool.tasks.registry import registry
 
 if TYPE_CHECKING:
+    from envpool.config.render_options import RenderOptions
     from envpool.pools.pool import EnvPool
     from envpool.tasks.spec import EnvSpec
 
@@ -44,10 +45,16 @@ def pool_class(spec_cls: type[EnvSpec], style: str) -> type[EnvPool]:
     return _pool_classes[key]
 
 
+def open_pool(spec: EnvSpec, render: RenderOptions | None) -> EnvPool:
+    """Return a pool of what `envpool.tasks.resolve` returns."""
+    cls = spec.pool_cls or pool_class(type(spec), spec.style)
+    return cls(spec, render)  # type: ignore[no-any-return]
+
+
 def style_of(pool_cls: type) -> str | None:
     """Return the API style of a class that `pool_class` has made; None for every other class."""
     _, style = vars(pool_cls).get("_made_by", (None, None))
-    return style
+    return None if style is None else str(style)
 
 
 class Group(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from envpool import fetching, wheels
+from envpool._support import fetching, wheels
 from envpool._support.packages import load_compiled
 
 #: The distribution whose library the tasks equal, and the name of the folder into which its wheel is unpacked.

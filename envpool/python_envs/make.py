@@ -10,7 +10,7 @@ from envpool._support.text import shown
 from envpool.config.checks import canonical_mode, check_choice, check_range, check_timeout, convert
 from envpool.config.render_options import RenderOptions
 from envpool.errors import ConfigError, EnvCreateError
-from envpool.pools.classes import pool_class
+from envpool.pools.classes import open_pool
 from envpool.pools.pool import EnvPool
 from envpool.python_envs.choice import choose, seconds_per_step
 from envpool.python_envs.source import EnvSource, ProcessOptions, check_count, makers_of
@@ -84,7 +84,7 @@ def make_python(
         An environment could not be created; the cause is the exception that it raised.
     """
     return build(
-        lambda spec, render: pool_class(type(spec), spec.style)(spec, render),
+        open_pool,
         env,
         num_envs,
         batch_size,
@@ -98,7 +98,7 @@ def make_python(
 
 
 def build(
-    open_pool: Callable[[EnvSpec, RenderOptions | None], T],
+    opened: Callable[[EnvSpec, RenderOptions | None], T],
     env: str | Callable[..., Any] | Sequence[Callable[..., Any]],
     num_envs: int | None = None,
     batch_size: int | None = None,
@@ -160,7 +160,7 @@ def build(
     entry = TaskEntry(name, "envpool.python_envs.definition", "PythonEnv", None, None, None, own)
     try:
         spec, render = resolve_entry(entry, env_type, options)
-        return open_pool(spec, render)
+        return opened(spec, render)
     except EnvCreateError as error:
         cause = source.take_error()
         if isinstance(cause, (KeyboardInterrupt, ConfigError)):

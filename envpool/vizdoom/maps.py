@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from envpool import fetching, wheels
+from envpool._support import fetching, wheels
 from envpool.errors import ConfigError
 
 #: The distribution that contains them, on which EnvPool 1.2.5 depends.

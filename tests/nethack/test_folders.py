@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import envpool
-from envpool import locks, wheels
+from envpool._support import locks, wheels
 from envpool.nethack import files, folders
 from tests.support.process import PATIENCE
 from tests.support.python import environment, run_python

@@ -10,7 +10,7 @@ from typing import Any
 from envpool.mujoco.declared.declaration import Actuators, BatchFunction, declare, is_text
 from envpool.mujoco.declared.expressions import Expression
 from envpool.mujoco.declared.terms import Cost, Observe, Reset, Reward, Terminate
-from envpool.pools.classes import pool_class
+from envpool.pools.classes import open_pool
 from envpool.pools.pool import EnvPool
 from envpool.tasks.entries import TaskEntry
 from envpool.tasks.resolve import resolve_entry
@@ -94,5 +94,4 @@ def make_mujoco(
     name = "mujoco" if is_text(declaration.xml) else Path(declaration.xml).stem
     own = {"declaration": declaration, "frame_skip": frame_skip}
     entry = TaskEntry(name, "envpool.mujoco.declared.task", env, None, None, None, own)
-    spec, render = resolve_entry(entry, env_type, options)
-    return pool_class(type(spec), spec.style)(spec, render)
+    return open_pool(*resolve_entry(entry, env_type, options))

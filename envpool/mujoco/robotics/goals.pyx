@@ -21,7 +21,7 @@ from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.model import load_file
 from envpool.mujoco.base.model_files import load_users_model
-from envpool.mujoco.robotics.upstream import assets, model_path
+from envpool.mujoco.robotics.model_folder import assets, model_path
 
 KINDS = {mjOBJ_BODY: "body", mjOBJ_GEOM: "geom", mjOBJ_JOINT: "joint", mjOBJ_SENSOR: "sensor", mjOBJ_SITE: "site"}
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from envpool._support.text import shown
 from envpool.errors import ConfigError
-from envpool.mujoco.robotics.upstream import assets
+from envpool.mujoco.robotics.model_folder import assets
 
 Array = np.ndarray[Any, Any]
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from envpool._support.text import shortened, shown
 from envpool.errors import ConfigError
-from envpool.mujoco.robotics.upstream import assets
+from envpool.mujoco.robotics.model_folder import assets
 
 EMPTY, WALL, GOAL, RESET, BOTH = 0, 1, "g", "r", "c"
 CELLS = (EMPTY, WALL, GOAL, RESET, BOTH)

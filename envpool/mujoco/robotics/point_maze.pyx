@@ -25,7 +25,7 @@ from envpool.mujoco.robotics.mazes cimport (
 from envpool.mujoco.base.env_definition import OPTIONS
 from envpool.mujoco.robotics.maze_rewards import MazeEnvDefinition
 from envpool.mujoco.robotics.mazes import MAZE_OPTIONS
-from envpool.mujoco.robotics.upstream import assets
+from envpool.mujoco.robotics.model_folder import assets
 
 cdef double MAX_SPEED = 5.0                 # along each axis (m/s)
 INFO = {"success": 0, "distance": 1}

@@ -13,8 +13,8 @@ from envpool.adapters.sub_env import sub_envs
 from envpool.mujoco.base.model import import_with_bindings
 from envpool.mujoco.robotics import quaternions
 from envpool.mujoco.robotics.goal_pools import compute_reward
-from envpool.mujoco.robotics.oracle import load_robotics
 from envpool.mujoco.robotics.registration import TASKS
+from envpool.mujoco.robotics.upstream import load_robotics
 from tests.mujoco.robotics.upstream import upstream_of
 from tests.support.python import output_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from envpool.mujoco.robotics import oracle
+from envpool.mujoco.robotics import upstream as oracle
 from tests.mujoco.late_oracle import LateOracle
 from tests.support.oracles.gymnasium_oracle import Upstream
 

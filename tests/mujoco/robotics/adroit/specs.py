@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from envpool.errors import ConfigError
-from envpool.mujoco.robotics.upstream import assets
+from envpool.mujoco.robotics.model_folder import assets
 from tests.conformance.cases import BadOption, SpacesCase, SpecCase
 from tests.mujoco.robotics.adroit.cases import TASKS
 from tests.mujoco.robotics.upstream import upstream_of

@@ -8,7 +8,7 @@ import numpy as np
 
 from envpool.errors import ConfigError
 from envpool.mujoco.robotics.kitchen_config import TASKS
-from envpool.mujoco.robotics.upstream import assets
+from envpool.mujoco.robotics.model_folder import assets
 from tests.conformance.cases import BadOption, SpacesCase, SpecCase
 from tests.mujoco.robotics.kitchen.cases import TASK
 from tests.mujoco.robotics.upstream import upstream_of

@@ -11,8 +11,8 @@ import pytest
 
 from envpool.mujoco.gym.options import model_path
 from envpool.mujoco.robotics.maze_models import Maze, maps, read_map
-from envpool.mujoco.robotics.oracle import load_robotics
-from envpool.mujoco.robotics.upstream import assets
+from envpool.mujoco.robotics.model_folder import assets
+from envpool.mujoco.robotics.upstream import load_robotics
 
 ROBOTS = {"point": (assets() / "point" / "point.xml", 1, 0.4), "ant": (model_path("ant.xml"), 4, 0.5)}
 
