@@ -13,6 +13,7 @@ from envpool.errors import ConfigError, UnknownTaskError
 from envpool.pools.classes import pool_class
 from envpool.registration import registry
 from envpool.tasks.registry import EnvRegistry
+from envpool.tasks.resolve import resolve_entry
 from envpool.tasks.spec import spec_class_of
 from tests.support.python import output_of
 from tests.support.tasks import playable_tasks
@@ -265,8 +266,13 @@ def test_registered_tasks_come_after_those_of_the_package():
     mine = EnvRegistry()
     mine.register("New-v0", "envpool.classic_control.cartpole", env="CartPole", aliases=["New-v1"], max_episode_steps=9)
     assert mine.list_all_envs()[-2:] == ["New-v0", "New-v1"]
-    assert mine.make_spec("New-v1", num_envs=3).config.max_episode_steps == 9
-    assert mine.make_spec("New-v1", num_envs=3, max_episode_steps=5).config.max_episode_steps == 5
+    assert resolve_entry(mine.find("New-v1"), "gymnasium", {"num_envs": 3})[0].config.max_episode_steps == 9
+    assert (
+        resolve_entry(mine.find("New-v1"), "gymnasium", {"num_envs": 3, "max_episode_steps": 5})[
+            0
+        ].config.max_episode_steps
+        == 5
+    )
 
 
 def test_listeners_hear_of_every_task():
@@ -280,11 +286,11 @@ def test_listeners_hear_of_every_task():
 def test_resolve():
     mine = EnvRegistry()
     mine.register("New-v0", "envpool.classic_control.cartpole", env="CartPole", max_episode_steps=9)
-    spec, render = mine.resolve("New-v0", "dm", {"num_envs": 3})
+    spec, render = resolve_entry(mine.find("New-v0"), "dm", {"num_envs": 3})
     assert (spec.task_id, spec.style, spec.follows_gym, spec.config.max_episode_steps) == ("New-v0", "dm", False, 9)
     assert render is None
     options = {"render_mode": "rgb_array", "render_width": 30, "gym_api": "legacy"}
-    spec, render = mine.resolve("New-v0", "gym", options)
+    spec, render = resolve_entry(mine.find("New-v0"), "gym", options)
     assert (spec.style, spec.follows_gym, spec.config.gym_reset_return_info) == ("gym", True, False)
     assert (render.mode, render.width, render.camera) == ("rgb_array", 30, -1)
     assert len(options) == 3, "resolve() does not change the options"
@@ -303,7 +309,7 @@ class Plain:
 def test_an_environment_with_options_and_build_only():
     mine = EnvRegistry()
     mine.register("Plain-v0", __name__, env="Plain")
-    spec, render = mine.resolve("Plain-v0", "gymnasium", {"render_mode": "rgb_array"})
+    spec, render = resolve_entry(mine.find("Plain-v0"), "gymnasium", {"render_mode": "rgb_array"})
     assert spec.env is Plain
     assert pickle.loads(pickle.dumps(spec)) == spec
     with pool_class(type(spec), "gymnasium")(spec, render) as pool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -69,7 +69,7 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
                     f"out, or use gymnasium.make_vec or envpool.make_gymnasium"
                 )
         given = {"num_envs": 1, "autoreset_mode": "disabled", "render_mode": render_mode, "seed": seed} | options
-        self.pool: Any = open_pool(*resolve(task_id, "gymnasium", given))
+        self.pool = cast(Any, open_pool(*resolve(task_id, "gymnasium", given)))
         self.observation_space = self.pool.single_observation_space
         self.action_space = without_env_ids(self.pool.single_action_space)
         self.render_mode = render_mode

@@ -47,8 +47,8 @@ def pool_class(spec_cls: type[EnvSpec], style: str) -> type[EnvPool]:
 
 def open_pool(spec: EnvSpec, render: RenderOptions | None) -> EnvPool:
     """Return a pool of what `envpool.tasks.resolve` returns."""
-    cls = spec.pool_cls or pool_class(type(spec), spec.style)
-    return cls(spec, render)  # type: ignore[no-any-return]
+    cls: type[EnvPool] = spec.pool_cls or pool_class(type(spec), spec.style)
+    return cls(spec, render)
 
 
 def style_of(pool_cls: type) -> str | None:

@@ -15,10 +15,10 @@ from envpool.cli.main import main
 from envpool.cli.watch.output import open_output
 from envpool.cli.watch.policy import load_policy
 from envpool.cli.watch.tiling import ASPECT, MAX_SIZE, Tiling, tiled
+from tests._support.test_window import Screen
 from tests.cli.command import COMMAND, ENVIRONMENT, run_command
 from tests.support import plugin
 from tests.support.process import resident, wait_until
-from tests.test_window import Screen
 
 TASK = ["watch", "Synthetic-v0", "--option", "render_height=60", "--option", "render_width=80"]
 

@@ -8,7 +8,7 @@ import envpool
 from envpool.errors import ConfigError, PoolStateError, UnknownTaskError
 from envpool.pools.classes import pool_class
 from envpool.tasks import registry as module
-from envpool.tasks.entries import table
+from envpool.tasks.entries import table, tables
 from envpool.tasks.registry import EnvRegistry
 from envpool.tasks.spec import spec_class
 from tests.support.process import is_asleep, wait_until
@@ -61,7 +61,7 @@ def test_threads_wait_until_all_families_are_loaded(monkeypatch):
 FIRST_USE = """
 import logging, sys
 import envpool
-from tests.test_registry import in_threads
+from tests.tasks.test_registry import in_threads
 
 found = in_threads(8, lambda: envpool.make_gymnasium("Taxi-v4"))
 print({getattr(type(pool), "__name__", pool) for pool in found}, len({type(pool) for pool in found}))
@@ -75,10 +75,10 @@ def test_first_pools_on_eight_threads():
 DIRECT_IMPORT = """
 import importlib, threading
 import envpool
-from envpool.tasks import registry
+from envpool.tasks import entries
 from tests.support.process import is_asleep, wait_until
 
-table, at_table = registry.table, threading.Event()
+table, at_table = entries.table, threading.Event()
 
 def gated(name):
     if name == "envpool.toy_text.registration":
@@ -86,7 +86,7 @@ def gated(name):
         wait_until(lambda: loader.native_id and is_asleep(loader.native_id))
     return table(name)
 
-registry.table = gated
+entries.table = gated
 loader = threading.Thread(target=lambda: print("Taxi-v4" in envpool.list_all_envs()))
 user = threading.Thread(target=importlib.import_module, args=["envpool.toy_text.registration"])
 user.start()
@@ -122,9 +122,9 @@ def test_classes_are_made_once():
 
 INTERRUPTS = """
 import envpool
-from envpool.tasks import registry
+from envpool.tasks import entries
 
-entries_of, calls, missed = registry.entries_of, 0, 0
+entries_of, calls, missed = entries.entries_of, 0, 0
 
 def interrupted(*args, **kwargs):
     global calls
@@ -133,7 +133,7 @@ def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
     return entries_of(*args, **kwargs)
 
-registry.entries_of = interrupted
+entries.entries_of = interrupted
 while True:
     try:
         print(missed, *envpool.list_all_envs())
@@ -199,7 +199,7 @@ def test_a_table_that_is_executed_again_starts_empty():
         register("One-v0", CARTPOLE, env="CartPole")
         with pytest.raises(ConfigError, match="'One-v0' is already registered"):
             register("One-v0", CARTPOLE, env="CartPole")
-    del module._tables["tests.a_table"]
+    del tables["tests.a_table"]
 
 
 def test_a_fork_waits_for_the_registry():
