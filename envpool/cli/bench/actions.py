@@ -7,49 +7,36 @@ from typing import Any
 
 import numpy as np
 
-from envpool.config.spaces import ArraySpec
-from envpool.tasks.spec import CORE_ACTION, EnvSpec
+from envpool.sampling.random_actions import RandomActions
+from envpool.sampling.sampler import Sampler
+from envpool.tasks.spec import EnvSpec
 
 #: Limits on the rounds of actions that are drawn in advance and then used in turn: their number and their total bytes.
 MAX_ROUNDS = 16
 MAX_BYTES = 2**26
 
 
-def draw_actions(spec: EnvSpec, rng: np.random.Generator | None = None) -> dict[str, np.ndarray]:
-    """Return random actions for all envs.
+def draw_actions(spec: EnvSpec) -> dict[str, np.ndarray]:
+    """Return random actions for all environments, the same in every call.
 
     Parameters
     ----------
     spec : EnvSpec
         Spec of the pool that takes the actions.
-    rng : numpy.random.Generator, optional
-        Source of randomness. By default, a generator with a fixed seed, so that every call returns the same actions.
 
     Returns
     -------
     dict of str to numpy.ndarray
         For each action field, an array (rounds, num_envs, *row shape) of its dtype with values within its bounds.
     """
-    rng = rng or np.random.default_rng(0)
-    fields = {name: s for name, s in spec.action_array_spec.items() if name not in CORE_ACTION}
+    fields, sampler = RandomActions(spec.action_array_spec).fields, Sampler(0)
     num_envs = spec.config.num_envs
-    size = sum(s.dtype.itemsize * int(np.prod(s.row_shape)) for s in fields.values()) * num_envs
+    size = sum(field.dtype.itemsize * int(np.prod(field.shape)) for field in fields.values()) * num_envs
     rounds = max(2, min(MAX_ROUNDS, MAX_BYTES // size))
-    return {name: draw(s, (rounds, num_envs, *s.row_shape), rng) for name, s in fields.items()}
-
-
-def draw(spec: ArraySpec, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-    """Return random values for one field: uniform within finite bounds, otherwise normal and clipped to the bounds."""
-    if spec.dtype.kind == "b":
-        return rng.integers(0, 2, shape).astype(np.bool_)
-    if spec.dtype.kind in "iu":
-        return rng.integers(spec.minimum, spec.maximum, shape, dtype=spec.dtype.type, endpoint=True)
-    low, high = (np.asarray(b, np.float64) for b in (spec.minimum, spec.maximum))
-    is_finite = np.isfinite(low) & np.isfinite(high)
-    uniform = rng.uniform(np.where(is_finite, low, 0), np.where(is_finite, high, 1), shape)
-    normal = rng.standard_normal(shape)
-    values: np.ndarray = np.where(is_finite, uniform, normal).astype(spec.dtype)
-    return np.clip(values, spec.minimum, spec.maximum, out=values)
+    return {
+        name: field.draw(sampler, rounds * num_envs).reshape(rounds, num_envs, *field.shape)
+        for name, field in fields.items()
+    }
 
 
 def rounds_of(actions: Mapping[str, np.ndarray], batch_size: int) -> list[Any]:

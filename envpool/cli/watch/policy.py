@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from envpool.cli.bench.actions import draw_actions, rounds_of
 from envpool.errors import ConfigError
+from envpool.sampling.random_actions import RandomActions
+from envpool.sampling.sampler import Sampler
 from envpool.tasks.spec import EnvSpec
 
 #: Takes the observations of all envs and returns their actions.
@@ -104,12 +105,6 @@ def traceback_shown(what: str, path: str) -> Iterator[None]:
 
 def random_policy(spec: EnvSpec) -> Policy:
     """Return a policy that draws random actions, the same sequence in every run."""
-    rng = np.random.default_rng(0)
-    rounds: list[Any] = []
-
-    def act(observations: Any) -> Any:
-        if not rounds:
-            rounds.extend(rounds_of(draw_actions(spec, rng), spec.config.num_envs))
-        return rounds.pop()
-
-    return act
+    actions, sampler = RandomActions(spec.action_array_spec), Sampler(0)
+    env_ids = np.arange(spec.config.num_envs, dtype=np.int32)
+    return lambda observations: actions.draw(sampler, env_ids)

@@ -13,13 +13,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import envpool
 from envpool._support.machine import cpu_limit
 from envpool.cli.bench import command, gymnasium_peer
-from envpool.cli.bench.actions import draw, draw_actions, rounds_of
+from envpool.cli.bench.actions import draw_actions, rounds_of
 from envpool.cli.bench.loops import AsyncLoop, Slice, SyncLoop, bursts
 from envpool.cli.bench.measure import LIMIT, POOL, SLICES, Row, cpu_ratio, peer_row, pool_row
 from envpool.cli.bench.plot import LIMIT_LABEL, bars_figure
 from envpool.cli.main import main
 from envpool.cli.progress import Progress
-from envpool.config.spaces import ArraySpec
 from envpool.registration import registry
 from tests.cli.command import run_command
 
@@ -218,32 +217,6 @@ def test_async_loop_leaves_no_batch_behind():
 
 def test_bursts_end_with_the_time():
     assert list(bursts(0)) == [1]
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        ArraySpec(np.int32, [-1], 2, 5),
-        ArraySpec(np.int64, [-1, 3]),
-        ArraySpec(np.uint8, [-1, 2], np.array([0, 3]), np.array([1, 3])),
-        ArraySpec(np.bool_, [-1]),
-        ArraySpec(np.float32, [-1, 2], np.array([-2.0, 0.1]), np.array([2.0, 0.1])),
-        ArraySpec(np.float64, [-1, 3], np.array([-np.inf, 0.0, -1.0]), np.array([np.inf, np.inf, 1.0])),
-    ],
-    ids=str,
-)
-def test_drawn_actions_fit_their_spec(spec):
-    shape = (3, 50, *spec.row_shape)
-    values = draw(spec, shape, np.random.default_rng(0))
-    assert values.shape == shape
-    assert values.dtype == spec.dtype
-    assert (values >= spec.minimum).all()
-    assert (values <= spec.maximum).all()
-
-
-def test_integers_cover_their_range():
-    values = draw(ArraySpec(np.int32, [-1], 2, 5), (4, 100), np.random.default_rng(0))
-    assert set(values.ravel().tolist()) == {2, 3, 4, 5}
 
 
 def test_rounds_of_one_array_and_of_several():
