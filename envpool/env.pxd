@@ -12,6 +12,8 @@ cdef extern from "envpool/env.h" nogil:
         ENVPOOL_MAX_BATCH
         ENVPOOL_NO_MEMORY
         ENVPOOL_BAD_SNAPSHOT
+        ENVPOOL_NEXT_EPISODE
+        ENVPOOL_NEW_GAME
         ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
         ENVPOOL_SLOW_SNAPSHOTS
 

@@ -253,9 +253,9 @@ cdef class Batches:
         if self.shown is not None:
             self.shown = self.unused = self.store.ready = None
 
-    cdef void note_resets(self, const int32_t* ids, int32_t n, const uint8_t* has_seed) noexcept:
-        """Notes envs that the user is about to reset; has_seed[i]: with a new seed."""
-        self.statistics.note_resets(self.engine, ids, n, has_seed)
+    cdef void note_resets(self, const int32_t* ids, int32_t n, const uint8_t* has_seed, uint8_t how) noexcept:
+        """Notes envs that the user is about to reset; has_seed[i]: with a new seed; how: see Engine.reset."""
+        self.statistics.note_resets(self.engine, ids, n, has_seed, how)
         if self.transforms is not None:
             self.transforms.note_resets(ids, n)
 

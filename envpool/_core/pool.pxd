@@ -27,6 +27,7 @@ cdef class Pool:
     cdef object placement           # behind engine.cpus and engine.node_ends
     cdef object capsule             # keeps the tables of the env alive
     cdef Orphan orphan              # owns the engine once the pool has let go of it
+    cdef public bint _continues_games   # whether the caller has to reset ended episodes: their games may continue
 
     # Parts of calls, for a caller that has entered the guard.
     cdef void end_visit(self, int visit) noexcept

@@ -33,6 +33,7 @@ class Pool:
         step_timeout: int = 0,
         refused: int = 0,
     ) -> None: ...
+    _continues_games: bool
     @property
     def is_closed(self) -> bool: ...
     @property

@@ -37,7 +37,7 @@ from envpool._core.partial cimport PartialBatches, WHOLE
 from envpool._core.pending cimport NO_SEED
 from envpool._core.reset_options cimport ResetOptions
 from envpool._core.results cimport ResultTemplate
-from envpool._core.structs cimport Engine, PENDING, REFUSED, RUNNING, SAME_STEP, USED
+from envpool._core.structs cimport DISABLED, Engine, GIVEN_UP, PENDING, REFUSED, RUNNING, SAME_STEP, USED
 from envpool._core.watch cimport SLICE
 from envpool._core.workers cimport await_workers, engine_start, place_workers, release_workers, stop_workers
 
@@ -267,6 +267,7 @@ cdef class Pool:
         cdef Engine* e = self.engine
         cdef const int32_t* ids = NULL
         cdef int32_t n, i, reseeded = 0
+        cdef uint8_t how = PENDING if self._continues_games or e.autoreset == DISABLED else GIVEN_UP
         cdef const uint64_t* values
         cdef const uint8_t* has_seed
         seed_values, seed_mask = as_seeds(seeds, e.num_envs if env_id is None else env_id.shape[0])
@@ -286,9 +287,9 @@ cdef class Pool:
             except BaseException:
                 release(e, ids, n)
                 raise
-        self.batches.note_resets(ids, n, has_seed)
+        self.batches.note_resets(ids, n, has_seed, how)
         for i in range(n):
-            e.reset[ids[i]] = PENDING
+            e.reset[ids[i]] = how
             if has_seed[i]:
                 e.seeds[ids[i]] = values[i]
                 reseeded += not e.seed_pending[ids[i]]

@@ -56,5 +56,5 @@ cdef class Statistics:
     cdef void attach(self, Engine* e) noexcept
     cdef int record(self, Engine* e, Block* b, int64_t first, int64_t end) noexcept
     cdef int record_games(self, Block* b, int64_t first, int64_t end) noexcept
-    cdef void note_resets(self, Engine* e, const int32_t* ids, int32_t n, const uint8_t* has_seed) noexcept
+    cdef void note_resets(self, Engine* e, const int32_t* ids, int32_t n, const uint8_t* has_seed, uint8_t how) noexcept
     cdef dict totals(self, tuple block_counts)

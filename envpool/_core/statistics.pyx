@@ -22,8 +22,8 @@ from envpool._core.atomic cimport ep_add_sc64, ep_load_rlx64, ep_now, ep_store_r
 from envpool._core.flags cimport ep_find_flags
 from envpool._core.structs cimport (
     Block, ELAPSED_STEP, Engine, ENV_ID, EPISODE_LENGTH, EPISODE_MASK, EPISODE_RETURN, EPISODE_TIME,
-    GAME_LENGTH, GAME_MASK, GAME_RETURN, GAME_TIME, NUM_STEP_TIMES, Queue, RUNNING, SAME_STEP, Tally, TERMINATED,
-    TRUNCATED,
+    GAME_LENGTH, GAME_MASK, GAME_RETURN, GAME_TIME, GIVEN_UP, NUM_STEP_TIMES, Queue, RUNNING, SAME_STEP, Tally,
+    TERMINATED, TRUNCATED,
 )
 
 cnp.import_array()
@@ -157,9 +157,9 @@ cdef inline void start_game(Tally* tally, int32_t id, int64_t now) noexcept:
     tally.game_began[id] = now
 
 
-cdef void forget_episodes(Engine* e, const int32_t* ids, int32_t n, const uint8_t* has_seed) noexcept:
-    """Starts the sums of envs that the user is about to reset again. A game continues if resets continue it, an episode
-    has ended, and the game has not.
+cdef void forget_episodes(Engine* e, const int32_t* ids, int32_t n, const uint8_t* has_seed, uint8_t how) noexcept:
+    """Starts the sums of envs that the user is about to reset again. A game continues if such resets continue it, an
+    episode has ended, and the game has not.
 
     It may have ended in a row that the reset of the whole pool has dropped.
     """
@@ -170,7 +170,7 @@ cdef void forget_episodes(Engine* e, const int32_t* ids, int32_t n, const uint8_
     for i in range(n):
         id = ids[i]
         start_sums(tally, id, now)
-        continues = tally.resets_continue_games and e.reset[id] != RUNNING
+        continues = tally.resets_continue_games and how != GIVEN_UP and e.reset[id] != RUNNING
         if tally.reward_field >= 0 and (has_seed[i] or tally.game_ended[id] or not continues):
             start_game(tally, id, now)
 
@@ -309,11 +309,11 @@ cdef class Statistics:
             for k in range(e.num_queues):
                 e.queues[k].probe = -1
 
-    cdef void note_resets(self, Engine* e, const int32_t* ids, int32_t n, const uint8_t* has_seed) noexcept:
-        """Counts resets that the user is about to send."""
+    cdef void note_resets(self, Engine* e, const int32_t* ids, int32_t n, const uint8_t* has_seed, uint8_t how) noexcept:
+        """Counts resets that the user is about to send; `how` is the value of Engine.reset with which they are sent."""
         self.resets += n
         if e.tally != NULL:
-            forget_episodes(e, ids, n, has_seed)
+            forget_episodes(e, ids, n, has_seed, how)
 
     cdef int record(self, Engine* e, Block* b, int64_t first, int64_t end) noexcept:
         """Completes the entries of rows first to end - 1 of a block, and returns which entries these rows have."""

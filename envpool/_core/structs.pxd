@@ -55,8 +55,9 @@ cdef enum:      # AutoReset
 # Values of Engine.reset.
 cdef enum:      # Reset
     RUNNING = 0     # the next step simulates
-    PENDING = 1     # the next step starts an episode
+    PENDING = 1     # the next step starts an episode; ENVPOOL_NEXT_EPISODE
     REFUSED = 2     # the next step starts an episode, but only a reset may be sent (DISABLED)
+    GIVEN_UP = 3    # in flight: the user resets an env that the pool would reset; ENVPOOL_NEW_GAME
 
 # Values of Engine.held: what a call does without the GIL with an env that is not in flight. No other call may use it.
 cdef enum:      # Hold

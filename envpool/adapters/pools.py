@@ -85,6 +85,7 @@ def open_pool(pool: Any, options: dict[str, Any], *, knows_same_step: bool = Fal
             "autoreset_mode is 'same_step', but the user of this adapter resets environments whose episode has ended: "
             "use 'disabled' or 'next_step'"
         )
+    pool._continues_games = True  # the adapter, or its user, resets after a lost life, too, which is not a new game
     return pool
 
 

@@ -19,7 +19,7 @@ from envpool.atari.emulator cimport Emulator, GameInfo, Machine, RAM_SIZE, Rom, 
 from envpool.atari.envs cimport BAD_MODE, Config, Env, EnvParams, Envs, create, destroy, with_params, with_snapshots
 from envpool.atari.image cimport look_up_max
 from envpool.env cimport (
-    ENVPOOL_CAPSULE_NAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames, envpool_rows, envpool_seeds,
+    ENVPOOL_CAPSULE_NAME, ENVPOOL_NEW_GAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames, envpool_rows, envpool_seeds,
 )
 from envpool.numerics.rng cimport ep_generate_state, ep_integers, ep_pcg64_seed
 
@@ -105,14 +105,15 @@ cdef bint press(Env* env, int action, bint draw) noexcept nogil:
     return start_game(env)
 
 
-cdef bint reset_one(Envs* s, Env* env) noexcept nogil:
+cdef bint reset_one(Envs* s, Env* env, bint is_given_up) noexcept nogil:
     """Start an episode. Return False if the console could not be built or reset.
 
-    The game continues only after a life was lost: a reset in the middle of an episode gives the game up.
+    The game continues only after a life was lost, unless the user gives it up: a reset in the middle of an episode
+    gives it up, too.
     """
     cdef Config* c = &s.config
     cdef int64_t noops
-    cdef bint has_ended_life = env.has_lost_life and env.lives > 0
+    cdef bint has_ended_life = env.has_lost_life and env.lives > 0 and not is_given_up
     cdef bint is_continued = c.episodic_life and has_ended_life and not (env.is_fresh or env.is_broken or env.is_over)
     if env.is_broken:
         seed_one(env)
@@ -175,7 +176,7 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     for i in range(b.n):
         env = &s.env[b.ids[i]]
         if b.reset[i]:
-            if not reset_one(s, env):
+            if not reset_one(s, env, b.reset[i] == ENVPOOL_NEW_GAME):
                 env.is_broken = True
                 b.errors[i] = NO_CONSOLE
                 failed = 1

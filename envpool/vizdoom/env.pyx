@@ -133,6 +133,7 @@ ENV_DEF.lanes = 8              # engines that simulate a tic at once
 ENV_DEF.flags = ENVPOOL_SLOW_SNAPSHOTS
 ENV_DEF.state_size, ENV_DEF.snapshot_size = state_size, snapshot_size
 ENV_DEF.get_state, ENV_DEF.set_state, ENV_DEF.copy_state = get_state, set_state, copy_state
+ENV_DEF.state_version = 1      # version 0 did not contain games that were given up
 
 
 def build(values, groups, arrays, actions, strings):

@@ -9,7 +9,7 @@ engine simulates a tic, the thread asks the other engines of its chunk to do the
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdio cimport snprintf
 
-from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch
+from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_NEW_GAME, envpool_batch
 from envpool.numerics.rng_legacy cimport ep_legacy_next32, ep_mt19937
 from envpool.replay cimport envpool_history_clear
 from envpool.vizdoom.envs cimport (
@@ -132,22 +132,26 @@ cdef bint continue_game(Envs* s, Env* env) noexcept nogil:
     return True
 
 
-cdef bint finish_reset(Envs* s, Env* env, int32_t id) noexcept nogil:
+cdef bint finish_reset(Envs* s, Env* env, int32_t id, uint8_t how) noexcept nogil:
     """Start an episode. Return False if the engine failed.
 
-    The game continues only after an episode has ended: a reset in the middle of one gives the game up.
+    The game continues only after an episode has ended, unless the user gives it up: a reset in the middle of an episode
+    gives it up, too. `how` is the value of envpool_batch.reset.
     """
     cdef char recording[512]
     cdef Engine* e = &env.engine
     cdef ep_mt19937 before
-    cdef bint continues = s.config.episodic_life and not env.is_fresh and env.steps < s.config.max_episode_steps
+    cdef bint continues = (
+        s.config.episodic_life and how != ENVPOOL_NEW_GAME and not env.is_fresh
+        and env.steps < s.config.max_episode_steps
+    )
     if e.memory == NULL:
         if not finish_start(e, &s.launch, s.is_available):
             return False
         env.episodes += 1
         env.steps = 0
     elif continues and can_continue(e) and (env.is_over or env.is_time_up or state_of(e).is_dead):
-        note_reset(s, env)
+        note_reset(s, env, how)
         if not continue_game(s, env):
             return False
     else:
@@ -157,7 +161,7 @@ cdef bint finish_reset(Envs* s, Env* env, int32_t id) noexcept nogil:
         before = env.rng
         if env.is_fresh:
             env.is_reseeded = True
-        note_reset(s, env)
+        note_reset(s, env, how)
         if not restart_map(e, &s.launch, ep_legacy_next32(&env.rng), recording):
             env.rng = before                            # the engine may have ended since the last step: start another
             note_start(env)
@@ -188,7 +192,7 @@ cdef int reset_all(Envs* s, const envpool_batch* b) noexcept nogil:
             failed = 1
     for k in range(b.num_resets):
         i = b.resets[k]
-        if b.errors[i] == 0 and not finish_reset(s, &s.env[b.ids[i]], b.ids[i]):
+        if b.errors[i] == 0 and not finish_reset(s, &s.env[b.ids[i]], b.ids[i], b.reset[i]):
             b.errors[i] = NO_ENGINE
             failed = 1
     return failed

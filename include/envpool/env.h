@@ -64,6 +64,10 @@ extern "C" {
 /* The error code of an env whose snapshot has a size or values that get_state() cannot have written. */
 #define ENVPOOL_BAD_SNAPSHOT (-2)
 
+/* Values of envpool_batch.reset. An env without games of several episodes treats all but zero alike. */
+#define ENVPOOL_NEXT_EPISODE 1u /* start an episode; a game that is not over may continue                          */
+#define ENVPOOL_NEW_GAME 3u     /* appended: the user gives up a game, even if it could continue                   */
+
 /* Bits of envpool_env.flags. A definition that sets a bit which changes results sets it in required_flags, too. */
 #define ENVPOOL_TRUNCATION_KEEPS_DISCOUNT 1u /* a truncated step has discount 1, as in dm_control; without it 0 */
 #define ENVPOOL_SLOW_SNAPSHOTS 2u /* set_state and copy_state may take long: the pool releases the GIL meanwhile */
@@ -120,7 +124,7 @@ typedef struct envpool_batch {
   uint32_t struct_size;       /* sizeof(envpool_batch) of the pool                                                */
   int32_t n;                  /* number of envs, 1 to ENVPOOL_MAX_BATCH                                           */
   const int32_t *ids;         /* env ids (n), all different                                                       */
-  const uint8_t *reset;       /* nonzero: start an episode and ignore the action (n)                              */
+  const uint8_t *reset;       /* nonzero: start an episode and ignore the action, see ENVPOOL_NEW_GAME (n)        */
   const int32_t *resets;      /* positions i with a nonzero reset[i], ascending (num_resets)                      */
   int32_t num_resets;         /* entries of `resets`                                                              */
   int32_t contiguous;         /* 1: ids[i] == ids[0] + i, so a loop over state arrays can be vectorised           */

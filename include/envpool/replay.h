@@ -78,8 +78,8 @@ static inline uint32_t envpool_number_of(const uint8_t *row, size_t row_bytes) {
 typedef struct envpool_replay {
   void *state;
   int (*step_many)(void *state, const envpool_batch *batch);
-  /* Writes the action that a row stands for, and returns 0; or returns 1: the row stands for a reset. The row is one that
-   * the env has recorded, or that it has checked. */
+  /* Writes the action that a row stands for, and returns 0; or returns a value of envpool_batch.reset: the row stands for
+   * a reset. The row is one that the env has recorded, or that it has checked. */
   int (*read_row)(const void *state, const uint8_t *row, void *action);
   size_t row_bytes;
   size_t action_bytes; /* of the only action array, per env                                                       */
@@ -138,7 +138,7 @@ static inline void envpool_replay_all(envpool_replay *r) {
   for (int32_t i = 0; i < r->n; i++) {
     if (actions == NULL) r->errors[i] = ENVPOOL_NO_MEMORY;
     if (r->errors[i]) continue;
-    reset[n] = 1;
+    reset[n] = ENVPOOL_NEXT_EPISODE;
     positions[n++] = i;
   }
   for (int64_t t = 0; n > 0; t++) {

@@ -1,4 +1,5 @@
-"""Resets with `episodic_life`: the game continues after a lost life; in an episode, another one begins."""
+"""Resets with `episodic_life`: automatic ones continue the game after a lost life; those of the user begin a new one,
+unless the user has to reset."""
 
 from contextlib import closing
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import envpool
+from envpool.adapters.pools import open_pool
 
 OPTIONS = {"num_envs": 1, "episodic_life": True, "noop_max": 1, "img_height": 8, "img_width": 8, "seed": 1}
 
@@ -45,6 +47,51 @@ def test_resets_in_the_middle_of_an_episode(style, mode):
         for ids in (None, np.array([0])):
             assert lives_of(pool.step(np.array([0]))) in (4, 5)
             assert lives_of(pool.reset(ids)) == 5
+
+
+@pytest.mark.parametrize("lives", [4, 5])
+@pytest.mark.parametrize(
+    ("style", "mode"),
+    [("gymnasium", "next_step"), ("gym", "next_step"), ("dm", "next_step"), ("gymnasium", "same_step")],
+)
+def test_a_reset_right_after_a_lost_life_begins_a_new_game(style, mode, lives):
+    """Only the automatic reset continues the game."""
+    with envpool.make("Breakout-v5", style, autoreset_mode=mode, **OPTIONS) as pool:
+        pool.reset()
+        assert lose_a_life(pool) == 4
+        if lives == 4:
+            assert lives_of(pool.step(np.array([0]))) == 4
+            return
+        assert lives_of(pool.reset()) == 5
+        assert lose_a_life(pool) == 4
+        assert lives_of(pool.reset(np.array([0]))) == 5
+        assert lose_a_life(pool) == 4
+        pool.async_reset()
+        assert lives_of(pool.recv()) == 5
+
+
+def test_the_reset_of_an_adapter_continues_the_game_in_every_mode():
+    """The user of an adapter has to reset, as with autoreset_mode="disabled"."""
+    for mode in ("disabled", "next_step"):
+        with envpool.make_gymnasium("Breakout-v5", autoreset_mode=mode, **OPTIONS) as made:
+            pool = open_pool(made, {})
+            pool.reset()
+            assert lose_a_life(pool) == 4
+            assert lives_of(pool.reset([0])) == 4
+            pool.step(np.array([0]))
+            assert lives_of(pool.reset([0])) == 5
+
+
+def test_a_given_up_game_is_not_in_the_statistics():
+    with envpool.make_gymnasium("Breakout-v5", episode_statistics=True, **OPTIONS) as pool:
+        pool.reset()
+        lose_a_life(pool)
+        pool.reset()
+        steps, info = 0, {}
+        while "game" not in info:
+            *_, info = pool.step(np.array([1]))
+            steps += 1
+        assert info["lives"][0] == 0 and steps - 5 < info["game"]["l"][0] <= steps  # the rows of four resets
 
 
 def test_single_and_vector_environments():

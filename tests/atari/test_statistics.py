@@ -85,7 +85,7 @@ def test_games(mode, episodic_life):
             if len(ids):
                 num_user_resets += 1
                 episodes.reset(ids)
-                games.user_reset(ids, pool.reset(ids)[1], (batch[2] | batch[3]) & (mode != "same_step"))
+                games.user_reset(ids, pool.reset(ids)[1], (batch[2] | batch[3]) & (mode == "disabled"))
         stats = pool.stats()
         assert num_user_resets > 5
         assert stats.games == len(games.ended) > 5

@@ -232,9 +232,9 @@ def resized(state: Any, size: int) -> Any:
     return sealed(body + bytes(-len(body) % 8))
 
 
-@pytest.mark.parametrize("index", [7, 255])
+@pytest.mark.parametrize("index", [8, 255])
 def test_forged_combined_actions(index: int) -> None:
-    """The index 6 stands for a reset."""
+    """The index 6 stands for a reset, and 7 for one that gives a game up."""
     with make("Basic-v1", use_combined_action=True) as pool:
         pool.reset()
         play(pool, 5)
