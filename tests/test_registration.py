@@ -155,6 +155,58 @@ def test_envpools_classes_that_stand_for_several_environments():
         GymnasiumRoboticsAdroitEnvSpec.gen_config(adroit_task=task)
 
 
+def test_pools_are_instances_of_the_classes_that_envpool_names():
+    from envpool.box2d import LunarLanderContinuousDMEnvPool as DMEnvPool
+    from envpool.box2d import LunarLanderContinuousEnvSpec as Spec
+    from envpool.box2d import LunarLanderContinuousGymnasiumEnvPool as Pool
+    from envpool.minigrid import MiniGridEnvSpec, MiniGridGymnasiumEnvPool
+    from envpool.mujoco.gym import GymAntPixelEnvSpec, GymWalker2dPixelEnvSpec
+
+    for task, options in (("LunarLanderContinuous-v3", {}), ("LunarLander-v2", {"continuous": True})):
+        with envpool.make_gymnasium(task, **options) as pool:
+            assert isinstance(pool, Pool) and not isinstance(pool, DMEnvPool)
+            assert isinstance(pool.spec, Spec)
+    with envpool.make_dm("LunarLanderContinuous-v2") as pool, envpool.make_gymnasium("LunarLander-v3") as discrete:
+        assert isinstance(pool, DMEnvPool) and not isinstance(pool, Pool)
+        assert not isinstance(discrete, Pool)
+        assert not isinstance(discrete.spec, Spec)
+    spec = Spec(Spec.gen_config())
+    with Pool(spec) as pool:
+        assert isinstance(pool, Pool) and isinstance(spec, Spec)
+    assert not any(isinstance(value, Spec) for value in (None, 3, envpool))
+    pixels = envpool.make_spec("Ant-v5", from_pixels=True)
+    assert isinstance(pixels, GymAntPixelEnvSpec) and not isinstance(pixels, GymWalker2dPixelEnvSpec)
+    assert not isinstance(envpool.make_spec("Ant-v5"), GymAntPixelEnvSpec)
+    with envpool.make_gymnasium("BabyAI-GoToLocal-v0") as pool:
+        assert isinstance(pool, MiniGridGymnasiumEnvPool) and isinstance(pool.spec, MiniGridEnvSpec)
+    assert MiniGridEnvSpec.gen_config(env_name="babyai_goto_red_ball_no_dists").num_dists == 0
+
+
+#: Beginnings of EnvPool's names of classes that are not names of environments here, by family, and their environments.
+NAMED = {
+    "minigrid": {"MiniGrid": ("MiniGrid", "BabyAI")},
+    "vizdoom": {"Vizdoom": ("ViZDoom",)},
+    "mujoco.robotics": {
+        "GymnasiumRoboticsFetch": ("Fetch",),
+        "GymnasiumRoboticsHand": ("Hand",),
+        "GymnasiumRoboticsAdroit": ("Adroit",),
+        "GymnasiumRoboticsKitchen": ("FrankaKitchen",),
+        "GymnasiumRoboticsPointMaze": ("PointMaze",),
+    },
+}
+
+
+@pytest.mark.parametrize("family", NAMED)
+def test_every_task_of_a_family_is_in_the_class_that_envpool_names(family):
+    package = importlib.import_module(f"envpool.{family}")
+    for task in registry.tasks.values():
+        for name, envs in NAMED[family].items():
+            if task.import_path.startswith(f"envpool.{family}.") and task.env.startswith(envs):
+                cls = getattr(package, f"{name}EnvSpec")
+                spec_cls = registry.spec_class(task)
+                assert isinstance(object.__new__(spec_cls), cls) or issubclass(spec_cls, cls), task.task_id
+
+
 def test_classes_of_a_family():
     from envpool.classic_control import CartPoleDMEnvPool, CartPoleEnvSpec, CartPoleGymnasiumEnvPool
 
@@ -456,7 +508,7 @@ def test_specs_are_pickled():
 #: The public attributes of a pool besides its spaces, see "Methods" and "Spaces and attributes" in docs/api.md.
 PUBLIC = {
     *("reset", "step", "send", "recv", "async_reset", "xla", "render", "seed", "sample_actions", "stats", "close"),
-    *("get_state", "set_state", "copy_state", "get_params", "set_params"),
+    *("get_state", "set_state", "copy_state", "get_params", "set_params", "call", "get_attr", "set_attr"),
     *(
         "spec",
         "config",

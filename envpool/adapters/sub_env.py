@@ -54,6 +54,7 @@ class SubEnv(ParamAttributes, gymnasium.Env[Any, Any]):
         """Set the attributes that describe a native environment."""
         self.metadata = {"render_modes": self.pool.metadata["render_modes"]}
         self.spec = self.pool.spec
+        self.max_episode_steps = self.pool.spec.max_episode_steps
         self.render_mode = self.pool.render_mode
         if hasattr(self.pool, "compute_reward"):  # goal environments; HER calls it on environments
             self.compute_reward = self.pool.compute_reward

@@ -251,12 +251,42 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         frames = self.pool.render(self.pool.all_env_ids if self.render_mode == "rgb_array" else None)
         return None if frames is None else tuple(frames)
 
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of each environment, or read an attribute that is not callable; one result each.
+
+        Parameters
+        ----------
+        name : str
+            ``"render"``, in goal environments also ``"compute_reward"``, or a name that `get_attr` knows.
+        *args, **kwargs
+            Arguments of the method.
+
+        Raises
+        ------
+        AttributeError
+            Native environments have no such method or attribute.
+        """
+        known = described(self.pool) | {
+            "spec": self.spec,
+            "render_mode": self.render_mode,
+            "metadata": self.metadata,
+            "observation_space": self.single_observation_space,
+            "action_space": self.single_action_space,
+        }
+        return call(self.pool, known, name, args, kwargs)
+
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Return a parameter of the task, as the next episode of each environment will have it; see ``set_params``."""
-        if name not in self.pool.spec.param_spec:
-            names = ", ".join(self.pool.spec.param_spec) or "none"
-            raise AttributeError(f"the environments of {self.task_id} have no attribute {name!r}; they have {names}")
-        return values_of(self.pool, name)
+        """Return an attribute of each environment.
+
+        These are the parameters of the task, as the next episodes will have them, see ``set_params``, and ``spec``,
+        ``max_episode_steps``, ``render_mode``, ``metadata``, ``observation_space`` and ``action_space``.
+
+        Raises
+        ------
+        AttributeError
+            Native environments have no such attribute.
+        """
+        return self.call(name)
 
     def set_attr(self, name: str, values: Any) -> None:
         """Set a parameter of the task from the next reset of each environment on, as ``pool.set_params`` does.
@@ -270,8 +300,10 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
 
         Raises
         ------
+        AttributeError
+            The task has no such parameter.
         ConfigError, TypeError
-            The task has no such parameter, or a value is not allowed.
+            A value is not allowed.
         """
         set_values(self.pool, name, values)
 

@@ -36,11 +36,13 @@ def pool_class(spec_cls: type[EnvSpec], style: str) -> type[EnvPool]:
     style : {"gymnasium", "gym", "dm", "vector", "arrays"}
         Name of a module in ``envpool.pools.styles``.
     """
+    from envpool.tasks.spec import new_class
+
     key = (spec_cls, style)
     if key not in _pool_classes:
         base: Any = spec_cls.definition.pool_base(import_module(f"envpool.pools.styles.{style}").pool_base())
         members = {"__doc__": base.__doc__, "_made_by": (pool_class, style)}
-        made = type(spec_cls.env.__name__ + base._suffix, (base,), members)
+        made: type[EnvPool] = new_class(spec_cls.env, spec_cls.env.__name__ + base._suffix, base, members)
         return _pool_classes.setdefault(key, made)  # Another thread may have been faster.
     return _pool_classes[key]
 
@@ -66,10 +68,13 @@ class Group(NamedTuple):
         EnvPool's option that chooses the environment.
     envs : mapping of str to str
         Names of the environments here by the values of the option; the first one is the default.
+    defaults : mapping of str to mapping
+        Defaults of options that differ, by the values of the option.
     """
 
     option: str
     envs: Mapping[str, str]
+    defaults: Mapping[str, Mapping[str, Any]] = {}
 
 
 class Variant(NamedTuple):
@@ -85,6 +90,30 @@ class Variant(NamedTuple):
 
     env: str
     defaults: Mapping[str, Any] = {}
+
+
+class VariantType(type):
+    """The type of the classes of a variant: their instances are also those of the environment with these options.
+
+    Attributes
+    ----------
+    base : type
+        The environment here.
+    defaults : mapping
+        The options that make it the variant.
+    """
+
+    base: type
+    defaults: Mapping[str, Any]
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        """Return whether an object is a spec or a pool of the class, or one of the environment with these options."""
+        if super().__instancecheck__(instance):
+            return True
+        spec: Any = getattr(instance, "spec", instance)
+        if getattr(spec, "env", None) is not cls.base or style_of(type(instance)) != style_of(cls):
+            return False
+        return all(getattr(spec.config, name) == value for name, value in cls.defaults.items())
 
 
 def classes_of(package: str, **names: Variant | Group) -> Callable[[str], Any]:
@@ -152,7 +181,12 @@ def variant(package: str, name: str, base: Any, defaults: Mapping[str, Any]) -> 
 
     if not defaults:
         return base
-    members = {"options": {**base.env.options, **defaults}, "__module__": package, "__doc__": base.env.__doc__}
+    members = {
+        "options": {**base.env.options, **defaults},
+        "class_type": type("VariantType", (VariantType,), {"base": base.env, "defaults": defaults}),
+        "__module__": package,
+        "__doc__": base.env.__doc__,
+    }
     env = _variants.setdefault((package, name), type(name, (base.env,), members))
     return spec_class(env)
 
@@ -195,7 +229,7 @@ def make_group(package: str, name: str, group: Group, find: Any, style: str | No
         chosen = options.pop(group.option, next(iter(group.envs)))
         if chosen not in group.envs:
             raise ConfigError(f"{group.option} must be one of {', '.join(group.envs)}, got {shown(chosen)}")
-        return find(group.envs[chosen]).gen_config(**options)
+        return find(group.envs[chosen]).gen_config(**{**group.defaults.get(chosen, {}), **options})
 
     def new_spec(cls: type, config: Any) -> Any:
         """Return the spec of a configuration of `gen_config`."""

@@ -23,6 +23,7 @@ from envpool.config.checks import check_seed, check_seeds, core_code, is_sequenc
 from envpool.config.params import check_values
 from envpool.config.render_options import RenderOptions, check_camera
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
+from envpool.pools.attributes import PoolAttributes
 from envpool.pools.pickling import reduce_pool
 from envpool.pools.reset_options import check_reset_options, without_mask
 from envpool.pools.states import EnvStates, options_digest
@@ -56,7 +57,7 @@ class SetByInit:
 _open_pools: weakref.WeakSet[EnvPool] = weakref.WeakSet()
 
 
-class EnvPool(Pool):
+class EnvPool(PoolAttributes, Pool):
     """Many environments of one task, stepped by native threads.
 
     ``envpool.make`` makes an instance of one of its subclasses. If ``batch_size == num_envs``, the pool is sync:

@@ -357,7 +357,7 @@ def spec_class(env: type) -> type[EnvSpec]:
         config = namedtuple("Config", options, defaults=list(options.values()))  # type: ignore[misc]
         members = {"env": env, "definition": definition, "gen_config": config}
         # Another thread may have been faster.
-        return _classes.setdefault(env, type(f"{env.__name__}EnvSpec", (EnvSpec,), members))
+        return _classes.setdefault(env, new_class(env, f"{env.__name__}EnvSpec", EnvSpec, members))
     return _classes[env]
 
 
@@ -367,6 +367,13 @@ def spec_class_of(entry: TaskEntry) -> Any:
     if entry.env is None:
         return getattr(module, str(entry.spec_cls))
     return spec_class(getattr(module, entry.env))
+
+
+def new_class(env: type, name: str, base: type, members: dict[str, Any]) -> Any:
+    """Return a subclass for an environment, of the type `class_type` that the environment may have."""
+    chosen = getattr(env, "class_type", None)
+    made_by = type(base) if chosen is None else type(chosen.__name__, (chosen, type(base)), {})
+    return made_by(name, (base,), members)
 
 
 def check_names(options: Mapping[str, Any], known: Sequence[str], what: str) -> None:
