@@ -31,9 +31,9 @@ def positive_int(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """Parse a seed, an integer from 0 to 2^31 - 1."""
-    if not text.isdecimal() or int(text) >= 2**31:
-        raise argparse.ArgumentTypeError(f"must be an integer from 0 to {2**31 - 1}, got {text!r}")
+    """Parse a seed, an integer from 0 to 2^64 - 1; tasks may have a smaller range."""
+    if not text.isdecimal() or int(text) >= 2**64:
+        raise argparse.ArgumentTypeError(f"must be an integer from 0 to 2**64 - 1, got {text!r}")
     return int(text)
 
 

@@ -71,7 +71,7 @@ def compare(arguments: argparse.Namespace) -> int:
     for task_id, oracle in oracles(arguments.tasks, results).items():
         try:
             outcomes = list(played(task_id, oracle, arguments))
-        except (ImportError, FailedUpstreamError) as error:
+        except (ConfigError, ImportError, FailedUpstreamError) as error:
             results.skip(task_id, f"{task_id} cannot be compared: {error}", is_failure=True)
             continue
         print("\n".join(report(task_id, oracle, outcomes, arguments)), flush=True)

@@ -105,7 +105,10 @@ def play(task_id: str, oracle: Oracle, steps: int, seed: int, num_envs: int) -> 
         An upstream environment raised an exception.
     ImportError
         A package is missing that the task needs.
+    ConfigError
+        The seed of an environment is outside of the task's range.
     """
+    spec = make_spec(task_id, num_envs=num_envs, seed=seed, **oracle.options)
     seeds = [seed + i for i in range(num_envs)]
     outcome = Outcome(seed)
     with ExitStack() as stack:
@@ -116,7 +119,7 @@ def play(task_id: str, oracle: Oracle, steps: int, seed: int, num_envs: int) -> 
                 players.append(oracle.start(env_seed))
             stack.callback(players[-1].close)
         pool = stack.enter_context(make_gymnasium(task_id, num_envs=num_envs, env_seed=seeds, **oracle.options))
-        space = make_spec(task_id, **oracle.options).action_space
+        space = spec.action_space
         compare_step(outcome, 0, players, [None] * num_envs, as_reset(*pool.reset()))
         actions: Any = None
         for t in range(steps):

@@ -255,6 +255,24 @@ def fail(error):
 
 
 @pytest.mark.parametrize(
+    ("task_id", "seed", "error"),
+    [
+        ("CartPole-v1", 2**64 - 2, ""),
+        ("CartPole-v1", 2**64 - 1, "seed must be at most 18446744073709551614"),
+        ("CartpoleSwingup-v1", 2**32 - 2, ""),
+        ("CartpoleSwingup-v1", 2**32, "seed must be between 0 and 4294967295"),
+    ],
+)
+def test_every_seed_of_the_task_can_be_compared(capsys, task_id, seed, error):
+    status = main(["verify", task_id, "--steps", "5", "--num-envs", "2", "--seed", str(seed)])
+    out = capsys.readouterr().out
+    if error:
+        assert status == 2 and f"{task_id} cannot be compared: {error}" in " ".join(out.split())
+    else:
+        assert status == 0 and f"seed {seed}: 2 envs, 5 steps each" in out
+
+
+@pytest.mark.parametrize(
     ("arguments", "parts"),
     [
         (["Catch-v0"], ["Catch-v0 cannot be compared: it has no upstream package"]),
@@ -276,8 +294,8 @@ def test_mistakes(arguments, parts, capsys):
         ([], "TASK"),
         (["CartPole-v1", "--steps", "0"], "--steps: must be an integer of at least 1, got '0'"),
         (["CartPole-v1", "--num-envs", "-1"], "--num-envs: must be an integer of at least 1, got '-1'"),
-        (["CartPole-v1", "--seed", "1", "x"], "--seed: must be an integer from 0 to 2147483647, got 'x'"),
-        (["CartPole-v1", "--seed", "2147483648"], "got '2147483648'"),
+        (["CartPole-v1", "--seed", "1", "x"], "--seed: must be an integer from 0 to 2**64 - 1, got 'x'"),
+        (["CartPole-v1", "--seed", str(2**64)], "got '18446744073709551616'"),
     ],
 )
 def test_bad_usage(arguments, text, capsys):
