@@ -349,12 +349,14 @@ cdef class PartialBatches:
                 need = n
         elif e.outstanding == 0 and need != 0:
             check_can_fill(e)
-        return self.receive(template, ids, need, limit)
+        return self.receive(template, ids, need, limit, -1)
 
-    cdef object receive(self, ResultTemplate template, cnp.ndarray ids, int64_t need, int64_t timeout_ns):
+    cdef object receive(self, ResultTemplate template, cnp.ndarray ids, int64_t need, int64_t timeout_ns,
+                        int64_t expected):
         """Waits for envs in flight and hands out those that have arrived, once they suffice or the time is over.
 
-        `ids` is a result of in_flight_ids() or None; `need` and `timeout_ns` are those of a RecvRequest.
+        `ids` is a result of in_flight_ids() or None; `need` and `timeout_ns` are those of a RecvRequest. With another
+        number of rows than `expected`, unless that is negative, they stay in flight, and the result is None.
         """
         cdef Engine* e = self.engine
         cdef RecvRequest request
@@ -392,6 +394,8 @@ cdef class PartialBatches:
                 wait_arrivals(e, missing, rows, left)
             if timeout_ns < 0:
                 check_progress(e, request.ids, request.num_ids, missing + self.num_chosen)
+        if 0 <= expected != self.num_chosen:
+            return None
         self.mode = ENDING if ids is None and need < 0 and timeout_ns < 0 else PARTIAL
         return self.hand_out(template)
 

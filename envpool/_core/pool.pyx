@@ -387,7 +387,7 @@ cdef class Pool:
         check_can_fill(self.engine)
         if self.partial.mode == WHOLE:
             return self.batches.receive(template)
-        return self.partial.receive(template, None, -1, -1)
+        return self.partial.receive(template, None, -1, -1, -1)
 
     def recv(self, bint reset=False, bint return_info=True, *, min_ready=None, timeout=None, env_ids=None):
         """Wait for the next batch; or for certain envs, for a number of envs, or for some time.

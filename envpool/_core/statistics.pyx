@@ -309,8 +309,9 @@ cdef class Statistics:
             for k in range(e.num_queues):
                 e.queues[k].probe = -1
 
-    cdef void note_resets(self, Engine* e, const int32_t* ids, int32_t n, const uint8_t* has_seed, uint8_t how) noexcept:
-        """Counts resets that the user is about to send; `how` is the value of Engine.reset with which they are sent."""
+    cdef void note_resets(self, Engine* e, const int32_t* ids, int32_t n, const uint8_t* has_seed,
+                          uint8_t how) noexcept:
+        """Counts resets that the user is about to send; `how` is their value of Engine.reset."""
         self.resets += n
         if e.tally != NULL:
             forget_episodes(e, ids, n, has_seed, how)

@@ -19,7 +19,8 @@ from envpool.atari.emulator cimport Emulator, GameInfo, Machine, RAM_SIZE, Rom, 
 from envpool.atari.envs cimport BAD_MODE, Config, Env, EnvParams, Envs, create, destroy, with_params, with_snapshots
 from envpool.atari.image cimport look_up_max
 from envpool.env cimport (
-    ENVPOOL_CAPSULE_NAME, ENVPOOL_NEW_GAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames, envpool_rows, envpool_seeds,
+    ENVPOOL_CAPSULE_NAME, ENVPOOL_NEW_GAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames, envpool_rows,
+    envpool_seeds,
 )
 from envpool.numerics.rng cimport ep_generate_state, ep_integers, ep_pcg64_seed
 

@@ -336,11 +336,18 @@ cdef tuple read_actions(const ep_xla_call* call, Pool pool):
     return actions, actions.pop("env_id", None)
 
 
-cdef object receive(Pool pool, ResultTemplate template, bint may_be_empty, int64_t rows):
-    """Return the next batch. If it has another number of rows, it stays in the pool, unless batches are partial."""
-    if may_be_empty or not pool.engine.is_sync or pool.partial.mode != WHOLE or rows < 0:
-        return pool.receive(template, may_be_empty)
+cdef object receive(Pool pool, ResultTemplate template, int64_t rows):
+    """Return the next batch. If it has another number of rows than check_results() found, it stays in the pool."""
     batch = None
+    if rows == 0 and pool.engine.outstanding == 0:
+        return pool.batches.empty(template)
+    if not pool.engine.is_sync and rows > 0:
+        return pool.receive(template, False)        # always batch_size rows
+    if pool.partial.mode != WHOLE:
+        check_can_fill(pool.engine)
+        batch = pool.partial.receive(template, None, -1, -1, rows)
+        if batch is None:
+            raise PoolStateError(SHARED)
     while batch is None:
         pool.batches.wait()
         if pool.engine.outstanding != rows:
@@ -355,9 +362,8 @@ cdef int serve(const ep_xla_call* call) except -1:
     cdef Pool pool = target.pool()
     cdef object action = None, env_id = None
     cdef int visit
-    cdef int64_t n = -1, i
+    cdef int64_t i
     cdef tuple batch
-    cdef cnp.ndarray array
     if pool is None:
         raise PoolStateError("the pool of this handle was deleted")
     if call.sends:
@@ -371,14 +377,11 @@ cdef int serve(const ep_xla_call* call) except -1:
         if call.receives:
             check_results(call, target, pool, env_id)
         if call.sends:
-            n = pool.send_actions(action, env_id, visit, RECEIVING if call.receives else NOTHING_ELSE)
+            pool.send_actions(action, env_id, visit, RECEIVING if call.receives else NOTHING_ELSE)
         if call.receives:
-            batch = receive(pool, target.template, n == 0, call.results[1].dims[0] if call.num_results > 1 else -1)
+            batch = receive(pool, target.template, call.results[1].dims[0])
             for i in range(1, call.num_results):
-                array = <cnp.ndarray>batch[i - 1]
-                if cnp.PyArray_DIMS(array)[0] != call.results[i].dims[0]:
-                    raise PoolStateError(SHARED)
-                copy_out(array, &call.results[i])
+                copy_out(<cnp.ndarray>batch[i - 1], &call.results[i])
     finally:
         pool.end_visit(visit)
     memcpy(call.results[0].data, call.args[0].data, HANDLE_BYTES)

@@ -165,6 +165,31 @@ def test_pools_stepped_by_several_threads():
         pools[k].close()
 
 
+def test_envs_that_another_thread_adds_to_a_partial_batch_lose_no_row(gate):
+    """The call fails, since its arrays have a fixed number of rows, and the rows stay in the pool."""
+    with plugin.make(num_envs=4, num_threads=2, cost_ns=20e3, episode_length=0) as pool:
+        handle, _, _, step = pool.xla()
+        reset_by_workers(pool)
+        pool.recv(min_ready=0)
+        failed = []
+
+        def wait():
+            try:
+                jax.block_until_ready(jax.jit(step)(handle, np.array([WAIT, WAIT]), np.array([0, 1])))
+            except JaxRuntimeError as error:
+                failed.append(str(error))
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        wait_until(lambda: pool.num_outstanding == 2)
+        pool.send(np.array([0]), [2])
+        gate.open_gate()
+        thread.join(PATIENCE)
+        assert "another thread used the pool" in failed[0]
+        assert pool.num_outstanding == 3
+        assert pool.recv()[-1]["env_id"].tolist() == [0, 1, 2]
+
+
 def test_two_computations_at_once():
     """Unordered calls of one pool from two threads are executed or refused, and the pool stays usable."""
     with plugin.make(num_envs=2, cost_ns=20e3, num_threads=2, episode_length=0) as pool:
