@@ -9,7 +9,7 @@ from typing import Any
 
 import gymnasium
 
-from envpool.gymnasium_api.param_attributes import ParamAttributes
+from envpool.pools.attributes import ParamAttributes
 from envpool.pools.infos import last_info, pop_final, row_info, split
 from envpool.python_envs.access import (
     call_method,

@@ -11,9 +11,9 @@ from envpool._core.casts import as_action
 from envpool._support.window import can_show
 from envpool.config.render_options import RENDER_MODES
 from envpool.errors import ConfigError, EnvIdError
-from envpool.gymnasium_api.param_attributes import ParamAttributes
 from envpool.gymnasium_api.spec import WithTaskSpec
 from envpool.gymnasium_api.vector_env import without_env_ids
+from envpool.pools.attributes import ParamAttributes
 from envpool.pools.classes import open_pool
 from envpool.pools.infos import split_info
 from envpool.pools.recovery import EXPLAINED, explain, start_over

@@ -20,8 +20,8 @@ from envpool._support.text import shown
 from envpool.config.checks import gymnasium_mode, is_sequence
 from envpool.config.render_options import RenderOptions
 from envpool.errors import ConfigError, EnvStepError, PoolClosedError, PoolStateError
-from envpool.gymnasium_api.param_attributes import set_values, values_of
 from envpool.gymnasium_api.spec import WithTaskSpec
+from envpool.pools.attributes import call, described, set_values
 from envpool.pools.classes import pool_class
 from envpool.pools.recovery import EXPLAINED, explain
 from envpool.tasks.resolve import resolve

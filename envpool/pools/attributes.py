@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from envpool._support.text import shown
 from envpool.errors import ConfigError
 
 #: The end of errors about attributes that native environments do not have.
