@@ -22,7 +22,7 @@ CASES = {
 
 
 def upstream(task):
-    if "Maze" in task:
+    if "Maze" in task or "Adroit" in task:
         import gymnasium_robotics
 
         gymnasium.register_envs(gymnasium_robotics)
@@ -54,6 +54,73 @@ def test_equal_upstream(task):
         same(mine.reset()[0], theirs.reset()[0])  # the options hold for one reset
     for env in (theirs, mine, envs):
         env.close()
+
+
+def adroit_states(task, count):
+    """Return states in which upstream's hand was after some steps."""
+    env = upstream(task)
+    env.reset(seed=11)
+    env.action_space.seed(1)
+    states = []
+    for _ in range(count):
+        for _ in range(4):
+            env.step(env.action_space.sample())
+        states.append(env.unwrapped.get_env_state())
+    env.close()
+    return states
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("name", ["Door", "Hammer", "Pen", "Relocate"])
+def test_states_of_the_adroit_hand(name):
+    task = f"AdroitHand{name}-v1"
+    theirs, mine, envs = upstream(task), gymnasium.make(f"envpool/{task}"), envpool.make_vec(task, 3)
+    known, model = theirs.unwrapped._state_space, theirs.unwrapped.model
+    usual = model.body_pos.copy()
+    states = adroit_states(task, 2)
+    envs.reset(seed=5)
+    for seed, state in enumerate(states):
+        # Upstream refuses entries of its own get_env_state() that it does not use.
+        expected, _ = theirs.reset(seed=seed, options={"initial_state_dict": {k: state[k] for k in known}})
+        same(mine.reset(seed=seed, options={"initial_state_dict": state})[0], expected)
+        options = {"initial_state_dict": state, "reset_mask": np.array([False, True, True])}
+        same(envs.reset(seed=[None, 7, seed], options=options)[0][2], expected)
+        for _ in range(3):
+            action = theirs.action_space.sample()
+            a, b = mine.step(action), theirs.step(action)
+            same(a[0], b[0])
+            assert a[1] == np.float32(b[1])
+        model.body_pos[:] = usual  # upstream never takes back what a state has moved
+        same(mine.reset()[0], theirs.reset()[0])  # the option holds for one reset
+    with envpool.make_gymnasium(task, num_envs=2, seed=3) as pool:
+        both = {key: np.stack([state[key] for state in states]) for key in states[0]}
+        first, _ = pool.reset(seed=3, options={"initial_state_dict": both})
+        saved = pool.get_state()
+        expected = pool.step(np.zeros((2, *theirs.action_space.shape), np.float32))[0]
+        same(pool.reset(seed=3, options={"initial_state_dict": states})[0], first)
+        pool.set_state(saved)
+        same(pool.step(np.zeros((2, *theirs.action_space.shape), np.float32))[0], expected)
+    for env in (theirs, mine, envs):
+        env.close()
+
+
+def test_states_of_the_adroit_hand_that_are_not_allowed():
+    state = {"qpos": np.zeros(30), "qvel": np.zeros(30), "door_body_pos": np.zeros(3)}
+    with envpool.make_gymnasium("AdroitHandDoor-v1", num_envs=2) as pool:
+        pool.reset()
+        for given, text in (
+            (None, "must be a dict, or a sequence of one dict per environment, got None"),
+            ({**state, "speed": 1}, r"must have the keys qpos, qvel, door_body_pos, got .*speed"),
+            ({"qpos": np.zeros(30)}, "must have the keys qpos, qvel, door_body_pos, got qpos"),
+            (state | {"qpos": np.zeros(29)}, r"\['qpos'\] must have the shape \(30,\), .*, got \(29,\)"),
+            (state | {"qvel": np.zeros((3, 30))}, "must have the shape"),
+            (state | {"qvel": np.full(30, np.nan)}, r"\['qvel'\] must be finite"),
+            (state | {"qvel": ["a"] * 30}, r"\['qvel'\] must be numbers"),
+        ):
+            with pytest.raises(ConfigError, match=text):
+                pool.reset(options={"initial_state_dict": given})
+        assert pool.num_outstanding == 0
+        pool.step(np.zeros((2, 28), np.float32))
 
 
 @pytest.mark.parametrize("options", [{}, {"frame_stack": 2}])

@@ -5,13 +5,19 @@ Upstream sets gains of actuators when an environment is made. These gains are th
 
 import numpy as np
 
-from libc.stdint cimport uint64_t
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcpy, memset
 
-from envpool.mujoco.base.calls cimport mj_step
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env, envpool_params
+from envpool.mujoco.base.calls cimport mj_forward, mj_step
 from envpool.mujoco.base.definition cimport define_task
 from envpool.mujoco.base.mujoco cimport mjOBJ_SITE
 from envpool.mujoco.base.observations cimport put_difference
+from envpool.mujoco.base.own_models cimport get_params, set_params
 from envpool.mujoco.base.renderer cimport CameraView
+from envpool.mujoco.base.simulation cimport fail
+from envpool.mujoco.base.structs cimport SimPool
 from envpool.mujoco.base.views cimport gymnasium_view
 from envpool.mujoco.robotics.goals cimport is_sparse, load_robotics_model, required
 from envpool.numerics.numpy_exact cimport np_norm
@@ -19,6 +25,8 @@ from envpool.numerics.rng cimport ep_pcg64_is_valid, ep_pcg64_seed
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS, MujocoEnvDefinition
+from envpool.mujoco.robotics.adroit_states import state_option
+from envpool.native import define, describe, param_fields
 
 
 cdef double distance(const double* a, const double* b) noexcept nogil:
@@ -38,6 +46,24 @@ cdef void simulate(Sim* s, const double* action) noexcept nogil:
         mj_step(s.model, s.data)
 
 
+cdef int begin(Sim* s, double* placed, int32_t num_placed, double* more, int32_t num_more) noexcept nogil:
+    cdef const Adroit* a = <const Adroit*>s.options
+    cdef double* given = adroit_state(s).given
+    cdef int32_t nq = a.nq
+    if given[0] == 0:
+        return 0
+    given[0] = 0
+    if s.model.nq != nq or s.model.nv != nq:
+        return fail(s, b"initial_state_dict is a state of the usual model, but xml_file has other joints: leave it out")
+    memcpy(s.data.qpos, given + 1, nq * sizeof(double))
+    memcpy(s.data.qvel, given + 1 + nq, nq * sizeof(double))
+    memcpy(placed, given + 1 + 2 * nq, num_placed * sizeof(double))
+    if more != NULL:
+        memcpy(more, given + 1 + 2 * nq + num_placed, num_more * sizeof(double))
+    mj_forward(s.model, s.data)
+    return 0
+
+
 cdef bint report(Sim* s, double goal_distance, bint is_solved, Outcome* out) noexcept nogil:
     s.info[SUCCESS], s.info[DISTANCE] = is_solved, goal_distance
     out.terminated = False
@@ -52,8 +78,8 @@ cdef void seed(Sim* s, uint64_t value) noexcept nogil:
 
 
 cdef bint is_valid(const void* task_state) noexcept nogil:
-    cdef const ep_pcg64* rng = &(<const AdroitState*>task_state).rng
-    return ep_pcg64_is_valid(rng)
+    cdef const AdroitState* state = <const AdroitState*>task_state
+    return ep_pcg64_is_valid(&state.rng) and state.given[0] == 0
 
 
 cdef TaskFunctions adroit_task(int (*reset)(Sim* s) noexcept nogil,
@@ -80,12 +106,52 @@ cdef Model load_adroit(Adroit* a, object config, int32_t nq):
     return model
 
 
-cdef object define_adroit(str name, const TaskFunctions* task, Model model, object config, int32_t size,
-                          const void* options, size_t options_size, list private_arrays, dict camera):
+# ---- options of resets -----------------------------------------------------------------------------------------------
+
+cdef int get_params_and_state(void* state, const envpool_params* call) noexcept nogil:
+    cdef const SimPool* all = <const SimPool*>state
+    cdef double* values = <double*>call.values[all.config.num_params]
+    cdef int32_t i, size
+    for i in range(call.n):
+        size = (<const Adroit*>all.sims[call.ids[i]].options).state_size
+        memset(values + <int64_t>call.ids[i] * size, 0, size * sizeof(double))
+    return get_params(state, call)
+
+
+cdef int set_params_and_state(void* state, const envpool_params* call) noexcept nogil:
+    cdef const SimPool* all = <const SimPool*>state
+    cdef const double* values = <const double*>call.values[all.config.num_params]
+    cdef Sim* s
+    cdef int32_t i, size
+    for i in range(call.n):
+        s = &all.sims[call.ids[i]]
+        size = (<const Adroit*>s.options).state_size
+        memcpy(adroit_state(s).given, values + <int64_t>call.ids[i] * size, size * sizeof(double))
+    return set_params(state, call)
+
+
+cdef object with_state_option(object capsule, dict sizes):
+    cdef const envpool_env* inner = <const envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
+    cdef envpool_env* made
+    about = describe(capsule)
+    table = [*about.params, *param_fields({}, state_option(sizes))]
+    capsule = define(capsule, about.fields, about.actions, params=table, keep=capsule)
+    made = <envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
+    made.config = inner.config
+    made.state_version = inner.state_version + 1        # the option is in snapshots
+    made.get_params, made.set_params = get_params_and_state, set_params_and_state
+    return capsule
+
+
+cdef object define_adroit(str name, const TaskFunctions* task, Model model, object config, int32_t size, dict sizes,
+                          Adroit* options, size_t options_size, list private_arrays, dict camera):
     cdef CameraView view = gymnasium_view(model, camera)
+    options.nq, options.state_size = sizes["qpos"], 1 + sum(sizes.values())
+    assert options.state_size <= 1 + MAX_STATE
     actions = np.array([[-1] * model.m.nu, [1] * model.m.nu], np.float32)
-    return define_task(name, task, model, config, {"obs": (size,)}, {"success": SUCCESS, "distance": DISTANCE}, actions,
-                       (<const char*>options)[:options_size], &view, private_arrays)
+    capsule = define_task(name, task, model, config, {"obs": (size,)}, {"success": SUCCESS, "distance": DISTANCE},
+                          actions, (<const char*>options)[:options_size], &view, private_arrays)
+    return with_state_option(capsule, sizes)
 
 
 class AdroitEnvDefinition(MujocoEnvDefinition):

@@ -12,13 +12,17 @@ from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE
 from envpool.mujoco.base.observations cimport put, put_difference
 from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.robotics.adroit cimport (
-    Adroit, adroit_task, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
+    Adroit, adroit_task, begin, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
 )
 from envpool.mujoco.robotics.goals cimport MAX_DOFS, required
 from envpool.numerics.numpy_exact cimport np_sum
 from envpool.numerics.rng cimport ep_uniform
 
 from envpool.mujoco.robotics.adroit import AdroitEnvDefinition
+from envpool.mujoco.robotics.adroit_states import state_option
+
+# Entries of the state that a reset may be given, and their sizes.
+STATE = {"qpos": 30, "qvel": 30, "door_body_pos": 3}
 
 cdef struct Options:
     Adroit adroit
@@ -33,7 +37,7 @@ cdef int reset(Sim* s) noexcept nogil:
     frame[1] = ep_uniform(rng_of(s), 0.25, 0.35)
     frame[2] = ep_uniform(rng_of(s), 0.252, 0.35)
     mj_forward(s.model, s.data)
-    return 0
+    return begin(s, frame, 3, NULL, 0)
 
 
 cdef inline double squared_speed(const Sim* s) noexcept nogil:
@@ -85,6 +89,7 @@ class AdroitHandDoor(AdroitEnvDefinition):
     """
 
     options = AdroitEnvDefinition.options_of("adroit_door.xml")
+    reset_options = state_option(STATE)
 
     @staticmethod
     def build(config):
@@ -94,5 +99,5 @@ class AdroitHandDoor(AdroitEnvDefinition):
         o.handle = required(model, mjOBJ_SITE, "S_handle")
         o.hinge = model.m.jnt_dofadr[required(model, mjOBJ_JOINT, "door_hinge")]
         moved = private_array(model, &model.m.body_pos, 3 * model.m.nbody, 3 * o.frame, 3 * o.frame + 3)
-        return define_adroit("AdroitHandDoor", &TASK, model, config, model.m.nq + 9, &o, sizeof(o), [moved],
-                             {"distance": 1.5, "azimuth": 90.0})
+        return define_adroit("AdroitHandDoor", &TASK, model, config, model.m.nq + 9, STATE,
+                             &o.adroit, sizeof(o), [moved], {"distance": 1.5, "azimuth": 90.0})

@@ -13,7 +13,7 @@ from envpool.mujoco.base.observations cimport put
 from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.gym.common cimport clip, put_clipped
 from envpool.mujoco.robotics.adroit cimport (
-    Adroit, adroit_task, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
+    Adroit, adroit_task, begin, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
 )
 from envpool.mujoco.robotics.goals cimport required, sensor_index
 from envpool.mujoco.robotics.rotations cimport quat2euler
@@ -21,6 +21,10 @@ from envpool.numerics.numpy_exact cimport np_norm
 from envpool.numerics.rng cimport ep_uniform
 
 from envpool.mujoco.robotics.adroit import AdroitEnvDefinition
+from envpool.mujoco.robotics.adroit_states import state_option
+
+# Entries of the state that a reset may be given, and their sizes.
+STATE = {"qpos": 33, "qvel": 33, "board_pos": 3}
 
 cdef struct Options:
     Adroit adroit
@@ -33,9 +37,12 @@ cdef struct Options:
 
 
 cdef int reset(Sim* s) noexcept nogil:
-    s.model.body_pos[3 * (<const Options*>s.options).board + 2] = ep_uniform(rng_of(s), 0.1, 0.25)
+    cdef int32_t at = 3 * (<const Options*>s.options).board
+    cdef double* board = s.model.body_pos + at
+    board[0], board[1] = s.config.model.body_pos[at], s.config.model.body_pos[at + 1]   # an earlier reset may differ
+    board[2] = ep_uniform(rng_of(s), 0.1, 0.25)
     mj_forward(s.model, s.data)
-    return 0
+    return begin(s, board, 3, NULL, 0)
 
 
 cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
@@ -80,6 +87,7 @@ class AdroitHandHammer(AdroitEnvDefinition):
     """
 
     options = AdroitEnvDefinition.options_of("adroit_hammer.xml")
+    reset_options = state_option(STATE)
 
     @staticmethod
     def build(config):
@@ -89,7 +97,6 @@ class AdroitHandHammer(AdroitEnvDefinition):
         o.nail, o.goal = required(model, mjOBJ_SITE, "S_target"), required(model, mjOBJ_SITE, "nail_goal")
         o.head = required(model, mjOBJ_SITE, "tool")
         o.sensor = sensor_index(model, required(model, mjOBJ_SENSOR, "S_nail"))
-        height = 3 * o.board + 2
-        moved = private_array(model, &model.m.body_pos, 3 * model.m.nbody, height, height + 1)
-        return define_adroit("AdroitHandHammer", &TASK, model, config, model.m.nq + 13, &o, sizeof(o), [moved],
-                             {"distance": 2.0, "azimuth": 45.0})
+        moved = private_array(model, &model.m.body_pos, 3 * model.m.nbody, 3 * o.board, 3 * o.board + 3)
+        return define_adroit("AdroitHandHammer", &TASK, model, config, model.m.nq + 13, STATE,
+                             &o.adroit, sizeof(o), [moved], {"distance": 2.0, "azimuth": 45.0})

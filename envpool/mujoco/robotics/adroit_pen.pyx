@@ -12,7 +12,7 @@ from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_SITE
 from envpool.mujoco.base.observations cimport put, put_difference
 from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.robotics.adroit cimport (
-    Adroit, adroit_state, adroit_task, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
+    Adroit, adroit_state, adroit_task, begin, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
 )
 from envpool.mujoco.robotics.goals cimport required
 from envpool.mujoco.robotics.rotations cimport euler2quat
@@ -20,6 +20,10 @@ from envpool.numerics.numpy_exact cimport np_dot
 from envpool.numerics.rng cimport ep_uniform
 
 from envpool.mujoco.robotics.adroit import AdroitEnvDefinition
+from envpool.mujoco.robotics.adroit_states import state_option
+
+# Entries of the state that a reset may be given, and their sizes.
+STATE = {"qpos": 30, "qvel": 30, "desired_orien": 4}
 
 cdef struct Options:
     Adroit adroit
@@ -40,7 +44,7 @@ cdef int reset(Sim* s) noexcept nogil:
     mj_forward(s.model, s.data)
     for k in range(2):
         adroit_state(s).lengths[k] = distance(site(s, o.ends[k][0]), site(s, o.ends[k][1]))
-    return 0
+    return begin(s, s.model.body_quat + 4 * o.target, 4, NULL, 0)
 
 
 cdef inline void put_axis(double* to, const Sim* s, int32_t k) noexcept nogil:
@@ -97,6 +101,7 @@ class AdroitHandPen(AdroitEnvDefinition):
     """
 
     options = AdroitEnvDefinition.options_of("adroit_pen.xml")
+    reset_options = state_option(STATE)
 
     @staticmethod
     def build(config):
@@ -108,5 +113,5 @@ class AdroitHandPen(AdroitEnvDefinition):
             for i, end in enumerate(("top", "bottom")):
                 o.ends[k][i] = required(model, mjOBJ_SITE, f"{what}_{end}")
         turned = private_array(model, &model.m.body_quat, 4 * model.m.nbody, 4 * o.target, 4 * o.target + 4)
-        return define_adroit("AdroitHandPen", &TASK, model, config, model.m.nq + 15, &o, sizeof(o), [turned],
-                             {"distance": 1.0, "azimuth": -45.0})
+        return define_adroit("AdroitHandPen", &TASK, model, config, model.m.nq + 15, STATE,
+                             &o.adroit, sizeof(o), [turned], {"distance": 1.0, "azimuth": -45.0})

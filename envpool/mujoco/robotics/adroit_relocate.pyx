@@ -12,12 +12,16 @@ from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_SITE
 from envpool.mujoco.base.observations cimport put, put_difference
 from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.robotics.adroit cimport (
-    Adroit, adroit_task, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
+    Adroit, adroit_task, begin, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
 )
 from envpool.mujoco.robotics.goals cimport required
 from envpool.numerics.rng cimport ep_uniform
 
 from envpool.mujoco.robotics.adroit import AdroitEnvDefinition
+from envpool.mujoco.robotics.adroit_states import state_option
+
+# Entries of the state that a reset may be given, and their sizes.
+STATE = {"qpos": 36, "qvel": 36, "obj_pos": 3, "target_pos": 3}
 
 cdef struct Options:
     Adroit adroit
@@ -31,11 +35,12 @@ cdef int reset(Sim* s) noexcept nogil:
     cdef double* target = s.model.site_pos + 3 * o.target
     ball[0] = ep_uniform(rng_of(s), -0.15, 0.15)
     ball[1] = ep_uniform(rng_of(s), -0.15, 0.3)
+    ball[2] = s.config.model.body_pos[3 * o.ball + 2]       # an earlier reset may have moved it
     target[0] = ep_uniform(rng_of(s), -0.2, 0.2)
     target[1] = ep_uniform(rng_of(s), -0.2, 0.2)
     target[2] = ep_uniform(rng_of(s), 0.15, 0.35)
     mj_forward(s.model, s.data)
-    return 0
+    return begin(s, ball, 3, target, 3)
 
 
 cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
@@ -79,6 +84,7 @@ class AdroitHandRelocate(AdroitEnvDefinition):
     """
 
     options = AdroitEnvDefinition.options_of("adroit_relocate.xml")
+    reset_options = state_option(STATE)
 
     @staticmethod
     def build(config):
@@ -86,8 +92,8 @@ class AdroitHandRelocate(AdroitEnvDefinition):
         cdef Model model = load_adroit(&o.adroit, config, 6)
         o.ball, o.target = required(model, mjOBJ_BODY, "Object"), required(model, mjOBJ_SITE, "target")
         moved = [
-            private_array(model, &model.m.body_pos, 3 * model.m.nbody, 3 * o.ball, 3 * o.ball + 2),
+            private_array(model, &model.m.body_pos, 3 * model.m.nbody, 3 * o.ball, 3 * o.ball + 3),
             private_array(model, &model.m.site_pos, 3 * model.m.nsite, 3 * o.target, 3 * o.target + 3),
         ]
-        return define_adroit("AdroitHandRelocate", &TASK, model, config, model.m.nq + 3, &o, sizeof(o), moved,
-                             {"distance": 1.5, "azimuth": 90.0})
+        return define_adroit("AdroitHandRelocate", &TASK, model, config, model.m.nq + 3, STATE,
+                             &o.adroit, sizeof(o), moved, {"distance": 1.5, "azimuth": 90.0})
