@@ -243,6 +243,17 @@ class EnvDefinition(Protocol):
         return None
 
     @staticmethod
+    def info_past_end(config: Any) -> Mapping[str, Any]:
+        """Return values that replace those of info in the steps of which `reward_past_end` speaks; by default, none.
+
+        Parameters
+        ----------
+        config : namedtuple
+            The validated options of the task.
+        """
+        return {}
+
+    @staticmethod
     def render_assets(config: Any, height: int, width: int) -> bytes | None:
         """Return the data that ``render_many`` receives as `assets`, for example images; the default is None, no data.
 

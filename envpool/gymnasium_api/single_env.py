@@ -120,12 +120,13 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
         obs, row_info = only_row(obs, self.observation_space), split_info(info)[0]
         is_over = bool(terminated[0])
         self._last = is_over, row_info["elapsed_step"]
+        earned = float(reward[0])
         if self._is_past_end and is_over:
             spec = self.pool.spec
             past_end = spec.definition.reward_past_end(spec.config)
-            if past_end is not None:
-                return obs, past_end, is_over, bool(truncated[0]), row_info
-        return obs, float(reward[0]), is_over, bool(truncated[0]), row_info
+            earned = earned if past_end is None else past_end
+            row_info.update(spec.definition.info_past_end(spec.config))
+        return obs, earned, is_over, bool(truncated[0]), row_info
 
     def _can_go_on(self) -> bool:
         """Return whether the episode, which has ended, may be continued; warn if it had terminated."""

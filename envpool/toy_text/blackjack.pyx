@@ -62,13 +62,14 @@ cdef inline bint is_hand(const Hand* hand, int32_t least, int32_t most) noexcept
 
 
 cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
-    """The player's last card may exceed 21; the dealer draws only in the step that ends the episode, below 17."""
+    """A game may be played past its end: both hands may be what they can only be there. The bound keeps sums of points
+    from overflowing."""
     cdef const Game* g = <const Game*>state.records + id
     if not (1 <= g.shown <= 10 and 0 <= g.suit <= 3):
         return False
     if not (g.rank == g.shown - 1 or (g.shown == 10 and 9 <= g.rank <= 11)):
         return False
-    return is_hand(&g.player, 2, 31 if resets else 21) and is_hand(&g.dealer, 2, 26 if resets else 20)
+    return is_hand(&g.player, 2, 1 << 30) and is_hand(&g.dealer, 2, 26)
 
 
 cdef inline int32_t draw_card(ep_pcg64* rng) noexcept nogil:
@@ -173,13 +174,20 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
         obs[3 * i + 2] = has_usable_ace(&g.player)
 
 
+cdef inline int32_t count_digits(int32_t number) noexcept nogil:
+    cdef int32_t count = 1
+    while number >= 10:
+        number //= 10
+        count += 1
+    return count
+
+
 cdef void draw_number(const canvas* c, const void* sheet, int32_t digits, int32_t number, int32_t x, int32_t y,
                       int32_t step) noexcept nogil:
-    """Draw a number below 100."""
-    if number >= 10:
-        sheet_draw(c, sheet, digits + number // 10, x, y)
-        x += step
-    sheet_draw(c, sheet, digits + number % 10, x, y)
+    cdef int32_t k
+    for k in range(count_digits(number) - 1, -1, -1):
+        sheet_draw(c, sheet, digits + number % 10, x + k * step, y)
+        number //= 10
 
 
 cdef void draw(const canvas* c, const void* sheet, const void* state, int32_t id) noexcept nogil:
@@ -189,7 +197,8 @@ cdef void draw(const canvas* c, const void* sheet, const void* state, int32_t id
     sheet_copy(c, sheet, TABLE)
     draw_number(c, sheet, SMALL_DIGITS, g.shown, places[2], places[3], SMALL_STEP)
     sheet_draw(c, sheet, CARDS + 4 * g.rank + g.suit, 96, 72)
-    draw_number(c, sheet, BIG_DIGITS, points, 148 if points >= 10 else 172, 248, BIG_STEP)
+    # In the middle: a digit is 12 pixels narrower than a step, and positions are multiples of 4.
+    draw_number(c, sheet, BIG_DIGITS, points, ((384 + 12 - BIG_STEP * count_digits(points)) >> 3) * 4, 248, BIG_STEP)
     if has_usable_ace(&g.player):
         sheet_draw(c, sheet, USABLE_ACE, places[0], places[1])
 
@@ -222,6 +231,7 @@ class Blackjack(EnvDefinition):
     """
 
     options = {"natural": False, "sab": True}
+    goes_on = True
 
     @staticmethod
     def build(config):

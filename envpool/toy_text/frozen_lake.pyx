@@ -66,6 +66,7 @@ cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     cdef int64_t size = <int64_t>config.rows * config.columns
     cdef int32_t i
     if s != NULL:
+        s.walkers.columns = config.columns
         s.success_rate = <double*>envpool_new_array(s, sizeof(double))
         s.walkers.odds = <tabular.Odds*>envpool_new_array(s, sizeof(tabular.Odds))
         s.walkers.cells = <uint8_t*>envpool_new_array(s, size)
@@ -269,6 +270,13 @@ class FrozenLake(EnvDefinition):
         "success_rate": Param(1.0 / 3.0, 0, 1, text="probability of going in the direction of the action"),
     }
 
+    goes_on = True
+
+    @staticmethod
+    def info_past_end(config):
+        """Return upstream's probability of staying in a hole or at the goal."""
+        return {"prob": np.float32(1)}
+
     @classmethod
     def resolve_params(cls, config):
         """Return the parameters; the shape of `desc` is that of the map that the options choose."""
@@ -286,13 +294,17 @@ class FrozenLake(EnvDefinition):
         outcomes = slipping(targets) if config.is_slippery else targets[:, :, None]
         letters = np.array(list("".join(rows)))
         kind = np.array([KINDS[letter] for letter in letters], np.uint8)
+        has_ended = kind != FROZEN
+        kinds = kind[outcomes]
+        outcomes[has_ended] = np.flatnonzero(has_ended)[:, None, None]
+        kinds[has_ended] = tabular.PAST_END
         start = (letters == "S").astype(np.float64)
         table = pack(
             outcomes,
-            kind[outcomes],
+            kinds,
             [[failure, success, failure] if config.is_slippery else [1.0]] * len(MOVES),
-            rewards=(frozen, hole, goal),
-            terminated=(False, True, True),
+            rewards=(frozen, hole, goal, 0),
+            terminated=(False, True, True, True),
             start=start / start.sum(),
         )
         cells = bytes(cell_of(ord(letter)) for letter in letters).ljust(-(-len(letters) // 8) * 8, b"\0")

@@ -15,6 +15,7 @@ cdef enum:
     MAX_OUTCOMES = 3            # of one action in one state
     MAX_KINDS = 4               # of outcomes: pairs of reward and terminated; two bits of an entry
     NUM_MOVES = 4               # of an environment whose moves have odds of their own
+    PAST_END = 3                # kind of the outcomes in a state that ends a walk on cells
     IS_START = 4                # bit of a cell
 
 # Header of a table, behind which `pack` puts these arrays:
@@ -45,7 +46,9 @@ cdef struct Walkers:
     float* prob                 # (num_envs): probability of the last transition
     # Of environments with parameters, used while envpool_params_vary(); they may be NULL.
     Odds* odds                  # (num_envs): of the first NUM_MOVES actions, unless the table has one outcome
-    uint8_t* cells              # (num_envs, states): kind of an outcome by the state that it leads to, | IS_START
+    uint8_t* cells              # (num_envs, states): kind of an outcome by the state that it leads to, | IS_START; a
+                                # walk has ended in cells of every kind but 0
+    int32_t columns             # of the grid of cells
 
 # Returns the odds of three outcomes, in the order of the table.
 cdef Odds odds_of(double first, double second, double third) noexcept nogil

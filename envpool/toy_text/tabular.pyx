@@ -87,6 +87,17 @@ cdef int32_t draw_own_start(const uint8_t* cells, int32_t num_states, uint64_t d
     return 0
 
 
+cdef inline int32_t neighbour(int32_t cell, int32_t move, int32_t columns, int32_t num_cells) noexcept nogil:
+    """Return the cell that a move leads to, as `grid_targets` does: left, down, right, up."""
+    if move == 0:
+        return cell - (cell % columns > 0)
+    if move == 2:
+        return cell + (cell % columns < columns - 1)
+    if move == 1:
+        return cell + columns if cell + columns < num_cells else cell
+    return cell - columns if cell >= columns else cell
+
+
 cdef int step_own(Walkers* s, const envpool_batch* b) noexcept nogil:
     """Step a batch of environments that may have odds or cells of their own."""
     cdef const Table* table = s.table
@@ -98,7 +109,7 @@ cdef int step_own(Walkers* s, const envpool_batch* b) noexcept nogil:
     cdef const uint8_t* cells = NULL
     cdef uint64_t draw
     cdef uint32_t entry
-    cdef int32_t i, id, action, outcome, kind
+    cdef int32_t i, id, action, outcome, kind, move
     for i in range(b.n):
         id = b.ids[i]
         draw = ep_next64(&rng[id]) >> 11
@@ -114,10 +125,18 @@ cdef int step_own(Walkers* s, const envpool_batch* b) noexcept nogil:
         if s.odds != NULL and table.shift and action < NUM_MOVES:
             limits, prob = s.odds[id].limits, s.odds[id].prob
         outcome = (draw >= limits[0]) + (draw >= limits[1]) + (draw >= limits[2])
-        entry = s.entries[((s.position[id] * table.num_actions + action) << table.shift) + outcome]
-        s.position[id] = <int32_t>(entry >> 2)
         s.prob[id] = prob[outcome]
-        kind = (entry if cells == NULL else cells[entry >> 2]) & 3
+        if cells == NULL:
+            entry = s.entries[((s.position[id] * table.num_actions + action) << table.shift) + outcome]
+            s.position[id] = <int32_t>(entry >> 2)
+            kind = entry & 3
+        elif cells[s.position[id]] & 3:     # upstream's walkers stay where they are
+            s.prob[id] = 1
+            kind = PAST_END
+        else:                               # the table knows the usual cells only
+            move = (action + outcome % MAX_OUTCOMES - 1) & 3 if table.shift else action
+            s.position[id] = neighbour(s.position[id], move, s.columns, num_states)
+            kind = cells[s.position[id]] & 3
         b.reward[i] = table.reward[kind]
         b.terminated[i] = table.terminated[kind]
     return 0

@@ -101,6 +101,7 @@ def equal_steps(mine, theirs, count):
         a, b = mine.step(action), theirs.step(action)
         np.testing.assert_equal(a[0], b[0])
         assert a[1] == np.float32(b[1]) and a[2:4] == b[2:4]
+        assert "prob" not in b[4] or a[4]["prob"] == np.float32(b[4]["prob"])
     return b
 
 
@@ -114,6 +115,10 @@ def equal_steps(mine, theirs, count):
         ("MountainCarContinuous-v0", {}),
         ("Taxi-v4", {}),
         ("CliffWalking-v1", {}),
+        ("FrozenLake-v1", {}),
+        ("FrozenLake-v1", {"is_slippery": False, "reward_schedule": (3, -1, 0.5)}),
+        ("Blackjack-v1", {}),
+        ("Blackjack-v1", {"natural": True, "sab": False}),
         ("LunarLander-v3", {}),
         ("BipedalWalker-v3", {}),
         ("Hopper-v5", {}),
@@ -127,6 +132,42 @@ def test_an_episode_goes_on_after_its_end(task, options):
         mine.reset(seed=seed)
         theirs.reset(seed=seed)
         equal_steps(mine, theirs, 110)
+    mine.close()
+    theirs.close()
+
+
+@pytest.mark.filterwarnings("ignore:.*:UserWarning")
+@pytest.mark.parametrize("is_slippery", [True, False])
+def test_a_map_of_its_own_after_the_end(is_slippery):
+    """Where the map of the pool has other holes."""
+    desc = ["SFGF", "FFFF", "HFFF", "GFFF"]
+    mine = gymnasium.make("envpool/FrozenLake-v1", is_slippery=is_slippery)
+    theirs = gymnasium.make("FrozenLake-v1", desc=desc, is_slippery=is_slippery)
+    mine.unwrapped.pool.set_params({"desc": [desc]})
+    for seed in range(8):
+        assert mine.reset(seed=seed)[0] == theirs.reset(seed=seed)[0]
+        equal_steps(mine, theirs, 30)
+    mine.close()
+    theirs.close()
+
+
+@pytest.mark.filterwarnings("ignore:.*:UserWarning")
+def test_a_hand_after_the_end_is_drawn_and_saved():
+    mine, theirs = (gymnasium.make(f"{name}Blackjack-v1", render_mode="rgb_array") for name in ("envpool/", ""))
+    mine.reset(seed=4)
+    theirs.reset(seed=4)
+    drawn = []
+    for points in (9, 99, 100):
+        while drawn[-1:] == [] or drawn[-1] <= points:
+            drawn.append(int(mine.step(1)[0][0]))
+            assert drawn[-1] == theirs.step(1)[0][0]
+        assert np.array_equal(mine.render(), theirs.render())
+    assert drawn[-1] > 100
+    pool = mine.unwrapped.pool
+    state = pool.get_state()
+    expected = mine.step(0)[:2]
+    pool.set_state(state)
+    np.testing.assert_equal(mine.step(0)[:2], expected)
     mine.close()
     theirs.close()
 
