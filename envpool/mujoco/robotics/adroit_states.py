@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from envpool.error_texts import shown
+from envpool._support.text import shown
+from envpool.config.checks import is_sequence
 from envpool.errors import ConfigError
 from envpool.native import Param
-from envpool.option_values import is_sequence
 
 NAME = "initial_state_dict"
 #: Entries of what upstream's ``get_env_state()`` returns that its ``set_env_state()`` does not use.
