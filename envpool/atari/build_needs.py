@@ -61,11 +61,16 @@ def add_ale(extension: Extension, build: Build) -> None:
     extension.libraries.append("z")
 
 
-def ale_library(build: Build) -> tuple[Path, list[str], Path]:
-    """Return ALE's library without the parts that core/ replaces, the flags that find its headers, and its ROMs."""
-    source = fetch_sdist(
+def ale_source() -> Path:
+    """Return the folder of the pinned sdist of ale-py."""
+    return fetch_sdist(
         f"ale-py=={VERSION}", SHA256, "--no-build-isolation", python_path=make_backend(Path("build/ale_backend"))
     )
+
+
+def ale_library(build: Build) -> tuple[Path, list[str], Path]:
+    """Return ALE's library without the parts that core/ replaces, the flags that find its headers, and its ROMs."""
+    source = ale_source()
     generated = [
         make_header(build.folder / "ale_headers/version.hpp", VERSION_HEADER),
         make_header(build.folder / "ale_headers/ale/emucore/DefProps.hxx", properties_of_games(source / "src/ale")),

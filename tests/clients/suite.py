@@ -24,17 +24,25 @@ def pytest_collection_modifyitems(items):
 """
 
 
-def run_suite(folder, requirement, sha256, files, plugin, *, deviations, left_out):
+def sdist(requirement, sha256):
+    """Return the folder of a pinned source distribution; see ``scripts/native_build.py``."""
+    os.chdir(ROOT)  # fetch_sdist keeps its archives in the tree
+    return fetch_sdist(requirement, sha256, "--no-build-isolation")
+
+
+def run_suite(folder, source, where, files, plugin, *, deviations, left_out):
     """Run some of a library's test files with pytest, in another process, and expect that they pass.
 
     Parameters
     ----------
     folder : Path
         An empty folder, for a copy of the tests.
-    requirement, sha256 : str
-        The pinned source distribution, see ``scripts/native_build.py``.
+    source : Path
+        The folder of the source distribution.
+    where : str
+        The folder of the tests, relative to `source`. It is copied to the same place below `folder`.
     files : sequence of str
-        The test files, relative to the folder ``tests`` of the distribution.
+        The test files, relative to `where`.
     plugin : str
         A plug-in of pytest that puts our classes in the place of the library's: the only adaptation.
     deviations : dict of str to str
@@ -42,10 +50,8 @@ def run_suite(folder, requirement, sha256, files, plugin, *, deviations, left_ou
     left_out : dict of str to str
         Tests that are not run, as ``"file::name"``, and why.
     """
-    os.chdir(ROOT)  # fetch_sdist keeps its archives in the tree
-    source = fetch_sdist(requirement, sha256, "--no-build-isolation") / "tests"
-    shutil.copytree(source, folder / "tests")
-    (folder / "tests/conftest.py").write_text(CONFTEST.format(expected=deviations))
+    shutil.copytree(source / where, folder / where)
+    (folder / where / "conftest.py").write_text(CONFTEST.format(expected=deviations))
     (folder / "pytest.ini").write_text("[pytest]\n")
     command = [
         sys.executable,
@@ -61,9 +67,9 @@ def run_suite(folder, requirement, sha256, files, plugin, *, deviations, left_ou
         "-p",
         "no:cacheprovider",
     ]
-    command += [word for name in left_out for word in ("--deselect", f"tests/{name}")]
+    command += [word for name in left_out for word in ("--deselect", f"{where}/{name}")]
     done = subprocess.run(
-        [*command, *(f"tests/{file}" for file in files)],
+        [*command, *(f"{where}/{file}" for file in files)],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,

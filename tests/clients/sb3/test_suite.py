@@ -1,6 +1,6 @@
 """Stable-Baselines3's own tests of DummyVecEnv and SubprocVecEnv, run on `envpool.adapters.sb3.VecEnv`."""
 
-from tests.clients.suite import run_suite
+from tests.clients.suite import run_suite, sdist
 
 FILES = (
     "test_vec_envs.py",
@@ -27,8 +27,8 @@ LEFT_OUT = {
 def test_vectorized_environments(tmp_path):
     run_suite(
         tmp_path,
-        "stable-baselines3==2.9.2",
-        "8af267e9513343f481b3f0680b7740ad79a746873db24f18a9fb2edcbd9a2df7",
+        sdist("stable-baselines3==2.9.2", "8af267e9513343f481b3f0680b7740ad79a746873db24f18a9fb2edcbd9a2df7"),
+        "tests",
         FILES,
         "tests.clients.sb3.stand_ins",
         deviations=DEVIATIONS,
