@@ -12,7 +12,7 @@ from envpool._support.window import can_show
 from envpool.config.render_options import RENDER_MODES
 from envpool.errors import ConfigError, EnvIdError
 from envpool.gymnasium_api.spec import WithTaskSpec
-from envpool.gymnasium_api.vector_env import without_env_ids
+from envpool.gymnasium_api.vector_env import UNKNOWN_SEED, without_env_ids
 from envpool.pools.attributes import ParamAttributes
 from envpool.pools.classes import open_pool
 from envpool.pools.infos import split_info
@@ -76,8 +76,14 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
         modes = [mode for mode in self.pool.metadata["render_modes"] if mode != "human" or can_show()]
         self.metadata = {"render_modes": modes, "render_fps": self.pool.metadata["render_fps"]}
         self._action_dtypes = {name: array.dtype for name, array in self.pool.spec.action_array_spec.items()}
+        self._seed = UNKNOWN_SEED if seed is None else int(self.pool.spec.seeds()[0])
         self._last: Any = None  # of the last step: whether the episode terminated, and the elapsed steps
         self._is_past_end = False
+
+    @property
+    def np_random_seed(self) -> int:
+        """The last seed of the environment; -1 if it was made and reset without a seed."""
+        return self._seed
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode; return its first observation and its info.
@@ -91,6 +97,8 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
         """
         super().reset(seed=seed)
         obs, info = start_over(self.pool, seed=None if seed is None else [seed], options=options)
+        if seed is not None:
+            self._seed = int(seed)
         self._last, self._is_past_end = None, False
         return only_row(obs, self.observation_space), split_info(info)[0]
 

@@ -93,6 +93,25 @@ def test_options_of_several_environments(option):
         gymnasium.make("envpool/CartPole-v1", **{option: 2})
 
 
+def test_the_last_seed():
+    """As of gymnasium's environments, except that a random seed is unknown: it is drawn for the pool."""
+    env = gymnasium.make("envpool/CartPole-v1", seed=4)
+    assert env.np_random_seed == env.unwrapped.np_random_seed == 4
+    for seed, last in ((None, 4), (9, 9), (None, 9), (2**63, 2**63)):
+        env.reset(seed=seed)
+        assert env.np_random_seed == last and type(env.np_random_seed) is int
+    with pytest.raises(AttributeError):
+        env.unwrapped.np_random_seed = 5
+    with pytest.raises(ConfigError, match="seed"):
+        env.unwrapped.reset(seed=2**64)
+    assert env.np_random_seed == 2**63
+    unseeded = gymnasium.make("envpool/CartPole-v1")
+    unseeded.reset()
+    assert unseeded.np_random_seed == -1
+    unseeded.reset(seed=3)
+    assert unseeded.np_random_seed == 3
+
+
 def equal_steps(mine, theirs, count):
     """Step both environments with equal random actions, and assert that the results are equal."""
     theirs.action_space.seed(3)
