@@ -19,7 +19,7 @@ DEVIATIONS = {
     "test_invalid_reset_masks": "async pools take masks; tests/test_vector_env.py tests the errors of the others",
     "test_episodic_life_equivalence": GAME_CONTINUES,
     "test_same_step_autoreset_mode": GAME_CONTINUES,
-    "test_episodic_life_and_life_loss_info": 'there is no option life_loss_info; info["lives"] shows that a life is lost',
+    "test_episodic_life_and_life_loss_info": 'no option life_loss_info; info["lives"] shows it',
     "test_continuous_equivalence": "there are no continuous actions",
 }
 
