@@ -8,7 +8,7 @@ import pytest
 
 import envpool
 from envpool.adapters.pufferlib import PufferEnv
-from envpool.errors import ConfigError
+from envpool.errors import ActionError, ConfigError
 
 TASKS = ["CartPole-v1", "Pendulum-v1", "Breakout-v5"]
 
@@ -84,6 +84,49 @@ def test_several_pools(backend):
         ended += int(np.sum(terminals))
     assert ended > 6
     envs.close()
+
+
+def test_workers_return_the_steps_of_their_pools():
+    """Workers send parts of the environments when they are ready, and get the next actions for these."""
+    count, workers, steps = 2, 4, 40
+    envs = pufferlib.vector.make(
+        PufferEnv, env_args=["CartPole-v1"], env_kwargs={"num_envs": count, "num_threads": 1}, num_envs=workers,
+        num_workers=workers, batch_size=2, backend="Multiprocessing", overwork=True,
+    )  # fmt: skip
+    pools = [PufferEnv("CartPole-v1", count, seed=i) for i in range(workers)]
+    actions = np.random.default_rng(0).integers(0, 2, (steps, workers * count))
+    expected = []
+    for i, pool in enumerate(pools):
+        own = actions[:, i * count : (i + 1) * count]
+        first = pool.reset()[0].copy(), *(a.copy() for a in (pool.rewards, pool.terminals, pool.truncations))
+        expected.append([first] + [tuple(a.copy() for a in pool.step(action)[:4]) for action in own])
+        pool.close()
+    envs.async_reset(seed=0)
+    elapsed = np.zeros(workers, int)
+    while elapsed.min() < steps:
+        *arrays, _, ids, mask = envs.recv()
+        assert mask.all() and len(ids) == 2 * count
+        chosen = ids[::count] // count
+        for k, i in enumerate(chosen):
+            for got, want in zip(arrays, expected[i][min(elapsed[i], steps)], strict=True):
+                assert elapsed[i] > steps or got[k * count : (k + 1) * count].tobytes() == want.tobytes()
+        elapsed[chosen] += 1
+        action = [actions[min(elapsed[i // count], steps) - 1, i] for i in ids]
+        envs.send(np.reshape(action, envs.action_space.shape))
+    envs.close()
+
+
+def test_wrong_calls_leave_the_environments_usable():
+    env = pufferlib.vector.make(PufferEnv, env_args=["CartPole-v1"], env_kwargs={"num_envs": 3})
+    env.reset(seed=0)
+    before = env.observations.copy()
+    for actions in (np.zeros(2, np.int32), np.full(3, 2), np.zeros((3, 2), np.int32)):
+        with pytest.raises(ActionError):
+            env.step(actions)
+        assert (env.observations == before).all()
+    assert env.step(np.ones(3, np.int32))[1].tolist() == [1, 1, 1]
+    env.close()
+    env.close()
 
 
 def test_emulation_around_one_environment():
