@@ -6,6 +6,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.utils.env_match import check_environments_match
 
 import envpool
 from envpool.errors import ConfigError, EnvIdError
@@ -78,6 +79,14 @@ def test_gymnasiums_wrappers_work():
     envs = gymnasium.make_vec("envpool/CartPole-v1", num_envs=2, vectorization_mode="sync")
     assert envs.reset()[0].shape == (2, 4)
     envs.close()
+
+
+@pytest.mark.parametrize("task", ["CartPole-v1", "Acrobot-v1"])
+def test_gymnasium_finds_that_environments_match(task):
+    mine, theirs = gymnasium.make(f"envpool/{task}"), gymnasium.make(task)
+    check_environments_match(theirs, mine, 40, seed=3, skip_render=True, info_comparison="skip")
+    mine.close()
+    theirs.close()
 
 
 def test_without_a_seed_every_environment_is_different():
