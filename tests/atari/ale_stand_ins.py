@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 import envpool
-from envpool.vector_env import EnvPoolVectorEnv
+from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
 
 #: Options with another name.
 NAMES = {"grayscale": "gray_scale", "frameskip": "frame_skip", "reward_clipping": "reward_clip"}
