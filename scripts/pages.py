@@ -1,12 +1,16 @@
-"""Writes the generated parts of the pages in docs: the tables of tasks, of options, and of measurements.
+"""Writes the generated parts of the pages in docs: the tables of tasks, options, measurements and public names.
 
 A part stands between two comments, `<!-- NAME: begin -->` and `<!-- NAME: end -->`. The figures come from docs/data,
 where the commands on the pages write them with --json. With --check, the script only reports whether the pages are up
 to date.
 """
 
+import inspect
 import json
+import re
 import sys
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -223,6 +227,39 @@ def rate(steps_per_second: float | None) -> str:
     return f"{value:.2f} {unit}" if value < 10 else f"{value:.1f} {unit}"
 
 
+def names(module: str) -> str:
+    """Return the table of the public names of a module, with the first lines of their docstrings."""
+    content = import_module(module)
+    rows = ([f"`{name}`", summary(getattr(content, name))] for name in content.__all__)
+    return table(("name", "content"), rows)
+
+
+def exceptions(module: str) -> str:
+    """Return the table of the exceptions of a module, with their base classes."""
+    kinds = [kind for kind in vars(import_module(module)).values() if getattr(kind, "__module__", None) == module]
+    rows = (
+        [f"`{kind.__name__}`", ", ".join(f"`{base.__name__}`" for base in kind.__bases__), summary(kind)]
+        for kind in kinds
+        if isinstance(kind, type)
+    )
+    return table(("exception", "is also", "meaning"), rows)
+
+
+def summary(item: Any) -> str:
+    """Return the first line of a docstring; names of reStructuredText are those of Markdown."""
+    return (inspect.getdoc(item) or "").partition("\n")[0].replace("``", "`").replace("|", "\\|")
+
+
+#: The parts of the API reference, by kind.
+REFERENCE = {"names": names, "exceptions": exceptions}
+
+
+def reference(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the names and contents of the parts of the API reference on a page."""
+    for kind, module in re.findall(rf"<!-- ({'|'.join(REFERENCE)}) ([\w.]+): begin", text):
+        yield f"{kind} {module}", REFERENCE[kind](module)
+
+
 def replace(text: str, name: str, content: str) -> str:
     """Return the text with the content between the two markers of a part replaced."""
     begin = text.index("\n", text.index(f"<!-- {name}: begin")) + 1
@@ -242,16 +279,15 @@ MEASUREMENTS: dict[str, dict[str, tuple[Any, str]]] = {
         "atari": (atari, "compare"),
         "construction": (construction, "compare"),
         "dispatch": (dispatch, "dispatch"),
-    },
-    "docs/minigrid.md": {
-        "compare": (compare, "minigrid"),
+        "compare_minigrid": (compare, "minigrid"),
         "levels": (levels, "minigrid_speed"),
-        "rgb": (upstream, "minigrid_speed"),
+        "upstream_minigrid": (upstream, "minigrid_speed"),
+        "upstream_minatar": (upstream, "minatar_speed"),
+        "upstream_robotics": (robotics, "robotics_speed"),
+        "compare_robotics": (compare, "robotics"),
+        "compare_vizdoom": (compare, "vizdoom"),
     },
-    "docs/install.md": {"builds": (builds, "build")},
-    "docs/minatar.md": {"upstream": (upstream, "minatar_speed")},
-    "docs/robotics.md": {"upstream": (robotics, "robotics_speed"), "compare": (compare, "robotics")},
-    "docs/vizdoom.md": {"compare": (compare, "vizdoom")},
+    "docs/architecture.md": {"builds": (builds, "build")},
 }
 
 
@@ -263,6 +299,8 @@ def pages() -> list[str]:
 def render(name: str, text: str) -> str:
     """Return the text of a page with its generated parts up to date."""
     for part, content in family_tables.parts(text).items():
+        text = replace(text, part, content)
+    for part, content in reference(text):
         text = replace(text, part, content)
     if "<!-- options: begin" in text:
         text = replace(text, "options", options(name))

@@ -1,11 +1,13 @@
 """Hooks of MkDocs, which make a site of pages that are plain Markdown on a forge as well.
 
 The navigation is read from docs/index.md: a heading is a section, and each row of its table is a page. Files outside
-docs/ to which a page links become pages of the site, too, so that no link leaves it.
+docs/ to which a page links become pages of the site, too, so that no link leaves it. Comments in docs/reference.md are
+replaced by the docstrings of public names.
 """
 
 import posixpath
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,9 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from public_names import public_names, source  # noqa: E402
 
 #: A relative link in Markdown: the target without its anchor.
 LINK = re.compile(r"(?<=\]\()(?!\w+:)[^)#\s]+")
@@ -24,6 +29,9 @@ NAMED_LINK = re.compile(r"(?<=\[)([\w./]+\.md)(?=\]\(([^)#\s]+))")
 
 #: A heading of docs/index.md, or the title and the target of a row of its tables.
 ROW = re.compile(r"^## (.+)$|^\| \[([^\]]+)\]\(([^)]+)\) \|", re.MULTILINE)
+
+#: A comment in whose place the site has the docstrings of a module, or of a class in a module.
+DOCSTRINGS = re.compile(r"^<!-- docstrings ([\w.]+) -->$", re.MULTILINE)
 
 #: The language of a source file for the highlighting of its page, by suffix.
 LANGUAGES = {".py": "python", ".pyx": "cython", ".pxd": "cython", ".h": "c", ".c": "c"}
@@ -99,6 +107,7 @@ def add(path: str, files: Files, config: MkDocsConfig) -> None:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Make links to files of the repository links to pages of the site, named by their titles."""
+    markdown = DOCSTRINGS.sub(directives, markdown)
     path = getattr(page.file, "repository_path", f"docs/{page.file.src_uri}")
     if page.file.src_uri.startswith("source/"):
         return markdown
@@ -118,3 +127,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return posixpath.relpath(site_path(target), posixpath.dirname(page.file.src_uri) or ".")
 
     return LINK.sub(to_page, NAMED_LINK.sub(to_title, markdown))
+
+
+def directives(match: re.Match[str]) -> str:
+    """Return the lines that make mkdocstrings write the docstrings of a module's public names, or of one class.
+
+    EnvPool and Rollout are shown with the methods of their base classes, which are not public.
+    """
+    targets = public_names(match[1]) if source(match[1]) else [match[1]]
+    inherit = "\n    options:\n      inherited_members: true"
+    return "\n\n".join(f"::: {target}{inherit if target.endswith(('.EnvPool', '.Rollout')) else ''}" for target in targets)

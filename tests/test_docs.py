@@ -1,13 +1,15 @@
 """The pages are true: their Python code runs, their links work, and their tables are complete."""
 
+import importlib
 import re
 import runpy
 import tomllib
+from types import ModuleType
 
 import pytest
 
 import envpool
-from envpool import errors
+from envpool import errors, native
 from envpool.cli.list import family
 from envpool.tasks.spec import COMMON_OPTIONS
 from tests.support.pages import CLIENTS, PAGES, ROOT, blocks, run
@@ -15,6 +17,9 @@ from tests.support.pages import CLIENTS, PAGES, ROOT, blocks, run
 #: The scripts that write the generated parts of pages, and the diagrams.
 SCRIPT = runpy.run_path(str(ROOT / "scripts" / "pages.py"))
 DIAGRAMS = runpy.run_path(str(ROOT / "scripts" / "diagrams.py"))
+
+#: The function that says where the public names of a module are defined.
+PUBLIC_NAMES = runpy.run_path(str(ROOT / "scripts" / "public_names.py"))["public_names"]
 
 
 def rows(text, title):
@@ -109,11 +114,16 @@ def test_every_task_is_in_one_table_of_tasks_and_one_of_options():
             assert sorted(found) == ["options", "tasks"], f"{name} of {folder}"
 
 
-def test_api_page_has_every_exception():
-    listed = {}
-    for name, bases, _ in rows((ROOT / "docs" / "api.md").read_text(), "## Exceptions"):
-        listed[name.strip("`")] = {base.strip("` ") for base in bases.split(",")} - {""}
-    del listed["TypeError"]
-    own = (kind for kind in vars(errors).values() if getattr(kind, "__module__", None) == errors.__name__)
-    defined = {kind.__name__: kind for kind in own if isinstance(kind, type)}
-    assert listed == {name: {base.__name__ for base in kind.__bases__} for name, kind in defined.items()}
+def test_the_reference_has_the_docstrings_of_every_public_name():
+    """The site parses the modules; the tables of the page list the names of the imported modules."""
+    page = (ROOT / "docs" / "reference.md").read_text()
+    for module in (envpool, envpool.rollout, native):
+        places = PUBLIC_NAMES(module.__name__)
+        assert f"<!-- docstrings {module.__name__} -->" in page
+        public = {name for name in module.__all__ if not isinstance(getattr(module, name), ModuleType)}
+        assert {place.rpartition(".")[2] for place in places} == public
+        for place in places:
+            path, _, name = place.rpartition(".")
+            assert getattr(importlib.import_module(path), name) is getattr(module, name)
+    own = {name for name, kind in vars(errors).items() if isinstance(kind, type) and kind.__module__ == errors.__name__}
+    assert {place.rpartition(".")[2] for place in PUBLIC_NAMES(errors.__name__)} == own

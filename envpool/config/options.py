@@ -118,7 +118,7 @@ class CommonOptions(TypedDict, total=False):
         About(
             "",
             "if True, the info of a step that ends an episode contains its return, length and time as "
-            '`info["episode"]`, and `stats()` counts episodes; see [docs/statistics.md](docs/statistics.md)',
+            '`info["episode"]`, and `stats()` counts episodes; see [docs/api.md](docs/api.md#episode-statistics)',
         ),
     ]
     finished_episodes: Annotated[
@@ -127,7 +127,7 @@ class CommonOptions(TypedDict, total=False):
             "",
             'if True, the info of a step that ends episodes also contains `info["finished"]`, arrays of only these '
             "episodes and their last observations; needs `episode_statistics=True`, see "
-            "[docs/statistics.md](docs/statistics.md#finished-episodes)",
+            "[docs/api.md](docs/api.md#finished-episodes)",
         ),
     ]
     check_actions: Annotated[

@@ -1,7 +1,7 @@
 """Advantages and returns of rollouts: GAE, V-trace, n-step and lambda returns.
 
 All functions take a rollout of T steps in N environments and compute it natively, on several threads if that pays off.
-docs/learner.md has the formulas with their order of operations; the results equal them bit for bit.
+docs/rollout.md has the formulas with their order of operations; the results equal them bit for bit.
 """
 
 from __future__ import annotations

@@ -252,19 +252,19 @@ def test_forged_map_without_a_start():
         assert pool.reset()[0].tolist() == [1]
 
 
-# ---- docs/parameters.md ----------------------------------------------------------------------------------------------
+# ---- the tables of parameters on the pages ---------------------------------------------------------------------------
 
 #: Page and heading of each table that has a row for each parameter of a task.
 DOCUMENTED = [
-    ("parameters", "CartPole", "CartPole-v1"),
-    ("parameters", "Pendulum", "Pendulum-v1"),
-    ("parameters", "MountainCar", "MountainCar-v0"),
-    ("parameters", "MountainCarContinuous", "MountainCarContinuous-v0"),
-    ("parameters", "Acrobot", "Acrobot-v1"),
-    ("parameters", "FrozenLake", "FrozenLake-v1"),
-    ("parameters", "Taxi", "Taxi-v4"),
-    ("parameters", "NChain", "NChain-v0"),
-    ("parameters", "ApplePicker", "ApplePicker-v0"),
+    ("classic_control", "CartPole", "CartPole-v1"),
+    ("classic_control", "Pendulum", "Pendulum-v1"),
+    ("classic_control", "MountainCar", "MountainCar-v0"),
+    ("classic_control", "MountainCarContinuous", "MountainCarContinuous-v0"),
+    ("classic_control", "Acrobot", "Acrobot-v1"),
+    ("classic_control", "FrozenLake", "FrozenLake-v1"),
+    ("classic_control", "Taxi", "Taxi-v4"),
+    ("classic_control", "NChain", "NChain-v0"),
+    ("rlib", "ApplePicker", "ApplePicker-v0"),
     ("box2d", "LunarLander", "LunarLander-v3"),
     ("box2d", "BipedalWalker", "BipedalWalker-v3"),
     ("box2d", "CarRacing", "CarRacing-v3"),

@@ -1,4 +1,4 @@
-"""The formulas of docs/learner.md, written out in NumPy: one row at a time, in the dtype of the rewards."""
+"""The formulas of docs/rollout.md, written out in NumPy: one row at a time, in the dtype of the rewards."""
 
 import numpy as np
 

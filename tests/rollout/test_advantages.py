@@ -98,7 +98,7 @@ def value_of(obs):
 
 
 def collect(mode, steps=60, envs=5):
-    """Return the arguments of gae() for a rollout of CartPole, made as docs/learner.md says for the auto-reset mode."""
+    """Return the arguments of gae() for a rollout of CartPole, made as docs/rollout.md says for the auto-reset mode."""
     options = {"num_envs": envs, "autoreset_mode": mode, "max_episode_steps": 11, "seed": 3}
     rows = {"rewards": [], "values": [], "terminated": [], "truncated": [], "mask": [], "final_values": []}
     with envpool.make_gymnasium("CartPole-v1", **options) as pool:
