@@ -14,7 +14,7 @@ HEAD = re.compile(r"( *)(?:cdef )?(class|def|cpdef [\w. ]*?) ?(\w+)(?=[(:])")
 
 @functools.cache
 def docstrings(file: Path) -> dict[str, tuple[int, str]]:
-    """Return the line and the docstring of each class and function of a Cython file, by their names in the module."""
+    """Return the line and the docstring of each class and function of a Cython file by its name."""
     lines = file.read_text().splitlines()
     found: dict[str, tuple[int, str]] = {}
     owner = ""

@@ -136,4 +136,6 @@ def directives(match: re.Match[str]) -> str:
     """
     targets = public_names(match[1]) if source(match[1]) else [match[1]]
     inherit = "\n    options:\n      inherited_members: true"
-    return "\n\n".join(f"::: {target}{inherit if target.endswith(('.EnvPool', '.Rollout')) else ''}" for target in targets)
+    return "\n\n".join(
+        f"::: {target}{inherit if target.endswith(('.EnvPool', '.Rollout')) else ''}" for target in targets
+    )

@@ -15,7 +15,7 @@ from envpool.errors import ConfigError
 LIMIT_LABEL = "limit of the kernels"
 GROUP_GAP = 0.6  # between two groups of bars, in widths of a bar
 LONGEST_LINE = 80  # of a text in a plot, in characters
-WIDTH = 0.0105  # most of a character, in widths of the plot
+BAR, GAP = 0.4, 0.22  # half the height of a bar, and of the gap in the mark of a limit, which leaves room for a number
 SUFFIXES = (".png", ".svg", ".pdf")
 #: Colours that colour-blind readers can tell apart (Okabe and Ito), in the order of use.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442")
@@ -72,14 +72,14 @@ def plot_sweep(rows: Sequence[Row], path: Path) -> None:
 
 
 def plot_bars(rows: Sequence[Row], path: Path) -> None:
-    """Plot a bar for each row's steps per second, with a dashed mark at its limit; see `bars_figure`."""
+    """Plot a bar for each row's steps per second, with a mark at its limit; see `bars_figure`."""
     bars_figure(rows).savefig(path)
 
 
 def bars_figure(rows: Sequence[Row]) -> Any:
     """Return the figure of `plot_bars`: a pool and its peers form a group, which has one label.
 
-    The number of a row stands to the right of its bar, and of its limit if that is too close to the bar. A row without
+    The number of a row stands at the end of its bar; the mark of its limit has a gap at this height. A row without
     measurements shows its note.
     """
     starts = [k for k, r in enumerate(rows) if r.engine == POOL]
@@ -99,15 +99,14 @@ def bars_figure(rows: Sequence[Row]) -> Any:
         axes.barh([y for y, _ in bars], [x for _, x in bars], color=COLOURS[k % len(COLOURS)], label=engine)
     limits = [(y, r.limit_steps_per_second) for y, r, _ in measured if r.limit_steps_per_second]
     if limits:
-        at, ends = [x for _, x in limits], ([y - 0.4 for y, _ in limits], [y + 0.4 for y, _ in limits])
-        axes.vlines(at, *ends, colors="black", linestyles="dashed", label=LIMIT_LABEL)
+        starts_at = [y + side for y, _ in limits for side in (-BAR, GAP)]
+        ends_at = [y + side for y, _ in limits for side in (-GAP, BAR)]
+        axes.vlines([x for _, x in limits for _ in range(2)], starts_at, ends_at, colors="black", label=LIMIT_LABEL)
     values = [x for _, _, x in measured] + [x for _, x in limits]
     left, right = 10 ** math.floor(math.log10(min(values))), 8 * max(values)
     for y, row in placed:
-        steps, limit = row.steps_per_second, row.limit_steps_per_second or 0
-        text = f"{steps:,.0f}" if steps else f"{row.engine}: {row.note}"
-        behind = (steps or left) * (right / left) ** (WIDTH * (len(text) + 2))
-        write(axes, text, limit if steps and steps < limit < behind else steps or left, y)
+        steps = row.steps_per_second
+        write(axes, f"{steps:,.0f}" if steps else f"{row.engine}: {row.note}", steps or left, y)
     axes.set_yticks(centres, [group_name(own[0]) for own in groups])
     axes.set_ylim(placed[-1][0] + 0.6, -0.6)
     axes.set_xscale("log")

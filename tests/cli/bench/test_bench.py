@@ -98,8 +98,8 @@ SYNC, ASYNC = "gymnasium SyncVectorEnv", "gymnasium AsyncVectorEnv"
 
 
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9, 0.99, 1.0, 1.1])
-def test_numbers_in_a_plot_are_clear_of_bars_and_limits(share):
-    """The line of a limit may be anywhere behind the end of a bar, and in it; the numbers avoid it."""
+def test_numbers_in_a_plot_stand_at_their_bars_and_are_clear_of_limits(share):
+    """The mark of a limit may be anywhere behind the end of a bar, and in it; it has a gap for the number."""
     figure, texts = plotted(
         ("A-v0", POOL, 256, 256, 9e6 * share, 9e6, ""),
         ("A-v0", SYNC, 256, 256, 3e3, None, ""),
@@ -113,6 +113,7 @@ def test_numbers_in_a_plot_are_clear_of_bars_and_limits(share):
     for text in texts:
         box = text.get_window_extent()
         assert not any(box.overlaps(bar) for bar in bars)
+        assert any(bar.y0 < box.y0 < box.y1 < bar.y1 and 0 < box.x0 - bar.x1 < 15 for bar in bars)
         for (x, low), (_, high) in ends:
             assert not (box.x0 - 1 <= x <= box.x1 + 1 and min(low, high) < box.y1 and box.y0 < max(low, high))
         assert figure.axes[0].bbox.contains(box.x1, box.y0)
