@@ -66,14 +66,14 @@ class CommonOptions(TypedDict, total=False):
     seed: Annotated[
         int | Sequence[int] | npt.NDArray[np.integer[Any]] | None,
         About(
-            "0 to 2³¹ - 1",
-            "environment `i` gets the seed `seed + i`; a sequence has one seed per environment. None draws a seed from "
-            'the entropy of the system; `env.config["seed"]` contains it',
+            "0 to 2⁶⁴ - 1",
+            "environment `i` gets the seed `seed + i`; a sequence has one seed per environment. None draws a random "
+            'seed, which `env.config["seed"]` contains; see [docs/exactness.md](docs/exactness.md#seeds)',
         ),
     ]
     env_seed: Annotated[
         Sequence[int] | npt.NDArray[np.integer[Any]],
-        About("0 to 2³¹ - 1 each", "seeds as a sequence, equivalent to a sequence for `seed`"),
+        About("0 to 2⁶⁴ - 1 each", "seeds as a sequence, equivalent to a sequence for `seed`"),
     ]
     autoreset_mode: Annotated[
         Literal["next_step", "same_step", "disabled"] | AutoresetMode,
