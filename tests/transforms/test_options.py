@@ -150,7 +150,7 @@ def test_options_of_environments_come_first():
 
 def test_the_page_lists_every_option():
     page = (Path(__file__).parents[2] / "docs" / "transforms.md").read_text()
-    table = re.findall(r"^\| `(\w+)` \| `([^`]+)` \| .*\|$", page[: page.index("## What they equal")], re.MULTILINE)
+    table = re.findall(r"^\| `(\w+)` \| `([^`]+)` \| .*\|$", page[: page.index("## Equivalent wrappers")], re.MULTILINE)
     assert [name for name, _ in table] == list(TRANSFORM_OPTIONS)
     assert {name: default for name, default in table} == {n: repr(v) for n, v in TRANSFORM_OPTIONS.items()}
     preset = page[page.index("## The preset") :]
