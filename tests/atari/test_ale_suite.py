@@ -16,7 +16,7 @@ GAME_CONTINUES = "with episodic_life, the next episode continues the game, as in
 DEVIATIONS = {
     "test_reset_mask_options[none-ALE/Breakout-v5]": "a mask must have at least one True, as in gymnasium",
     "test_invalid_frameskip": "the errors are those of this package and name the option frame_skip",
-    "test_invalid_reset_masks": "async pools take masks; tests/gymnasium_api/test_vector_env.py tests the errors of the others",
+    "test_invalid_reset_masks": "async pools take masks; tests/gymnasium_api tests the errors of the others",
     "test_episodic_life_equivalence": GAME_CONTINUES,
     "test_same_step_autoreset_mode": GAME_CONTINUES,
     "test_episodic_life_and_life_loss_info": 'no option life_loss_info; info["lives"] shows it',
