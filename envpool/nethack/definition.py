@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar
 
+import numpy as np
+
 from envpool._support.packages import load_compiled
 from envpool._support.text import shown
-from envpool.config.checks import check_choice, check_range
+from envpool.config.checks import check_choice, check_range, is_sequence
 from envpool.errors import ConfigError
-from envpool.native import EnvDefinition
+from envpool.native import EnvDefinition, Param, param_fields
 from envpool.nethack.files import load_library
 from envpool.nethack.keys import ALL_KEYS, TASK_KEYS, USEFUL_KEYS
 from envpool.nethack.observations import ARRAYS, DEFAULT_KEYS
@@ -57,6 +59,27 @@ MAX_OPTIONS = 64
 WINDOWTYPE = re.compile(r"\s*(!|no)*\s*win(d(o(w(t(y(p(e)?)?)?)?)?)?)?\s*([:=]|$)", re.IGNORECASE)
 #: "Agent-" and the character are a name, of which the game keeps 31 letters.
 MAX_CHARACTER_LENGTH = 25
+#: Memory of the game for the items of the debug mode, one in a line.
+WIZKIT_BYTES = 4096
+
+
+def wizkit_of(items: Any) -> Any:
+    """Return the value of the option of resets ``wizkit_items`` as the game reads it, uint8 (..., WIZKIT_BYTES).
+
+    None stands for no items; a sequence of sequences has the items of each environment.
+    """
+    if items is None:
+        return np.zeros(WIZKIT_BYTES, np.uint8)
+    name = "options['wizkit_items']"
+    if isinstance(items, (list, tuple)) and items and all(item is None or is_sequence(item) for item in items):
+        return np.stack([wizkit_of(own) for own in items])
+    found = entries(name, items, str, "['meatball', '2 blessed scrolls of genocide']")
+    for i, item in enumerate(found):
+        check_text(f"{name}[{i}]", item, MAX_OPTION_LENGTH)
+    text = "\n".join(found).encode("ascii")
+    if len(text) >= WIZKIT_BYTES:
+        raise ConfigError(f"{name} must have less than {WIZKIT_BYTES} characters in all, got {len(text)}")
+    return np.frombuffer(text.ljust(WIZKIT_BYTES, b"\0"), np.uint8)
 
 
 class NetHack(EnvDefinition):
@@ -118,6 +141,20 @@ class NetHack(EnvDefinition):
         "no_progress_timeout": 10_000,
     }
 
+    reset_options: ClassVar[Mapping[str, Param]] = {
+        "wizkit_items": Param(
+            np.zeros(WIZKIT_BYTES, np.uint8),
+            text="items that the player has besides the usual ones, a list of str; needs wizard=True",
+            convert=wizkit_of,
+        )
+    }
+
+    @staticmethod
+    def check_reset_options(config: Any, values: Mapping[str, Any]) -> None:
+        """Raise ConfigError if items are given to games that are not in debug mode."""
+        if values["wizkit_items"].any() and not config.wizard:
+            raise ConfigError("options['wizkit_items'] needs the option wizard=True, with which games are debugged")
+
     @staticmethod
     def build(config: Any) -> Any:
         """Return the capsule of a task under a configuration."""
@@ -129,7 +166,12 @@ class NetHack(EnvDefinition):
         settings["penalty_mode"] = PENALTY_MODES.index(config.penalty_mode)
         settings["options"] = game_options(config)
         return compiled().build(
-            TASKS.index(config.task), settings, checked_keys(config), ARRAYS, checked_observation(config)
+            TASKS.index(config.task),
+            settings,
+            checked_keys(config),
+            ARRAYS,
+            checked_observation(config),
+            param_fields({}, NetHack.reset_options),
         )
 
     @staticmethod

@@ -11,12 +11,15 @@ from libc.stdint cimport int32_t, uint8_t
 from libc.stdio cimport snprintf
 from libc.string cimport memcpy, memset, strcpy, strncpy
 
-from envpool.env cimport ENVPOOL_SLOW_SNAPSHOTS, envpool_env, envpool_rows, envpool_seeds, envpool_setup
+from envpool.env cimport (
+    ENVPOOL_SLOW_SNAPSHOTS, envpool_env, envpool_params, envpool_rows, envpool_seeds, envpool_setup,
+)
 from envpool.nethack.episodes cimport MAX_STARTS, config_of, env_of, step_many
 from envpool.nethack.game cimport is_loaded, prepare, release
 from envpool.nethack.snapshots cimport copy_state, get_state, set_state, snapshot_size, state_size
 from envpool.nethack.structs cimport (
     Config, DIVERGED, Env, HAS_BONES, MAX_KEYS, NH_NUM_ARRAYS, NOT_STARTED, NO_COPY, NO_END, NO_SCORES, STOPPED,
+    WIZKIT_BYTES,
 )
 from envpool.numerics.rng cimport ep_pcg64_seed
 from envpool.replay cimport envpool_history_free
@@ -71,6 +74,24 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
         (<uint8_t*>rows.fields[config.num_observed + 1])[rows.row0 + i] = env.is_ascended
 
 
+cdef int get_params(void* state, const envpool_params* call) noexcept nogil:
+    cdef int32_t i
+    for i in range(call.n):
+        memset(<char*>call.values[0] + call.ids[i] * WIZKIT_BYTES, 0, WIZKIT_BYTES)
+    return 0
+
+
+cdef int set_params(void* state, const envpool_params* call) noexcept nogil:
+    """Sets what the next games begin with, which is the only entry of the table."""
+    cdef char* wizkit
+    cdef int32_t i
+    for i in range(call.n):
+        wizkit = env_of(state, call.ids[i]).wizkit
+        memcpy(wizkit, <const char*>call.values[0] + call.ids[i] * WIZKIT_BYTES, WIZKIT_BYTES)
+        wizkit[WIZKIT_BYTES - 1] = 0
+    return 0
+
+
 cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
     if code == NO_COPY:
         snprintf(text, size, "%s", env_of(state, id).game.copy.why)
@@ -99,9 +120,11 @@ ENV_DEF.error_text = error_text
 ENV_DEF.flags = ENVPOOL_SLOW_SNAPSHOTS
 ENV_DEF.state_size, ENV_DEF.snapshot_size = state_size, snapshot_size
 ENV_DEF.get_state, ENV_DEF.set_state, ENV_DEF.copy_state = get_state, set_state, copy_state
+ENV_DEF.get_params, ENV_DEF.set_params = get_params, set_params
+ENV_DEF.state_version = 1           # version 0 did not contain items that a game begins with
 
 
-def build(task, settings, keys, arrays, observed):
+def build(task, settings, keys, arrays, observed, params):
     """Return the capsule of a task with checked options.
 
     Parameters
@@ -116,6 +139,8 @@ def build(task, settings, keys, arrays, observed):
         All arrays of the game, in its order.
     observed : sequence of str
         The arrays of the observation, in order.
+    params : list of Field
+        The table of the option of resets.
     """
     cdef Config c
     memset(&c, 0, sizeof(c))
@@ -145,4 +170,4 @@ def build(task, settings, keys, arrays, observed):
     fields = [arrays[name].field(name) for name in observed]
     fields += [Field("info:end_status", np.int32, (-1,)), Field("info:is_ascended", np.bool_, (-1,))]
     actions = [Field("action", np.int32, (-1,), 0, len(keys) - 1)]
-    return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)))
+    return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)), params=params)

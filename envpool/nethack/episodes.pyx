@@ -2,12 +2,13 @@
 """Games as episodes: resets and steps, which record what is needed to play the same game again."""
 
 from libc.stdint cimport int32_t, uint8_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from envpool.env cimport envpool_batch
 from envpool.nethack.game cimport press, quit_game, skip_prompts, start
 from envpool.nethack.structs cimport (
-    ABORTED, ASCENDED, Config, DEATH, Env, GAME_IS_OVER, HAS_BONES, NOT_STARTED, NO_SCORES, program_state_of,
+    ABORTED, ASCENDED, Config, DEATH, Env, GAME_IS_OVER, HAS_BONES, NOT_STARTED, NO_SCORES, WIZKIT_BYTES,
+    program_state_of,
 )
 from envpool.nethack.tasks cimport end_status, note_before_step, reward_of, should_abort
 from envpool.numerics.rng cimport ep_next64
@@ -38,6 +39,9 @@ cdef int reset(Env* env, const Config* config) noexcept nogil:
     cdef int32_t _k
     cdef int failure = NOT_STARTED
     note_start(env)
+    memcpy(env.start.wizkit, env.wizkit, WIZKIT_BYTES)
+    memcpy(env.game.settings.wizkit, env.wizkit, WIZKIT_BYTES)
+    memset(env.wizkit, 0, WIZKIT_BYTES)
     for _k in range(MAX_STARTS):
         if failure == NOT_STARTED:
             core = ep_next64(&env.rng) >> 1

@@ -1,18 +1,19 @@
 # optimize: -O1
 """Snapshots of games, whose memory cannot be copied: a snapshot contains what the game was started from, and actions.
 
-A snapshot is a Head, the list of scores at the start of the game, and the indices of the actions since. Restoring makes
-the folder of the environment new, writes the list of scores, and plays the same game again.
+A snapshot is a Head, the list of scores at the start of the game, the items of its reset, and the indices of the
+actions since. Restoring makes the folder of the environment new, writes the list of scores, and plays the same game
+again.
 """
 
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memchr, memcpy, memset, strlen
 
 from envpool.env cimport ENVPOOL_BAD_SNAPSHOT, ENVPOOL_NO_MEMORY, envpool_copies, envpool_snapshots
 from envpool.nethack.episodes cimport config_of, env_of, row_bytes, step_many
 from envpool.nethack.game cimport prepare
-from envpool.nethack.structs cimport Config, DIVERGED, Env, NH_SCORES_BYTES, NO_SCORES
+from envpool.nethack.structs cimport Config, DIVERGED, Env, NH_SCORES_BYTES, NO_SCORES, WIZKIT_BYTES
 from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_is_valid
 from envpool.replay cimport (
     envpool_copy_through_snapshots, envpool_digest, envpool_number_of, envpool_replay, envpool_restore_by_replay,
@@ -32,6 +33,7 @@ cdef struct Head:
     int64_t num_frozen
     uint64_t digest                 # of what the last step has left behind
     int64_t scores_bytes
+    int64_t wizkit_bytes
 
 
 cdef uint64_t digest_of(const Env* env) noexcept nogil:
@@ -43,13 +45,13 @@ cdef uint64_t digest_of(const Env* env) noexcept nogil:
 
 cdef int64_t state_size(void* state) noexcept nogil:
     cdef const Config* config = config_of(state)
-    return <int64_t>sizeof(Head) + NH_SCORES_BYTES + config.max_steps * <int64_t>row_bytes(config)
+    return <int64_t>sizeof(Head) + NH_SCORES_BYTES + WIZKIT_BYTES + config.max_steps * <int64_t>row_bytes(config)
 
 
 cdef int64_t snapshot_size(void* state, int32_t id) noexcept nogil:
     cdef const Env* env = env_of(state, id)
     cdef int64_t rows = env.history.num_rows * <int64_t>row_bytes(config_of(state))
-    return <int64_t>sizeof(Head) + env.start.scores_bytes + rows
+    return <int64_t>sizeof(Head) + env.start.scores_bytes + <int64_t>strlen(env.start.wizkit) + rows
 
 
 cdef int save(void* state, int32_t id, char* at) noexcept nogil:
@@ -62,13 +64,14 @@ cdef int save(void* state, int32_t id, char* at) noexcept nogil:
         return ENVPOOL_NO_MEMORY
     head.rng, head.num_frozen = env.start.rng, env.start.num_frozen
     head.digest, head.scores_bytes = digest_of(env), env.start.scores_bytes
+    head.wizkit_bytes = <int64_t>strlen(env.start.wizkit)
     memcpy(at, &head, sizeof(Head))
-    memcpy(at + sizeof(Head), env.start.scores, env.start.scores_bytes)
+    at += sizeof(Head)
+    memcpy(at, env.start.scores, env.start.scores_bytes)
+    at += env.start.scores_bytes
+    memcpy(at, env.start.wizkit, head.wizkit_bytes)
     if env.history.num_rows:
-        memcpy(
-            at + sizeof(Head) + env.start.scores_bytes, env.history.rows,
-            env.history.num_rows * row_bytes(config_of(state)),
-        )
+        memcpy(at + head.wizkit_bytes, env.history.rows, env.history.num_rows * row_bytes(config_of(state)))
     return 0
 
 
@@ -98,6 +101,12 @@ cdef int find_rows(const void* state, const char* at, int64_t size, int64_t* row
         return ENVPOOL_BAD_SNAPSHOT
     size -= head.scores_bytes
     rows_at[0] = <int64_t>sizeof(Head) + head.scores_bytes
+    if not 0 <= head.wizkit_bytes <= min(size, <int64_t>WIZKIT_BYTES - 1):
+        return ENVPOOL_BAD_SNAPSHOT
+    if memchr(at + rows_at[0], 0, head.wizkit_bytes) != NULL:
+        return ENVPOOL_BAD_SNAPSHOT
+    size -= head.wizkit_bytes
+    rows_at[0] += head.wizkit_bytes
     rows = <const uint8_t*>at + rows_at[0]
     num_rows = size // <int64_t>bytes
     if num_rows * <int64_t>bytes != size or num_rows > config.max_steps:
@@ -124,6 +133,8 @@ cdef int start_again(void* state, int32_t id, const char* at) noexcept nogil:
     if nh_write_scores(env.game.folder, at + sizeof(Head), head.scores_bytes):
         return NO_SCORES
     env.rng, env.num_frozen = head.rng, head.num_frozen
+    memset(env.wizkit, 0, WIZKIT_BYTES)
+    memcpy(env.wizkit, at + sizeof(Head) + head.scores_bytes, head.wizkit_bytes)
     return 0
 
 

@@ -28,6 +28,7 @@ cdef extern from "envpool/nethack/interface.h" nogil:
     ctypedef struct nh_settings:
         char folder[4096]
         char options[32768]
+        char wizkit[4096]
         int spawn_monsters
         nh_seeds initial
         bint fix_moon_phase
@@ -47,6 +48,7 @@ cdef enum:
     ROWS = 21
     COLUMNS = 79
     MAX_KEYS = 512              # most actions of a task
+    WIZKIT_BYTES = 4096         # of the items that a game begins with, one in a line, with the final zero
     MAX_DUNGEONS = 16           # of the game
     MAX_LEVELS = 64             # more than a dungeon has
 
@@ -139,12 +141,14 @@ cdef struct Start:              # what a game was started from, in addition to t
     int32_t problem             # why the game cannot be started again: a Failure, or 0
     int32_t scores_bytes
     char scores[NH_SCORES_BYTES]
+    char wizkit[WIZKIT_BYTES]
 
 
 cdef struct Env:
     ep_pcg64 rng
     Game game
     Start start
+    char wizkit[WIZKIT_BYTES]   # of the next game; empty otherwise
     envpool_history history     # indices of the actions since
     int64_t num_steps           # in this episode
     int64_t num_frozen          # steps in a row in which no turn has passed; continues in the next episode

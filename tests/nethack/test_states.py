@@ -16,8 +16,8 @@ from tests.support.saved import body_of, core_at, forged, refused, sealed, snaps
 
 TASK = "NetHackScore-v0"
 KEYS = ("glyphs", "blstats", "tty_chars")
-#: The generator before the game, the steps without a turn, a digest, and the size of the list of scores.
-HEAD = struct.Struct("<40sqQq")
+#: The generator before the game, the steps without a turn, a digest, and the sizes of the scores and of the items.
+HEAD = struct.Struct("<40sqQqq")
 
 
 def make(task_id: str = TASK, num_envs: int = 1, **options: Any) -> Any:
