@@ -101,6 +101,14 @@ print([hasattr(envpool.mujoco, "nothing"), hasattr(envpool.python, "nothing")])
     assert output_of(code) == "True True\n[False, False, False, False]\n[False, False]\n"
 
 
+@pytest.mark.parametrize("name", ["glfw_context", "lax", "utils", "xla_template"])
+def test_modules_of_envpools_implementation(name):
+    with pytest.raises(
+        AttributeError, match=rf"envpool\.python\.{name} is a part of EnvPool's implementation, not here: "
+    ):
+        getattr(envpool.python, name)
+
+
 def test_envpools_names_of_classes():
     from envpool.box2d import LunarLanderContinuousDMEnvPool, LunarLanderContinuousEnvSpec, LunarLanderDiscreteEnvSpec
     from envpool.mujoco.gym import GymAntPixelEnvSpec, GymAntPixelGymnasiumEnvPool

@@ -11,10 +11,20 @@ if TYPE_CHECKING:
 
 __all__ = ["DMEnvPool", "EnvPool", "EnvSpec", "GymnasiumEnvPool"]
 
+#: Modules that EnvPool shows and that are not here, with what takes their place.
+ABSENT = {
+    "glfw_context": "rendering makes its OpenGL contexts itself, and MUJOCO_GL selects the library",
+    "lax": "the methods are those of a pool, see pool.xla()",
+    "utils": "EnvPool's classes check their own keys with it",
+    "xla_template": "the functions are those of pool.xla()",
+}
+
 _module = submodules_of(__name__, "api", "data", "dm_envpool", "env_spec", "envpool", "gymnasium_envpool", "protocol")
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:  # They import NumPy.
         return getattr(import_module("envpool.python.protocol"), name)
+    if name in ABSENT:
+        raise AttributeError(f"envpool.python.{name} is a part of EnvPool's implementation, not here: {ABSENT[name]}")
     return _module(name)

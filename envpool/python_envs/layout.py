@@ -165,7 +165,8 @@ class Layout:
         for leaf in self.objects:
             raise ConfigError(
                 f"the {what} space contains {leaf.space}, but only arrays of a fixed shape of the dtypes "
-                f"{', '.join(str(d) for d in DTYPES)} are supported there: wrap the environment"
+                f"{', '.join(str(d) for d in DTYPES)} are supported there: wrap the environment, for example in "
+                f"gymnasium.wrappers.Transform{what.capitalize()}"
             )
 
 

@@ -405,3 +405,36 @@ def test_time_limits_that_are_not_allowed(limited):
     for value, error in ((0, ConfigError), (-1, ConfigError), ("a", TypeError), (2.5, TypeError)):
         with pytest.raises(error, match="max_episode_steps must be"):
             envpool.make_python(limited, max_episode_steps=value)
+
+
+@pytest.mark.parametrize("workers", ["thread", "process"])
+def test_actions_of_64_bits(workers):
+    """All int64 arrive as they are. uint64 is refused, since no array of the pool holds all of them."""
+    ends = np.iinfo(np.int64)
+    space = gymnasium.spaces.Box(ends.min, ends.max, (2,), np.int64)
+    actions = np.array([[ends.min, ends.max], [-(2**53) - 1, 2**53 + 1]])
+    with envpool.make_python([partial(ActionsEnv, space)] * 2, workers=workers) as pool:
+        pool.reset()
+        pool.step(actions)
+        assert np.array_equal(pool.get_attr("last_action"), actions)
+        with pytest.raises(ActionError, match="must hold integers"):
+            pool.step(actions.astype(np.float64))
+    wide = gymnasium.spaces.Box(0, np.iinfo(np.uint64).max, (2,), np.uint64)
+    with pytest.raises(ConfigError, match=r"uint64\), but only .* int64, .*wrappers\.TransformAction"):
+        envpool.make_python(partial(ActionsEnv, wide), workers=workers)
+
+
+class ActionsEnv(gymnasium.Env):
+    """Keeps its last action."""
+
+    observation_space = gymnasium.spaces.Box(-1, 1, (1,))
+
+    def __init__(self, space):
+        self.action_space = space
+
+    def reset(self, *, seed=None, options=None):
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action):
+        self.last_action = action
+        return np.zeros(1, np.float32), 0.0, False, False, {}
