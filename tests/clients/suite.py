@@ -8,9 +8,6 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-
-from native_build import fetch_sdist  # noqa: E402
 
 #: Written beside the tests: each test that deviates must fail, so that a reason that no longer holds is noticed.
 CONFTEST = """
@@ -26,6 +23,9 @@ def pytest_collection_modifyitems(items):
 
 def sdist(requirement, sha256):
     """Return the folder of a pinned source distribution; see ``scripts/native_build.py``."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    from native_build import fetch_sdist
+
     os.chdir(ROOT)  # fetch_sdist keeps its archives in the tree
     return fetch_sdist(requirement, sha256, "--no-build-isolation")
 
