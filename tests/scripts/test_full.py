@@ -56,7 +56,7 @@ def test_changes_choose_parts(full, monkeypatch):
         return names(full.changed_since("HEAD"))
 
     always = ["build", "lint", "fast"]
-    assert changed("docs/faq.md") == [*always, "site", "newcomer"]
+    assert changed("docs/failures.md") == [*always, "site", "newcomer"]
     assert changed("tests/clients/sb3/test_vec_env.py") == [*always, "client-sb3"]
     atari = changed("envpool/atari/env.pyx")
     assert {"slow-atari", "sweep-atari", "sanitize-families"} <= set(atari) and "slow-box2d" not in atari
