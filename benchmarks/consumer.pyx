@@ -10,7 +10,7 @@ def step_many(Pool pool, action, int count):
     for _i in range(count):
         visit = enter(pool.guard, NOTHING_ELSE, b"step")
         try:
-            pool.send_actions(action, None, visit, RECEIVING)
+            pool.send_actions(action, None, None, visit, RECEIVING)
             pool.receive(pool.step_template, False)
         finally:
             pool.end_visit(visit)

@@ -13,8 +13,7 @@ from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from envpool._core.env_ids cimport as_ids, release, take_idle
-from envpool._core.inputs cimport as_array, flatten
+from envpool._core.inputs cimport as_array, as_ids, flatten, release, take_idle
 from envpool._core.structs cimport Engine, RUNNING
 
 from envpool._core.casts import as_action
@@ -209,21 +208,21 @@ cdef class ActionField:
         cdef const char* source = <const char*>cnp.PyArray_DATA(a)
         cdef int typenum = cnp.PyArray_TYPE(a)
         cdef int64_t i, size = e.action_bytes[index]
-        cdef bint fine
+        cdef bint ok
         if not cnp.PyArray_ISCARRAY_RO(a) or cnp.PyArray_SIZE(a) != n * self.items:
             return MISFIT
         if ids != e.all_ids:
             to = ids
         if self.is_bounded:
             if typenum == cnp.NPY_INT32:
-                fine = dispatch(<int32_t*>source, slots, self.itemsize, self.is_signed, to, n, self.items, self.low,
-                                self.high)
+                ok = dispatch(<int32_t*>source, slots, self.itemsize, self.is_signed, to, n, self.items, self.low,
+                              self.high)
             elif typenum == cnp.NPY_INT64:
-                fine = dispatch(<int64_t*>source, slots, self.itemsize, self.is_signed, to, n, self.items, self.low,
-                                self.high)
+                ok = dispatch(<int64_t*>source, slots, self.itemsize, self.is_signed, to, n, self.items, self.low,
+                              self.high)
             else:
                 return MISFIT
-            return STORED if fine and self.is_quick else self.repair(e, index, a, ids, n)
+            return STORED if ok and self.is_quick else self.repair(e, index, a, ids, n)
         if typenum != self.typenum:
             return MISFIT
         if to == NULL:
@@ -288,16 +287,16 @@ cdef class ActionField:
             memcpy(cnp.PyArray_DATA(stored), <char*>e.actions[index] + id * e.action_bytes[index],
                    e.action_bytes[index])
             return ActionError(
-                f"action {self.name!r} of env {id} (row {row}) is {stored}, allowed are "
-                f"{'numbers other than NaN' if self.refused == NAN else 'finite numbers'}; nothing was sent"
+                f"action {self.name!r} of env {id} (row {row}) must not be "
+                f"{'NaN' if self.refused == NAN else 'NaN or infinite'}, got {stored}; nothing was sent"
             )
         lows = np.reshape([self.lows[k] for k in range(self.items)], self.shape)
         highs = np.reshape([self.highs[k] for k in range(self.items)], self.shape)
         if self.is_uniform:
             lows, highs = lows.flat[0], highs.flat[0]
         return ActionError(
-            f"action {self.name!r} of env {id} (row {row}) is {np.array(a[row])}, allowed are integers from "
-            f"{np.asarray(lows).tolist()} to {np.asarray(highs).tolist()}; nothing was sent"
+            f"action {self.name!r} of env {id} (row {row}) must have integers from {np.asarray(lows).tolist()} to "
+            f"{np.asarray(highs).tolist()}, got {np.array(a[row])}; nothing was sent"
         )
 
 

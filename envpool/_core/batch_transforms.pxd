@@ -15,7 +15,7 @@ cdef extern from "envpool/_core/moments.h" nogil:
         int64_t size
         int32_t single
 
-cdef struct ArrayPlan:          # what happens to one array of an observation
+cdef struct ArrayPlan:          # the transforms of one array of an observation
     int32_t source              # the field that the envs write
     int32_t target              # the field that is handed out; equal to source: the rows are changed in place
     int32_t dtype               # an envpool_dtype, of the source

@@ -4,7 +4,7 @@ The consumer applies them when it hands a batch out, once per row, in the order 
 depend on threads. Transforms of single rows, such as stacks of frames, belong to the env definition; see
 ``envpool/transforms/wrapped.pyx``.
 
-What must hold: in a sync pool whose batches have all envs, observations and moments are those of gymnasium's
+Invariant: in a sync pool whose batches have all envs, observations and moments are those of gymnasium's
 ``wrappers.vector.NormalizeObservation`` around the same pool, and rewards those of ``wrappers.vector.NormalizeReward``,
 rounded to float32; see moments_loops.h for the arithmetic.
 
@@ -19,8 +19,7 @@ from libc.math cimport sqrt
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
-from envpool._core.calls cimport is_contiguous
-from envpool._core.layout cimport item_bytes
+from envpool._core.calls cimport is_contiguous, item_bytes
 from envpool._core.structs cimport (
     Block, ELAPSED_STEP, Engine, ENV_ID, REWARD, SAME_STEP, TERMINATED, TRUNCATED,
 )

@@ -4,10 +4,8 @@ cimport cython
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from envpool._core.batch_block cimport BatchBlock
 from envpool._core.batch_transforms cimport BatchTransforms
-from envpool._core.block_memory cimport BlockMemory
-from envpool._core.blocks cimport BlockStore
+from envpool._core.blocks cimport BatchBlock, BlockStore
 from envpool._core.failures cimport FailureReports
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
@@ -36,13 +34,10 @@ cdef class Batches:
     cdef BatchTransforms transforms      # usually None
     cdef bint keeps_arrays          # few blocks are in flight
     cdef list in_flight             # for each of engine.blocks its BatchBlock or, without arrays, its BlockMemory
-    cdef BatchBlock displaced       # the block whose place a placed one has taken, see place(); usually None
+    cdef BatchBlock displaced       # the pool's own block while a placed one is in flight, see place(); usually None
     # Of the next block, while its result is being made, or after that has raised.
-    cdef int64_t num_completed      # rows that complete_rows() has completed
+    cdef int64_t num_completed      # rows that finalize_rows() has completed
     cdef int entries                # entries of episodes that these rows have
-    cdef BatchBlock shown           # without arrays: `ready` of the store, whose arrays show the block; else None
-    cdef BlockMemory unused         # what these arrays showed before
-    cdef Block* unused_block
 
     cdef int attach(self, Engine* e, object source) except -1
     cdef Block* block_at(self, int64_t position) noexcept
@@ -60,11 +55,12 @@ cdef class Batches:
 
     cdef const char* next_ids(self) noexcept
     cdef bint has_failures(self) noexcept
-    cdef BatchBlock show_next(self)
+    cdef BatchBlock next_batch(self)
+    cdef void end_placement(self) noexcept
     cdef void hand_over(self, BatchBlock batch, int64_t n) noexcept
 
 
-cdef inline int complete_rows(Batches batches, Block* block, int64_t first, int64_t end) noexcept:
+cdef inline int finalize_rows(Batches batches, Block* block, int64_t first, int64_t end) noexcept:
     """Records the statistics of rows first to end - 1, and transforms them: once per row, before it is handed out.
 
     Returns which entries of episodes the rows have.

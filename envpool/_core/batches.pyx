@@ -1,8 +1,10 @@
 """The whole batches of a pool: the blocks in flight, waiting for the next one, and handing it out.
 
-A call that raises, for a signal, a failed env or a pool that was closed, leaves the batch in its place: the next call
-returns it. What must hold: the rows of a batch are in flight until its result is complete, since the code that makes
-the result may raise. Statistics and transforms, which a row must get only once, are remembered by `num_completed`.
+Invariants:
+- A call that raises, for a signal, a failed env or a pool that was closed, leaves the batch in the pool: the next call
+  returns it.
+- The rows of a batch are in flight until its result is complete, since the code that makes the result may raise.
+- Statistics and transforms, which a row must get only once, are remembered by `num_completed`.
 """
 
 import numpy as np
@@ -14,19 +16,16 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_load_rlx32
-from envpool._core.batch_block cimport BatchBlock
 from envpool._core.batch_transforms cimport BatchTransforms
-from envpool._core.block_memory cimport BlockMemory
-from envpool._core.blocks cimport BlockStore
-from envpool._core.consumer cimport (
-    READY, begin_rows, is_ready, note_return, run_if_quick, wait_drained, wait_ready,
-)
+from envpool._core.blocks cimport BatchBlock, BlockMemory, BlockStore
 from envpool._core.failures cimport FailureReports
 from envpool._core.guard cimport Guard
+from envpool._core.policy cimport interval, note_return
 from envpool._core.results cimport ResultTemplate
+from envpool._core.scheduler cimport READY, begin_rows, is_ready, run_if_quick, wait_drained, wait_ready
 from envpool._core.statistics cimport Statistics
 from envpool._core.structs cimport Block, Engine, ENV_ID
-from envpool._core.watch cimport check_progress, interval
+from envpool._core.watch cimport check_progress
 
 from envpool.errors import PoolStateError
 from envpool._support.machine import memory_limit
@@ -94,13 +93,13 @@ cdef class Batches:
     guard : Guard
         The guard of the pool.
     store : BlockStore
-        Where the blocks come from.
+        Makes and recycles the blocks.
     failures : FailureReports
-        What becomes of failed envs.
+        Turns failures of envs into exceptions or texts.
     statistics : Statistics
         The statistics of the pool.
     transforms : BatchTransforms or None
-        What happens to batches before they are handed out.
+        Transforms of batches; they are applied before a batch is handed out.
     """
 
     def __init__(self, Guard guard, BlockStore store, FailureReports failures, Statistics statistics,
@@ -188,9 +187,9 @@ cdef class Batches:
         if not is_deliverable(self, rows):      # preparing may run any code, and another thread may have sent more
             return None
         n = e.outstanding if e.is_sync else e.batch_size
-        batch = <BatchBlock>self.in_flight[e.next_block % e.num_blocks] if self.keeps_arrays else self.show_next()
+        batch = self.next_batch()
         if self.num_completed < n:
-            self.entries |= complete_rows(self, batch.block, self.num_completed, n)
+            self.entries |= finalize_rows(self, batch.block, self.num_completed, n)
             self.num_completed = n
         if self.failures.is_any_noted:
             errors = self.failures.texts_of(<const char*>batch.block.core[ENV_ID], sizeof(int32_t), n)
@@ -205,34 +204,22 @@ cdef class Batches:
         self.hand_over(batch, n)
         return result
 
-    cdef BatchBlock show_next(self):
-        """Returns `ready` of the store, whose arrays show the next block, which has none of its own."""
+    cdef BatchBlock next_batch(self):
+        """Returns the arrays of the next block, which must be ready."""
         cdef int64_t slot = self.engine.next_block % self.engine.num_blocks
-        if self.shown is None:
-            self.shown = self.store.ready
-            self.unused_block, self.unused = self.shown.block, self.shown.memory
-            self.shown.show(self.engine.blocks[slot], <BlockMemory>self.in_flight[slot], self.store.columns)
-        return self.shown
+        if self.keeps_arrays:
+            return <BatchBlock>self.in_flight[slot]
+        return self.store.show(self.engine.blocks[slot], <BlockMemory>self.in_flight[slot])
 
     cdef void hand_over(self, BatchBlock batch, int64_t n) noexcept:
         """Makes the envs of a batch, whose result is complete, idle. No other code runs."""
         cdef Engine* e = self.engine
         cdef int64_t slot = e.next_block % e.num_blocks, i
-        cdef BatchBlock unused
         cdef const int32_t* ids = <const int32_t*>batch.block.core[ENV_ID]
-        if self.keeps_arrays:
-            if self.displaced is None:
-                unused = self.store.take_ready(batch)
-            else:       # a rollout's block goes out, and the pool's own one returns
-                unused, self.displaced = self.displaced, None
-            e.blocks[slot] = unused.block
-            self.in_flight[slot] = unused
+        if self.displaced is None:
+            self.in_flight[slot] = self.store.exchange(batch, &e.blocks[slot])
         else:
-            self.store.take_ready(None)
-            self.unused.is_handed_out = False
-            e.blocks[slot] = self.unused_block
-            self.in_flight[slot] = self.unused
-            self.shown = self.unused = None
+            self.end_placement()
         if n == e.num_envs:
             memset(e.busy, 0, n)
         else:
@@ -248,10 +235,9 @@ cdef class Batches:
             e.next_block += 1
 
     cdef void forget_completed(self) noexcept:
-        """Forgets what is known of the next block: its rows are dropped, or handed out on another way."""
+        """Forgets what is known of the next block: its rows are dropped, or handed out otherwise."""
         self.num_completed = self.entries = 0
-        if self.shown is not None:
-            self.shown = self.unused = self.store.ready = None
+        self.store.forget_shown()
 
     cdef void note_resets(self, const int32_t* ids, int32_t n, const uint8_t* has_seed, uint8_t how) noexcept:
         """Notes envs that the user is about to reset; has_seed[i]: with a new seed; how: see Engine.reset."""
@@ -260,15 +246,22 @@ cdef class Batches:
             self.transforms.note_resets(ids, n)
 
     cdef void place(self, BatchBlock block) noexcept:
-        """Sync pools: lets the envs that are sent next write to `block`, which belongs to the caller, a rollout.
+        """Lets the envs that are sent next write to a block of the caller, whose rows become invalid.
 
-        Nothing may be in flight, and partial batches must be off. When the batch is handed out or dropped, the block
-        that was in this place returns; the store never sees `block`, whose columns may lie anywhere.
+        The pool must be sync, with nothing in flight and partial batches off. When the batch is handed out or dropped,
+        the pool's own block returns; the store never sees `block`, whose columns may lie anywhere.
         """
         if self.displaced is None:
             self.displaced = <BatchBlock>self.in_flight[0]
+        block.block.written = 0
         self.in_flight[0] = block
         self.engine.blocks[0] = block.block
+
+    cdef void end_placement(self) noexcept:
+        """Puts the pool's own block back."""
+        self.in_flight[0] = self.displaced
+        self.engine.blocks[0] = self.displaced.block
+        self.displaced = None
 
     cdef object empty(self, ResultTemplate template):
         """Returns a batch without rows."""
@@ -314,12 +307,10 @@ cdef class Batches:
         self.forget_completed()
         self.empty_blocks()
         if self.displaced is not None:
-            self.in_flight[0] = self.displaced
-            e.blocks[0] = self.displaced.block
-            self.displaced = None
+            self.end_placement()
 
     cdef void drop_memory(self) noexcept:
         """Frees the blocks that nobody holds. The engine must be gone."""
         self.in_flight = []
-        self.displaced = self.shown = self.unused = None
+        self.displaced = None
         self.store.drop_all()

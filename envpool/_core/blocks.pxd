@@ -1,10 +1,58 @@
-"""Batch blocks and their recycling: see blocks.pyx."""
+"""The blocks of a pool: their memory, the arrays that show them, and recycling; see blocks.pyx."""
 
+cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
-from envpool._core.batch_block cimport BatchBlock, Column
-from envpool._core.block_memory cimport BlockMemory
 from envpool._core.structs cimport Block
+
+cdef enum:
+    PAGE = 4096
+    HUGE_PAGE = 2 << 20
+    MAPPED = 64 << 10   # least size of memory that is mapped, and so of a block that has a mapping of its own
+    HUGE = 4 << 20      # least size of memory in which huge pages are asked for, as NumPy does for its arrays
+
+cdef inline size_t round_up(size_t size, size_t multiple) noexcept nogil:
+    return (size + multiple - 1) // multiple * multiple
+
+cdef extern from "Python.h":
+    PyObject* PyList_GET_ITEM(object items, Py_ssize_t i)   # borrowed: the reference is not counted
+    Py_ssize_t Py_REFCNT(PyObject* o)
+
+cdef inline bint is_held_elsewhere(list items, Py_ssize_t i) noexcept:
+    """Whether anything but the list, for which alone this package recycles the item, references it."""
+    return Py_REFCNT(PyList_GET_ITEM(items, i)) != 1
+
+cdef class BlockMemory:
+    cdef char* base
+    cdef size_t size
+    cdef bint is_mapped
+    cdef int clearing           # advice for madvise() that makes pages of a mapping zero
+    cdef bint is_handed_out     # whether users may hold its arrays; valid if it contains a single block
+    cdef bint is_retired        # whether the block is left to its holders, and not recycled
+
+cdef struct Column:             # an array of a block; its place is the same in all blocks of a store
+    int64_t offset              # bytes from the start of the block
+    int64_t row_bytes
+    PyObject* descr
+    int flags                   # of an array as it was made
+    int ndim
+    cnp.npy_intp dims[8]
+
+cdef enum Condition:            # of the arrays of a batch block
+    HELD                        # somebody can access one of them
+    CHANGED                     # nobody can, but somebody has reshaped one in place, or changed its flags or dtype
+    UNUSED
+
+cdef class BatchBlock:
+    cdef Block* block           # the block behind the arrays
+    cdef BlockMemory memory     # contains it
+    cdef list arrays            # one ndarray per column with all rows; nothing else in this package refers to them
+    cdef bint is_held(self)
+    cdef Condition look(self, const Column* columns)
+    cdef void show(self, Block* block, BlockMemory memory, const Column* columns)
+
+cdef BatchBlock batch_block_of(Block* block, BlockMemory memory, Column* columns, tuple dtypes)
 
 cdef class BlockStore:
     cdef readonly tuple names   # names of the arrays, in order
@@ -20,10 +68,12 @@ cdef class BlockStore:
     cdef Column* columns        # one per array
     cdef int64_t final_from     # SAME_STEP: where the final arrays begin, bytes from the start of the block
     cdef BatchBlock ready       # the block to hand out next; nobody holds its arrays, and its memory is unused
+    cdef BlockMemory replaced   # after show(): what the arrays of `ready` showed before; else None
+    cdef Block* replaced_block
     cdef BatchBlock last        # the block handed out last
     cdef BatchBlock last_but_one
     cdef list recent            # blocks handed out before these, the last one at the end: LOOKED_AT and one
-    cdef list used              # blocks handed out earlier, in any order: at most KEPT and one
+    cdef list used              # blocks handed out earlier, in any order: at most MAX_USED and one
     cdef list spare             # blocks that nobody holds
     cdef Py_ssize_t cursor      # position in `used` of the block to look at next
     cdef Py_ssize_t fewest      # smallest number of spare blocks in the current period
@@ -33,14 +83,18 @@ cdef class BlockStore:
     cdef readonly int64_t reused            # blocks that were recycled
     cdef BlockStore resized(self, int64_t capacity)
     cdef int prepare(self) except -1
-    cdef BatchBlock take_ready(self, BatchBlock handed_out)
+    cdef BatchBlock show(self, Block* block, BlockMemory memory)
+    cdef object exchange(self, BatchBlock handed_out, Block** block)
+    cdef void forget_shown(self) noexcept
     cdef BatchBlock new_batch_block(self)
     cdef void drop_all(self) noexcept
     cdef BlockMemory new_memory(self)
     cdef list new_memories(self, int64_t count, Block** blocks)
 
     cdef int lay_out(self) except -1
-    cdef Block* place(self, char* at) noexcept
+    cdef Block* init_block(self, char* at) noexcept
+    cdef void begin_block(self, Block* b, void** pointers) noexcept
+    cdef void point(self, Block* b, int k, void* data) noexcept
     cdef bint has_others(self) noexcept
     cdef BatchBlock choose(self, BatchBlock found)
     cdef BatchBlock find_recent(self)

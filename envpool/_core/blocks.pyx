@@ -4,28 +4,181 @@ A block begins with the struct through which the engine writes; its columns foll
 are nothing but memory: when one is handed out, the arrays of a batch block that nobody holds are pointed at it, and the
 memory that they showed before goes in flight. If few are in flight, each keeps its arrays.
 
+Large blocks have mappings of their own, so that freeing one returns its memory to the system at once. Their pages are
+zero and are first touched by the thread that writes a row. The memory belongs to an object that is the base of every
+array, so that it outlives the pool as long as an array does.
+
+A holder of an array, or of a slice, a memoryview or a DLPack view of it, raises the reference count of that array,
+directly or through the base of the view. The memory behind a batch block may therefore be written again when the batch
+block alone references its arrays, no array has a weak reference, and every array has its original layout (nobody has
+reshaped it in place or cleared its writeable flag).
+
 Memory is freed when it was not needed for a while: of the batch blocks that nobody holds, the smallest number that
 remained unused at any time during a period of twice as many batches as there are batch blocks is freed, one per batch.
 """
 
 import numpy as np
 
+cimport numpy as cnp
 from cpython.list cimport PyList_GET_SIZE
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
-from posix.mman cimport madvise
-
-from envpool._core.batch_block cimport BatchBlock, CHANGED, Column, Condition, HELD, batch_block_of
-from envpool._core.block_memory cimport BlockMemory, HUGE, HUGE_PAGE, MAPPED, PAGE, round_up
-from envpool._core.structs cimport (
-    DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, EPISODE_LENGTH, EPISODE_MASK, EPISODE_RETURN, EPISODE_TIME, GAME_LENGTH,
-    GAME_MASK, GAME_RETURN, GAME_TIME, REWARD, STEP_TYPE, TERMINATED, TRUNCATED,
+from libc.string cimport memcpy, memset
+from posix.mman cimport (
+    MADV_DONTNEED, MADV_HUGEPAGE, madvise, MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, mmap, munmap, PROT_READ, PROT_WRITE,
 )
+
+from envpool._core.structs cimport (
+    Block, DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, EPISODE_LENGTH, EPISODE_MASK, EPISODE_RETURN, EPISODE_TIME,
+    GAME_LENGTH, GAME_MASK, GAME_RETURN, GAME_TIME, REWARD, STEP_TYPE, TERMINATED, TRUNCATED,
+)
+
+cnp.import_array()
+
+
+# ---- memory ----------------------------------------------------------------------------------------------------------
+
+cdef extern from "stdlib.h" nogil:
+    void* aligned_alloc(size_t alignment, size_t size)
+
+
+cdef char* map_memory(size_t size, size_t alignment) noexcept nogil:
+    """Returns zero pages at a multiple of `alignment`, NULL if there are none."""
+    cdef size_t extra = alignment - PAGE, before
+    cdef char* base = <char*>mmap(NULL, size + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    if base == <char*>MAP_FAILED:
+        return NULL
+    before = round_up(<size_t>base, alignment) - <size_t>base
+    if before:
+        munmap(base, before)
+    if extra - before:
+        munmap(base + before + size, extra - before)
+    return base + before
+
+
+cdef class BlockMemory:
+    """Zeroed memory of one or more blocks: the base object of their arrays.
+
+    Parameters
+    ----------
+    size : int
+        Number of bytes; 0 if a subclass provides the memory, and frees it.
+    """
+
+    def __cinit__(self, size_t size):
+        self.clearing = MADV_DONTNEED
+        if size == 0:
+            return
+        self.is_mapped = size >= MAPPED
+        if self.is_mapped:
+            self.size = round_up(size, PAGE)
+            self.base = map_memory(self.size, HUGE_PAGE if size >= HUGE else PAGE)
+            if self.base != NULL and size >= HUGE:
+                madvise(self.base, self.size, MADV_HUGEPAGE)
+        else:
+            self.size = size
+            self.base = <char*>aligned_alloc(64, size)
+            if self.base != NULL:
+                memset(self.base, 0, size)
+        if self.base == NULL:
+            raise MemoryError(f"no memory for a batch of {size} bytes")
+
+    def __dealloc__(self):
+        if not self.is_mapped:
+            free(self.base)
+        elif self.base != NULL:
+            munmap(self.base, self.size)
+
+
+# ---- arrays ----------------------------------------------------------------------------------------------------------
+
+cdef extern from *:
+    """
+    #define ep_has_weakref(a) (((PyArrayObject_fields *)(a))->weakreflist != NULL)
+    /* Zero if an array has the memory, flags, dtype and shape with which it was made. */
+    static inline uintptr_t ep_changes(PyObject *array, const char *data, int flags, PyObject *descr, int ndim,
+                                       const npy_intp *dims) {
+      const PyArrayObject_fields *a = (const PyArrayObject_fields *)array;
+      uintptr_t changes = ((uintptr_t)a->data ^ (uintptr_t)data) | ((uintptr_t)a->descr ^ (uintptr_t)descr) |
+                          (unsigned)(a->flags ^ flags) | (unsigned)(a->nd ^ ndim);
+      if (changes) return changes; /* there may be fewer dimensions now */
+      for (int d = 0; d < ndim; d++) changes |= (uintptr_t)(a->dimensions[d] ^ dims[d]);
+      return changes;
+    }
+    /* Points an array that nobody holds at other memory of the same layout, which `base` keeps alive. */
+    static inline void ep_point_at(PyObject *array, void *data, PyObject *base) {
+      PyArrayObject_fields *a = (PyArrayObject_fields *)array;
+      PyObject *before = a->base;
+      a->data = (char *)data;
+      if (before == base) return;
+      Py_INCREF(base);
+      a->base = base;
+      Py_XDECREF(before);
+    }
+    """
+    bint ep_has_weakref(PyObject* a)
+    uintptr_t ep_changes(PyObject* array, const char* data, int flags, PyObject* descr, int ndim,
+                         const cnp.npy_intp* dims)
+    void ep_point_at(PyObject* array, void* data, PyObject* base)
+
+
+cdef class BatchBlock:
+    """The arrays that show a block."""
+
+    cdef bint is_held(self):
+        """Whether anyone but this object can access one of its arrays."""
+        cdef Py_ssize_t i
+        for i in range(PyList_GET_SIZE(self.arrays)):
+            if is_held_elsewhere(self.arrays, i) or ep_has_weakref(PyList_GET_ITEM(self.arrays, i)):
+                return True
+        return False
+
+    cdef Condition look(self, const Column* columns):
+        """Returns in which condition the arrays are: is_held() and the comparison with what was made, in one pass."""
+        cdef const Column* c
+        cdef PyObject* a
+        cdef Py_ssize_t i
+        cdef bint is_held = False
+        cdef uintptr_t changes = 0
+        for i in range(PyList_GET_SIZE(self.arrays)):
+            c = &columns[i]
+            a = PyList_GET_ITEM(self.arrays, i)
+            is_held |= is_held_elsewhere(self.arrays, i) | ep_has_weakref(a)
+            changes |= ep_changes(a, <char*>self.block + c.offset, c.flags, c.descr, c.ndim, c.dims)
+        return HELD if is_held else CHANGED if changes else UNUSED
+
+    cdef void show(self, Block* block, BlockMemory memory, const Column* columns):
+        """Points the arrays, which nobody may hold, at another block of the same store."""
+        cdef Py_ssize_t i
+        for i in range(PyList_GET_SIZE(self.arrays)):
+            ep_point_at(PyList_GET_ITEM(self.arrays, i), <char*>block + columns[i].offset, <PyObject*>memory)
+        self.block = block
+        self.memory = memory
+
+
+cdef BatchBlock batch_block_of(Block* block, BlockMemory memory, Column* columns, tuple dtypes):
+    """Makes the arrays that show a block, and completes the columns by what only an array tells."""
+    cdef BatchBlock b = BatchBlock.__new__(BatchBlock)
+    cdef Column* c
+    cdef cnp.ndarray array
+    cdef Py_ssize_t i
+    b.block, b.memory, b.arrays = block, memory, []
+    for i, dtype in enumerate(dtypes):
+        c = &columns[i]
+        array = cnp.PyArray_SimpleNewFromData(c.ndim, c.dims, dtype.num, <char*>block + c.offset)
+        cnp.set_array_base(array, memory)
+        c.flags = cnp.PyArray_FLAGS(array)
+        c.descr = <PyObject*>cnp.PyArray_DESCR(array)
+        b.arrays.append(array)
+    return b
+
+
+# ---- recycling -------------------------------------------------------------------------------------------------------
 
 cdef enum:
     LOOKED_AT = 4       # number of blocks handed out last, and of earlier ones, that are considered for each batch
-    KEPT = 256          # blocks kept for reuse while their arrays are held; further ones are left to their holders
+    MAX_USED = 256      # blocks kept for reuse while their arrays are held; further ones are left to their holders
     PERIOD = 64         # least number of batches after which memory that was not needed is freed
     SLAB = 1 << 20      # memory shared by small blocks that are made together
     GIVEN_BACK = 256 << 10  # least size of final arrays whose pages are given back: smaller ones are in the cache
@@ -131,29 +284,39 @@ cdef class BlockStore:
 
     # ---- making blocks -----------------------------------------------------------------------------------------------
 
-    cdef Block* place(self, char* at) noexcept:
-        """Makes a block in zeroed memory."""
-        cdef Block* b = <Block*>at
-        cdef int i, n = self.num_fields, first = <int>(len(self.names) - len(self.core_columns))
-        b.fields = <void**>(at + round_up(sizeof(Block), 64))
-        for i in range(n):
-            b.fields[i] = at + self.columns[i].offset
+    cdef void begin_block(self, Block* b, void** pointers) noexcept:
+        """Lays out a zeroed Block, whose pointers have room at `pointers`; point() sets them."""
+        b.fields = pointers
         if self.num_final:
-            b.final = b.fields + n
-        for i in range(self.num_final):
-            b.final[i] = at + self.columns[n + i].offset
-        if self.same_step:
-            b.final_elapsed = <int32_t*>(at + self.columns[n + self.num_final].offset)
-            b.final_mask = <uint8_t*>(at + self.columns[n + self.num_final + 1].offset)
-        for i in range(<int>len(self.core_columns)):
-            b.core[<int>self.core_columns[i]] = at + self.columns[first + i].offset
-        return b
+            b.final = pointers + self.num_fields
+
+    cdef void point(self, Block* b, int k, void* data) noexcept:
+        """Points column k of a block at memory for its rows."""
+        cdef int first_core = <int>(len(self.names) - len(self.core_columns))
+        if k < self.num_fields:
+            b.fields[k] = data
+        elif k < self.num_fields + self.num_final:
+            b.final[k - self.num_fields] = data
+        elif k >= first_core:
+            b.core[<int>self.core_columns[k - first_core]] = data
+        elif k == first_core - 2:
+            b.final_elapsed = <int32_t*>data
+        else:
+            b.final_mask = <uint8_t*>data
+
+    cdef Block* init_block(self, char* at) noexcept:
+        """Makes a block in zeroed memory."""
+        cdef int k
+        self.begin_block(<Block*>at, <void**>(at + round_up(sizeof(Block), 64)))
+        for k in range(<int>len(self.names)):
+            self.point(<Block*>at, k, at + self.columns[k].offset)
+        return <Block*>at
 
     cdef BlockMemory new_memory(self):
         """Makes a block at the start of its memory; raises MemoryError if it does not fit."""
         cdef BlockMemory memory
         memory = BlockMemory(self.block_bytes) if self.source is None else self.source.new_memory(self.block_bytes)
-        self.place(memory.base)
+        self.init_block(memory.base)
         self.allocated += 1
         return memory
 
@@ -173,7 +336,7 @@ cdef class BlockStore:
             else:
                 memory = BlockMemory(min(together, count - k) * size)
             for i in range(k, min(k + together, count)):
-                blocks[i] = self.place(memory.base + (i - k) * size)
+                blocks[i] = self.init_block(memory.base + (i - k) * size)
                 memories.append(memory)
         self.allocated += count
         return memories
@@ -219,21 +382,41 @@ cdef class BlockStore:
         self.ready = b
         return 0
 
-    cdef BatchBlock take_ready(self, BatchBlock handed_out):
-        """Returns `ready`. It replaces the batch block that is handed out, or is handed out itself if that is None.
+    cdef BatchBlock show(self, Block* block, BlockMemory memory):
+        """Returns `ready` after pointing its arrays at a block in flight that has none of its own."""
+        if self.replaced is None:
+            self.replaced_block, self.replaced = self.ready.block, self.ready.memory
+            self.ready.show(block, memory, self.columns)
+        return self.ready
 
-        No other code runs.
+    cdef object exchange(self, BatchBlock handed_out, Block** block):
+        """Hands out a batch block, and returns what goes in flight in its place, with its `block`.
+
+        That is `ready` or, if `ready` itself is handed out, the memory that its arrays showed before show(); None if
+        show() was not called. No other code runs.
         """
-        cdef BatchBlock b = self.ready
-        self.ready = None
+        cdef BatchBlock ready = self.ready
+        cdef BlockMemory replaced = self.replaced
+        self.ready = self.replaced = None
         self.last_but_one = self.last
-        self.last = b if handed_out is None else handed_out
-        self.last.memory.is_handed_out = True
-        return b
+        self.last = handed_out
+        handed_out.memory.is_handed_out = True
+        if handed_out is not ready:
+            block[0] = ready.block
+            return ready
+        if replaced is not None:
+            block[0] = self.replaced_block
+            replaced.is_handed_out = False
+        return replaced
+
+    cdef void forget_shown(self) noexcept:
+        """Undoes show(). The arrays are dropped, since a traceback may refer to them."""
+        if self.replaced is not None:
+            self.ready = self.replaced = None
 
     cdef void drop_all(self) noexcept:
         """Forgets all blocks; what others hold stays valid."""
-        self.ready = self.last = self.last_but_one = None
+        self.ready = self.replaced = self.last = self.last_but_one = None
         self.recent, self.used, self.spare = [], [], []
 
     cdef inline bint has_others(self) noexcept:
@@ -241,7 +424,7 @@ cdef class BlockStore:
         return PyList_GET_SIZE(self.recent) or PyList_GET_SIZE(self.used) or PyList_GET_SIZE(self.spare)
 
     cdef BatchBlock choose(self, BatchBlock found):
-        """Looks after all batch blocks, and returns `found`, or one that nobody holds if that is None, or None."""
+        """Sorts all batch blocks. Returns `found` or, if that is None, a block that nobody holds, or None."""
         if found is None:
             found = self.find_recent()
         else:
@@ -292,7 +475,7 @@ cdef class BlockStore:
             if self.cursor >= n:
                 self.cursor = 0
             b = <BatchBlock>self.used[self.cursor]
-            if b.is_held() and n <= KEPT:
+            if b.is_held() and n <= MAX_USED:
                 self.cursor += 1
                 continue
             self.used[self.cursor] = self.used[n - 1]
@@ -318,7 +501,7 @@ cdef class BlockStore:
 
         They must be zero where no episode ends, whatever the user has written there. Their pages are given
         back, which costs nothing if they were never touched; but if rows of several ended episodes were written, so
-        that this would cost page faults, whoever writes a row clears it.
+        that this would cost page faults, the writer of a row clears it.
         """
         cdef int64_t ended = 0, row_bytes = 0, final = self.block_bytes - self.final_from, r, page, touched
         cdef const uint64_t* words = <const uint64_t*>block.final_mask

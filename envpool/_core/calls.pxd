@@ -1,9 +1,10 @@
-"""Calls of the functions of an env definition: filling in the structs that the ABI passes, and reading statuses."""
+"""The ABI of env definitions: entries of field tables and their sizes, structs that calls pass, and statuses."""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from envpool.env cimport (
-    ENVPOOL_ABI_VERSION, ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_params, envpool_rows, envpool_seeds,
+    ENVPOOL_ABI_VERSION, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT16, ENVPOOL_INT32, ENVPOOL_INT64,
+    ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_field, envpool_params, envpool_rows, envpool_seeds,
     envpool_setup,
 )
 
@@ -14,6 +15,37 @@ cdef struct CreateFailure:      # why create() failed
     int status
     char text[TEXT_SIZE]
 
+
+# ---- fields ----------------------------------------------------------------------------------------------------------
+
+cdef inline const envpool_field* field_at(const envpool_env* env, const envpool_field* table, int32_t i) noexcept nogil:
+    """Entry i of a field table of the env. An env that was built against a later header may have larger entries."""
+    return <const envpool_field*>(<const char*>table + <size_t>i * env.field_size)
+
+
+cdef inline int64_t item_bytes(int32_t dtype) noexcept nogil:
+    if dtype == ENVPOOL_INT64 or dtype == ENVPOOL_FLOAT64:
+        return 8
+    if dtype == ENVPOOL_INT32 or dtype == ENVPOOL_FLOAT32:
+        return 4
+    return 2 if dtype == ENVPOOL_INT16 else 1
+
+
+cdef inline int64_t row_items(const envpool_field* field) noexcept nogil:
+    """Elements of one env's row; a leading -1 is one player."""
+    cdef int64_t n = 1
+    cdef int32_t d
+    for d in range(field.ndim):
+        if field.shape[d] >= 0:
+            n *= field.shape[d]
+    return n
+
+
+cdef inline int64_t row_bytes(const envpool_field* field) noexcept nogil:
+    return row_items(field) * item_bytes(field.dtype)
+
+
+# ---- calls -----------------------------------------------------------------------------------------------------------
 
 cdef inline void* create_state(const envpool_env* env, int32_t num_envs, CreateFailure* failure) noexcept:
     """Returns the state of a pool; or NULL, and why."""

@@ -12,7 +12,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
 
-from envpool._core.layout cimport field_at
+from envpool._core.calls cimport field_at
 from envpool.env cimport (
     ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_DIMS, ENVPOOL_MAX_FIELDS, ENVPOOL_SLOW_SNAPSHOTS,
     ENVPOOL_TRUNCATION_KEEPS_DISCOUNT,

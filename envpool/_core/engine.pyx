@@ -1,14 +1,34 @@
 # optimize: -O1
-"""The memory of the scheduling core: one arena for the queues, the slots and all per-env words. See structs.pxd."""
+"""The memory of the engine: one arena for the queues, the slots and all per-env words; and who frees it.
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+A native env cannot be interrupted, and a Python env may itself close its pool or drop the last reference to it. The
+thread returns from the env at any time, and then touches the engine, the state of the envs and the blocks in flight.
+Therefore the pool and the threads of its workers share the ownership of the engine; `owners` counts them, and the last
+one frees it. Usually that is the pool, which has joined its threads. If a thread is the last one, Python frees the
+engine in the main thread, as a pending call: a block is a Python object, and a thread of the engine must not wait for
+the GIL.
+
+Invariants:
+- An Orphan has everything that the threads may touch, and a reference to itself, so that nothing frees it earlier: not
+  the garbage collector, and not the end of the interpreter. Unfreed engines are reclaimed at exit.
+- No thread asks for a pending call once the interpreter exits. `stopped` and `inside` are sequentially consistent: the
+  exit sees a thread in `inside` and waits for it, or the thread sees `stopped`.
+"""
+
+import atexit
+
+cimport cython
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
+from posix.unistd cimport usleep
 
-from envpool._core.calls cimport CreateFailure, create_state
-from envpool._core.layout cimport field_at, row_bytes
-from envpool._core.queues cimport MAX_GROUP, MOST_COPIED, NEVER
-from envpool._core.structs cimport Block, DISABLED, Engine, PENDING, Queue, REFUSED, Span, Worker
+from envpool._core.atomic cimport ep_add_sc32, ep_futex_wake, ep_load_sc32, ep_store_sc32
+from envpool._core.calls cimport CreateFailure, create_state, field_at, row_bytes
+from envpool._core.guard cimport fork_generation
+from envpool._core.policy cimport FIRST_WAKE, MAX_COPIED, MAX_GROUP
+from envpool._core.structs cimport Block, DISABLED, Engine, NEVER, PENDING, Queue, REFUSED, Span, Worker
 from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_env
 
 cdef extern from "stdlib.h" nogil:
@@ -16,7 +36,7 @@ cdef extern from "stdlib.h" nogil:
 
 
 cdef void* carve(size_t* used, char* arena, size_t size) noexcept:
-    """Returns the next `size` bytes of the arena, which start a cache line; without an arena, only counts the bytes."""
+    """Returns the next `size` bytes of the arena, aligned to a cache line. If `arena` is NULL, only counts them."""
     cdef void* p = NULL if arena == NULL else arena + used[0]
     used[0] += (size + 63) & ~<size_t>63
     return p
@@ -51,7 +71,7 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
     e.workers = <Worker*>carve(&used, arena, e.num_threads * sizeof(Worker))
     if e.step_timeout:
         for i in range(e.num_threads):
-            p = carve(&used, arena, MOST_COPIED * sizeof(int32_t))
+            p = carve(&used, arena, MAX_COPIED * sizeof(int32_t))
             if arena != NULL:
                 e.workers[i].copied = <int32_t*>p
     for a in range(e.env_def.num_actions):
@@ -88,7 +108,7 @@ cdef void lay_out_queues(Engine* e, char* arena, size_t* used) noexcept:
 
 
 cdef inline int32_t first_worker(Engine* e, int32_t k) noexcept:
-    """Returns the index of the first worker in the group of queue k; see run_worker() in workers.pyx."""
+    """Returns the index of the first worker in the group of queue k; see home_of() in scheduler.pyx."""
     return <int32_t>((<int64_t>k * e.num_threads + e.num_queues - 1) // e.num_queues)
 
 
@@ -124,7 +144,7 @@ cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t ba
     plan.is_sync = batch_size == num_envs
     plan.num_blocks = 1 if plan.is_sync else num_envs // batch_size + 2
     plan.expected = 0 if plan.is_sync else batch_size
-    plan.wake_latency = 8000
+    plan.wake_latency = FIRST_WAKE
     plan.seeds_pending = num_envs
     plan.num_nodes = min(num_nodes, num_threads)
     plan.num_queues = plan.num_nodes * ceil_div(ceil_div(num_threads, plan.num_nodes), MAX_GROUP)
@@ -155,3 +175,89 @@ cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t ba
 cdef void engine_free(Engine* e) noexcept:
     e.env_def.destroy(e.state)
     free(e)
+
+
+# ---- ownership -------------------------------------------------------------------------------------------------------
+
+cdef extern from "Python.h":
+    int Py_AddPendingCall(int (*function)(void*) noexcept, void* argument) nogil
+
+cdef int32_t stopped = 0            # nonzero: the interpreter exits
+cdef int32_t inside = 0             # number of threads that may be asking for a pending call
+cdef int64_t born = fork_generation()
+cdef int64_t num_orphans = 0        # engines that only threads own; accessed with the GIL only
+
+
+# Hidden from the garbage collector, as are the pools: threads may write to the blocks.
+@cython.no_gc
+cdef class Orphan:
+    """The owner of an engine whose pool has ended, and of everything that its remaining threads may touch.
+
+    Parameters
+    ----------
+    capsule : PyCapsule
+        The env definition.
+    """
+
+    def __init__(self, capsule):
+        self.capsule = capsule
+
+    cdef void adopt(self, Engine* e, list blocks, object partial, object statistics) noexcept:
+        """Takes the engine over from a pool that was stopped, and frees it unless threads are still in it."""
+        global num_orphans
+        self.engine = e
+        self.blocks = blocks
+        self.partial = partial
+        self.statistics = statistics
+        e.orphan = <void*>self
+        Py_INCREF(self)
+        num_orphans += 1
+        if ep_add_sc32(&e.owners, -1) == 1:
+            free_orphan(<void*>self)
+
+
+cdef int free_orphan(void* argument) noexcept:
+    """Frees an engine that has no owner any more."""
+    global num_orphans
+    cdef Orphan orphan = <Orphan>argument
+    engine_free(orphan.engine)
+    orphan.engine = NULL
+    orphan.blocks = None
+    orphan.partial = None
+    orphan.statistics = None
+    num_orphans -= 1
+    Py_DECREF(orphan)
+    return 0
+
+
+cdef void leave_engine(Worker* w) noexcept nogil:
+    """Ends the ownership of a worker's thread, which must not touch the engine afterwards."""
+    cdef Engine* e = <Engine*>w.engine
+    cdef int32_t* owners = &e.owners
+    cdef void* orphan
+    ep_store_sc32(&w.has_left, 1)
+    if ep_add_sc32(owners, -1) > 1:
+        ep_futex_wake(owners, INT32_MAX)        # this only uses the address: the engine may be gone
+        return
+    orphan = e.orphan
+    while True:
+        ep_add_sc32(&inside, 1)
+        if ep_load_sc32(&stopped) or Py_AddPendingCall(free_orphan, orphan) == 0:
+            ep_add_sc32(&inside, -1)
+            return
+        ep_add_sc32(&inside, -1)
+        usleep(1000)                            # the interpreter's list of pending calls is full
+
+
+def count_orphans():
+    """Return the number of closed pools whose memory is still in use by threads that are inside of an env."""
+    return num_orphans
+
+
+@atexit.register
+def stop():
+    """Leave engines that threads still own to the end of the process."""
+    ep_store_sc32(&stopped, 1)
+    while fork_generation() == born and ep_load_sc32(&inside) > 0:
+        with nogil:
+            usleep(100)

@@ -15,6 +15,7 @@ from envpool._core.atomic cimport (
 from envpool._core.calls cimport begin_batch, has_failures, fill_rows, is_contiguous, write_envs
 from envpool._core.flags cimport ep_find_flags
 from envpool._core.pending cimport apply_params, apply_seeds
+from envpool._core.policy cimport TRIVIAL
 from envpool._core.statistics cimport clear_entries, count_rewards, mark_ends_of_episodes
 from envpool._core.structs cimport (
     Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, Engine, ENV_ID, EPISODE_MASK, PENDING, REFUSED, REWARD, RUNNING,
@@ -299,7 +300,7 @@ cdef void wake_consumer(Engine* e) noexcept nogil:
     ep_futex_wake(&e.recv_word, 1)
 
 
-cdef void rows_written(Engine* e, Block* b, int64_t position, int64_t n) noexcept nogil:
+cdef void announce_rows(Engine* e, Block* b, int64_t position, int64_t n) noexcept nogil:
     """Records the rows of a chunk, counts them, and wakes the consumer with the last row of the block.
 
     `expected` is read after the count is raised: a send that raises `expected` in between adds rows, whose writer looks
@@ -341,7 +342,7 @@ cdef void execute_partial(Engine* e, const int32_t* id, int64_t started) noexcep
 cdef void execute_sync(Engine* e, const int32_t* ids, int64_t n, int64_t row, int64_t started) noexcept nogil:
     """Steps envs into the only block in flight, from `row` on."""
     execute_in_place(e, e.blocks[0], ids, n, row, started)
-    rows_written(e, e.blocks[0], e.base + row, n)
+    announce_rows(e, e.blocks[0], e.base + row, n)
 
 
 cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, int64_t row,
@@ -385,7 +386,6 @@ cdef struct Steps:              # outcomes of n <= ENVPOOL_MAX_BATCH steps
 
 cdef enum:
     SMALL = 512                 # most last rows that are kept on the stack, in numbers of 8 bytes
-    TRIVIAL = 500               # cost of a step, ns, below which resets are quick, too; parting a chunk does not pay
 
 
 cdef void execute_async(Engine* e, const int32_t* ids, int32_t n, int64_t started, Worker* watched) noexcept nogil:
@@ -480,7 +480,7 @@ cdef void write_steps(Engine* e, const int32_t* ids, const Steps* steps, int32_t
         write_outcome(b, row, steps, start, k)
         write_rows(e, ids + start, k, b.fields, row)
         complete_rows(e, b, ids + start, k, row)
-        rows_written(e, b, position + start, k)
+        announce_rows(e, b, position + start, k)
         start += k
 
 
@@ -535,5 +535,5 @@ cdef void write_first_rows(Engine* e, const Steps* steps, int32_t n, void** last
         for f in range(e.env_def.num_fields if b.final != NULL else 0):
             size = e.field_bytes[f]
             memcpy(<char*>b.final[f] + row * size, <char*>last[f] + start * size, k * size)
-        rows_written(e, b, position + start, k)
+        announce_rows(e, b, position + start, k)
         start += k

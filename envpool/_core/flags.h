@@ -1,4 +1,4 @@
-/* Finding the few flags that are set, of many. */
+/* Indices of set flags. */
 #ifndef ENVPOOL_CORE_FLAGS_H
 #define ENVPOOL_CORE_FLAGS_H
 

@@ -1,4 +1,4 @@
-"""Finding the few flags that are set, of many: see flags.h."""
+"""Indices of set flags: see flags.h."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 

@@ -29,8 +29,7 @@ cdef class FrameRenderer:
     cdef tuple in_use               # what the helpers of a call may touch
     cdef bint has_lost              # whether helpers were left behind
     cdef int64_t ns_per_frame       # cost of a frame; 0: unknown
-    cdef cnp.ndarray last           # memory of the frames of the last two calls: while the user still holds the frames
-    cdef cnp.ndarray last_but_one   # of one call, the next call draws into the other memory
+    cdef list earlier               # memory of the frames of the last two calls, which take turns
 
     cdef object render(self, object env_ids, int32_t height, int32_t width, int32_t camera, bytes assets)
     cdef void drop_memory(self) noexcept

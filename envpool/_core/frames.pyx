@@ -1,6 +1,6 @@
 """Drawing frames of envs: one native batch, drawn by the caller and by helper threads that live as long as the call.
 
-What must hold:
+Invariants:
 - No thread steps an env that is being drawn. `held` marks the envs of a call; a send to one of them is refused until
   the call ends. If one of the envs is in flight, drawing begins when everything in flight has been computed; the rows
   stay for recv().
@@ -14,7 +14,7 @@ import numpy as np
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.ref cimport Py_INCREF, PyObject
+from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from posix.unistd cimport usleep
@@ -22,32 +22,21 @@ from posix.unistd cimport usleep
 from envpool._core.atomic cimport (
     ep_add_sc32, ep_add_sc64, ep_futex_wait, ep_futex_wake, ep_load_rlx32, ep_load_sc32, ep_now, ep_store_rlx32,
 )
+from envpool._core.blocks cimport is_held_elsewhere
 from envpool._core.calls cimport has_failures
-from envpool._core.claims cimport help_out
-from envpool._core.env_ids cimport as_ids, hold, holding_call, let_go
 from envpool._core.failures cimport failure_of
 from envpool._core.guard cimport Guard
+from envpool._core.inputs cimport as_ids, hold, holding_call, unhold
 from envpool._core.partial cimport PartialBatches
+from envpool._core.policy cimport CLAIM, MAX_CHUNK, NAP, SLICE, START, drawing_cost, interval
+from envpool._core.scheduler cimport ep_thread_start, help_out, pthread_detach, pthread_join
 from envpool._core.structs cimport DRAWN, Engine, pthread_t
-from envpool._core.watch cimport SLICE, check_progress, interval
-from envpool._core.workers cimport ep_thread_start, pthread_detach, pthread_join
+from envpool._core.watch cimport check_progress
 from envpool.env cimport envpool_frames
 
 from envpool.errors import ConfigError, EnvIdError, PoolStateError, RenderError
 
-cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject* o)
-
 cnp.import_array()
-
-# The least work that pays for starting a thread, ns.
-cdef int64_t START = 200000
-# Work per chunk, ns: enough to hide the cost of claiming, little enough to balance the threads.
-cdef int64_t CLAIM = 100000
-# The most frames in a chunk.
-cdef int64_t MAX_CHUNK = 64
-# The interval at which the caller looks whether other threads have computed what is in flight, microseconds.
-cdef int64_t NAP = 50
 
 
 cdef bint draw_chunk(FrameJob* job) noexcept nogil:
@@ -93,13 +82,14 @@ cdef class FrameRenderer:
     def __init__(self, Guard guard, PartialBatches partial):
         self.guard = guard
         self.partial = partial
+        self.earlier = []
 
     def __dealloc__(self):
         free(self.helpers)
 
     cdef void drop_memory(self) noexcept:
         """Forgets the memory of earlier frames."""
-        self.last = self.last_but_one = None
+        self.earlier = []
 
     # ---- envs --------------------------------------------------------------------------------------------------------
 
@@ -210,21 +200,17 @@ cdef class FrameRenderer:
     cdef bint draw_some(self, int64_t time) noexcept:
         """Draws on this thread for `time` ns, at least one chunk. False: every frame has been begun."""
         cdef FrameJob* job = &self.job
-        cdef int64_t began, now, cost
+        cdef int64_t began, now, began_chunk
         cdef bint is_left = True
         with nogil:
             began = now = ep_now()
             self.engine.renderer_executes = True
             while is_left:
-                cost = now
+                began_chunk = now
                 is_left = draw_chunk(job)
                 now = ep_now()
                 if is_left:
-                    cost = max((now - cost) // job.chunk, 1)
-                    if self.ns_per_frame == 0 or cost < self.ns_per_frame:
-                        self.ns_per_frame = cost
-                    else:           # preemption lengthens a sample
-                        self.ns_per_frame += (cost - self.ns_per_frame) >> 3
+                    self.ns_per_frame = drawing_cost(self.ns_per_frame, max((now - began_chunk) // job.chunk, 1))
                 if now - began >= time:
                     break
             self.engine.renderer_executes = False
@@ -260,7 +246,9 @@ cdef class FrameRenderer:
             raise ConfigError(f"env {self.engine.env_def.name.decode()} has no renderer")
         bad = np.flatnonzero((ids < 0) | (ids >= self.engine.num_envs))
         if bad.size:
-            raise EnvIdError(f"env_ids[{bad[0]}] is {ids[bad[0]]}, allowed are 0 to {self.engine.num_envs - 1}")
+            raise EnvIdError(
+                f"env_ids[{bad[0]}] must be between 0 and {self.engine.num_envs - 1}, got {ids[bad[0]]}"
+            )
         distinct, where = np.unique(ids, return_inverse=True)
         if distinct.size == ids.size:
             return self.draw_each(np.array(ids, np.int32), height, width, camera, assets)
@@ -271,12 +259,14 @@ cdef class FrameRenderer:
 
         The first touch of fresh memory takes several times as long as drawing a simple frame.
         """
-        cdef cnp.ndarray memory = self.last_but_one
-        cdef bint is_free = memory is not None and Py_REFCNT(<PyObject*>memory) == 2    # the attribute and the variable
-        if not is_free or (<object>memory).shape != (n, height, width, 3):
+        memory = None
+        if len(self.earlier) == 2:      # the user may still look at the frames of the last call only
+            if not is_held_elsewhere(self.earlier, 0) and self.earlier[0].shape == (n, height, width, 3):
+                memory = self.earlier[0]
+            del self.earlier[0]
+        if memory is None:
             memory = np.empty((n, height, width, 3), np.uint8)
-        self.last_but_one = self.last
-        self.last = memory
+        self.earlier.append(memory)
         return memory
 
     cdef object draw_each(self, cnp.ndarray ids, int32_t height, int32_t width, int32_t camera, bytes assets):
@@ -313,7 +303,7 @@ cdef class FrameRenderer:
             self.end_helpers()
             if not self.has_lost:
                 self.in_use = None
-                let_go(self.engine, id, n)
+                unhold(self.engine, id, n)
         return pixels[:]        # a view, and views of it, keep the memory from being taken again
 
     cdef int raise_failed(self, cnp.ndarray ids, cnp.ndarray errors) except -1:

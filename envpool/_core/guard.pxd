@@ -15,7 +15,7 @@ cdef enum:      # PoolState
     NEW             # __init__ has not finished
     OPEN
     CLOSING         # close() has begun: calls that are inside end, and no call may enter
-    STOPPED         # the workers have ended, or are left behind; the last call that leaves lets go of the engine
+    STOPPED         # the workers have ended, or are left behind; the last call that leaves drops the engine
     CLOSED          # the pool has no engine any more
 
 cdef enum:
@@ -88,7 +88,7 @@ cdef inline int begin(Guard g, int visit, int activities) except -1:
     return 0
 
 cdef inline bint leave(Guard g, int visit) noexcept:
-    """Ends a visit. True: it was the last one in a stopped pool, so the caller must let go of the engine."""
+    """Ends a visit. True: it was the last one in a stopped pool, so the caller must drop the engine."""
     g.activities &= ~g.visits[visit].activities
     g.used &= ~(<uint64_t>1 << visit)
     return g.state == STOPPED and g.used == 0

@@ -5,16 +5,16 @@ inside a call of its own thread, and so may an object of the user's while it bec
 thread is inside which call. Receiving and rendering wait without the GIL and keep state meanwhile, so only one call at
 a time may do each; a second one gets an exception instead of a race.
 
-What must hold:
-- The pool lets go of the engine when the last call leaves, or in close() if no call is inside. Whatever happens during
+Invariants:
+- The pool drops the engine when the last call leaves, or in close() if no call is inside. Whatever happens during
   a call, also close() by another thread or by a signal handler, the memory of the engine stays valid until the call
-  leaves. Usually the engine is freed at that moment; threads that are stuck in it own it from then on, see orphans.pyx.
+  leaves. Usually the engine is freed at that moment; threads that are stuck in it own it from then on, see engine.pyx.
 - A function of an env may be Python code, which may make any call, also on a thread of the pool, and so may the garbage
   collector and destructors that run there. Such a call never waits: not for envs, since its own is one of them, and in
-  close() not for threads. Threads that are left behind own the engine, see orphans.pyx.
+  close() not for threads. Threads that are left behind own the engine, see engine.pyx.
 - After each point at which Python code may have run, a call asks check_open() before it publishes, waits, or joins a
-  thread. That code may also have forked: the calls that were inside go on in the child, where no other thread exists,
-  so there nothing may wait for one.
+  thread. That code may also have forked: the calls that were inside continue in the child, which has no other thread
+  and must not wait for one.
 - The GIL is held whenever a guard is read or written, so no access needs to be atomic.
 """
 

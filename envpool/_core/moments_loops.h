@@ -1,7 +1,7 @@
 /* Running means and variances of batches, and normalisation by them: the arithmetic of gymnasium's RunningMeanStd,
  * NormalizeObservation and NormalizeReward on NumPy arrays, bit for bit.
  *
- * What must hold:
+ * Invariants:
  * - A sum over the rows of an array (n, size) adds row after row, as NumPy does; a single column NumPy adds pairwise.
  * - float32 arrays are summed in float32 and keep float32 moments; all others use float64. NumPy divides by the number
  *   of rows in float64 and rounds the quotient.

@@ -5,8 +5,8 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import disjoint_base
 
+from envpool._core.inputs import ResetOptions
 from envpool._core.pool import Pool
-from envpool._core.reset_options import ResetOptions
 
 DTYPES: tuple[np.dtype[Any], ...]
 

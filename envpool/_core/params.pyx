@@ -15,13 +15,11 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from envpool._core.atomic cimport ep_add_sc32
-from envpool._core.calls cimport begin_params, has_failures
-from envpool._core.env_ids cimport as_ids, check_idle, checked_ids
+from envpool._core.calls cimport begin_params, field_at, has_failures, row_items
 from envpool._core.failures cimport failure_text
 from envpool._core.guard cimport NOTHING_ELSE, enter
-from envpool._core.layout cimport field_at, row_items
+from envpool._core.inputs cimport ResetOptions, as_ids, check_idle, checked_ids
 from envpool._core.pool cimport Pool
-from envpool._core.reset_options cimport ResetOptions
 from envpool._core.structs cimport Engine
 from envpool.env cimport (
     ENVPOOL_BOOL, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT8, ENVPOOL_INT16, ENVPOOL_INT32, ENVPOOL_INT64,
@@ -56,8 +54,8 @@ cdef int read_in_force(Engine* e, const int32_t* ids, int64_t n, void** values) 
     return 0
 
 
-cdef int complete_rows(Engine* e, const int32_t* ids, int64_t n) except -1:
-    """Lets the rows of idle envs contain what is in force, except for envs whose parameters are pending."""
+cdef int load_in_force(Engine* e, const int32_t* ids, int64_t n) except -1:
+    """Copies the parameters in force to the rows of idle envs that have no pending parameters."""
     cdef int64_t i
     for i in range(n):
         if not e.param_pending[ids[i]]:
@@ -104,7 +102,7 @@ def set_params(Pool pool, values, env_ids):
         check_idle(e, id, n, False, "env_ids")
         if not given:
             return
-        complete_rows(e, id, n)
+        load_in_force(e, id, n)
         for k, array in given:
             row = e.param_bytes[k]
             stride = 0 if array.shape[0] == 1 else row
@@ -143,7 +141,7 @@ cdef class OptionRows(ResetOptions):
             raise ConfigError(f"there are options for {self.has_options.shape[0]} resets, but {n} envs are reset")
         for i in range(n):
             if self.has_options[i]:
-                complete_rows(e, ids + i, 1)
+                load_in_force(e, ids + i, 1)
         for k, array in self.values:
             row = e.param_bytes[k]
             stride = 0 if array.shape[0] == 1 else row
@@ -222,7 +220,7 @@ cdef int save_params(Engine* e, int32_t id, char* saved) except -1:
     """Writes the parameters that the next episode of an idle env will have, params_size() bytes."""
     cdef int32_t k
     memset(saved, 0, params_size(e))
-    complete_rows(e, &id, 1)
+    load_in_force(e, &id, 1)
     for k in range(e.env_def.num_params):
         memcpy(saved, <const char*>e.param_values[k] + id * e.param_bytes[k], e.param_bytes[k])
         saved += e.param_bytes[k]
@@ -243,7 +241,7 @@ cdef int copy_params(Engine* e, int32_t source, int32_t target) except -1:
     """Makes the parameters of the next episode of an idle env pending for another one."""
     cdef int64_t row
     cdef int32_t k
-    complete_rows(e, &source, 1)
+    load_in_force(e, &source, 1)
     for k in range(e.env_def.num_params):
         row = e.param_bytes[k]
         memcpy(<char*>e.param_values[k] + target * row, <const char*>e.param_values[k] + source * row, row)

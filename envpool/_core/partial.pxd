@@ -4,8 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from envpool._core.batches cimport Batches
-from envpool._core.block_memory cimport BlockMemory
-from envpool._core.blocks cimport BlockStore
+from envpool._core.blocks cimport BlockMemory, BlockStore
 from envpool._core.guard cimport Guard
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Block, Engine
@@ -59,7 +58,6 @@ cdef class PartialBatches:
     cdef int64_t take_unclaimed(self) noexcept
     cdef int drain(self) except -1
     cdef int make_blocks(self) except -1
-    cdef void number(self, const int32_t* ids, int32_t n) noexcept
     cdef void end(self) noexcept
     cdef void collect(self) noexcept
     cdef void move_from_blocks(self) noexcept

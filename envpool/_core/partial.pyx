@@ -10,7 +10,7 @@ this waits for no env (`need` is 0) before it sends: while nothing is in flight,
 The mode ends when a plain recv() or step() has asked for a whole batch again and nothing is in flight. It costs a
 claim, an announcement and a copy for each env, and the consumer never works; pools that do not need it never enter it.
 
-What must hold: an env is in flight (`busy`) from its send until its row is handed out. So its row of the block is never
+Invariants: an env is in flight (`busy`) from its send until its row is handed out. So its row of the block is never
 written while it is being copied, and the block has room for all envs however long some of them take.
 """
 
@@ -25,19 +25,16 @@ from libc.string cimport memset
 from envpool._core.atomic cimport (
     ep_cas64, ep_load_acq64, ep_load_rlx64, ep_load_sc64, ep_now, ep_store_rlx64, ep_store_sc32, ep_swap_sc64,
 )
-from envpool._core.batch_block cimport BatchBlock
-from envpool._core.batches cimport Batches, check_can_fill, complete_rows
-from envpool._core.block_memory cimport BlockMemory
-from envpool._core.blocks cimport BlockStore, copy_row
-from envpool._core.consumer cimport enqueue, leave_to_workers, publish, wait_arrivals, written_rows
-from envpool._core.env_ids cimport as_ids, holding_call, in_flight_ids
+from envpool._core.batches cimport Batches, check_can_fill, finalize_rows
+from envpool._core.blocks cimport BatchBlock, BlockMemory, BlockStore, copy_row
 from envpool._core.guard cimport Guard
-from envpool._core.inputs cimport as_count, as_nanoseconds
-from envpool._core.queues cimport NEVER
+from envpool._core.inputs cimport as_count, as_ids, as_nanoseconds, holding_call, in_flight_ids
+from envpool._core.policy cimport interval
 from envpool._core.results cimport ResultTemplate
+from envpool._core.scheduler cimport enqueue, leave_to_workers, publish, wait_arrivals, written_rows
 from envpool._core.statistics cimport entries_of
-from envpool._core.structs cimport Block, Engine, ENV_ID, Queue, Span
-from envpool._core.watch cimport check_progress, interval
+from envpool._core.structs cimport Block, Engine, ENV_ID, NEVER, Queue, Span
+from envpool._core.watch cimport check_progress
 
 from envpool.errors import EnvIdError, PoolStateError
 
@@ -168,18 +165,14 @@ cdef class PartialBatches:
                     n += 1
         return n
 
-    cdef void number(self, const int32_t* ids, int32_t n) noexcept:
-        """Records the order in which n envs are sent, before they are put into the ring."""
-        cdef int32_t i
-        for i in range(n):
-            self.sent_no[ids[i]] = self.engine.sent + i
-
     cdef void note_sent(self, const int32_t* ids, int32_t n) noexcept:
         """Prepares for a send of n envs, which are not in the ring yet; leaves the mode if it is to end and can."""
+        cdef int32_t i
         if self.mode == ENDING and self.engine.outstanding == 0:
             self.end()
-        if self.mode != WHOLE:
-            self.number(ids, n)
+        if self.mode != WHOLE:      # recorded before the envs are in a ring
+            for i in range(n):
+                self.sent_no[ids[i]] = self.engine.sent + i
 
     cdef void end(self) noexcept:
         """Leaves the mode. Nothing may be in flight; does nothing if a worker has yet to count its rows."""
@@ -404,12 +397,12 @@ cdef class PartialBatches:
         cdef int entries = 0
         cdef int32_t i
         if self.num_completed == 0:
-            return complete_rows(self.batches, block, 0, n)
+            return finalize_rows(self.batches, block, 0, n)
         for i in range(n):
             if self.is_completed[self.chosen[i].id]:
                 entries |= entries_of(block, i)
             else:
-                entries |= complete_rows(self.batches, block, i, i + 1)
+                entries |= finalize_rows(self.batches, block, i, i + 1)
         return entries
 
     cdef void keep_completed(self, const Block* block, int32_t n) noexcept:
@@ -427,6 +420,7 @@ cdef class PartialBatches:
         cdef Engine* e = self.engine
         cdef int32_t i, id, n = self.num_chosen, kept = 0
         cdef BatchBlock batch = self.store.ready
+        cdef Block* replacement = NULL      # none is needed: the engine writes to another block
         for i in range(n):
             copy_row(self.store, batch.block, i, self.store, e.partial_block, self.chosen[i].id)
         entries = self.complete(batch.block, n)
@@ -437,7 +431,7 @@ cdef class PartialBatches:
         except BaseException:
             self.keep_completed(batch.block, n)
             raise
-        self.store.take_ready(None)
+        self.store.exchange(batch, &replacement)
         for i in range(n):
             id = self.chosen[i].id
             self.has_arrived[id] = 0

@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import disjoint_base
 
-from envpool._core.reset_options import ResetOptions
+from envpool._core.inputs import ResetOptions
 from envpool._core.statistics import Statistics
 
 class _Style(Protocol):
@@ -14,6 +14,9 @@ class _Style(Protocol):
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]: ...
     def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None: ...
+
+@disjoint_base
+class SendPart: ...
 
 @disjoint_base
 class Pool:

@@ -4,11 +4,13 @@ A pool owns its parts: the engine with its threads, the guard, the action table,
 frame renderer. Every public call enters through the guard, uses each part it needs once, and leaves through the guard;
 see guard.pyx for what that ensures. Everything here runs with the GIL held, apart from waits.
 
-What must hold whenever Python code can run:
+Invariants whenever Python code can run:
 - `outstanding` rows have been sent and not handed out; `busy` marks their envs, and no others.
 - A call that raises before it publishes has changed nothing but action slots of idle envs.
-- A wait that is interrupted, e.g. by Ctrl-C, leaves its batch in its place: the next recv() returns it.
+- A wait that is interrupted, e.g. by Ctrl-C, leaves its batch in the pool: the next recv() returns it.
 """
+
+import numpy as np
 
 cimport cython
 cimport numpy as cnp
@@ -19,35 +21,51 @@ from libc.string cimport memcpy, memset
 from envpool._core.actions cimport ActionTable
 from envpool._core.atomic cimport ep_add_sc32, ep_now
 from envpool._core.batches cimport Batches, check_can_fill, check_fills, check_fits
-from envpool._core.blocks cimport BlockStore
-from envpool._core.consumer cimport enqueue, publish
+from envpool._core.blocks cimport BatchBlock, BlockStore
 from envpool._core.definition cimport env_of
-from envpool._core.engine cimport engine_new
-from envpool._core.env_ids cimport as_ids, check_idle, checked_ids, hold, release, take_idle
-from envpool._core.env_ids cimport let_go as let_go_envs
+from envpool._core.engine cimport Orphan, engine_new
 from envpool._core.failures cimport CreateFailure, FailureReports, raise_create_failure, raise_start_failure
 from envpool._core.frames cimport FrameRenderer
 from envpool._core.guard cimport (
     CLOSED, CLOSING, Guard, NEW, NOTHING_ELSE, OPEN, RECEIVING, RENDERING, STOPPED, WAITING, PyThread_get_thread_ident,
     begin, enter, is_open, leave,
 )
-from envpool._core.inputs cimport as_seeds
-from envpool._core.orphans cimport Orphan
-from envpool._core.partial cimport PartialBatches, WHOLE
+from envpool._core.inputs cimport (
+    ResetOptions, as_ids, as_seeds, check_idle, checked_ids, hold, release, take_idle, unhold,
+)
+from envpool._core.partial cimport ENDING, PartialBatches, WHOLE
 from envpool._core.pending cimport NO_SEED
-from envpool._core.reset_options cimport ResetOptions
+from envpool._core.policy cimport PATIENCE, SLICE
 from envpool._core.results cimport ResultTemplate
+from envpool._core.scheduler cimport await_workers, engine_start, enqueue, publish, release_workers, stop_workers
 from envpool._core.structs cimport DISABLED, Engine, GIVEN_UP, PENDING, REFUSED, RUNNING, SAME_STEP, USED
-from envpool._core.watch cimport SLICE
-from envpool._core.workers cimport await_workers, engine_start, place_workers, release_workers, stop_workers
 
 from envpool._core.definition import describe
 from envpool.errors import EnvIdError, PoolStateError
 
 cnp.import_array()
 
-# The longest time for which the destructor of a pool that was not closed waits for its threads, ns.
-cdef int64_t PATIENCE = 1000000000
+
+cdef object assign_cpus(Engine* e, object nodes):
+    """Sets the CPUs of the workers, by NUMA node; returns what must live as long as the engine."""
+    cpus = np.concatenate(nodes).astype(np.int32)
+    ends = np.cumsum([len(node) for node in nodes[: e.num_nodes]], dtype=np.int32)
+    e.cpus = <const int32_t*>cnp.PyArray_DATA(cpus)
+    e.num_cpus = <int32_t>cnp.PyArray_SIZE(cpus)
+    e.node_ends = <const int32_t*>cnp.PyArray_DATA(ends)
+    return cpus, ends
+
+
+cdef class SendPart:
+    """What a send does besides sending actions, such as recording them; see Pool.send_actions()."""
+
+    cdef int check(self, const int32_t* ids, int32_t n, bint receives) except -1:
+        """Raises unless the part accepts a send to these envs, of which nothing has been sent yet. It runs no code of
+        the user's."""
+        raise NotImplementedError
+
+    cdef void commit(self, const int32_t* ids, int32_t n) noexcept:
+        """Does the part of a send that is certain, right before it is published. It runs no Python code."""
 
 
 # Hidden from the garbage collector, which could clear the lists of blocks while threads still write to the blocks. It
@@ -124,7 +142,7 @@ cdef class Pool:
         if e == NULL:
             raise_create_failure(about.name, num_envs, &failure)
         self.engine = self.partial.engine = self.frames.engine = guard.engine = e
-        self.placement = place_workers(e, nodes)
+        self.placement = assign_cpus(e, nodes)
         memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
         if given is None:
             memset(e.seed_pending, NO_SEED, num_envs)
@@ -147,7 +165,7 @@ cdef class Pool:
                 await_workers(self.engine, PATIENCE)
         with nogil:
             release_workers(self.engine)
-        self.let_go()
+        self.drop_engine()
 
     def close(self):
         """Stop and join the threads and free the envs. Arrays handed out stay valid. It may be called again.
@@ -180,7 +198,7 @@ cdef class Pool:
                         release_workers(self.engine)
                     self.guard.state = STOPPED
                     if not self.guard.used:
-                        self.let_go()
+                        self.drop_engine()
         return self.guard.await_closed() if waits else 0
 
     cdef int stop(self, bint waits) except -1:
@@ -195,8 +213,8 @@ cdef class Pool:
                 PyErr_CheckSignals()
         return 0
 
-    cdef void let_go(self) noexcept:
-        """Frees the engine of a stopped pool that nobody is inside, or leaves it to threads that are still in it."""
+    cdef void drop_engine(self) noexcept:
+        """Frees the engine of a stopped pool that no call is inside, or leaves it to threads that are still in it."""
         cdef Engine* e = self.engine
         self.guard.state = CLOSED
         self.engine = self.guard.engine = NULL
@@ -205,9 +223,9 @@ cdef class Pool:
         self.partial.drop_memory()
 
     cdef void end_visit(self, int visit) noexcept:
-        """Ends what enter() began; the last call that leaves a stopped pool lets go of its engine."""
+        """Ends what enter() began; the last call that leaves a stopped pool drops its engine."""
         if leave(self.guard, visit):
-            self.let_go()
+            self.drop_engine()
 
     @property
     def is_closed(self):
@@ -242,21 +260,53 @@ cdef class Pool:
             publish(e, n, returns_at_once)
         e.sent_at = 0 if returns_at_once else ep_now()
 
-    cdef int32_t send_actions(self, object action, object env_id, int visit, int activities) except -1:
-        """Sends actions and returns the number of rows. With RECEIVING, the visit receives from then on."""
+    cdef int32_t send_actions(self, object action, object env_id, SendPart part, int visit,
+                              int activities) except -1:
+        """Sends actions and returns the number of rows. With RECEIVING, the visit receives from then on.
+
+        If `part` is not None, it must accept the send. No code of the user's runs from the conversion of the actions to
+        the launch, unless an exception is raised, in which case nothing was sent.
+        """
         cdef Engine* e = self.engine
         cdef const int32_t* ids = NULL
         cdef int32_t n = self.actions.load(e, action, env_id, &ids)
         cdef bint is_short = activities and not e.is_sync and n and n + e.outstanding < e.batch_size
-        if not is_open(self.guard) or self.guard.activities & activities or is_short:
-            release(e, ids, n)
-            self.guard.check_open()
-            begin(self.guard, visit, activities)
-            check_fills(e, n)
+        if part is not None or not is_open(self.guard) or self.guard.activities & activities or is_short:
+            self.check_send(ids, n, part, visit, activities)
         begin(self.guard, visit, activities)
         self.statistics.steps += n
+        if part is not None:
+            part.commit(ids, n)
         self.launch(ids, n, activities)
         return n
+
+    cdef int check_send(self, const int32_t* ids, int32_t n, SendPart part, int visit, int activities) except -1:
+        """Raises, with the envs idle again, unless a send whose envs are marked as busy may be launched."""
+        try:
+            self.guard.check_open()
+            self.guard.check_free(activities, self.guard.visits[visit].call)
+            if activities:
+                check_fills(self.engine, n)
+            if part is not None:
+                part.check(ids, n, activities)
+        except BaseException:
+            release(self.engine, ids, n)
+            raise
+        return 0
+
+    cdef bint place(self, BatchBlock block) noexcept:
+        """Lets the envs of a sync pool that are sent next write to a block of the caller; returns whether.
+
+        It does nothing if the rows of the next batch go elsewhere: other envs are in flight, or partial batches are on.
+        """
+        if self.engine.outstanding:
+            return False
+        if self.partial.mode == ENDING:
+            self.partial.end()
+        if self.partial.mode != WHOLE:
+            return False
+        self.batches.place(block)
+        return True
 
     cdef int32_t send_resets(self, object env_id, object seeds, ResetOptions options, int visit,
                              int activities) except -1:
@@ -344,7 +394,7 @@ cdef class Pool:
         """
         cdef int visit = enter(self.guard, NOTHING_ELSE, b"send")
         try:
-            self.send_actions(action, env_id, visit, NOTHING_ELSE)
+            self.send_actions(action, env_id, None, visit, NOTHING_ELSE)
         finally:
             self.end_visit(visit)
 
@@ -444,7 +494,7 @@ cdef class Pool:
         cdef int32_t n
         cdef int visit = enter(self.guard, WAITING, b"step")
         try:
-            n = self.send_actions(action, env_id, visit, RECEIVING)
+            n = self.send_actions(action, env_id, None, visit, RECEIVING)
             return self.receive(self.step_template, n == 0)
         finally:
             self.end_visit(visit)
@@ -492,7 +542,7 @@ cdef class Pool:
             try:
                 return function(ids.tolist())
             finally:
-                let_go_envs(self.engine, id, ids.shape[0])
+                unhold(self.engine, id, ids.shape[0])
         finally:
             self.end_visit(visit)
 

@@ -9,12 +9,12 @@ cdef enum:      # entries of a dict that a batch contains; bits
     GAMES = 2       # a whole game has ended
 
 cdef enum:
-    KEPT = 128      # episodes of which the last values are kept: a power of two, at least LAST
+    HISTORY = 128   # episodes of which the last values are kept: a power of two, at least LAST
 
 cdef struct Recent:             # what the last episodes were
     int64_t count               # episodes that have ended since the pool was made
-    double returns[KEPT]        # by the number of the episode, modulo KEPT
-    int64_t lengths[KEPT]
+    double returns[HISTORY]        # by the number of the episode, modulo HISTORY
+    int64_t lengths[HISTORY]
 
 cdef struct Sums:               # what the statistics keep of an env, in a saved state
     double episode_return
@@ -33,7 +33,7 @@ cdef void mark_ends_of_episodes(Engine* e, Block* b, const int32_t* ids, int32_t
                                 int64_t field_row) noexcept nogil
 cdef void note_step_time(Tally* tally, int64_t n, int64_t cost) noexcept nogil
 cdef void note_claim(Tally* tally, Queue* q) noexcept nogil
-cdef void place_probe(Tally* tally, Queue* q) noexcept nogil
+cdef void set_probe(Tally* tally, Queue* q) noexcept nogil
 
 # By the consumer, for idle envs.
 cdef void save_sums(const Engine* e, int32_t id, Sums* sums) noexcept

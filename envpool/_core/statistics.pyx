@@ -7,7 +7,7 @@ The sums of an env are touched by the thread that has claimed it while it is in 
 idle, like its other words; see structs.pxd. Everything here belongs to a Python object, so that it outlives the engine
 and `totals` can be called at any time.
 
-What must hold: the entries are those of gymnasium's ``wrappers.vector.RecordEpisodeStatistics`` around the same pool.
+Invariant: the entries are those of gymnasium's ``wrappers.vector.RecordEpisodeStatistics`` around the same pool.
 That adds rewards in float64, does not count the row of a reset, and starts again after each episode.
 """
 
@@ -74,7 +74,7 @@ cdef inline void clear(Block* b, int column, int64_t row, int64_t n) noexcept no
 
 
 cdef void clear_entries(Block* b, int64_t row, int64_t n) noexcept nogil:
-    """Fills the columns of entries: no entries. A single call for many rows takes less time than several."""
+    """Zeroes the episode columns. A single call for many rows takes less time than several."""
     clear(b, EPISODE_RETURN, row, n)
     clear(b, EPISODE_LENGTH, row, n)
     clear(b, EPISODE_TIME, row, n)
@@ -130,7 +130,7 @@ cdef void note_step_time(Tally* tally, int64_t n, int64_t cost) noexcept nogil:
     ep_add_sc64(&tally.step_times[min(k, NUM_STEP_TIMES - 1)], n)
 
 
-cdef void place_probe(Tally* tally, Queue* q) noexcept nogil:
+cdef void set_probe(Tally* tally, Queue* q) noexcept nogil:
     """Notes the time and the position of the first env that is published next, unless an earlier probe is unclaimed."""
     tally.sends += 1
     if tally.sends % PROBED_SENDS == 1 and q.probe < ep_load_rlx64(&q.claim):
@@ -191,8 +191,8 @@ cdef void save_sums(const Engine* e, int32_t id, Sums* sums) noexcept:
 
 cdef bint are_possible(const Sums* sums) noexcept:
     """Whether save_sums() may have returned these: times that a sum with the clock cannot overflow."""
-    cdef int64_t most = <int64_t>1 << 60
-    return 0 <= sums.episode_ns <= most and 0 <= sums.game_ns <= most and 0 <= sums.game_length <= most
+    cdef int64_t limit = <int64_t>1 << 60
+    return 0 <= sums.episode_ns <= limit and 0 <= sums.game_ns <= limit and 0 <= sums.game_length <= limit
 
 
 cdef void restore_sums(Engine* e, int32_t id, const Sums* sums) noexcept:
@@ -229,7 +229,7 @@ cdef inline double seconds(int64_t ns) noexcept:
 
 
 cdef inline void keep(Recent* recent, double total, int64_t length) noexcept:
-    cdef uint64_t at = <uint64_t>recent.count % KEPT
+    cdef uint64_t at = <uint64_t>recent.count % HISTORY
     recent.returns[at] = total
     recent.lengths[at] = length
     recent.count += 1
@@ -240,7 +240,7 @@ cdef tuple means(const Recent* recent):
 
     Episodes whose return is unknown do not count in the mean of the returns.
     """
-    kept = [k % KEPT for k in range(max(recent.count - LAST, 0), recent.count)]
+    kept = [k % HISTORY for k in range(max(recent.count - LAST, 0), recent.count)]
     returns = [recent.returns[<int>k] for k in kept]
     known = [r for r in returns if r == r]
     mean_return = float(np.mean(known)) if known else None

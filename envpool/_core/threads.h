@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Lets a thread run on n CPUs. A failure is ignored: a thread that runs on other CPUs works as well. */
+/* Binds a thread to n CPUs. A failure is ignored: the thread works on other CPUs, too. */
 static inline void ep_run_on(pthread_t thread, const int32_t *cpus, int n) {
   int32_t last = 0;
   for (int i = 0; i < n; i++)
@@ -47,7 +47,7 @@ static inline int ep_thread_start(pthread_t *thread, int index, int k, const int
   return 0;
 }
 
-/* Does what ep_futex_wake() does, and returns the number of sleepers that were woken. */
+/* Wakes up to `count` sleepers, as ep_futex_wake() does, and returns how many were woken. */
 static inline int ep_wake_sleepers(int32_t *word, int count) {
   return (int)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, 0, 0, 0);
 }

@@ -5,17 +5,9 @@ from libc.stdint cimport int32_t, int64_t
 from envpool._core.atomic cimport ep_load_acq64, ep_store_rel64, ep_store_rlx64
 from envpool._core.structs cimport Engine, Worker
 
-cdef enum:
-    SLICE = 50000000        # the interval at which a blocking wait looks for Python signals, ns
-    SHORTEST = 1000000      # the least interval at which it looks for stuck workers, ns
-
 cdef int check_progress(Engine* e, const int32_t* ids, int64_t n, int64_t need) except -1
 
-cdef inline int64_t interval(const Engine* e) noexcept nogil:
-    """Returns the interval at which a blocking wait looks for signals and stuck workers, ns."""
-    return max(min(<int64_t>SLICE, e.step_timeout), <int64_t>SHORTEST) if e.step_timeout else SLICE
-
-cdef inline bint is_overdue(const Engine* e, Worker* w, int64_t now) noexcept nogil:
+cdef inline bint is_overdue(const Engine* e, const Worker* w, int64_t now) noexcept nogil:
     """Whether a worker has been executing one chunk for longer than the step timeout."""
     cdef int64_t since = ep_load_acq64(&w.since)
     return since != 0 and now - since > e.step_timeout

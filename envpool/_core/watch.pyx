@@ -4,11 +4,11 @@ Each worker notes the chunk that it begins: when, and which envs. A consumer tha
 the clock. Nobody else reads the notes, so that they cost a worker a few stores to a cache line of its own, and one look
 at the clock. A native env cannot be interrupted: all that the consumer can do is to tell the user.
 
-What must hold:
+Invariants:
 - With a step timeout, no thread but the workers executes envs: the consumer could get stuck itself, and then nobody
   would notice.
-- A wait raises only if the stuck envs are in its way, so that an async pool goes on without them. The rows that are
-  ready stay where they are, and the wait may be repeated; the user is told again after another step timeout.
+- A wait raises only if it needs the stuck envs, so that an async pool continues without them. The rows that
+  are ready stay in the pool, and the wait may be repeated; it raises again after another step timeout.
 - The stores of a note are ordered: `since` is cleared before the ids of the next chunk are stored, and set after that.
   A reader that finds the same `since` before and after it has read the ids has read those of this chunk.
 """
@@ -22,7 +22,7 @@ from envpool.errors import EnvTimeoutError
 
 
 cdef inline bint is_since(Worker* w, int64_t since) noexcept nogil:
-    """Whether what was read of a note is that of the chunk that began at this time."""
+    """Whether the note still describes the chunk begun at `since`."""
     return ep_add_sc64(&w.since, 0) == since        # a read-modify-write, which no earlier read may pass
 
 
@@ -41,14 +41,14 @@ cdef int read_chunk(Engine* e, Worker* w, int64_t now, dict running) except -1:
 
 
 cdef int check_progress(Engine* e, const int32_t* ids, int64_t n, int64_t need) except -1:
-    """Raises EnvTimeoutError if a wait for `need` envs must wait for stuck ones, and the user was not told just now.
+    """Raises EnvTimeoutError if a wait for `need` envs must wait for stuck ones, unless it was raised recently.
 
     The wait is for any of n envs in flight with these ids; if `ids` is NULL, for any env in flight. Without a step
     timeout, this does nothing.
     """
     cdef int64_t now = ep_now(), possible = n if ids != NULL else e.outstanding, i
     cdef int32_t k, num_overdue = 0, num_workers = ep_load_rlx32(&e.started)     # close() may be changing it
-    cdef bint is_news = False
+    cdef bint is_due = False
     cdef Worker* w
     if e.step_timeout == 0:
         return 0
@@ -56,8 +56,8 @@ cdef int check_progress(Engine* e, const int32_t* ids, int64_t n, int64_t need) 
         w = &e.workers[k]
         if is_overdue(e, w, now):
             num_overdue += 1
-            is_news |= now - w.told > e.step_timeout
-    if not is_news:
+            is_due |= now - w.warned_at > e.step_timeout
+    if not is_due:
         return 0
     running = {}
     for k in range(num_workers):
@@ -73,5 +73,5 @@ cdef int check_progress(Engine* e, const int32_t* ids, int64_t n, int64_t need) 
         return 0
     for k in range(num_workers):
         if is_overdue(e, &e.workers[k], now):
-            e.workers[k].told = now
+            e.workers[k].warned_at = now
     raise EnvTimeoutError(running, e.step_timeout / 1e9, num_overdue == num_workers)

@@ -17,8 +17,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
 from envpool._core.flags cimport ep_find_flags
-from envpool._core.placing cimport PlacedSteps
 from envpool._core.pool cimport Pool
+from envpool.rollout.placing cimport PlacedSteps
 
 from envpool.adapters.lazy import LazyRows
 from envpool.errors import PoolStateError

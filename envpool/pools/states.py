@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from envpool._core.state_format import split_states
+from envpool._core.state import split_states
 from envpool.config.params import Param
 from envpool.tasks.spec import COMMON_OPTIONS
 from envpool.transforms.options import STATE_OPTIONS, TRANSFORM_OPTIONS

@@ -3,7 +3,7 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
-from envpool._core.reset_options cimport ResetOptions
+from envpool._core.inputs cimport ResetOptions
 from envpool.env cimport envpool_env, envpool_setup
 
 cdef struct Header:             # how the state of a definition begins

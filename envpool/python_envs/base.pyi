@@ -3,7 +3,7 @@ from typing import Any
 
 from typing_extensions import disjoint_base
 
-from envpool._core.reset_options import ResetOptions
+from envpool._core.inputs import ResetOptions
 
 @disjoint_base
 class EnvsBase:

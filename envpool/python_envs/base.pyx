@@ -15,7 +15,7 @@ from libc.string cimport memcpy, strncpy
 cimport numpy as cnp
 from envpool._core.atomic cimport ep_store_rel64
 from envpool._core.failures cimport give_cause
-from envpool._core.reset_options cimport ResetOptions
+from envpool._core.inputs cimport ResetOptions
 from envpool._core.structs cimport Engine
 from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_env, envpool_env_init, envpool_frames, envpool_setup
 from envpool.scaffold cimport envpool_config_bytes, envpool_template

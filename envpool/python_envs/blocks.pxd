@@ -3,7 +3,7 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 
-from envpool._core.block_memory cimport BlockMemory
+from envpool._core.blocks cimport BlockMemory
 from envpool.python_envs.arena cimport Arena
 
 cdef struct Region:             # as the pool's process maps it

@@ -29,7 +29,7 @@ from posix.mman cimport (
 )
 from posix.unistd cimport close
 
-from envpool._core.block_memory cimport BlockMemory, PAGE, round_up
+from envpool._core.blocks cimport BlockMemory, PAGE, round_up
 from envpool._core.guard cimport fork_generation
 from envpool.python_envs.arena cimport Arena, epy_copy_pages
 

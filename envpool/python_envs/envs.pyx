@@ -19,7 +19,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from envpool._core.casts cimport fitted
 from envpool._core.guard cimport fork_generation
-from envpool._core.workers cimport is_worker_thread
+from envpool._core.scheduler cimport is_worker_thread
 from envpool.env cimport envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup
 from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, set_common, set_frames
 

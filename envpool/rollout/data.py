@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool._core.definition import RAW_PREFIX
-from envpool._core.rollout_frames import gather
-from envpool._core.rollout_layout import RolloutLayout, RolloutMemory
+from envpool.rollout.frames import gather
+from envpool.rollout.layout import RolloutLayout, RolloutMemory
 from envpool._support.machine import cpu_limit
 from envpool._support.text import shown
 from envpool.config.spaces import nested

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from envpool._core.rollout_calls import RolloutCalls
+from envpool.rollout.recorder import RolloutCalls
 from envpool._support.text import shown
 from envpool.config.checks import convert
 from envpool.errors import ConfigError
@@ -20,7 +20,7 @@ from envpool.rollout.data import RolloutData
 TAKEN = {"action", "env_id", *(name for name in dir(RolloutData) if not name.startswith("_")), "lengths", "num_steps"}
 
 
-class Rollout(RolloutCalls):
+class Rollout(Recorder):
     """Records the steps of a pool, and values that the learner adds to each step, as arrays (T, N, ...).
 
     In a sync pool, the workers write each step in place: the arrays that `step` returns are slots of the rollout, and

@@ -22,8 +22,8 @@ from posix.unistd cimport usleep
 
 from envpool._core.actions cimport ActionField
 from envpool._core.batches cimport check_can_fill
-from envpool._core.env_ids cimport as_ids
 from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, WAITING, enter, fork_generation
+from envpool._core.inputs cimport as_ids
 from envpool._core.partial cimport WHOLE
 from envpool._core.pool cimport Pool
 from envpool._core.results cimport ResultTemplate
@@ -377,7 +377,7 @@ cdef int serve(const ep_xla_call* call) except -1:
         if call.receives:
             check_results(call, target, pool, env_id)
         if call.sends:
-            pool.send_actions(action, env_id, visit, RECEIVING if call.receives else NOTHING_ELSE)
+            pool.send_actions(action, env_id, None, visit, RECEIVING if call.receives else NOTHING_ELSE)
         if call.receives:
             batch = receive(pool, target.template, call.results[1].dims[0])
             for i in range(1, call.num_results):

@@ -115,10 +115,10 @@ def test_rendering_changes_nothing():
 @pytest.mark.parametrize(
     ("ids", "error", "text"),
     [
-        (3, EnvIdError, r"env_ids\[0\] is 3, allowed are 0 to 2"),
-        ([0, -1], EnvIdError, r"env_ids\[1\] is -1, allowed are 0 to 2"),
-        ([2**40], EnvIdError, rf"env_ids\[0\] is {2**40}, allowed"),
-        (np.array([2**63], np.uint64), EnvIdError, r"allowed are 0 to 2"),
+        (3, EnvIdError, r"env_ids\[0\] must be between 0 and 2, got 3"),
+        ([0, -1], EnvIdError, r"env_ids\[1\] must be between 0 and 2, got -1"),
+        ([2**40], EnvIdError, rf"env_ids\[0\] must be between 0 and 2, got {2**40}"),
+        (np.array([2**63], np.uint64), EnvIdError, r"must be between 0 and 2"),
         ([0.5], EnvIdError, r"must be a 1-D array of integers"),
         ([[0, 1]], EnvIdError, r"must be a 1-D array of integers"),
         (True, EnvIdError, r"must be a 1-D array of integers"),

@@ -215,7 +215,7 @@ def test_a_pool_whose_init_never_ran(name):
         ([1, 2, 3, 4, 5], ConfigError, "seeds has 5 entries, but 4 envs are reset"),
         ([1, 2, "3", 4], TypeError, r"seeds\[2\] must be an integer or None, got '3'"),
         ([1, 2, 3, 1.5], TypeError, r"seeds\[3\] must be an integer or None, got 1.5"),
-        ([-1, 2, 3, 4], ConfigError, r"seeds\[0\] is -1, allowed are 0 to"),
+        ([-1, 2, 3, 4], ConfigError, r"seeds\[0\] must be between 0 and .*, got -1"),
         (np.zeros(3, np.uint64), ConfigError, "seeds has 3 entries, but 4 envs are reset"),
     ],
 )

@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-from envpool._core import orphans
+from envpool._core import engine
 from envpool.errors import EnvTimeoutError, PoolStateError
 from tests.support import plugin
 from tests.support.background_call import BackgroundCall
@@ -25,12 +25,12 @@ TIMEOUT = 0.05
 def gate():
     """Close the gate for a test, and open it afterwards; nothing may be left then."""
     gc.collect()
-    wait_until(lambda: orphans.count() == 0 and not workers())
+    wait_until(lambda: engine.count_orphans() == 0 and not workers())
     gate = Gate()
     gate.close()
     yield gate
     gate.open()
-    wait_until(lambda: orphans.count() == 0 and not workers())
+    wait_until(lambda: engine.count_orphans() == 0 and not workers())
 
 
 def make(**options):
@@ -47,10 +47,10 @@ def close(pool):
 
 def released(gate, freed):
     """Open the gate, and wait until the envs of one more pool than `freed` are gone."""
-    assert orphans.count() == 1
+    assert engine.count_orphans() == 1
     assert gate.native.num_destroyed() == freed
     gate.open()
-    wait_until(lambda: orphans.count() == 0)
+    wait_until(lambda: engine.count_orphans() == 0)
     assert gate.native.num_destroyed() == freed + 1
     wait_until(lambda: not workers())
 
@@ -160,7 +160,7 @@ def test_nothing_is_left_to_threads_that_come_back_in_time():
         freed = gate.native.num_destroyed()
         pool.send(np.full(6, k % 3, np.int32))
         close(pool)
-        assert orphans.count() == 0
+        assert engine.count_orphans() == 0
         assert gate.native.num_destroyed() == freed + 1
     wait_until(lambda: not workers())
 
@@ -173,7 +173,7 @@ def test_threads_that_come_back_while_the_pool_is_being_closed():
         freed = gate.native.num_destroyed()
         pool.send(np.zeros(6, np.int32))
         close(pool)
-        wait_until(lambda: orphans.count() == 0)
+        wait_until(lambda: engine.count_orphans() == 0)
         assert gate.native.num_destroyed() == freed + 1
     wait_until(lambda: not workers())
 
@@ -185,9 +185,9 @@ def test_many_threads_come_back_at_once(gate):
         pool = make(num_envs=1, num_threads=1)
         gate.hang(pool, 0)
         close(pool)
-    assert orphans.count() == 50
+    assert engine.count_orphans() == 50
     gate.open()
-    wait_until(lambda: orphans.count() == 0)
+    wait_until(lambda: engine.count_orphans() == 0)
     assert gate.native.num_destroyed() == freed + 50
 
 
@@ -251,8 +251,8 @@ if child == 0:
     sys.exit(5)
 status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 native.open_gate()
-from envpool._core import orphans
-while orphans.count():
+from envpool._core import engine
+while engine.count_orphans():
     time.sleep(0.001)
 print(status)
 """

@@ -224,8 +224,8 @@ def test_rows_of_many_columns():
 
 
 BAD = {
-    "min_ready too large": ({"min_ready": 7}, ConfigError, r"min_ready is 7, allowed are 0 to 6"),
-    "min_ready negative": ({"min_ready": -1}, ConfigError, r"min_ready is -1"),
+    "min_ready too large": ({"min_ready": 7}, ConfigError, r"min_ready must be between 0 and 6, .*, got 7"),
+    "min_ready negative": ({"min_ready": -1}, ConfigError, r"min_ready must be between 0 and 6, .*, got -1"),
     "min_ready no integer": ({"min_ready": 1.5}, TypeError, r"min_ready must be an integer, got 1.5"),
     "min_ready a bool": ({"min_ready": True}, TypeError, r"min_ready must be an integer"),
     "more than in flight": (
@@ -238,12 +238,12 @@ BAD = {
         PoolStateError,
         r"forever, because env_ids has 1",
     ),
-    "timeout negative": ({"timeout": -1}, ConfigError, r"timeout is -1.0 seconds, allowed are 0 and more"),
-    "timeout no number": ({"timeout": float("nan")}, ConfigError, r"timeout is nan seconds"),
+    "timeout negative": ({"timeout": -1}, ConfigError, r"timeout must be at least 0 seconds, got -1.0"),
+    "timeout no number": ({"timeout": float("nan")}, ConfigError, r"timeout must be at least 0 seconds, got nan"),
     "timeout a string": ({"timeout": "1"}, TypeError, r"timeout must be a number of seconds, got '1'"),
-    "ids out of range": ({"env_ids": [0, 6]}, EnvIdError, r"env_ids\[1\] is 6, allowed are 0 to 5"),
-    "ids negative": ({"env_ids": [-1]}, EnvIdError, r"env_ids\[0\] is -1, allowed"),
-    "ids huge": ({"env_ids": np.array([2**64 - 1], np.uint64)}, EnvIdError, r"allowed are 0 to 5"),
+    "ids out of range": ({"env_ids": [0, 6]}, EnvIdError, r"env_ids\[1\] must be between 0 and 5, got 6"),
+    "ids negative": ({"env_ids": [-1]}, EnvIdError, r"env_ids\[0\] must be between 0 and 5, got -1"),
+    "ids huge": ({"env_ids": np.array([2**64 - 1], np.uint64)}, EnvIdError, r"must be between 0 and 5"),
     "ids twice": ({"env_ids": [1, 0, 1]}, EnvIdError, r"env_ids\[2\] is 1, which appears twice"),
     "ids idle": ({"env_ids": [1, 3]}, EnvIdError, r"env_ids\[1\] is 3, which is not in flight: send to it first"),
     "ids no integers": ({"env_ids": [0.5]}, EnvIdError, r"env_ids must be a 1-D array of integers"),

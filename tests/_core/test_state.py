@@ -110,9 +110,9 @@ def test_states_pass_between_api_styles(pool):
 @pytest.mark.parametrize(
     ("ids", "text"),
     [
-        ([0, 3], r"env_ids\[1\] is 3, allowed are 0 to 2"),
-        ([-1], r"env_ids\[0\] is -1"),
-        ([2**40], r"env_ids\[0\] is 1099511627776"),
+        ([0, 3], r"env_ids\[1\] must be between 0 and 2, got 3"),
+        ([-1], r"env_ids\[0\] must be between 0 and 2, got -1"),
+        ([2**40], r"env_ids\[0\] must be between 0 and 2, got 1099511627776"),
         ([1, 1], r"env_ids\[1\] is 1, which appears twice"),
         ([0.5], r"env_ids must be a 1-D array of integers"),
         ([[0]], r"env_ids must be a 1-D array of integers"),

@@ -46,7 +46,7 @@ def check(task):
                 try:
                     result = pool.step(bad)
                 except ActionError as error:
-                    assert "of env 1 (row 1) is" in str(error) and "nothing was sent" in str(error)
+                    assert "of env 1 (row 1) must not be" in str(error) and "nothing was sent" in str(error)
                     assert pool.num_outstanding == 0 and np.isnan(value)
                 except EnvStepError as error:
                     assert set(error.failures) == {1}
@@ -60,7 +60,7 @@ def check(task):
         for value in (np.nan, np.inf, -np.inf):
             bad = good.copy()
             bad[1, -1] = value
-            with pytest.raises(ActionError, match=r"(?s)of env 1 \(row 1\) is .*, allowed are finite numbers"):
+            with pytest.raises(ActionError, match=r"(?s)of env 1 \(row 1\) must not be NaN or infinite"):
                 pool.step(bad)
         pool.step(good)
 
@@ -98,7 +98,7 @@ def test_discrete_actions_and_every_style():
             pool.step(np.array([0, np.nan]))
     with envpool.make_dm("CheetahRun-v1", num_envs=2, check_actions="nan") as pool:
         pool.reset()
-        with pytest.raises(ActionError, match="finite numbers"):
+        with pytest.raises(ActionError, match="must not be NaN or infinite"):
             pool.step(np.full((2, 6), -np.inf))
 
 

@@ -15,7 +15,7 @@ import pytest
 from gymnasium import spaces
 
 import envpool
-from envpool._core import orphans
+from envpool._core import engine
 from envpool.errors import EnvIdError, EnvStepError, PoolStateError, RenderError, StateError
 from envpool.pools.states import EnvStates
 from tests.support.background_call import BackgroundCall
@@ -69,7 +69,7 @@ class ActingEnv(gymnasium.Env):
 def nothing_is_left():
     """Wait for the threads of a test, which the main thread must do in Python: then it frees what they have used."""
     yield
-    wait_until(lambda: orphans.count() == 0 and not workers())
+    wait_until(lambda: engine.count_orphans() == 0 and not workers())
 
 
 def make(script, workers, num_envs=4, batch_size=2, **options):
@@ -176,7 +176,7 @@ def test_a_pool_that_is_deleted_while_an_environment_waits_for_a_lock_of_this_th
         pool.send([3], [0])
         assert begins.wait(PATIENCE)
         del pool
-        assert orphans.count() == 1 and script.closed == 0
+        assert engine.count_orphans() == 1 and script.closed == 0
     wait_until(lambda: script.closed == 4)
 
 
@@ -374,7 +374,7 @@ def test_ctrl_c_during_close_leaves_the_thread_behind():
     finally:
         signal.signal(signal.SIGALRM, before)
     assert pool.is_closed and pool.closed and script.results == [None]
-    assert orphans.count() == 1 and script.closed == 0
+    assert engine.count_orphans() == 1 and script.closed == 0
     goes_on.set()
     wait_until(lambda: script.closed == 4)
 

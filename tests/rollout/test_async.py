@@ -173,7 +173,7 @@ def test_mistakes():
         envpool.Rollout(pool, 2, max_steps=1)
     rollout = envpool.Rollout(pool, 2, {"value": np.float32})
     ids = rollout.reset()[-1]["env_id"].copy()
-    with pytest.raises(ConfigError, match=re.escape("value has 2 rows, but there are 3 actions")):
+    with pytest.raises(ConfigError, match=re.escape("value must have 3 rows, one for each action, got 2")):
         rollout.send(np.ones(BATCH), ids, value=np.zeros(2))
     rollout.send(np.ones(BATCH), ids, value=np.zeros(BATCH))
     with pytest.raises(ConfigError, match=r"finish\(\) of an async pool takes no extras"):

@@ -188,5 +188,5 @@ def test_slots_that_do_not_exist(name, shift):
     rollout.reset()
     for _ in range(2):
         rollout.step(np.zeros(1, np.int64))
-    with pytest.raises(ConfigError, match=r"^array '.*' has slots 0 to \d, got "):
+    with pytest.raises(ConfigError, match=r"^slots of array '.*' must be between 0 and \d, got "):
         rollout.finish().array(name, shift)

@@ -64,10 +64,10 @@ def test_a_wrapper_is_no_pool():
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"value": np.zeros(N + 1)}, "value has 5 rows, but there are 4 actions"),
-        ({"value": np.zeros((N, 1))}, re.escape("value has shape (4, 1), expected ('B',)")),
-        ({"hidden": np.zeros((N, 3))}, re.escape("hidden has shape (4, 3), expected ('B', 2)")),
-        ({"value": np.zeros(N, complex)}, "value has dtype complex128, which does not cast to float32"),
+        ({"value": np.zeros(N + 1)}, "value must have 4 rows, one for each action, got 5"),
+        ({"value": np.zeros((N, 1))}, re.escape("value must have shape ('B',), one row for each action, got (4, 1)")),
+        ({"hidden": np.zeros((N, 3))}, re.escape("hidden must have shape ('B', 2), ")),
+        ({"value": np.zeros(N, complex)}, "value must cast to float32, as declared, got dtype complex128"),
         ({"value": [[1], [1, 2]]}, "value must convert to a NumPy array"),
         ({"other": np.zeros(N)}, re.escape("missing are [], unknown are ['other']")),
     ],
@@ -292,7 +292,7 @@ def test_code_of_the_user_cannot_step_the_pool_meanwhile(pool):
 
 @pytest.mark.parametrize("obs", [np.zeros((N, 5)), np.zeros((N - 1, 6))])
 def test_begin_with_wrong_shapes(rollout, obs):
-    with pytest.raises(ConfigError, match=re.escape(f"obs has shape {obs.shape}, expected (4, 6)")):
+    with pytest.raises(ConfigError, match=re.escape(f"obs must have shape (4, 6), got {obs.shape}")):
         rollout.begin(obs)
 
 
@@ -322,7 +322,7 @@ def test_unknown_arrays(rollout):
         data.logprob  # noqa: B018
     with pytest.raises(ConfigError, match="the rollout has no array 'nothing'"):
         data.array("nothing")
-    with pytest.raises(ConfigError, match="array 'reward' has slots 0 to 2"):
+    with pytest.raises(ConfigError, match="slots of array 'reward' must be between 0 and 2"):
         data.array("reward", 1)
 
 

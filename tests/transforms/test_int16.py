@@ -47,7 +47,7 @@ def test_actions_within_bounds_reach_the_environment():
         for dtype in (np.int16, np.int32, np.int64, np.float64):
             actions = np.array([[-300, 300], [0, -1]], dtype)
             assert_equal_bits(np.stack(pool.step(actions)[-1]["action"]), actions.astype(np.int16))
-        with pytest.raises(envpool.errors.ActionError, match="allowed are integers from -300 to 300"):
+        with pytest.raises(envpool.errors.ActionError, match="must have integers from -300 to 300"):
             pool.step(np.array([[0, 0], [0, 301]]))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import ray
 
-from envpool._core.env_ids import as_ids
+from envpool._core.inputs import as_ids
 from envpool.adapters.ray.fleet import ATTEMPTS, LOSSES, Fleet
 from envpool.adapters.ray.rows import join, take
 from envpool.adapters.ray.shared import Ticket

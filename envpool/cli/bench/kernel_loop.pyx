@@ -19,7 +19,7 @@ from envpool._core.calls cimport (
 from envpool._core.definition cimport env_of
 from envpool._core.flags cimport ep_find_flags
 from envpool._core.failures cimport raise_create_failure
-from envpool._core.watch cimport SLICE
+from envpool._core.policy cimport SLICE
 from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_MAX_FIELDS, envpool_batch, envpool_env, envpool_rows
 
 from envpool._core.definition import describe

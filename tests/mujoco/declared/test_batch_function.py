@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool._core import orphans
+from envpool._core import engine
 from envpool.mujoco import declared as d
 from tests.mujoco.declared.models import ARM
 from tests.support.process import wait_until, workers
@@ -180,7 +180,7 @@ def test_the_function_ends_the_pool(how):
     begins.set()
     kept[0].send(np.zeros((1, 2)), [0])
     wait_until(ends.is_set)
-    wait_until(lambda: orphans.count() == 0 and not workers())
+    wait_until(lambda: engine.count_orphans() == 0 and not workers())
 
 
 def test_read_only_results():

@@ -1,30 +1,27 @@
 # optimize: -O1
 """The memory of a rollout: each array is contiguous over its time slots, and the workers of a pool write into it.
 
-A block is a struct of pointers to its columns. A *placed* block points into the memory of a rollout: its columns are
-one slot of the arrays (slots, num_envs, ...) there, so that a step of the pool fills slot t and nothing is copied. The
-workers write rows of a placed block exactly as those of any other.
+A block is a struct of pointers to its columns. For each step, a block is made whose columns are one slot of the arrays
+(slots, num_envs, ...), so that a step of the pool fills slot t and nothing is copied; Pool.place() puts it in flight.
 
-What an action at step t leads to, such as the reward, has slot t. What belongs to an observation has slot t + 1 then,
-since the observation before step t has slot t: these arrays have one slot more. The struct of the placed block lies at
-the start of the memory and is used again for each step. The memory is the base of every array that shows it, so that
-the number of references to it tells whether anybody can still see it.
+The results of the action at step t, such as the reward, have slot t. The observation that the action leads to, and what
+belongs to it, has slot t + 1, since the observation before step t has slot t: these arrays have one more slot. The
+struct of the block lies at the start of the memory and is used again for each step. The memory is the base of every
+array that shows it, so that its reference count tells whether anybody can still see it.
 """
 
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 from posix.mman cimport MADV_DONTNEED, madvise
 
-from envpool._core.batch_block cimport BatchBlock
-from envpool._core.block_memory cimport BlockMemory, MAPPED, PAGE, round_up
-from envpool._core.blocks cimport BlockStore
+from envpool._core.blocks cimport BatchBlock, BlockMemory, BlockStore, MAPPED, PAGE, round_up
 from envpool._core.guard cimport fork_generation
-from envpool._core.pinning cimport pin
 from envpool._core.structs cimport Block
+from envpool.rollout.pinning cimport pin
 
 from envpool._core.definition import RAW_PREFIX
 from envpool.errors import ConfigError
@@ -74,22 +71,21 @@ cdef class RolloutLayout:
         self.dtypes = (*store.dtypes, *(np.dtype(dtype) for _, dtype, _, _ in own))
         self.index = {name: k for k, name in enumerate(self.names)}
         self.num_columns = len(columns)
-        self.core_columns, self.num_fields, self.same_step = store.core_columns, store.num_fields, store.same_step
-        self.num_final = store.num_final
-        self.first_core = self.num_columns - len(self.core_columns)
+        self.store, self.num_fields = store, store.num_fields
+        self.first_core = self.num_columns - len(store.core_columns)
         self.num_envs, self.num_slots, self.pins = num_envs, num_slots, pins
         self.lay_out([*store.shapes, *(shape for _, _, shape, _ in own)], shifts + [shift for _, _, _, shift in own],
                      left_out)
 
     def __dealloc__(self):
-        free(self.lanes)
+        free(self.tracks)
 
     cdef int lay_out(self, list shapes, list shifts, list left_out) except -1:
         """Decides where each array lies. The final arrays come last, on pages of their own."""
         cdef int k, d, n = len(self.names)
-        cdef Lane* lane
-        self.lanes = <Lane*>calloc(n, sizeof(Lane))
-        if self.lanes == NULL:
+        cdef Track* track
+        self.tracks = <Track*>calloc(n, sizeof(Track))
+        if self.tracks == NULL:
             raise MemoryError
         at = round_up(sizeof(Block), LINE) + round_up(2 * self.num_fields * sizeof(void*), LINE)
         for is_final in (False, True):
@@ -99,34 +95,34 @@ cdef class RolloutLayout:
             for k in range(n):
                 if self.names[k].startswith("final:") != is_final:
                     continue
-                lane = &self.lanes[k]
+                track = &self.tracks[k]
                 row = self.dtypes[k].itemsize * int(np.prod(shapes[k], dtype=object))
                 slots = self.num_slots + shifts[k]
                 if at + row * self.num_envs * slots >= 1 << 62:
                     raise MemoryError(f"a rollout of {self.num_slots} steps and {self.num_envs} envs is too large")
-                lane.row_bytes, lane.slot_bytes, lane.num_slots = row, row * self.num_envs, slots
+                track.row_bytes, track.slot_bytes, track.num_slots = row, row * self.num_envs, slots
                 if RAW_PREFIX in self.names[k]:     # nobody sees these arrays: all slots share their memory
-                    lane.slot_bytes, size = 0, row * self.num_envs
+                    track.slot_bytes, size = 0, row * self.num_envs
                 else:
                     size = row * self.num_envs * slots
-                lane.shift = shifts[k]
-                lane.ndim = 1 + len(shapes[k])
-                lane.dims[0] = self.num_envs
+                track.shift = shifts[k]
+                track.ndim = 1 + len(shapes[k])
+                track.dims[0] = self.num_envs
                 for d in range(len(shapes[k])):
-                    lane.dims[1 + d] = shapes[k][d]
+                    track.dims[1 + d] = shapes[k][d]
                 if self.names[k] in left_out:
-                    lane.offset = -1
+                    track.offset = -1
                     continue
-                lane.offset = at
+                track.offset = at
                 at = (at + size + LINE - 1) // LINE * LINE
         self.num_bytes = at
         self.needed = self.final_from
         k = self.find("rollout:frames")
         if k >= 0:      # they come last but for the final arrays; usually an env has a new frame in each step
-            lane = &self.lanes[k]
-            frame_bytes = lane.row_bytes // lane.dims[1]
-            depth = self.lanes[self.find("rollout:numbers")].dims[1]
-            self.needed = lane.offset + self.num_envs * (self.num_slots + depth) * frame_bytes
+            track = &self.tracks[k]
+            frame_bytes = track.row_bytes // track.dims[1]
+            depth = self.tracks[self.find("rollout:numbers")].dims[1]
+            self.needed = track.offset + self.num_envs * (self.num_slots + depth) * frame_bytes
             self.needed = min(self.needed, self.final_from)
         limit, source = memory_limit()
         if self.needed > 0.9 * limit:
@@ -167,42 +163,29 @@ cdef class RolloutLayout:
         if (memory.is_mapped and size >= GIVEN_BACK
                 and madvise(memory.base + self.final_from, memory.size - self.final_from, MADV_DONTNEED) == 0):
             return
-        if self.same_step:
+        if self.store.same_step:
             memory.clears_final = True
         else:
             memset(memory.base + self.final_from, 0, size)
 
-    cdef BatchBlock place(self, RolloutMemory memory, int64_t step):
+    cdef BatchBlock block_of(self, RolloutMemory memory, int64_t step):
         """Returns a block whose columns are those of a step, with the arrays that show it."""
         cdef BatchBlock batch = BatchBlock.__new__(BatchBlock)
         cdef Block* b = <Block*>memory.base
-        cdef Lane* lane
+        cdef Track* track
         cdef cnp.ndarray array
         cdef void* data
-        cdef int k, n = self.num_fields
-        arrays = []
-        b.written = 0
+        cdef int k
+        batch.block, batch.memory, batch.arrays = b, memory, []
+        self.store.begin_block(b, <void**>(memory.base + round_up(sizeof(Block), LINE)))
         b.clears_final = memory.clears_final
-        b.fields = <void**>(memory.base + round_up(sizeof(Block), LINE))
-        if self.num_final:
-            b.final = b.fields + n
         for k in range(self.num_columns):
-            lane = &self.lanes[k]
-            data = slot_of(lane, memory, step + lane.shift)
-            array = cnp.PyArray_SimpleNewFromData(lane.ndim, lane.dims, (<cnp.dtype>self.dtypes[k]).num, data)
+            track = &self.tracks[k]
+            data = slot_of(track, memory, step + track.shift)
+            array = cnp.PyArray_SimpleNewFromData(track.ndim, track.dims, (<cnp.dtype>self.dtypes[k]).num, data)
             cnp.set_array_base(array, memory)
-            arrays.append(array)
-            if k < n:
-                b.fields[k] = data
-            elif k >= self.first_core:
-                b.core[<int>self.core_columns[k - self.first_core]] = data
-            elif k < n + self.num_final:
-                b.final[k - n] = data
-            elif k == n + self.num_final:
-                b.final_elapsed = <int32_t*>data
-            else:
-                b.final_mask = <uint8_t*>data
-        batch.block, batch.memory, batch.arrays = b, memory, arrays
+            batch.arrays.append(array)
+            self.store.point(b, k, data)
         return batch
 
     def array(self, RolloutMemory memory, str name, first=0, count=None):
@@ -211,21 +194,24 @@ cdef class RolloutLayout:
         It shows the memory, but for "rollout:numbers", which is copied: these numbers are positions in memory.
         """
         cdef int k = self.find(name), d
-        cdef Lane* lane
+        cdef Track* track
         cdef cnp.npy_intp dims[9]
         cdef int64_t start
-        if k < 0 or self.lanes[k].offset < 0 or RAW_PREFIX in name:
+        if k < 0 or self.tracks[k].offset < 0 or RAW_PREFIX in name:
             names = ", ".join(n for n in self.names if RAW_PREFIX not in n)
             raise ConfigError(f"the rollout has no array {name!r}; its arrays are {names}")
-        lane = &self.lanes[k]
-        slots = lane.num_slots - first if count is None else count
-        if first < 0 or slots < 0 or first + slots > lane.num_slots:    # of Python, which has no largest integer
-            raise ConfigError(f"array {name!r} has slots 0 to {lane.num_slots - 1}, got {first} to {first + slots - 1}")
+        track = &self.tracks[k]
+        slots = track.num_slots - first if count is None else count
+        if first < 0 or slots < 0 or first + slots > track.num_slots:    # of Python, which has no largest integer
+            raise ConfigError(
+                f"slots of array {name!r} must be between 0 and {track.num_slots - 1}, got {first} to "
+                f"{first + slots - 1}"
+            )
         start, dims[0] = first, slots
-        for d in range(lane.ndim):
-            dims[1 + d] = lane.dims[d]
+        for d in range(track.ndim):
+            dims[1 + d] = track.dims[d]
         array = cnp.PyArray_SimpleNewFromData(
-            1 + lane.ndim, dims, (<cnp.dtype>self.dtypes[k]).num, slot_of(lane, memory, start)
+            1 + track.ndim, dims, (<cnp.dtype>self.dtypes[k]).num, slot_of(track, memory, start)
         )
         cnp.set_array_base(array, memory)
         return array.copy() if name == "rollout:numbers" else array

@@ -11,15 +11,14 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcmp, memcpy
 
-from envpool._core.rollout_layout cimport Lane, RolloutLayout, RolloutMemory, row_of
-from envpool._core.rollout_rows cimport Progress
+from envpool.rollout.layout cimport Track, RolloutLayout, RolloutMemory, row_of
 
 from envpool.errors import ConfigError
 
 cnp.import_array()
 
 
-cdef extern from "rollout_gather.h" nogil:
+cdef extern from "gather.h" nogil:
     ctypedef struct ep_gather:
         const char* source
         const int32_t* index
@@ -48,9 +47,9 @@ cdef class FrameStore:
 
     def __init__(self, RolloutLayout layout, int column, int64_t depth):
         self.layout, self.column, self.depth = layout, column, depth
-        self.stacks = &layout.lanes[column]
-        self.frames = &layout.lanes[layout.find("rollout:frames")]
-        self.numbers = &layout.lanes[layout.find("rollout:numbers")]
+        self.stacks = &layout.tracks[column]
+        self.frames = &layout.tracks[layout.find("rollout:frames")]
+        self.numbers = &layout.tracks[layout.find("rollout:numbers")]
         self.frame_bytes = self.stacks.row_bytes // depth
 
     cdef int32_t append(self, RolloutMemory memory, const char* frame) noexcept:
@@ -84,12 +83,12 @@ cdef class FrameStore:
             memcpy(stack + j * self.frame_bytes, memory.base + self.frames.offset + numbers[j] * self.frame_bytes,
                    self.frame_bytes)
 
-    cdef void store_rows(self, RolloutMemory memory, const char* stacks, const int32_t* ids, const Progress* envs,
-                         int64_t n) noexcept:
-        """Stores the stacks of a batch in the slots of their envs."""
+    cdef void store_rows(self, RolloutMemory memory, const char* stacks, const int32_t* ids,
+                         const int64_t* slots, int64_t n) noexcept:
+        """Stores the stacks of a batch, each in a slot of its env."""
         cdef int64_t i
         for i in range(n):
-            self.store(memory, envs.target[i], ids[i], stacks + i * self.stacks.row_bytes)
+            self.store(memory, slots[i], ids[i], stacks + i * self.stacks.row_bytes)
 
     cdef void carry(self, RolloutMemory source, RolloutMemory target, const int64_t* lengths) noexcept:
         """Begins the next rollout, in other memory, with the last stacks of this one."""
@@ -137,9 +136,9 @@ def gather(RolloutLayout layout, RolloutMemory memory, str name, depth, cnp.ndar
     """
     cdef ep_gather job
     cdef int k = layout.find(name), threads = num_threads
-    cdef Lane* lane = &layout.lanes[k]
-    cdef Lane* frames = NULL
-    cdef int64_t i, limit = lane.num_slots * layout.num_envs
+    cdef Track* track = &layout.tracks[k]
+    cdef Track* frames = NULL
+    cdef int64_t i, limit = track.num_slots * layout.num_envs
     job.ids = <const int64_t*>cnp.PyArray_DATA(ids)
     job.count = cnp.PyArray_SIZE(ids)
     job.out = cnp.PyArray_DATA(out)
@@ -147,15 +146,15 @@ def gather(RolloutLayout layout, RolloutMemory memory, str name, depth, cnp.ndar
         raise ConfigError("out overlaps the memory of the rollout: pass memory of its own")
     for i in range(job.count):
         if not 0 <= job.ids[i] < limit:
-            raise ConfigError(f"ids[{i}] is {job.ids[i]}, allowed are 0 to {limit - 1}")
+            raise ConfigError(f"ids[{i}] must be between 0 and {limit - 1}, got {job.ids[i]}")
     job.pieces = depth or 1
-    job.piece_bytes = lane.row_bytes // job.pieces
+    job.piece_bytes = track.row_bytes // job.pieces
     job.index = NULL
-    job.source = memory.base + lane.offset
+    job.source = memory.base + track.offset
     if depth:
-        frames = &layout.lanes[layout.find("rollout:frames")]
+        frames = &layout.tracks[layout.find("rollout:frames")]
         job.source = memory.base + frames.offset
-        job.index = <const int32_t*>(memory.base + layout.lanes[layout.find("rollout:numbers")].offset)
+        job.index = <const int32_t*>(memory.base + layout.tracks[layout.find("rollout:numbers")].offset)
     job.casts = layout.dtypes[k] != (<object>out).dtype or scale is not None
     job.scale = 1 if scale is None else scale
     with nogil:

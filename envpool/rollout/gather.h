@@ -1,6 +1,6 @@
 /* Gathering rows of a rollout for a minibatch, on several threads. */
-#ifndef ENVPOOL_CORE_ROLLOUT_GATHER_H
-#define ENVPOOL_CORE_ROLLOUT_GATHER_H
+#ifndef ENVPOOL_ROLLOUT_GATHER_H
+#define ENVPOOL_ROLLOUT_GATHER_H
 
 #include <stdint.h>
 #include <string.h>

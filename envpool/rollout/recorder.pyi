@@ -1,14 +1,17 @@
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import disjoint_base
 
-from envpool._core.pool import Pool
-from envpool._core.rollout_layout import RolloutLayout, RolloutMemory
+from envpool._core.pool import Pool, SendPart
+from envpool.rollout.layout import RolloutLayout, RolloutMemory
+
+_T = TypeVar("_T")
 
 @disjoint_base
-class Recorder:
+class Recorder(SendPart):
     def __init__(
         self,
         pool: Pool,
@@ -31,3 +34,11 @@ class Recorder:
     @property
     def num_in_flight(self) -> int: ...
     def note_errors(self, pair: Any, errors: dict[int, str], count: int) -> None: ...
+    def step(self, action: Any, env_id: Any = None, **extras: Any) -> Any: ...
+    def send(self, action: Any, env_id: Any = None, **extras: Any) -> None: ...
+    def recv(self) -> Any: ...
+    def reset_envs(self, env_id: Any, seeds: Sequence[int | None] | None) -> Any: ...
+    def begin_with(self, arrays: dict[str, Any]) -> None: ...
+    def take_finished(
+        self, extras: dict[str, Any], make: Callable[[RolloutMemory, npt.NDArray[np.int64]], _T]
+    ) -> _T: ...

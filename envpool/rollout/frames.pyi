@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import disjoint_base
 
-from envpool._core.rollout_layout import RolloutLayout, RolloutMemory
+from envpool.rollout.layout import RolloutLayout, RolloutMemory
 
 @disjoint_base
 class FrameStore:

@@ -1,0 +1,860 @@
+"""Recording what a pool returns, and what the learner adds, into the memory of a rollout.
+
+In a sync pool the workers write in place: before a step is published, a block in the memory of the rollout is placed,
+see layout.pyx. In an async pool the rows of a batch belong to different time slots. They are copied to the slot of
+their env when they are received, which costs one copy of the batch, and the batch itself goes to the policy.
+
+A row of a batch is that of a step, if its env was sent an action, or that of a reset, which has an observation only.
+
+Invariants whenever Python code can run:
+- Env i has `lengths[i]` steps in this rollout. Its observation after them, if `has_observation`, has that slot, and so
+  has the action with which the learner answers it, if `is_sent`.
+- A rollout whose arrays somebody else can see is never written again, apart from rows of its own steps: memory is used
+  for the next one only if this object has the only reference to it.
+- `known` is the number of actions and resets that the pool has been sent. If the pool has been sent more, somebody else
+  has stepped it and the observations here are not those that the next action answers.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy, memmove, memset
+
+from envpool._core.actions cimport ActionField
+from envpool._core.blocks cimport BatchBlock, BlockStore, PyList_GET_ITEM, Py_REFCNT, is_held_elsewhere
+from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, WAITING, enter
+from envpool._core.inputs cimport checked_ids
+from envpool._core.pool cimport Pool, SendPart
+from envpool._core.results cimport ResultTemplate
+from envpool._core.structs cimport DISABLED, Engine, NEXT_STEP, REFUSED
+from envpool.rollout.frames cimport FrameStore
+from envpool.rollout.layout cimport RolloutLayout, RolloutMemory, Track, row_of, slot_of
+
+from envpool.errors import ConfigError, EnvIdError, EnvStepError, PoolStateError
+
+cnp.import_array()
+
+cdef str OUTDATED = (
+    "the pool was stepped or reset without the rollout, whose observations are outdated: begin again with reset() or "
+    "begin()"
+)
+
+cdef enum:
+    REMEMBERED = 8      # memories of rollouts that are looked at again; further ones are left to their holders
+
+
+cdef inline void copy_bytes(char* to, const char* source, int64_t size) noexcept:
+    if size == 4:               # most columns; a constant size makes memcpy one instruction
+        memcpy(to, source, 4)
+    elif size == 1:
+        to[0] = source[0]
+    else:
+        memcpy(to, source, size)
+
+
+cdef ResultTemplate with_arrays(ResultTemplate form, tuple names, object add_errors):
+    """Returns a template of pairs: a result in the given form, and the tuple of all arrays."""
+    return ResultTemplate((form.nest, names), names, add_errors)
+
+
+cdef cnp.ndarray as_extra(str name, object value, object dtype, const Track* track):
+    """Converts what the learner adds to a contiguous array of the declared dtype."""
+    cdef cnp.ndarray given
+    cdef int d
+    try:
+        given = np.asarray(value)
+    except Exception as error:
+        raise ConfigError(
+            f"{name} must convert to a NumPy array, got {type(value).__name__} ({error}): detach a tensor from its "
+            "graph, and copy it to the CPU"
+        ) from error
+    shape = tuple([track.dims[d] for d in range(1, track.ndim)])
+    if given.ndim != track.ndim or (shape and (<object>given).shape[1:] != shape):
+        raise ConfigError(
+            f"{name} must have shape {('B', *shape)}, one row for each action, got {(<object>given).shape}"
+        )
+    if (<object>given).dtype is dtype and cnp.PyArray_ISCARRAY_RO(given):
+        return given
+    if not np.can_cast((<object>given).dtype, dtype, "same_kind"):
+        raise ConfigError(f"{name} must cast to {dtype}, as declared, got dtype {(<object>given).dtype}")
+    return np.ascontiguousarray(given, dtype)
+
+
+cdef inline char* row(Recorder r, int k, int64_t slot, int64_t env) noexcept:
+    """Returns where array k has the row of an env in a slot."""
+    return row_of(&r.layout.tracks[k], r.memory, slot, env)
+
+
+cdef inline char* column(Recorder r, int k, int64_t slot) noexcept:
+    """Returns where array k has a slot."""
+    return slot_of(&r.layout.tracks[k], r.memory, slot)
+
+
+cdef class Recorder(SendPart):
+    """Records the steps of a pool; its public calls are those of ``envpool.Rollout``.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    num_steps, num_slots : int
+        Steps of each env in a rollout, on average, and at most. In a sync pool they are equal.
+    extras : list of tuple
+        What the learner adds to each step: name, dtype, shape of one row.
+    pins : bool
+        If True, the memory of rollouts is page-locked; two rollouts are made at once, which take turns.
+    depth : int
+        Frames of a stack, if the observation is an array of stacked frames that are stored once; 0 if it is not.
+    """
+
+    cdef Pool pool
+    cdef readonly RolloutLayout layout
+    cdef ResultTemplate reset_template      # these return (result, arrays): the form of the API style, and a tuple
+    cdef ResultTemplate step_template
+    cdef object add_errors                  # of the API style, or None
+    cdef tuple extra_names
+    cdef list memories                      # of this rollout and of earlier ones
+    cdef readonly RolloutMemory memory      # of this rollout; None before the first reset
+    cdef bint is_sync
+    cdef bint places                        # the workers write in place
+    cdef FrameStore frames                  # None unless each frame of stacked observations is stored once
+    cdef int autoreset
+    cdef int64_t num_envs
+    cdef int64_t num_steps
+    cdef int64_t num_slots
+    cdef bint is_busy                       # a call is inside
+    cdef bint is_finished                   # finish() was called: the next call begins the next rollout
+    cdef readonly int64_t recorded          # steps of envs in this rollout
+    cdef int64_t longest                    # largest entry of `lengths`
+    cdef int64_t in_flight                  # envs that were sent and not received
+    cdef int64_t known                      # actions and resets that the pool had been sent after the last call
+    cdef readonly object received           # async: env ids of the last batch, int32; None before the first one
+    cdef set failed                         # ids of envs in flight whose step failed
+    # Of the send that is being made.
+    cdef tuple values                       # the extras
+    cdef BatchBlock block                   # the block to place, or None
+    # By env; in `words`.
+    cdef cnp.ndarray words
+    cdef int64_t* lengths                   # steps in this rollout: the observation of the env has this slot
+    cdef int64_t* target                    # scratch: by row of a batch, the slot of its observation
+    cdef uint8_t* has_observation           # the slot is filled
+    cdef uint8_t* is_sent                   # the env was sent an action and not received
+    # Numbers of arrays.
+    cdef int env_id
+    cdef int reward
+    cdef int elapsed
+    cdef int terminated
+    cdef int truncated
+    cdef int first                          # bool: the observation of the slot is the first of an episode
+    cdef int valid                          # bool: the step of the slot is a transition
+    cdef int done                           # bool: terminated or truncated
+    cdef int first_action
+    cdef int num_actions
+    cdef int first_extra
+
+    def __init__(self, Pool pool, int64_t num_steps, int64_t num_slots, list extras, bint pins=False,
+                 int64_t depth=0):
+        cdef int64_t n
+        pool.guard.check_open()
+        store = pool.batches.store
+        n = self.num_envs = pool.engine.num_envs
+        self.pool, self.num_steps, self.num_slots = pool, num_steps, num_slots
+        self.is_sync = self.places = pool.engine.is_sync
+        self.autoreset = pool.engine.autoreset
+        own = [("rollout:first", np.bool_, (), 1)]
+        own += [("rollout:valid", np.bool_, (), 0), ("rollout:done", np.bool_, (), 0)]
+        fields = pool.actions.fields
+        own += [((<ActionField>f).name, (<ActionField>f).dtype, (<ActionField>f).shape, 1) for f in fields]
+        own += [(f"extra:{name}", dtype, shape, 1) for name, dtype, shape in extras]
+        if self.autoreset == DISABLED:
+            for k in range(store.num_fields):
+                own.append(("final:" + store.names[k], store.dtypes[k], store.shapes[k], 0))
+            own += [("final:elapsed_step", np.int32, (), 0), ("final:mask", np.bool_, (), 0)]
+        if depth:
+            own += self.frame_arrays(store, depth)
+        self.layout = RolloutLayout(store, own, n, num_slots, ["obs"] if depth else [], pins)
+        if depth:
+            self.frames = FrameStore(self.layout, self.layout.find("obs"), depth)
+            self.places = False
+        self.find_arrays()
+        self.first_action, self.num_actions = self.done + 1, <int>len(fields)
+        self.first_extra = self.first_action + self.num_actions
+        self.extra_names = tuple(name for name, _, _ in extras)
+        self.add_errors = pool.step_template.add_errors
+        self.reset_template = with_arrays(pool.reset_template, store.names, self.note_errors)
+        self.step_template = with_arrays(pool.step_template, store.names, self.note_errors)
+        self.memories, self.failed = [self.layout.new_memory() for _ in range(2 * pins)], set()
+        self.words = np.zeros(18 * n, np.uint8)
+        self.lengths = <int64_t*>cnp.PyArray_DATA(self.words)
+        self.target = self.lengths + n
+        self.has_observation = <uint8_t*>(self.target + n)
+        self.is_sent = self.has_observation + n
+
+    cdef list frame_arrays(self, BlockStore store, int64_t depth):
+        """Returns the arrays in which stacks of `depth` frames are stored; see rollout_frames.pyx."""
+        rows, *rest = store.shapes[store.names.index("obs")]
+        limit = depth * (2 if self.autoreset == DISABLED else 1)    # a reset replaces another stack
+        if limit * self.num_envs * (self.num_slots + 1) >= 1 << 31:
+            raise MemoryError(f"a rollout of {self.num_slots} steps and {self.num_envs} envs has too many frames")
+        dtype = store.dtypes[store.names.index("obs")]
+        return [
+            ("rollout:numbers", np.int32, (depth,), 1), ("rollout:frames", dtype, (limit, rows // depth, *rest), 1)
+        ]
+
+    cdef void find_arrays(self):
+        """Notes the numbers of the arrays that this object fills."""
+        cdef RolloutLayout layout = self.layout
+        self.env_id, self.reward = layout.find("env_id"), layout.find("reward")
+        self.elapsed = layout.find("elapsed_step")
+        self.terminated, self.truncated = layout.find("terminated"), layout.find("truncated")
+        self.first, self.valid = layout.find("rollout:first"), layout.find("rollout:valid")
+        self.done = layout.find("rollout:done")
+
+    # ---- state -------------------------------------------------------------------------------------------------------
+
+    @property
+    def is_full(self):
+        """Whether the rollout takes no further results."""
+        if self.memory is None or self.is_finished:
+            return False
+        return self.longest == self.num_slots or self.recorded >= self.num_steps * self.num_envs
+
+    @property
+    def num_in_flight(self):
+        """Number of envs that were sent and not received."""
+        return self.in_flight
+
+    cdef int64_t sent_by_pool(self) noexcept:
+        return self.pool.statistics.steps + self.pool.statistics.resets
+
+    cdef int begin_call(self) except -1:
+        """Enters the rollout, or raises if a call is inside, for instance of another thread."""
+        if self.is_busy:
+            raise PoolStateError("another call is inside this rollout: use it from one thread, one call at a time")
+        self.is_busy = True
+        return 0
+
+    cdef int enter_pool(self, int activities, const char* call) except -1:
+        """Enters the rollout and its pool. Returns the number of the visit, for leave_pool()."""
+        self.begin_call()
+        try:
+            return enter(self.pool.guard, activities, call)
+        except BaseException:
+            self.is_busy = False
+            raise
+
+    cdef void leave_pool(self, int visit) noexcept:
+        self.is_busy = False
+        self.pool.end_visit(visit)
+
+    cdef int check_begun(self) except -1:
+        if self.memory is None:
+            self.pool.guard.check_open()
+            raise PoolStateError("the rollout has no observations yet: call its reset() or begin() first")
+        return 0
+
+    cdef int check_known(self, str rest) except -1:
+        """Raises PoolStateError if somebody else has stepped the pool."""
+        if self.sent_by_pool() != self.known:
+            raise PoolStateError(OUTDATED + rest)
+        return 0
+
+    cdef int check_has_room(self) except -1:
+        """Raises PoolStateError if the rollout has no room for the results of a step."""
+        if self.is_full:
+            raise PoolStateError(
+                f"the rollout is full: it has {self.recorded} env steps, and {self.longest} of at most "
+                f"{self.num_slots} of one env; call finish() to get its arrays and to begin the next one"
+            )
+        return 0
+
+    # ---- memory ------------------------------------------------------------------------------------------------------
+
+    cdef RolloutMemory take_memory(self, bint fresh):
+        """Returns memory that nobody else can see: if possible the present one, unless it must be a `fresh` one."""
+        cdef RolloutMemory found
+        cdef Py_ssize_t k
+        cdef PyObject* present = <PyObject*>self.memory
+        free = []
+        for k in range(len(self.memories)):
+            if PyList_GET_ITEM(self.memories, k) == present:
+                if not fresh and Py_REFCNT(present) == 2:       # the list and the attribute
+                    free.insert(0, k)
+            elif not is_held_elsewhere(self.memories, k):
+                free.append(k)
+        if free:
+            found = <RolloutMemory>self.memories[free[0]]
+            self.layout.clean(found)
+        else:
+            found = self.layout.new_memory()
+            self.memories.append(found)
+        for k in sorted(free[2:], reverse=True):    # one more is kept for the next rollout
+            del self.memories[k]
+        del self.memories[:-REMEMBERED]
+        return found
+
+    cdef int begin_next(self) except -1:
+        """Begins the next rollout with the last observations of this one."""
+        cdef RolloutMemory target = self.take_memory(self.frames is not None)   # frames cannot be moved in place
+        self.carry(self.memory, target)
+        self.memory = target
+        memset(self.lengths, 0, self.num_envs * sizeof(int64_t))
+        self.recorded = self.longest = 0
+        self.is_finished = False
+        return 0
+
+    cdef void carry(self, RolloutMemory source, RolloutMemory target) noexcept:
+        """Copies the last slot of each env, with the action that is in flight, to the first slot."""
+        cdef Track* track
+        cdef int64_t i
+        cdef int k
+        if self.frames is not None:
+            self.frames.carry(source, target, self.lengths)
+        for k in range(len(self.layout.names)):
+            track = &self.layout.tracks[k]
+            if track.offset < 0 or track.shift == 0:
+                continue
+            if self.frames is not None and (track == self.frames.frames or track == self.frames.numbers):
+                continue
+            if self.is_sync:
+                memmove(slot_of(track, target, 0), slot_of(track, source, self.longest), track.slot_bytes)
+                continue
+            for i in range(self.num_envs):
+                memmove(row_of(track, target, 0, i), row_of(track, source, self.lengths[i], i), track.row_bytes)
+
+    # ---- extras ------------------------------------------------------------------------------------------------------
+
+    cdef tuple as_extras(self, dict extras, bint all_of_them):
+        """Converts what the learner adds, in the order of its declaration; None where it is missing."""
+        cdef int k, found = 0
+        cdef tuple names = self.extra_names
+        values = []
+        for k in range(len(names)):
+            value = None
+            if names[k] in extras:
+                found += 1
+                value = as_extra(names[k], extras[names[k]], self.layout.dtypes[self.first_extra + k],
+                                 &self.layout.tracks[self.first_extra + k])
+            values.append(value)
+        if found != len(extras) or (all_of_them and found != len(names)):
+            raise ConfigError(
+                f"extras must be {list(names)}, as declared; missing are {[n for n in names if n not in extras]}, "
+                f"unknown are {[n for n in extras if n not in names]}: pass what was declared, or declare it in "
+                "Rollout(extras=...)"
+            )
+        return tuple(values)
+
+    # ---- sending -----------------------------------------------------------------------------------------------------
+
+    cdef int send_now(self, object action, object env_id, tuple values, int visit, int activities) except -1:
+        """Sends actions, and records them and the extras; see Pool.send_actions()."""
+        if self.is_sync and self.in_flight:
+            raise PoolStateError("a step of the rollout is in flight: receive it with recv(); nothing was sent")
+        if self.is_finished:
+            self.begin_next()
+        self.values, self.block = values, None
+        if self.places and self.longest < self.num_slots:
+            self.block = self.layout.block_of(self.memory, self.longest)
+        try:
+            self.pool.send_actions(action, env_id, self, visit, activities)
+        finally:
+            self.values = self.block = None
+        self.known = self.sent_by_pool()
+        return 0
+
+    cdef int check(self, const int32_t* ids, int32_t n, bint receives) except -1:
+        cdef int32_t i
+        cdef int64_t rows
+        cdef cnp.ndarray a
+        self.check_known("; nothing was sent")
+        if self.is_sync:
+            for i in range(0 if ids == self.pool.engine.all_ids else n):
+                if ids[i] != i:
+                    n = 0
+            if n != self.num_envs:
+                raise PoolStateError(
+                    f"a rollout of a sync pool steps all {self.num_envs} envs at once and in order: leave env_id out; "
+                    "nothing was sent"
+                )
+        else:
+            for i in range(n):
+                if not self.has_observation[ids[i]] or self.is_sent[ids[i]]:
+                    raise PoolStateError(
+                        f"the rollout has not received an observation of env {ids[i]}: receive with its own recv(); "
+                        "nothing was sent"
+                    )
+        for k, value in enumerate(self.values):
+            a = value
+            rows = cnp.PyArray_DIMS(a)[0] if cnp.PyArray_NDIM(a) else 0
+            if rows != n:
+                raise ConfigError(
+                    f"{self.extra_names[k]} must have {n} rows, one for each action, got {rows}; nothing was sent"
+                )
+            self.check_unchanged(k, a)
+        return 0
+
+    cdef int check_unchanged(self, int k, cnp.ndarray a) except -1:
+        """Raises ConfigError if code of the user's has changed the shape of an extra since as_extras()."""
+        cdef const Track* track = &self.layout.tracks[self.first_extra + k]
+        if not cnp.PyArray_ISCARRAY_RO(a) or cnp.PyArray_NBYTES(a) != cnp.PyArray_DIMS(a)[0] * track.row_bytes:
+            raise ConfigError(
+                f"{self.extra_names[k]} changed while arguments were being converted; nothing was recorded"
+            )
+        return 0
+
+    cdef void commit(self, const int32_t* ids, int32_t n) noexcept:
+        """Records the actions, as the envs get them, and the extras of n envs."""
+        cdef Engine* e = self.pool.engine
+        cdef Track* track
+        cdef const char* source
+        cdef int64_t i
+        cdef int k, count = self.num_actions + <int>len(self.extra_names)
+        for k in range(count):
+            track = &self.layout.tracks[self.first_action + k]
+            if k < self.num_actions:
+                source = <const char*>e.actions[k]
+            else:
+                source = <const char*>cnp.PyArray_DATA(<cnp.ndarray>self.values[k - self.num_actions])
+            if self.is_sync:
+                memcpy(slot_of(track, self.memory, self.longest), source, track.slot_bytes)
+                continue
+            for i in range(n):
+                memcpy(row_of(track, self.memory, self.lengths[ids[i]], ids[i]),
+                       source + (ids[i] if k < self.num_actions else i) * track.row_bytes, track.row_bytes)
+        for i in range(n):
+            self.is_sent[ids[i]] = 1
+        self.in_flight += n
+        if self.block is not None:
+            self.pool.place(self.block)
+
+    # ---- receiving ---------------------------------------------------------------------------------------------------
+
+    def note_errors(self, pair, dict errors, count):
+        """Add the texts of failed envs to a result, and note the envs."""
+        result, arrays = pair
+        self.failed.update(int(arrays[self.env_id][row]) for row in errors)
+        if self.add_errors is not None:
+            self.add_errors(result, errors, count)
+
+    cdef object receive_now(self, ResultTemplate template):
+        """Receives the next batch, records it, and returns it in the form of the API style."""
+        try:
+            pair = self.pool.receive(template, False)
+        except EnvStepError as error:
+            self.failed.update(error.failures)
+            raise
+        return self.store(pair)
+
+    cdef object store(self, tuple pair):
+        """Records the rows of a batch: those of steps, and those of resets, which have an observation only."""
+        cdef tuple arrays = <tuple>pair[1]
+        cdef cnp.ndarray env_ids = <cnp.ndarray>arrays[self.env_id]
+        cdef const int32_t* ids = <const int32_t*>cnp.PyArray_DATA(env_ids)
+        cdef const char* stacks
+        cdef int64_t n = cnp.PyArray_DIMS(env_ids)[0], i, k, steps
+        for i in range(n):
+            if self.has_observation[ids[i]] != self.is_sent[ids[i]]:
+                raise PoolStateError(
+                    f"env {ids[i]} was stepped without the rollout, whose observations are outdated: begin again with "
+                    "reset() or begin()"
+                )
+        if not self.is_sync:
+            self.received = (<object>env_ids).copy()
+        self.in_flight -= n
+        failed = self.take_failed(ids, n) if self.failed else None
+        if (self.places and self.longest < self.num_slots
+                and <const char*>ids == slot_of(&self.layout.tracks[self.env_id], self.memory, self.longest + 1)):
+            self.mark_slot(self.longest)
+            memset(self.is_sent, 0, n)
+            for i in range(n):
+                self.lengths[i] += 1
+            steps = n
+        else:
+            for i in range(n):
+                self.target[i] = self.lengths[ids[i]] + self.is_sent[ids[i]]
+            self.copy_columns(arrays, ids, n)
+            if self.frames is not None:
+                stacks = <const char*>cnp.PyArray_DATA(<cnp.ndarray>arrays[self.frames.column])
+                self.frames.store_rows(self.memory, stacks, ids, self.target, n)
+            steps = self.mark_rows(ids, n)
+        self.recorded += steps
+        if steps:
+            for i in range(n):
+                self.longest = max(self.longest, self.lengths[ids[i]])
+        for k in failed or ():
+            row(self, self.valid, self.lengths[k] - 1, k)[0] = 0
+        return pair[0]
+
+    cdef list take_failed(self, const int32_t* ids, int64_t n):
+        """Returns the envs of a batch whose step failed, which is no transition, and forgets all its failures."""
+        cdef int64_t i
+        found = []
+        for i in range(n):
+            if ids[i] in self.failed:
+                self.failed.remove(ids[i])
+                if self.is_sent[ids[i]]:
+                    found.append(ids[i])
+        return found
+
+    # ---- rows --------------------------------------------------------------------------------------------------------
+
+    cdef void copy_columns(self, tuple arrays, const int32_t* ids, int64_t n) noexcept:
+        """Copies the rows of a batch, which has `arrays`, to the slots of their envs.
+
+        The final arrays have zeros where no episode ended; their rows are copied where one did.
+        """
+        cdef RolloutLayout layout = self.layout
+        cdef Track* track
+        cdef const char* source
+        cdef const uint8_t* ended = NULL
+        cdef int64_t i, size, slot
+        cdef int32_t id
+        cdef int k
+        cdef bint is_final
+        if layout.store.same_step:
+            ended = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>arrays[layout.first_core - 1])
+        for k in range(layout.num_columns):
+            track = &layout.tracks[k]
+            if track.offset < 0:
+                continue
+            source = <const char*>cnp.PyArray_DATA(<cnp.ndarray>arrays[k])
+            size = track.row_bytes
+            is_final = layout.store.same_step and layout.num_fields <= k < layout.first_core
+            for i in range(n):
+                id = ids[i]
+                if not (track.shift or self.is_sent[id]):
+                    continue
+                if is_final and not ended[i]:
+                    if self.memory.clears_final:
+                        memset(row_of(track, self.memory, self.target[i] - 1, id), 0, size)
+                    continue
+                slot = self.target[i] + track.shift - 1
+                copy_bytes(row_of(track, self.memory, slot, id), source + i * size, size)
+
+    cdef void mark_slot(self, int64_t slot) noexcept:
+        """Marks a step of all envs."""
+        cdef const int32_t* elapsed = <const int32_t*>column(self, self.elapsed, slot + 1)
+        cdef const uint8_t* terminated = <const uint8_t*>column(self, self.terminated, slot)
+        cdef const uint8_t* truncated = <const uint8_t*>column(self, self.truncated, slot)
+        cdef uint8_t* first = <uint8_t*>column(self, self.first, slot + 1)
+        cdef uint8_t* valid = <uint8_t*>column(self, self.valid, slot)
+        cdef uint8_t* done = <uint8_t*>column(self, self.done, slot)
+        cdef int64_t i, n = self.num_envs
+        for i in range(n):
+            first[i] = elapsed[i] == 0
+        for i in range(n):
+            done[i] = terminated[i] | truncated[i]
+        if self.autoreset == NEXT_STEP:     # a step with elapsed_step 0 has only begun an episode
+            for i in range(n):
+                valid[i] = elapsed[i] != 0
+        else:
+            memset(valid, 1, n)
+
+    cdef int64_t mark_rows(self, const int32_t* ids, int64_t n) noexcept:
+        """Marks the rows of a batch, which are in their slots, and counts them; returns the number of steps."""
+        cdef int64_t i, slot, steps = 0
+        cdef int32_t id
+        cdef bint begins
+        for i in range(n):
+            id = ids[i]
+            slot = self.target[i]
+            begins = (<const int32_t*>row(self, self.elapsed, slot, id))[0] == 0
+            row(self, self.first, slot, id)[0] = begins
+            self.has_observation[id] = 1
+            if not self.is_sent[id]:
+                continue
+            slot -= 1
+            row(self, self.valid, slot, id)[0] = not (begins and self.autoreset == NEXT_STEP)
+            row(self, self.done, slot, id)[0] = (
+                row(self, self.terminated, slot, id)[0] | row(self, self.truncated, slot, id)[0]
+            )
+            self.is_sent[id] = 0
+            self.lengths[id] += 1
+            steps += 1
+        return steps
+
+    cdef void keep_final(self, const int32_t* ids, int64_t n) noexcept:
+        """DISABLED: copies the observations of ended episodes to the final arrays, before those of resets replace them.
+
+        An episode that ended before this rollout has its last observation at the end of the previous one.
+        """
+        cdef RolloutLayout layout = self.layout
+        cdef int64_t i, slot
+        cdef int k, mask = layout.find("final:mask"), first = mask - 1 - layout.num_fields, source
+        cdef int obs = layout.find("final:obs")
+        for i in range(n):
+            slot = self.lengths[ids[i]]
+            if slot == 0:
+                continue
+            for k in range(layout.num_fields + 1):      # elapsed_step is the last one
+                source = k if k < layout.num_fields else self.elapsed
+                if layout.tracks[source].offset >= 0:
+                    memcpy(row(self, first + k, slot - 1, ids[i]), row(self, source, slot, ids[i]),
+                           layout.tracks[source].row_bytes)
+            if self.frames is not None:
+                self.frames.load(self.memory, slot, ids[i], row(self, obs, slot - 1, ids[i]))
+            row(self, mask, slot - 1, ids[i])[0] = 1
+
+    cdef void end_tracks(self) noexcept:
+        """Clears the marks and the rewards behind the last step of each env, which are those of an older rollout."""
+        cdef int[5] ended = [self.valid, self.done, self.terminated, self.truncated, self.reward]
+        cdef Track* track
+        cdef int64_t i, slot
+        cdef int k
+        for k in range(5):
+            track = &self.layout.tracks[ended[k]]
+            for slot in range(track.num_slots):
+                for i in range(self.num_envs):
+                    if slot >= self.lengths[i]:
+                        memset(row_of(track, self.memory, slot, i), 0, track.row_bytes)
+
+    # ---- calls -------------------------------------------------------------------------------------------------------
+
+    def step(self, action, env_id=None, **extras):
+        """Send actions, record them with the extras, and wait for the next batch, which is recorded.
+
+        Parameters
+        ----------
+        action : array_like or dict
+            As for ``step`` of the pool. The rollout records the actions as the environments get them.
+        env_id : array_like of int, optional
+            Async pools: (B,) ids of the environments, as for ``step`` of the pool. A sync pool steps all environments.
+        **extras
+            What was declared: (B, ...) arrays, one row for each action. Anything that NumPy converts, for instance a
+            torch tensor without a graph.
+
+        Returns
+        -------
+        tuple or TimeStep
+            What ``step`` of the pool returns. In a sync pool, the arrays are slots of the rollout.
+
+        Raises
+        ------
+        PoolStateError
+            The rollout is full, or it was never reset; somebody else has stepped the pool; a step is in flight; or the
+            pool is closed or forked.
+        ConfigError
+            Extras are missing, unknown, or have a wrong dtype or shape.
+        ActionError, EnvIdError, EnvStepError, EnvTimeoutError
+            As for ``step`` of the pool. After the last two, `recv` returns the batch.
+        """
+        cdef int visit = self.enter_pool(WAITING, b"step")
+        try:
+            self.check_begun()
+            self.check_has_room()
+            self.send_now(action, env_id, self.as_extras(extras, True), visit, RECEIVING)
+            return self.receive_now(self.step_template)
+        finally:
+            self.leave_pool(visit)
+
+    def send(self, action, env_id=None, **extras):
+        """Send actions and record them with the extras, without waiting. See `step`.
+
+        In an async pool, environments may be sent actions while the rollout is full: they are in flight when the next
+        rollout begins, and their results belong to it.
+        """
+        cdef int visit = self.enter_pool(NOTHING_ELSE, b"send")
+        try:
+            self.check_begun()
+            if self.is_sync:
+                self.check_has_room()
+            self.send_now(action, env_id, self.as_extras(extras, True), visit, NOTHING_ELSE)
+        finally:
+            self.leave_pool(visit)
+
+    def recv(self):
+        """Wait for the next batch and record it.
+
+        Returns
+        -------
+        tuple or TimeStep
+            What ``recv`` of the pool returns. Rows of environments that were reset, and not stepped, begin the time
+            slots of these environments.
+
+        Raises
+        ------
+        PoolStateError
+            Nothing is in flight, the rollout is full, or the pool is closed or forked.
+        EnvStepError, EnvTimeoutError
+            As for ``recv`` of the pool; the next call returns the batch.
+        """
+        cdef int visit = self.enter_pool(RECEIVING, b"recv")
+        try:
+            self.check_begun()
+            if not self.in_flight:
+                raise PoolStateError(
+                    "recv() would wait forever, because nothing of the rollout is in flight: call send() first"
+                )
+            if self.is_finished:
+                self.begin_next()
+            self.check_has_room()
+            return self.receive_now(self.step_template)
+        finally:
+            self.leave_pool(visit)
+
+    cdef void start_over(self, RolloutMemory memory) noexcept:
+        """Begins a rollout without observations. What was recorded since the last finish() is dropped."""
+        self.memory = memory
+        memset(cnp.PyArray_DATA(self.words), 0, cnp.PyArray_NBYTES(self.words))
+        self.recorded = self.longest = self.in_flight = 0
+        self.is_finished = False
+        self.failed.clear()
+        if self.frames is not None:
+            self.frames.count = 0
+
+    def reset_envs(self, env_id, seeds):
+        """Reset envs and record their observations; see ``Rollout.reset``."""
+        cdef int visit = self.enter_pool(WAITING, b"reset")
+        try:
+            return self.reset_all(seeds, visit) if env_id is None else self.reset_some(env_id, seeds, visit)
+        finally:
+            self.leave_pool(visit)
+
+    cdef object reset_all(self, object seeds, int visit):
+        cdef RolloutMemory memory = self.take_memory(True)
+        self.pool.send_resets(None, seeds, None, visit, RECEIVING)
+        self.start_over(memory)
+        self.in_flight = self.num_envs
+        self.known = self.sent_by_pool()
+        return self.receive_now(self.reset_template)
+
+    cdef object reset_some(self, object env_id, object seeds, int visit):
+        """Replaces the observations of ended episodes by those of new ones."""
+        cdef cnp.ndarray ids
+        cdef const int32_t* id
+        cdef int64_t i, n
+        self.check_begun()
+        ids = self.check_ended(env_id)
+        if self.is_finished:
+            self.begin_next()
+        self.pool.send_resets(ids, seeds, None, visit, RECEIVING)
+        id, n = <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0]
+        self.known = self.sent_by_pool()
+        self.in_flight += n
+        self.keep_final(id, n)
+        for i in range(n):
+            self.has_observation[id[i]] = 0
+        return self.store(self.pool.receive_resets(ids, self.reset_template))
+
+    cdef cnp.ndarray check_ended(self, object env_id):
+        """Returns ids of envs that may be reset alone: their episodes have ended and nobody else resets them."""
+        cdef Engine* e = self.pool.engine
+        cdef cnp.ndarray ids
+        cdef int64_t i
+        cdef int32_t id
+        if self.autoreset != DISABLED:
+            raise ConfigError(
+                "reset(env_id=...) of a rollout needs autoreset_mode='disabled', since the pool resets ended episodes "
+                "itself in other modes: leave env_id out to reset all envs"
+            )
+        self.check_known("")
+        ids = np.array(checked_ids(e, env_id, "env_id"), np.int32)
+        for i in range(ids.shape[0]):
+            id = (<const int32_t*>cnp.PyArray_DATA(ids))[i]
+            if not self.has_observation[id] or self.is_sent[id] or e.reset[id] != REFUSED:
+                raise EnvIdError(
+                    f"the episode of env {id} has not ended in a row that the rollout received: reset ended episodes, "
+                    "or all envs"
+                )
+        return ids
+
+    def begin_with(self, dict arrays):
+        """Record observations that the pool returned to somebody else; see ``Rollout.begin``. Arrays by name."""
+        cdef RolloutMemory memory
+        cdef Track* track
+        cdef cnp.ndarray a
+        cdef cnp.ndarray stacks = None
+        cdef const char* data
+        cdef int64_t i
+        cdef int visit = self.enter_pool(NOTHING_ELSE, b"begin"), k
+        try:
+            memory = self.take_memory(True)
+            for name, value in arrays.items():
+                k = self.layout.find(name)
+                track = &self.layout.tracks[k]
+                shape = tuple([track.dims[d] for d in range(track.ndim)])
+                a = np.ascontiguousarray(value, self.layout.dtypes[k])
+                if (<object>a).shape != shape:
+                    raise ConfigError(f"{name} must have shape {shape}, got {(<object>a).shape}")
+                if track.offset >= 0:
+                    memcpy(slot_of(track, memory, 0), cnp.PyArray_DATA(a), track.slot_bytes)
+                else:       # a copy: code of the user's may run before it is stored
+                    stacks = a.copy()
+            self.pool.guard.check_open()
+            if self.pool.engine.outstanding:
+                raise PoolStateError(
+                    f"begin() needs an idle pool, but {self.pool.engine.outstanding} envs are in flight: receive them "
+                    "first"
+                )
+            self.start_over(memory)
+            for i in range(self.num_envs if stacks is not None else 0):
+                data = <const char*>cnp.PyArray_DATA(stacks)
+                self.frames.store(memory, 0, i, data + i * self.frames.stacks.row_bytes)
+            memset(self.has_observation, 1, self.num_envs)
+            self.known = self.sent_by_pool()
+        finally:
+            self.leave_pool(visit)
+
+    def take_finished(self, dict extras, make):
+        """End the rollout and return what ``make(memory, lengths)`` makes of it; see ``Rollout.finish``.
+
+        `lengths` are the steps of each env, int64 (num_envs,). If `make` raises, the rollout is as it was. The next
+        call that sends or receives begins the next rollout with the last observations of this one.
+        """
+        cdef Track* track
+        cdef cnp.ndarray a
+        cdef int k
+        self.begin_call()
+        try:
+            self.check_begun()
+            values = self.as_extras(extras, False)
+            self.check_complete(values)
+            for k, value in enumerate(values):
+                if value is not None:
+                    a = value
+                    track = &self.layout.tracks[self.first_extra + k]
+                    memcpy(slot_of(track, self.memory, self.longest), cnp.PyArray_DATA(a), track.slot_bytes)
+            if not self.is_sync:
+                self.end_tracks()
+            lengths = np.empty(self.num_envs, np.int64)
+            memcpy(cnp.PyArray_DATA(lengths), self.lengths, self.num_envs * sizeof(int64_t))
+            data = make(self.memory, lengths)
+            PyErr_CheckSignals()    # here: an exception that Python raises as the call returns would lose the arrays
+            self.is_finished = True
+            return data
+        finally:
+            self.is_busy = False
+
+    cdef int check_complete(self, tuple values) except -1:
+        """Raises unless the rollout can be finished with these extras."""
+        cdef cnp.ndarray a
+        cdef int64_t i, rows
+        if self.is_finished:
+            raise PoolStateError("this rollout was finished already: record the steps of the next one first")
+        if self.is_sync and (self.longest != self.num_slots or self.in_flight):
+            raise PoolStateError(
+                f"the rollout has {self.longest} of {self.num_slots} steps"
+                f"{' and one in flight' if self.in_flight else ''}: record the others before finish()"
+            )
+        if not self.is_sync:
+            if any(value is not None for value in values):
+                raise ConfigError(
+                    "finish() of an async pool takes no extras: those of the last observations were given to send()"
+                )
+            for i in range(self.num_envs):
+                if self.has_observation[i] and not self.is_sent[i]:
+                    raise PoolStateError(
+                        f"env {i} was received and not sent an action: send it one before finish(), so that the extras "
+                        "of its last observation are known"
+                    )
+        for k, value in enumerate(values):
+            if value is not None:
+                a = value
+                rows = cnp.PyArray_DIMS(a)[0] if cnp.PyArray_NDIM(a) else 0
+                if rows != self.num_envs:
+                    raise ConfigError(f"{self.extra_names[k]} must have {self.num_envs} rows, got {rows}")
+                self.check_unchanged(<int>k, a)
+        return 0
