@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
-from envpool._core.inputs import as_ids
+from envpool._core.inputs import ResetOptions, as_ids
 from envpool._core.params import get_params, set_params
 from envpool._core.pool import Pool
-from envpool._core.inputs import ResetOptions
 from envpool._core.state import copy_states, restore_states, save_states
 from envpool._support.machine import cpu_limit, numa_nodes, process_cpus
 from envpool._support.packages import install

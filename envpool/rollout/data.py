@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool._core.definition import RAW_PREFIX
-from envpool.rollout.frames import gather
-from envpool.rollout.layout import RolloutLayout, RolloutMemory
 from envpool._support.machine import cpu_limit
 from envpool._support.text import shown
 from envpool.config.spaces import nested
 from envpool.errors import ConfigError
 from envpool.pools.styles import tree
+from envpool.rollout.frames import gather
+from envpool.rollout.layout import RolloutLayout, RolloutMemory
 from envpool.sampling.arrays import checked, count, number
 
 Array = npt.NDArray[Any]

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from envpool.rollout.recorder import RolloutCalls
 from envpool._support.text import shown
 from envpool.config.checks import convert
 from envpool.errors import ConfigError
 from envpool.pools.pool import EnvPool
 from envpool.pools.styles.texts import Texts
 from envpool.rollout.data import RolloutData
+from envpool.rollout.recorder import Recorder
 
 #: Names that an extra cannot have: they are arguments of `Rollout.step`, or attributes of RolloutData.
 TAKEN = {"action", "env_id", *(name for name in dir(RolloutData) if not name.startswith("_")), "lengths", "num_steps"}
