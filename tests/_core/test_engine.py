@@ -100,39 +100,31 @@ def test_many_queues(num_threads, batch_size, mode, monkeypatch):
     c.close()
 
 
-@pytest.fixture
-def gate():
-    """Return the gate, which is opened in the end."""
-    gate = Gate()
-    yield gate
-    gate.open()
-
-
-def test_a_small_send_wakes_more_workers_than_the_large_one_before(gate):
+def test_a_small_send_wakes_more_workers_than_the_large_one_before():
     """The first worker of a group wakes those of both sends, which need all workers of the group, one of three."""
+    gate = Gate()
     with plugin.make(num_envs=20, num_threads=20, step_timeout=600, episode_length=0, cost_ns=50e3) as pool:
         pool.reset()
         wait_until(lambda: len(workers()) == 20 and all(map(is_asleep, worker_ids())))
-        gate.close()
-        pool.send(np.full(6, WAIT), range(6))
-        pool.send([WAIT], [6])
-        wait_until(lambda: gate.native.num_at_gate() == 7)
-        gate.open()
+        with gate:
+            pool.send(np.full(6, WAIT), range(6))
+            pool.send([WAIT], [6])
+            wait_until(lambda: gate.native.num_at_gate() == 7)
         pool.recv()
 
 
-def test_only_workers_that_slept_count_as_woken(gate):
+def test_only_workers_that_slept_count_as_woken():
     """Each of the two workers hangs in the first env that it claims, and may have found no env once before."""
+    gate = Gate()
     with plugin.make(num_envs=40, num_threads=2, step_timeout=600, episode_length=0, cost_ns=50e3) as pool:
         pool.reset()
         wait_until(lambda: len(workers()) == 2 and all(map(is_asleep, worker_ids())))
-        gate.close()
         before = pool.stats().wakes
-        for i in range(40):
-            pool.send([WAIT], [i])
-        wait_until(lambda: gate.native.num_at_gate() == 2)
-        assert pool.stats().wakes - before <= 4
-        gate.open()
+        with gate:
+            for i in range(40):
+                pool.send([WAIT], [i])
+            wait_until(lambda: gate.native.num_at_gate() == 2)
+            assert pool.stats().wakes - before <= 4
         pool.recv()
 
 

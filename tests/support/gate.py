@@ -11,7 +11,7 @@ from tests.support.process import PATIENCE, wait_until
 
 
 class Gate:
-    """The gate, which is open at first."""
+    """The gate, which is open at first. As a context manager, it is closed, and opened again also if a test fails."""
 
     def __init__(self):
         self.native = plugin.load().native
@@ -24,6 +24,12 @@ class Gate:
         """Let all envs pass, and wait until none is at the gate."""
         self.native.open_gate()
         wait_until(lambda: self.native.num_at_gate() == 0)
+
+    def __enter__(self):
+        self.close()
+
+    def __exit__(self, *exception):
+        self.open()
 
     def hang(self, pool, *ids):
         """Send each of these envs an action with which it hangs, and wait until all of them do.
