@@ -18,6 +18,7 @@ os.environ.setdefault("MUJOCO_GL", "egl")  # dm_control chooses its OpenGL libra
 
 def pytest_addoption(parser):
     selection.add_options(parser)
+    parser.addoption("--upstream", action="store_true", help="compare recorded results with upstream itself")
 
 
 def pytest_configure(config):

@@ -11,12 +11,12 @@ import pytest
 import envpool
 from tests.box2d.cases import CAR, LANDER, WALKER
 from tests.box2d.played import DEFAULT, playing, slide
-from tests.box2d.upstream import Walk, constant
+from tests.box2d.upstream import Constant, Walk
 
 
 def test_two_frames_of_a_moment() -> None:
     """Upstream's particles fade and its lidar advances from one frame to the next, not with time."""
-    rows = [(LANDER, constant(2), False), (WALKER, Walk(), False), (CAR, slide, True)]
+    rows = [(LANDER, Constant(2), False), (WALKER, Walk(), False), (CAR, slide, True)]
     for task_id, policy, is_same in rows:
         with playing(task_id, task_id, policy, {}, 4, [DEFAULT]) as played:
             for _ in range(12):

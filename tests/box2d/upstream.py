@@ -52,10 +52,14 @@ def random(seed: int = 0) -> Policy:
     return act
 
 
-def constant(*action: float) -> Policy:
-    """Return a policy with a constant action."""
-    chosen: Any = np.float32(action) if len(action) > 1 else np.int64(action[0])
-    return lambda env, obs: chosen
+class Constant:
+    """A policy with a constant action."""
+
+    def __init__(self, *action: float):
+        self.action: Any = np.float32(action) if len(action) > 1 else np.int64(action[0])
+
+    def __call__(self, env: gymnasium.Env[Any, Any], obs: Any) -> Any:
+        return self.action
 
 
 def land(env: gymnasium.Env[Any, Any], obs: Any) -> Any:

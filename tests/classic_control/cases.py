@@ -128,8 +128,8 @@ class OwnValues(Upstream):
         change(player.env.unwrapped, values)
         return player
 
-    def play(self, case: Any) -> tuple[Any, list[int], Trajectory]:
-        return super().play(replace(case, options={}))
+    def actions_of(self, case: Any) -> Any:
+        return super().actions_of(replace(case, options={}))
 
 
 def own_values(task_id: str, num_envs: int) -> dict[str, Any]:
@@ -160,6 +160,7 @@ def exactness() -> Iterator[ExactnessCase]:
                     runs=[{"num_threads": 2}, {"num_threads": 2, "batch_size": 5}],
                     min_episodes=steps // 1000,
                     is_slow=is_slow,
+                    is_recorded=is_slow,
                 )
         for task_id, options, attributes, modes in OPTIONS:
             for mode in modes:
@@ -172,6 +173,7 @@ def exactness() -> Iterator[ExactnessCase]:
                     steps=steps,
                     min_episodes=0,
                     is_slow=is_slow,
+                    is_recorded=is_slow,
                 )
         for task_id, params, modes in PARAMS:
             for mode in modes[:1] if is_slow else modes:
@@ -185,6 +187,7 @@ def exactness() -> Iterator[ExactnessCase]:
                     runs=[{"num_threads": 2}, {"num_threads": 2, "batch_size": 5}],
                     min_episodes=0,
                     is_slow=is_slow,
+                    is_recorded=is_slow,
                 )
     for task_id in EACH_ENV:
         limit = {"max_episode_steps": 40}

@@ -67,6 +67,8 @@ class ExactnessCase:
         Called with upstream's trajectory; asserts that it contains what the case is for.
     is_slow : bool
         Whether the test has the mark ``slow``.
+    is_recorded : bool
+        Whether pools are compared with what `tests.golden` recorded of upstream.
     """
 
     task_id: str
@@ -82,6 +84,7 @@ class ExactnessCase:
     ignored: Sequence[str] = ()
     verify: Callable[[Trajectory], None] | None = None
     is_slow: bool = False
+    is_recorded: bool = False
 
     @property
     def seeds(self) -> list[int]:
@@ -299,6 +302,12 @@ def families() -> list[str]:
     )
 
 
+def marks_of(case: Any, family: str) -> list[pytest.MarkDecorator]:
+    """Return the marks of the tests of a case."""
+    golden = [pytest.mark.golden] if getattr(case, "is_recorded", False) else []
+    return [pytest.mark.slow if case.is_slow else pytest.mark.drawn(family), *golden]
+
+
 def table(name: str) -> list[Any]:
     """Return the cases of one table of every family, as parameters of a test with an id that names family and task.
 
@@ -313,8 +322,5 @@ def table(name: str) -> list[Any]:
         ids = [f"{family}-{case}" for case in found]
         repeated = {i for i in ids if ids.count(i) > 1 and name != "BAD_OPTIONS"}
         assert not repeated, f"several cases of the table {name} have the id {sorted(repeated)[0]}: give them labels"
-        rows += [
-            pytest.param(case, id=i, marks=pytest.mark.slow if case.is_slow else pytest.mark.drawn(family))
-            for i, case in zip(ids, found, strict=True)
-        ]
+        rows += [pytest.param(case, id=i, marks=marks_of(case, family)) for i, case in zip(ids, found, strict=True)]
     return rows

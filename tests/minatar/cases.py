@@ -68,6 +68,7 @@ def exactness() -> Iterator[ExactnessCase]:
                 runs=[RUNS[3]] if is_endless else [RUNS[0], RUNS[3]],
                 min_episodes=200,
                 is_slow=True,
+                is_recorded=True,
             )
         for options in OPTIONS:
             yield ExactnessCase(
@@ -96,9 +97,18 @@ def exactness() -> Iterator[ExactnessCase]:
                 min_episodes=0,
                 verify=FAR[task_id],
                 is_slow=True,
+                is_recorded=True,
             )
         yield ExactnessCase(
-            task_id, played, "played long", actions="players", num_envs=8, steps=3000, min_episodes=0, is_slow=True
+            task_id,
+            played,
+            "played long",
+            actions="players",
+            num_envs=8,
+            steps=3000,
+            min_episodes=0,
+            is_slow=True,
+            is_recorded=True,
         )
     # The action set of the other version.
     for name, is_minimal in (("Breakout-v0", True), ("SpaceInvaders-v1", False)):

@@ -127,3 +127,6 @@ class PlayedUpstream(Upstream):
                 player.record(actions[t, i])
             player.close()
         return actions, seeds, reference(self, actions, seeds)
+
+    def actions_of(self, case: Any) -> None:
+        """Return None: a player acts on what upstream returns."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -113,11 +114,12 @@ def exactness() -> Iterator[ExactnessCase]:
         if task_id in LEVELS:
             yield ExactnessCase(task_id, upstream, num_envs=4, steps=60, runs=RUNS, min_episodes=0)
             yield ExactnessCase(task_id, upstream, actions=player, num_envs=2, steps=80, min_episodes=0)
-        yield ExactnessCase(task_id, upstream, "long", num_envs=4, runs=RUNS[::3], min_episodes=0, is_slow=True)
-        yield ExactnessCase(task_id, upstream, "long", actions=player, num_envs=2, min_episodes=0, is_slow=True)
+        long = ExactnessCase(task_id, upstream, "long", min_episodes=0, is_slow=True, is_recorded=True)
+        yield replace(long, num_envs=4, runs=RUNS[::3])
+        yield replace(long, actions=player, num_envs=2)
         options: dict[str, Any] = {"max_steps": 12}
-        short = upstream_of(task_id, options)
-        yield ExactnessCase(task_id, short, "short", options, num_envs=3, steps=78, min_episodes=18, is_slow=True)
+        short = replace(long, oracle=upstream_of(task_id, options), label="short", options=options)
+        yield replace(short, num_envs=3, steps=78, min_episodes=18)
     for task_id in LOCKED:
         upstream = upstream_of(task_id)
         yield ExactnessCase(

@@ -142,6 +142,10 @@ class MiniGridUpstream(Upstream):
             env.close()
         return actions, seeds, out
 
+    def actions_of(self, case: Any) -> Any:
+        """Return the actions of a case, or None for those of a player."""
+        return None if case.actions in PLAYERS else super().actions_of(case)
+
 
 def upstream_of(task_id: str, kwargs: Mapping[str, Any] | None = None, **changes: Any) -> MiniGridUpstream:
     """Return the oracle of a task, with arguments of ``gymnasium.make``, and with fields replaced."""

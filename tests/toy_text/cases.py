@@ -90,6 +90,9 @@ class GuidedUpstream(Upstream):
         actions = guided_actions(self, case.steps, case.num_envs, case.seed)
         return actions, case.seeds, reference(self, actions, case.seeds)
 
+    def actions_of(self, case: Any) -> None:
+        """Return None: a walker acts on what upstream returns."""
+
 
 def guided(upstream: Upstream) -> GuidedUpstream:
     """Return an oracle whose walkers mostly know the way."""
@@ -153,8 +156,8 @@ def tabular() -> Iterator[ExactnessCase]:
             runs=[RUNS[0], RUNS[3]],
             is_slow=True,
         )
-        yield case
-        yield replace(case, actions="sticky")
+        yield replace(case, is_recorded=True)
+        yield replace(case, actions="sticky", is_recorded=True)
         if "Blackjack" not in task_id:
             yield replace(case, oracle=guided(upstream), actions="guided", seed=5, min_episodes=0)
 
@@ -178,8 +181,8 @@ class OwnArguments(Upstream):
         own = {name: rows[seed % 1000] for name, rows in self.rows.items()}
         return replace(self, kwargs=dict(self.kwargs) | own, rows={}).start(seed) if self.rows else super().start(seed)
 
-    def play(self, case: Any) -> tuple[Any, list[int], Trajectory]:
-        return super().play(replace(case, options={k: v for k, v in case.options.items() if k not in self.rows}))
+    def actions_of(self, case: Any) -> Any:
+        return super().actions_of(replace(case, options={k: v for k, v in case.options.items() if k not in self.rows}))
 
 
 NUM_OWN = 12
@@ -226,7 +229,7 @@ def own() -> Iterator[ExactnessCase]:
             runs=RUNS,
         )
         yield case
-        yield replace(case, actions="random", steps=2000, is_slow=True)
+        yield replace(case, actions="random", steps=2000, is_slow=True, is_recorded=True)
 
 
 # ---- Catch and NChain, against their rules in plain Python -----------------------------------------------------------

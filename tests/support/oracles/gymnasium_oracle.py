@@ -35,9 +35,13 @@ class Reference(CaseOracle):
 
     def play(self: Any, case: Any) -> tuple[Any, list[int], Trajectory]:
         """Return the actions and seeds of a case, and what upstream returned."""
-        space = envpool.make_spec(case.task_id, **case.options).action_space
-        actions = self.choose_actions(space, case.actions, case.steps, case.num_envs, case.seed)
+        actions = self.actions_of(case)
         return actions, case.seeds, reference(self, actions, case.seeds)
+
+    def actions_of(self: Any, case: Any) -> Any:
+        """Return the actions of a case."""
+        space = envpool.make_spec(case.task_id, **case.options).action_space
+        return self.choose_actions(space, case.actions, case.steps, case.num_envs, case.seed)
 
 
 @dataclass(frozen=True)
