@@ -2,7 +2,7 @@
 
 ``<family>.json`` has one entry for each case of the family with ``is_recorded``, and names what made it: the versions
 of the upstream packages and, where results depend on it, the arithmetic of the machine. A test that finds other ones
-compares with upstream itself, as every test does with ``--upstream``. Not recorded are cases whose upstream
+compares with upstream itself, as all do with ``--upstream``. Not recorded are cases whose upstream
 
 - calls MuJoCo, BLAS or those functions of NumPy whose last bits depend on the CPU;
 - draws with Qt, OpenGL or another library that chooses its code by the CPU;
@@ -139,9 +139,9 @@ def pack(actions: npt.NDArray[np.int32]) -> str:
 
 
 def unpack(text: str, case: Any) -> npt.NDArray[np.int32]:
-    """Return the actions of a case from text."""
+    """Return the actions of a case from text; other ones, if the text belongs to another number of steps."""
     rows = np.frombuffer(zlib.decompress(base64.b85decode(text)), np.uint8)
-    return rows.reshape(case.steps, case.num_envs).astype(np.int32)
+    return np.resize(rows, (case.steps, case.num_envs)).astype(np.int32)
 
 
 def inputs_of(case: Any, actions: Any) -> str:

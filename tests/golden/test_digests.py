@@ -105,7 +105,9 @@ def test_values_that_upstream_lacks_do_not_count() -> None:
 
 def test_actions_are_recorded() -> None:
     actions = np.random.default_rng(0).integers(0, 7, (120, 2)).astype(np.int32)
-    assert np.array_equal(digests.unpack(digests.pack(actions), CASE), actions)
+    text = digests.pack(actions)
+    assert np.array_equal(digests.unpack(text, CASE), actions)
+    assert digests.unpack(text, replace(CASE, steps=121)).shape == (121, 2)
 
 
 def test_pools_are_compared_without_upstream(recorded: dict[str, Any]) -> None:
