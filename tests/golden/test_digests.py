@@ -30,17 +30,22 @@ class Counted(Upstream):
 CASE = ExactnessCase("CliffWalking-v1", Counted("CliffWalking-v1"), num_envs=2, steps=120, min_episodes=0)
 
 
-@pytest.fixture
-def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> dict[str, Any]:
-    """Record the case in a folder of its own; return its entry, with which the file is read from now on."""
-    monkeypatch.setattr(digests, "FOLDER", tmp_path)
-    monkeypatch.setattr(Counted, "plays", 0)
-    actions, _, expected = CASE.oracle.play(CASE)
-    entry = digests.entry_of(CASE, actions, expected)
+def record(case: ExactnessCase) -> dict[str, Any]:
+    """Write a file with a case, and return its entry, with which the file is read from now on."""
+    actions, _, expected = case.oracle.play(case)
+    entry = digests.entry_of(case, actions, expected)
     digests.write("toy_text", {NAME: entry})
     read: dict[str, Any] = digests.read(digests.path_of("toy_text"))["cases"][NAME]
     assert read == entry
     return read
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> dict[str, Any]:
+    """Record the case in a folder of its own, and return its entry."""
+    monkeypatch.setattr(digests, "FOLDER", tmp_path)
+    monkeypatch.setattr(Counted, "plays", 0)
+    return record(CASE)
 
 
 def test_files_have_one_entry_for_each_case() -> None:
@@ -155,3 +160,14 @@ def test_a_pool_without_an_array_differs(recorded: dict[str, Any]) -> None:
     recorded["arrays"] = [*recorded["arrays"], "info:more"]
     with pytest.raises(AssertionError, match="the pool lacks"):
         digests.check(CASE, NAME)
+
+
+def test_arrays_that_are_ignored_are_not_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    monkeypatch.setattr(digests, "FOLDER", tmp_path)
+    case = replace(CASE, ignored=["obs"])
+    entry = record(case)
+    assert "obs" not in entry["arrays"]
+    digests.check(case, NAME)
+    entry["digests"] = entry["digests"][:-1] + "?"
+    with pytest.raises(AssertionError, match="equal upstream"):
+        digests.check(case, NAME)
