@@ -211,7 +211,7 @@ def test_every_task_of_a_family_is_in_the_class_that_envpool_names(family):
         for name, envs in NAMED[family].items():
             if task.import_path.startswith(f"envpool.{family}.") and task.env.startswith(envs):
                 cls = getattr(package, f"{name}EnvSpec")
-                spec_cls = registry.spec_class(task)
+                spec_cls = spec_class_of(task)
                 assert isinstance(object.__new__(spec_cls), cls) or issubclass(spec_cls, cls), task.task_id
 
 

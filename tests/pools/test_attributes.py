@@ -71,7 +71,7 @@ def test_pools(style):
         for read in (pool.get_attr, pool.call):
             with pytest.raises(AttributeError, match=r"no attribute 'reset'; they have .*render; .*make_python"):
                 read("reset")
-            with pytest.raises(EnvIdError, match="allowed are"):
+            with pytest.raises(EnvIdError, match="must be between 0 and"):
                 read("spec", env_ids=[3])
         pool.async_reset()
         for read in (pool.get_attr, pool.call):
