@@ -136,7 +136,7 @@ class Declaration:
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.observation) <= MAX_ARRAYS:
-            raise ConfigError(f"observation has {len(self.observation)} arrays, allowed are 1 to {MAX_ARRAYS}")
+            raise ConfigError(f"observation must have 1 to {MAX_ARRAYS} arrays, got {len(self.observation)}")
         for argument in ("observation", "reward", "termination", "reset", "info"):
             check_size(argument, getattr(self, argument))
         check_size("function", self.function.inputs if self.function else ())
@@ -172,7 +172,7 @@ def declare(
     if not isinstance(xml, (str, PathLike)):
         raise TypeError(f"xml must be a path or an XML text, got {shown(xml)}")
     if "\0" in str(xml):
-        raise ConfigError("xml contains a NUL character, which neither a path nor an XML text may have")
+        raise ConfigError("xml must not contain a NUL character")
     if assets and not is_text(str(xml)):
         raise ConfigError("assets are only available for an XML text; put the files next to the file that xml names")
     if info is not None and not isinstance(info, Mapping):
@@ -192,13 +192,13 @@ def declare(
     reports = tuple((checked("info", key), wrap(value)) for key, value in (info or {}).items())
     for key, _ in reports:
         if key in RESERVED:
-            raise ConfigError(f"a name of info is {shown(key)}, which is reserved; use another name")
+            raise ConfigError(f"a name of info must not be {shown(key)}, which is reserved; use another name")
     rewards = tuple(named(item, f"reward_{k}") for k, item in enumerate(rewards))
     terminations = tuple(named(item, f"termination_{k}") for k, item in enumerate(terminations))
     names = [checked("term", item.name) for item in (*rewards, *terminations)]
     for name in names:
         if names.count(name) > 1:
-            raise ConfigError(f"two terms have the name {shown(name)}; give each term a name of its own: name=...")
+            raise ConfigError(f"the names of terms must differ, got {shown(name)} twice; give each a name: name=...")
     return Declaration(
         str(xml),
         observed,
@@ -256,7 +256,7 @@ def observations(given: Any, key: str) -> tuple[Observe, ...]:
     found = items("observation", given)
     where = f"observation[{shown(key)}]" if key else "observation"
     if not found:
-        raise ConfigError(f"{where} is empty; an observation needs at least one term, for example Qpos()")
+        raise ConfigError(f"{where} must have at least one term, for example Qpos(), got none")
     terms = [
         Observe(item) if isinstance(item, Expression) else instance(where, k, item, (Observe, Expression))
         for k, item in enumerate(found)
@@ -273,5 +273,5 @@ def named(term: Any, default: str) -> Any:
 def checked(what: str, name: Any) -> str:
     """Return a name of a term or an array, or raise a ConfigError if it cannot be a key."""
     if not isinstance(name, str) or not name.isidentifier():
-        raise ConfigError(f"a name of {what} is {shown(name)}, allowed are names of letters, digits and underscores")
+        raise ConfigError(f"a name of {what} must be a Python identifier, got {shown(name)}")
     return name

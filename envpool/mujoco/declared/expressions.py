@@ -10,14 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Union
+from typing import Any, ClassVar, Union
 
 import numpy as np
 
 from envpool._support.text import shown
-
-if TYPE_CHECKING:
-    from envpool.mujoco.declared.compiler import Compiler, Value
 
 Number = Union["Expression", float, Sequence[float]]
 
@@ -44,10 +41,6 @@ class Expression(Node):
     """A scalar or a vector that is computed in each step; the base class of all expressions."""
 
     __array_ufunc__ = None  # NumPy's arrays leave operations with expressions to these methods
-
-    def emit(self, c: Compiler) -> Value:
-        """Add the instructions that compute the value to a program, and return where the value is."""
-        raise NotImplementedError
 
     def __add__(self, other: Number) -> Arithmetic:
         return Arithmetic("+", self, wrap(other))
@@ -79,7 +72,7 @@ class Expression(Node):
     def __getitem__(self, index: int | slice) -> Item:
         if isinstance(index, slice):
             if index.step not in (None, 1):
-                raise TypeError(f"a slice of {shown(self)} has the step {shown(index.step)}, allowed is 1")
+                raise TypeError(f"the step of a slice of {shown(self)} must be 1, got {shown(index.step)}")
             return Item(self, index.start, index.stop, False)
         if isinstance(index, bool) or not isinstance(index, int):
             raise TypeError(f"the index of {shown(self)} must be an int or a slice, got {shown(index)}")
@@ -117,15 +110,6 @@ class Constant(Expression):
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", numbers_of(self.value))
 
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        values = self.value if isinstance(self.value, tuple) else (self.value,)
-        if not values:
-            raise c.error("a constant needs at least one number")
-        if any(map(math.isnan, values)):
-            raise c.error(f"{shown(self.value)} contains nan, allowed are numbers other than nan")
-        return c.add("constant", len(values), not isinstance(self.value, tuple), a=c.constants_at(values))
-
 
 @dataclass(frozen=True)
 class Item(Expression):
@@ -140,22 +124,6 @@ class Item(Expression):
         ends = ["" if end is None else str(end) for end in (self.start, self.stop)]
         return f"{self.value!r}[{ends[0] if self.is_scalar else ':'.join(ends)}]"
 
-    def range_of(self, c: Compiler, n: int) -> range:
-        """Return the indices of the items among n numbers."""
-        if self.is_scalar:
-            assert self.start is not None
-            if not -n <= self.start < n:
-                raise c.error(f"index {shown(self.start)} is out of range: {shown(self.value)} has {n} numbers")
-            return range(self.start % n, self.start % n + 1)
-        found = range(n)[self.start : self.stop]
-        if not found:
-            raise c.error(f"{shown(self)} is empty: {shown(self.value)} has {n} numbers")
-        return found
-
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        return c.item(self)
-
 
 @dataclass(frozen=True)
 class Arithmetic(Expression):
@@ -169,10 +137,6 @@ class Arithmetic(Expression):
         if self.operator in ("minimum", "maximum"):
             return f"{self.operator}({self.left!r}, {self.right!r})"
         return f"({self.left!r} {self.operator} {self.right!r})"
-
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        return c.binary(self.operator, c.value(self.left), c.value(self.right))
 
 
 def minimum(a: Number, b: Number) -> Arithmetic:
@@ -194,10 +158,6 @@ class Function(Expression):
 
     value: Expression
     operation: ClassVar[str]
-
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        return c.unary(self.operation, c.value(self.value))
 
 
 class Cos(Function):
@@ -244,10 +204,6 @@ class Clip(Expression):
     low: float
     high: float
 
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        return c.unary("clip", c.value(self.value), x=c.interval(self.low, self.high))
-
 
 @dataclass(frozen=True)
 class Previous(Expression):
@@ -255,19 +211,9 @@ class Previous(Expression):
 
     value: Expression
 
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        value = c.value(self.value)
-        return c.unary("previous", value, b=c.registers(value.n))
-
 
 class Reduction(Function):
     """A scalar that is computed from all numbers of a value; the base class of these functions."""
-
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        value = c.value(self.value)
-        return c.add(self.operation, 1, True, a=value.first, count=value.n)
 
 
 class Sum(Reduction):
@@ -340,11 +286,6 @@ class Tolerance(Expression):
     margin: float = 0.0
     value_at_margin: float = 0.1
     sigmoid: str = "gaussian"
-
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        value = c.value(self.value)
-        return c.unary(self.sigmoid, value, x=c.tolerance(self), flag=value.is_scalar)
 
 
 def within(value: Number, low: float = -math.inf, high: float = math.inf) -> Tolerance:

@@ -7,12 +7,9 @@ names for several, in this order. One number of one object is a scalar, as in Nu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from envpool.mujoco.declared.expressions import Expression, Previous
-
-if TYPE_CHECKING:
-    from envpool.mujoco.declared.compiler import Compiler, Value
 
 Object = str | int
 Objects = Object | tuple[Object, ...] | None
@@ -49,10 +46,6 @@ class Quantity(Expression):
     rows: ClassVar[str] = ""
     column_names: ClassVar[tuple[str, ...]] = ()
     writable: ClassVar[bool] = False
-
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        return c.load(self, *c.places(self))
 
 
 class Qpos(Quantity):
@@ -240,11 +233,6 @@ class ObjectVelocity(Expression):
     local: bool = False
     kind: ClassVar[str]
 
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        object_id, object_type = c.object_id(self.kind, self.of), c.index.object_type(self.kind)
-        return c.add("object_velocity", 6, False, a=object_id, count=object_type, flag=self.local)
-
 
 class BodyVelocity(ObjectVelocity):
     """Velocity of a body at its centre of mass."""
@@ -277,10 +265,6 @@ class Contacts(Expression):
     of: Objects = None
     other: Objects = None
 
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        return c.add("contacts", 1, True, a=c.sides_at(self.of, self.other))
-
 
 @dataclass(frozen=True)
 class Measure(Expression):
@@ -296,10 +280,6 @@ class Measure(Expression):
 
     operation: ClassVar[str]
     size: ClassVar[int | None] = None
-
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        return c.add(self.operation, self.size or 1, self.size is None)
 
 
 class CenterOfMass(Measure):
@@ -324,10 +304,6 @@ class StepTime(Measure):
 class Action(Expression):
     """The action of this step as it was given; zero after a reset. ``Previous(Action())`` is the previous action."""
 
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        return c.add("action", c.num_actions, False)
-
 
 @dataclass(frozen=True)
 class Goal(Expression):
@@ -343,10 +319,6 @@ class Goal(Expression):
 
     name: str
     size: int | None = None
-
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        return c.goal(self)
 
 
 @dataclass(frozen=True)
@@ -364,10 +336,6 @@ class Computed(Expression):
     name: str
     size: int | None = None
 
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        return c.computed(self)
-
 
 @dataclass(frozen=True)
 class JointMargin(Expression):
@@ -375,18 +343,10 @@ class JointMargin(Expression):
 
     of: Objects = None
 
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        return c.joint_margin(self)
-
 
 @dataclass(frozen=True)
 class Alive(Expression):
     """1 if no termination holds in this step, otherwise 0."""
-
-    def emit(self, c: Compiler) -> Value:
-        """See `Expression.emit`."""
-        return c.alive()
 
 
 def rate(value: Expression) -> Expression:

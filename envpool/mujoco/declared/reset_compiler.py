@@ -1,147 +1,164 @@
-"""The part of the compiler that makes the rows of resets."""
+"""The compiler of resets: from the parts of a reset to the rows of its table. `emit` has a function for each kind."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import singledispatch
+from typing import Any
 
 from envpool._support.text import shown
-from envpool.mujoco.declared.code import Code, ResetCode
+from envpool.mujoco.declared.builder import Builder
+from envpool.mujoco.declared.code import ResetCode
 from envpool.mujoco.declared.expressions import Expression, Item
-from envpool.mujoco.declared.lookup import ELEMENTS, find_object, many
+from envpool.mujoco.declared.lookup import ELEMENTS, find_object, limited_joints, many, places_of, range_of
 from envpool.mujoco.declared.program import RESET_OPS
-from envpool.mujoco.declared.quantities import Goal, Objects, Quantity
+from envpool.mujoco.declared.quantities import Goal, Quantity
+from envpool.mujoco.declared.terms import (
+    Assign,
+    Disc,
+    Draw,
+    JointRanges,
+    Keyframe,
+    Normal,
+    NormalNoise,
+    RandomJoints,
+    Reset,
+    Settle,
+    Uniform,
+    UniformNoise,
+)
 
-if TYPE_CHECKING:
-    from envpool.errors import ConfigError
-    from envpool.mujoco.declared.compiler import Value
-    from envpool.mujoco.declared.tables import ModelIndex
+
+@singledispatch
+def emit(reset: Reset, b: Builder) -> ResetCode:
+    """Return the row of a part of a reset."""
+    raise NotImplementedError(f"no row for {type(reset).__name__}")
 
 
-class ResetCompiler:
-    """The methods that resets call; the base class of the compiler."""
+# ---- parts that draw the numbers of a target -------------------------------------------------------------------------
 
-    index: ModelIndex
-    code: Code
-    goals: dict[str, tuple[Value, bool]]
 
-    def error(self, text: str) -> ConfigError:
-        """Return the error of the term that is being compiled."""
-        raise NotImplementedError
+@emit.register
+def emit_assign(reset: Assign, b: Builder) -> ResetCode:
+    """Return a row that assigns numbers."""
+    return draw(b, reset, reset.value, reset.value)
 
-    def number(self, name: str, value: Any) -> float:
-        """Return an argument that must be a number."""
-        raise NotImplementedError
 
-    def goal(self, goal: Goal) -> Value:
-        """Return the registers of a goal."""
-        raise NotImplementedError
+@emit.register
+def emit_uniform(reset: Uniform, b: Builder) -> ResetCode:
+    """Return a row that draws numbers from intervals."""
+    row = draw(b, reset, reset.low, reset.high)
+    for k in range(row.n):
+        b.interval(b.code.constants[row.low + k], b.code.constants[row.high + k])
+    return row
 
-    def constants_at(self, values: Any) -> int:
-        """Return the index of constants in the table."""
-        raise NotImplementedError
 
-    def places(self, quantity: Quantity) -> tuple[int, list[int], bool]:
-        """Return where the numbers of a quantity are."""
-        raise NotImplementedError
+@emit.register
+def emit_uniform_noise(reset: UniformNoise, b: Builder) -> ResetCode:
+    """Return a row that adds draws from an interval."""
+    scale = b.non_negative("scale", reset.scale)
+    return draw(b, reset, -scale, scale)
 
-    def non_negative(self, name: str, value: Any) -> float:
-        """Return an argument that must be a finite number of at least 0."""
-        number = self.number(name, value)
-        if not 0 <= number <= 1e100:
-            raise self.error(f"{name} is {number}, allowed are 0 to 1e100")
-        return number
 
-    def target(self, target: Any) -> tuple[int, list[int], bool]:
-        """Return the offset of an array in mjData, the places that a reset sets, and whether they are registers."""
-        if isinstance(target, Item):
-            member, places, is_register = self.target(target.value)
-            chosen = target.range_of(self, len(places))  # type: ignore[arg-type]
-            return member, places[chosen.start : chosen.stop], is_register
-        if isinstance(target, Goal):
-            value = self.goal(target)
-            self.goals[target.name] = value, True
-            return 0, list(range(value.first, value.first + value.n)), True
-        if isinstance(target, Quantity) and target.writable:
-            member, places, _ = self.places(target)
-            return member, places, False
-        raise self.error(
-            f"the target is {shown(target)}, allowed are Qpos, Qvel, Ctrl, Activation, MocapPosition, "
-            "MocapQuaternion, Goal and parts of them"
-        )
+@emit.register
+def emit_normal(reset: Normal, b: Builder) -> ResetCode:
+    """Return a row that draws from normal distributions."""
+    return draw(b, reset, reset.mean, b.non_negative("std", reset.std))
 
-    def indices_at(self, values: list[int]) -> int:
-        """Return the index of indices in the table."""
-        self.code.indices.extend(values)
-        return len(self.code.indices) - len(values)
 
-    def vector(self, name: str, value: Any, n: int) -> int:
-        """Return the index in the table of n constants: a number for all, or a tuple with a number for each."""
-        given = list(value) if isinstance(value, (tuple, list)) else [value] * n
-        if len(given) != n:
-            raise self.error(f"{name} has {len(given)} numbers, but the target has {n}")
-        numbers = [self.number(name, item) for item in given]
-        if any(abs(item) > 1e100 for item in numbers):
-            raise self.error(f"{name} is {shown(value)}, allowed are numbers from -1e100 to 1e100")
-        return self.constants_at(numbers)
+@emit.register
+def emit_normal_noise(reset: NormalNoise, b: Builder) -> ResetCode:
+    """Return a row that adds draws from a normal distribution."""
+    return draw(b, reset, 0.0, b.non_negative("std", reset.std))
 
-    def draw(self, operation: str, target: Expression, low: Any, high: Any) -> ResetCode:
-        """Return the row of a reset that sets each number of a target."""
-        member, places, is_register = self.target(target)
-        n = len(places)
-        if operation == "disc" and n != 2:
-            raise self.error(f"the target has {n} numbers, a disc needs 2")
-        first, last = self.vector("low", low, n), self.vector("high", high, n)
-        if operation == "uniform":
-            for k in range(n):
-                ends = self.code.constants[first + k], self.code.constants[last + k]
-                if ends[0] > ends[1]:
-                    raise self.error(f"low is {ends[0]} and high is {ends[1]}; low must not be greater than high")
-        return ResetCode(RESET_OPS[operation], n, self.indices_at(places), first, last, member, is_register)
 
-    def limited_joints(self, of: Objects) -> list[int]:
-        """Return the ids of joints, which must be limited slide or hinge joints; of all such joints if `of` is None."""
-        names = self.index.names("joint")
-        if of is None:
-            found = [k for k in range(len(names)) if self.index.joint_range(k) is not None]
-            if not found:
-                raise self.error(f"{self.index.source} has no slide or hinge <joint> with a range")
-            return found
-        found = [find_object(self, "joint", name) for name in many(of)]  # type: ignore[arg-type]
-        if not found:
-            raise self.error("of is (), allowed are None and one or more joints")
-        for joint in found:
-            if self.index.joint_range(joint) is None:
-                raise self.error(f'<joint name="{names[joint]}"> is not a slide or hinge joint with a range')
-        return found
+@emit.register
+def emit_disc(reset: Disc, b: Builder) -> ResetCode:
+    """Return a row that draws two numbers from a disc."""
+    radius = b.non_negative("radius", reset.radius)
+    if radius < 1e-100:
+        raise b.error(f"radius must be between 1e-100 and 1e100, got {radius}")
+    row = draw(b, reset, 0.0, radius)
+    if row.n != 2:
+        raise b.error(f"the target of Disc must have 2 numbers, got {row.n}")
+    return row
 
-    def joint_ranges(self, of: Objects) -> ResetCode:
-        """Return the row of `JointRanges`."""
-        joints = self.limited_joints(of)
-        member, _, _ = self.index.array("qpos")
-        places = [self.index.joint_positions(joint)[0] for joint in joints]
-        ends = [self.index.joint_range(joint) or (0.0, 0.0) for joint in joints]
-        first, last = (self.constants_at([pair[k] for pair in ends]) for k in range(2))
-        return ResetCode(RESET_OPS["uniform"], len(places), self.indices_at(places), first, last, member)
 
-    def keyframes(self, of: Objects) -> ResetCode:
-        """Return the row of `Keyframe`."""
-        names = self.index.names("keyframe")
-        if not names:
-            raise self.error(f"{self.index.source} has no <{ELEMENTS['keyframe']}> in <keyframe>")
-        chosen = range(len(names)) if of is None else many(of)
-        ids = [find_object(self, "keyframe", name) for name in chosen]  # type: ignore[arg-type]
-        if not ids:
-            raise self.error(f"of is {shown(of)}, allowed are None and one or more keyframes")
-        return ResetCode(RESET_OPS["keyframe"], len(ids), self.indices_at(ids))
+def draw(b: Builder, reset: Draw, low: Any, high: Any) -> ResetCode:
+    """Return the row of a reset that sets each number of a target."""
+    member, places, is_register = target_of(b, reset.target)
+    n = len(places)
+    first, last = vector(b, "low", low, n), vector(b, "high", high, n)
+    return ResetCode(RESET_OPS[reset.operation], n, b.indices_at(places), first, last, member, is_register)
 
-    def random_joints(self) -> ResetCode:
-        """Return the row of `RandomJoints`."""
-        if not self.code.is_suite:
-            raise self.error('it is only available with conventions="dm_control"; use JointRanges() or Uniform instead')
-        return ResetCode(RESET_OPS["random_joints"], 0)
 
-    def settle(self, steps: Any) -> ResetCode:
-        """Return the row of `Settle`."""
-        if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= 100_000:
-            raise self.error(f"steps is {shown(steps)}, allowed are 1 to 100000")
-        return ResetCode(RESET_OPS["settle"], steps)
+def target_of(b: Builder, target: Expression) -> tuple[int, list[int], bool]:
+    """Return the offset of an array in mjData, the places that a reset sets, and whether they are registers."""
+    if isinstance(target, Item):
+        member, places, is_register = target_of(b, target.value)
+        chosen = range_of(b, target, len(places))
+        return member, places[chosen.start : chosen.stop], is_register
+    if isinstance(target, Goal):
+        value = b.goal(target)
+        b.goals[target.name] = value, True
+        return 0, list(range(value.first, value.first + value.n)), True
+    if isinstance(target, Quantity) and target.writable:
+        member, places, _ = places_of(b, target)
+        return member, places, False
+    raise b.error(
+        "the target must be Qpos, Qvel, Ctrl, Activation, MocapPosition, MocapQuaternion, Goal or a part of them, got "
+        f"{shown(target)}"
+    )
+
+
+def vector(b: Builder, name: str, value: Any, n: int) -> int:
+    """Return the index in the table of n constants: a number for all, or a tuple with a number for each."""
+    given = list(value) if isinstance(value, (tuple, list)) else [value] * n
+    if len(given) != n:
+        raise b.error(f"{name} must be one number, or {n} like the target, got {len(given)} numbers")
+    numbers = [b.number(name, item) for item in given]
+    if any(abs(item) > 1e100 for item in numbers):
+        raise b.error(f"{name} must be between -1e100 and 1e100, got {shown(value)}")
+    return b.constants_at(numbers)
+
+
+# ---- other parts -----------------------------------------------------------------------------------------------------
+
+
+@emit.register
+def emit_joint_ranges(reset: JointRanges, b: Builder) -> ResetCode:
+    """Return a row that draws joints from their ranges."""
+    joints = limited_joints(b, reset.of)
+    member, _, _ = b.index.array("qpos")
+    places = [b.index.joint_positions(joint)[0] for joint in joints]
+    ends = [b.index.joint_range(joint) or (0.0, 0.0) for joint in joints]
+    first, last = (b.constants_at([pair[k] for pair in ends]) for k in range(2))
+    return ResetCode(RESET_OPS["uniform"], len(places), b.indices_at(places), first, last, member)
+
+
+@emit.register
+def emit_keyframe(reset: Keyframe, b: Builder) -> ResetCode:
+    """Return a row that sets the state of a keyframe."""
+    names = b.index.names("keyframe")
+    if not names:
+        raise b.error(f"{b.index.source} has no <{ELEMENTS['keyframe']}> in <keyframe>")
+    ids = [find_object(b, "keyframe", name) for name in (range(len(names)) if reset.of is None else many(reset.of))]
+    if not ids:
+        raise b.error(f"`of` must be None or name a keyframe, got {shown(reset.of)}")
+    return ResetCode(RESET_OPS["keyframe"], len(ids), b.indices_at(ids))
+
+
+@emit.register
+def emit_random_joints(reset: RandomJoints, b: Builder) -> ResetCode:
+    """Return a row that draws all joints as dm_control does."""
+    if not b.code.is_suite:
+        raise b.error('it is only available with conventions="dm_control"; use JointRanges() or Uniform instead')
+    return ResetCode(RESET_OPS["random_joints"], 0)
+
+
+@emit.register
+def emit_settle(reset: Settle, b: Builder) -> ResetCode:
+    """Return a row that simulates steps of MuJoCo."""
+    steps = reset.steps
+    if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= 100_000:
+        raise b.error(f"steps must be an integer between 1 and 100000, got {shown(steps)}")
+    return ResetCode(RESET_OPS["settle"], steps)

@@ -189,14 +189,14 @@ cdef class FunctionCaller:
         """Returns a result as float64 of a shape, or raises an error that says what is wrong."""
         cdef object values
         if name not in results:
-            raise ValueError(f"the function has not returned {shown(name)}, which the observation needs")
+            raise ValueError(f"the function must return {shown(name)}, which the observation needs")
         try:
             values = fitted(results[name], FLOAT64)
         except CastError as error:
             raise ValueError(f"the function has returned {shown(name)} with {error}") from None
         if values.shape != shape:
             raise ValueError(
-                f"the function has returned {shown(name)} with the shape {values.shape}, needed is {shape}"
+                f"{shown(name)}, which the function returns, must have the shape {shape}, got {values.shape}"
             )
         return values
 
@@ -219,7 +219,7 @@ cdef class FunctionCaller:
         known = {REWARD, TERMINATED, *[output[0] for output in self.outputs]}
         if unknown := results.keys() - known:
             wrong = min(map(repr, unknown))
-            raise ValueError(f"the function has returned {wrong}, allowed are {', '.join(sorted(known))}")
+            raise ValueError(f"the function must return only {', '.join(sorted(known))}, got {wrong}")
         parts = []
         for name, first, size, is_scalar in self.outputs:
             shape = (n, size)
@@ -323,7 +323,7 @@ cdef object define_declared(object config):
         raise ConfigError("a declared task cannot be made by its id: use envpool.make_mujoco")
     if not isinstance(declaration, Declaration):
         raise ConfigError(
-            f"declaration is {shown(declaration)}, allowed is the result of envpool.mujoco.declared.declare"
+            f"declaration must be the result of envpool.mujoco.declared.declare, got {shown(declaration)}"
         )
     model = resolved_model(source_of(declaration))
     if model is None:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from envpool.mujoco.declared.expressions import Expression, Node
 from envpool.mujoco.declared.quantities import Objects
-
-if TYPE_CHECKING:
-    from envpool.mujoco.declared.code import ResetCode
-    from envpool.mujoco.declared.compiler import Compiler
 
 
 @dataclass(frozen=True)
@@ -74,10 +70,6 @@ class Terminate(Node):
 class Reset(Node):
     """A part of a reset. The parts run in their order, after MuJoCo has set the initial state; the base class."""
 
-    def emit(self, c: Compiler) -> ResetCode:
-        """Return the row of the tables."""
-        raise NotImplementedError
-
 
 @dataclass(frozen=True)
 class Draw(Reset):
@@ -86,14 +78,6 @@ class Draw(Reset):
     target: Expression
     operation: ClassVar[str]
 
-    def numbers(self, c: Compiler) -> tuple[object, object]:
-        """Return the two numbers, or vectors of numbers, that the operation needs."""
-        raise NotImplementedError
-
-    def emit(self, c: Compiler) -> ResetCode:
-        """See `Reset.emit`."""
-        return c.draw(self.operation, self.target, *self.numbers(c))
-
 
 @dataclass(frozen=True)
 class Assign(Draw):
@@ -101,10 +85,6 @@ class Assign(Draw):
 
     value: float | tuple[float, ...]
     operation = "assign"
-
-    def numbers(self, c: Compiler) -> tuple[object, object]:
-        """See `Draw.numbers`."""
-        return self.value, self.value
 
 
 @dataclass(frozen=True)
@@ -115,10 +95,6 @@ class Uniform(Draw):
     high: float | tuple[float, ...]
     operation = "uniform"
 
-    def numbers(self, c: Compiler) -> tuple[object, object]:
-        """See `Draw.numbers`."""
-        return self.low, self.high
-
 
 @dataclass(frozen=True)
 class UniformNoise(Draw):
@@ -126,11 +102,6 @@ class UniformNoise(Draw):
 
     scale: float
     operation = "uniform_noise"
-
-    def numbers(self, c: Compiler) -> tuple[object, object]:
-        """See `Draw.numbers`."""
-        scale = c.non_negative("scale", self.scale)
-        return -scale, scale
 
 
 @dataclass(frozen=True)
@@ -141,10 +112,6 @@ class Normal(Draw):
     std: float
     operation = "normal"
 
-    def numbers(self, c: Compiler) -> tuple[object, object]:
-        """See `Draw.numbers`."""
-        return self.mean, c.non_negative("std", self.std)
-
 
 @dataclass(frozen=True)
 class NormalNoise(Draw):
@@ -153,10 +120,6 @@ class NormalNoise(Draw):
     std: float
     operation = "normal_noise"
 
-    def numbers(self, c: Compiler) -> tuple[object, object]:
-        """See `Draw.numbers`."""
-        return 0.0, c.non_negative("std", self.std)
-
 
 @dataclass(frozen=True)
 class Disc(Draw):
@@ -164,13 +127,6 @@ class Disc(Draw):
 
     radius: float
     operation = "disc"
-
-    def numbers(self, c: Compiler) -> tuple[object, object]:
-        """See `Draw.numbers`."""
-        radius = c.non_negative("radius", self.radius)
-        if radius < 1e-100:
-            raise c.error(f"radius is {radius}, allowed are numbers from 1e-100")
-        return 0.0, radius
 
 
 @dataclass(frozen=True)
@@ -185,10 +141,6 @@ class JointRanges(Reset):
 
     of: Objects = None
 
-    def emit(self, c: Compiler) -> ResetCode:
-        """See `Reset.emit`."""
-        return c.joint_ranges(self.of)
-
 
 @dataclass(frozen=True)
 class Keyframe(Reset):
@@ -202,18 +154,10 @@ class Keyframe(Reset):
 
     of: Objects = None
 
-    def emit(self, c: Compiler) -> ResetCode:
-        """See `Reset.emit`."""
-        return c.keyframes(self.of)
-
 
 @dataclass(frozen=True)
 class RandomJoints(Reset):
     """Draws all joints as dm_control's ``randomize_limited_and_rotational_joints`` does; only with its conventions."""
-
-    def emit(self, c: Compiler) -> ResetCode:
-        """See `Reset.emit`."""
-        return c.random_joints()
 
 
 @dataclass(frozen=True)
@@ -227,7 +171,3 @@ class Settle(Reset):
     """
 
     steps: int
-
-    def emit(self, c: Compiler) -> ResetCode:
-        """See `Reset.emit`."""
-        return c.settle(self.steps)

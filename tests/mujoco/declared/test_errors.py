@@ -70,7 +70,10 @@ MALFORMED = {
         OBS | {"action": d.Actuators("wrist")},
         ["action", '<actuator name="wrist">', "'shoulder_motor', 'elbow_motor'"],
     ),
-    "actuator twice": (OBS | {"action": d.Actuators((0, 0))}, ["action", "an actuator may occur only once"]),
+    "actuator twice": (
+        OBS | {"action": d.Actuators((0, 0))},
+        ["action", "`of` must name an actuator only once, got (0, 0)"],
+    ),
     "range of a control": (
         OBS | {"action": d.Actuators(normalized=True)},
         ['<actuator name="elbow_motor"> has no ctrlrange'],
@@ -83,62 +86,107 @@ MALFORMED = {
         OBS | {"reset": [d.Assign(d.MocapPosition("upper"), 0.0)]},
         ["reset[0] (Assign)", '<body name="upper"> has no row in mocap_pos', 'mocap="true"'],
     ),
-    "column": ({"observation": [d.BodyPosition("upper", "height")]}, ["columns has 'height'", "'x', 'y', 'z' and 0"]),
-    "row": ({"observation": [d.Qpos(2)]}, ["row 2 of qpos is out of range", "has 2"]),
-    "index": ({"observation": [d.Qvel()[5]]}, ["index 5 is out of range: Qvel(of=None) has 2 numbers"]),
-    "empty slice": ({"observation": [d.Qvel()[2:]]}, ["Qvel(of=None)[2:] is empty"]),
-    "sizes": ({"observation": [TIP - d.Qpos()]}, ["'-' has operands of 3 and 2 numbers"]),
+    "column": (
+        {"observation": [d.BodyPosition("upper", "height")]},
+        ["a column of xpos must be 'x', 'y', 'z' or 0 to 2, got 'height'"],
+    ),
+    "row": ({"observation": [d.Qpos(2)]}, ["a row of qpos must be between 0 and 1, got 2"]),
+    "index": ({"observation": [d.Qvel()[5]]}, ["the index of Qvel(of=None) must be between -2 and 1, got 5"]),
+    "empty slice": (
+        {"observation": [d.Qvel()[2:]]},
+        ["Qvel(of=None)[2:] must not be empty, but Qvel(of=None) has 2 numbers"],
+    ),
+    "sizes": ({"observation": [TIP - d.Qpos()]}, ["the operands of '-' must have equally many numbers, got 3 and 2"]),
     "vector reward": (
         OBS | {"reward": [d.Reward(d.Qvel(), name="speed")]},
-        ["reward 'speed'", "Qvel(of=None) has 2 numbers, allowed is one: use Sum"],
+        ["reward 'speed'", "Qvel(of=None) must be one number, got 2 numbers: use Sum"],
     ),
-    "interval": (OBS | {"termination": [d.Terminate(d.Qpos(), 1, -1)]}, ["'termination_0'", "low is 1 and high is -1"]),
-    "nan": (OBS | {"reward": [d.control_cost(math.nan)]}, ["cost 'control'", "weight is nan"]),
-    "sigmoid": (OBS | {"reward": [d.tolerance(TIP[2], margin=1, sigmoid="cosh")]}, ["'cosh', allowed are 'gaussian'"]),
+    "interval": (
+        OBS | {"termination": [d.Terminate(d.Qpos(), 1, -1)]},
+        ["'termination_0'", "low must not be greater than high, got low=1 and high=-1"],
+    ),
+    "nan": (OBS | {"reward": [d.control_cost(math.nan)]}, ["cost 'control'", "weight must not be NaN"]),
+    "no number": (OBS | {"reward": [d.control_cost("a")]}, ["cost 'control'", "weight must be a number, got 'a'"]),
+    "nan in a constant": ({"observation": [d.Constant([1, math.nan])]}, ["a constant must not contain NaN, got (1.0"]),
+    "no constant": ({"observation": [d.Constant([])]}, ["a constant must have at least one number"]),
+    "id": (OBS | {"action": d.Actuators(2)}, ["action: the id of actuator must be between 0 and 1, got 2"]),
+    "id of none": ({"observation": [d.TendonLength(0)]}, ["a row of ten_length is 0, but the XML text", "has none"]),
+    "no name": (OBS | {"action": d.Actuators(1.5)}, ["action: actuator must be a name or an id, got 1.5"]),
+    "sigmoid": (
+        OBS | {"reward": [d.tolerance(TIP[2], margin=1, sigmoid="cosh")]},
+        ["sigmoid must be one of 'gaussian', ", "got 'cosh'"],
+    ),
     "value at the margin": (
         OBS | {"reward": [d.tolerance(TIP[2], margin=1, value_at_margin=0)]},
-        ["reward 'tolerance'", "value_at_margin is 0.0"],
+        ["reward 'tolerance'", "value_at_margin must be more than 0 and less than 1, got 0.0"],
     ),
     "alive": (OBS | {"termination": [d.Terminate(d.Alive(), 1)]}, ["Alive() cannot be used in a termination"]),
     "goal without a reset": ({"observation": [d.Goal("place", 3)]}, ["Goal('place') is never set"]),
     "goal of two sizes": (
         OBS | {"reset": [d.Assign(d.Goal("a"), 0), d.Assign(d.Goal("a", 2), 0)]},
-        ["reset[1] (Assign)", "goal 'a' has a different size"],
+        ["reset[1] (Assign)", "the size of goal 'a' must be the same in all terms, got 2 and None"],
     ),
-    "target of a reset": (OBS | {"reset": [d.UniformNoise(TIP, 0.1)]}, ["is SitePosition", "allowed are Qpos"]),
+    "target of a reset": (
+        OBS | {"reset": [d.UniformNoise(TIP, 0.1)]},
+        ["the target must be Qpos, ", "got SitePosition"],
+    ),
     "numbers of a reset": (
         OBS | {"reset": [d.Uniform(d.Qpos(), (0, 0, 0), 1)]},
-        ["reset[0] (Uniform)", "low has 3 numbers, but the target has 2"],
+        ["reset[0] (Uniform)", "low must be one number, or 2 like the target, got 3 numbers"],
     ),
-    "bounds of a reset": (OBS | {"reset": [d.Uniform(d.Qpos(), 1, 0)]}, ["low is 1.0 and high is 0.0"]),
-    "disc": (OBS | {"reset": [d.Disc(d.Qpos(0), 1)]}, ["the target has 1 numbers, a disc needs 2"]),
-    "negative noise": (OBS | {"reset": [d.NormalNoise(d.Qvel(), -1)]}, ["reset[0] (NormalNoise)", "std is -1.0"]),
-    "steps": (OBS | {"reset": [d.Settle(0)]}, ["reset[0] (Settle)", "steps is 0, allowed are 1 to 100000"]),
+    "bounds of a reset": (
+        OBS | {"reset": [d.Uniform(d.Qpos(), 1, 0)]},
+        ["low must not be greater than high, got low=1.0 and high=0.0"],
+    ),
+    "disc": (OBS | {"reset": [d.Disc(d.Qpos(0), 1)]}, ["the target of Disc must have 2 numbers, got 1"]),
+    "negative noise": (
+        OBS | {"reset": [d.NormalNoise(d.Qvel(), -1)]},
+        ["reset[0] (NormalNoise)", "std must be between 0 and 1e100, got -1.0"],
+    ),
+    "steps": (
+        OBS | {"reset": [d.Settle(0)]},
+        ["reset[0] (Settle)", "steps must be an integer between 1 and 100000, got 0"],
+    ),
     "randomizer": (OBS | {"reset": [d.RandomJoints()]}, ["reset[0] (RandomJoints)", "use JointRanges"]),
-    "names": (OBS | {"reward": [d.alive(), d.alive()]}, ["two terms have the name 'alive'"]),
-    "name": (OBS | {"reward": [d.alive(name="a b")]}, ["a name of term is 'a b'"]),
-    "no observation": ({"observation": []}, ["observation is empty"]),
-    "no arrays": ({"observation": {}}, ["observation has 0 arrays, allowed are 1 to 64"]),
-    "many arrays": ({"observation": {f"a{k}": [d.Qpos()] for k in range(65)}}, ["observation has 65 arrays"]),
+    "names": (OBS | {"reward": [d.alive(), d.alive()]}, ["the names of terms must differ, got 'alive' twice"]),
+    "name": (OBS | {"reward": [d.alive(name="a b")]}, ["a name of term must be a Python identifier, got 'a b'"]),
+    "no observation": ({"observation": []}, ["observation must have at least one term", "got none"]),
+    "no arrays": ({"observation": {}}, ["observation must have 1 to 64 arrays, got 0"]),
+    "many arrays": (
+        {"observation": {f"a{k}": [d.Qpos()] for k in range(65)}},
+        ["observation must have 1 to 64 arrays, got 65"],
+    ),
     "many infos": (OBS | {"info": {f"a{k}": d.Time() for k in range(64)}}, ["has 65 arrays, allowed are at most 64"]),
-    "name of an info": (OBS | {"info": {"env_id": d.Time()}}, ["a name of info is 'env_id', which is reserved"]),
-    "initial state": (OBS | {"info": {"qpos0": d.Time()}}, ["a name of info is 'qpos0', which is reserved"]),
-    "array without a name": ({"observation": {"": [d.Qpos()]}}, ["a name of observation is ''"]),
+    "name of an info": (
+        OBS | {"info": {"env_id": d.Time()}},
+        ["a name of info must not be 'env_id', which is reserved"],
+    ),
+    "initial state": (OBS | {"info": {"qpos0": d.Time()}}, ["a name of info must not be 'qpos0', which is reserved"]),
+    "array without a name": (
+        {"observation": {"": [d.Qpos()]}},
+        ["a name of observation must be a Python identifier, got ''"],
+    ),
     "nesting": ({"observation": [nested(201)]}, ["observation has an expression that is nested more than 200 deep"]),
     "repetition": (OBS | {"reward": [d.Sum(doubled(60))]}, ["reward has more than 20000 expressions"]),
-    "size of a goal": ({"observation": [d.Goal("a", [1])]}, ["the size of goal 'a' is (1,), allowed are None and 1"]),
+    "size of a goal": (
+        {"observation": [d.Goal("a", [1])]},
+        ["the size of goal 'a' must be None or an integer of at least 1, got (1,)"],
+    ),
     "joint of a joint": ({"observation": [d.Qpos((["a"],))]}, ["Qpos(of=(['a'],)) has an argument", "list"]),
-    "no joints": ({"observation": [d.JointMargin(())]}, ["of is (), allowed are None and one or more joints"]),
-    "joints to draw": (OBS | {"reset": [d.JointRanges(())]}, ["of is (), allowed are None and one or more joints"]),
-    "no geoms": (OBS | {"termination": [d.contact(())]}, ["() has no geom", "allowed are None and one or more"]),
-    "no objects": ({"observation": [d.Qvel(())]}, ["of is (), allowed are None and one or more"]),
+    "no joints": ({"observation": [d.JointMargin(())]}, ["`of` must be None or name a joint, got ()"]),
+    "joints to draw": (OBS | {"reset": [d.JointRanges(())]}, ["`of` must be None or name a joint, got ()"]),
+    "no geoms": (
+        OBS | {"termination": [d.contact(())]},
+        ["`of` and `other` must be None or name a geom or a body, got ()"],
+    ),
+    "no objects": ({"observation": [d.Qvel(())]}, ["`of` must be None or name at least one object or row, got ()"]),
     "assets of a file": (OBS | {"xml": "arm.xml", "assets": {"a": b""}}, ["assets are only available for an XML text"]),
-    "no controls": (OBS | {"action": d.Actuators(())}, ["action: of is (), allowed are None and one or more"]),
+    "no controls": (OBS | {"action": d.Actuators(())}, ["action: `of` must be None or name an actuator, got ()"]),
     "stack": (
         {"observation": [d.Goal("a", 300_000)], "reset": [d.Assign(d.Goal("a", 300_000), 0)], "frame_stack": 10_000},
         ["300000 numbers", "frame_stack=10000", "at most 2147483647"],
     ),
-    "end of a text": (OBS | {"xml": ARM + "\0"}, ["xml contains a NUL character"]),
+    "end of a text": (OBS | {"xml": ARM + "\0"}, ["xml must not contain a NUL character"]),
     "many numbers": (OBS | {"reset": [d.Assign(d.Goal("a", 10**9), 0)]}, ["more than 1000000 numbers"]),
     "no actuators": (OBS | {"xml": NO_MOTORS}, ["has no actuators"]),
     "conventions": (OBS | {"conventions": "mujoco"}, ["conventions must be one of 'gymnasium', 'dm_control'"]),
@@ -198,7 +246,7 @@ def test_replaced_arrays_of_an_observation(count):
     """More arrays than an env definition has room for are refused, also where an unpickled declaration has them."""
     arrays = tuple((f"a{k}", (d.Observe(d.Time()),)) for k in range(count))
     declaration = d.declare(ARM, [d.Qpos()])
-    with pytest.raises(ConfigError, match=f"observation has {count} arrays, allowed are 1 to 64"):
+    with pytest.raises(ConfigError, match=f"observation must have 1 to 64 arrays, got {count}"):
         replace(declaration, observation=arrays)
     if count:
         object.__setattr__(declaration, "observation", arrays)
@@ -207,7 +255,7 @@ def test_replaced_arrays_of_an_observation(count):
 
 
 def test_an_option_that_is_no_declaration():
-    with pytest.raises(ConfigError, match=r"declaration is 'arm.xml', allowed is the result of .*declared\.declare"):
+    with pytest.raises(ConfigError, match=r"declaration must be the result of .*declared\.declare, got 'arm.xml'"):
         resolve_entry(ENTRY, "gymnasium", {"declaration": "arm.xml"})
 
 
