@@ -24,9 +24,14 @@ if _TYPE_CHECKING:
     from envpool import entry as entry
     from envpool import errors, rollout
     from envpool import python as python
+    from envpool.config.params import Param
     from envpool.pools.pool import EnvPool
+    from envpool.pools.states import EnvStates
+    from envpool.pools.statistics import PoolStats
     from envpool.pools.styles.dm import DMEnvPool
     from envpool.pools.styles.gymnasium import GymnasiumEnvPool
+    from envpool.pools.styles.texts import Texts
+    from envpool.rollout.data import RolloutData
     from envpool.rollout.rollout import Rollout
     from envpool.tasks.spec import EnvSpec
 
@@ -35,8 +40,13 @@ __all__ = [
     "DMEnvPool",
     "EnvPool",
     "EnvSpec",
+    "EnvStates",
     "GymnasiumEnvPool",
+    "Param",
+    "PoolStats",
     "Rollout",
+    "RolloutData",
+    "Texts",
     "errors",
     "get_include",
     "list_all_envs",
@@ -56,15 +66,20 @@ __all__ = [
 _LAZY = {
     "EnvSpec": "envpool.tasks.spec",
     "EnvPool": "envpool.pools.pool",
+    "EnvStates": "envpool.pools.states",
+    "Param": "envpool.config.params",
+    "PoolStats": "envpool.pools.statistics",
+    "Texts": "envpool.pools.styles.texts",
     "GymnasiumEnvPool": "envpool.pools.styles.gymnasium",
     "DMEnvPool": "envpool.pools.styles.dm",
     "Rollout": "envpool.rollout.rollout",
+    "RolloutData": "envpool.rollout.data",
     "make_mujoco": "envpool.mujoco.declared.make",
     "make_python": "envpool.python_envs.make",
 }
 
 #: Modules that are imported when they are looked up, besides the families.
-_MODULES = ("entry", "python", "rollout")
+_MODULES = ("entry", "errors", "python", "rollout")
 
 
 def _has_tasks(name: str) -> bool:

@@ -1,29 +1,54 @@
-"""Exceptions; each also has the type that EnvPool 1.2.5 raises for the same mistake, so old handlers keep working."""
+"""Exceptions, all of which derive from `EnvPoolError`.
+
+Each also has the type that EnvPool 1.2.5 raises for the same mistake, so that old handlers keep working.
+"""
 
 import functools
 import sys
 import types
 
+__all__ = [
+    "ActionError",
+    "ConfigError",
+    "EnvCreateError",
+    "EnvIdError",
+    "EnvPoolError",
+    "EnvStepError",
+    "EnvTimeoutError",
+    "PoolClosedError",
+    "PoolStateError",
+    "RenderError",
+    "StateError",
+    "UnknownTaskError",
+]
 
-class ConfigError(AssertionError, ValueError):
+
+class EnvPoolError(Exception):
+    """Base class of all exceptions of this package.
+
+    Functions also raise TypeError for an argument of a wrong type or name, and ImportError for a missing package.
+    """
+
+
+class ConfigError(EnvPoolError, AssertionError, ValueError):
     """A configuration value is not allowed."""
 
 
-class UnknownTaskError(AssertionError, KeyError):
+class UnknownTaskError(EnvPoolError, AssertionError, KeyError):
     """No task has this id."""
 
     __str__ = Exception.__str__  # KeyError would put the text in quotes
 
 
-class ActionError(RuntimeError, ValueError):
+class ActionError(EnvPoolError, RuntimeError, ValueError):
     """Actions have a wrong dtype, shape, number of rows or value."""
 
 
-class EnvIdError(IndexError, ValueError):
+class EnvIdError(EnvPoolError, IndexError, ValueError):
     """Env ids are out of range, repeated, or of environments that cannot be used at the moment."""
 
 
-class PoolStateError(RuntimeError):
+class PoolStateError(EnvPoolError, RuntimeError):
     """The pool cannot execute the call in its current state: it is closed, forked, or has nothing to receive."""
 
 
@@ -47,7 +72,7 @@ def _closed_error(error: types.ModuleType) -> type[PoolClosedError]:
     return type("PoolClosedError", bases, {"__module__": __name__, "__doc__": PoolClosedError.__doc__})
 
 
-class EnvCreateError(RuntimeError):
+class EnvCreateError(EnvPoolError, RuntimeError):
     """The environments of a pool could not be created, for a reason that the environment gives.
 
     Attributes
@@ -67,7 +92,7 @@ class EnvCreateError(RuntimeError):
         super().__init__(f"{name} could not be created: {text or 'it gave no reason'} (status {status})")
 
 
-class EnvStepError(RuntimeError):
+class EnvStepError(EnvPoolError, RuntimeError):
     """Environments failed while stepping.
 
     The batch is not lost: the next ``recv()`` returns it. The rows of failed environments are zero and truncated, and
@@ -110,7 +135,7 @@ class EnvTimeoutError(PoolStateError, TimeoutError):
         super().__init__(f"{self._problem}. recv() waits for them again, and close() does not wait for them")
 
 
-class RenderError(RuntimeError):
+class RenderError(EnvPoolError, RuntimeError):
     """Environments could not be rendered. The pool stays usable.
 
     Attributes
@@ -124,7 +149,7 @@ class RenderError(RuntimeError):
         super().__init__(text or f"{len(failures)} env(s) could not be rendered: {listed(failures)}")
 
 
-class StateError(ValueError):
+class StateError(EnvPoolError, ValueError):
     """A state cannot be saved or restored: it is corrupt, of another task, or the environment does not support it."""
 
 

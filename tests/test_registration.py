@@ -47,6 +47,7 @@ def test_public_names():
     expected = {"register", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "list_all_envs"}
     expected |= {"EnvSpec", "EnvPool", "DMEnvPool", "GymnasiumEnvPool", "Rollout", "get_include", "errors", "rollout"}
     expected |= {"make_mujoco", "make_python", "make_vec"}
+    expected |= {"EnvStates", "Param", "PoolStats", "RolloutData", "Texts"}
     assert set(envpool.__all__) == expected
     for name in envpool.__all__:
         assert getattr(envpool, name) is not None
@@ -54,6 +55,22 @@ def test_public_names():
     assert isinstance(envpool.__version__, str)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = envpool.nothing
+
+
+def test_public_names_of_rollouts():
+    from envpool.rollout import Rollout, RolloutData
+
+    assert (Rollout, RolloutData) == (envpool.Rollout, envpool.RolloutData)
+    assert {"Rollout", "RolloutData"} <= set(envpool.rollout.__all__)
+
+
+def test_every_exception_has_one_base_class():
+    errors = envpool.errors
+    classes = [cls for cls in vars(errors).values() if isinstance(cls, type) and issubclass(cls, BaseException)]
+    assert sorted(cls.__name__ for cls in classes) == errors.__all__
+    assert all(issubclass(cls, errors.EnvPoolError) for cls in classes)
+    with pytest.raises(errors.EnvPoolError, match=r"^Nothing-v0 is not supported"):
+        envpool.make_spec("Nothing-v0")
 
 
 def test_envpools_module_paths():

@@ -4,11 +4,20 @@ Every tool works on plain NumPy arrays and can be used without the others. Modul
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from envpool.rollout.advantages import Advantages, VTrace, gae, lambda_returns, nstep_returns, vtrace
+    from envpool.rollout.data import RolloutData
+    from envpool.rollout.minibatches import Sequences, sequences, shuffled, whole_envs
+    from envpool.rollout.rollout import Rollout
+    from envpool.sampling.sampler import Sample, Sampler
 
 #: Module of each public name.
 _LAZY = {
     "Advantages": "envpool.rollout.advantages",
+    "Rollout": "envpool.rollout.rollout",
+    "RolloutData": "envpool.rollout.data",
     "Sample": "envpool.sampling.sampler",
     "Sampler": "envpool.sampling.sampler",
     "Sequences": "envpool.rollout.minibatches",
@@ -23,6 +32,8 @@ _LAZY = {
 }
 __all__ = [
     "Advantages",
+    "Rollout",
+    "RolloutData",
     "Sample",
     "Sampler",
     "Sequences",
