@@ -133,7 +133,7 @@ def normalize_reward():
 @piece
 def clip_reward():
     """Measure gymnasium's ClipReward, and the option clip_reward."""
-    yield from wrapper_and_option(lambda env: gymnasium.wrappers.vector.ClipReward(env, -0.5, 0.5), clip_reward=0.5)
+    yield from wrapper_and_option(lambda env: gymnasium.wrappers.vector.ClipReward(env, -0.5, 0.5), reward_clip=0.5)
 
 
 @piece

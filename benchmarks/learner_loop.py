@@ -101,7 +101,7 @@ def usual(spec, inputs, fast_clip):
 
 def own(spec, inputs):
     """Return a call that collects a rollout with this package."""
-    options = {"normalize_reward": {"gamma": GAMMA}, "clip_reward": BOUND, "episode_statistics": True}
+    options = {"normalize_reward": {"gamma": GAMMA}, "reward_clip": BOUND, "episode_statistics": True}
     if spec.action_space.dtype.kind == "f":
         options["clip_action"] = True
     if spec.observation_space.dtype.kind == "f":

@@ -81,7 +81,7 @@ def pools(num_envs):
 
     yield "envpool inline", ours(workers="inline")
     for workers in (1, 2, 16):
-        yield f"envpool {workers} processes", ours(workers="process", num_workers=workers)
+        yield f"envpool {workers} processes", ours(workers="process", num_threads=workers)
     yield "gymnasium Sync", gymnasiums(SyncVectorEnv)
     yield "gymnasium Async", gymnasiums(AsyncVectorEnv)
     with suppress(ImportError):
@@ -115,7 +115,7 @@ def puffers(pufferlib, num_envs, workers):
             env_kwargs=[{"env_creator": cls}] * num_envs,
             backend=pufferlib.vector.Multiprocessing,
             num_envs=num_envs,
-            num_workers=workers,
+            num_threads=workers,
         )
         env.reset()
         return env.step, env.close

@@ -10,6 +10,7 @@ import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
+from envpool.errors import UnknownTaskError
 from envpool.tasks.registry import registry as registry
 
 if TYPE_CHECKING:
@@ -30,19 +31,19 @@ NATIVE_UNDER_OTHER_IDS = ("ale_py.", "shimmy.dm_control")
 
 
 @overload
-def make(task_id: str, env_type: Literal["gymnasium"], **options: Unpack[Options]) -> GymnasiumEnvPool: ...
+def make(task_id: str | EnvSpec, env_type: Literal["gymnasium"], **options: Unpack[Options]) -> GymnasiumEnvPool: ...
 @overload
-def make(task_id: str, env_type: Literal["dm"], **options: Unpack[Options]) -> DMEnvPool: ...
+def make(task_id: str | EnvSpec, env_type: Literal["dm"], **options: Unpack[Options]) -> DMEnvPool: ...
 @overload
-def make(task_id: str, env_type: Literal["gym"], **options: Unpack[Options]) -> GymPool: ...
-def make(task_id: str, env_type: Any = ..., **options: Any) -> Any:
+def make(task_id: str | EnvSpec, env_type: Literal["gym"], **options: Unpack[Options]) -> GymPool: ...
+def make(task_id: str | EnvSpec, env_type: Any = ..., **options: Any) -> Any:
     """Return a pool of environments.
 
     Parameters
     ----------
-    task_id : str
-        Id of the task, one of ``list_all_envs()``. For any other id of gymnasium, the result is a pool of Python
-        environments, as from ``make_python(task_id, **options)``, and a message to the logger ``"envpool"`` says so.
+    task_id : str or EnvSpec
+        Id of the task, one of ``list_all_envs()``, or a spec that ``make_spec`` has returned. Beside a spec, options
+        take precedence over those of the spec.
     env_type : {"gymnasium", "gym", "dm"}
         API style. With "gym", results have Gymnasium's form, unless a ``gym`` package older than 0.26 is loaded.
     **options
@@ -60,7 +61,8 @@ def make(task_id: str, env_type: Any = ..., **options: Any) -> Any:
     Raises
     ------
     UnknownTaskError
-        There is no such task (also an AssertionError and a KeyError).
+        There is no such task (also an AssertionError and a KeyError). ``make_python`` makes pools of the environments
+        that only gymnasium has.
     TypeError
         An option does not exist, or its value has a wrong type.
     ConfigError
@@ -74,10 +76,7 @@ def make(task_id: str, env_type: Any = ..., **options: Any) -> Any:
             "make() needs the argument env_type, one of 'gymnasium', 'gym' and 'dm', for example "
             f"envpool.make({task_id!r}, env_type='gymnasium')"
         )
-    if not registry.has(task_id) and is_known_to_gymnasium(task_id):
-        from envpool.python_envs.make import make_python
-
-        return make_python(task_id, env_type=env_type, **python_options(task_id, options))
+    check_native(task_id)
     from envpool.pools.classes import open_pool
     from envpool.tasks.resolve import resolve
 
@@ -89,14 +88,15 @@ def make_vec(env: Any, num_envs: int | None = None, **options: Any) -> EnvPoolVe
 
     Parameters
     ----------
-    env : str, callable or sequence of callable
-        Id of a task, any other id of gymnasium, a function that returns a new Python environment, or one function per
-        environment.
+    env : str, EnvSpec, callable or sequence of callable
+        Id of a task or a spec of ``make_spec``, any other id of gymnasium, a function that returns a new Python
+        environment, or one function per environment. A message to the logger ``"envpool"`` says so if only gymnasium
+        has the id: its environments are Python code.
     num_envs : int, optional
-        Number of environments; by default the number of functions, or 1.
+        Number of environments; by default the number of functions, that of the spec, or 1.
     **options
         Options of ``make``, or of ``make_python`` for Python environments. Without ``seed``, as in gymnasium, each call
-        draws a random seed; Python environments are then reset without a seed.
+        draws a random seed; a spec keeps its seed, and Python environments are then reset without a seed.
 
     Returns
     -------
@@ -108,22 +108,26 @@ def make_vec(env: Any, num_envs: int | None = None, **options: Any) -> EnvPoolVe
     UnknownTaskError, ConfigError, TypeError, EnvCreateError
         See ``make`` and ``make_python``.
     """
-    if isinstance(env, str) and (registry.has(env) or not is_known_to_gymnasium(env)):
+    from envpool.tasks.spec import EnvSpec
+
+    if isinstance(env, EnvSpec) or (isinstance(env, str) and (registry.has(env) or not is_known_to_gymnasium(env))):
         from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
 
-        return EnvPoolVectorEnv(env, 1 if num_envs is None else num_envs, **options)
+        return EnvPoolVectorEnv(env, num_envs, **options)
     if isinstance(env, str):
-        options = python_options(env, options)
+        _logger.warning("%s has no native version: its Python environments are used, see docs/python_envs.md", env)
     from envpool.python_envs.vector_env import PythonVectorEnv
 
     return PythonVectorEnv(env, num_envs, **options)
 
 
-def python_options(task_id: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of ``make_python`` for options of ``make``, and log that a task has no native version."""
-    _logger.warning("%s has no native version: its Python environments are used, see docs/python_envs.md", task_id)
-    num_threads = options.pop("num_threads", 0)
-    return ({"num_workers": num_threads} if num_threads else {}) | options
+def check_native(task_id: Any) -> None:
+    """Raise UnknownTaskError, which names ``make_python``, if only gymnasium has an environment of this id."""
+    if not registry.has(task_id) and is_known_to_gymnasium(task_id):
+        raise UnknownTaskError(
+            f"{task_id} has no native version: envpool.make_python({task_id!r}, ...) makes a pool of its Python "
+            "environments"
+        )
 
 
 def is_known_to_gymnasium(task_id: Any) -> bool:
@@ -147,13 +151,13 @@ def is_known_to_gymnasium(task_id: Any) -> bool:
     return entry_point is not None and not str(entry_point).startswith(NATIVE_UNDER_OTHER_IDS)
 
 
-def make_spec(task_id: str, **options: Unpack[Options]) -> EnvSpec:
+def make_spec(task_id: str | EnvSpec, **options: Unpack[Options]) -> EnvSpec:
     """Return the EnvSpec of a task.
 
     Parameters
     ----------
-    task_id : str
-        Id of the task, one of ``list_all_envs()``.
+    task_id : str or EnvSpec
+        Id of the task, one of ``list_all_envs()``, or a spec to which options are added.
     **options
         Configuration of the task. ``seed`` is one int for all environments, or a sequence of num_envs ints.
         ``preset`` names a set of options, see `envpool.tasks.presets`; options beside it take precedence.
@@ -167,21 +171,22 @@ def make_spec(task_id: str, **options: Unpack[Options]) -> EnvSpec:
     ConfigError
         A value is not allowed (also an AssertionError and a ValueError).
     """
+    check_native(task_id)
     from envpool.tasks.resolve import spec_for
 
     return spec_for(task_id, options)
 
 
-def make_dm(task_id: str, **options: Unpack[Options]) -> DMEnvPool:
+def make_dm(task_id: str | EnvSpec, **options: Unpack[Options]) -> DMEnvPool:
     """Return ``make(task_id, "dm", **options)``."""
     return make(task_id, "dm", **options)
 
 
-def make_gym(task_id: str, **options: Unpack[Options]) -> GymPool:
+def make_gym(task_id: str | EnvSpec, **options: Unpack[Options]) -> GymPool:
     """Return ``make(task_id, "gym", **options)``."""
     return make(task_id, "gym", **options)
 
 
-def make_gymnasium(task_id: str, **options: Unpack[Options]) -> GymnasiumEnvPool:
+def make_gymnasium(task_id: str | EnvSpec, **options: Unpack[Options]) -> GymnasiumEnvPool:
     """Return ``make(task_id, "gymnasium", **options)``."""
     return make(task_id, "gymnasium", **options)

@@ -1,11 +1,10 @@
 """PPO on an environment of your own, written in Python: the training loop is that of ppo.py.
 
     python examples/custom_env.py --target 0.9 --plot custom_env.png
-    python examples/custom_env.py --options '{"workers": "process", "num_workers": 4}'
+    python examples/custom_env.py --options '{"workers": "process", "num_threads": 4}'
 
-The environment is a subclass of ``gymnasium.Env`` that is registered with gymnasium. ``envpool.make_gymnasium`` finds
-no native version of its id and makes a pool of Python environments; ``envpool.make_python(Lighthouse, num_envs=64)``
-makes the same pool without a registration.
+The environment is a subclass of ``gymnasium.Env`` that is registered with gymnasium, and ``envpool.make_python`` makes
+a pool of its id; ``envpool.make_python(Lighthouse, num_envs=64)`` makes the same pool without a registration.
 """
 
 import sys

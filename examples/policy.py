@@ -138,6 +138,12 @@ class Agent(nn.Module):
         return low + (np.clip(actions, -1, 1) + 1) / 2 * (high - low)
 
 
+def make_pool(task, **options):
+    """Return a pool of a task, or of the Python environments of an id that only gymnasium has."""
+    make = envpool.make_gymnasium if task in envpool.list_all_envs() else envpool.make_python
+    return make(task, **options)
+
+
 def has_images(env):
     """Return whether the observations of a task are images: uint8, with the channels first or last."""
     space = env.observation_space
@@ -237,7 +243,7 @@ def restore(path, agent_class=Agent):
     """Return the agent of a file that `save` has written, its task, and the options of the task."""
     content = torch.load(path, map_location="cpu", weights_only=True)
     options = json.loads(content["options"])
-    with envpool.make_gymnasium(content["task"], **options) as env:
+    with make_pool(content["task"], **options) as env:
         agent = agent_class(env, content["hidden"])
     agent.load_state_dict(content["networks"])
     if content["scale"].keys() != vars(agent.scale).keys():

@@ -37,7 +37,7 @@ import torch
 from arguments import PolicyArgs, RunArgs, natural_number, option, positive, positive_number, share
 from curves import RETURNS, plot, plot_seeds
 from gymnasium.vector.utils import create_empty_array
-from policy import Agent, pool_options
+from policy import Agent, make_pool, pool_options
 from scalars import Scalars
 from torch import nn
 from tqdm import tqdm
@@ -201,7 +201,7 @@ def start(args, **options):
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.torch_threads)
     sizes = {"num_envs": args.num_envs, "seed": args.seed, "num_threads": args.env_threads}
-    return envpool.make_gymnasium(args.task, **sizes, **options | json.loads(args.options))
+    return make_pool(args.task, **sizes, **options | json.loads(args.options))
 
 
 def begin(args, **options):

@@ -4,19 +4,11 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from envpool.cli.list import family
 from envpool.config.option_texts import option_texts
-from envpool.config.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions
+from envpool.config.options import SHARED_OPTIONS
 from envpool.registration import registry
-from envpool.tasks.entries import TaskEntry
+from envpool.tasks.entries import TaskEntry, family_of
 from envpool.tasks.spec import spec_class_of
-
-#: The options that every task has; pages of families leave them out.
-SHARED = {
-    name
-    for options in (CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions)
-    for name in options.__annotations__
-}
 
 #: The begin of a part that belongs to a family, and the part's name: "tasks box2d".
 MARKER = re.compile(r"<!-- ((tasks|options) ([\w.]+)): begin")
@@ -32,7 +24,7 @@ def table(headers: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def members(folder: str) -> dict[str, TaskEntry]:
     """Return the tasks of a family of this package, and of the families inside its folder, by id."""
     own = {name: task for name, task in registry.tasks.items() if task.import_path.startswith("envpool.")}
-    return {name: task for name, task in own.items() if f"{family(task)}.".startswith(f"{folder}.")}
+    return {name: task for name, task in own.items() if f"{family_of(task)}.".startswith(f"{folder}.")}
 
 
 def tasks(folder: str) -> str:
@@ -67,7 +59,7 @@ def options(folder: str) -> str:
         texts = option_texts(definition)
         values = spec_cls.gen_config._field_defaults | dict(task.config)
         for name in definition.options:
-            if name not in SHARED and name not in definition.params:
+            if (name not in SHARED_OPTIONS or texts.get(name)) and name not in definition.params:
                 key = name, texts.get(name, "")
                 defaults.setdefault(key, set()).add(repr(values[name]))
                 owners.setdefault(key, {})[task.env or ""] = None

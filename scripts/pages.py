@@ -14,10 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from envpool.config.options import CommonOptions, RenderingOptions, TransformOptions, option_rows
-from envpool.config.render_options import RENDER_DEFAULTS
-from envpool.tasks.spec import COMMON_OPTIONS
-from envpool.transforms.options import TRANSFORM_OPTIONS
+from envpool.config.options import POOL_OPTIONS, RENDER_OPTIONS, TRANSFORM_OPTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -31,18 +28,18 @@ DATA = ROOT / "docs" / "data"
 def options(name: str) -> str:
     """Return the table of the options on a page."""
     kinds = {
-        "docs/options.md": (CommonOptions, COMMON_OPTIONS),
-        "docs/transforms.md": (TransformOptions, TRANSFORM_OPTIONS),
-        "docs/rendering.md": (RenderingOptions, {"render_mode": None} | RENDER_DEFAULTS),
+        "docs/options.md": POOL_OPTIONS,
+        "docs/transforms.md": TRANSFORM_OPTIONS,
+        "docs/rendering.md": RENDER_OPTIONS,
     }
-    rows = option_rows(*kinds[name])
-    cells = ([f"`{row.name}`", code(row.default), row.allowed or row.type, row.text] for row in rows)
+    rows = kinds[name].values()
+    cells = ([f"`{o.name}`", o.default_text or code(o.default), o.allowed or o.type_text, o.text] for o in rows)
     return table(("option", "default", "allowed", "meaning"), cells).replace("[docs/", "[").replace("](docs/", "](")
 
 
-def code(default: str) -> str:
-    """Return the text of a default as code, unless it is no value."""
-    return default if default == "per task" else f"`{default}`".replace("'", '"')
+def code(default: Any) -> str:
+    """Return the text of a default as code."""
+    return f"`{default!r}`".replace("'", '"')
 
 
 def machine(report: dict[str, Any]) -> str:

@@ -10,8 +10,8 @@ import pytest
 
 import envpool
 from envpool import errors, native
-from envpool.cli.list import family
-from envpool.tasks.spec import COMMON_OPTIONS
+from envpool.config.options import POOL_DEFAULTS
+from envpool.tasks.entries import family_of
 from tests.support.pages import CLIENTS, PAGES, ROOT, blocks, run
 
 #: The scripts that write the generated parts of pages, and the diagrams.
@@ -76,12 +76,12 @@ def test_the_index_lists_every_page_once():
 def test_the_page_of_options_has_every_common_option():
     page = (ROOT / "docs" / "options.md").read_text()
     listed = {name.strip("`"): default.strip("`") for name, default, *_ in rows(page, "# Options")}
-    assert listed.keys() == COMMON_OPTIONS.keys()
+    assert listed.keys() == POOL_DEFAULTS.keys()
     for name, default in listed.items():
         if name == "max_episode_steps":
             assert default == "per task"
         else:
-            assert default.replace('"', "'") == repr(COMMON_OPTIONS[name]), name
+            assert default.replace('"', "'") == repr(POOL_DEFAULTS[name]), name
 
 
 def test_the_page_of_the_installation_has_every_extra():
@@ -109,7 +109,7 @@ def test_every_task_is_in_one_table_of_tasks_and_one_of_options():
     tables = re.findall(r"<!-- (tasks|options) ([\w.]+): begin", text)
     for name, task in envpool.registration.registry.tasks.items():
         if task.import_path.startswith("envpool."):
-            folder = f"{family(task)}."
+            folder = f"{family_of(task)}."
             found = [kind for kind, listed in tables if folder.startswith(f"{listed}.")]
             assert sorted(found) == ["options", "tasks"], f"{name} of {folder}"
 

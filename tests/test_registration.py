@@ -309,7 +309,7 @@ def test_unknown_task_without_a_neighbour():
 
 @pytest.mark.parametrize("env_type", ["foo", "", None, "GYM"])
 def test_unknown_env_type(env_type):
-    with pytest.raises(AssertionError, match="env_type should be one of 'dm', 'gym', or 'gymnasium'"):
+    with pytest.raises(AssertionError, match="env_type must be one of 'dm', 'gym', 'gymnasium', got"):
         envpool.make("CartPole-v1", env_type)
 
 

@@ -11,6 +11,7 @@ from gymnasium import spaces
 
 from envpool._core.casts import as_action
 from envpool.adapters.carrier import Carrier, Parcel, Wire
+from envpool.config.options import POOL_OPTIONS, canonical
 from envpool.errors import EnvIdError, EnvStepError
 from envpool.pools.recovery import EXPLAINED, drop_in_flight, explain
 from envpool.python_envs.make import make_python
@@ -95,7 +96,7 @@ class Fleet:
         self.wire = Wire()
         self._all = list(range(len(env_fns)))
         if not self.is_inline:
-            options.setdefault("num_workers", len(env_fns))
+            options = {"num_threads": len(env_fns)} | canonical(options, POOL_OPTIONS)
             if is_async:  # the steps of a batch as large as the pool would be one unit
                 options["batch_size"] = max(len(env_fns) - 1, 1)
         makers = [Maker(fn, self.wire, workers == "process") for fn in env_fns]

@@ -153,10 +153,6 @@ def build(config: Any, render_size: tuple[int, int] | None = None) -> Any:
     for name, (low, high) in RANGES.items():
         if not low <= getattr(config, name) <= high:
             raise ConfigError(f"{name} must be between {low} and {high}, got {shown(getattr(config, name))}")
-    if config.frame_stack != 1:
-        raise ConfigError(
-            f"frame_stack is {shown(config.frame_stack)}, but Atari stacks images already: use stack_num instead"
-        )
     game = find(config.task)
     params = param_fields(Atari.resolve_params(config))
     return compiled().build(config, game, read_rom(config.task, game["md5"]), params, render_size)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import argparse
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from envpool._support.text import similar_tasks
 from envpool.cli.text import table
 from envpool.errors import UnknownTaskError
-from envpool.tasks.entries import TaskEntry
+from envpool.tasks.entries import TaskEntry, family_of
 from envpool.tasks.registry import registry
 from envpool.tasks.spec import spec_class_of
 
 HELP = "list the tasks"
-
-PACKAGE = Path(__file__).parents[1]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print the matching tasks as a table."""
     found = matching(arguments.pattern, with_families=True)
-    rows = [(task_id, family(registry.find(task_id)), time_limit(registry.find(task_id))) for task_id in found]
+    rows = [(task_id, family_of(registry.find(task_id)), time_limit(registry.find(task_id))) for task_id in found]
     print(table(("id", "family", "max_episode_steps"), rows, "llr"))
 
 
@@ -53,7 +50,7 @@ def matching(pattern: str, *, with_families: bool = False) -> list[str]:
     def fits(text: str) -> bool:
         return fnmatchcase(text.lower(), wanted) if is_glob(pattern) else wanted in text.lower()
 
-    found = [i for i in ids if fits(i) or (with_families and fits(family(registry.find(i))))]
+    found = [i for i in ids if fits(i) or (with_families and fits(family_of(registry.find(i))))]
     if not found:
         near = similar_tasks(pattern, ids)
         hint = f"did you mean {' or '.join(near)}?" if near else "`envpool list` without a pattern lists all tasks"
@@ -66,23 +63,9 @@ def is_glob(pattern: str) -> bool:
     return any(c in pattern for c in "*?[")
 
 
-def family(task: TaskEntry) -> str:
-    """Return the family of a task, e.g. "classic_control"; for a task of another package, its module.
-
-    The folder of a family is the one that holds its ``registration.py``; an environment may have a subfolder of it.
-    """
-    package, *inner = task.import_path.split(".")
-    if package != "envpool" or not inner:
-        return task.import_path
-    folder = inner[:-1]
-    while folder and not PACKAGE.joinpath(*folder, "registration.py").exists():
-        folder.pop()
-    return ".".join(folder or inner)
-
-
 def time_limit(task: TaskEntry) -> str:
     """Return the default time limit; "-" if the task has none, or if its module cannot be imported."""
-    from envpool.tasks.spec import COMMON_OPTIONS
+    from envpool.config.options import POOL_DEFAULTS
 
     limit = task.config.get("max_episode_steps")
     if limit is None:
@@ -90,4 +73,4 @@ def time_limit(task: TaskEntry) -> str:
             limit = spec_class_of(task).gen_config._field_defaults["max_episode_steps"]
         except ImportError:
             return "-"
-    return "-" if limit == COMMON_OPTIONS["max_episode_steps"] else str(limit)
+    return "-" if limit == POOL_DEFAULTS["max_episode_steps"] else str(limit)

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from envpool.cli.text import table
 from envpool.config.option_texts import option_texts
-from envpool.config.options import (
-    CommonOptions,
-    GymOptions,
-    OptionRow,
-    PresetOptions,
-    RenderingOptions,
-    TransformOptions,
-    option_rows,
-)
-from envpool.tasks.registry import registry
 
 if TYPE_CHECKING:
+    from envpool.config.options import Option
     from envpool.tasks.spec import EnvSpec
 
 HEADERS = ("option", "type", "value", "allowed", "meaning")
+#: Description of an option of a task that is only accepted because upstream has it.
+NO_EFFECT = "This option has no effect"
 
 
-def option_sections(spec: EnvSpec, given: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return titles and tables: options of this task, its presets, options of every task, and of ``env_type="gym"``.
+class OptionTables:
+    """The tables of options of a spec; each method returns titles with tables, of which empty ones are left out.
+
+    Options that have no effect are not shown.
 
     Parameters
     ----------
@@ -35,44 +29,76 @@ def option_sections(spec: EnvSpec, given: Mapping[str, Any]) -> list[tuple[str, 
         The spec of a registered task.
     given : mapping of str to object
         The options that were given.
+    width : int, optional
+        Largest length of a line; by default, lines are as long as their cells.
     """
-    from envpool.config.render_options import RENDER_DEFAULTS
 
-    config = spec.config._asdict()
-    defaults = type(spec).gen_config._field_defaults | dict(registry.find(str(spec.task_id)).config)
-    own = [name for name in spec.definition.options if name not in spec.param_spec]
-    texts = option_texts(spec.definition)
-    task = [OptionRow(name, kind(defaults[name]), "", "", texts.get(name, "")) for name in own]
-    unchanged = defaults | {"batch_size": spec.config.num_envs}
-    rendering = {"render_mode": None, **RENDER_DEFAULTS}
-    names = ", ".join(map(repr, spec.definition.presets))
-    presets = [replace(row, allowed=names) for row in option_rows(PresetOptions, {"preset": None}) if names]
-    tables = [
-        ("options of this task", task, config, unchanged),
-        ("presets", presets, {"preset": dict(given).get("preset")}, {"preset": None}),
-        ("options of every task", option_rows(CommonOptions, defaults), config, unchanged),
-        ("options of transforms", option_rows(TransformOptions, config), config, unchanged),
-        ("options of rendering", option_rows(RenderingOptions, rendering), rendering | dict(given), rendering),
-        ('option of env_type="gym"', option_rows(GymOptions, {"gym_api": "auto"}), {"gym_api": "auto"}, {}),
-    ]
-    sections = []
-    for title, rows, values, standard in tables:
-        shown = [row for row in rows if row.name not in own or rows is task]
-        cells = [
-            (
-                r.name,
-                r.type,
-                value_text(values[r.name], standard.get(r.name, values[r.name])),
-                plain(r.allowed),
-                plain(r.text),
+    def __init__(self, spec: EnvSpec, given: Mapping[str, Any], width: int | None = None):
+        from envpool.config.options import GYM_OPTIONS, PRESET_OPTIONS, RENDER_OPTIONS, SHARED_OPTIONS
+
+        self._spec, self._width, self._shared = spec, width, SHARED_OPTIONS
+        self._values = {name: SHARED_OPTIONS[name].default for name in (RENDER_OPTIONS | PRESET_OPTIONS | GYM_OPTIONS)}
+        self._defaults = self._values | spec.defaults
+        self._values |= dict(spec.pool_options) | {"preset": given.get("preset")} | spec.config._asdict()
+
+    def of_task(self) -> list[tuple[str, str]]:
+        """Return the options that this task has, or for which it or the user has another value than other tasks."""
+        texts = option_texts(self._spec.definition)
+        names = [name for name in self._spec.definition.options if name not in self._spec.param_spec]
+        rows = [(name, texts.get(name, "")) for name in names]
+        own = [self._own_row(name, text) for name, text in rows if not text.startswith(NO_EFFECT)]
+        changed = [option for option in self._shared.values() if self._is_changed(option)]
+        presets = ", ".join(map(repr, self._spec.definition.presets))
+        preset = [(*self._row(self._shared["preset"])[:3], presets, plain(self._shared["preset"].text))]
+        return self._tables(
+            ("options of this task", [*own, *map(self._row, changed)]), ("presets", preset if presets else [])
+        )
+
+    def shared(self) -> list[tuple[str, str]]:
+        """Return the options that tasks share."""
+        from envpool.config.options import GYM_OPTIONS, POOL_OPTIONS, RENDER_OPTIONS, TRANSFORM_OPTIONS
+
+        kinds = {
+            "options of every task": POOL_OPTIONS,
+            "options of transforms": {name: TRANSFORM_OPTIONS[name] for name in self._spec.transforms.options},
+            "options of rendering": RENDER_OPTIONS if self._spec.render_modes else {},
+            'option of env_type="gym"': GYM_OPTIONS,
+        }
+        return self._tables(
+            *(
+                (title, [self._row(o) for o in options.values() if self._is_shared(o) and not self._is_changed(o)])
+                for title, options in kinds.items()
             )
-            for r in shown
-        ]
-        if cells:
+        )
+
+    def _is_shared(self, option: Option) -> bool:
+        return option.has_effect and option.name not in self._spec.definition.options
+
+    def _is_changed(self, option: Option) -> bool:
+        if option.name not in self._values or not self._is_shared(option):
+            return False
+        value, default = self._values[option.name], self._defaults[option.name]
+        if option.name == "batch_size":
+            return repr(value) != repr(default)
+        return option.name != "preset" and {repr(value), repr(default)} != {repr(option.default)}
+
+    def _own_row(self, name: str, text: str) -> tuple[str, ...]:
+        default = self._defaults[name]
+        return name, kind(default), value_text(self._values[name], default), "-", plain(text)
+
+    def _row(self, option: Option) -> tuple[str, ...]:
+        value = value_text(self._values[option.name], self._defaults[option.name])
+        return option.name, option.type_text, value, plain(option.allowed), plain(option.text)
+
+    def _tables(self, *tables: tuple[str, Iterable[tuple[str, ...]]]) -> list[tuple[str, str]]:
+        made = []
+        for title, rows in tables:
+            cells = list(rows)
             kept = [k for k in range(len(HEADERS)) if any(cell[k] != "-" for cell in cells)]
-            columns = [[row[k] for k in kept] for row in (HEADERS, *cells)]
-            sections.append((title, table(columns[0], columns[1:], "l" * len(kept), indent="  ")))
-    return sections
+            if cells:
+                columns = [[row[k] for k in kept] for row in (HEADERS, *cells)]
+                made.append((title, table(columns[0], columns[1:], "l" * len(kept), "  ", self._width)))
+        return made
 
 
 def kind(default: Any) -> str:

@@ -7,9 +7,9 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from envpool.cli.option_tables import option_sections
+from envpool.cli.option_tables import OptionTables
 from envpool.cli.parsing import add_option_argument, read_options
-from envpool.cli.text import pairs, table
+from envpool.cli.text import pairs, table, terminal_width
 from envpool.registration import make_spec, registry
 from envpool.tasks.spec import spec_class_of
 
@@ -26,6 +26,9 @@ SHOWN_BOUNDS = 8
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``envpool spec``."""
     parser.add_argument("task", metavar="TASK", help="task id, see `envpool list`")
+    parser.add_argument(
+        "--all", action="store_true", dest="shows_all", help="also show the options that all tasks have in common"
+    )
     add_option_argument(parser)
 
 
@@ -33,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the spec of the task."""
     spec = spec_of(arguments.task, arguments.options)
     given = read_options(arguments.options, type(spec).gen_config._field_defaults)
-    print("\n\n".join(sections(spec, given)))
+    print("\n\n".join(sections(spec, given, arguments.shows_all, terminal_width())))
 
 
 def spec_of(task_id: str, pairs: Iterable[tuple[str, str]], **options: Any) -> EnvSpec:
@@ -43,7 +46,7 @@ def spec_of(task_id: str, pairs: Iterable[tuple[str, str]], **options: Any) -> E
     return make_spec(task_id, **options, **read_options(list(pairs), defaults))
 
 
-def sections(spec: EnvSpec, given: Mapping[str, Any]) -> list[str]:
+def sections(spec: EnvSpec, given: Mapping[str, Any], shows_all: bool = False, width: int | None = None) -> list[str]:
     """Return the sections of the output: title, options, parameters, arrays, spaces, dm_env specs.
 
     Parameters
@@ -52,23 +55,32 @@ def sections(spec: EnvSpec, given: Mapping[str, Any]) -> list[str]:
         The spec.
     given : mapping of str to object
         The options that were given.
+    shows_all : bool
+        Whether the options that tasks share are shown as well.
+    width : int, optional
+        Largest length of a line; by default, lines are as long as what they say.
     """
+    options = OptionTables(spec, given, width)
+    hint = f"`envpool spec {spec.task_id} --all` also shows the options that all tasks have in common"
     return [
         title(spec),
-        *(f"{title}\n{text}" for title, text in option_sections(spec, given)),
-        *(["parameters\n" + parameters(spec)] if spec.param_spec else []),
-        *(["options of reset()\n" + reset_options(spec)] if spec.reset_option_spec else []),
+        *(f"{title}\n{text}" for title, text in options.of_task()),
+        *(["parameters\n" + parameters(spec, width)] if spec.param_spec else []),
+        *(["options of reset()\n" + reset_options(spec, width)] if spec.reset_option_spec else []),
+        *([f"{title}\n{text}" for title, text in options.shared()] if shows_all else [hint]),
         "observation and info arrays\n" + arrays(spec.state_array_spec),
         "action arrays\n" + arrays(spec.action_array_spec),
         "gymnasium spaces of one env\n"
         + pairs(
             [(name, " ".join(str(getattr(spec, name)).split())) for name in ("observation_space", "action_space")],
             indent="  ",
+            width=width,
         ),
         "dm_env specs of one env\n"
         + pairs(
             [*leaves("observation_spec()", spec.observation_spec()), *leaves("action_spec()", spec.action_spec())],
             indent="  ",
+            width=width,
         ),
     ]
 
@@ -79,7 +91,7 @@ def title(spec: EnvSpec) -> str:
     return f"{spec.task_id}\n\n{about}".rstrip()
 
 
-def parameters(spec: EnvSpec) -> str:
+def parameters(spec: EnvSpec, width: int | None = None) -> str:
     """Return a table of the parameters with their values; the default is next to each value that differs from it."""
     rows = []
     for name, param in spec.param_spec.items():
@@ -89,16 +101,16 @@ def parameters(spec: EnvSpec) -> str:
             default += f" {spec.definition.default_source}"
         shown = default if given is None or value == value_text(param.default) else f"{value}  (default {default})"
         rows.append((name, str(param.dtype), str(param.shape), shown, param.bounds(), param.unit or "-", param.text))
-    return table(("name", "dtype", "shape", "value", "allowed", "unit", "meaning"), rows, "lllllll", indent="  ")
+    return table(("name", "dtype", "shape", "value", "allowed", "unit", "meaning"), rows, "lllllll", "  ", width)
 
 
-def reset_options(spec: EnvSpec) -> str:
+def reset_options(spec: EnvSpec, width: int | None = None) -> str:
     """Return a table of the options of ``reset(options=)``."""
     rows = [
         (name, str(o.dtype), str(o.shape), value_text(o.default), o.bounds(), o.unit or "-", o.text)
         for name, o in spec.reset_option_spec.items()
     ]
-    return table(("name", "dtype", "shape", "default", "allowed", "unit", "meaning"), rows, "lllllll", indent="  ")
+    return table(("name", "dtype", "shape", "default", "allowed", "unit", "meaning"), rows, "lllllll", "  ", width)
 
 
 def value_text(value: Any) -> str:

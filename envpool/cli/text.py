@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
 WIDTH = 80
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[str]], align: str, indent: str = "") -> str:
+#: The last column of a table is wrapped if at least so many characters are left for it.
+LEAST_WRAPPED = 40
+
+
+def terminal_width() -> int | None:
+    """Return the width of the terminal in characters, or the variable COLUMNS; None if stdout is no terminal."""
+    if "COLUMNS" not in os.environ and not (sys.stdout is not None and sys.stdout.isatty()):
+        return None
+    return shutil.get_terminal_size().columns
+
+
+def table(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], align: str, indent: str = "", width: int | None = None
+) -> str:
     """Return rows as aligned columns that are two spaces apart.
 
     Parameters
@@ -21,6 +38,9 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]], align: str, ind
         One letter per column: "l" for left, "r" for right.
     indent : str
         Prefix of each line.
+    width : int, optional
+        Largest length of a line, in characters. The last column is wrapped; if too little is left for it, each row is a
+        paragraph without columns. By default, lines are as long as their cells.
 
     Returns
     -------
@@ -29,20 +49,43 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]], align: str, ind
     """
     lines = [headers, *rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(headers))]
-    return "\n".join(
-        (
-            indent
-            + "  ".join(f"{cell:{'<' if a == 'l' else '>'}{w}}" for cell, a, w in zip(line, align, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+    left = len(indent) + sum(widths[:-1]) + 2 * (len(headers) - 1)
+    if width is None or left + widths[-1] <= width:
+        return "\n".join(aligned(line, widths, align, indent) for line in lines)
+    if width - left < LEAST_WRAPPED:
+        return "\n".join(paragraph(row, indent, width) for row in rows)
+    wrapped_lines = []
+    for line in lines:
+        first, *rest = textwrap.wrap(line[-1], width - left, break_long_words=False) or [""]
+        wrapped_lines.append(aligned([*line[:-1], first], widths, align, indent))
+        wrapped_lines += [" " * left + part for part in rest]
+    return "\n".join(wrapped_lines)
 
 
-def pairs(rows: Sequence[tuple[str, str]], indent: str = "") -> str:
+def aligned(line: Sequence[str], widths: Sequence[int], align: str, indent: str) -> str:
+    """Return a line of a table."""
+    cells = zip(line, align, widths, strict=True)
+    return (indent + "  ".join(f"{cell:{'<' if a == 'l' else '>'}{w}}" for cell, a, w in cells)).rstrip()
+
+
+def paragraph(row: Sequence[str], indent: str, width: int) -> str:
+    """Return a row of a table without columns: its last cell, and what else does not fit, is in indented lines."""
+    head = [cell for cell in row[:-1] if cell != "-"]
+    options: Any = {"width": width, "break_long_words": False, "break_on_hyphens": False}
+    first = textwrap.fill("  ".join(head), initial_indent=indent, subsequent_indent=indent + "  ", **options)
+    text = "" if row[-1] == "-" else row[-1]
+    rest = textwrap.fill(text, initial_indent=indent + "    ", subsequent_indent=indent + "    ", **options)
+    return f"{first}\n{rest}" if rest.strip() else first
+
+
+def pairs(rows: Sequence[tuple[str, str]], indent: str = "", width: int | None = None) -> str:
     """Return names and values as two aligned columns; continuation lines of a value align with its first line."""
-    width = max((len(name) for name, _ in rows), default=0)
-    gap = "\n" + " " * (len(indent) + width + 2)
-    return "\n".join(f"{indent}{name:<{width}}  {value.replace(chr(10), gap)}".rstrip() for name, value in rows)
+    left = len(indent) + max((len(name) for name, _ in rows), default=0) + 2
+    if width is not None:
+        room = max(width - left, LEAST_WRAPPED // 2)
+        rows = [(name, textwrap.fill(value, room, break_long_words=False)) for name, value in rows]
+    gap = "\n" + " " * left
+    return "\n".join(f"{indent + name:<{left}}{value.replace(chr(10), gap)}".rstrip() for name, value in rows)
 
 
 def count(value: float | None) -> str:

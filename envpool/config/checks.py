@@ -1,10 +1,10 @@
-"""Values of options: types, ranges, seeds, auto-reset modes, timeouts, and which floats are refused in actions."""
+"""Checks of the values of options: types, ranges, seeds, auto-reset modes, timeouts, refused floats in actions."""
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -42,13 +42,50 @@ def convert(name: str, value: Any, default: Any) -> Any:
     raise TypeError(f"{name} must be of type {type(default).__name__}, got {shown(value)}")
 
 
+def unchecked(name: str, value: Any) -> Any:
+    """Return a value of any kind; it is checked elsewhere."""
+    return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return True or False."""
+    return bool(convert(name, value, False))
+
+
+def whole_number(name: str, value: Any) -> int:
+    """Return an integer of any size."""
+    return int(convert(name, value, 0))
+
+
+def integer(low: int, high: int = INT32_MAX) -> Callable[[str, Any], int]:
+    """Return a check that returns integers in [low, high]."""
+
+    def check(name: str, value: Any) -> int:
+        number = whole_number(name, value)
+        check_range(name, number, low, high)
+        return number
+
+    return check
+
+
+def one_of(*allowed: str | None) -> Callable[[str, Any], Any]:
+    """Return a check that returns values that are equal to one of `allowed`."""
+
+    def check(name: str, value: Any) -> Any:
+        if value is not None or None not in allowed:
+            check_choice(name, value, allowed)
+        return value
+
+    return check
+
+
 def check_range(name: str, value: int, low: int, high: int = INT32_MAX) -> None:
     """Raise ConfigError if an integer is outside [low, high]."""
     if not low <= value <= high:
         raise ConfigError(f"{name} must be between {low} and {high}, got {shown(value)}")
 
 
-def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
+def check_choice(name: str, value: Any, allowed: Iterable[str | None]) -> None:
     """Raise ConfigError if a value is not one of some texts."""
     if not isinstance(value, str) or value not in allowed:
         raise ConfigError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {shown(value)}")
@@ -121,11 +158,13 @@ def check_seed_options(seed: Any, env_seed: Any, num_envs: int, most: int = LARG
 AUTORESET_MODES = ("next_step", "same_step", "disabled")
 
 
-def canonical_mode(mode: Any) -> str:
+def canonical_mode(name: str, mode: Any) -> str:
     """Return the canonical name of an auto-reset mode.
 
     Parameters
     ----------
+    name : str
+        Name of the argument.
     mode : str or gymnasium.vector.AutoresetMode
         ``"next_step"``: the step after the last step of an episode ignores its action and returns the first observation
         of the next episode. ``"same_step"``: the last step of an episode already returns the first observation of the
@@ -144,12 +183,12 @@ def canonical_mode(mode: Any) -> str:
     """
     value = getattr(mode, "value", mode)
     if isinstance(value, str):
-        name = value.lower().replace("_", "").replace("-", "")
+        letters = value.lower().replace("_", "").replace("-", "")
         for known in AUTORESET_MODES:
-            if name == known.replace("_", ""):
+            if letters == known.replace("_", ""):
                 return known
     raise ConfigError(
-        f"autoreset_mode must be one of {', '.join(map(repr, AUTORESET_MODES))} or a gymnasium.vector.AutoresetMode, "
+        f"{name} must be one of {', '.join(map(repr, AUTORESET_MODES))} or a gymnasium.vector.AutoresetMode, "
         f"got {shown(mode)}"
     )
 
@@ -166,17 +205,8 @@ def gymnasium_mode(mode: str) -> Any:
     return AutoresetMode[mode.upper()]
 
 
-#: What a pool does if an environment fails.
-ON_ERROR = ("raise", "restart")
-
 #: The largest step_timeout, in seconds: about thirty years.
 MOST_SECONDS = 1e9
-
-
-def check_on_error(value: str) -> None:
-    """Raise ConfigError if there is no such value of the option on_error."""
-    if value not in ON_ERROR:
-        raise ConfigError(f"on_error must be 'raise' or 'restart', got {shown(value)}")
 
 
 def check_timeout(name: str, value: Any) -> float | None:
@@ -206,23 +236,14 @@ def nanoseconds(seconds: float | None) -> int:
 NO_FLOAT, NAN, NOT_FINITE = range(3)
 
 
-def check_actions_option(value: Any) -> None:
-    """Raise ConfigError if a value of the option `check_actions` is not allowed."""
-    if value is not None and not (isinstance(value, str) and value == "nan"):
-        raise ConfigError(
-            f"check_actions must be 'nan', which refuses NaN and infinity in actions, or None, which leaves them to "
-            f"the environment, got {shown(value)}"
-        )
-
-
-def refused_floats(check_actions: str | None, refuses_nan: bool) -> int:
+def refused_floats(requires_finite: bool, refuses_nan: bool) -> int:
     """Return the code of the floats that a pool refuses.
 
     Parameters
     ----------
-    check_actions : {"nan"} or None
-        The option of the pool.
+    requires_finite : bool
+        The option `require_finite_actions` of the pool.
     refuses_nan : bool
         ``EnvDefinition.refuses_nan`` of the environment.
     """
-    return NOT_FINITE if check_actions == "nan" else NAN if refuses_nan else NO_FLOAT
+    return NOT_FINITE if requires_finite else NAN if refuses_nan else NO_FLOAT

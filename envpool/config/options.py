@@ -1,315 +1,501 @@
-"""The options of ``make`` that every task has: types for type checkers and editors, and texts for the documentation.
+"""The options of ``make`` that tasks share: each is declared once, with its default, type, check and description.
 
-Defaults are in `envpool.tasks.spec.COMMON_OPTIONS`, `envpool.transforms.options.TRANSFORM_OPTIONS` and
-`envpool.config.render_options.RENDER_DEFAULTS`. The table in docs/options.md and the output of ``envpool spec`` are
-made from this module. `envpool.config.task_options` has the types of the options that only some tasks have.
+The checks of a configuration, the types for type checkers (`envpool.config.task_options`, written by
+scripts/task_options.py), the output of ``envpool spec`` and the tables on the pages are derived from these tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from types import UnionType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    TypedDict,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-    from gymnasium.vector import AutoresetMode
+import numpy as np
+
+from envpool._support.text import shown
+from envpool.config.checks import (
+    INT32_MAX,
+    canonical_mode,
+    check_timeout,
+    flag,
+    integer,
+    one_of,
+    unchecked,
+    whole_number,
+)
+from envpool.config.render_options import RENDER_MODES, as_int, check_camera, check_size
+from envpool.config.transform_checks import (
+    check_bounds,
+    check_flag,
+    check_normalization,
+    check_rescaling,
+    check_reward_bounds,
+    check_scale,
+    check_stack,
+    check_time,
+)
+from envpool.errors import ConfigError
 
 
 @dataclass(frozen=True)
-class About:
-    """What the documentation says about an option besides its type and its default.
+class Option:
+    """An option of ``make`` that tasks share.
 
     Attributes
     ----------
+    name : str
+        The name.
+    default : object
+        The default of tasks that do not set one of their own.
+    type : str
+        Annotation of the values that are accepted.
+    check : callable
+        ``check(name, value)`` returns the value in its normal form, or raises ConfigError or TypeError. What depends on
+        several options is checked by `check_together` or, for seeds, by `envpool.tasks.spec.validate`.
+    text : str
+        Meaning, one line of Markdown whose links start at the root of the repository.
     allowed : str
         The allowed values; empty if the type says it all.
-    text : str
-        Meaning, one line of Markdown.
-    default : str
+    normal_type : str
+        Annotation of the normal form; empty if it is `type`.
+    default_text : str
         Text in place of the default; empty if the default is shown.
+    aliases : tuple of str
+        Other words for the option, which other libraries and other tasks have. They are accepted, but not documented.
+    has_effect : bool
+        If False, the option is only accepted for compatibility, and ``envpool spec`` does not show it.
+    is_in_states : bool
+        Whether saved states of environments depend on the option.
     """
 
-    allowed: str
-    text: str
-    default: str = ""
-
-
-class CommonOptions(TypedDict, total=False):
-    """The options of every task and every API style."""
-
-    num_envs: Annotated[int, About("at least 1", "number of environments in the pool")]
-    batch_size: Annotated[
-        int,
-        About("0 to `num_envs`", "number of rows in a batch; 0 means `num_envs`. A smaller value makes the pool async"),
-    ]
-    num_threads: Annotated[
-        int,
-        About(
-            "0 to 4096",
-            "number of threads; 0 means `batch_size` or the number of CPUs available to this process (its affinity, or "
-            "the CPU quota of its control group), whichever is smaller",
-        ),
-    ]
-    seed: Annotated[
-        int | Sequence[int] | npt.NDArray[np.integer[Any]] | None,
-        About(
-            "0 to 2⁶⁴ - 1",
-            "environment `i` gets the seed `seed + i`; a sequence has one seed per environment. None draws a random "
-            'seed, which `env.config["seed"]` contains; see [docs/exactness.md](docs/exactness.md#seeds)',
-        ),
-    ]
-    env_seed: Annotated[
-        Sequence[int] | npt.NDArray[np.integer[Any]],
-        About("0 to 2⁶⁴ - 1 each", "seeds as a sequence, equivalent to a sequence for `seed`"),
-    ]
-    autoreset_mode: Annotated[
-        Literal["next_step", "same_step", "disabled"] | AutoresetMode,
-        About(
-            '`"next_step"`, `"same_step"`, `"disabled"`',
-            "when environments start their next episode; see [docs/api.md](docs/api.md#auto-reset)",
-        ),
-    ]
-    max_episode_steps: Annotated[
-        int, About("at least 1", "number of steps after which an episode is truncated", default="per task")
-    ]
-    thread_affinity_offset: Annotated[
-        int, About("at least -1", "pins thread `k` to CPU number `offset + k`; -1 pins no thread")
-    ]
-    numa: Annotated[
-        bool,
-        About(
-            "",
-            "if True, threads and environments are divided among the NUMA nodes of the machine. The threads of a node "
-            "stay on its CPUs; they seed and reset its environments, and step those of other nodes only when they have "
-            "nothing else to do",
-        ),
-    ]
-    on_error: Annotated[
-        Literal["raise", "restart"],
-        About(
-            '`"raise"`, `"restart"`',
-            'what happens if an environment fails: `"raise"` raises an `EnvStepError`; `"restart"` reports the failure '
-            "in the results and restarts the environment, see [docs/failures.md](docs/failures.md)",
-        ),
-    ]
-    step_timeout: Annotated[
-        float | None,
-        About(
-            "above 0",
-            "seconds after which a call that waits for an environment raises an `EnvTimeoutError` that names it, see "
-            "[docs/failures.md](docs/failures.md); None waits forever",
-        ),
-    ]
-    episode_statistics: Annotated[
-        bool,
-        About(
-            "",
-            "if True, the info of a step that ends an episode contains its return, length and time as "
-            '`info["episode"]`, and `stats()` counts episodes; see [docs/api.md](docs/api.md#episode-statistics)',
-        ),
-    ]
-    finished_episodes: Annotated[
-        bool,
-        About(
-            "",
-            'if True, the info of a step that ends episodes also contains `info["finished"]`, arrays of only these '
-            "episodes and their last observations; needs `episode_statistics=True`, see "
-            "[docs/api.md](docs/api.md#finished-episodes)",
-        ),
-    ]
-    check_actions: Annotated[
-        Literal["nan"] | None,
-        About(
-            '`"nan"`',
-            'with `"nan"`, an action that is NaN or infinite raises an `ActionError` in every task; with None, only '
-            "NaN does, and only where results would become NaN, see [docs/api.md](docs/api.md#nan-in-actions)",
-        ),
-    ]
-    max_num_players: Annotated[
-        int,
-        About(
-            "at least 1",
-            "accepted for compatibility with EnvPool and has no effect; every environment here has one player",
-        ),
-    ]
-    gym_reset_return_info: Annotated[
-        bool,
-        About(
-            "",
-            "if True, `reset` returns an info. False is only allowed in the legacy gym style, where it is the default",
-        ),
-    ]
-
-
-class RenderingOptions(TypedDict, total=False):
-    """The options of every task that say how a pool renders."""
-
-    render_mode: Annotated[
-        Literal["rgb_array", "human"] | None,
-        About(
-            '`"rgb_array"`, `"human"`',
-            "whether `render` returns frames or shows one environment in a window; with None, the pool cannot render",
-        ),
-    ]
-    render_env_id: Annotated[int, About("0 to `num_envs` - 1", "environment that `render()` draws")]
-    render_width: Annotated[
-        int, About("0 to 4096", "width of frames in pixels; 0 selects the width in the upstream environment")
-    ]
-    render_height: Annotated[
-        int, About("0 to 4096", "height of frames in pixels; 0 selects the height in the upstream environment")
-    ]
-    render_camera_id: Annotated[int, About("at least -1", "camera of the task; -1 is the default camera")]
-
-
-class TransformOptions(TypedDict, total=False):
-    """The options of every task that transform observations, rewards and actions, in the order of their application."""
-
-    time_aware: Annotated[
-        bool | Literal["normalized"],
-        About(
-            'bool, `"normalized"`',
-            'if True, flattens the observation and appends the elapsed steps of the episode; with `"normalized"`, '
-            "their fraction of `max_episode_steps`. The observation must be one array of floats",
-        ),
-    ]
-    frame_stack: Annotated[
-        int,
-        About(
-            "1 to 1024",
-            "number of the last observations of the episode that are stacked in a new first dimension, the oldest "
-            "first. After a reset, all of them are the first observation",
-        ),
-    ]
-    dtype: Annotated[
-        Literal["float32"] | None,
-        About(
-            '`"float32"`',
-            'with `"float32"`, observations are cast to float32. With `normalize_obs`, whose results are float32 '
-            "anyway, it has no effect: the statistics are computed from the values without the cast",
-        ),
-    ]
-    normalize_obs: Annotated[
-        bool | Mapping[str, float],
-        About(
-            "",
-            "if True, subtracts the running mean from observations and divides by the running standard deviation; "
-            '`{"epsilon": 1e-8}` sets the number that is added to the variance. The result is float32',
-        ),
-    ]
-    clip_obs: Annotated[
-        float | Sequence[float] | None,
-        About(
-            "above 0, or a pair", "clips observations, which must be floats, to `(-c, c)` or to a pair `(low, high)`"
-        ),
-    ]
-    scale_reward: Annotated[float, About("", "factor of the rewards")]
-    normalize_reward: Annotated[
-        bool | Mapping[str, float],
-        About(
-            "",
-            "if True, divides rewards by the running standard deviation of their discounted sums; "
-            '`{"gamma": 0.99, "epsilon": 1e-8}` sets the discount factor and the number that is added to the variance',
-        ),
-    ]
-    clip_reward: Annotated[
-        float | Sequence[float] | None,
-        About("above 0, or a pair", "clips rewards to `(-c, c)` or to a pair `(low, high)`"),
-    ]
-    clip_action: Annotated[
-        bool, About("", "if True, actions are clipped to their bounds, and the action space has no bounds")
-    ]
-    rescale_action: Annotated[
-        Literal[True] | Sequence[Any] | None,
-        About(
-            "True, or a pair",
-            "new bounds of the actions, a pair `(low, high)` of numbers or arrays, or True for (-1, 1). Actions are "
-            "mapped linearly from these bounds to those of the environment",
-        ),
-    ]
-
-
-class PresetOptions(TypedDict, total=False):
-    """The option that stands for several others."""
-
-    preset: Annotated[
-        str | None,
-        About(
-            "the presets of the task",
-            "sets all options that a paper or a library uses, see [docs/atari.md](docs/atari.md#presets); options that "
-            "are passed together with it take precedence",
-        ),
-    ]
-
-
-class GymOptions(TypedDict, total=False):
-    """The options of ``env_type="gym"`` alone."""
-
-    gym_api: Annotated[
-        Literal["auto", "gymnasium", "legacy"],
-        About(
-            '`"auto"`, `"gymnasium"`, `"legacy"`',
-            'form of the results with `env_type="gym"`: that of Gymnasium, or that of gym before 0.26; `"auto"` '
-            "selects the latter if such a gym is loaded",
-        ),
-    ]
-
-
-@dataclass(frozen=True)
-class OptionRow:
-    """One row of the table of options; texts are Markdown whose links start at the root of the repository."""
-
     name: str
+    default: Any
     type: str
-    default: str
-    allowed: str
+    check: Callable[[str, Any], Any]
     text: str
+    allowed: str = ""
+    normal_type: str = ""
+    default_text: str = ""
+    aliases: tuple[str, ...] = ()
+    has_effect: bool = True
+    is_in_states: bool = False
+
+    @property
+    def type_text(self) -> str:
+        """The type as documentation shows it, e.g. ``"int, sequence or None"``."""
+        *names, last = dict.fromkeys(type_names(ast.parse(self.type, mode="eval").body))
+        return f"{', '.join(names)} or {last}" if names else last
 
 
-def option_rows(options: type, defaults: Mapping[str, Any]) -> list[OptionRow]:
-    """Return the table of one of the classes in this module.
+def type_names(node: ast.expr) -> list[str]:
+    """Return the names of the alternatives of an annotation."""
+    if isinstance(node, ast.BinOp):
+        return [*type_names(node.left), *type_names(node.right)]
+    if isinstance(node, ast.Subscript):
+        kind = ast.unparse(node.value)
+        if kind == "Literal":
+            first = ast.literal_eval(node.slice)
+            return [type(first[0] if isinstance(first, tuple) else first).__name__]
+        return ["dict" if kind == "Mapping" else "sequence"]
+    return [ast.unparse(node)]
+
+
+def table(*options: Option) -> dict[str, Option]:
+    """Return options by name."""
+    return {option.name: option for option in options}
+
+
+def defaults(options: Mapping[str, Option]) -> dict[str, Any]:
+    """Return the defaults of options by name."""
+    return {name: option.default for name, option in options.items()}
+
+
+#: Options of every pool; the first ones are in the order of EnvPool's configurations.
+POOL_OPTIONS = table(
+    Option("num_envs", 1, "int", integer(1), "number of environments in the pool", "at least 1"),
+    Option(
+        "batch_size",
+        0,
+        "int",
+        whole_number,
+        "number of rows in a batch; 0 means `num_envs`. A smaller value makes the pool async",
+        "0 to `num_envs`",
+    ),
+    Option(
+        "num_threads",
+        0,
+        "int",
+        integer(0, 4096),
+        "number of threads; 0 means `batch_size` or the number of CPUs available to this process (its affinity, or "
+        "the CPU quota of its control group), whichever is smaller",
+        "0 to 4096",
+        aliases=("num_workers",),
+    ),
+    Option(
+        "max_num_players",
+        1,
+        "int",
+        integer(1),
+        "accepted for compatibility with EnvPool and has no effect; every environment here has one player",
+        "at least 1",
+        has_effect=False,
+    ),
+    Option(
+        "thread_affinity_offset",
+        -1,
+        "int",
+        integer(-1),
+        "pins thread `k` to CPU number `offset + k`; -1 pins no thread",
+        "at least -1",
+    ),
+    Option(
+        "seed",
+        42,
+        "int | Sequence[int] | npt.NDArray[np.integer[Any]] | None",
+        unchecked,
+        "environment `i` gets the seed `seed + i`; a sequence has one seed per environment. None draws a random seed, "
+        'which `env.config["seed"]` contains; see [docs/exactness.md](docs/exactness.md#seeds)',
+        "0 to 2⁶⁴ - 1",
+        normal_type="int | None",
+    ),
+    Option(
+        "env_seed",
+        [],
+        "Sequence[int] | npt.NDArray[np.integer[Any]]",
+        unchecked,
+        "seeds as a sequence, equivalent to a sequence for `seed`",
+        "0 to 2⁶⁴ - 1 each",
+        normal_type="list[int]",
+    ),
+    Option(
+        "gym_reset_return_info",
+        True,
+        "bool",
+        flag,
+        "if True, `reset` returns an info. False is only allowed in the legacy gym style, where it is the default",
+    ),
+    Option(
+        "autoreset_mode",
+        "next_step",
+        'Literal["next_step", "same_step", "disabled"] | AutoresetMode',
+        canonical_mode,
+        "when environments start their next episode; see [docs/api.md](docs/api.md#auto-reset)",
+        '`"next_step"`, `"same_step"`, `"disabled"`',
+        normal_type="str",
+        is_in_states=True,
+    ),
+    Option(
+        "max_episode_steps",
+        INT32_MAX,
+        "int",
+        integer(1),
+        "number of steps after which an episode is truncated",
+        "at least 1",
+        default_text="per task",
+        is_in_states=True,
+    ),
+    Option(
+        "numa",
+        False,
+        "bool",
+        flag,
+        "if True, threads and environments are divided among the NUMA nodes of the machine. The threads of a node "
+        "stay on its CPUs; they seed and reset its environments, and step those of other nodes only when they have "
+        "nothing else to do",
+    ),
+    Option(
+        "on_error",
+        "raise",
+        'Literal["raise", "restart"]',
+        one_of("raise", "restart"),
+        'what happens if an environment fails: `"raise"` raises an `EnvStepError`; `"restart"` reports the failure '
+        "in the results and restarts the environment, see [docs/failures.md](docs/failures.md)",
+        '`"raise"`, `"restart"`',
+    ),
+    Option(
+        "step_timeout",
+        None,
+        "float | None",
+        check_timeout,
+        "seconds after which a call that waits for an environment raises an `EnvTimeoutError` that names it, see "
+        "[docs/failures.md](docs/failures.md); None waits forever",
+        "above 0",
+    ),
+    Option(
+        "episode_statistics",
+        False,
+        "bool",
+        flag,
+        "if True, the info of a step that ends an episode contains its return, length and time as "
+        '`info["episode"]`, and `stats()` counts episodes; see [docs/api.md](docs/api.md#episode-statistics)',
+    ),
+    Option(
+        "finished_episodes",
+        False,
+        "bool",
+        flag,
+        'if True, the info of a step that ends episodes also contains `info["finished"]`, arrays of only these '
+        "episodes and their last observations; needs `episode_statistics=True`, see "
+        "[docs/api.md](docs/api.md#finished-episodes)",
+    ),
+    Option(
+        "require_finite_actions",
+        False,
+        "bool",
+        flag,
+        "if True, an action that is NaN or infinite raises an `ActionError` in every task; if False, only NaN does, "
+        "and only where results would become NaN, see [docs/api.md](docs/api.md#nan-in-actions)",
+    ),
+)
+
+#: Options that transform observations, rewards and actions, each in the order in which they are applied. A task has
+#: those for which its environment has no option of its own.
+TRANSFORM_OPTIONS = table(
+    Option(
+        "time_aware",
+        False,
+        'bool | Literal["normalized"]',
+        check_time,
+        'if True, flattens the observation and appends the elapsed steps of the episode; with `"normalized"`, '
+        "their fraction of `max_episode_steps`. The observation must be one array of floats",
+        'bool, `"normalized"`',
+        is_in_states=True,
+    ),
+    Option(
+        "frame_stack",
+        1,
+        "int",
+        check_stack,
+        "number of the last observations of the episode that are stacked in a new first dimension, the oldest "
+        "first. After a reset, all of them are the first observation",
+        "1 to 1024",
+        aliases=("stack_num",),
+        is_in_states=True,
+    ),
+    Option(
+        "float32_obs",
+        False,
+        "bool",
+        check_flag,
+        "if True, observations are cast to float32. With `normalize_obs`, whose results are float32 anyway, it has no "
+        "effect: the statistics are computed from the values without the cast",
+    ),
+    Option(
+        "normalize_obs",
+        False,
+        "bool | Mapping[str, float]",
+        check_normalization,
+        "if True, subtracts the running mean from observations and divides by the running standard deviation; "
+        '`{"epsilon": 1e-8}` sets the number that is added to the variance. The result is float32',
+    ),
+    Option(
+        "clip_obs",
+        None,
+        "float | Sequence[float] | None",
+        check_bounds,
+        "clips observations, which must be floats, to `(-c, c)` or to a pair `(low, high)`",
+        "above 0, or a pair",
+        normal_type="tuple[float, float] | None",
+    ),
+    Option("scale_reward", 1.0, "float", check_scale, "factor of the rewards"),
+    Option(
+        "normalize_reward",
+        False,
+        "bool | Mapping[str, float]",
+        check_normalization,
+        "if True, divides rewards by the running standard deviation of their discounted sums; "
+        '`{"gamma": 0.99, "epsilon": 1e-8}` sets the discount factor and the number that is added to the variance',
+    ),
+    Option(
+        "reward_clip",
+        None,
+        "bool | float | Sequence[float] | None",
+        check_reward_bounds,
+        "clips rewards to `(-c, c)` or to a pair `(low, high)`; True stands for 1",
+        "True, above 0, or a pair",
+        normal_type="bool | tuple[float, float] | None",
+        aliases=("clip_reward",),
+    ),
+    Option(
+        "clip_action",
+        False,
+        "bool",
+        check_flag,
+        "if True, actions are clipped to their bounds, and the action space has no bounds",
+        is_in_states=True,
+    ),
+    Option(
+        "rescale_action",
+        None,
+        "Literal[True] | Sequence[Any] | None",
+        check_rescaling,
+        "new bounds of the actions, a pair `(low, high)` of numbers or arrays, or True for (-1, 1). Actions are "
+        "mapped linearly from these bounds to those of the environment",
+        "True, or a pair",
+        normal_type="tuple[Any, Any] | None",
+        is_in_states=True,
+    ),
+)
+
+#: Options that say how a pool renders.
+RENDER_OPTIONS = table(
+    Option(
+        "render_mode",
+        None,
+        'Literal["rgb_array", "human"] | None',
+        one_of(None, *RENDER_MODES),
+        "whether `render` returns frames or shows one environment in a window; with None, the pool cannot render",
+        '`"rgb_array"`, `"human"`',
+    ),
+    Option("render_env_id", 0, "int", as_int, "environment that `render()` draws", "0 to `num_envs` - 1"),
+    Option(
+        "render_width",
+        0,
+        "int",
+        check_size,
+        "width of frames in pixels; 0 selects the width in the upstream environment",
+        "0 to 4096",
+    ),
+    Option(
+        "render_height",
+        0,
+        "int",
+        check_size,
+        "height of frames in pixels; 0 selects the height in the upstream environment",
+        "0 to 4096",
+    ),
+    Option("render_camera_id", -1, "int", check_camera, "camera of the task; -1 is the default camera", "at least -1"),
+)
+
+#: The option that stands for several others; `envpool.tasks.presets` checks it.
+PRESET_OPTIONS = table(
+    Option(
+        "preset",
+        None,
+        "str | None",
+        unchecked,
+        "sets all options that a paper or a library uses, see [docs/atari.md](docs/atari.md#presets); options that "
+        "are passed together with it take precedence",
+        "the presets of the task",
+    )
+)
+
+#: The option of ``env_type="gym"``.
+GYM_OPTIONS = table(
+    Option(
+        "gym_api",
+        "auto",
+        'Literal["auto", "gymnasium", "legacy"]',
+        one_of("auto", "gymnasium", "legacy"),
+        'form of the results with `env_type="gym"`: that of Gymnasium, or that of gym before 0.26; `"auto"` '
+        "selects the latter if such a gym is loaded",
+        '`"auto"`, `"gymnasium"`, `"legacy"`',
+    )
+)
+
+#: All options in this module.
+SHARED_OPTIONS = POOL_OPTIONS | TRANSFORM_OPTIONS | RENDER_OPTIONS | PRESET_OPTIONS | GYM_OPTIONS
+
+POOL_DEFAULTS = defaults(POOL_OPTIONS)
+TRANSFORM_DEFAULTS = defaults(TRANSFORM_OPTIONS)
+
+#: The words for an option of which a task may have any one.
+WORDS = {word: (o.name, *o.aliases) for o in SHARED_OPTIONS.values() for word in (o.name, *o.aliases) if o.aliases}
+
+
+def canonical(options: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """Return options by the names that a task or a function knows, in place of their aliases.
 
     Parameters
     ----------
-    options : type
-        `CommonOptions`, `TransformOptions`, `RenderingOptions`, `PresetOptions` or `GymOptions`.
-    defaults : mapping of str to object
-        Default of each option.
+    options : mapping of str to object
+        Options by any name; those that are unknown stay as they are.
+    known : collection of str
+        The known names.
+
+    Raises
+    ------
+    TypeError
+        An option is given under two names.
     """
-    import gymnasium.vector
-    import numpy
-    import numpy.typing
-
-    names = {"np": numpy, "npt": numpy.typing, "AutoresetMode": gymnasium.vector.AutoresetMode}
-    rows = []
-    for name, hint in get_type_hints(options, localns=names, include_extras=True).items():
-        kind, about = get_args(hint)
-        rows.append(OptionRow(name, type_name(kind), about.default or repr(defaults[name]), about.allowed, about.text))
-    return rows
+    result: dict[str, Any] = {}
+    given: dict[str, str] = {}
+    for word, value in options.items():
+        name = word if word in known else next((name for name in WORDS.get(word, ()) if name in known), word)
+        if name in result:
+            raise TypeError(f"{given[name]} and {word} are two names of the option {name}: pass only one of them")
+        result[name], given[name] = value, word
+    return result
 
 
-def type_name(hint: Any) -> str:
-    """Return the name of a type as documentation shows it, e.g. ``"int, sequence or None"``."""
-    origin = get_origin(hint)
-    if origin is Literal:
-        return type(get_args(hint)[0]).__name__
-    if origin is Mapping:
-        return "dict"
-    if origin in (Union, UnionType):
-        *names, last = dict.fromkeys(map(type_name, get_args(hint)))
-        return f"{', '.join(names)} or {last}" if names else last
-    if origin is not None:
-        return "sequence"
-    return "None" if hint is type(None) else str(hint.__name__)
+def with_transforms(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a pool and of its environment with their defaults, followed by those of transforms."""
+    return options | {
+        name: default for name, default in TRANSFORM_DEFAULTS.items() if not {name, *WORDS.get(name, ())} & {*options}
+    }
+
+
+def transforms_of(config: Any, own: Mapping[str, Any]) -> list[str]:
+    """Return the names of the options of a configuration that are those of transforms.
+
+    An option of the environment takes the place of a transform. If it is a flag, the environment gets its values True
+    and False only, and the transform all others.
+
+    Parameters
+    ----------
+    config : namedtuple
+        The options of a task, checked or not.
+    own : mapping of str to object
+        The options and parameters of the environment, with their defaults.
+    """
+    names = [name for name in TRANSFORM_OPTIONS if name in config._fields]
+    return [n for n in names if n not in own or (own[n] is False and not is_flag(getattr(config, n)))]
+
+
+def is_flag(value: Any) -> bool:
+    """Return whether a value is True or False, or a number that stands for one of them."""
+    return isinstance(value, (bool, np.bool_, int)) and value in (0, 1)
+
+
+def check_together(options: dict[str, Any]) -> None:
+    """Check options of a pool that depend on each other, and put the number of rows in the place of batch_size 0.
+
+    Parameters
+    ----------
+    options : dict
+        Options by name, in their normal forms; changed.
+
+    Raises
+    ------
+    ConfigError
+        The values do not fit together.
+    """
+    num_envs, batch_size, offset = options["num_envs"], options["batch_size"], options["thread_affinity_offset"]
+    if not 0 <= batch_size <= num_envs:
+        raise ConfigError(
+            f"batch_size must be between 1 and num_envs, which is {num_envs}, or 0 for num_envs, got "
+            f"{shown(batch_size)}"
+        )
+    options["batch_size"] = batch_size or num_envs
+    if options["numa"] and offset >= 0:
+        raise ConfigError(
+            f"numa=True binds threads to nodes and thread_affinity_offset={offset} binds them to CPUs: use one of the "
+            "two"
+        )
+    if options["finished_episodes"] and not options["episode_statistics"]:
+        raise ConfigError(
+            "finished_episodes=True needs the returns and lengths of episodes: set episode_statistics=True"
+        )
+
+
+def checked(options: Mapping[str, Any], declared: Mapping[str, Option]) -> dict[str, Any]:
+    """Return the values of declared options in their normal forms; an option that is missing or None has its default.
+
+    Raises
+    ------
+    ConfigError, TypeError
+        A value is not allowed.
+    """
+    given = {name: options.get(name) for name in declared}
+    return {n: o.default if given[n] is None else o.check(n, given[n]) for n, o in declared.items()}

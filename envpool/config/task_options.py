@@ -7,19 +7,67 @@ pass them as ``**options`` with ``options: dict[str, Any]``.
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
-from envpool.config.options import CommonOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from gymnasium.vector import AutoresetMode
+
+
+class CommonOptions(TypedDict, total=False):
+    """The options that tasks share, see `envpool.config.options`."""
+
+    num_envs: int
+    batch_size: int
+    num_threads: int
+    max_num_players: int
+    thread_affinity_offset: int
+    seed: int | Sequence[int] | npt.NDArray[np.integer[Any]] | None
+    env_seed: Sequence[int] | npt.NDArray[np.integer[Any]]
+    gym_reset_return_info: bool
+    autoreset_mode: Literal["next_step", "same_step", "disabled"] | AutoresetMode
+    max_episode_steps: int
+    numa: bool
+    on_error: Literal["raise", "restart"]
+    step_timeout: float | None
+    episode_statistics: bool
+    finished_episodes: bool
+    require_finite_actions: bool
+    time_aware: bool | Literal["normalized"]
+    frame_stack: int
+    float32_obs: bool
+    normalize_obs: bool | Mapping[str, float]
+    clip_obs: float | Sequence[float] | None
+    scale_reward: float
+    normalize_reward: bool | Mapping[str, float]
+    reward_clip: bool | float | Sequence[float] | None
+    clip_action: bool
+    rescale_action: Literal[True] | Sequence[Any] | None
+    render_mode: Literal["rgb_array", "human"] | None
+    render_env_id: int
+    render_width: int
+    render_height: int
+    render_camera_id: int
+    preset: str | None
+    gym_api: Literal["auto", "gymnasium", "legacy"]
+
+
+class OtherWords(TypedDict, total=False):
+    """The words of other libraries for some of these options."""
+
+    num_workers: int
+    clip_reward: bool | float | Sequence[float] | None
 
 
 class TaskOptions(TypedDict, total=False):
-    """The options that only some tasks have; ``envpool spec TASK`` shows those of a task and describes them."""
+    """The options that only some tasks have; ``envpool spec TASK`` describes those of a task."""
 
     stack_num: int
     noop_max: int
     zero_discount_on_life_loss: bool
     episodic_life: bool
-    reward_clip: bool
     use_fire_reset: bool
     img_height: int
     img_width: int
@@ -364,5 +412,28 @@ class TaskOptions(TypedDict, total=False):
     scenario_reward: bool
 
 
-class Options(TaskOptions, GymOptions, PresetOptions, RenderingOptions, TransformOptions, CommonOptions, total=False):
+class Options(TaskOptions, OtherWords, CommonOptions, total=False):
     """The options of ``make`` and ``make_spec``."""
+
+
+class Config(Protocol):
+    """The validated options of a task, a named tuple; those that only some tasks have are of type Any."""
+
+    num_envs: int
+    batch_size: int
+    num_threads: int
+    max_num_players: int
+    thread_affinity_offset: int
+    seed: int | None
+    env_seed: list[int]
+    gym_reset_return_info: bool
+    autoreset_mode: str
+    max_episode_steps: int
+    numa: bool
+    on_error: Literal["raise", "restart"]
+    step_timeout: float | None
+    episode_statistics: bool
+    finished_episodes: bool
+    require_finite_actions: bool
+
+    def __getattr__(self, name: str) -> Any: ...

@@ -40,16 +40,16 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
 
     Parameters
     ----------
-    task_id : str
-        Id of the task, one of ``envpool.list_all_envs()``.
-    num_envs : int
-        Number of environments.
+    task_id : str or EnvSpec
+        Id of the task, one of ``envpool.list_all_envs()``, or a spec of ``envpool.make_spec``.
+    num_envs : int, optional
+        Number of environments; by default 1, or that of the spec.
     render_mode : {"rgb_array", "rgb_array_list", "human"}, optional
         Whether `render` returns frames, returns the frames of all steps since the last call, or shows a frame in a
         window. By default `render` raises.
     seed : int or sequence of int, optional
         Seed of the environments, see ``envpool.make``, until ``reset(seed=...)`` sets another one. By default, as in
-        gymnasium, each object draws a random seed.
+        gymnasium, each object draws a random seed, unless it is made from a spec, which has one.
     **options
         Options of ``envpool.make``, such as ``autoreset_mode``, ``max_episode_steps`` and ``num_threads``.
 
@@ -78,9 +78,20 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
     _frames: Frames | None = None  # with render_mode="rgb_array_list"
 
     def __init__(
-        self, task_id: str, num_envs: int = 1, *, render_mode: str | None = None, seed: Any = None, **options: Any
+        self,
+        task_id: str | EnvSpec,
+        num_envs: int | None = None,
+        *,
+        render_mode: str | None = None,
+        seed: Any = None,
+        **options: Any,
     ):
-        given = options | {"num_envs": num_envs, "render_mode": mode_of_pool(render_mode), "seed": seed}
+        given = {"num_envs": num_envs, "render_mode": mode_of_pool(render_mode), "seed": seed}
+        if isinstance(task_id, EnvSpec):
+            given = {name: value for name, value in given.items() if value is not None}
+        elif num_envs is None:
+            given["num_envs"] = 1
+        given = options | given
         self._open(*resolve(task_id, "gymnasium", given))
         if render_mode == LISTS:
             self._collect_frames()

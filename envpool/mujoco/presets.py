@@ -12,7 +12,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "normalize_obs": {"epsilon": 1e-8},
         "clip_obs": (-10.0, 10.0),
         "normalize_reward": {"gamma": 0.99, "epsilon": 1e-8},
-        "clip_reward": (-10.0, 10.0),
+        "reward_clip": (-10.0, 10.0),
         "episode_statistics": True,
     },
 }

@@ -122,7 +122,7 @@ class EnvPool(PoolAttributes, Pool):
             style,
             config.on_error == "restart",
             nanoseconds(config.step_timeout),
-            refused_floats(config.check_actions, spec.definition.refuses_nan),
+            refused_floats(config.require_finite_actions, spec.definition.refuses_nan),
         )
         self.all_env_ids = np.arange(config.num_envs, dtype=np.int32)
         self.render_mode = render.mode if render else None

@@ -9,12 +9,8 @@ from typing import Any
 import numpy as np
 
 from envpool._core.state import split_states
+from envpool.config.options import POOL_OPTIONS, TRANSFORM_OPTIONS
 from envpool.config.params import Param
-from envpool.tasks.spec import COMMON_OPTIONS
-from envpool.transforms.options import STATE_OPTIONS, TRANSFORM_OPTIONS
-
-#: Options that every task has and on which the results of an environment depend.
-RELEVANT_COMMON_OPTIONS = ("max_episode_steps", "autoreset_mode")
 
 
 class EnvStates(Sequence["EnvStates"]):
@@ -117,13 +113,14 @@ def options_digest(config: Any, params: Mapping[str, Param], transforms: Mapping
     relevant = [
         (name, plain(value))
         for name, value in config._asdict().items()
-        if name in RELEVANT_COMMON_OPTIONS
-        or (name not in COMMON_OPTIONS and name not in params and name not in transforms)
+        if (name not in POOL_OPTIONS or POOL_OPTIONS[name].is_in_states)
+        and name not in params
+        and name not in transforms
     ]
     relevant += [
         (name, plain(transforms[name]))
-        for name in STATE_OPTIONS
-        if name in transforms and transforms[name] != TRANSFORM_OPTIONS[name]
+        for name, option in TRANSFORM_OPTIONS.items()
+        if option.is_in_states and name in transforms and transforms[name] != option.default
     ]
     relevant += [(name, param.shape) for name, param in params.items() if param.shape]
     return hashlib.blake2b(repr(relevant).encode(), digest_size=16).digest()

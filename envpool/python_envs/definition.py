@@ -21,6 +21,11 @@ class PythonEnv(EnvDefinition):
         """Return the capsule of the environments."""
         if config.source is None:
             raise ConfigError("a task of Python environments cannot be made by its id: use envpool.make_python")
+        if config.source.is_in_use:
+            raise ConfigError(
+                "a spec of Python environments belongs to the pool that it was made for: call envpool.make_python again"
+            )
+        config.source.is_in_use = True
         if config.source.processes is None:
             return envs.build(config.source)
         from envpool.python_envs import proxy

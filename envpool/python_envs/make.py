@@ -7,13 +7,14 @@ from typing import Any, TypeVar
 
 from envpool._support.machine import cpu_limit
 from envpool._support.text import shown
-from envpool.config.checks import canonical_mode, check_choice, check_range, check_timeout, convert
+from envpool.config.checks import canonical_mode, check_choice, check_range, check_timeout, convert, whole_number
+from envpool.config.options import POOL_OPTIONS, canonical
 from envpool.config.render_options import RenderOptions
 from envpool.errors import ConfigError, EnvCreateError
 from envpool.pools.classes import open_pool
 from envpool.pools.pool import EnvPool
 from envpool.python_envs.choice import choose, seconds_per_step
-from envpool.python_envs.source import EnvSource, ProcessOptions, check_count, makers_of
+from envpool.python_envs.source import EnvSource, ProcessOptions, makers_of
 from envpool.tasks.entries import TaskEntry
 from envpool.tasks.resolve import resolve_entry
 from envpool.tasks.spec import EnvSpec
@@ -36,7 +37,7 @@ def make_python(
     batch_size: int | None = None,
     *,
     workers: str = "inline",
-    num_workers: int | None = None,
+    num_threads: int = 0,
     start_method: str = "fork",
     env_type: str = "gymnasium",
     env_kwargs: Mapping[str, Any] | None = None,
@@ -57,8 +58,9 @@ def make_python(
         Where the environments run: on the thread that calls the pool, on threads, or in processes. "auto" times a few
         steps of an environment that it creates for this purpose, and chooses "process" if processes are worth their
         overhead, otherwise "inline". Default "inline".
-    num_workers : int, optional
-        Number of threads or processes; by default the number of CPUs, at most num_envs.
+    num_threads : int
+        Number of threads or processes that run environments; 0, the default, stands for the number of CPUs, at most
+        num_envs.
     start_method : {"fork", "spawn", "forkserver"}
         How processes are started: as copies of this one, as fresh interpreters, or as copies of one fresh interpreter.
         Default "fork".
@@ -89,7 +91,7 @@ def make_python(
         num_envs,
         batch_size,
         workers=workers,
-        num_workers=num_workers,
+        num_threads=num_threads,
         start_method=start_method,
         env_type=env_type,
         env_kwargs=env_kwargs,
@@ -104,7 +106,7 @@ def build(
     batch_size: int | None = None,
     *,
     workers: str = "inline",
-    num_workers: int | None = None,
+    num_threads: int = 0,
     start_method: str = "fork",
     env_type: str = "gymnasium",
     env_kwargs: Mapping[str, Any] | None = None,
@@ -112,8 +114,7 @@ def build(
 ) -> T:
     """Return what a function makes of the spec and the render options of a pool; see `make_python` for the rest."""
     check_choice("workers", workers, WORKERS)
-    if "num_threads" in options:
-        raise ConfigError("num_threads is not an option of Python environments: use num_workers")
+    options = canonical(options | ({"num_threads": num_threads} if num_threads else {}), POOL_OPTIONS)
     if "source" in options:
         raise TypeError("make_python has no option 'source'")
     render_mode = options.get("render_mode")
@@ -129,10 +130,11 @@ def build(
     batch_size = 0 if batch_size is None else convert("batch_size", batch_size, 0)
     makers, name = makers_of(env, num_envs, kwargs)
     check_choice("start_method", start_method, START_METHODS)
-    count = min(len(makers), cpu_limit()) if num_workers is None else check_count("num_workers", num_workers)
-    count = min(count, len(makers), MOST_PROCESSES)
+    count = whole_number("num_threads", options.pop("num_threads", 0))
+    check_range("num_threads", count, 0)
+    count = min(count or cpu_limit(), len(makers), MOST_PROCESSES)
     timeout = check_timeout("step_timeout", options.get("step_timeout"))
-    mode = canonical_mode(options.get("autoreset_mode", "next_step"))
+    mode = canonical_mode("autoreset_mode", options.get("autoreset_mode", "next_step"))
     try:
         source = EnvSource(
             makers,

@@ -103,6 +103,7 @@ class EnvSource:
         self.rebuilds = rebuilds
         self.same_step = same_step
         self.processes: ProcessOptions | None = None
+        self.is_in_use = False  # whether a pool has been made of the environments
         self.error: BaseException | None = None
         self._live: Any = None
         self._first: Any = self.new_env(0)

@@ -273,8 +273,12 @@ def stack_depth(pool: EnvPool, frames_once: Any) -> int:
     if frames_once is False:
         return 0
     config = pool.spec.config
-    is_stacked = "frame_stack" not in pool.spec.transforms.options or config.frame_stack > 1
-    depth = getattr(config, "stack_num", config.frame_stack * is_stacked) if frames_once is True else frames_once
+    depth = frames_once
+    if frames_once is True and "stack_num" in config._fields:
+        depth = config.stack_num
+    elif frames_once is True:
+        is_stacked = "frame_stack" not in pool.spec.transforms.options or config.frame_stack > 1
+        depth = config.frame_stack * is_stacked
     depth = int(convert("frames_once", depth, 0))
     fields = {name: field for name, field in pool.spec.state_array_spec.items() if name.startswith("obs")}
     shape = next(iter(fields.values())).shape

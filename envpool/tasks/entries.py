@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from envpool._support.text import shown
 from envpool.errors import ConfigError
+
+PACKAGE = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -82,3 +85,17 @@ def check_free(ids: Iterable[str], tasks: Mapping[str, TaskEntry]) -> None:
     for name in ids:
         if name in tasks:
             raise ConfigError(f"task {name!r} is already registered (in {tasks[name].import_path})")
+
+
+def family_of(task: TaskEntry) -> str:
+    """Return the family of a task, e.g. "classic_control"; for a task of another package, its module.
+
+    The folder of a family is the one that holds its ``registration.py``; an environment may have a subfolder of it.
+    """
+    package, *inner = task.import_path.split(".")
+    if package != "envpool" or not inner:
+        return task.import_path
+    folder = inner[:-1]
+    while folder and not PACKAGE.joinpath(*folder, "registration.py").exists():
+        folder.pop()
+    return ".".join(folder or inner)

@@ -33,8 +33,8 @@ def with_preset(task_id: str, presets: Presets, options: Mapping[str, Any]) -> d
     if preset is None:
         return own
     if not presets:
-        raise ConfigError(f"preset is {shown(preset)}, but {task_id} has no presets: leave preset out")
+        raise ConfigError(f"preset must be None, since {task_id} has no presets, got {shown(preset)}")
     if not isinstance(preset, str) or preset not in presets:
         allowed = ", ".join(map(repr, sorted(presets)))
-        raise ConfigError(f"preset is {shown(preset)}, allowed for {task_id} are {allowed}")
+        raise ConfigError(f"preset must be one of {allowed} for {task_id}, got {shown(preset)}")
     return dict(presets[preset]) | own

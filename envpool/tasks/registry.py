@@ -13,9 +13,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from envpool._support.text import similar_tasks
-from envpool.errors import PoolStateError, UnknownTaskError
-from envpool.tasks.entries import TaskEntry, check_free, entries_of, tables
+from envpool._support.text import shown, similar_tasks
+from envpool.errors import ConfigError, PoolStateError, UnknownTaskError
+from envpool.tasks.absent import absent_family
+from envpool.tasks.entries import TaskEntry, check_free, entries_of, family_of, tables
 from envpool.tasks.plugins import load_plugins
 
 
@@ -140,10 +141,29 @@ class EnvRegistry:
         if listener not in self._listeners:
             self._listeners.append(listener)
 
-    def list_all_envs(self) -> list[str]:
-        """Return all task ids in registration order, aliases included; tasks of other packages are loaded first."""
+    def list_all_envs(self, family: str | None = None) -> list[str]:
+        """Return task ids in registration order, aliases included; tasks of other packages are loaded first.
+
+        Parameters
+        ----------
+        family : str, optional
+            Family of the tasks, such as "classic_control" or "mujoco.dmc"; "mujoco" stands for all families of MuJoCo.
+            Tasks of other packages have the module that defines them in its place. By default, all tasks are returned.
+
+        Raises
+        ------
+        ConfigError
+            No task has this family.
+        """
         load_plugins(self._loading_plugin)
-        return list(self.tasks)
+        if family is None:
+            return list(self.tasks)
+        families = {task_id: family_of(task) for task_id, task in list(self.tasks.items())}
+        found = [task_id for task_id, own in families.items() if f"{own}.".startswith(f"{family}.")]
+        if not found or not isinstance(family, str):
+            known = ", ".join(map(repr, sorted(set(families.values()))))
+            raise ConfigError(f"family must be one of {known}, got {shown(family)}")
+        return found
 
     def has(self, task_id: Any) -> bool:
         """Return whether there is a task of this id; if not, tasks of other packages are loaded first."""
@@ -154,11 +174,19 @@ class EnvRegistry:
     def find(self, task_id: str) -> TaskEntry:
         """Return the entry of a task id, or raise UnknownTaskError with the most similar ids."""
         entry = self.tasks.get(task_id) if self.has(task_id) else None
-        if entry is None:
-            near = similar_tasks(str(task_id).rpartition(":")[2], self.tasks)
-            hint = f"did you mean {' or '.join(near)}? " if near else ""
-            raise UnknownTaskError(f"{task_id} is not supported, {hint}`envpool.list_all_envs()` may help.")
-        return entry
+        if entry is not None:
+            return entry
+        name = str(task_id).rpartition(":")[2]
+        family = absent_family(name)
+        if family is not None:
+            raise UnknownTaskError(
+                f"{task_id} is a task of EnvPool 1.2.5, family {family}, that this package does not have; "
+                "`envpool.make_python` makes pools of environments that are written in Python, "
+                "`envpool.list_all_envs()` lists the tasks of this package."
+            )
+        near = similar_tasks(name, self.tasks)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        raise UnknownTaskError(f"{task_id} is not supported, {hint}`envpool.list_all_envs()` may help.")
 
 
 #: The tasks of this process.

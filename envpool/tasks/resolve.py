@@ -11,7 +11,8 @@ from envpool._core.definition import describe, upgrade_capsule
 from envpool._support.text import shown
 from envpool._support.window import check_windows
 from envpool.config.checks import check_range, convert
-from envpool.config.render_options import RENDER_DEFAULTS, RenderOptions, check_render_options
+from envpool.config.options import GYM_OPTIONS, PRESET_OPTIONS, RENDER_OPTIONS, canonical, checked
+from envpool.config.render_options import RenderOptions
 from envpool.errors import ConfigError
 from envpool.tasks.entries import TaskEntry
 from envpool.tasks.presets import with_preset
@@ -19,29 +20,29 @@ from envpool.tasks.registry import registry
 from envpool.tasks.spec import EnvSpec, check_names, spec_class_of
 
 ENV_TYPES = ("dm", "gym", "gymnasium")
-GYM_APIS = ("auto", "gymnasium", "legacy")
+#: Options of the pool that are no part of the configuration of a task.
+OPTIONS_OF_POOL = RENDER_OPTIONS | GYM_OPTIONS
 
 
-def spec_for(task_id: str, options: Mapping[str, Any]) -> EnvSpec:
+def spec_for(task: str | EnvSpec, options: Mapping[str, Any]) -> EnvSpec:
     """Return the EnvSpec of a task; see `envpool.make_spec`."""
-    entry = registry.find(task_id)
-    chosen = with_preset_of(entry, options)
-    spec = spec_of(entry, chosen)
-    check_render_options(task_id, chosen)
+    spec_cls, entry, given = request(task, options)
+    spec = spec_of(spec_cls, entry, given)
+    checked(given, RENDER_OPTIONS)
     return spec
 
 
-def resolve(task_id: str, env_type: str, options: Mapping[str, Any]) -> tuple[EnvSpec, RenderOptions | None]:
+def resolve(task: str | EnvSpec, env_type: str, options: Mapping[str, Any]) -> tuple[EnvSpec, RenderOptions | None]:
     """Return the spec and the render options of the pool that ``make`` creates.
 
     Parameters
     ----------
-    task_id : str
-        Id of the task, one of ``list_all_envs()``.
+    task : str or EnvSpec
+        Id of the task, one of ``list_all_envs()``, or a spec of the task.
     env_type : {"gymnasium", "gym", "dm"}
         API style.
     options : mapping of str to object
-        The options of ``make``.
+        The options of ``make``. Beside a spec, they take precedence over its options.
 
     Returns
     -------
@@ -55,54 +56,85 @@ def resolve(task_id: str, env_type: str, options: Mapping[str, Any]) -> tuple[En
     UnknownTaskError, TypeError, ConfigError, ImportError
         See ``make``.
     """
-    return resolve_entry(registry.find(task_id), env_type, options)
+    return resolve_request(*request(task, options), env_type)
 
 
 def resolve_entry(entry: TaskEntry, env_type: str, options: Mapping[str, Any]) -> tuple[EnvSpec, RenderOptions | None]:
     """Return what `resolve` returns, for a row that need not be in the task table."""
+    spec_cls = spec_class_of(entry)
+    return resolve_request(spec_cls, entry, given_options(spec_cls, entry, options), env_type)
+
+
+def resolve_request(
+    spec_cls: Any, entry: TaskEntry | None, options: dict[str, Any], env_type: str
+) -> tuple[EnvSpec, RenderOptions | None]:
+    """Return what `resolve` returns, for what `request` returns."""
     if not isinstance(env_type, str) or env_type not in ENV_TYPES:
-        raise ConfigError(f"env_type should be one of 'dm', 'gym', or 'gymnasium', got {shown(env_type)}")
-    options = with_preset_of(entry, options)
-    gym_api = options.get("gym_api", "auto")
+        raise ConfigError(f"env_type must be one of 'dm', 'gym', 'gymnasium', got {shown(env_type)}")
+    gym_api = checked(options, GYM_OPTIONS)["gym_api"]
     is_legacy = wants_legacy_gym(env_type, gym_api)
     if is_legacy:
-        options = {"gym_reset_return_info": False} | dict(options)
+        options = {"gym_reset_return_info": False} | options
     elif not options.get("gym_reset_return_info", True):
         raise ConfigError(
             "gym_reset_return_info=False is only available with gym_api='legacy'; without it, reset() always "
             "returns (obs, info)"
         )
-    spec = spec_of(entry, options)
+    spec = spec_of(spec_cls, entry, options)
     spec.style = "gym" if is_legacy else "dm" if env_type == "dm" else "gymnasium"
     spec.follows_gym = env_type == "gym" and gym_api != "gymnasium"
-    if entry.env is None and not is_legacy:
+    if entry is not None and entry.env is None and not is_legacy:
         name = str(entry.dm_cls if env_type == "dm" else entry.gymnasium_cls)
         spec.pool_cls = getattr(import_module(entry.import_path), name)
     return spec, make_render_options(spec, options)
 
 
-def with_preset_of(entry: TaskEntry, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options with those of the preset that they name, see `envpool.tasks.presets`."""
-    definition = getattr(spec_class_of(entry), "definition", None)
-    return with_preset(entry.task_id, getattr(definition, "presets", {}), options)
+def request(task: str | EnvSpec, options: Mapping[str, Any]) -> tuple[Any, TaskEntry | None, dict[str, Any]]:
+    """Return the EnvSpec class of a task or a spec, its row of the task table, and the options of ``make``.
+
+    A row is None for a spec that was made from its class.
+    """
+    if not isinstance(task, EnvSpec):
+        entry = registry.find(task)
+        spec_cls = spec_class_of(entry)
+        return spec_cls, entry, given_options(spec_cls, entry, options)
+    given = given_options(type(task), task.entry, options)
+    own = task.given_options()
+    if given.keys() & {"seed", "env_seed"}:
+        own = {name: value for name, value in own.items() if name not in ("seed", "env_seed")}
+    return type(task), task.entry, own | given
 
 
-def spec_of(entry: TaskEntry, options: Mapping[str, Any]) -> EnvSpec:
+def given_options(spec_cls: Any, entry: TaskEntry | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options by their names in the configuration of a task, with those of the preset that they name."""
+    known = {*spec_cls.gen_config._fields, *OPTIONS_OF_POOL, *PRESET_OPTIONS}
+    presets = getattr(getattr(spec_cls, "definition", None), "presets", {})
+    presets = {name: canonical(values, known) for name, values in presets.items()}
+    return with_preset(name_of(spec_cls, entry), presets, canonical(options, known))
+
+
+def name_of(spec_cls: Any, entry: TaskEntry | None) -> str:
+    """Return the id of a task for error texts, or the name of the class of its spec if it has no id."""
+    return spec_cls.__name__ if entry is None else entry.task_id
+
+
+def spec_of(spec_cls: Any, entry: TaskEntry | None, options: Mapping[str, Any]) -> EnvSpec:
     """Return the spec of a task.
 
-    Options of the pool do not go into the spec, unless the environment has an option of the same name and the value
-    is not None.
+    Options of the pool do not go into the configuration, unless the environment has an option of the same name and the
+    value is not None.
     """
-    task_id, spec_cls = entry.task_id, spec_class_of(entry)
-    own_names = spec_cls.gen_config._fields
-    pool_names = ("render_mode", *RENDER_DEFAULTS, "from_pixels", "gym_api")
+    name, own_names = name_of(spec_cls, entry), spec_cls.gen_config._fields
     from_pixels = options.get("from_pixels")
     if "from_pixels" not in own_names and from_pixels is not None and convert("from_pixels", from_pixels, False):
-        raise ConfigError(f"from_pixels=True is only available for MuJoCo tasks; {task_id!r} is not one")
+        raise ConfigError(f"from_pixels=True is only available for MuJoCo tasks; {name!r} is not one")
+    pool_names = (*OPTIONS_OF_POOL, "from_pixels")
     config = {k: v for k, v in options.items() if k not in pool_names or (k in own_names and v is not None)}
-    check_names(config, own_names, f"task {task_id!r}")
-    spec: EnvSpec = spec_cls(spec_cls.gen_config(**(entry.config | config)))
+    check_names(config, own_names, f"task {name!r}")
+    defaults = {} if entry is None else canonical(entry.config, own_names)
+    spec: EnvSpec = spec_cls(spec_cls.gen_config(**(defaults | config)))
     spec.entry = entry
+    spec.pool_options = {k: v for k, v in options.items() if k in OPTIONS_OF_POOL and k not in config and v is not None}
     return spec
 
 
@@ -130,12 +162,12 @@ def make_render_options(spec: EnvSpec, options: Mapping[str, Any]) -> RenderOpti
     ImportError
         A package is missing that the render mode or the task's renderer needs.
     """
-    values = check_render_options(str(spec.task_id), options)
+    values = checked(options, RENDER_OPTIONS)
     mode = values["render_mode"]
     if mode is None:
         return None
     if spec.frame_size is None:
-        raise ConfigError(f"render_mode is {shown(mode)}, but {spec.task_id} has no renderer: leave render_mode out")
+        raise ConfigError(f"render_mode must be None, since {spec.task_id} has no renderer, got {shown(mode)}")
     check_range("render_env_id", values["render_env_id"], 0, spec.config.num_envs - 1)
     if mode == "human":
         check_windows()
@@ -151,8 +183,6 @@ def make_render_options(spec: EnvSpec, options: Mapping[str, Any]) -> RenderOpti
 
 def wants_legacy_gym(env_type: str, gym_api: str) -> bool:
     """Return whether a pool returns what gym before 0.26 does: by option, or because such a gym is loaded."""
-    if not isinstance(gym_api, str) or gym_api not in GYM_APIS:
-        raise ConfigError(f"gym_api must be one of 'auto', 'gymnasium', or 'legacy', got {shown(gym_api)}")
     if env_type != "gym":
         if gym_api == "legacy":
             raise ConfigError(f"gym_api='legacy' needs env_type='gym', got env_type={shown(env_type)}")

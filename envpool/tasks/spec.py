@@ -6,7 +6,7 @@ from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,45 +15,26 @@ from envpool._core.definition import RAW_PREFIX, describe, upgrade_capsule
 from envpool._support.packages import load_compiled
 from envpool._support.text import shown, similar_names
 from envpool.config import spaces
-from envpool.config.checks import (
-    INT32_MAX,
-    canonical_mode,
-    check_actions_option,
-    check_on_error,
-    check_range,
-    check_seed_options,
-    check_timeout,
-    convert,
+from envpool.config.checks import INT32_MAX, check_seed_options, convert
+from envpool.config.options import (
+    POOL_DEFAULTS,
+    POOL_OPTIONS,
+    TRANSFORM_OPTIONS,
+    canonical,
+    check_together,
+    transforms_of,
+    with_transforms,
 )
 from envpool.config.params import Param, check_table, named_in_table, shown_options, validate_params
 from envpool.config.render_options import RENDER_MODES
 from envpool.config.spaces import ArraySpec, gymnasium_spaces, loaded_spaces
-from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, TextField
 from envpool.tasks.entries import TaskEntry
-from envpool.tasks.statistics import ENTRIES, check_statistics, entry_arrays, game_numbers
-from envpool.transforms.options import TRANSFORM_OPTIONS, check_transforms, with_transforms
+from envpool.tasks.statistics import ENTRIES, entry_arrays, game_numbers
 from envpool.transforms.plan import Transforms
 
-#: Options that every task has, with their defaults.
-COMMON_OPTIONS: dict[str, Any] = {
-    "num_envs": 1,
-    "batch_size": 0,
-    "num_threads": 0,
-    "max_num_players": 1,
-    "thread_affinity_offset": -1,
-    "seed": 42,
-    "env_seed": [],
-    "gym_reset_return_info": True,
-    "autoreset_mode": "next_step",
-    "max_episode_steps": INT32_MAX,
-    "numa": False,
-    "on_error": "raise",
-    "step_timeout": None,
-    "episode_statistics": False,
-    "finished_episodes": False,
-    "check_actions": None,
-}
+if TYPE_CHECKING:
+    from envpool.config.task_options import Config
 
 #: Arrays of a batch that the core fills, in the order and under the names of EnvPool's state spec.
 CORE_STATE: dict[str, ArraySpec] = {
@@ -108,6 +89,9 @@ class EnvSpec:
     follows_gym : bool
         If True, the spaces are those of the ``gym`` package once that package is loaded. ``make`` sets it for env_type
         "gym"; False by default.
+    pool_options : dict
+        The options of ``make`` with which the spec was made and that are no part of `config`: those of rendering, and
+        ``gym_api``. A pool of the spec has them as well.
     pool_cls : type or None
         Pool class with which the task was registered; None if the API style provides the class.
 
@@ -123,16 +107,24 @@ class EnvSpec:
     definition: ClassVar[type[EnvDefinition]]
     gen_config: ClassVar[Any]
     entry: TaskEntry | None = None
+    pool_options: Mapping[str, Any] = MappingProxyType({})
     style: str = "gymnasium"
     follows_gym: bool = False
     pool_cls: Any = None
     _id: str | None = None
 
+    config: Config
+    common_config: Config
+
     def __init__(self, config: Any):
         self.config = validate(config, self.definition)
         self._params = dict(self.definition.resolve_params(self.config))
         self.config, self.common_config = validate_params(self.config, self._params)
-        self.transforms = Transforms(self.config, (*self.definition.options, *self.definition.params))
+        names = transforms_of(self.config, own_options(self.definition))
+        self.transforms = Transforms(self.config, names)
+        # In place of a value that a transform applies, the environment gets its own default.
+        replaced = {name: self.definition.options[name] for name in names if name in self.definition.options}
+        self.common_config = self.common_config._replace(**replaced)
         self.capsule = self.transforms.wrap(upgrade_capsule(self.definition.build(self.common_config)))
         self._description = describe(self.capsule)
         table = named_in_table(self._params, self.definition.reset_options)
@@ -157,7 +149,8 @@ class EnvSpec:
     @property
     def task_defaults(self) -> Mapping[str, Any]:
         """The defaults of the task that differ from those of the environment."""
-        return MappingProxyType({} if self.entry is None else self.entry.config)
+        given = {} if self.entry is None else self.entry.config
+        return MappingProxyType(canonical(given, self.gen_config._fields))
 
     @property
     def id(self) -> str | None:
@@ -315,10 +308,20 @@ class EnvSpec:
 
     def text(self, name: str) -> str:
         """Return the task id, the name of a class, and in parentheses the options that differ from their defaults."""
-        defaults = self.gen_config._field_defaults | dict(self.task_defaults) | {"batch_size": self.config.num_envs}
-        values = shown_options(self.config, self._params, defaults)
+        values = shown_options(self.config, self._params, self.defaults)
         task = f"{self.task_id}: " if self.task_id else ""
         return f"{task}{name}({', '.join(f'{name}={value!r}' for name, value in values.items())})"
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The options of the task with their defaults; that of batch_size is the number of environments."""
+        defaults: dict[str, Any] = self.gen_config._field_defaults
+        return defaults | dict(self.task_defaults) | {"batch_size": self.config.num_envs}
+
+    def given_options(self) -> dict[str, Any]:
+        """Return the options that differ from the defaults of the task; ``make_spec`` makes an equal spec with them."""
+        config, defaults = self.config._asdict(), self.defaults
+        return {n: v for n, v in config.items() if repr(v) != repr(defaults[n])} | dict(self.pool_options)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, EnvSpec) and type(self) is type(other) and self.config == other.config
@@ -327,14 +330,14 @@ class EnvSpec:
         return hash((type(self).__name__, repr(self.config)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore, (self.env, self.entry, self.config._asdict())
+        return restore, (self.env, self.entry, self.config._asdict(), dict(self.pool_options))
 
 
-def restore(env: type, entry: TaskEntry | None, options: dict[str, Any]) -> EnvSpec:
+def restore(env: type, entry: TaskEntry | None, options: dict[str, Any], pool_options: dict[str, Any]) -> EnvSpec:
     """Return the spec that `EnvSpec.__reduce__` has pickled."""
     cls = spec_class(env)
     spec = cls(cls.gen_config(**options))
-    spec.entry = entry
+    spec.entry, spec.pool_options = entry, pool_options
     return spec
 
 
@@ -353,7 +356,7 @@ def spec_class(env: type) -> type[EnvSpec]:
     if env not in _classes:
         definition: Any = env if EnvDefinition in env.__mro__ else type(env.__name__, (env, EnvDefinition), {})
         params = {name: param.default for name, param in definition.params.items()}
-        options = with_transforms(COMMON_OPTIONS | dict(definition.options) | params)
+        options = with_transforms(POOL_DEFAULTS | dict(definition.options) | params)
         config = namedtuple("Config", options, defaults=list(options.values()))  # type: ignore[misc]
         members = {"env": env, "definition": definition, "gen_config": config}
         # Another thread may have been faster.
@@ -385,41 +388,27 @@ def check_names(options: Mapping[str, Any], known: Sequence[str], what: str) -> 
             raise TypeError(f"{what} has no option {shown(name)}; {hint}")
 
 
+def own_options(definition: type[EnvDefinition]) -> dict[str, Any]:
+    """Return the options and parameters of an environment with their defaults."""
+    return {**definition.options, **definition.params}
+
+
 def validate(config: Any, definition: type[EnvDefinition]) -> Any:
     """Return a configuration whose values have the right types, except for parameters; or raise an error."""
-    c = config._asdict()
+    declared = POOL_OPTIONS | {name: TRANSFORM_OPTIONS[name] for name in transforms_of(config, own_options(definition))}
     defaults = config._field_defaults
-    check_transforms(c, (*definition.options, *definition.params))
-    unconverted = {"seed", "env_seed", "autoreset_mode", *definition.params, *TRANSFORM_OPTIONS} - {*definition.options}
-    for name in c:
-        if name not in unconverted:
-            c[name] = convert(name, c[name], defaults[name])
-    check_range("num_envs", c["num_envs"], 1)
-    if not 0 <= c["batch_size"] <= c["num_envs"]:
-        raise ConfigError(
-            f"batch_size must be between 1 and num_envs, which is {c['num_envs']}, or 0 for num_envs, got "
-            f"{shown(c['batch_size'])}"
-        )
-    c["batch_size"] = c["batch_size"] or c["num_envs"]
-    check_range("num_threads", c["num_threads"], 0, 4096)
-    check_range("max_num_players", c["max_num_players"], 1)
-    check_range("thread_affinity_offset", c["thread_affinity_offset"], -1)
-    if c["numa"] and c["thread_affinity_offset"] >= 0:
-        raise ConfigError(
-            "numa=True binds threads to nodes and thread_affinity_offset="
-            f"{c['thread_affinity_offset']} binds them to CPUs: use one of the two"
-        )
-    check_range("max_episode_steps", c["max_episode_steps"], 1)
+    c = config._asdict()
+    for name, value in c.items():
+        if name in declared:
+            c[name] = declared[name].check(name, value)
+        elif name not in definition.params:
+            c[name] = convert(name, value, defaults[name])
+    check_together(c)
     is_unseeded = c["seed"] is None and np.size(c["env_seed"]) == 0 and not definition.needs_seeds
     most = definition.max_seed(type(config)(**c))
     c["seed"], c["env_seed"] = check_seed_options(c["seed"], c["env_seed"], c["num_envs"], most)
     if is_unseeded:
         c["seed"] = None
-    c["autoreset_mode"] = canonical_mode(c["autoreset_mode"])
-    check_on_error(c["on_error"])
-    check_actions_option(c["check_actions"])
-    check_statistics(c["episode_statistics"], c["finished_episodes"])
-    c["step_timeout"] = check_timeout("step_timeout", c["step_timeout"])
     return type(config)(**c)
 
 

@@ -21,14 +21,6 @@ PARTS: dict[str, ArraySpec] = {
 }
 
 
-def check_statistics(episode_statistics: bool, finished_episodes: bool) -> None:
-    """Raise ConfigError if the options of statistics do not fit together."""
-    if finished_episodes and not episode_statistics:
-        raise ConfigError(
-            "finished_episodes=True needs the returns and lengths of episodes: set episode_statistics=True"
-        )
-
-
 def entry_arrays(entries: Sequence[str]) -> dict[str, ArraySpec]:
     """Return the arrays of entries, by the names that they have in an array spec."""
     return {f"info:{entry}.{part}": array for entry in entries for part, array in PARTS.items()}

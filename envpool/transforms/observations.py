@@ -122,9 +122,9 @@ def check_field(field: Field, fields: tuple[Field, ...], options: Mapping[str, A
     what = f"array {field.name!r} of the observation has dtype {field.dtype} and shape {spec.row_shape}"
     if options["normalize_obs"] and not is_box:
         raise ConfigError(f"normalize_obs needs observations whose space is a Box, but {what}: leave it out")
-    is_float = field.dtype.kind == "f" or options["dtype"] or options["normalize_obs"]
+    is_float = field.dtype.kind == "f" or options["float32_obs"] or options["normalize_obs"]
     if options["clip_obs"] and not is_float:
-        raise ConfigError(f"clip_obs needs floats, but {what}: set dtype='float32' or normalize_obs, or leave it out")
+        raise ConfigError(f"clip_obs needs floats, but {what}: set float32_obs=True or normalize_obs, or leave it out")
     if options["time_aware"]:
         num_arrays = sum(f.name.startswith("obs") for f in fields)
         if num_arrays > 1 or field.dtype.kind != "f":
@@ -176,7 +176,7 @@ def bounded(field: Field, options: Mapping[str, Any]) -> Field:
     """Return the field of what is handed out: dtype and bounds after normalisation, cast and clipping."""
     if options["normalize_obs"]:
         field = field._replace(dtype=np.dtype(np.float32), low=None, high=None)
-    elif options["dtype"] and field.dtype != np.float32:
+    elif options["float32_obs"] and field.dtype != np.float32:
         ends = (-np.inf, np.inf) if field.dtype.kind == "f" else integer_range(field.dtype)
         low, high = full_bounds(field, ends)
         field = field._replace(dtype=np.dtype(np.float32), low=low.ravel(), high=high.ravel())

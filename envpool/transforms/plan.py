@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 
 from envpool._core.batch_transforms import BatchTransforms
 from envpool._core.definition import describe
+from envpool.config.options import TRANSFORM_DEFAULTS
 from envpool.config.spaces import ArraySpec
+from envpool.config.transform_checks import OBS_PARAMETERS, REWARD_PARAMETERS
 from envpool.transforms.actions import transform_actions
 from envpool.transforms.normalization import Normalization
 from envpool.transforms.observations import BatchArray, row_shape, transform_fields
-from envpool.transforms.options import OBS_PARAMETERS, REWARD_PARAMETERS, TRANSFORM_OPTIONS, parameters
 from envpool.transforms.wrapped import wrap
 
 
@@ -24,8 +25,8 @@ class Transforms:
     ----------
     config : namedtuple
         The validated options of the task.
-    own : collection of str
-        Options that belong to the environment, which takes their places here.
+    names : collection of str
+        The options of transforms that the configuration has, see `envpool.config.options.transforms_of`.
 
     Attributes
     ----------
@@ -33,11 +34,11 @@ class Transforms:
         The options of transforms that apply, in their normal forms.
     """
 
-    def __init__(self, config: Any, own: Collection[str]):
-        given = {name: getattr(config, name) for name in TRANSFORM_OPTIONS if name not in own}
+    def __init__(self, config: Any, names: Collection[str]):
+        given = {name: getattr(config, name) for name in names}
         self.options: dict[str, Any] = given
-        self._values = TRANSFORM_OPTIONS | given
-        self._reward_bounds: tuple[float, float] | None = self._values["clip_reward"]
+        self._values = TRANSFORM_DEFAULTS | given
+        self._reward_bounds: tuple[float, float] | None = self._values["reward_clip"]
         self._limit: int = config.max_episode_steps
         self._num_envs: int = config.num_envs
         self._arrays: list[BatchArray] = []
@@ -50,7 +51,7 @@ class Transforms:
 
     def changes(self, *names: str) -> bool:
         """Return whether an option has another value than its default."""
-        return any(self._values[name] != TRANSFORM_OPTIONS[name] for name in names)
+        return any(self._values[name] != TRANSFORM_DEFAULTS[name] for name in names)
 
     def wrap(self, capsule: Any) -> Any:
         """Return an environment definition with the transforms of rows and actions.
@@ -65,7 +66,15 @@ class Transforms:
         ConfigError
             A transform is not defined for the observations or the actions of the task.
         """
-        names = ("time_aware", "frame_stack", "dtype", "normalize_obs", "clip_obs", "clip_action", "rescale_action")
+        names = (
+            "time_aware",
+            "frame_stack",
+            "float32_obs",
+            "normalize_obs",
+            "clip_obs",
+            "clip_action",
+            "rescale_action",
+        )
         if not self.changes(*names):
             return capsule
         about = describe(capsule)
@@ -77,7 +86,7 @@ class Transforms:
 
     def for_batches(self) -> BatchTransforms | None:
         """Return the transforms of the batches of a new pool; None if batches are not transformed."""
-        if not self.changes("normalize_obs", "clip_obs", "scale_reward", "normalize_reward", "clip_reward"):
+        if not self.changes("normalize_obs", "clip_obs", "scale_reward", "normalize_reward", "reward_clip"):
             return None
         obs = parameters(self._values["normalize_obs"], OBS_PARAMETERS)
         returns = parameters(self._values["normalize_reward"], REWARD_PARAMETERS)
@@ -96,3 +105,10 @@ class Transforms:
         if transforms is None or not self.changes("normalize_obs", "normalize_reward"):
             return None
         return Normalization(transforms, self._shapes if self.changes("normalize_obs") else {})
+
+
+def parameters(value: Any, defaults: Mapping[str, float]) -> dict[str, float] | None:
+    """Return the parameters of a normalisation; None if there is none."""
+    if value is False:
+        return None
+    return dict(defaults) | (dict(value) if isinstance(value, Mapping) else {})

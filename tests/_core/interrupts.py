@@ -96,7 +96,7 @@ POOLS = {
     "python same_step": (python(autoreset_mode="same_step"), {}),
     "python part": (python(), {"min_ready": 1}),
     "python thread": (python(batch_size=2, workers="thread"), {}),
-    "python process": (python(workers="process", num_workers=1), {}),
+    "python process": (python(workers="process", num_threads=1), {}),
 }
 
 

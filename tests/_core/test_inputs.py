@@ -341,7 +341,7 @@ def test_options_of_reset(checked, arguments, text):
             r"autoreset_mode must be one of 'next_step', 'same_step', 'disabled'.*'later'",
         ),
         ({"autoreset_mode": 1}, ConfigError, r"autoreset_mode must be one of .* got 1"),
-        ({"gym_api": "old"}, ConfigError, r"gym_api must be one of 'auto', 'gymnasium', or 'legacy', got 'old'"),
+        ({"gym_api": "old"}, ConfigError, r"gym_api must be one of 'auto', 'gymnasium', 'legacy', got 'old'"),
         ({"gym_api": "legacy"}, ConfigError, r"gym_api='legacy' needs env_type='gym', got env_type='gymnasium'"),
         ({"gym_reset_return_info": False}, ValueError, r"gym_reset_return_info=False is only available with"),
         ({"render_mode": "ascii"}, ConfigError, r"render_mode must be one of .*'ascii'"),
@@ -368,7 +368,7 @@ def test_batch_size_without_num_envs():
 
 def test_bad_env_type():
     plugin.load()
-    with pytest.raises(AssertionError, match=r"env_type should be one of 'dm', 'gym', or 'gymnasium', got 'jax'"):
+    with pytest.raises(AssertionError, match=r"env_type must be one of 'dm', 'gym', 'gymnasium', got 'jax'"):
         envpool.make("Synthetic-v0", "jax")
 
 
@@ -426,7 +426,7 @@ def test_floats_are_checked_where_the_envs_read_them():
             action[0] = nans
             action[0] = zeros
 
-    with envpool.make_python(Env, 1, check_actions="nan") as pool:
+    with envpool.make_python(Env, 1, require_finite_actions=True) as pool:
         pool.reset()
         writer = threading.Thread(target=write)
         writer.start()

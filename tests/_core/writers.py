@@ -109,7 +109,7 @@ def discrete(pick):
 
 def continuous(pick):
     """Floats that must be finite."""
-    with envpool.make_gymnasium("Pendulum-v1", num_envs=N, num_threads=2, check_actions="nan") as pool:
+    with envpool.make_gymnasium("Pendulum-v1", num_envs=N, num_threads=2, require_finite_actions=True) as pool:
         writers = Writers(pick)
         values = [np.zeros((N, 1), np.float32) for _ in range(3)]
         values[1][pick.randrange(N)] = np.nan

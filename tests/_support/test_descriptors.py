@@ -67,7 +67,7 @@ class Env(LargeEnv):
                 pass
         return super().step(action)
 
-with envpool.make_python(Env, 2, workers="process", num_workers=2, start_method="METHOD", step_timeout=60) as pool:
+with envpool.make_python(Env, 2, workers="process", num_threads=2, start_method="METHOD", step_timeout=60) as pool:
     pool.reset()
     for k in range(1, 4):
         obs = pool.step(np.zeros(2, int))[0]

@@ -88,7 +88,7 @@ def test_slices_of_shared_arrays():
 @pytest.mark.parametrize("task", ["Pendulum-v1", "Pong-v5"])
 def test_transformed_steps(task):
     """What happens to a batch before it is handed out happens in the buffers."""
-    options = {"normalize_reward": True, "clip_reward": 0.5}
+    options = {"normalize_reward": True, "reward_clip": 0.5}
     options |= {"normalize_obs": True} if task == "Pendulum-v1" else {}
     with open_pool(3, task, **options) as pool, open_pool(3, task, **options) as other:
         pool.reset(), other.reset()

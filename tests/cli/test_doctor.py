@@ -12,15 +12,15 @@ from envpool._support.diagnosis import NOTE, OK, PROBLEM, Finding, run_python
 from envpool._support.requirements import Requirement, parse, requirements
 from envpool.atari import health as rom_health
 from envpool.cli.doctor import command, extras, imports, machine, packages, self_test
-from envpool.cli.list import family
 from envpool.cli.main import main
 from envpool.errors import EnvStepError
 from envpool.mujoco.base import health as gl_health
 from envpool.registration import registry
+from envpool.tasks.entries import family_of
 from tests.cli.command import COMMAND, ENVIRONMENT
 from tests.support.process import PATIENCE
 
-FAMILIES = {family(entry) for entry in registry.tasks.values() if entry.import_path.startswith("envpool.")}
+FAMILIES = {family_of(entry) for entry in registry.tasks.values() if entry.import_path.startswith("envpool.")}
 
 
 def one_line(text):

@@ -3,10 +3,11 @@
 import pytest
 
 import envpool
-from envpool.cli.list import family, matching
+from envpool.cli.list import matching
 from envpool.cli.main import main
 from envpool.errors import UnknownTaskError
 from envpool.registration import registry
+from envpool.tasks.entries import family_of
 from tests.cli.command import run_command
 from tests.support.python import run_python
 
@@ -83,4 +84,4 @@ def test_family_that_cannot_be_loaded_is_listed(foreign_task, capsys):
 
 
 def test_family_of_this_package():
-    assert family(registry.find("CartPole-v1")) == "classic_control"
+    assert family_of(registry.find("CartPole-v1")) == "classic_control"

@@ -14,14 +14,14 @@ from tests.cli.command import run_command
 
 
 def test_shows_all_options_and_arrays():
-    done = run_command("spec", "CartPole-v1")
+    done = run_command("spec", "CartPole-v1", "--all")
     assert (done.returncode, done.stderr) == (0, "")
     words = [line.split() for line in done.stdout.splitlines()]
     spec = envpool.make_spec("CartPole-v1")
     assert words[0] == ["CartPole-v1"]
     for name, value in spec.config._asdict().items():
         rows = [line for line in words if line[:1] == [name]]
-        assert name in spec.param_spec or any(repr(value) in row for row in rows), name
+        assert name in spec.param_spec or any(repr(value) in row for row in rows) == (name != "max_num_players"), name
     for name in ("render_mode", "render_env_id", "render_width", "render_height", "render_camera_id", "gym_api"):
         assert any(line[:1] == [name] and len(line) > 5 for line in words), name
     assert ["num_envs", "int", "1", "at", "least", "1", "number", "of", "environments"] in [line[:9] for line in words]
@@ -43,13 +43,43 @@ def test_option_is_shown_with_its_default(capsys):
     assert main(["spec", "CartPole-v1", "--option", "max_episode_steps=7", "--option", "sutton_barto_reward=true"]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert any(line.startswith("max_episode_steps int 7 (default 500) at least 1 number of steps") for line in lines)
-    assert any(line.startswith("sutton_barto_reward bool True (default False) If True") for line in lines)
-    assert any(line.startswith("num_envs int 1 at least 1") for line in lines)
+    assert any(line.startswith("sutton_barto_reward bool True (default False) - If True") for line in lines)
+    assert not any(line.startswith("num_envs") for line in lines)
     assert main(["spec", "Pong-v5", "--option", "render_mode=human", "--option", "stack_num=2"]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert any(line.startswith("render_mode str or None 'human' (default None)") for line in lines)
-    assert "stack_num int 2 (default 4) Number of frames in an observation, 1 to 1024" in lines
-    assert "task str 'pong' Name of the game, e.g. \"ms_pacman\"" in lines
+    assert "stack_num int 2 (default 4) - Number of frames in an observation, 1 to 1024" in lines
+    assert "task str 'pong' - Name of the game, e.g. \"ms_pacman\"" in lines
+
+
+def test_options_of_every_task_are_shown_on_request(capsys):
+    assert main(["spec", "CartPole-v1", "--option", "num_workers=2"]) == 0
+    text = capsys.readouterr().out
+    names = [line.split()[0] for line in text.partition("\n\n`envpool spec CartPole-v1 --all`")[0].splitlines() if line]
+    assert names.index("sutton_barto_reward") < names.index("num_threads") < names.index("max_episode_steps")
+    assert not {"num_envs", "render_mode", "frame_stack", "gym_api"} & set(names)
+    assert main(["spec", "CartPole-v1", "--all", "--option", "num_workers=2"]) == 0
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line]
+    assert names.index("max_episode_steps") < names.index("num_envs") < names.index("render_mode") < names.index("obs")
+    assert names.count("num_threads") == 1 and "num_workers" not in names
+
+
+def test_options_without_an_effect_are_not_shown(capsys):
+    assert main(["spec", "HumanoidStandup-v5", "--all"]) == 0
+    text = capsys.readouterr().out
+    assert "uph_cost_weight" not in text and "max_num_players" not in text
+    assert "impact_cost_weight" in text and "num_envs" in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_options_are_wrapped_to_the_terminal(monkeypatch, capsys, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert main(["spec", "Pong-v5", "--all", "--preset", "dqn"]) == 0
+    options, _, rest = capsys.readouterr().out.partition("options of this task")[2].partition("observation and info")
+    assert max(map(len, options.splitlines())) <= width
+    words = " ".join(options.split())
+    assert "one frame less if FIRE is pressed as well" in words and "emulated frames per step" in words
+    assert "gymnasium spaces" in rest
 
 
 def test_parameters_whose_default_is_that_of_the_model(capsys):

@@ -10,10 +10,9 @@ import pytest
 
 import envpool
 from envpool._support.text import shown
+from envpool.config.options import POOL_DEFAULTS, TRANSFORM_DEFAULTS
 from envpool.errors import ConfigError
 from envpool.registration import registry
-from envpool.tasks.spec import COMMON_OPTIONS
-from envpool.transforms.options import TRANSFORM_OPTIONS
 from tests.support.tasks import playable_tasks
 
 #: Characters of an error: those of the values that are allowed, and of the beginning of the value that is not.
@@ -66,7 +65,7 @@ def test_odd_values_of_the_options_of_an_environment(task_id: str) -> None:
 
 
 def test_odd_values_of_the_options_of_all_tasks() -> None:
-    assert list(problems("CartPole-v1", [*COMMON_OPTIONS, *TRANSFORM_OPTIONS])) == []
+    assert list(problems("CartPole-v1", [*POOL_DEFAULTS, *TRANSFORM_DEFAULTS])) == []
 
 
 def test_errors_about_options_are_short() -> None:

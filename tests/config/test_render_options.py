@@ -64,7 +64,9 @@ def test_without_a_mode(style):
 
 @pytest.mark.parametrize("style", STYLES)
 def test_a_task_that_draws_nothing(style, undrawn):
-    with pytest.raises(ConfigError, match="render_mode is 'rgb_array', but Undrawn-v0 has no renderer: leave"):
+    with pytest.raises(
+        ConfigError, match="render_mode must be None, since Undrawn-v0 has no renderer, got 'rgb_array'"
+    ):
         make(style, undrawn, render_mode="rgb_array")
     with make(style, undrawn) as pool:
         assert pool.metadata["render_modes"] == []
@@ -99,13 +101,13 @@ def test_options_are_no_configuration():
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"render_mode": "ansi"}, ConfigError, "render_mode must be one of None, 'rgb_array', or 'human', got 'ansi'"),
+        ({"render_mode": "ansi"}, ConfigError, "render_mode must be one of None, 'rgb_array', 'human', got 'ansi'"),
         ({"render_mode": 1}, ConfigError, "render_mode must be one of"),
         ({"render_mode": ["human"]}, ConfigError, "render_mode must be one of"),
         (
             {"render_width": -1},
             ConfigError,
-            r"render_width must be between 1 and 4096 pixels, or 0 for the default size of Synthetic-v0, got -1",
+            r"render_width must be between 1 and 4096 pixels, or 0 for the default size of the task, got -1",
         ),
         ({"render_height": 4097}, ConfigError, "render_height must be between 1 and 4096 pixels, .* got 4097"),
         ({"render_height": 10.0}, TypeError, "render_height must be an integer, got 10.0"),

@@ -21,7 +21,7 @@ def test_a_few_updates(custom_env, capsys):
     sizes = ["--total-timesteps", "2048", "--num-steps", "32"]
     custom_env.main(sizes)
     first = capsys.readouterr().out
-    custom_env.main([*sizes, "--options", '{"workers": "process", "num_workers": 2}'])
+    custom_env.main([*sizes, "--options", '{"workers": "process", "num_threads": 2}'])
     assert first.split(" seed ")[0] == capsys.readouterr().out.split(" seed ")[0]
     with pytest.raises(SystemExit, match="the target 2 was not reached"):
         custom_env.main([*sizes, "--target", "2"])

@@ -15,4 +15,4 @@ def test_learns(capsys):
 
 def test_processes_give_the_same_numbers():
     game = load("rock_paper_scissors")
-    assert game.train(20, 8) == game.train(20, 8, workers="process", num_workers=2)
+    assert game.train(20, 8) == game.train(20, 8, workers="process", num_threads=2)

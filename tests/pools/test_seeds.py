@@ -85,7 +85,7 @@ def test_vector_and_single_environments(seed):
 @pytest.mark.parametrize("workers", ["inline", "process"])
 def test_python_environments(workers):
     seeds = [2**31, 2**64 - 1, 2**63]
-    with envpool.make_python(FaultyEnv, 3, seed=seeds, workers=workers, num_workers=1, on_error="restart") as pool:
+    with envpool.make_python(FaultyEnv, 3, seed=seeds, workers=workers, num_threads=1, on_error="restart") as pool:
         for given in (None, [5, 2**63 + 7, None]):
             obs, _ = pool.reset(seed=given)
             known = seeds if given is None else [5, 2**63 + 7, 2**63]

@@ -100,8 +100,8 @@ def test_the_digest_depends_on_relevant_options_only():
         {"env_seed": [4]},
         {"numa": True},
         {"success_rate": 0.3},
-        {"dtype": "float32"},
-        {"clip_reward": 1},
+        {"float32_obs": True},
+        {"reward_clip": 1},
     ):
         assert digest(**options) == plain
     others = [{"is_slippery": False}, {"max_episode_steps": 9}, {"autoreset_mode": "same_step"}, {"size": 8}]

@@ -55,7 +55,7 @@ def program(pick):
     for number in pick.sample([0, 1, 2], pick.randint(1, 3)):
         os.close(number)
     num_envs = pick.choice([1, 3])
-    options = {"batch_size": pick.choice([num_envs, 1]), "num_workers": pick.choice([1, num_envs])}
+    options = {"batch_size": pick.choice([num_envs, 1]), "num_threads": pick.choice([1, num_envs])}
     with envpool.make_python(LoudEnv, num_envs, workers="process", seed=0, **options) as pool:
         pool.async_reset()
         expected = np.zeros(num_envs)

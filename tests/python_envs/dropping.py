@@ -74,7 +74,7 @@ def drop(pick):
         workers=kind,
         render_mode="rgb_array",
         on_error="restart",
-        **({"num_workers": 1} if kind == "process" else {}),
+        **({"num_threads": 1} if kind == "process" else {}),
     )
     pools.append(pool)
     actions = [STEP, COLLECT, ALLOCATE, SLEEP] + ([LET_GO, CLOSE, RENDER] if kind != "process" else [])

@@ -34,7 +34,7 @@ class TalkingEnv(FaultyEnv):
 
 
 def make(env, num_envs, kind, **options):
-    return envpool.make_python(env, num_envs, workers=kind, num_workers=2, **options)
+    return envpool.make_python(env, num_envs, workers=kind, num_threads=2, **options)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -15,7 +15,7 @@ METHODS = ["fork", *(pytest.param(method, marks=pytest.mark.slow) for method in 
 
 
 def pool_of(env=LargeEnv, num_envs=4, **options):
-    return envpool.make_python(env, num_envs, **{"workers": "process", "num_workers": 2} | options)
+    return envpool.make_python(env, num_envs, **{"workers": "process", "num_threads": 2} | options)
 
 
 def is_shared(array):
@@ -118,7 +118,7 @@ from envpool._support.machine import memory_limit
 from tests.support.python_envs import LargeEnv
 
 resource.setrlimit(resource.RLIMIT_AS, (int(1.3 * memory_limit()[0]), resource.RLIM_INFINITY))
-with envpool.make_python(LargeEnv, 2, workers="process", num_workers=2, start_method={method!r}) as pool:
+with envpool.make_python(LargeEnv, 2, workers="process", num_threads=2, start_method={method!r}) as pool:
     pool.reset()
     print(pool.step(np.zeros(2, int))[0][:, 0], pool.envs.blocks)
 """
@@ -136,7 +136,7 @@ from tests.support.python_envs import LargeEnv
 
 proxy.memory_limit = lambda: (1 << 28, "")
 ctypes.CDLL(None).mlockall(2)
-with envpool.make_python(LargeEnv, 2, workers="process", num_workers=1) as pool:
+with envpool.make_python(LargeEnv, 2, workers="process", num_threads=1) as pool:
     pool.reset()
     print(pool.step(np.zeros(2, int))[0][:, 0], 512 * os.fstat(pool.envs.arena.fd).st_blocks < 1 << 26)
 """
@@ -200,7 +200,7 @@ import numpy as np
 import envpool
 from tests.support.python_envs import LargeEnv
 
-with envpool.make_python(LargeEnv, 4, workers="process", num_workers=2) as pool:
+with envpool.make_python(LargeEnv, 4, workers="process", num_threads=2) as pool:
     pool.reset()
     batches = []
     during.append(lambda: batches.append(pool.step(np.zeros(4, int))[0]))

@@ -152,7 +152,7 @@ from envpool.errors import PoolStateError
 from tests.python_envs.test_child_processes import ForkingEnv
 
 main = os.getpid()
-pool = envpool.make_python(ForkingEnv, 4, workers=sys.argv[1], num_workers=2)
+pool = envpool.make_python(ForkingEnv, 4, workers=sys.argv[1], num_threads=2)
 pool.reset()
 obs = pool.step(np.array([3, 0, 0, 0]))[0]
 if os.getpid() != main:

@@ -23,7 +23,7 @@ def test_workers_are_forked_by_one_server():
         def parent(self):
             return os.getppid()
 
-    with pool_of(Env, 3, num_workers=3, start_method="forkserver") as pool:
+    with pool_of(Env, 3, num_threads=3, start_method="forkserver") as pool:
         (parent,) = set(pool.call("parent"))
         assert parent == servers_of(pool)[0]._process.pid != os.getpid()
     assert not is_running(parent)

@@ -72,7 +72,7 @@ def env_of(kind):
 
 
 def make(kind, style="gymnasium", **options):
-    options = {"num_envs": 3} | ({"num_workers": 1} if options.get("workers") == "process" else {}) | options
+    options = {"num_envs": 3} | ({"num_threads": 1} if options.get("workers") == "process" else {}) | options
     if style == "vector":
         return envpool.make_vec(env_of(kind), **options)
     if style == "final":
@@ -136,7 +136,7 @@ def test_an_object_of_a_wrong_shape_fails_its_environment(workers):
         def step(self, action):
             return {"a": np.zeros(3 if action else 2, np.uint16), "b": 1}, 1.0, False, False, {}
 
-    with envpool.make_python(Env, 3, workers=workers, **({"num_workers": 1} if workers == "process" else {})) as pool:
+    with envpool.make_python(Env, 3, workers=workers, **({"num_threads": 1} if workers == "process" else {})) as pool:
         pool.reset()
         text = "the observation at ('a',) has shape (3,), but the observation space says (2,)"
         with pytest.raises(EnvStepError, match=re.escape(text)) as caught:

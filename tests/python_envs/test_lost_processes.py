@@ -133,7 +133,7 @@ class Env(FaultyEnv):
         time.sleep({3: 0.6, 7: 1000}[action])
         return super().step(action)
 
-pool = envpool.make_python(Env, 2, 1, workers="process", num_workers=2)
+pool = envpool.make_python(Env, 2, 1, workers="process", num_threads=2)
 """
 
 
@@ -166,7 +166,7 @@ def test_handler_that_does_not_raise():
     """A program that only notes Ctrl-C gets the results of the step, and a handler is called once."""
     code = f"""{INTERRUPT}
 pool.close()
-pool = envpool.make_python(Env, 2, workers="process", num_workers=2)
+pool = envpool.make_python(Env, 2, workers="process", num_threads=2)
 seen = []
 signal.signal(signal.SIGINT, lambda *args: seen.append(args))
 pool.reset()

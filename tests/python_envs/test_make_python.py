@@ -120,7 +120,7 @@ def test_async(workers, batch_size):
     refs = [gymnasium.make("CartPole-v1") for _ in range(4)]
     waiting = [env.reset(seed=42 + i)[0] for i, env in enumerate(refs)]
     over = [False] * 4
-    with envpool.make_python("CartPole-v1", 4, batch_size, workers=workers, num_workers=2) as pool:
+    with envpool.make_python("CartPole-v1", 4, batch_size, workers=workers, num_threads=2) as pool:
         pool.async_reset()
         for k in range(100):
             obs, _, terminated, _, info = pool.recv()
@@ -267,7 +267,7 @@ def test_states_are_refused():
         ({"env": [FaultyEnv, SpaceEnv]}, "same spaces"),
         ({"env": partial(SpaceEnv, "box", "text")}, "action space contains"),
         ({"env": FaultyEnv, "num_envs": 0}, "num_envs"),
-        ({"env": FaultyEnv, "num_workers": 0}, "num_workers"),
+        ({"env": FaultyEnv, "num_threads": -1}, "num_threads must be between 0 and"),
     ],
 )
 def test_bad_arguments(arguments, text):
@@ -283,9 +283,9 @@ def test_one_object_for_several_environments(kind, wrapper):
     makers = [lambda: wrapper(first), lambda: wrapper(second)] * 2
     refusal = EnvCreateError if kind == "process" else ConfigError
     with pytest.raises(refusal, match="environment 2 is the same object as environment 0"):
-        envpool.make_python(makers, workers=kind, num_workers=2)
+        envpool.make_python(makers, workers=kind, num_threads=2)
     with pytest.raises(refusal, match="environment 1 is the same object as environment 0"):
-        envpool.make_python(lambda: wrapper(first), 2, workers=kind, num_workers=1)
+        envpool.make_python(lambda: wrapper(first), 2, workers=kind, num_threads=1)
     with pytest.raises(ConfigError, match="same object"):
         envpool.make_vec([lambda: wrapper(first)] * 2)
     with envpool.make_python(lambda: wrapper(first), 1, workers=kind) as pool:
@@ -316,18 +316,20 @@ def test_errors_while_making():
         envpool.make_python(FaultyEnv, batch_size=np.zeros((3, 3)))
 
 
-def test_gymnasium_ids_without_a_native_version(caplog, monkeypatch):
+def test_gymnasium_ids_without_a_native_version(monkeypatch):
     task = "tests/Faulty-v0"
     monkeypatch.setitem(gymnasium.registry, task, gymnasium.envs.registration.EnvSpec(task, entry_point=FaultyEnv))
-    with caplog.at_level("WARNING", "envpool"), envpool.make_gymnasium(task, num_envs=2, seed=1, num_threads=1) as pool:
-        assert caplog.messages == [
-            "tests/Faulty-v0 has no native version: its Python environments are used, see docs/python_envs.md"
-        ]
+    for call in (envpool.make_gymnasium, envpool.make_gym, envpool.make_dm, envpool.make_spec):
+        with pytest.raises(UnknownTaskError, match=r"no native version: envpool\.make_python\('tests/Faulty-v0'"):
+            call(task)
+    with envpool.make_python(task, num_envs=2, seed=1) as pool:
         assert np.array_equal(pool.reset()[0][1], gymnasium.make(task).reset(seed=2)[0])
     with pytest.raises(UnknownTaskError, match="did you mean"):
         envpool.make_gym("CartPoll-v1")
-    with pytest.raises(EnvCreateError, match="no_such_module"):
+    with pytest.raises(UnknownTaskError, match="no_such_module"):
         envpool.make_gym("no_such_module:Env-v0")
+    with pytest.raises(EnvCreateError, match="no_such_module"):
+        envpool.make_python("no_such_module:Env-v0")
 
 
 class Waiting(SpaceEnv):
@@ -337,7 +339,7 @@ class Waiting(SpaceEnv):
 
 
 def test_auto():
-    with envpool.make_python(SpaceEnv, 2, workers="auto", num_workers=1) as pool:
+    with envpool.make_python(SpaceEnv, 2, workers="auto", num_threads=1) as pool:
         assert type(pool.envs).__name__ == "Envs"  # one process cannot be faster
     assert choose(1e-6, 16, 2) == "inline" and choose(1e-3, 16, 2) == "process" and choose(1e-3, 1, 1) == "inline"
     with envpool.make_python(SpaceEnv, 4) as pool:
@@ -388,7 +390,7 @@ def steps_of(pool):
 def test_the_time_limit_of_an_id(limited, given, workers):
     """The option replaces the registered limit, as that of gymnasium.make does, and the spec has the one in force."""
     options, limit = ({}, 10) if given is None else ({"max_episode_steps": given}, given)
-    for make in (envpool.make_python, envpool.make_gymnasium, envpool.make_vec):
+    for make in (envpool.make_python, envpool.make_vec):
         pool = make(limited, num_envs=1, workers=workers, **options)
         assert steps_of(pool) == (limit, True)
         assert getattr(pool, "pool", pool).spec.max_episode_steps == limit

@@ -75,7 +75,7 @@ def nothing_is_left():
 def make(script, workers, num_envs=4, batch_size=2, **options):
     """Return a pool of acting environments after a reset; async by default."""
     pool = envpool.make_python(
-        functools.partial(ActingEnv, script), num_envs, batch_size, workers=workers, num_workers=3, **options
+        functools.partial(ActingEnv, script), num_envs, batch_size, workers=workers, num_threads=3, **options
     )
     pool.reset(range(num_envs))
     script.closed = 0

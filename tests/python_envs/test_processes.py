@@ -22,7 +22,7 @@ METHODS = ["fork", "spawn", pytest.param("forkserver", marks=pytest.mark.slow)]
 
 
 def pool_of(env, num_envs, **options):
-    return envpool.make_python(env, num_envs, **{"workers": "process", "num_workers": 2} | options)
+    return envpool.make_python(env, num_envs, **{"workers": "process", "num_threads": 2} | options)
 
 
 def pids_of(pool):
@@ -258,7 +258,7 @@ def test_parent_ends(method, ending):
 import os, sys
 import envpool
 from tests.support.python_envs import FaultyEnv
-pool = envpool.make_python(FaultyEnv, 2, workers="process", num_workers=2, start_method={method!r})
+pool = envpool.make_python(FaultyEnv, 2, workers="process", num_threads=2, start_method={method!r})
 pool.reset()
 print(*[w.pid for w in pool.envs.supervisor.workers], flush=True)
 {ending}
@@ -337,6 +337,6 @@ def test_infos_that_cannot_be_unpickled():
 
 def test_spaces_of_every_kind():
     for observation in SPACES:
-        with pool_of(partial(SpaceEnv, observation), 1, num_workers=1) as pool:
+        with pool_of(partial(SpaceEnv, observation), 1, num_threads=1) as pool:
             pool.reset()
             pool.step(np.full(1, 3))

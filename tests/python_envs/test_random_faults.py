@@ -91,7 +91,7 @@ def run(method, batch_size, steps, faults, env=Env):
         NUM_ENVS,
         batch_size,
         workers="process",
-        num_workers=NUM_WORKERS,
+        num_threads=NUM_WORKERS,
         start_method=method,
         on_error="restart",
         step_timeout=1.0,

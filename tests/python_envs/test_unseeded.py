@@ -8,7 +8,7 @@ import pytest
 
 import envpool
 
-KINDS = [{}, {"workers": "thread"}, {"workers": "process", "num_workers": 2}]
+KINDS = [{}, {"workers": "thread"}, {"workers": "process", "num_threads": 2}]
 
 
 class Told(gymnasium.Env):
@@ -56,7 +56,7 @@ def test_an_environment_that_is_made_anew(options):
 
 
 def test_an_environment_whose_process_ended():
-    with envpool.make_python(Told, 2, seed=None, on_error="restart", workers="process", num_workers=2) as pool:
+    with envpool.make_python(Told, 2, seed=None, on_error="restart", workers="process", num_threads=2) as pool:
         for seed in (None, [3, 4]):
             pool.reset(seed=seed)
             pool.step(np.array([2, 0]))

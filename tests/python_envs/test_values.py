@@ -55,7 +55,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_observations(case, workers):
     space, good, bad, text = CASES[case]
-    with envpool.make_python(lambda: Returning(space, good), 2, workers=workers, num_workers=1) as pool:
+    with envpool.make_python(lambda: Returning(space, good), 2, workers=workers, num_threads=1) as pool:
         first, _ = pool.reset()
         one = first["a"]["b"] if case == "leaf" else first
         assert np.array_equal(one[1], good["a"]["b"] if case == "leaf" else good)

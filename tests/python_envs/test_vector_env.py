@@ -49,7 +49,7 @@ def test_equals_sync_vector_env(observation, mode):
 def test_equals_sync_vector_env_with_processes():
     make = partial(SpaceEnv, "mixed", "tuple")
     theirs = SyncVectorEnv([make] * N, autoreset_mode=AutoresetMode.SAME_STEP)
-    options = {"workers": "process", "num_workers": 2, "autoreset_mode": "same_step"}
+    options = {"workers": "process", "num_threads": 2, "autoreset_mode": "same_step"}
     with closing(envpool.make_vec([make] * N, **options)) as ours:
         assert ours.num_envs == N
         assert_same(ours.reset(seed=4), theirs.reset(seed=4))

@@ -163,7 +163,7 @@ class Env({base}):
             time.sleep({seconds})
         return super().step(action)
 
-with envpool.make_python(Env, 2, workers="process", num_workers=2) as pool:
+with envpool.make_python(Env, 2, workers="process", num_threads=2) as pool:
     pool.reset()
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:

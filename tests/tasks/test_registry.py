@@ -8,6 +8,7 @@ import envpool
 from envpool.errors import ConfigError, PoolStateError, UnknownTaskError
 from envpool.pools.classes import pool_class
 from envpool.tasks import registry as module
+from envpool.tasks.absent import absent_family
 from envpool.tasks.entries import table, tables
 from envpool.tasks.registry import EnvRegistry
 from envpool.tasks.spec import spec_class
@@ -279,3 +280,40 @@ def test_no_native_task_of_a_plugin_becomes_a_python_pool(monkeypatch):
             assert type(pool).__name__ == "CartPoleGymnasiumEnvPool"
     finally:
         del envpool.registration.registry.tasks[task]
+
+
+@pytest.mark.parametrize(
+    ("task_id", "family"),
+    [
+        ("Snake-v1", "jumanji"),
+        ("Jumanji/Sudoku-very-easy-v0", "jumanji"),
+        ("highway-fast-v0", "highway"),
+        ("ParkingActionRepeat-v0", "highway"),
+        ("Go9x9-v1", "pgx"),
+        ("gfootball/academy_corner-v1", "gfootball"),
+        ("MetaWorld/PickPlaceWall-v3", "mujoco.metaworld"),
+        ("MyoSuite/myoSarcHandPose3Fixed-v0", "mujoco.myosuite"),
+        ("myoChallengeBaodingP1-v1", "mujoco.myosuite"),
+        ("MuJoCoPlayground/Go1Getup-v1", "mujoco.playground"),
+        ("MiniGrid-WFC-MazeSimple-v0", "minigrid"),
+    ],
+)
+def test_tasks_that_only_envpool_has(task_id, family):
+    for call in (envpool.make_spec, envpool.make_gymnasium, envpool.make_vec):
+        with pytest.raises(UnknownTaskError, match=rf"a task of EnvPool 1\.2\.5, family {family}, that") as error:
+            call(task_id)
+        assert "did you mean" not in str(error.value)
+
+
+def test_no_task_is_said_to_be_absent():
+    assert [task_id for task_id in envpool.list_all_envs() if absent_family(task_id)] == []
+
+
+def test_tasks_of_a_family():
+    names = envpool.list_all_envs(family="classic_control")
+    assert names[0] == "CartPole-v0" and "phys2d/CartPole-v1" in names and "Catch-v0" not in names
+    assert set(envpool.list_all_envs(family="mujoco.dmc")) < set(envpool.list_all_envs("mujoco"))
+    assert envpool.list_all_envs(family=None) == envpool.list_all_envs()
+    for family in ("classic", "mujoco.d", "", 3):
+        with pytest.raises(ConfigError, match=r"family must be one of .*'classic_control', .*'mujoco\.dmc'.*, got "):
+            envpool.list_all_envs(family)

@@ -58,7 +58,7 @@ def test_values_of_the_whole_range():
 
 
 def test_stacks_and_casts():
-    plain, stacked, cast = episode(), episode(frame_stack=2), episode(dtype="float32")
+    plain, stacked, cast = episode(), episode(frame_stack=2), episode(float32_obs=True)
     for k in range(12):
         assert_equal_bits(stacked[k], np.stack([plain[max(k - 1, 0)], plain[k]], axis=1))
         assert_equal_bits(cast[k], plain[k].astype(np.float32))

@@ -56,7 +56,7 @@ def test_bits_of_gymnasium(task, num_envs):
         **NORMALIZED,
         clip_obs=2.0,
         scale_reward=0.3,
-        clip_reward=(-0.5, 1.5),
+        reward_clip=(-0.5, 1.5),
     )
     rng = np.random.default_rng(0)
     actions = [native.pool.sample_actions(rng) for _ in range(60)]
@@ -77,7 +77,7 @@ def test_rewards_in_other_modes(mode, num_envs):
     plain = EnvPoolVectorEnv("CartPole-v1", num_envs, **options)
     assert plain.metadata["autoreset_mode"] == AutoresetMode[mode.upper()]
     native = EnvPoolVectorEnv(
-        "CartPole-v1", num_envs, **options, **NORMALIZED, scale_reward=0.3, clip_reward=(-0.5, 1.5)
+        "CartPole-v1", num_envs, **options, **NORMALIZED, scale_reward=0.3, reward_clip=(-0.5, 1.5)
     )
     expected_env = wrapped(plain, obs=False)
     rng = np.random.default_rng(1)
@@ -162,7 +162,7 @@ def test_other_parameters():
         seed=42,
         scale_reward=0.3,
         normalize_reward={"gamma": 0.5, "epsilon": 0.25},
-        clip_reward=(-0.5, 1.5),
+        reward_clip=(-0.5, 1.5),
     )
     with closing(plain), closing(native):
         actions = [np.ones(4, np.int64)] * 40
@@ -173,7 +173,7 @@ def test_other_parameters():
 
 def test_episode_statistics_count_raw_rewards():
     options = {"num_envs": 3, "max_episode_steps": 10, "episode_statistics": True}
-    with envpool.make_gymnasium("CartPole-v1", **options, normalize_reward=True, clip_reward=0.1) as pool:
+    with envpool.make_gymnasium("CartPole-v1", **options, normalize_reward=True, reward_clip=0.1) as pool:
         pool.reset()
         for _ in range(12):
             _, reward, _, _, info = pool.step(np.arange(3) % 2)

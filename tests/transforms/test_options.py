@@ -12,10 +12,10 @@ import pytest
 import envpool
 from envpool._core.definition import Field
 from envpool.cli.spec import sections, spec_of
+from envpool.config.options import TRANSFORM_DEFAULTS
 from envpool.errors import ConfigError
 from envpool.mujoco.presets import PRESETS
 from envpool.transforms.observations import transform_fields
-from envpool.transforms.options import TRANSFORM_OPTIONS
 from tests.support import plugin
 
 
@@ -25,8 +25,8 @@ from tests.support import plugin
         ({"clip_obs": 0}, "clip_obs must be a positive number c"),
         ({"clip_obs": (1, 1)}, "low < high"),
         ({"clip_obs": (np.nan, 1)}, "low < high"),
-        ({"clip_reward": (1, 2, 3)}, "clip_reward must be a positive number c"),
-        ({"clip_reward": -1}, "clip_reward must be a positive number c"),
+        ({"reward_clip": (1, 2, 3)}, "reward_clip must be a positive number c"),
+        ({"reward_clip": -1}, "reward_clip must be a positive number c"),
         ({"scale_reward": np.inf}, "scale_reward must be finite"),
         ({"scale_reward": 1e39}, "float32 can hold"),
         ({"scale_reward": 1e-60}, "float32 can hold"),
@@ -36,8 +36,6 @@ from tests.support import plugin
         ({"normalize_reward": {"gamma": np.nan}}, "must be finite"),
         ({"frame_stack": 0}, "frame_stack must be between 1 and 1024, got 0"),
         ({"time_aware": "steps"}, "time_aware must be True"),
-        ({"dtype": "float16"}, "dtype must be 'float32', or None"),
-        ({"dtype": "no dtype"}, "dtype must be 'float32', or None"),
         ({"clip_action": True}, "clip_action needs actions that are floats, but array 'action' has dtype int32"),
         ({"rescale_action": True}, "rescale_action needs actions that are floats"),
         ({"rescale_action": (1, 0)}, "rescale_action must have low < high"),
@@ -63,6 +61,7 @@ def test_values_that_are_not_allowed(options, text):
         {"frame_stack": 1.5},
         {"frame_stack": True},
         {"clip_action": "yes"},
+        {"float32_obs": "float32"},
         {"rescale_action": ("a", "b")},
     ],
 )
@@ -105,7 +104,7 @@ def test_tasks_that_do_not_allow_a_transform(task, options, text):
 
 def test_single_bits_are_not_normalised():
     """The space of an array of bools is a Box if it has at least two dimensions, and MultiBinary otherwise."""
-    options = TRANSFORM_OPTIONS | {"normalize_obs": {"epsilon": 1e-8}}
+    options = TRANSFORM_DEFAULTS | {"normalize_obs": {"epsilon": 1e-8}}
     boards, bits = Field("obs", np.dtype(np.bool_), (4, 4)), Field("obs", np.dtype(np.bool_), (4,))
     assert transform_fields((boards,), options, 100).fields[0].dtype == np.float32
     with pytest.raises(ConfigError, match=r"a Box, but array 'obs' .* dtype bool and shape \(4,\): leave it out"):
@@ -113,7 +112,7 @@ def test_single_bits_are_not_normalised():
 
 
 def test_specs_show_the_transforms():
-    options = {"frame_stack": 2, "normalize_obs": True, "clip_obs": 5, "clip_action": True, "clip_reward": (0, 1)}
+    options = {"frame_stack": 2, "normalize_obs": True, "clip_obs": 5, "clip_action": True, "reward_clip": (0, 1)}
     spec = envpool.make_spec("Pendulum-v1", **options)
     assert spec.observation_space == gymnasium.spaces.Box(-5, 5, (2, 3), np.float32)
     assert spec.action_space == gymnasium.spaces.Box(-np.inf, np.inf, (1,), np.float32)
@@ -137,22 +136,22 @@ def test_bounds_of_arrays_that_are_cast_or_have_the_time():
     spec = envpool.make_spec("CartPole-v1", time_aware=True, frame_stack=2, max_episode_steps=50)
     space = spec.observation_space
     assert space.shape == (2, 5) and (space.high[:, 4] == 50).all() and (space.low[:, 4] == 0).all()
-    spec = envpool.make_spec("Pong-v5", dtype="float32")
+    spec = envpool.make_spec("Pong-v5", float32_obs=True)
     assert spec.observation_space == gymnasium.spaces.Box(0, 255, (4, 84, 84), np.float32)
 
 
 def test_options_of_environments_come_first():
     """MuJoCo tasks have a frame_stack of their own, whose stacks have shapes of their own."""
     spec = envpool.make_spec("CheetahRun-v1", frame_stack=3, from_pixels=True)
-    assert spec.transforms.options.keys() == TRANSFORM_OPTIONS.keys() - {"frame_stack"}
+    assert spec.transforms.options.keys() == TRANSFORM_DEFAULTS.keys() - {"frame_stack"}
     assert spec.observation_space.shape[0] == 9
 
 
 def test_the_page_lists_every_option():
     page = (Path(__file__).parents[2] / "docs" / "transforms.md").read_text()
     table = re.findall(r"^\| `(\w+)` \| `([^`]+)` \| .*\|$", page[: page.index("## Equivalent wrappers")], re.MULTILINE)
-    assert [name for name, _ in table] == list(TRANSFORM_OPTIONS)
-    assert {name: default for name, default in table} == {n: repr(v) for n, v in TRANSFORM_OPTIONS.items()}
+    assert [name for name, _ in table] == list(TRANSFORM_DEFAULTS)
+    assert {name: default for name, default in table} == {n: repr(v) for n, v in TRANSFORM_DEFAULTS.items()}
     preset = page[page.index("## The preset") :]
     rows = dict(re.findall(r"^\| `(\w+)` \| `([^`]+)` \|$", preset, re.MULTILINE))
     assert {name: ast.literal_eval(value) for name, value in rows.items()} == PRESETS["ppo-continuous"]
@@ -175,7 +174,7 @@ def test_environments_outside_of_this_package():
     plugin.load()
     with (
         envpool.make_gymnasium("Synthetic-v0", num_envs=3) as plain,
-        envpool.make_gymnasium("Synthetic-v0", num_envs=3, dtype="float32", frame_stack=2) as native,
+        envpool.make_gymnasium("Synthetic-v0", num_envs=3, float32_obs=True, frame_stack=2) as native,
     ):
         raw, got = plain.reset()[0], native.reset()[0]
         raw, got = (next(iter(o.values())) if isinstance(o, dict) else o for o in (raw, got))

@@ -9,7 +9,7 @@ from tests.support import plugin
 from tests.support.checked_pool import FAIL
 
 MODES = ["next_step", "same_step", "disabled"]
-TRANSFORMS = {"normalize_obs": True, "clip_obs": 2, "normalize_reward": True, "clip_reward": 0.7}
+TRANSFORMS = {"normalize_obs": True, "clip_obs": 2, "normalize_reward": True, "reward_clip": 0.7}
 
 
 def assert_equal_bits(a, b):
@@ -163,7 +163,7 @@ def test_legacy_gym():
 
 def test_a_batch_with_a_failed_env_counts_once():
     """The call that raises counts nothing; the call that returns the batch counts it."""
-    with plugin.make(num_envs=3, normalize_reward=True, dtype="float32") as pool:
+    with plugin.make(num_envs=3, normalize_reward=True, float32_obs=True) as pool:
         pool.reset()
         pool.step(np.zeros(3))
         before = pool.normalization.get()["reward.count"]

@@ -90,11 +90,11 @@ def test_stacks_begin_anew_with_each_episode(mode):
                 assert_equal_bits(stack[ids], native.reset(ids)[0])
 
 
-def test_dtype_casts_every_array():
+def test_float32_obs_casts_every_array():
     with (
         envpool.make_dm("CheetahRun-v1", num_envs=3) as plain,
-        envpool.make_dm("CheetahRun-v1", num_envs=3, dtype=np.float32) as native,
-        envpool.make_gymnasium("Taxi-v4", num_envs=3, dtype="float32") as discrete,
+        envpool.make_dm("CheetahRun-v1", num_envs=3, float32_obs=True) as native,
+        envpool.make_gymnasium("Taxi-v4", num_envs=3, float32_obs=True) as discrete,
     ):
         raw, got = plain.reset().observation, native.reset().observation
         for name in ("position", "velocity"):
@@ -160,7 +160,7 @@ def batches(pool, num_steps, **options):
 @pytest.mark.parametrize("options", [{}, {"min_ready": 2}])
 def test_async_and_partial_batches(options):
     """Rows of an environment do not depend on the batches in which they come."""
-    transforms = {"frame_stack": 3, "time_aware": True, "dtype": "float32", "max_episode_steps": 9}
+    transforms = {"frame_stack": 3, "time_aware": True, "float32_obs": True, "max_episode_steps": 9}
     with envpool.make_gymnasium("Pendulum-v1", num_envs=6, **transforms) as pool:
         expected = [pool.reset()[0].copy()]
         expected += [pool.step(np.zeros((6, 1), np.float32))[0].copy() for _ in range(60)]
@@ -198,7 +198,7 @@ def test_states_contain_stacks_and_time():
 def test_options_that_do_not_concern_states_leave_them_valid():
     with (
         envpool.make_gymnasium("Pendulum-v1", num_envs=2) as plain,
-        envpool.make_gymnasium("Pendulum-v1", num_envs=2, normalize_obs=True, clip_reward=1, dtype="float32") as other,
+        envpool.make_gymnasium("Pendulum-v1", num_envs=2, normalize_obs=True, reward_clip=1, float32_obs=True) as other,
     ):
         plain.reset()
         other.set_state(plain.get_state())
@@ -209,7 +209,7 @@ def test_options_that_do_not_concern_states_leave_them_valid():
 def test_rendering_and_parameters_are_passed_on(task):
     with (
         envpool.make_gymnasium(task, num_envs=2, render_mode="rgb_array") as plain,
-        envpool.make_gymnasium(task, num_envs=2, render_mode="rgb_array", dtype="float32", frame_stack=1) as native,
+        envpool.make_gymnasium(task, num_envs=2, render_mode="rgb_array", float32_obs=True) as native,
     ):
         raw, got = plain.reset()[0], native.reset()[0]
         assert_equal_bits(raw.astype(np.float32), got)
@@ -220,7 +220,7 @@ def test_rendering_and_parameters_are_passed_on(task):
 @pytest.mark.parametrize("mode", MODES)
 def test_stacks_of_failed_environments_begin_anew(mode):
     options = {"num_envs": 3, "autoreset_mode": mode, "on_error": "restart"}
-    with plugin.make(**options) as plain, plugin.make(**options, frame_stack=3, dtype="float32") as native:
+    with plugin.make(**options) as plain, plugin.make(**options, frame_stack=3, float32_obs=True) as native:
         first, fail = np.zeros(3), np.array([0, FAIL, 0])
         stack = np.repeat(values(plain.reset()[0])[:, None], 3, axis=1)
         native.reset()

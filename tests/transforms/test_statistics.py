@@ -121,7 +121,7 @@ def test_states_begin_or_copy_the_sums_of_rewards():
 
 
 def test_pools_that_do_not_normalise_have_none():
-    with envpool.make_gymnasium("CartPole-v1", num_envs=2, clip_reward=1) as pool:
+    with envpool.make_gymnasium("CartPole-v1", num_envs=2, reward_clip=1) as pool:
         assert pool.normalization is None
 
 

@@ -145,7 +145,7 @@ class SubprocVectorEnv(FleetVectorEnv):
         num_workers: int | None = None,
     ):
         self.share_memory = share_memory
-        options = start_options(context) | ({} if num_workers is None else {"num_workers": num_workers})
+        options = start_options(context) | ({} if num_workers is None else {"num_threads": num_workers})
         super().__init__(env_fns, SubprocEnvWorker, wait_num, timeout, **options)
 
 

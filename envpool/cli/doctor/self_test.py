@@ -10,9 +10,9 @@ import numpy as np
 
 from envpool._support.diagnosis import NOTE, PROBLEM, Finding, run_python
 from envpool.cli.doctor.parallel import parallel
-from envpool.cli.list import family
 from envpool.registration import make_gymnasium, make_spec
 from envpool.sampling.sequences import make_actions
+from envpool.tasks.entries import family_of
 from envpool.tasks.registry import registry
 from envpool.verify.records import as_reset, batch_record
 
@@ -34,7 +34,7 @@ def tasks() -> dict[str, list[str]]:
     chosen: dict[str, dict[tuple[str, str | None], str]] = {}
     for task_id, entry in registry.tasks.items():
         if entry.import_path.startswith("envpool."):
-            definitions = chosen.setdefault(family(entry), {})
+            definitions = chosen.setdefault(family_of(entry), {})
             if len(definitions) < DEFINITIONS:
                 definitions.setdefault((entry.import_path, entry.env), task_id)
     return {name: list(definitions.values()) for name, definitions in chosen.items()}

@@ -74,7 +74,7 @@ def test_python_environments():
         for k in range(12):
             actions = local.sample_actions(k)
             same(pool.step(actions), local.step(actions))
-    with pool_of([FaultyEnv] * 4, None, 4, workers="process", num_workers=1) as pool:
+    with pool_of([FaultyEnv] * 4, None, 4, workers="process", num_threads=1) as pool:
         assert pool.reset()[0].shape == (4, 4)
 
 

@@ -19,7 +19,7 @@ class SubprocVecEnv(VecEnv):
     def __init__(self, env_fns, start_method="fork"):
         fns = list(env_fns)
         super().__init__(
-            envpool.make_python(fns, workers="process", num_workers=len(fns), start_method=start_method or "fork")
+            envpool.make_python(fns, workers="process", num_threads=len(fns), start_method=start_method or "fork")
         )
 
 

@@ -76,7 +76,7 @@ def make(request):
     made = []
 
     def make_one(fn=Level, **options):
-        options = {"num_workers": 2} | options if request.param == "process" else options
+        options = {"num_threads": 2} | options if request.param == "process" else options
         pool = envpool.make_python(fn, N, workers=request.param, **options)
         made.append(VecEnv(pool))
         return made[-1]

@@ -1,9 +1,9 @@
-"""The options of transforms: their defaults, and checks of their values."""
+"""Checks of the options of transforms. Each returns the value in its normal form, or raises an error."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,51 +11,10 @@ import numpy as np
 from envpool._support.text import shown
 from envpool.errors import ConfigError
 
-#: Options that every task has unless its environment has an option of the same name, with their defaults; observations,
-#: rewards, then actions, each in the order in which they are applied.
-TRANSFORM_OPTIONS: dict[str, Any] = {
-    "time_aware": False,
-    "frame_stack": 1,
-    "dtype": None,
-    "normalize_obs": False,
-    "clip_obs": None,
-    "scale_reward": 1.0,
-    "normalize_reward": False,
-    "clip_reward": None,
-    "clip_action": False,
-    "rescale_action": None,
-}
-#: Those of them on which saved states of environments depend.
-STATE_OPTIONS = ("time_aware", "frame_stack", "clip_action", "rescale_action")
 #: Parameters of normalisation and their defaults, those of gymnasium's wrappers.
 OBS_PARAMETERS = {"epsilon": 1e-8}
 REWARD_PARAMETERS = {"gamma": 0.99, "epsilon": 1e-8}
 MAX_STACK = 1024
-
-
-def with_transforms(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a task and of its environment, followed by the options of transforms."""
-    return options | {name: default for name, default in TRANSFORM_OPTIONS.items() if name not in options}
-
-
-def check_transforms(config: dict[str, Any], own: Collection[str]) -> None:
-    """Check the options of transforms, and put normal forms in their places.
-
-    Parameters
-    ----------
-    config : dict
-        All options of a task; changed.
-    own : collection of str
-        Options of the environment, which are not touched.
-
-    Raises
-    ------
-    ConfigError, TypeError
-        A value is not allowed.
-    """
-    for name, check in CHECKS.items():
-        if name not in own:
-            config[name] = check(name, config[name])
 
 
 def check_flag(name: str, value: Any) -> bool:
@@ -88,21 +47,6 @@ def check_stack(name: str, value: Any) -> int:
     if not 1 <= number <= MAX_STACK:
         raise ConfigError(f"{name} must be between 1 and {MAX_STACK}, got {shown(number)}")
     return number
-
-
-def check_dtype(name: str, value: Any) -> str | None:
-    """Return "float32" or None."""
-    if value is None:
-        return None
-    try:
-        dtype = np.dtype(value)
-    except Exception:  # TypeError, or an error of the text of the value, which NumPy's error contains
-        dtype = None
-    if dtype != np.float32:
-        raise ConfigError(
-            f"{name} must be 'float32', or None to keep the dtypes of the environment, got {shown(value)}"
-        )
-    return "float32"
 
 
 def as_float(name: str, number: Any, value: Any, expected: str) -> float:
@@ -153,6 +97,13 @@ def check_bounds(name: str, value: Any) -> tuple[float, float] | None:
     return pair[0], pair[1]
 
 
+def check_reward_bounds(name: str, value: Any) -> tuple[float, float] | None:
+    """Return the pair of bounds of rewards; True stands for (-1, 1), and False and None for no bounds."""
+    if isinstance(value, (bool, np.bool_)):
+        return (-1.0, 1.0) if value else None
+    return check_bounds(name, value)
+
+
 def check_normalization(name: str, value: Any) -> Any:
     """Return False, True, or a dict of checked parameters."""
     known = REWARD_PARAMETERS if name == "normalize_reward" else OBS_PARAMETERS
@@ -194,24 +145,3 @@ def check_rescaling(name: str, value: Any) -> Any:
     if not is_ordered:
         raise ConfigError(f"{name} must have low < high for every element of an action, got {shown(value)}")
     return low.tolist(), high.tolist()
-
-
-CHECKS = {
-    "time_aware": check_time,
-    "frame_stack": check_stack,
-    "dtype": check_dtype,
-    "normalize_obs": check_normalization,
-    "clip_obs": check_bounds,
-    "scale_reward": check_scale,
-    "normalize_reward": check_normalization,
-    "clip_reward": check_bounds,
-    "clip_action": check_flag,
-    "rescale_action": check_rescaling,
-}
-
-
-def parameters(value: Any, defaults: Mapping[str, float]) -> dict[str, float] | None:
-    """Return the parameters of a normalisation; None if there is none."""
-    if value is False:
-        return None
-    return dict(defaults) | (dict(value) if isinstance(value, Mapping) else {})
