@@ -5,7 +5,7 @@
 Threads of a small machine take turns, so that they seldom meet. This script therefore simulates the claims of one batch
 of a sync pool, event by event. A word that several threads write is in the cache of one core at a time: a core that
 reads or writes it elsewhere waits for a transfer (100 ns across a socket, 40 ns within a group of eight cores), and
-transfers of one word follow each other. A thread reads the word, computes its share as claims.pyx does, and tries to
+transfers of one word follow each other. A thread reads the word, computes its share as policy.pxd does, and tries to
 swap; if another thread was faster, it tries again. `one` has a single queue. `groups` has a queue for eight threads, a
 limit of a claim that doubles when a thread fails, and turns to other queues when the own one is empty.
 
@@ -21,7 +21,7 @@ from pathlib import Path
 
 GROUP = 8
 FAR, NEAR = 100, 40  # ns of a transfer between cores of different groups, of the same group
-MIN_CLAIM, MAX_CLAIM = 2000, 32000  # ns of work, as in claims.pyx
+MIN_CLAIM, MAX_CLAIM = 2000, 32000  # ns of work, as in policy.pxd
 COSTS = (100, 2_000, 20_000, 200_000)
 ENVS_PER_THREAD = 16
 
@@ -58,7 +58,7 @@ class Machine:
 
 
 def share(word, cost, doublings):
-    """Return the number of envs to claim: claim_size() of claims.pyx for a sync pool whose threads are all awake."""
+    """Return the number of envs to claim: claim_size() of policy.pxd for a sync pool whose threads are all awake."""
     least = MIN_CLAIM // (cost + 1) + 1
     most = (MAX_CLAIM // (cost + 1) + 1) << doublings
     size = max(min(-(-word.left // word.threads), most), least)

@@ -16,36 +16,21 @@ import numpy as np
 
 cimport numpy as cnp
 from libc.math cimport sqrt
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
 from envpool._core.calls cimport is_contiguous, item_bytes
 from envpool._core.structs cimport (
     Block, ELAPSED_STEP, Engine, ENV_ID, REWARD, SAME_STEP, TERMINATED, TRUNCATED,
 )
-from envpool.env cimport (
-    ENVPOOL_BOOL, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT8, ENVPOOL_INT16, ENVPOOL_INT32, ENVPOOL_INT64,
-    ENVPOOL_UINT8,
-)
+from envpool.env cimport ENVPOOL_FLOAT32, ENVPOOL_FLOAT64
 
 cnp.import_array()
 
 cdef extern from "moments_loops.h" nogil:
-    void ep_update_float32(ep_moments* m, const float* x, int64_t n)
-    void ep_update_float64(ep_moments* m, const double* x, int64_t n)
-    void ep_update_uint8(ep_moments* m, const uint8_t* x, int64_t n)
-    void ep_update_int8(ep_moments* m, const int8_t* x, int64_t n)
-    void ep_update_int16(ep_moments* m, const int16_t* x, int64_t n)
-    void ep_update_int32(ep_moments* m, const int32_t* x, int64_t n)
-    void ep_update_int64(ep_moments* m, const int64_t* x, int64_t n)
+    void ep_update(ep_moments* m, int32_t dtype, const void* x, int64_t n)
+    void ep_normalize(const ep_moments* m, int32_t dtype, const void* x, float* out, int64_t n, double epsilon)
     void ep_update_scalar(ep_moments* m, const float* x, int64_t n)
-    void ep_normalize_float32(const ep_moments* m, float* io, int64_t n, double epsilon)
-    void ep_normalize_float64(const ep_moments* m, const double* x, float* out, int64_t n, double epsilon)
-    void ep_normalize_uint8(const ep_moments* m, const uint8_t* x, float* out, int64_t n, double epsilon)
-    void ep_normalize_int8(const ep_moments* m, const int8_t* x, float* out, int64_t n, double epsilon)
-    void ep_normalize_int16(const ep_moments* m, const int16_t* x, float* out, int64_t n, double epsilon)
-    void ep_normalize_int32(const ep_moments* m, const int32_t* x, float* out, int64_t n, double epsilon)
-    void ep_normalize_int64(const ep_moments* m, const int64_t* x, float* out, int64_t n, double epsilon)
     int64_t ep_discount(float* sums, const float* reward, const int32_t* elapsed, const uint8_t* terminated,
                         const uint8_t* truncated, int64_t n, float gamma, bint resets_at_once, float* chosen)
     void ep_divide(float* io, int64_t n, double deviation)
@@ -54,42 +39,6 @@ cdef extern from "moments_loops.h" nogil:
 
 # The count with which gymnasium's RunningMeanStd begins.
 cdef double FIRST_COUNT = 1e-4
-
-
-cdef void update(ArrayPlan* a, const void* x, int64_t n) noexcept nogil:
-    """Adds rows to the moments of an array."""
-    if a.dtype == ENVPOOL_FLOAT32:
-        ep_update_float32(&a.moments, <const float*>x, n)
-    elif a.dtype == ENVPOOL_FLOAT64:
-        ep_update_float64(&a.moments, <const double*>x, n)
-    elif a.dtype == ENVPOOL_UINT8 or a.dtype == ENVPOOL_BOOL:
-        ep_update_uint8(&a.moments, <const uint8_t*>x, n)
-    elif a.dtype == ENVPOOL_INT8:
-        ep_update_int8(&a.moments, <const int8_t*>x, n)
-    elif a.dtype == ENVPOOL_INT16:
-        ep_update_int16(&a.moments, <const int16_t*>x, n)
-    elif a.dtype == ENVPOOL_INT32:
-        ep_update_int32(&a.moments, <const int32_t*>x, n)
-    elif a.dtype == ENVPOOL_INT64:
-        ep_update_int64(&a.moments, <const int64_t*>x, n)
-
-
-cdef void normalize(const ArrayPlan* a, const void* x, float* out, int64_t n, double epsilon) noexcept nogil:
-    """Normalises rows; float32 rows in place."""
-    if a.dtype == ENVPOOL_FLOAT32:
-        ep_normalize_float32(&a.moments, out, n, epsilon)
-    elif a.dtype == ENVPOOL_FLOAT64:
-        ep_normalize_float64(&a.moments, <const double*>x, out, n, epsilon)
-    elif a.dtype == ENVPOOL_UINT8 or a.dtype == ENVPOOL_BOOL:
-        ep_normalize_uint8(&a.moments, <const uint8_t*>x, out, n, epsilon)
-    elif a.dtype == ENVPOOL_INT8:
-        ep_normalize_int8(&a.moments, <const int8_t*>x, out, n, epsilon)
-    elif a.dtype == ENVPOOL_INT16:
-        ep_normalize_int16(&a.moments, <const int16_t*>x, out, n, epsilon)
-    elif a.dtype == ENVPOOL_INT32:
-        ep_normalize_int32(&a.moments, <const int32_t*>x, out, n, epsilon)
-    elif a.dtype == ENVPOOL_INT64:
-        ep_normalize_int64(&a.moments, <const int64_t*>x, out, n, epsilon)
 
 
 cdef class BatchTransforms:
@@ -155,7 +104,8 @@ cdef class BatchTransforms:
         for k in range(self.num_arrays):
             a = &self.arrays[k]
             if a.normalizes and not self.is_frozen:
-                update(a, <const char*>b.fields[a.source] + first * a.items * item_bytes(a.dtype), n)
+                ep_update(&a.moments, a.dtype,
+                          <const char*>b.fields[a.source] + first * a.items * item_bytes(a.dtype), n)
             self.transform_rows(a, b.fields, first, n)
             if b.final != NULL:
                 for r in range(first, end):
@@ -170,7 +120,7 @@ cdef class BatchTransforms:
         cdef bint is_float64 = a.source == a.target and a.dtype == ENVPOOL_FLOAT64
         cdef char* out = <char*>fields[a.target] + row * a.items * (8 if is_float64 else 4)
         if a.normalizes:
-            normalize(a, x, <float*>out, n, self.obs_epsilon)
+            ep_normalize(&a.moments, a.dtype, x, <float*>out, n, self.obs_epsilon)
         if a.clips and is_float64:
             ep_clip_float64(<double*>out, n * a.items, self.obs_low, self.obs_high)
         elif a.clips:

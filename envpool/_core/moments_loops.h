@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "envpool/_core/moments.h"
+#include "envpool/env.h"
 #include "envpool/simd.h"
 
 enum { EP_PART = 512 }; /* rewards that are transformed at a time, so that they stay in the fastest cache */
@@ -224,5 +225,32 @@ ENVPOOL_SIMD static void ep_divide(float *io, int64_t n, double deviation) {
 
 EP_CLIP(float32, float)
 EP_CLIP(float64, double)
+
+/* Calls ep_update_ or ep_normalize_ for rows of a dtype, an envpool_dtype. float32 rows are normalised in place. */
+#define EP_DTYPES(CALL)                                                                                \
+  switch (dtype) {                                                                                     \
+    case ENVPOOL_FLOAT64: CALL(float64, double) break;                                                 \
+    case ENVPOOL_BOOL:                                                                                 \
+    case ENVPOOL_UINT8: CALL(uint8, uint8_t) break;                                                    \
+    case ENVPOOL_INT8: CALL(int8, int8_t) break;                                                       \
+    case ENVPOOL_INT16: CALL(int16, int16_t) break;                                                    \
+    case ENVPOOL_INT32: CALL(int32, int32_t) break;                                                    \
+    case ENVPOOL_INT64: CALL(int64, int64_t) break;                                                    \
+    default: break;                                                                                    \
+  }
+
+static void ep_update(ep_moments *m, int32_t dtype, const void *x, int64_t n) {
+#define EP_CALL(NAME, S) ep_update_##NAME(m, (const S *)x, n);
+  if (dtype == ENVPOOL_FLOAT32) EP_CALL(float32, float)
+  else EP_DTYPES(EP_CALL)
+#undef EP_CALL
+}
+
+static void ep_normalize(const ep_moments *m, int32_t dtype, const void *x, float *out, int64_t n, double epsilon) {
+#define EP_CALL(NAME, S) ep_normalize_##NAME(m, (const S *)x, out, n, epsilon);
+  if (dtype == ENVPOOL_FLOAT32) ep_normalize_float32(m, out, n, epsilon);
+  else EP_DTYPES(EP_CALL)
+#undef EP_CALL
+}
 
 #endif /* ENVPOOL_CORE_MOMENTS_LOOPS_H */

@@ -31,7 +31,7 @@ from envpool._core.guard cimport Guard
 from envpool._core.inputs cimport as_count, as_ids, as_nanoseconds, holding_call, in_flight_ids
 from envpool._core.policy cimport interval
 from envpool._core.results cimport ResultTemplate
-from envpool._core.scheduler cimport enqueue, leave_to_workers, publish, wait_arrivals, written_rows
+from envpool._core.scheduler cimport leave_to_workers, publish, wait_arrivals, written_rows
 from envpool._core.statistics cimport entries_of
 from envpool._core.structs cimport Block, Engine, ENV_ID, NEVER, Queue, Span
 from envpool._core.watch cimport check_progress
@@ -126,8 +126,7 @@ cdef class PartialBatches:
         for k in range(e.num_queues):
             ep_store_rlx64(&e.queues[k].partial_from, e.queues[k].head)
         if n:
-            enqueue(e, e.scratch, <int32_t>n)
-            publish(e, <int32_t>n, False)
+            publish(e, e.scratch, <int32_t>n, False)
         return 0
 
     cdef void take_over_completed(self) noexcept:
@@ -170,7 +169,7 @@ cdef class PartialBatches:
         cdef int32_t i
         if self.mode == ENDING and self.engine.outstanding == 0:
             self.end()
-        if self.mode != WHOLE:      # recorded before the envs are in a ring
+        if self.mode != WHOLE:
             for i in range(n):
                 self.sent_no[ids[i]] = self.engine.sent + i
 

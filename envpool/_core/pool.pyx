@@ -37,7 +37,7 @@ from envpool._core.partial cimport ENDING, PartialBatches, WHOLE
 from envpool._core.pending cimport NO_SEED
 from envpool._core.policy cimport PATIENCE, SLICE
 from envpool._core.results cimport ResultTemplate
-from envpool._core.scheduler cimport await_workers, engine_start, enqueue, publish, release_workers, stop_workers
+from envpool._core.scheduler cimport await_workers, engine_start, publish, release_workers, stop_workers
 from envpool._core.structs cimport DISABLED, Engine, GIVEN_UP, PENDING, REFUSED, RUNNING, SAME_STEP, USED
 
 from envpool._core.definition import describe
@@ -254,10 +254,10 @@ cdef class Pool:
         """Publishes n envs that are marked as busy."""
         cdef Engine* e = self.engine
         if n:
-            self.partial.note_sent(ids, n)
+            if self.partial.mode != WHOLE:
+                self.partial.note_sent(ids, n)
             e.outstanding += n
-            enqueue(e, ids, n)
-            publish(e, n, returns_at_once)
+            publish(e, ids, n, returns_at_once)
         e.sent_at = 0 if returns_at_once else ep_now()
 
     cdef int32_t send_actions(self, object action, object env_id, SendPart part, int visit,

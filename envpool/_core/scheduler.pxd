@@ -26,9 +26,8 @@ cdef void release_workers(Engine* e) noexcept nogil
 cdef bint is_worker_thread() noexcept nogil
 
 # The consumer.
-cdef void enqueue(Engine* e, const int32_t* ids, int32_t n) noexcept
 cdef void begin_rows(Engine* e) noexcept
-cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept
+cdef void publish(Engine* e, const int32_t* ids, int32_t n, bint returns_at_once) noexcept
 cdef bint run_if_quick(Engine* e) noexcept
 cdef bint help_out(Engine* e, bint* executes) noexcept nogil
 cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil

@@ -436,8 +436,8 @@ cdef void begin_rows(Engine* e) noexcept:
         ep_store_rlx64(&e.queues[k].base, e.queues[k].head)     # a slow claimer may read it at this very moment
 
 
-cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept:
-    """Makes n enqueued ids claimable, decides who works on them, and wakes the workers that pay off.
+cdef void publish(Engine* e, const int32_t* ids, int32_t n, bint returns_at_once) noexcept:
+    """Makes n envs claimable, decides who works on them, and wakes the workers that pay off.
 
     returns_at_once: the consumer waits next, as in step(); otherwise it is absent from now on.
     """
@@ -445,6 +445,7 @@ cdef void publish(Engine* e, int32_t n, bint returns_at_once) noexcept:
     cdef Queue* q
     cdef int32_t k
     cdef bint helps
+    enqueue(e, ids, n)
     if returns_at_once:
         e.absence -= e.absence >> 2
     helps = consumer_helps(e, cost, is_partial(e))

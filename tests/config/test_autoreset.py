@@ -60,7 +60,7 @@ def test_next_step_ignores_the_action_of_a_reset():
         assert first[0].tobytes() == second[0].tobytes()
         with make("next_step") as refused:
             refused.step(np.array([99]))
-            with pytest.raises(ValueError, match="is 99"):
+            with pytest.raises(ValueError, match="got 99"):
                 refused.step(np.array([99]))
 
 

@@ -5,9 +5,9 @@ test_wakeups.py has the wake-ups and test_messages.py the data.
 The Spin models assume that memory is sequentially consistent. Neither the hardware nor C11 is, so each test here takes
 the accesses of one protocol with the orders that the code gives them, checks all executions that RC11 allows, and finds
 none that is wrong. The test then weakens one access after the other, and the mistake must appear: every order that a
-test names is needed. The sources are claims.pyx (run_from), workers.pyx (park, wake), consumer.pyx (publish,
-wait_ready, wait_arrivals), execute.pyx (rows_written, arrive), partial.pyx (begin, collect) and structs.pxd. With
-several queues, what is said of `head`, `claim` and a ring holds for those of each queue.
+test names is needed. The sources are scheduler.pyx (run_from, park, wake, publish, wait_ready, wait_arrivals),
+execute.pyx (announce_rows, arrive), partial.pyx (begin, collect) and structs.pxd. With several queues, what is said of
+`head`, `claim` and a ring holds for those of each queue.
 
 There are two kinds of arguments. *Two flags*: each side writes one word and then reads the other's, and both must not
 miss each other. That takes sequential consistency of all four accesses; release and acquire do not exclude that both

@@ -1,5 +1,4 @@
-/* Publishing, claiming, parking and receiving, as claims.pyx, workers.pyx and consumer.pyx in envpool/_core do it: a model
- * for Spin.
+/* Publishing, claiming, parking and receiving, as scheduler.pyx in envpool/_core does it: a model for Spin.
  *
  * Workers step envs; the last worker, the reserve, only while the receiving thread does not help. One thread receives; it
  * also sends when too little is in flight. Another thread sends at any moment, even while the first one waits. What is

@@ -1,4 +1,4 @@
-/* Receiving some of the envs in flight, as partial.pyx, consumer.pyx and execute.pyx in envpool/_core do it, in a sync
+/* Receiving some of the envs in flight, as partial.pyx, scheduler.pyx and execute.pyx in envpool/_core do it, in a sync
  * pool: a model for Spin.
  *
  * One thread receives: a whole batch, or the envs that have arrived as soon as there is one, or a certain env. The first

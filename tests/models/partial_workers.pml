@@ -26,7 +26,7 @@ inline arrive() {
   fi
 }
 
-inline rows_written() {
+inline announce_rows() {
 #ifndef BUG_COUNTED_BEFORE_THE_SPAN
   d_step { span_rows[first % RING] = n; span_first[first % RING] = first + 1 };
 #endif
@@ -90,7 +90,7 @@ proctype Worker() {
            below++
         :: else -> break
         od;
-        rows_written()
+        announce_rows()
      fi;
      d_step { first = 0; n = 0; from = 0; id = 0; below = 0; below_count = 0; total = 0; is_waiting = false }
   od;

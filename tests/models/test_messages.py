@@ -134,7 +134,7 @@ def test_slots_that_are_read_after_the_claim_are_not_overwritten():
 
 
 def span(first=REL, first_read=ACQ):
-    """rows_written() and move_from_blocks(): the rows of a chunk belong to its span."""
+    """announce_rows() and move_from_blocks(): the rows of a chunk belong to its span."""
 
     def worker():
         yield write("row", 1, NA)

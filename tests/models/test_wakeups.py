@@ -65,7 +65,7 @@ def test_the_reserve_parks():
 
 
 def full_block(count=SC, look=SC, announce=SC, look_again=SC):
-    """rows_written(): written (an update), then recv_waiting. wait_ready(): recv_waiting, then is_ready()."""
+    """announce_rows(): written (an update), then recv_waiting. wait_ready(): recv_waiting, then is_ready()."""
 
     def worker():
         if (yield add("written", 1, count)) + 1 == (yield read("expected", RLX)):

@@ -16,7 +16,7 @@ ODD = 0x9E3779B97F4A7C15
 
 
 def checksum(data):
-    """Return the checksum of a state, as state_format.pyx computes it."""
+    """Return the checksum of a state, as state.pyx computes it."""
     lanes = [1, 2, 3, 4]
     for i, (word,) in enumerate(struct.iter_unpack("<Q", data)):
         h = (lanes[i % 4] ^ word) * ODD & MASK
