@@ -13,11 +13,11 @@ from envpool._core.statistics cimport Statistics
 from envpool._core.structs cimport Block, Engine, EPISODE_MASK
 
 cdef int check_fits(BlockStore store, int64_t num_envs) except -1
-cdef int refuse_wait(Engine* e) except -1
+cdef int refuse_wait(const Engine* e) except -1
 cdef int check_fills(const Engine* e, int32_t n) except -1
 
 
-cdef inline int check_can_fill(Engine* e) except -1:
+cdef inline int check_can_fill(const Engine* e) except -1:
     """Raises PoolStateError if the envs in flight can never fill a batch."""
     if e.outstanding == 0 or (not e.is_sync and e.outstanding < e.batch_size):
         refuse_wait(e)

@@ -55,7 +55,7 @@ cdef int check_fits(BlockStore store, int64_t num_envs) except -1:
     return 0
 
 
-cdef int refuse_wait(Engine* e) except -1:
+cdef int refuse_wait(const Engine* e) except -1:
     """See check_can_fill()."""
     if e.outstanding == 0:
         raise PoolStateError(

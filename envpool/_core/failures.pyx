@@ -40,7 +40,7 @@ cdef void give_cause(object cause) noexcept:
     given = cause
 
 
-cdef tuple failure_of(Engine* e, int32_t id, int32_t code):
+cdef tuple failure_of(const Engine* e, int32_t id, int32_t code):
     """Returns the env's own description of an error code, and the exception behind it, if there is one in this process.
 
     An exception keeps the frames that it left, so nobody keeps one for longer than needed.
@@ -56,7 +56,7 @@ cdef tuple failure_of(Engine* e, int32_t id, int32_t code):
     return (<bytes>text).decode(errors="replace") or f"error code {code}", cause
 
 
-cdef str failure_text(Engine* e, int32_t id, int32_t code):
+cdef str failure_text(const Engine* e, int32_t id, int32_t code):
     """Returns the env's own description of an error code."""
     return failure_of(e, id, code)[0]
 

@@ -168,7 +168,7 @@ cdef int32_t take_all(Engine* e, const int32_t** ids, bint is_reset) except -1:
     return e.num_envs
 
 
-cdef int refuse(Engine* e, object env_id, int64_t at) except -1:
+cdef int refuse(const Engine* e, object env_id, int64_t at) except -1:
     """Raises EnvIdError for env_id[at]; all earlier entries passed."""
     id = int(env_id[at])
     if not 0 <= id < e.num_envs:

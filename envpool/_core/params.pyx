@@ -34,7 +34,7 @@ cnp.import_array()
 
 # ---- reading and setting ---------------------------------------------------------------------------------------------
 
-cdef int read_in_force(Engine* e, const int32_t* ids, int64_t n, void** values) except -1:
+cdef int read_in_force(const Engine* e, const int32_t* ids, int64_t n, void** values) except -1:
     """Writes the parameters in force of idle envs to arrays by env id; none, if the env definition has none."""
     cdef envpool_params call
     cdef int32_t errors[ENVPOOL_MAX_BATCH]

@@ -162,7 +162,7 @@ cdef bint run_chunk(Engine* e, int32_t home, Worker* watched) noexcept nogil:
 
 # ---- workers ---------------------------------------------------------------------------------------------------------
 
-cdef inline bint may_claim(Engine* e, bint reserve) noexcept nogil:
+cdef inline bint may_claim(const Engine* e, bint reserve) noexcept nogil:
     """Whether this worker should claim published work. It leaves to a helping consumer what that does faster alone:
     moving a few cheap envs to another core costs more than stepping them."""
     cdef int64_t cost
@@ -383,7 +383,7 @@ cdef void wake_for_backlog(Engine* e) noexcept nogil:
         wake(e, min(count, e.num_threads - 1))
 
 
-cdef bint is_partial(Engine* e) noexcept nogil:
+cdef inline bint is_partial(const Engine* e) noexcept nogil:
     """Whether envs that are published go to partial batches."""
     return e.queues[0].partial_from != NEVER
 

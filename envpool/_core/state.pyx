@@ -115,7 +115,7 @@ cdef extern from *:
     uint64_t ep_checksum(const char* bytes, size_t n) nogil
 
 
-cdef bytes make_prefix(Engine* e, str task, bytes options):
+cdef bytes make_prefix(const Engine* e, str task, bytes options):
     """Returns the bytes with which all states of a pool begin; `options` is a digest of 16 bytes."""
     cdef Header header
     cdef bytes task_name = task.encode(), env_name = e.env_def.name
@@ -398,7 +398,7 @@ cdef int copy_core(Engine* e, int32_t source, int32_t target) except -1:
     return 0
 
 
-cdef int check_supported(Engine* e, str task) except -1:
+cdef int check_supported(const Engine* e, str task) except -1:
     """Raises StateError for an env definition without snapshots."""
     if e.env_def.get_state == NULL:
         raise StateError(
@@ -409,7 +409,7 @@ cdef int check_supported(Engine* e, str task) except -1:
     return 0
 
 
-cdef str text_of(Engine* e, int32_t id, int32_t code):
+cdef str text_of(const Engine* e, int32_t id, int32_t code):
     """Returns the description of an error code of an env."""
     if code == ENVPOOL_BAD_SNAPSHOT:
         return "it has values that get_state() does not return"
@@ -422,7 +422,7 @@ cdef inline const int32_t* data_of(cnp.ndarray ids) noexcept:
 
 # ---- saving ----------------------------------------------------------------------------------------------------------
 
-cdef int check_not_broken(Engine* e, int32_t id) except -1:
+cdef int check_not_broken(const Engine* e, int32_t id) except -1:
     """Raises StateError if nobody may look at the state of an env."""
     if e.broken[id] and not e.seed_pending[id]:
         raise StateError(
@@ -458,7 +458,7 @@ cdef bytes save_env(Engine* e, bytes prefix, int32_t id, char* scratch):
     return state
 
 
-cdef bytes make_scratch(Engine* e, const int32_t* ids, Py_ssize_t n):
+cdef bytes make_scratch(const Engine* e, const int32_t* ids, Py_ssize_t n):
     """Returns memory for the snapshot of any of these envs: none if all of them have never been seeded."""
     cdef int64_t limit = -1
     cdef Py_ssize_t i

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t
 from envpool._core.atomic cimport ep_load_acq64, ep_store_rel64, ep_store_rlx64
 from envpool._core.structs cimport Engine, Worker
 
-cdef int check_progress(Engine* e, const int32_t* ids, int64_t n, int64_t need) except -1
+cdef int check_progress(const Engine* e, const int32_t* ids, int64_t n, int64_t need) except -1
 
 cdef inline bint is_overdue(const Engine* e, const Worker* w, int64_t now) noexcept nogil:
     """Whether a worker has been executing one chunk for longer than the step timeout."""

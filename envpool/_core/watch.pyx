@@ -26,7 +26,7 @@ cdef inline bint is_since(Worker* w, int64_t since) noexcept nogil:
     return ep_add_sc64(&w.since, 0) == since        # a read-modify-write, which no earlier read may pass
 
 
-cdef int read_chunk(Engine* e, Worker* w, int64_t now, dict running) except -1:
+cdef int read_chunk(const Engine* e, Worker* w, int64_t now, dict running) except -1:
     """Adds the envs of an overdue worker to `running`, each with the seconds for which the chunk has been executed."""
     cdef int64_t since = ep_load_acq64(&w.since), n
     cdef const int32_t* ids = <const int32_t*>ep_load_acq64(<const int64_t*>&w.ids)
@@ -40,7 +40,7 @@ cdef int read_chunk(Engine* e, Worker* w, int64_t now, dict running) except -1:
     return 0
 
 
-cdef int check_progress(Engine* e, const int32_t* ids, int64_t n, int64_t need) except -1:
+cdef int check_progress(const Engine* e, const int32_t* ids, int64_t n, int64_t need) except -1:
     """Raises EnvTimeoutError if a wait for `need` envs must wait for stuck ones, unless it was raised recently.
 
     The wait is for any of n envs in flight with these ids; if `ids` is NULL, for any env in flight. Without a step

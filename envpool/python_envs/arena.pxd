@@ -46,7 +46,7 @@ cdef extern from "shared.h" nogil:
     void epy_lock(int32_t* p)
     void epy_unlock(int32_t* p)
     void epy_sleep(int32_t* word, int32_t seen, int64_t ns)
-    void epy_ring(int32_t* word, const int32_t* asleep)
+    void epy_wake(int32_t* word, const int32_t* asleep)
     void epy_spin(const int64_t* word, int64_t at, epy_pace* pace)
     void epy_note_wait(epy_pace* pace, int64_t ns)
     void epy_copy_pages(char* at, size_t size)

@@ -160,7 +160,7 @@ cdef class Arena:
         cdef int32_t w
         for w in range(self.v.num_workers):
             epy_store32(&self.v.boxes[w].stop, 1)
-            epy_ring(&self.v.boxes[w].bell, &self.v.boxes[w].parked)
+            epy_wake(&self.v.boxes[w].bell, &self.v.boxes[w].parked)
 
     def bury(self, int32_t worker):
         """Note that a worker's process is gone with the states of its envs; a successor may be started afterwards."""
@@ -188,7 +188,7 @@ cdef class Arena:
             self.v.lost[entry & EPY_ID] = loss_after(entry)
         epy_store(&m.tail, head)
         epy_store(&m.announced, head)
-        epy_ring(&m.reply, &m.waiting)
+        epy_wake(&m.reply, &m.waiting)
 
     def close(self):
         """Close the file. The memory is unmapped with the last reference."""

@@ -9,8 +9,8 @@ from cpython.exc cimport PyErr_CheckSignals, PyErr_SetInterrupt
 from libc.stdint cimport int32_t, int64_t
 
 from envpool.python_envs.arena cimport (
-    epy_add32, EPY_ID, epy_load, epy_load32, epy_lock, epy_mailbox, epy_note_wait, epy_now, epy_ring, epy_sleep,
-    epy_spin, epy_store, epy_unlock,
+    epy_add32, EPY_ID, epy_load, epy_load32, epy_lock, epy_mailbox, epy_note_wait, epy_now, epy_sleep, epy_spin,
+    epy_store, epy_unlock, epy_wake,
 )
 
 cdef extern from "Python.h":
@@ -50,7 +50,7 @@ cdef void publish(Exchange* x, const int32_t* entries, int32_t n, int64_t* at, i
     epy_unlock(&x.lock)
     for w in range(x.v.num_workers):
         if last[w]:
-            epy_ring(&x.v.boxes[w].bell, &x.v.boxes[w].parked)
+            epy_wake(&x.v.boxes[w].bell, &x.v.boxes[w].parked)
 
 
 cdef inline int64_t append(Exchange* x, int32_t w, int64_t next, int32_t entry) noexcept nogil:

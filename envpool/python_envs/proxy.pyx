@@ -23,7 +23,7 @@ from envpool.env cimport (
     ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup,
 )
 from envpool.python_envs.arena cimport (
-    Arena, EPY_COMMAND, epy_load, epy_load32, EPY_OPTIONS, epy_outcome, EPY_RESET, epy_ring, epy_store32, outcome_of,
+    Arena, EPY_COMMAND, epy_load, epy_load32, EPY_OPTIONS, epy_outcome, EPY_RESET, epy_store32, epy_wake, outcome_of,
     row_of, USED, View, WAITING,
 )
 from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, set_common, set_frames
@@ -139,7 +139,7 @@ cdef class Proxy(EnvsBase):
         epy_store32(&self.state.x.is_closing, 1)
         cdef int32_t w
         for w in range(self.state.x.v.num_workers):
-            epy_ring(&self.state.x.v.boxes[w].reply, &self.state.x.v.boxes[w].waiting)
+            epy_wake(&self.state.x.v.boxes[w].reply, &self.state.x.v.boxes[w].waiting)
 
     # ---- access ------------------------------------------------------------------------------------------------------
 

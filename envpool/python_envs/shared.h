@@ -134,7 +134,7 @@ static inline void epy_sleep(int32_t *word, int32_t seen, int64_t ns) {
 /* Wakes all that sleep on a word, if there may be any. They read the word, raise `asleep`, look once more for what they
  * wait for, and sleep; it was stored before this call. All these accesses are sequentially consistent, so one side sees
  * the other. */
-static inline void epy_ring(int32_t *word, const int32_t *asleep) {
+static inline void epy_wake(int32_t *word, const int32_t *asleep) {
   if (!epy_load32(asleep)) return;
   epy_add32(word, 1);
   syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, 0, 0, 0);

@@ -11,8 +11,8 @@ from envpool._core.guard cimport fork_generation
 from envpool.env cimport envpool_batch
 from envpool.python_envs.arena cimport (
     Arena, EPY_COMMAND, epy_end_strays, EPY_FAILED, epy_follow, EPY_ID, epy_load, epy_load32, epy_mailbox,
-    epy_note_wait, epy_now, EPY_OPTIONS, epy_outcome, epy_pace, EPY_READY, epy_release, EPY_RESET, epy_ring, epy_sleep,
-    epy_spin, epy_store, epy_store32, FATAL, KEPT, loss_after, outcome_of, row_of, USED, View, WAITING,
+    epy_note_wait, epy_now, EPY_OPTIONS, epy_outcome, epy_pace, EPY_READY, epy_release, EPY_RESET, epy_sleep,
+    epy_spin, epy_store, epy_store32, epy_wake, FATAL, KEPT, loss_after, outcome_of, row_of, USED, View, WAITING,
 )
 from envpool.python_envs.envs cimport Envs, State, end_copy
 
@@ -91,7 +91,7 @@ cdef class Worker:
         end_copy(generation)
         self.generation = generation
         epy_store32(&self.box.readiness, EPY_READY)
-        epy_ring(&self.box.reply, &self.box.waiting)
+        epy_wake(&self.box.reply, &self.box.waiting)
 
     # ---- one entry ---------------------------------------------------------------------------------------------------
 
@@ -206,7 +206,7 @@ cdef class Worker:
                     continue
                 since = now
             epy_store(&m.announced, tail)
-            epy_ring(&m.reply, &m.waiting)
+            epy_wake(&m.reply, &m.waiting)
         return True
 
     def serve(self):

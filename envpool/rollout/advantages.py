@@ -247,7 +247,7 @@ class Inputs:
         self.shape: tuple[int, int] = first.shape
         self.dtype = first.dtype
         if self.shape[0] > 2**31 - 2:
-            raise ConfigError(f"rewards has {self.shape[0]} rows, allowed are up to {2**31 - 2}")
+            raise ConfigError(f"rewards must have at most {2**31 - 2} rows, got {self.shape[0]}")
         columns = self.shape[1]
         self.arrays: dict[str, Any] = {
             "rewards": first,
@@ -271,7 +271,7 @@ class Inputs:
         """Return the argument `lengths` as int32."""
         array = checked("lengths", lengths, [np.int64, np.int32], self.shape[1:])
         for column in np.flatnonzero((array < 0) | (array > self.shape[0]))[:1]:
-            raise ConfigError(f"lengths[{column}] is {array[column]}, allowed are integers from 0 to {self.shape[0]}")
+            raise ConfigError(f"lengths[{column}] must be between 0 and {self.shape[0]}, got {array[column]}")
         return array.astype(np.int32)
 
     def add_ratios(self, log_ratios: Any) -> None:

@@ -39,7 +39,7 @@ def checked_rows(ids: Any, count: int) -> npt.NDArray[np.int64]:
         raise TypeError(f"ids must be a one-dimensional array of integers, got {rows.dtype} {rows.shape}")
     bad = np.flatnonzero((rows < 0) | (rows >= count))
     if bad.size:
-        raise ConfigError(f"ids[{bad[0]}] is {rows[bad[0]]}, allowed are 0 to {count - 1}, step * N + env")
+        raise ConfigError(f"ids[{bad[0]}] must be between 0 and {count - 1}, step * N + env, got {rows[bad[0]]}")
     return np.ascontiguousarray(rows, np.int64)
 
 

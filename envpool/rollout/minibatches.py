@@ -155,7 +155,7 @@ def sequences(
     if lengths is not None:
         ends = checked("lengths", lengths, [np.int64, np.int32], (columns,)).astype(np.int64)
         for column in np.flatnonzero((ends < 0) | (ends > steps))[:1]:
-            raise ConfigError(f"lengths[{column}] is {ends[column]}, allowed are integers from 0 to {steps}")
+            raise ConfigError(f"lengths[{column}] must be between 0 and {steps}, got {ends[column]}")
         valid = valid & (np.arange(steps)[:, None] < ends)
     starts = np.arange(0, steps, length)
     counts = np.add.reduceat(valid, starts, axis=0, dtype=np.int64) if steps else np.zeros((0, columns), np.int64)

@@ -107,7 +107,7 @@ class Rollout(Recorder):
             self.max_steps = 2 * self.num_steps
         if self.max_steps < self.num_steps or (not pool.is_async and self.max_steps != self.num_steps):
             raise ConfigError(
-                f"max_steps is {shown(max_steps)}, allowed are num_steps={num_steps} or more in an async pool; a sync "
+                f"max_steps must be at least num_steps={num_steps} in an async pool, got {shown(max_steps)}; a sync "
                 "pool has num_steps steps of each env: leave max_steps out"
             )
         declared = check_extras(extras or {})
@@ -264,7 +264,7 @@ def positive(name: str, value: Any) -> int:
     """Return a positive integer, or raise ConfigError or TypeError."""
     number = int(convert(name, value, 0))
     if number < 1:
-        raise ConfigError(f"{name} is {shown(value)}, allowed are 1 and more")
+        raise ConfigError(f"{name} must be at least 1, got {shown(value)}")
     return number
 
 
@@ -297,8 +297,8 @@ def check_extras(extras: Mapping[str, Any]) -> list[tuple[str, np.dtype[Any], tu
     for name, value in dict(extras).items():
         if not isinstance(name, str) or not name.isidentifier() or name.startswith("_") or name in TAKEN:
             raise ConfigError(
-                f"extras has the name {shown(name)}, allowed are identifiers that begin with a letter, other than "
-                f"{', '.join(sorted(TAKEN))}"
+                "names of extras must be identifiers that begin with a letter, other than "
+                f"{', '.join(sorted(TAKEN))}; got {shown(name)}"
             )
         dtype, shape = value if isinstance(value, tuple) else (value, ())
         try:
@@ -309,8 +309,8 @@ def check_extras(extras: Mapping[str, Any]) -> list[tuple[str, np.dtype[Any], tu
             ) from error
         if dtype.kind not in "biuf" or dtype.itemsize > 8 or len(shape) > 6:
             raise ConfigError(
-                f"extras[{shown(name)}] has dtype {dtype} and shape {shown(shape)}, allowed are booleans, integers and "
-                "floats of at most 8 bytes, and at most 6 dimensions"
+                f"extras[{shown(name)}] must have booleans, integers or floats of at most 8 bytes, and at most 6 "
+                f"dimensions, got dtype {dtype} and shape {shown(shape)}"
             )
         checked.append((name, dtype, shape))
     return checked

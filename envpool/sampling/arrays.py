@@ -115,7 +115,7 @@ def number(name: str, value: Any, low: float, high: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name} must be a number, got {type(value).__name__}")
     if not low <= value <= high:
-        raise ConfigError(f"{name} is {shown(value)}, allowed are numbers from {low:g} to {high:g}")
+        raise ConfigError(f"{name} must be between {low:g} and {high:g}, got {shown(value)}")
     return float(value)
 
 
@@ -132,5 +132,5 @@ def count(name: str, value: Any, low: int, high: int = 2**31 - 1) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name} must be an int, got {type(value).__name__}")
     if not low <= value <= high:
-        raise ConfigError(f"{name} is {shown(value)}, allowed are integers from {low} to {high}")
+        raise ConfigError(f"{name} must be between {low} and {high}, got {shown(value)}")
     return int(value)

@@ -94,7 +94,7 @@ class Sampler:
         """
         sizes = checked("nvec", nvec, [np.int64, np.int32], ("K",)).astype(np.int64)
         if not len(sizes) or sizes.min() < 1 or sizes.max() > 2**31 - 1:
-            raise ConfigError(f"nvec is {sizes.tolist()}, allowed are one or more integers from 1 to {2**31 - 1}")
+            raise ConfigError(f"nvec must be one or more integers from 1 to {2**31 - 1}, got {sizes.tolist()}")
         logits = checked("logits", logits, FLOATS, ("B", int(sizes.sum())))
         return self._choose(logits, sizes, (len(logits), len(sizes)), out)
 

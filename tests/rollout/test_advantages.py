@@ -215,12 +215,12 @@ def test_lists_and_tensors():
         ({"last_values": np.zeros(3, np.float32)}, ConfigError, r"last_values has shape \(3,\), expected \(2,\)"),
         ({"terminated": np.zeros((3, 2))}, ConfigError, r"terminated has dtype float64, expected bool: use .astype"),
         ({"mask": np.ones((3, 1), np.bool_)}, ConfigError, "mask has shape"),
-        ({"lengths": [3, 4]}, ConfigError, r"lengths\[1\] is 4, allowed are integers from 0 to 3"),
+        ({"lengths": [3, 4]}, ConfigError, r"lengths\[1\] must be between 0 and 3, got 4"),
         ({"lengths": [3.0, 2.0]}, ConfigError, "lengths has dtype float64, expected int64 or int32"),
-        ({"gamma": 1.5}, ConfigError, "gamma is 1.5, allowed are numbers from 0 to 1"),
-        ({"lam": math.nan}, ConfigError, "lam is nan"),
+        ({"gamma": 1.5}, ConfigError, "gamma must be between 0 and 1, got 1.5"),
+        ({"lam": math.nan}, ConfigError, "lam must be between 0 and 1, got nan"),
         ({"gamma": "0.9"}, TypeError, "gamma must be a number, got str"),
-        ({"num_threads": -1}, ConfigError, "num_threads is -1"),
+        ({"num_threads": -1}, ConfigError, "num_threads must be between 0 and .*, got -1"),
         ({"num_threads": 1.0}, TypeError, "num_threads must be an int"),
         ({"out": np.zeros((3, 2), np.float32)}, TypeError, "out must be a tuple of the arrays .advantages, returns"),
         ({"out": (np.zeros((3, 2), np.float32), np.zeros((3, 2)))}, ConfigError, r"out\[1\] \(returns\) has dtype"),
@@ -249,9 +249,9 @@ def test_more_mistakes():
     one.flags.writeable = False
     with pytest.raises(ConfigError, match="read-only"):
         lambda_returns(*required, out=one)
-    with pytest.raises(ConfigError, match="n is 0, allowed are integers from 1"):
+    with pytest.raises(ConfigError, match=r"n must be between 1 and .*, got 0"):
         nstep_returns(*required, 0)
-    with pytest.raises(ConfigError, match="clip_c is -1, allowed are numbers from 0 to inf"):
+    with pytest.raises(ConfigError, match="clip_c must be between 0 and inf, got -1"):
         vtrace(np.zeros((3, 2), np.float32), *required, clip_c=-1)
     with pytest.raises(ConfigError, match=r"log_ratios\[0, 1\] is nan"):
         vtrace(np.array([[0, np.nan]] * 3, np.float32), *required)

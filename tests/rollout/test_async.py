@@ -169,7 +169,7 @@ def test_failures():
 
 def test_mistakes():
     pool = plugin.make(num_envs=N, batch_size=BATCH, num_threads=1)
-    with pytest.raises(ConfigError, match="max_steps is 1, allowed are num_steps=2 or more"):
+    with pytest.raises(ConfigError, match="max_steps must be at least num_steps=2 in an async pool, got 1"):
         envpool.Rollout(pool, 2, max_steps=1)
     rollout = envpool.Rollout(pool, 2, {"value": np.float32})
     ids = rollout.reset()[-1]["env_id"].copy()

@@ -225,15 +225,19 @@ def test_rows_of_nested_observations():
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        ({"ids": [12]}, ConfigError, "ids[0] is 12, allowed are 0 to 11"),
-        ({"ids": [0, -1]}, ConfigError, "ids[1] is -1, allowed are 0 to 11"),
+        ({"ids": [12]}, ConfigError, "ids[0] must be between 0 and 11, step * N + env, got 12"),
+        ({"ids": [0, -1]}, ConfigError, "ids[1] must be between 0 and 11, step * N + env, got -1"),
         ({"ids": [0.5]}, TypeError, "ids must be a one-dimensional array of integers"),
         ({"ids": [[1]]}, TypeError, "ids must be a one-dimensional array of integers"),
-        ({"ids": [1], "scale": np.nan}, ConfigError, "scale is nan"),
-        ({"ids": [1], "scale": 1e39}, ConfigError, "scale is 1e+39, allowed are numbers"),
+        ({"ids": [1], "scale": np.nan}, ConfigError, "scale must be between -3.40282e+38 and 3.40282e+38, got nan"),
+        ({"ids": [1], "scale": 1e39}, ConfigError, "scale must be between -3.40282e+38 and 3.40282e+38, got 1e+39"),
         ({"ids": [1], "scale": "2"}, TypeError, "scale must be a number, got str"),
-        ({"ids": [1], "num_threads": -1}, ConfigError, "num_threads is -1"),
-        ({"ids": [1], "num_threads": 10**12}, ConfigError, "num_threads is 1000000000000"),
+        ({"ids": [1], "num_threads": -1}, ConfigError, "num_threads must be between 0 and 2147483647, got -1"),
+        (
+            {"ids": [1], "num_threads": 10**12},
+            ConfigError,
+            "num_threads must be between 0 and 2147483647, got 1000000000000",
+        ),
         ({"ids": [1], "out": [0]}, TypeError, "out is written in place"),
         (
             {"ids": [1], "out": np.zeros((2, 4, 84, 84))},

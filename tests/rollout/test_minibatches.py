@@ -122,17 +122,21 @@ def test_sequences_are_shuffled_and_repeatable():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: shuffled(10, 0, 0), ConfigError, "batch_size is 0, allowed are integers from 1"),
-        (lambda: shuffled(-1, 2, 0), ConfigError, "size is -1"),
+        (lambda: shuffled(10, 0, 0), ConfigError, "batch_size must be between 1 and .*, got 0"),
+        (lambda: shuffled(-1, 2, 0), ConfigError, "size must be between 0 and .*, got -1"),
         (lambda: shuffled(np.ones(3), 2, 0), ConfigError, "size has dtype float64, expected an int or a bool array"),
         (lambda: shuffled(10, 2, None), TypeError, "rng must be an"),
         (lambda: whole_envs((3,), 1, 0), TypeError, r"shape must be a tuple \(T, N\), got \(3,\)"),
-        (lambda: whole_envs((3, -1), 1, 0), ConfigError, r"shape\[1\] is -1"),
-        (lambda: whole_envs((3, 2), 0, 0), ConfigError, "envs_per_batch is 0"),
-        (lambda: sequences((3, 2), 0, 1, 0), ConfigError, "length is 0"),
+        (lambda: whole_envs((3, -1), 1, 0), ConfigError, r"shape\[1\] must be between . and .*, got -1"),
+        (lambda: whole_envs((3, 2), 0, 0), ConfigError, "envs_per_batch must be between 1 and .*, got 0"),
+        (lambda: sequences((3, 2), 0, 1, 0), ConfigError, "length must be between 1 and .*, got 0"),
         (lambda: sequences((3, 2), 1, 1.5, 0), TypeError, "batch_size must be an int"),
-        (lambda: sequences((3, 2), 1, 1, 0, burn_in=-1), ConfigError, "burn_in is -1"),
-        (lambda: sequences((3, 2), 1, 1, 0, lengths=[4, 1]), ConfigError, r"lengths\[0\] is 4, allowed are"),
+        (lambda: sequences((3, 2), 1, 1, 0, burn_in=-1), ConfigError, "burn_in must be between 0 and .*, got -1"),
+        (
+            lambda: sequences((3, 2), 1, 1, 0, lengths=[4, 1]),
+            ConfigError,
+            r"lengths\[0\] must be between 0 and 3, got 4",
+        ),
         (lambda: sequences((3, 2), 1, 1, 0, mask=np.ones((2, 3), np.bool_)), ConfigError, r"mask has shape \(2, 3\)"),
     ],
 )

@@ -88,7 +88,7 @@ def test_an_error_ends_a_scan(pool):
     handle, _, _, step = pool.xla()
     actions = np.zeros((50, 4), np.int32)
     actions[20, 3] = 1000
-    with refuses(r"ActionError: action 'action' of env 3 \(row 3\) is 1000"):
+    with refuses(r"ActionError: action 'action' of env 3 \(row 3\) must have integers from 0 to 99, got 1000"):
         jax.block_until_ready(jax.jit(partial(jax.lax.scan, step))(handle, actions))
     assert pool.step(np.zeros(4, np.int32))[0][:, 2].tolist() == [21] * 4
 
