@@ -60,7 +60,7 @@ class Atari(EnvDefinition):
         If True, losing a life that is not the last one ends the episode, and the next episode continues the same game.
         The time limit then applies to the game. A reset in the middle of an episode begins a new game.
     reward_clip : bool
-        If True, the reward is the sign of the game's reward.
+        If True, the reward is the sign of the game's reward; a number or a pair clips it, as in other tasks.
     use_fire_reset : bool
         If True, FIRE is pressed at the start of an episode in games that have this action.
     img_height, img_width : int

@@ -103,13 +103,15 @@ class Param:
             fits = np.logical_and(fits, np.isin(array, self.choices))
         return np.asarray(fits & (array >= self.low) & (array <= self.high), np.bool_)
 
-    def allowed(self) -> str:
-        """Return a text that says which values are allowed."""
+    def allowed(self, is_element: bool = False) -> str:
+        """Return a text that says which values are allowed, as a whole or for a single element."""
+        is_one = is_element or self.shape == ()
         if self.choices:
-            return f"the integers {', '.join(map(str, self.choices))}"
+            return f"one of the integers {', '.join(map(str, self.choices))}"
         if self.dtype.kind == "b":
-            return "booleans"
-        kind = "integers" if self.dtype.kind in "iu" else "finite numbers"
+            return "a boolean" if is_one else "booleans"
+        kinds = ("an integer", "integers") if self.dtype.kind in "iu" else ("a finite number", "finite numbers")
+        kind = kinds[0 if is_one else 1]
         low, high = self.low, self.high
         if self.dtype.kind in "iu" and self.dtype != np.int64:
             low, high = max(low, np.iinfo(self.dtype).min), min(high, np.iinfo(self.dtype).max)
@@ -237,7 +239,7 @@ def check_value(name: str, param: Param, value: Any, count: int) -> npt.NDArray[
     if not is_allowed.all():
         at = np.argwhere(~is_allowed)[0]
         where = "" if given.shape == () else str(at[array.ndim - given.ndim :].tolist())
-        raise ConfigError(f"{name}{where} is {given_rows[tuple(at)]}, allowed are {param.allowed()}")
+        raise ConfigError(f"{name}{where} must be {param.allowed(is_element=True)}, got {given_rows[tuple(at)]}")
     return array
 
 

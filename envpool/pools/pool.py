@@ -449,7 +449,7 @@ class EnvPool(PoolAttributes, Pool):
         ids = self.all_env_ids if env_id is None else as_ids(env_id)
         assert ids is not None
         for k in np.flatnonzero((ids < 0) | (ids >= self.num_envs))[:1]:
-            raise EnvIdError(f"env_id[{k}] is {ids[k]}, allowed are 0 to {self.num_envs - 1}")
+            raise EnvIdError(f"env_id[{k}] must be between 0 and {self.num_envs - 1}, got {ids[k]}")
         sampler = self._own_sampler if rng is None else as_sampler(rng)
         return self._random_actions.draw(sampler, ids.astype(np.int32))
 

@@ -42,7 +42,7 @@ def check_grid(grid: Any) -> tuple[str, ...]:
         unknown = sorted(set(row) - {FREE, BLOCKED})
         if unknown:
             raise ConfigError(
-                f"grid[{i}] contains {unknown[0]!r}: allowed are '.' (a free tile) and '#' (a blocked tile)"
+                f"grid[{i}] must consist of '.' (a free tile) and '#' (a blocked tile), got {unknown[0]!r}"
             )
     if len(rows) * len(rows[0]) > MAX_TILES:
         raise ConfigError(

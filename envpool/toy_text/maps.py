@@ -50,8 +50,8 @@ def check_map(desc: Any) -> tuple[str, ...]:
         unknown = sorted(set(row) - set(LETTERS))
         if unknown:
             raise ConfigError(
-                f"desc[{i}] is {shown(row)}, which contains {unknown[0]!r}: allowed are 'S' (start), 'F' (frozen), "
-                "'H' (hole) and 'G' (goal)"
+                f"desc[{i}] must consist of 'S' (start), 'F' (frozen), 'H' (hole) and 'G' (goal), got {unknown[0]!r} "
+                f"in {shown(row)}"
             )
     if not any("S" in row for row in rows):
         raise ConfigError("desc has no 'S' (start): the map needs at least one")

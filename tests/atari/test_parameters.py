@@ -119,13 +119,13 @@ def test_the_default_mode_returns() -> None:
 
 def test_values_that_the_game_does_not_have() -> None:
     assert envpool.make_spec("Pong-v5").param_spec["mode"].choices == (-1, 0, 1)
-    with pytest.raises(ConfigError, match=r"mode.*1.* is 7, allowed are the integers -1, 0, 1"):
+    with pytest.raises(ConfigError, match=r"mode.*1.* must be one of the integers -1, 0, 1.*, got 7"):
         envpool.make_gymnasium("Pong-v5", num_envs=2, mode=[0, 7])
-    with pytest.raises(TypeError, match="frame_skip must be integers"):
+    with pytest.raises(TypeError, match="frame_skip must be an integer"):
         envpool.make_gymnasium("Pong-v5", frame_skip=2.5)
     with envpool.make_gymnasium("Pong-v5", num_envs=2, frame_skip=[4, 2]) as pool:
         assert pool.metadata["render_fps"] == 15
-        with pytest.raises(ConfigError, match="difficulty is 5, allowed"):
+        with pytest.raises(ConfigError, match=r"difficulty must be .*, got 5"):
             pool.set_params({"difficulty": 5})
 
 

@@ -67,7 +67,7 @@ def test_actions_are_ales(game: str) -> None:
     for name, values in (("mode", ale.getAvailableModes()), ("difficulty", ale.getAvailableDifficulties())):
         for value in values:
             envpool.make_spec(task_id, **{name: value})
-        with pytest.raises(ConfigError, match=f"{name} is {max(values) + 1}, allowed are the integers -1"):
+        with pytest.raises(ConfigError, match=f"{name} must be one of the integers -1.*, got {max(values) + 1}"):
             envpool.make_spec(task_id, **{name: max(values) + 1})
 
 

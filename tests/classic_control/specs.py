@@ -90,10 +90,10 @@ SPECS = [
 SPACES = [SpacesCase(task_id, upstream_of(task_id).make) for task_id in UPSTREAM_IDS]
 BAD_OPTIONS = [
     BadOption("Pendulum-v1", {"version": 2}, ConfigError, ["version must be 0 or 1, .* got 2"]),
-    BadOption("Pendulum-v1", {"g": "strong"}, TypeError, ["g must be finite numbers, got 'strong'"]),
+    BadOption("Pendulum-v1", {"g": "strong"}, TypeError, ["g must be a finite number, got 'strong'"]),
     BadOption("Pendulum-v1", {"reward_threshold": 0.0}, TypeError, ["no option 'reward_threshold'"]),
     BadOption(
-        "MountainCar-v0", {"goal_velocity": "fast"}, TypeError, ["goal_velocity must be finite numbers, got 'fast'"]
+        "MountainCar-v0", {"goal_velocity": "fast"}, TypeError, ["goal_velocity must be a finite number, got 'fast'"]
     ),
     BadOption(
         "Acrobot-v1",
@@ -106,7 +106,7 @@ BAD_OPTIONS = [
             "Acrobot-v1",
             {"torque_noise_max": value},
             ConfigError,
-            [f"torque_noise_max is {value}, allowed are finite numbers of at least 0 and at most 1000"],
+            [f"torque_noise_max must be a finite number of at least 0 and at most 1000, got {value}"],
         )
         for value in (-1.0, 1e4, float("nan"))
     ),

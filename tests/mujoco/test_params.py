@@ -94,7 +94,7 @@ def test_configuration_says_what_was_given() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "text"),
     [
-        ("body_mass", -np.ones(14), r"body_mass\[0\] is -1.0, allowed are finite numbers of at least 0"),
+        ("body_mass", -np.ones(14), r"body_mass\[0\] must be a finite number of at least 0, got -1.0"),
         ("body_inertia", np.full((14, 3), np.nan), r"body_inertia\[0, 0\] is nan"),
         ("density", -1.0, "density is -1.0"),
         ("gravity", (0, 0, np.inf), r"gravity\[2\] is inf"),

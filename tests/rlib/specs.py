@@ -55,7 +55,7 @@ BAD_VALUES: list[tuple[str, Any, list[str]]] = [
     ("grid", [[0, 1]], ["grid must be a list of strings"]),
     ("grid", np.zeros((2, 2)), ["grid must be a list of strings"]),
     ("grid", ["...", ".."], ["grid[1] has 2 tiles", "grid[0] has 3"]),
-    ("grid", ["..", ".x"], ["grid[1] contains 'x'", "'.' (a free tile)", "'#' (a blocked tile)"]),
+    ("grid", ["..", ".x"], ["grid[1] must consist of", "got 'x'", "'.' (a free tile)", "'#' (a blocked tile)"]),
     ("grid", ["#.", "##"], ["at least 2 free tiles", "got 1"]),
     ("grid", ["." * 1025] * 1024, ["at most 1048576 tiles", "1024 x 1025", "smaller"]),
 ]
@@ -65,7 +65,7 @@ BAD_OPTIONS = [
         for name, value, parts in BAD_VALUES
     ),
     BadOption("ApplePicker-v0", {"grid": YARD}, ConfigError, ["num_objects is 20", "at most 8"]),
-    BadOption("ApplePicker-v0", {"num_objects": 2.5}, TypeError, ["num_objects must be integers"]),
-    BadOption("ApplePicker-v0", {"default_reward": "low"}, TypeError, ["default_reward must be finite numbers"]),
+    BadOption("ApplePicker-v0", {"num_objects": 2.5}, TypeError, ["num_objects must be an integer"]),
+    BadOption("ApplePicker-v0", {"default_reward": "low"}, TypeError, ["default_reward must be a finite number"]),
     BadOption("ApplePicker-v0", {"is_deterministic": 2}, TypeError, ["is_deterministic"]),
 ]

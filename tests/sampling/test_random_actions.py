@@ -126,7 +126,7 @@ def test_environments_are_not_affected():
 
 def test_mistakes():
     with envpool.make_gymnasium("CartPole-v1", num_envs=3) as pool:
-        with pytest.raises(EnvIdError, match=r"env_id\[1\] is 3, allowed are 0 to 2"):
+        with pytest.raises(EnvIdError, match=r"env_id\[1\] must be between 0 and 2.*, got 3"):
             pool.sample_actions(env_id=[0, 3])
         with pytest.raises(TypeError, match="rng must be"):
             pool.sample_actions("x")

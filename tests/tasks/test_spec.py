@@ -1,5 +1,6 @@
 """EnvSpec and ArraySpec: configuration, array specs, spaces, dm specs."""
 
+import contextlib
 import math
 import pickle
 
@@ -11,6 +12,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary
 
 import envpool
 from envpool.config.spaces import ArraySpec, dict_space, named, nested, to_dm_spec, to_space
+from envpool.errors import ConfigError
 from tests.support import plugin
 
 CORE_STATE = {
@@ -254,3 +256,95 @@ def test_the_id_may_be_replaced():
         pool.set_state(pool.get_state())
         assert pickle.loads(pickle.dumps(pool.spec)).id == "CartPole-v1"
     assert envpool.make_spec("CartPole-v1").id == "CartPole-v1"
+
+
+# ---- words for options, and specs in place of ids --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("task", "given", "options"),
+    [
+        ("CartPole-v1", {"num_workers": 3}, {"num_threads": 3}),
+        ("Pong-v5", {"num_workers": 3, "frame_stack": 2}, {"num_threads": 3, "stack_num": 2}),
+        ("Pong-v5", {"clip_reward": True}, {"reward_clip": True}),
+        ("CartPole-v1", {"stack_num": 2, "clip_reward": 3}, {"frame_stack": 2, "reward_clip": 3}),
+        ("HalfCheetah-v5", {"stack_num": 2}, {"frame_stack": 2}),
+        ("Pong-v5", {"preset": "dqn", "frame_stack": 2}, {"preset": "dqn", "stack_num": 2}),
+    ],
+)
+def test_other_words(task, given, options):
+    assert envpool.make_spec(task, **given) == envpool.make_spec(task, **options)
+    assert not {"num_workers", "clip_reward"} & set(envpool.make_spec(task).config._fields)
+
+
+def test_a_task_has_one_word_for_an_option():
+    assert "stack_num" in envpool.make_spec("Pong-v5").config._fields
+    assert "frame_stack" not in envpool.make_spec("Pong-v5").config._fields
+    assert "stack_num" not in envpool.make_spec("CartPole-v1").config._fields
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "name"),
+    [
+        ("CartPole-v1", {"num_threads": 1, "num_workers": 1}, "num_threads"),
+        ("Pong-v5", {"frame_stack": 1, "stack_num": 1}, "stack_num"),
+        ("Pendulum-v1", {"reward_clip": 1, "clip_reward": 1}, "reward_clip"),
+    ],
+)
+def test_two_words_for_one_option(task, options, name):
+    first, second = options
+    with pytest.raises(TypeError, match=f"{first} and {second} are two names of the option {name}: pass only one"):
+        envpool.make_spec(task, **options)
+    with pytest.raises(TypeError, match="num_workers and num_threads are two names of"):
+        envpool.make_python("CartPole-v1", num_threads=1, num_workers=1)
+
+
+def test_pools_of_specs():
+    spec = envpool.make_spec("CartPole-v1", num_envs=3, gravity=3.0, max_episode_steps=9, render_mode="rgb_array")
+    with envpool.make(spec, "gymnasium") as pool, envpool.make_gymnasium("CartPole-v1", num_envs=3, gravity=3) as other:
+        assert pool.spec == spec and pool.spec.task_id == "CartPole-v1" and pool.render_mode == "rgb_array"
+        assert pool.reset()[0].tobytes() == other.reset()[0].tobytes()
+    with envpool.make_dm(spec, num_envs=5, max_episode_steps=20, render_mode=None) as pool:
+        assert (pool.num_envs, pool.config["batch_size"], pool.config["max_episode_steps"]) == (5, 5, 20)
+        assert pool.config["gravity"] == 3.0 and pool.render_mode is None
+    assert envpool.make_spec(spec) == envpool.make_spec(pickle.loads(pickle.dumps(spec))) == spec
+    assert envpool.make_spec(spec, seed=3).config.seed == 3
+    with pytest.raises(TypeError, match="task 'CartPole-v1' has no option 'foo'"):
+        envpool.make_gym(spec, foo=3)
+
+
+def test_seeds_beside_a_spec_replace_its_seeds():
+    spec = envpool.make_spec("CartPole-v1", num_envs=2, seed=[5, 9])
+    assert envpool.make_spec(spec).config.env_seed == [5, 9]
+    assert envpool.make_spec(spec, seed=1).seeds().tolist() == [1, 2]
+    assert envpool.make_spec(spec, env_seed=[3, 4]).config.env_seed == [3, 4]
+    with pytest.raises(ConfigError, match="env_seed must have one entry for each of the 3 environments"):
+        envpool.make_spec(spec, num_envs=3)
+
+
+def test_presets_beside_a_spec():
+    spec = envpool.make_spec("Pong-v5", frame_skip=3, stack_num=2)
+    config = envpool.make_spec(spec, preset="dqn", stack_num=5).config
+    assert config == envpool.make_spec("Pong-v5", preset="dqn", stack_num=5).config
+
+
+def test_vector_environments_of_specs():
+    spec = envpool.make_spec("CartPole-v1", num_envs=3, seed=7)
+    with contextlib.closing(envpool.make_vec(spec)) as env, contextlib.closing(envpool.make_vec(spec, 2)) as two:
+        assert (env.num_envs, env.np_random_seed, two.num_envs) == (3, (7, 8, 9), 2)
+        assert env.pool.spec == spec
+
+
+def test_specs_that_were_made_from_their_class():
+    from envpool.classic_control import CartPoleEnvSpec
+
+    spec = CartPoleEnvSpec(CartPoleEnvSpec.gen_config(num_envs=2, gravity=3.0))
+    with envpool.make(spec, "gymnasium", num_envs=3) as pool:
+        assert (pool.num_envs, pool.config["gravity"], pool.spec.task_id) == (3, 3.0, None)
+
+
+def test_specs_of_python_environments_have_one_pool():
+    with envpool.make_python("CartPole-v1", 2) as pool:
+        with pytest.raises(ConfigError, match=r"belongs to the pool that it was made for: call envpool\.make_python"):
+            envpool.make(pool.spec, "gymnasium")
+        pool.reset()

@@ -124,7 +124,7 @@ BAD_VALUES: list[tuple[str, str, Any, list[str]]] = [
     ("Catch-v0", "width", 4097, ["width", "4097", "between 1 and 4096"]),
     ("NChain-v0", "n", 0, ["n must be", "between 1 and 2147483647"]),
     ("NChain-v0", "n", 2**31, ["got 2147483648", "between 1 and 2147483647"]),
-    ("NChain-v0", "slip", -0.1, ["slip is -0.1, allowed are finite numbers of at least 0 and at most 1"]),
+    ("NChain-v0", "slip", -0.1, ["slip must be a finite number of at least 0 and at most 1, got -0.1"]),
     ("NChain-v0", "slip", NAN, ["slip is nan", "at least 0 and at most 1"]),
     ("NChain-v0", "small", INF, ["small", "inf", "finite"]),
     ("NChain-v0", "large", 1e39, ["large is 1e+39", "at most 3.40282e+38"]),

@@ -180,3 +180,21 @@ def test_environments_outside_of_this_package():
         raw, got = (next(iter(o.values())) if isinstance(o, dict) else o for o in (raw, got))
         assert got.dtype == np.float32
         assert np.array_equal(np.repeat(raw[:, None], 2, axis=1).astype(np.float32), got)
+
+
+def test_true_clips_rewards_to_one():
+    assert envpool.make_spec("Pendulum-v1", reward_clip=True).config.reward_clip == (-1, 1)
+    for value in (False, None):
+        assert envpool.make_spec("Pendulum-v1", reward_clip=value).config.reward_clip is None
+
+
+def test_flags_of_environments_leave_other_values_to_the_transform():
+    """Atari's own reward_clip is True or False, as in EnvPool; bounds are those of the transform."""
+    own = envpool.make_spec("Pong-v5", reward_clip=True)
+    assert "reward_clip" not in own.transforms.options and own.common_config.reward_clip is True
+    spec = envpool.make_spec("Pong-v5", reward_clip=(-2, 3))
+    assert spec.transforms.options["reward_clip"] == spec.config.reward_clip == (-2, 3)
+    assert spec.common_config.reward_clip is False and spec.state_array_spec["reward"].maximum == 3
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    with pytest.raises(TypeError, match="reward_clip must be a number or a pair"):
+        envpool.make_spec("Pong-v5", reward_clip="sign")

@@ -113,7 +113,7 @@ class RayPool:
         default = min(max(len(places.nodes), 1), self.num_envs)
         self.num_actors = check_count("num_actors", default if num_actors is None else num_actors)
         if self.num_actors > self.num_envs:
-            raise ConfigError(f"num_actors is {self.num_actors}, allowed are 1 to num_envs={self.num_envs}")
+            raise ConfigError(f"num_actors must be between 1 and num_envs={self.num_envs}, got {self.num_actors}")
         cpus = int(ray.cluster_resources().get("CPU", 1))
         threads = max(cpus // self.num_actors, 1) if num_threads is None else check_count("num_threads", num_threads)
         reserved = float(threads if num_cpus is None else check_cpus(num_cpus))
@@ -126,8 +126,8 @@ class RayPool:
         self.batch_size = check_count("batch_size", self.num_envs if batch_size in (None, 0) else batch_size)
         if self.batch_size != self.num_envs and self.batch_size > smallest:
             raise ConfigError(
-                f"batch_size is {self.batch_size}, allowed are num_envs={self.num_envs}, and 1 to {smallest}, the "
-                "environments of one actor, since a batch of an async pool comes from one actor"
+                f"batch_size must be num_envs={self.num_envs}, or between 1 and {smallest}, the environments of one "
+                f"actor, since a batch of an async pool comes from one actor, got {self.batch_size}"
             )
         own = dict(options)
         if isinstance(task, str):

@@ -65,8 +65,8 @@ class Collector:
         for index in chosen:
             if index not in range(len(self._fleet.actors)) or index in self._actors.values():
                 raise ConfigError(
-                    f"actors has {index}, allowed are 0 to {len(self._fleet.actors) - 1} without those that are "
-                    f"collecting: {sorted(self._actors.values())}"
+                    f"actors must be between 0 and {len(self._fleet.actors) - 1}, without those that are collecting "
+                    f"({sorted(self._actors.values())}), got {index}"
                 )
         if weights is not None:
             self._weights = ray.put(weights)

@@ -21,7 +21,7 @@ from envpool.native import Field, define, param_fields
 cdef int32_t check_count(str name, object value) except -1:
     """Returns the value of an option that counts frames or pixels, or raises ConfigError."""
     if not 1 <= value <= 10000:
-        raise ConfigError(f"{name} is {shown(value)}, allowed are 1 to 10000")
+        raise ConfigError(f"{name} must be between 1 and 10000, got {shown(value)}")
     return value
 
 
@@ -31,7 +31,7 @@ cdef list observe_pixels(SimConfig* c, object config):
     c.pixel_width = check_count("render_width", config.render_width)
     c.pixel_camera = config.render_camera_id
     if not -1 <= c.pixel_camera < c.model.ncam:
-        raise ConfigError(f"render_camera_id is {c.pixel_camera}, allowed are -1 to {c.model.ncam - 1}")
+        raise ConfigError(f"render_camera_id must be between -1 and {c.model.ncam - 1}, got {c.pixel_camera}")
     c.num_observations = 1
     shape = (3 * c.frame_stack, c.pixel_height, c.pixel_width)
     return [Field("obs:pixels", np.uint8, shape, 0, 255)]
@@ -41,7 +41,7 @@ cdef list observe_numbers(SimConfig* c, dict observations):
     """Makes numbers the observation; returns its fields."""
     cdef int32_t size
     if len(observations) > ENVPOOL_MAX_FIELDS:
-        raise ConfigError(f"an observation has {len(observations)} arrays, allowed are at most {ENVPOOL_MAX_FIELDS}")
+        raise ConfigError(f"an observation must have at most {ENVPOOL_MAX_FIELDS} arrays, got {len(observations)}")
     fields = []
     stack = () if c.frame_stack == 1 else (c.frame_stack,)
     for name, shape in observations.items():
@@ -52,8 +52,8 @@ cdef list observe_numbers(SimConfig* c, dict observations):
         fields.append(Field(name, np.float64, (*stack, *shape)))
     if <int64_t>c.observation_size * c.frame_stack > INT32_MAX:
         raise ConfigError(
-            f"an observation of {c.observation_size} numbers with frame_stack={c.frame_stack} is too large, allowed "
-            f"are at most {INT32_MAX} numbers: choose a smaller frame_stack"
+            f"an observation must have at most {INT32_MAX} numbers, got {c.observation_size} times "
+            f"frame_stack={c.frame_stack}: choose a smaller frame_stack"
         )
     return fields
 
@@ -69,7 +69,7 @@ cdef list info_fields(SimConfig* c, str name, dict info, bint has_initial_state)
         c.info_size += c.model.nq + c.model.nv
     c.num_fields = k + <int32_t>len(slices)
     if c.num_fields > ENVPOOL_MAX_FIELDS:
-        raise ConfigError(f"{name} has {c.num_fields} arrays, allowed are at most {ENVPOOL_MAX_FIELDS}")
+        raise ConfigError(f"{name} must have at most {ENVPOOL_MAX_FIELDS} arrays, got {c.num_fields}")
     fields = []
     for key, (index, width) in slices.items():
         c.fields[k] = FieldSlice(index, max(width, 1))

@@ -116,7 +116,7 @@ static int ep_egl_load(const char *library, int device, char *error, size_t size
   if (!query_devices || !platform_display || !query_devices(EP_EGL_DEVICES, devices, &found) || found < 1)
     return ep_gl_fail(error, size, "EGL finds no device, not even a software renderer", NULL);
   if (device >= found) {
-    snprintf(error, size, "MUJOCO_EGL_DEVICE_ID is %d, allowed are 0 to %d", device, found - 1);
+    snprintf(error, size, "MUJOCO_EGL_DEVICE_ID must be between 0 and %d, got %d", found - 1, device);
     return -1;
   }
   first = device < 0 ? 0 : device;

@@ -47,7 +47,7 @@ def require_gl() -> None:
             raise ImportError(f"rendering of MuJoCo tasks is turned off: {how}; unset it, or set it to egl")
         kinds = [kind for kind, names in CHOICES.items() if word in names]
         if not kinds:
-            raise ImportError(f"{how}, which names no OpenGL library; allowed are {', '.join(CHOICES)} and off")
+            raise ImportError(f"MUJOCO_GL must be one of {', '.join(CHOICES)} and off, got {chosen!r}")
     reasons = []
     for kind in kinds:
         reason = load(kind)
@@ -67,7 +67,7 @@ def load(kind: str) -> str | None:
         return load_glfw(number)
     text = os.environ.get("MUJOCO_EGL_DEVICE_ID") if kind == "egl" else None
     if text is not None and not text.strip().isdecimal():
-        return f"MUJOCO_EGL_DEVICE_ID is {text!r}, allowed are the integers from 0"
+        return f"MUJOCO_EGL_DEVICE_ID must be an integer of at least 0, got {text!r}"
     reason = None
     for file in FILES[kind]:
         reason = load_gl(number, file, -1 if text is None else int(text))

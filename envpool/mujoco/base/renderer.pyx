@@ -317,8 +317,8 @@ cdef int check_job(const FrameJob* job, char* error, size_t size) noexcept nogil
         snprintf(error, size, b"the environment cannot be rendered before its first reset")
         return -1
     if job.camera >= job.model.ncam:
-        snprintf(error, size, b"camera_id is %d, allowed are -1 to %d: the model has %d cameras", job.camera,
-                 <int>job.model.ncam - 1, <int>job.model.ncam)
+        snprintf(error, size, b"camera_id must be between -1 and %d, got %d: the model has %d cameras",
+                 <int>job.model.ncam - 1, job.camera, <int>job.model.ncam)
         return -1
     if ep_gl == NULL:
         snprintf(error, size, b"no OpenGL library is loaded")

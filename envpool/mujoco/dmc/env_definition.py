@@ -51,7 +51,9 @@ class SuiteEnvDefinition(MujocoEnvDefinition):
     def build(cls, config: Any) -> Any:
         """Return the capsule of a task of the domain, or raise a ConfigError that lists the tasks."""
         if config.task_name not in cls.tasks:
-            raise ConfigError(f"task_name is {shown(config.task_name)}, allowed are {', '.join(map(repr, cls.tasks))}")
+            raise ConfigError(
+                f"task_name must be one of {', '.join(map(repr, cls.tasks))}, got {shown(config.task_name)}"
+            )
         return cls.define(config, cls.tasks[config.task_name])
 
     @staticmethod

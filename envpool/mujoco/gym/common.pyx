@@ -93,7 +93,7 @@ cdef int32_t body_id(Model model, object body) except -1:
         return found
     if isinstance(body, (int, np.integer)) and not isinstance(body, bool) and 0 <= body < model.m.nbody:
         return body
-    raise ConfigError(f"main_body is {shown(body)}, allowed are names of bodies and 0 to {model.m.nbody - 1}")
+    raise ConfigError(f"main_body must be the name of a body or between 0 and {model.m.nbody - 1}, got {shown(body)}")
 
 
 cdef int read_locomotion(Locomotion* l, object config, int hidden) except -1:

@@ -103,7 +103,7 @@ class GymInvertedDoublePendulum(MujocoEnvDefinition):
         cdef Model model = load_gym_model(config, 1, 3, 1)
         if not 0 <= config.constraint_obs_dim <= model.m.nv:
             raise ConfigError(
-                f"constraint_obs_dim is {shown(config.constraint_obs_dim)}, allowed are 0 to {model.m.nv}"
+                f"constraint_obs_dim must be between 0 and {model.m.nv}, got {shown(config.constraint_obs_dim)}"
             )
         o.healthy_reward, o.tip_height = finite(config, "healthy_reward", "healthy_z_max")
         o.reset_noise_scale = scale(config)

@@ -51,7 +51,7 @@ def finite(config: Any, *names: str) -> tuple[float, ...]:
     """Return the values of options that must be finite numbers, or raise ConfigError."""
     for name in names:
         if not math.isfinite(getattr(config, name)):
-            raise ConfigError(f"{name} is {getattr(config, name)}, allowed are finite numbers")
+            raise ConfigError(f"{name} must be finite, got {getattr(config, name)}")
     return tuple(getattr(config, name) for name in names)
 
 
@@ -59,7 +59,7 @@ def scale(config: Any, name: str = "reset_noise_scale", *, lowest: float = 0.0) 
     """Return the value of an option that scales random numbers, or raise ConfigError."""
     value: float = getattr(config, name)
     if not lowest <= value <= 1e100:
-        raise ConfigError(f"{name} is {value}, allowed are {lowest} to 1e100")
+        raise ConfigError(f"{name} must be between {lowest} and 1e100, got {value}")
     return value
 
 
@@ -91,10 +91,10 @@ def limits(config: Any, pair: str | None, low: float | str, high: float | str) -
         except (TypeError, ValueError, OverflowError):
             ends = []
     if len(ends) != 2:
-        raise ConfigError(f"{pair} is {shown(given)}, allowed is a pair of numbers: (lowest, highest)")
+        raise ConfigError(f"{pair} must be a pair of numbers (lowest, highest), got {shown(given)}")
     for name, end in zip(names, ends, strict=True):
         if math.isnan(end):
-            raise ConfigError(f"{name} is nan, allowed are numbers other than nan")
+            raise ConfigError(f"{name} must not be NaN")
     return ends[0], ends[1]
 
 
@@ -118,5 +118,5 @@ def one_of(config: Any, name: str, allowed: tuple[int, ...]) -> int:
     """Return the value of an option that must be one of a few integers, or raise ConfigError."""
     value: int = getattr(config, name)
     if value not in allowed:
-        raise ConfigError(f"{name} is {shown(value)}, allowed are {', '.join(map(str, allowed))}")
+        raise ConfigError(f"{name} must be one of {', '.join(map(str, allowed))}, got {shown(value)}")
     return value

@@ -96,7 +96,7 @@ cdef Model load_adroit(Adroit* a, object config, int32_t nq):
         if has < nq:
             raise ConfigError(f"{model.source} has {has} {what}, this task needs at least {nq}")
     if model.m.nu > MAX_ACTIONS:
-        raise ConfigError(f"{model.source} has {model.m.nu} actuators, allowed are at most {MAX_ACTIONS}")
+        raise ConfigError(f"{model.source} must have at most {MAX_ACTIONS} actuators, got {model.m.nu}")
     for i in range(model.m.nu):
         limits = model.m.actuator_ctrlrange + 2 * i
         a.middle[i] = (limits[0] + limits[1]) / 2

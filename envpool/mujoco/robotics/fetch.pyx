@@ -286,7 +286,7 @@ cdef int find_controls(Options* o, Model model) except -1:
     cdef const mjModel* m = model.m
     cdef int32_t i
     if m.nactuator not in (0, FINGERS) or m.nu != m.nactuator:
-        raise ConfigError(f"{model.source} has {m.nactuator} actuators, allowed are 0 and {FINGERS}")
+        raise ConfigError(f"{model.source} must have 0 or {FINGERS} actuators, got {m.nactuator}")
     o.num_controls = <int32_t>m.nactuator
     for i in range(o.num_controls):
         o.control_qpos[i] = -1
@@ -363,8 +363,8 @@ class Fetch(GoalEnvDefinition):
         setup.object_pose = config.initial_object_x, config.initial_object_y, config.initial_object_z, 1, 0, 0, 0
         run_scratch(model, settle, &setup)
         if not max([abs(x) for x in o.gripper]) <= FARTHEST:
-            raise ConfigError(f"{model.source} begins with the gripper at {list(o.gripper)}, allowed are coordinates "
-                              f"from -{FARTHEST:g} to {FARTHEST:g} m")
+            raise ConfigError(f"{model.source} must begin with the gripper at coordinates between -{FARTHEST:g} and "
+                              f"{FARTHEST:g} m, got {list(o.gripper)}")
         header = (<const char*>&o)[:sizeof(Options)]
         return define_goal_task("Fetch", &TASK, model, config, (25 if o.has_object else 10, 3, 4),
                                 header + bytes(initial), CAMERA)

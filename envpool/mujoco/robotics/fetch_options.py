@@ -37,11 +37,11 @@ LOWEST_OBJ_RANGE = 0.08
 def check_numbers(config: Any) -> None:
     """Raise ConfigError if a number is not finite, too small or too large."""
     if not 1 <= config.frame_skip <= 10000:  # before the simulation that finds the first state
-        raise ConfigError(f"frame_skip is {shown(config.frame_skip)}, allowed are 1 to 10000")
+        raise ConfigError(f"frame_skip must be between 1 and 10000, got {shown(config.frame_skip)}")
     for name, default in OPTIONS.items():
         value = getattr(config, name)
         if isinstance(default, float) and not (math.isfinite(value) and abs(value) <= 1e6):
-            raise ConfigError(f"{name} is {value}, allowed are -1e6 to 1e6")
+            raise ConfigError(f"{name} must be between -1e6 and 1e6, got {value}")
     for name, lowest in (("obj_range", LOWEST_OBJ_RANGE), ("target_range", 0.0), ("distance_threshold", 0.0)):
         if getattr(config, name) < lowest:
-            raise ConfigError(f"{name} is {getattr(config, name)}, allowed are {lowest} to 1e6")
+            raise ConfigError(f"{name} must be between {lowest} and 1e6, got {getattr(config, name)}")

@@ -94,12 +94,14 @@ def checked_reward(spec: Any, achieved_goal: Any, desired_goal: Any) -> Any:
     """Return the rewards of goals after a check of their shapes."""
     size = getattr(spec.definition, "goal_size", None)
     if size is None:
-        raise TypeError(f"spec is that of {spec.task_id!r}, which has no goals; allowed are tasks with a desired_goal")
+        raise TypeError(
+            f"spec must be that of a task with a desired_goal, got that of {spec.task_id!r}, which has no goals"
+        )
     achieved, desired = as_floats("achieved_goal", achieved_goal), as_floats("desired_goal", desired_goal)
     if achieved.shape != desired.shape or achieved.shape[-1:] != (size,):
         raise ValueError(
-            f"achieved_goal has the shape {achieved.shape} and desired_goal the shape {desired.shape}, allowed are "
-            f"equal shapes (..., {size})"
+            f"achieved_goal and desired_goal must have equal shapes (..., {size}), got {achieved.shape} and "
+            f"{desired.shape}"
         )
     return spec.definition.compute_reward(achieved, desired, spec.config)
 

@@ -80,7 +80,7 @@ cdef Model load_robotics_model(object config):
     elif model is None:
         model = load_file(path, "xml_file")
     if model.m.nv > MAX_DOFS:
-        raise ConfigError(f"{model.source} has {model.m.nv} degrees of freedom, allowed are at most {MAX_DOFS}")
+        raise ConfigError(f"{model.source} must have at most {MAX_DOFS} degrees of freedom, got {model.m.nv}")
     return model
 
 
@@ -118,7 +118,7 @@ cdef list robot_joints(Model model):
 
 cdef bint is_sparse(object config) except? -1:
     if config.reward_type not in ("sparse", "dense"):
-        raise ConfigError(f"reward_type is {shown(config.reward_type)}, allowed are 'sparse' and 'dense'")
+        raise ConfigError(f"reward_type must be 'sparse' or 'dense', got {shown(config.reward_type)}")
     return config.reward_type == "sparse"
 
 

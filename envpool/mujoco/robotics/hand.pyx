@@ -14,7 +14,7 @@ cdef int find_hand(Hand* hand, Model model) except -1:
     cdef int32_t i, joint
     joints = robot_joints(model)
     if len(joints) > MAX_JOINTS:
-        raise ConfigError(f"{model.source} has {len(joints)} joints of the robot, allowed are at most {MAX_JOINTS}")
+        raise ConfigError(f"{model.source} must have at most {MAX_JOINTS} joints of the robot, got {len(joints)}")
     if model.m.nu != NUM_ACTIONS or model.m.nactuator != NUM_ACTIONS:
         raise ConfigError(f"{model.source} has {model.m.nu} controls, this task needs {NUM_ACTIONS}")
     hand.num_joints = len(joints)

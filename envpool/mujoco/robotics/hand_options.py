@@ -63,7 +63,7 @@ def check_threshold(config: Any, name: str) -> None:
     """Raise ConfigError if an option is not a distance or an angle."""
     value = getattr(config, name)
     if not 0 <= value <= 1e6:
-        raise ConfigError(f"{name} is {value}, allowed are 0 to 1e6")
+        raise ConfigError(f"{name} must be between 0 and 1e6, got {value}")
 
 
 def check_range(config: Any, axis: int) -> tuple[float, float]:
@@ -71,7 +71,9 @@ def check_range(config: Any, axis: int) -> tuple[float, float]:
     names = f"target_position_low{axis}", f"target_position_high{axis}"
     low, high = (getattr(config, name) for name in names)
     if not (math.isfinite(low) and math.isfinite(high) and -1e6 <= low <= high <= 1e6):
-        raise ConfigError(f"{names[0]} is {low} and {names[1]} is {high}, allowed are -1e6 <= low <= high <= 1e6")
+        raise ConfigError(
+            f"{names[0]} must be between -1e6 and {names[1]}, and {names[1]} at most 1e6, got {low} and {high}"
+        )
     return low, high
 
 
@@ -79,5 +81,5 @@ def one_of(config: Any, name: str, allowed: tuple[str, ...]) -> int:
     """Return the index of the value of an option, or raise ConfigError."""
     value = getattr(config, name)
     if value not in allowed:
-        raise ConfigError(f"{name} is {shown(value)}, allowed are {', '.join(map(repr, allowed))}")
+        raise ConfigError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {shown(value)}")
     return allowed.index(value)

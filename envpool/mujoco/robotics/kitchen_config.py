@@ -47,8 +47,8 @@ def read_tasks(tasks_to_complete: Any) -> list[str]:
     given = list(tasks_to_complete) if is_list else []
     if not given or not all(isinstance(name, str) and name in TASKS for name in given):
         raise ConfigError(
-            f"tasks_to_complete is {shown(tasks_to_complete)}, allowed are lists of one or more of "
-            f"{', '.join(map(repr, TASKS))}"
+            f"tasks_to_complete must be a list of one or more of {', '.join(map(repr, TASKS))}, got "
+            f"{shown(tasks_to_complete)}"
         )
     return list(dict.fromkeys(given))
 

@@ -58,7 +58,7 @@ def read_map(maze_map: Any) -> Map:
         maze_map = "U_MAZE"
     if isinstance(maze_map, str):
         if maze_map not in maps():
-            raise ConfigError(f"maze_map is {shown(maze_map)}, allowed are rows of cells, and {', '.join(maps())}")
+            raise ConfigError(f"maze_map must be rows of cells, or one of {', '.join(maps())}, got {shown(maze_map)}")
         return maps()[maze_map]
     try:
         found = as_map(maze_map)
@@ -67,15 +67,13 @@ def read_map(maze_map: Any) -> Map:
     widths = {len(row) for row in found}
     if len(widths) != 1 or not 1 <= len(found) <= MAX_CELLS or not 1 <= widths.pop() <= MAX_CELLS:
         raise ConfigError(
-            f"maze_map is {shown(maze_map)}, allowed are the name of a map, and a list of 1 to {MAX_CELLS} rows of the "
-            f"same length, 1 to {MAX_CELLS} cells each"
+            f"maze_map must be the name of a map, or a list of 1 to {MAX_CELLS} rows of the same length, 1 to "
+            f"{MAX_CELLS} cells each, got {shown(maze_map)}"
         )
     for row in found:
         for cell in row:
             if cell not in CELLS:
-                raise ConfigError(
-                    f"maze_map contains the cell {shown(cell)}, allowed are {', '.join(map(repr, CELLS))}"
-                )
+                raise ConfigError(f"a cell of maze_map must be one of {', '.join(map(repr, CELLS))}, got {shown(cell)}")
     return found
 
 

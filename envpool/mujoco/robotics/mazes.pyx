@@ -46,7 +46,7 @@ cdef double between(object config, str name, double low, double high) except *:
     """Returns the value of an option, or raises ConfigError."""
     value = getattr(config, name)
     if not low <= value <= high:
-        raise ConfigError(f"{name} is {value}, allowed are {low} to {high}")
+        raise ConfigError(f"{name} must be between {low} and {high}, got {value}")
     return value
 
 

@@ -57,7 +57,7 @@ class Synthetic:
     def build(config):
         """Return the capsule of this env definition."""
         if config.items < (CODE if config.layout == "flat" else 1):
-            raise ConfigError(f"items is {config.items}, allowed are {CODE} (layout 'rich': 1) and more")
+            raise ConfigError(f"items must be at least {CODE} (layout 'rich': 1), got {config.items}")
         options = struct.pack(
             "dq14i0d",  # "0d": as long as the struct in C, which ends at a multiple of its alignment
             config.cost_ns,

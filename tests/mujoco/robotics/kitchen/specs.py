@@ -51,13 +51,13 @@ SPACES = [spaces(), spaces(tasks_to_complete=["kettle", "microwave"])]
 
 WITHOUT_KITCHEN = str(assets() / "point" / "point.xml")
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"tasks_to_complete": ["oven"]}, r"tasks_to_complete is \['oven'\], allowed are lists of .*'bottom burner', "),
-    ({"tasks_to_complete": []}, r"tasks_to_complete is \[\], allowed are"),
-    ({"tasks_to_complete": "kettle"}, "tasks_to_complete is 'kettle', allowed are"),
-    ({"tasks_to_complete": 3}, "tasks_to_complete is 3, allowed are"),
-    ({"tasks_to_complete": [["kettle"]]}, r"tasks_to_complete is \[\['kettle'\]\], allowed are"),
-    ({"robot_noise_ratio": -1.0}, r"robot_noise_ratio is -1\.0, allowed are 0\.0 to 1e100"),
-    ({"object_noise_ratio": float("nan")}, r"object_noise_ratio is nan, allowed are"),
+    ({"tasks_to_complete": ["oven"]}, r"tasks_to_complete must be a list of .*'bottom burner', .*, got \['oven'\]"),
+    ({"tasks_to_complete": []}, r"tasks_to_complete must be .*, got \[\]"),
+    ({"tasks_to_complete": "kettle"}, "tasks_to_complete must be .*, got 'kettle'"),
+    ({"tasks_to_complete": 3}, "tasks_to_complete must be .*, got 3"),
+    ({"tasks_to_complete": [["kettle"]]}, r"tasks_to_complete must be .*, got \[\['kettle'\]\]"),
+    ({"robot_noise_ratio": -1.0}, r"robot_noise_ratio must be between 0\.0 and 1e100.*, got -1\.0"),
+    ({"object_noise_ratio": float("nan")}, r"object_noise_ratio must be .*, got nan"),
     ({"xml_file": WITHOUT_KITCHEN}, "point.xml' has 2 positions, 2 velocities and 2 actuators, this task needs 30, 29"),
 ]
 BAD_OPTIONS = [BadOption(TASK, options, ConfigError, [text]) for options, text in BAD]
