@@ -204,8 +204,8 @@ if gate_opens_last:
     atexit.register(native.open_gate)       # runs after the handlers that are registered below
     import importlib
     from envpool.pools import pool as pool_module
-    from envpool._core import orphans
-    atexit.register(orphans.stop)
+    from envpool._core import engine
+    atexit.register(engine.stop)
     atexit.register(pool_module._close_all)
 from tests.support.gate import Gate, eventually, reset_some
 gate = Gate()

@@ -160,7 +160,7 @@ ANGLE = RNG + 15 * 8 + 13 * 8  # of an acrobot, after parameters and what follow
         ("CliffWalking-v1", RNG, struct.pack("<i", -1)),
         ("Taxi-v3", RNG, struct.pack("<i", 500)),
         ("Taxi-v3", RNG + 9, b"\4"),
-        ("Blackjack-v1", RNG, struct.pack("<i", 22)),
+        ("Blackjack-v1", RNG, struct.pack("<i", 2**30 + 1)),
         ("Blackjack-v1", RNG + 8, struct.pack("<i", -(2**31))),  # the dealer would draw for ever
         ("Blackjack-v1", RNG + 20, struct.pack("<i", 4)),
         ("Blackjack-v1", RNG + 24, struct.pack("<i", 12)),
