@@ -178,7 +178,7 @@ cdef class Batches:
         """Hands out the ready batch and puts an unused block in its place.
 
         None: the batch cannot be delivered, see is_deliverable(). Making the result may run any code, which may raise:
-        until the result is complete, the batch stays in its place, and the next call makes its result anew.
+        until the result is complete, the batch stays in the pool, and the next call makes its result anew.
         """
         cdef Engine* e = self.engine
         cdef int64_t n

@@ -492,13 +492,13 @@ cdef void reset_and_write(Engine* e, Steps* steps, int32_t n) noexcept nogil:
     cdef int32_t codes[ENVPOOL_MAX_BATCH]
     cdef int64_t size
     if e.has_final or e.tally != NULL:
-        size = place_fields(e, n, NULL, last)
+        size = lay_out_fields(e, n, NULL, last)
         if size > <int64_t>sizeof(on_stack):
             memory = <char*>malloc(size)
             if memory == NULL:
                 write_steps(e, steps.ids, steps, n)
                 return
-        place_fields(e, n, memory, last)
+        lay_out_fields(e, n, memory, last)
         write_rows(e, steps.ids, n, last, 0)
     start_episodes(e, steps.ids, n, codes)
     write_first_rows(e, steps, n, last, codes)
@@ -506,7 +506,7 @@ cdef void reset_and_write(Engine* e, Steps* steps, int32_t n) noexcept nogil:
         free(memory)
 
 
-cdef int64_t place_fields(Engine* e, int32_t n, char* memory, void** fields) noexcept nogil:
+cdef int64_t lay_out_fields(Engine* e, int32_t n, char* memory, void** fields) noexcept nogil:
     """Lays out n rows of all fields; returns the bytes that they need. Without memory, only counts."""
     cdef int64_t size = 0
     cdef int32_t f

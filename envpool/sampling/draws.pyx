@@ -66,13 +66,13 @@ cdef int64_t choose(ep_pcg64* g, const real* logits, int64_t n, double* weights,
 
     Takes one draw. Returns -1 if the logits are no distribution. Overwrites weights (n).
     """
-    cdef double most = -INFINITY, total = 0, moment = 0, distance, aim, below = 0
+    cdef double highest = -INFINITY, total = 0, moment = 0, distance, aim, below = 0
     cdef int64_t k, last = 0
     for k in range(n):
-        if logits[k] > most:
-            most = logits[k]
+        if logits[k] > highest:
+            highest = logits[k]
     for k in range(n):
-        distance = logits[k] - most
+        distance = logits[k] - highest
         weights[k] = exp(distance)
         total += weights[k]
         if weights[k] > 0:      # an action that is impossible adds nothing to the entropy
@@ -86,7 +86,7 @@ cdef int64_t choose(ep_pcg64* g, const real* logits, int64_t n, double* weights,
         if aim < below:
             last = k
             break
-    log_prob[0] += (logits[last] - most) - log(total)
+    log_prob[0] += (logits[last] - highest) - log(total)
     entropy[0] += log(total) - moment / total
     return last
 
