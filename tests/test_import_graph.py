@@ -26,7 +26,19 @@ CYTHON_IMPORT = re.compile(
 #: of the package; "families" stands for all folders with task tables, and "upstream" for the modules in them that
 #: `envpool.verify` looks for.
 LAYERS = (
-    ("_core", "_cython", "_support", "errors", "env", "scaffold", "replay", "reset_doubles", "numerics", "raster"),
+    (
+        "_core",
+        "_cython",
+        "_support",
+        "errors",
+        "env",
+        "scaffold",
+        "records",
+        "replay",
+        "reset_doubles",
+        "numerics",
+        "raster",
+    ),
     ("config",),
     ("native",),
     ("transforms",),

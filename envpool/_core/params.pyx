@@ -11,7 +11,7 @@ import numpy as np
 
 cimport numpy as cnp
 from libc.math cimport isfinite
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from envpool._core.atomic cimport ep_add_sc32
@@ -21,15 +21,15 @@ from envpool._core.guard cimport NOTHING_ELSE, enter
 from envpool._core.inputs cimport ResetOptions, as_ids, check_idle, checked_ids
 from envpool._core.pool cimport Pool
 from envpool._core.structs cimport Engine
-from envpool.env cimport (
-    ENVPOOL_BOOL, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT8, ENVPOOL_INT16, ENVPOOL_INT32, ENVPOOL_INT64,
-    ENVPOOL_MAX_BATCH, ENVPOOL_MAX_FIELDS, envpool_field, envpool_params,
-)
+from envpool.env cimport ENVPOOL_BOOL, ENVPOOL_MAX_BATCH, ENVPOOL_MAX_FIELDS, envpool_field, envpool_params
 
 from envpool._core.definition import DTYPES
 from envpool.errors import ConfigError
 
 cnp.import_array()
+
+cdef extern from "envpool/_core/dtypes.h" nogil:
+    double ep_element(int32_t dtype, const void* x, int64_t i)
 
 
 # ---- reading and setting ---------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ cdef bint are_allowed(const Engine* e, const char* saved) noexcept:
         f = field_at(e.env_def, e.env_def.params, k)
         items = row_items(f)
         for i in range(items):
-            value = element(saved, f.dtype, i)
+            value = ep_element(f.dtype, saved, i)
             if not isfinite(value) or (f.dtype == ENVPOOL_BOOL and not 0 <= value <= 1):
                 return False
             if f.num_low and not value >= f.low[i if f.num_low > 1 else 0]:
@@ -268,30 +268,3 @@ cdef bint are_allowed(const Engine* e, const char* saved) noexcept:
                 return False
         saved += e.param_bytes[k]
     return True
-
-
-cdef double element(const char* data, int32_t dtype, int64_t i) noexcept:
-    """Returns an element of an array that need not be aligned."""
-    cdef int16_t int16 = 0
-    cdef int32_t int32 = 0
-    cdef int64_t int64 = 0
-    cdef float float32 = 0
-    cdef double float64 = 0
-    if dtype == ENVPOOL_FLOAT64:
-        memcpy(&float64, data + i * 8, 8)
-        return float64
-    if dtype == ENVPOOL_FLOAT32:
-        memcpy(&float32, data + i * 4, 4)
-        return float32
-    if dtype == ENVPOOL_INT64:
-        memcpy(&int64, data + i * 8, 8)
-        return <double>int64
-    if dtype == ENVPOOL_INT32:
-        memcpy(&int32, data + i * 4, 4)
-        return int32
-    if dtype == ENVPOOL_INT16:
-        memcpy(&int16, data + i * 2, 2)
-        return int16
-    if dtype == ENVPOOL_INT8:
-        return (<const int8_t*>data)[i]
-    return (<const uint8_t*>data)[i]

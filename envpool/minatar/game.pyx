@@ -11,18 +11,18 @@ The next episodes continue its stream, and they remember the last action of the 
 
 import numpy as np
 
-from libc.stdint cimport uint32_t
+from libc.stddef cimport size_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from envpool.env cimport (
-    envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_seeds, envpool_setup, envpool_snapshots,
-)
+from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_rows
 from envpool.numerics.rng_legacy cimport EP_MT19937_WORDS, ep_legacy_random_sample, ep_mt19937_seed
 from envpool.raster.canvas cimport canvas, canvas_colour, canvas_of_frame, canvas_span
-from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_restore_records,
-    envpool_state, envpool_template, envpool_with_snapshots,
+from envpool.records cimport (
+    envpool_advance, envpool_new_records_env, envpool_outcome, envpool_record, envpool_records, envpool_records_config,
+    envpool_template,
 )
+from envpool.scaffold cimport envpool_state
 
 from envpool.minatar.palette import PALETTES
 from envpool.native import EnvDefinition, Field, define
@@ -41,65 +41,41 @@ cdef struct Config:
     int32_t actions[NUM_ACTIONS]    # upstream's number of each action of the task
 
 
-cdef inline Agent* agent_of(const envpool_state* s, int32_t id) noexcept nogil:
-    return <Agent*>(<char*>s.records + id * s.record_size)
+cdef size_t size_for(const void* config) noexcept nogil:
+    return (<const Config*>config).rules.size
 
 
-cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
-    cdef const Rules* rules = (<const Config*>setup.config).rules
-    cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_state), rules.size)
-    if s != NULL:
-        s.is_valid = is_valid
-    return envpool_finish_state(s, state)
+cdef void seed(void* record, uint64_t seed) noexcept nogil:
+    cdef Agent* agent = <Agent*>record
+    ep_mt19937_seed(&agent.rng, <uint32_t>seed)
+    agent.action = STAY
 
 
-cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
-    cdef Agent* agent
-    cdef int32_t i
-    for i in range(seeds.n):
-        agent = agent_of(<envpool_state*>state, seeds.ids[i])
-        ep_mt19937_seed(&agent.rng, <uint32_t>seeds.seeds[i])
-        agent.action = STAY
+cdef int reset(void* record, const void* config) noexcept nogil:
+    (<Agent*>record).is_over = 0
+    (<const Config*>config).rules.reset(record)
     return 0
 
 
-cdef inline void advance(envpool_state* s, const envpool_batch* b, int32_t i) noexcept nogil:
-    """Step or reset environment i of a batch."""
-    cdef const Config* config = <const Config*>s.config
-    cdef Agent* agent = agent_of(s, b.ids[i])
-    if b.reset[i]:
-        agent.is_over = 0
-        config.rules.reset(agent)
-        return
-    if ep_legacy_random_sample(&agent.rng) >= config.sticky_action_prob:
-        agent.action = config.actions[(<const int32_t*>b.actions[0])[b.ids[i]]]
-    b.reward[i] = config.rules.step(agent, agent.action, config.is_ramping)
-    b.terminated[i] = agent.is_over
-
-
-cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
-    cdef int32_t i
-    for i in range(b.n):
-        advance(<envpool_state*>state, b, i)
+cdef int step(void* record, const void* config, const void* const* actions, int32_t id,
+              envpool_outcome* out) noexcept nogil:
+    cdef const Config* c = <const Config*>config
+    cdef Agent* agent = <Agent*>record
+    if ep_legacy_random_sample(&agent.rng) >= c.sticky_action_prob:
+        agent.action = c.actions[(<const int32_t*>actions[0])[id]]
+    out.reward = c.rules.step(agent, agent.action, c.is_ramping)
+    out.terminated = agent.is_over
     return 0
 
 
-cdef inline void write_board(const envpool_state* s, int32_t id, uint8_t* obs) noexcept nogil:
-    cdef const Rules* rules = (<const Config*>s.config).rules
+cdef inline void write_board(const void* record, const Rules* rules, uint8_t* obs) noexcept nogil:
     memset(obs, 0, CELLS * rules.channels)
-    rules.write(agent_of(s, id), obs)
+    rules.write(record, obs)
 
 
-cdef inline uint8_t* board_of(const envpool_state* s, const envpool_rows* rows, int32_t i) noexcept nogil:
-    """Return the observation of row i."""
-    return <uint8_t*>rows.fields[0] + CELLS * (<const Config*>s.config).rules.channels * (rows.row0 + i)
-
-
-cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
-    cdef const envpool_state* s = <const envpool_state*>state
-    cdef int32_t i
-    for i in range(rows.n):
-        write_board(s, rows.ids[i], board_of(s, rows, i))
+cdef void write(const void* record, const void* config, void* const* fields, int64_t row) noexcept nogil:
+    cdef const Rules* rules = (<const Config*>config).rules
+    write_board(record, rules, <uint8_t*>fields[0] + CELLS * rules.channels * row)
 
 
 cdef inline void prefetch(const Agent* far, const Agent* near) noexcept nogil:
@@ -112,17 +88,16 @@ cdef inline void prefetch(const Agent* far, const Agent* near) noexcept nogil:
 
 
 cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
-    cdef envpool_state* s = <envpool_state*>state
+    cdef const envpool_state* s = <const envpool_state*>state
+    cdef void* game
     cdef int32_t i
     for i in range(b.n):
         if i + 4 < b.n:
-            prefetch(agent_of(s, b.ids[i + 4]), agent_of(s, b.ids[i + 2]))
-        advance(s, b, i)
-        write_board(s, b.ids[i], board_of(s, rows, i))
+            prefetch(<Agent*>envpool_record(s, b.ids[i + 4]), <Agent*>envpool_record(s, b.ids[i + 2]))
+        game = envpool_record(s, b.ids[i])
+        envpool_advance(game, s.config, b, i, reset, step)
+        write(game, s.config, rows.fields, rows.row0 + i)
     return 0
-
-
-# ---- saved states ----------------------------------------------------------------------------------------------------
 
 
 cdef int has_random_state(const void* record) noexcept nogil:
@@ -131,21 +106,17 @@ cdef int has_random_state(const void* record) noexcept nogil:
     return 0 <= agent.rng.position <= EP_MT19937_WORDS and 0 <= agent.rng.has_normal <= 1
 
 
-cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nogil:
-    return envpool_restore_records(state, snapshots, has_random_state)
-
-
-cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
-    cdef const Agent* agent = agent_of(state, id)
+cdef int is_valid(const void* record, const void* config, int32_t resets) noexcept nogil:
+    cdef const Agent* agent = <const Agent*>record
     if not (0 <= agent.action < NUM_ACTIONS and 0 <= agent.is_over <= (1 if resets else 0)):
         return 0
-    return (<const Config*>state.config).rules.is_valid(agent, agent.is_over)
+    return (<const Config*>config).rules.is_valid(agent, agent.is_over)
 
 
 # ---- frames ----------------------------------------------------------------------------------------------------------
 
 
-cdef void draw(const canvas* c, const uint8_t* obs, int32_t channels, const uint8_t* palette) noexcept nogil:
+cdef void draw_board(const canvas* c, const uint8_t* obs, int32_t channels, const uint8_t* palette) noexcept nogil:
     """Draw a board (10, 10, channels): a cell has the colour of its last channel that is set, or is black.
 
     Cells have the same size if the size of the frame is a multiple of ten, and nearly so otherwise.
@@ -170,29 +141,27 @@ cdef void draw(const canvas* c, const uint8_t* obs, int32_t channels, const uint
                 start = x
 
 
-cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
-    cdef const envpool_state* s = <const envpool_state*>state
+cdef int draw(const void* record, const void* config, const envpool_frames* f, int32_t i) noexcept nogil:
+    cdef const Rules* rules = (<const Config*>config).rules
     cdef uint8_t obs[CELLS * MAX_CHANNELS]
-    cdef canvas c
-    cdef int32_t i
-    for i in range(f.n):
-        write_board(s, f.ids[i], obs)
-        c = canvas_of_frame(f, i)
-        draw(&c, obs, (<const Config*>s.config).rules.channels, <const uint8_t*>f.assets)
+    cdef canvas c = canvas_of_frame(f, i)
+    write_board(record, rules, obs)
+    draw_board(&c, obs, rules.channels, <const uint8_t*>f.assets)
     return 0
 
 
 # ---- definitions -----------------------------------------------------------------------------------------------------
 
 
+cdef envpool_records GAMES
+GAMES.size_for, GAMES.seed, GAMES.reset, GAMES.step, GAMES.write, GAMES.draw = size_for, seed, reset, step, write, draw
+GAMES.is_valid, GAMES.has_generator = is_valid, has_random_state
+
+
 cdef envpool_env new_game(const char* name) noexcept:
-    cdef envpool_env env_def = envpool_new_env(name, create, step_many, write_many)
-    env_def.seed_many = seed_many
+    cdef envpool_env env_def = envpool_new_records_env(name, &GAMES)
     env_def.run_many = run_many
-    env_def.render_many = render_many
     env_def.frame_height = env_def.frame_width = SIDE
-    envpool_with_snapshots(&env_def)
-    env_def.set_state = set_state
     return env_def
 
 
@@ -208,7 +177,7 @@ cdef object define_game(const envpool_env* env_def, const Rules* rules, object c
         c.actions[i] = action
     fields = [Field("obs", np.bool_, (SIDE, SIDE, rules.channels))]
     actions = [Field("action", np.int32, (-1,), 0, len(allowed) - 1)]
-    return define(envpool_template(env_def), fields, actions, envpool_config_bytes(&c, sizeof(c)))
+    return define(envpool_template(env_def), fields, actions, envpool_records_config(&GAMES, &c, sizeof(c)))
 
 
 class Game(EnvDefinition):

@@ -8,11 +8,12 @@ An environment equals a new environment of upstream whose first reset has its se
 
 import numpy as np
 
+from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdio cimport snprintf
 from libc.string cimport memcpy, memset
 
-from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
+from envpool.env cimport envpool_env, envpool_frames
 from envpool.minigrid.observation cimport FLAT, WorldCopy, settled, write_image
 from envpool.minigrid.painter cimport Atlas, Picture, paint, paint_scaled, picture_view, picture_world
 from envpool.minigrid.params cimport fill_params
@@ -26,9 +27,8 @@ from envpool.minigrid.world cimport (
     number_of, put, reward_now, set_agent, state_of, with_state,
 )
 from envpool.minigrid.wrappers cimport bonus_of, find_goal, goal_direction, num_counts, reseed
-from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
-    envpool_with_snapshots,
+from envpool.records cimport (
+    envpool_new_records_env, envpool_outcome, envpool_pixels, envpool_records, envpool_records_config, envpool_template,
 )
 
 from envpool.errors import ConfigError
@@ -38,23 +38,18 @@ from envpool.native import Field, define
 from envpool.config.checks import check_range
 
 
-cdef inline World* world_of(const envpool_state* s, int32_t id) noexcept nogil:
-    return <World*>(<char*>s.records + id * s.record_size)
-
-
-cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
-    cdef const Params* p = <const Params*>setup.config
+cdef size_t size_for(const void* config) noexcept nogil:
+    cdef const Params* p = <const Params*>config
     cdef size_t size = sizeof(World) + (p.width * p.height + num_counts(p)) * sizeof(uint32_t)
-    cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_state), (size + 7) // 8 * 8)
-    if s != NULL:
-        s.is_valid = is_valid
-    return envpool_finish_state(s, state)
+    return (size + 7) // 8 * 8
 
 
 # ---- steps -----------------------------------------------------------------------------------------------------------
 
 
-cdef void reset(World* w, const Params* p) noexcept nogil:
+cdef int reset(void* record, const void* config) noexcept nogil:
+    cdef World* w = <World*>record
+    cdef const Params* p = <const Params*>config
     reseed(w, p)
     w.width, w.height = p.width, p.height
     w.failure = SUCCESS
@@ -74,6 +69,7 @@ cdef void reset(World* w, const Params* p) noexcept nogil:
     if w.failure != SUCCESS:
         clear(w)                # a world that everything else can work with
         set_agent(w, 1, 1, 0)
+    return w.failure
 
 
 cdef void toggle(World* w, int32_t x, int32_t y, uint32_t cell) noexcept nogil:
@@ -123,19 +119,12 @@ cdef inline void act(World* w, int32_t action, Outcome* outcome) noexcept nogil:
         toggle(w, x, y, cell)
 
 
-cdef inline void advance(envpool_state* s, const envpool_batch* b, int32_t i, int* status) noexcept nogil:
-    """Step or reset environment i of a batch."""
-    cdef const Params* p = <const Params*>s.config
-    cdef World* w = world_of(s, b.ids[i])
-    cdef int32_t taken, action
+cdef int step(void* record, const void* config, const void* const* actions, int32_t id,
+              envpool_outcome* out) noexcept nogil:
+    cdef World* w = <World*>record
+    cdef const Params* p = <const Params*>config
+    cdef int32_t taken = (<const int32_t*>actions[0])[id], action = taken
     cdef Outcome outcome
-    if b.reset[i]:
-        reset(w, p)
-        if w.failure != SUCCESS:
-            b.errors[i] = w.failure
-            status[0] = w.failure
-        return
-    action = taken = (<const int32_t*>b.actions[0])[b.ids[i]]
     if p.level.prepare != NULL:
         action = p.level.prepare(w, p, action)
     act(w, action, &outcome)
@@ -143,55 +132,32 @@ cdef inline void advance(envpool_state* s, const envpool_batch* b, int32_t i, in
         p.level.judge(w, p, action, &outcome)
     if p.bonus:
         outcome.reward += bonus_of(w, p, taken)
-    b.reward[i] = <float>outcome.reward
-    b.terminated[i] = outcome.is_terminated != 0
-    b.truncated[i] = w.step_count >= w.max_steps
+    out.reward = outcome.reward
+    out.terminated = outcome.is_terminated
+    out.truncated = w.step_count >= w.max_steps
+    return 0
 
 
-cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
-    cdef int32_t i
-    cdef int status = 0
-    for i in range(b.n):
-        advance(<envpool_state*>state, b, i, &status)
-    return status
-
-
-cdef inline void write_row(const envpool_state* s, const envpool_rows* rows, int32_t i) noexcept nogil:
-    """Write row i: direction, image, mission, perhaps the direction of the goal, agent_pos, mission_id. A flat
+cdef void write(const void* record, const void* config, void* const* fields, int64_t row) noexcept nogil:
+    """Write a row: direction, image, mission, perhaps the direction of the goal, agent_pos, mission_id. A flat
     observation replaces what precedes agent_pos."""
-    cdef const Params* p = <const Params*>s.config
-    cdef const World* w = world_of(s, rows.ids[i])
-    cdef int64_t row = rows.row0 + i
+    cdef const Params* p = <const Params*>config
+    cdef const World* w = <const World*>record
     cdef int32_t field = 1
     if p.form != FLAT:
-        (<int32_t*>rows.fields[0])[row] = w.direction
+        (<int32_t*>fields[0])[row] = w.direction
         if p.is_mission_id:
-            (<int32_t*>rows.fields[2])[row] = w.mission_id
+            (<int32_t*>fields[2])[row] = w.mission_id
         else:
-            memcpy(<uint8_t*>rows.fields[2] + p.mission_bytes * row, w.mission, p.mission_bytes)
+            memcpy(<uint8_t*>fields[2] + p.mission_bytes * row, w.mission, p.mission_bytes)
         field = 3
         if p.num_directions:
-            (<double*>rows.fields[3])[row] = goal_direction(w, p)
+            (<double*>fields[3])[row] = goal_direction(w, p)
             field = 4
-    write_image(w, p, rows.fields[0 if p.form == FLAT else 1], row)
-    (<int32_t*>rows.fields[field])[2 * row] = w.x
-    (<int32_t*>rows.fields[field])[2 * row + 1] = w.y
-    (<int32_t*>rows.fields[field + 1])[row] = w.mission_id
-
-
-cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
-    cdef int32_t i
-    for i in range(rows.n):
-        write_row(<const envpool_state*>state, rows, i)
-
-
-cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
-    cdef int32_t i
-    cdef int status = 0
-    for i in range(b.n):
-        advance(<envpool_state*>state, b, i, &status)
-        write_row(<const envpool_state*>state, rows, i)
-    return status
+    write_image(w, p, fields[0 if p.form == FLAT else 1], row)
+    (<int32_t*>fields[field])[2 * row] = w.x
+    (<int32_t*>fields[field])[2 * row + 1] = w.y
+    (<int32_t*>fields[field + 1])[row] = w.mission_id
 
 
 cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
@@ -211,29 +177,24 @@ cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t s
 # ---- frames ----------------------------------------------------------------------------------------------------------
 
 
-cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
+cdef int draw(const void* record, const void* config, const envpool_frames* f, int32_t i) noexcept nogil:
     """The assets are tiles, behind their size."""
-    cdef const envpool_state* s = <const envpool_state*>state
-    cdef const Params* p = <const Params*>s.config
+    cdef const Params* p = <const Params*>config
     cdef const World* w
     cdef WorldCopy copy
     cdef Atlas atlas
     cdef Picture picture
-    cdef uint8_t* pixels = f.pixels
-    cdef int32_t i
     atlas.size = (<const int32_t*>f.assets)[0]
     atlas.tiles = <const uint8_t*>f.assets + sizeof(int32_t)
-    for i in range(f.n):
-        w = settled(world_of(s, f.ids[i]), p, &copy)
-        if p.agent_pov:
-            picture_view(w, p, &atlas, &picture)
-        else:
-            picture_world(w, p, &atlas, &picture)
-        if f.height == picture.rows * atlas.size and f.width == picture.columns * atlas.size:
-            paint(&picture, atlas.size, pixels)
-        else:
-            paint_scaled(&picture, atlas.size, f.height, f.width, pixels)
-        pixels += 3 * <size_t>f.height * f.width
+    w = settled(<const World*>record, p, &copy)
+    if p.agent_pov:
+        picture_view(w, p, &atlas, &picture)
+    else:
+        picture_world(w, p, &atlas, &picture)
+    if f.height == picture.rows * atlas.size and f.width == picture.columns * atlas.size:
+        paint(&picture, atlas.size, envpool_pixels(f, i))
+    else:
+        paint_scaled(&picture, atlas.size, f.height, f.width, envpool_pixels(f, i))
     return 0
 
 
@@ -263,9 +224,9 @@ cdef bint is_instruction(const Instruction* instruction) noexcept nogil:
     return 0 <= instruction.first <= 1
 
 
-cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
-    cdef const Params* p = <const Params*>state.config
-    cdef const World* w = world_of(state, id)
+cdef int is_valid(const void* record, const void* config, int32_t resets) noexcept nogil:
+    cdef const Params* p = <const Params*>config
+    cdef const World* w = <const World*>record
     cdef int32_t i, count = p.width * p.height
     if not (
         w.width == p.width and w.height == p.height and 0 <= w.x < w.width and 0 <= w.y < w.height
@@ -288,12 +249,12 @@ cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexce
 
 # ---- definitions -----------------------------------------------------------------------------------------------------
 
-cdef envpool_env ENV_DEF = envpool_new_env("MiniGrid", create, step_many, write_many)
-ENV_DEF.run_many = run_many
-ENV_DEF.render_many = render_many
+cdef envpool_records WORLDS
+WORLDS.size_for, WORLDS.reset, WORLDS.step, WORLDS.write, WORLDS.draw = size_for, reset, step, write, draw
+WORLDS.is_valid = is_valid
+cdef envpool_env ENV_DEF = envpool_new_records_env("MiniGrid", &WORLDS)
 ENV_DEF.frame_height = ENV_DEF.frame_width = 32     # of a tile; `build` determines the size for the grid
 ENV_DEF.error_text = error_text
-envpool_with_snapshots(&ENV_DEF)
 
 
 cdef object define_level(const Level* level, object config, int width, int height, int max_steps,
@@ -319,6 +280,6 @@ cdef object define_level(const Level* level, object config, int width, int heigh
     size = (config.agent_view_size,) * 2 if config.agent_pov else (height, width)
     return define(
         envpool_template(&ENV_DEF), fields, actions,
-        envpool_config_bytes(&p, sizeof(p)) + seeds.tobytes() + directions.tobytes() + tiles_for(config),
+        envpool_records_config(&WORLDS, &p, sizeof(p)) + seeds.tobytes() + directions.tobytes() + tiles_for(config),
         frame_size=tuple(length * config.tile_size for length in size),
     )

@@ -6,16 +6,16 @@ draws the suit and the face card that the frame shows.
 
 import numpy as np
 
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
+from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows
 from envpool.numerics.rng cimport ep_choice, ep_pcg64
 from envpool.raster.canvas cimport canvas
 from envpool.raster.image cimport sheet_copy, sheet_draw, sheet_numbers
-from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_no_memory_text,
-    envpool_state, envpool_template, envpool_with_snapshots,
+from envpool.records cimport (
+    envpool_new_records_env, envpool_records, envpool_records_config, envpool_template, envpool_write_each,
 )
+from envpool.scaffold cimport envpool_no_memory_text, envpool_state
 from envpool.toy_text.frames cimport render_scaled
 
 from envpool.native import EnvDefinition, Field, define
@@ -50,21 +50,14 @@ cdef struct Game:               # one environment
     int32_t rank                # 0 ace, 1 to 8 the numbers from 2, 9 to 11 jack, queen and king
 
 
-cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
-    cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_state), sizeof(Game))
-    if s != NULL:
-        s.is_valid = is_valid
-    return envpool_finish_state(s, state)
-
-
 cdef inline bint is_hand(const Hand* hand, int32_t least, int32_t most) noexcept nogil:
     return least <= hand.points <= most and hand.has_ace <= 1 and hand.is_natural <= 1
 
 
-cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
+cdef int is_valid(const void* record, const void* config, int32_t resets) noexcept nogil:
     """A game may be played past its end: both hands may be what they can only be there. The bound keeps sums of points
     from overflowing."""
-    cdef const Game* g = <const Game*>state.records + id
+    cdef const Game* g = <const Game*>record
     if not (1 <= g.shown <= 10 and 0 <= g.suit <= 3):
         return False
     if not (g.rank == g.shown - 1 or (g.shown == 10 and 9 <= g.rank <= 11)):
@@ -162,16 +155,16 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return 0
 
 
+cdef void write(const void* record, const void* config, void* const* fields, int64_t row) noexcept nogil:
+    cdef const Game* g = <const Game*>record
+    cdef int32_t* obs = <int32_t*>fields[0] + 3 * row
+    obs[0] = total(&g.player)
+    obs[1] = g.shown
+    obs[2] = has_usable_ace(&g.player)
+
+
 cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
-    cdef const Game* games = <const Game*>(<envpool_state*>state).records
-    cdef int32_t* obs = <int32_t*>rows.fields[0] + 3 * rows.row0
-    cdef const Game* g
-    cdef int32_t i
-    for i in range(rows.n):
-        g = &games[rows.ids[i]]
-        obs[3 * i] = total(&g.player)
-        obs[3 * i + 1] = g.shown
-        obs[3 * i + 2] = has_usable_ace(&g.player)
+    envpool_write_each(state, rows, write)
 
 
 cdef inline int32_t count_digits(int32_t number) noexcept nogil:
@@ -207,11 +200,12 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     return render_scaled(state, f, ENV_DEF.frame_height, ENV_DEF.frame_width, draw)
 
 
-cdef envpool_env ENV_DEF = envpool_new_env("Blackjack", create, step_many, write_many)
+cdef envpool_records GAMES
+GAMES.size, GAMES.is_valid = sizeof(Game), is_valid
+cdef envpool_env ENV_DEF = envpool_new_records_env("Blackjack", &GAMES)
+ENV_DEF.step_many, ENV_DEF.write_many, ENV_DEF.render_many = step_many, write_many, render_many
 ENV_DEF.error_text = envpool_no_memory_text
-ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = BLACKJACK_SIZE
-envpool_with_snapshots(&ENV_DEF)
 
 
 class Blackjack(EnvDefinition):
@@ -241,7 +235,7 @@ class Blackjack(EnvDefinition):
         c.sab = config.sab
         fields = [Field("obs", np.int32, (3,), 0, 31)]
         actions = [Field("action", np.int32, (-1,), 0, 1)]
-        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)))
+        return define(envpool_template(&ENV_DEF), fields, actions, envpool_records_config(&GAMES, &c, sizeof(c)))
 
     @staticmethod
     def render_assets(config, height, width):

@@ -9,14 +9,12 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memset
 
-from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
+from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_rows
 from envpool.numerics.rng cimport ep_integers, ep_pcg64
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame
 from envpool.raster.cells cimport draw_cell
-from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
-    envpool_with_snapshots,
-)
+from envpool.records cimport envpool_new_records_env, envpool_records, envpool_records_config, envpool_template
+from envpool.scaffold cimport envpool_state
 
 from envpool.native import EnvDefinition, Field, define
 from envpool.config.checks import check_range
@@ -33,21 +31,6 @@ cdef struct Game:           # one environment
     int32_t row             # of the ball
     int32_t column          # of the ball
     int32_t paddle          # column
-
-
-cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
-    cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_state), sizeof(Game))
-    if s != NULL:
-        s.is_valid = is_valid
-    return envpool_finish_state(s, state)
-
-
-cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
-    """The ball is in the last row only when the episode has ended."""
-    cdef const Config* board = <const Config*>state.config
-    cdef const Game* g = <const Game*>state.records + id
-    cdef int32_t last_row = board.height - (1 if resets else 2)
-    return 0 <= g.row <= last_row and 0 <= g.column < board.width and 0 <= g.paddle < board.width
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
@@ -90,25 +73,29 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
         obs += size
 
 
-cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
-    cdef envpool_state* s = <envpool_state*>state
-    cdef const Config* board = <const Config*>s.config
-    cdef const Game* g
+cdef int draw(const void* record, const void* config, const envpool_frames* f, int32_t i) noexcept nogil:
+    cdef const Game* g = <const Game*>record
+    cdef const Config* board = <const Config*>config
     cdef uint32_t white = canvas_colour(255, 255, 255)
-    cdef canvas c
-    cdef int32_t i
-    for i in range(f.n):
-        g = <const Game*>s.records + f.ids[i]
-        c = canvas_of_frame(f, i)
-        canvas_clear(&c, canvas_colour(0, 0, 0))
-        draw_cell(&c, board.height, board.width, g.row, g.column, white)
-        draw_cell(&c, board.height, board.width, board.height - 1, g.paddle, white)
+    cdef canvas c = canvas_of_frame(f, i)
+    canvas_clear(&c, canvas_colour(0, 0, 0))
+    draw_cell(&c, board.height, board.width, g.row, g.column, white)
+    draw_cell(&c, board.height, board.width, board.height - 1, g.paddle, white)
     return 0
 
 
-cdef envpool_env ENV_DEF = envpool_new_env("Catch", create, step_many, write_many)
-ENV_DEF.render_many = render_many
-envpool_with_snapshots(&ENV_DEF)
+cdef int is_valid(const void* record, const void* config, int32_t resets) noexcept nogil:
+    """The ball is in the last row only when the episode has ended."""
+    cdef const Game* g = <const Game*>record
+    cdef const Config* board = <const Config*>config
+    cdef int32_t last_row = board.height - (1 if resets else 2)
+    return 0 <= g.row <= last_row and 0 <= g.column < board.width and 0 <= g.paddle < board.width
+
+
+cdef envpool_records GAMES
+GAMES.size, GAMES.draw, GAMES.is_valid = sizeof(Game), draw, is_valid
+cdef envpool_env ENV_DEF = envpool_new_records_env("Catch", &GAMES)
+ENV_DEF.step_many, ENV_DEF.write_many = step_many, write_many       # loops of its own, since a step is so cheap
 
 
 class Catch(EnvDefinition):
@@ -138,6 +125,5 @@ class Catch(EnvDefinition):
         actions = [Field("action", np.int32, (-1,), 0, 2)]
         cell = max(1, min(MAX_CELL, MAX_FRAME // max(config.height, config.width)))
         frame = config.height * cell, config.width * cell
-        return define(
-            envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)), frame_size=frame
-        )
+        config_bytes = envpool_records_config(&GAMES, &c, sizeof(c))
+        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, frame_size=frame)

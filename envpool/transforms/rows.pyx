@@ -9,14 +9,14 @@ The observations of the inner definition go to memory by env id, so that the row
 one call.
 """
 
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libc.string cimport memcpy, memmove, memset
 
-from envpool.env cimport (
-    ENVPOOL_BOOL, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT8, ENVPOOL_INT16, ENVPOOL_INT32, ENVPOOL_INT64,
-    ENVPOOL_UINT8, envpool_batch, envpool_rows,
-)
+from envpool.env cimport ENVPOOL_FLOAT32, envpool_batch, envpool_rows
 from envpool.transforms.layout cimport FieldPlan, frame_items, MAX_FIELDS, RESET, State, STEPPED, WRITTEN
+
+cdef extern from "envpool/_core/dtypes.h" nogil:
+    void ep_cast_items(int32_t dtype, const void* x, int64_t n, float* y)
 
 
 cdef inline int64_t target_bytes(const FieldPlan* p) noexcept nogil:
@@ -40,38 +40,12 @@ cdef void* const* targets_of(State* s, const envpool_rows* rows, void** fields) 
     return <void* const*>fields
 
 
-ctypedef fused number:
-    int8_t
-    uint8_t
-    int16_t
-    int32_t
-    int64_t
-    float
-    double
-
-
-cdef inline void cast_items(const number* x, int64_t n, float* y) noexcept nogil:
-    cdef int64_t k
-    for k in range(n):
-        y[k] = <float>x[k]
-
-
 cdef void copy_items(const FieldPlan* p, const char* x, int64_t n, char* y) noexcept nogil:
     """Copies elements to an array of the target's dtype."""
     if not p.casts:
         memcpy(y, x, n * p.item_bytes)
-    elif p.dtype == ENVPOOL_FLOAT64:
-        cast_items(<const double*>x, n, <float*>y)
-    elif p.dtype == ENVPOOL_INT8:
-        cast_items(<const int8_t*>x, n, <float*>y)
-    elif p.dtype == ENVPOOL_UINT8 or p.dtype == ENVPOOL_BOOL:
-        cast_items(<const uint8_t*>x, n, <float*>y)
-    elif p.dtype == ENVPOOL_INT16:
-        cast_items(<const int16_t*>x, n, <float*>y)
-    elif p.dtype == ENVPOOL_INT32:
-        cast_items(<const int32_t*>x, n, <float*>y)
-    elif p.dtype == ENVPOOL_INT64:
-        cast_items(<const int64_t*>x, n, <float*>y)
+    else:
+        ep_cast_items(p.dtype, x, n, <float*>y)
 
 
 cdef void put_time(const FieldPlan* p, bint as_float, int32_t elapsed, char* y) noexcept nogil:
