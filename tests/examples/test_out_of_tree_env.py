@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool.errors import ConfigError, StateError
+from envpool.errors import ConfigError, EnvStepError, RenderError, StateError
 from tests.support.builds import build_extension
 from tests.support.saved import CORE, body_of, core_at, sealed
 
@@ -97,6 +97,36 @@ def test_options_are_checked():
         envpool.make_spec("RandomWalk-v0", size=2)
     with pytest.raises(ConfigError, match=r"slip must be between 0 and 1, got 1\.5"):
         envpool.make_spec("RandomWalk-v0", slip=1.5)
+
+
+@pytest.mark.slow
+def test_failures_of_steps_and_frames(tmp_path):
+    """A positive result of `reset`, `step` or `draw` fails one environment, which works again after its next reset."""
+    source = (EXAMPLE / "random_walk.pyx").read_text().replace("RandomWalk", "FailingWalk")
+    for line, failure in (
+        ("    out.reward, out.terminated = ", "    if w.cell == 4:\n        return 7\n"),
+        ("    memset(pixels, 0, ", "    if cell == 2:\n        return 8\n"),
+    ):
+        assert line in source
+        source = source.replace(line, failure + line)
+    (tmp_path / "failing_walk.pyx").write_text(source)
+    for name in ("setup.py", "pyproject.toml"):
+        text = (EXAMPLE / name).read_text()
+        (tmp_path / name).write_text(text.replace("random_walk", "failing_walk").replace("random-walk", "failing-walk"))
+    sys.path.insert(0, str(build_extension(tmp_path, tmp_path / "built")))
+    import failing_walk  # noqa: F401 - registers the task
+
+    sys.path.pop(0)
+    with envpool.make_gymnasium("FailingWalk-v0", num_envs=2, slip=0.0, render_mode="rgb_array") as pool:
+        pool.reset()
+        with pytest.raises(EnvStepError, match=r"1 env\(s\) failed: env 1: error code 7"):
+            pool.step(np.array([0, 1]))
+        assert pool.recv()[0][0] == 2
+        with pytest.raises(RenderError, match="env 0: error code 8"):
+            pool.render()
+        obs, reward, *_ = pool.step(np.array([0, 0]))
+        assert obs.tolist() == [1, 3] and reward.tolist() == [0, 0]
+        assert pool.render().shape == (1, 32, 256, 3)
 
 
 def test_the_page_shows_the_file():
