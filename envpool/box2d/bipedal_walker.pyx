@@ -8,7 +8,6 @@ episodes before it.
 
 import numpy as np
 
-from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, fabs, fabsf, isnan, sin
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
@@ -21,9 +20,11 @@ from envpool.box2d.scene cimport (
     SCENE_FPS, Archive, Touch, TouchListener, b2_dynamicBody, b2Body, b2FixtureDef, b2RevoluteJoint, b2Vec2, scene_body,
     scene_box, scene_hull, scene_look, scene_look_at, scene_motor, transfer_touches,
 )
-from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, WorldOutcome, worlds_init
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
+from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, worlds_init
+from envpool.env cimport envpool_env
 from envpool.numerics.rng cimport ep_uniform
+from envpool.records cimport envpool_outcome
+from envpool.scaffold cimport envpool_config_bytes, envpool_template
 
 from envpool.box2d.definition import Box2DDefinition
 from envpool.box2d.parameters import WALKER as PARAMS
@@ -159,7 +160,7 @@ cdef void apply_forces(WorldEnv* env, const WorldOptions* options) noexcept nogi
         e.joints[i].SetMaxMotorTorque(<float>p.motors_torque * effort(e.action[i]))
 
 
-cdef void observe(WorldEnv* env, const WorldOptions* options, WorldOutcome* out) noexcept nogil:
+cdef void observe(WorldEnv* env, const WorldOptions* options, envpool_outcome* out) noexcept nogil:
     cdef Walker* e = <Walker*>env
     cdef const WalkerParams* p = params_in(e)
     cdef double x = e.hull.GetPosition().x, y = e.hull.GetPosition().y, angle = e.hull.GetAngle(), shaping
@@ -196,7 +197,7 @@ cdef void observe(WorldEnv* env, const WorldOptions* options, WorldOutcome* out)
         out.reward = -100
 
 
-cdef void write(const WorldEnv* env, const WorldOptions* options, void* const* fields, int64_t row) noexcept nogil:
+cdef void write(const void* env, const void* options, void* const* fields, int64_t row) noexcept nogil:
     memcpy(<float*>fields[0] + OBS * row, (<const Walker*>env).obs, OBS * sizeof(float))
 
 
@@ -298,6 +299,5 @@ class BipedalWalker(Box2DDefinition):
         low[[8, 13]] = -0.0
         fields = [Field("obs", np.float32, (OBS,), low, high)]
         actions = [Field("action", np.float32, (-1, MOTORS), -1, 1)]
-        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
-        config_bytes = (<const char*>&c)[:sizeof(Config)]
-        return define(template, fields, actions, config_bytes, params=param_fields(PARAMS))
+        config_bytes = envpool_config_bytes(&c, sizeof(c))
+        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=param_fields(PARAMS))

@@ -7,7 +7,6 @@ computes in float32. Version 2 is LunarLander-v2 of ``gymnasium`` 0.29.1.
 
 import numpy as np
 
-from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, fabs, pi, sin, sqrt, tanh
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -24,9 +23,11 @@ from envpool.box2d.scene cimport (
     scene_body, scene_box, scene_edge, scene_hull, scene_motor, scene_restart, transfer_touches,
 )
 from envpool.box2d.thrust cimport Thrust, continuous_thrust, discrete_thrust
-from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, WorldOutcome, worlds_init
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
+from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, worlds_init
+from envpool.env cimport envpool_env
 from envpool.numerics.rng cimport ep_integers, ep_pcg64, ep_pcg64_seed_words, ep_uniform
+from envpool.records cimport envpool_outcome
+from envpool.scaffold cimport envpool_config_bytes, envpool_template
 
 from envpool.box2d.definition import Box2DDefinition
 from envpool.box2d.parameters import LANDER
@@ -190,7 +191,7 @@ cdef void apply_forces(WorldEnv* env, const WorldOptions* options) noexcept nogi
     fire_engines(e)
 
 
-cdef void observe(WorldEnv* env, const WorldOptions* options, WorldOutcome* out) noexcept nogil:
+cdef void observe(WorldEnv* env, const WorldOptions* options, envpool_outcome* out) noexcept nogil:
     cdef Lander* e = <Lander*>env
     cdef double[OBS] o
     cdef double gain, shaping
@@ -254,7 +255,7 @@ cdef int32_t set_action(WorldEnv* env, const WorldOptions* options, const void* 
     return 0
 
 
-cdef void write(const WorldEnv* env, const WorldOptions* options, void* const* fields, int64_t row) noexcept nogil:
+cdef void write(const void* env, const void* options, void* const* fields, int64_t row) noexcept nogil:
     memcpy(<float*>fields[0] + OBS * row, (<const Lander*>env).obs, OBS * sizeof(float))
 
 
@@ -387,6 +388,5 @@ class LunarLander(Box2DDefinition):
             actions = [Field("action", np.float32, (-1, 2), -1, 1)]
         else:
             actions = [Field("action", np.int32, (-1,), 0, 3)]
-        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
-        config_bytes = (<const char*>&c)[:sizeof(Config)]
-        return define(template, fields, actions, config_bytes, params=param_fields(LANDER))
+        config_bytes = envpool_config_bytes(&c, sizeof(c))
+        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=param_fields(LANDER))

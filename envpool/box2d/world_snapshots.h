@@ -67,15 +67,15 @@ static inline WorldEnv *worlds_new_env(const WorldOptions *options) {
   return NULL;
 }
 
-static int64_t worlds_state_size(void *state) { return static_cast<Worlds *>(state)->options->functions->state_size; }
+static int64_t worlds_state_size(void *state) { return worlds_options(static_cast<envpool_state *>(state))->functions->state_size; }
 
 static int worlds_get_state(void *state, const envpool_snapshots *snapshots) {
-  Worlds *s = static_cast<Worlds *>(state);
+  const envpool_state *s = static_cast<const envpool_state *>(state);
   const int64_t size = worlds_state_size(state);
   int status = 0;
   for (int32_t i = 0; i < snapshots->n; i++) {
     WorldEnv *env = worlds_env(s, snapshots->ids[i]);
-    snapshots->sizes[i] = worlds_save(env, s->options, static_cast<char *>(snapshots->bytes[i]), size);
+    snapshots->sizes[i] = worlds_save(env, worlds_options(s), static_cast<char *>(snapshots->bytes[i]), size);
     if (snapshots->sizes[i] < 0) {
       snapshots->sizes[i] = 0;
       status = snapshots->errors[i] = WORLDS_TOO_LARGE;
@@ -85,33 +85,33 @@ static int worlds_get_state(void *state, const envpool_snapshots *snapshots) {
 }
 
 static int worlds_set_state(void *state, const envpool_snapshots *snapshots) {
-  Worlds *s = static_cast<Worlds *>(state);
-  WorldEnv *scratch = snapshots->only_checks ? worlds_new_env(s->options) : NULL;
+  const envpool_state *s = static_cast<const envpool_state *>(state);
+  WorldEnv *scratch = snapshots->only_checks ? worlds_new_env(worlds_options(s)) : NULL;
   if (snapshots->only_checks && scratch == NULL) return ENVPOOL_NO_MEMORY;
   int status = 0;
   for (int32_t i = 0; i < snapshots->n; i++) {
     WorldEnv *env = scratch ? scratch : worlds_env(s, snapshots->ids[i]);
-    if (worlds_load(env, s->options, static_cast<const char *>(snapshots->bytes[i]), snapshots->sizes[i])) continue;
-    worlds_forget(env, s->options);
+    if (worlds_load(env, worlds_options(s), static_cast<const char *>(snapshots->bytes[i]), snapshots->sizes[i])) continue;
+    worlds_forget(env, worlds_options(s));
     status = snapshots->errors[i] = scratch ? ENVPOOL_BAD_SNAPSHOT : ENVPOOL_NO_MEMORY; /* it has been checked */
   }
-  worlds_free_env(scratch, s->options);
+  worlds_free_env(scratch, worlds_options(s));
   return status;
 }
 
 static int worlds_copy_state(void *state, const envpool_copies *copies) {
-  Worlds *s = static_cast<Worlds *>(state);
+  const envpool_state *s = static_cast<const envpool_state *>(state);
   const int64_t most = worlds_state_size(state);
   char *bytes = static_cast<char *>(malloc(most));
   if (bytes == NULL) return ENVPOOL_NO_MEMORY;
   int status = 0;
   for (int32_t i = 0; i < copies->n; i++) {
     WorldEnv *to = worlds_env(s, copies->to[i]);
-    const int64_t size = worlds_save(worlds_env(s, copies->from[i]), s->options, bytes, most);
+    const int64_t size = worlds_save(worlds_env(s, copies->from[i]), worlds_options(s), bytes, most);
     if (size < 0) {
       status = copies->errors[i] = WORLDS_TOO_LARGE;
-    } else if (!worlds_load(to, s->options, bytes, size)) {
-      worlds_forget(to, s->options);
+    } else if (!worlds_load(to, worlds_options(s), bytes, size)) {
+      worlds_forget(to, worlds_options(s));
       status = copies->errors[i] = ENVPOOL_NO_MEMORY;
     }
   }

@@ -17,8 +17,8 @@
 
 #include "envpool/box2d/parameters.h"
 #include "envpool/box2d/scene.h"
-#include "envpool/env.h"
 #include "envpool/raster/smoothscale.h"
+#include "envpool/records.h"
 #include "envpool/rng.h"
 
 enum {
@@ -47,13 +47,6 @@ struct WorldOptions {
   WorldParams params;
 };
 
-/* The result of one step. All fields are zero unless the environment sets them. */
-struct WorldOutcome {
-  double reward;
-  uint8_t terminated;
-  uint8_t truncated;
-};
-
 /* What an environment does for one env. Every function may run on any thread, without the GIL. */
 struct WorldFunctions {
   size_t env_size;        /* bytes of an env's struct, which is zeroed before the first call                        */
@@ -72,9 +65,9 @@ struct WorldFunctions {
   /* Applies forces, impulses and motor speeds before the physics step. */
   void (*apply_forces)(WorldEnv *env, const WorldOptions *options);
   /* Reads the state after the physics step. `out` is NULL if the step belongs to a reset. */
-  void (*observe)(WorldEnv *env, const WorldOptions *options, WorldOutcome *out);
+  void (*observe)(WorldEnv *env, const WorldOptions *options, envpool_outcome *out);
   /* Writes the last step into row `row` of every field. */
-  void (*write)(const WorldEnv *env, const WorldOptions *options, void *const *fields, int64_t row);
+  envpool_write_one write;
   /* Draws the env into an RGB canvas (canvas_height, canvas_width, 3). It may change state that only frames depend on.
    * Returns 0 if memory is exhausted, else 1. */
   int (*draw)(WorldEnv *env, const WorldOptions *options, uint8_t *canvas);
@@ -90,20 +83,18 @@ struct WorldFunctions {
   int64_t state_size; /* most bytes of a snapshot                                                                   */
 };
 
-/* All envs of a pool. */
-struct Worlds {
-  const WorldOptions *options;
-  char *envs; /* (num_envs, worlds_env_size())                                                                      */
-  int32_t num_envs;
-};
-
 /* Returns the bytes of an env's struct and of its parameters, which follow it. */
 static inline size_t worlds_env_size(const WorldOptions *options) {
   return options->functions->env_size + options->params.count * sizeof(double);
 }
 
-static inline WorldEnv *worlds_env(const Worlds *s, int32_t id) {
-  return reinterpret_cast<WorldEnv *>(s->envs + id * worlds_env_size(s->options));
+/* The state is an envpool_state, whose records are the structs of the envs. */
+static inline const WorldOptions *worlds_options(const envpool_state *s) {
+  return static_cast<const WorldOptions *>(s->config);
+}
+
+static inline WorldEnv *worlds_env(const envpool_state *s, int32_t id) {
+  return static_cast<WorldEnv *>(envpool_record(s, id));
 }
 
 /* Prepares an env whose memory (worlds_env_size()) is zero. Returns whether there was enough memory. */
@@ -115,42 +106,34 @@ static inline bool worlds_begin(WorldEnv *env, const WorldOptions *options) {
 }
 
 static void worlds_destroy(void *state) {
-  Worlds *s = static_cast<Worlds *>(state);
-  if (s->envs != NULL)
-    for (int32_t i = 0; i < s->num_envs; i++) {
-      if (s->options->functions->release != NULL) s->options->functions->release(worlds_env(s, i));
-      delete worlds_env(s, i)->world;
-    }
-  free(s->envs);
-  free(s);
+  const envpool_state *s = static_cast<const envpool_state *>(state);
+  const WorldFunctions *functions = worlds_options(s)->functions;
+  for (int32_t i = 0; i < s->num_envs; i++) {
+    if (functions->release != NULL) functions->release(worlds_env(s, i));
+    delete worlds_env(s, i)->world;
+  }
+  envpool_free_state(state);
 }
 
 static int worlds_create(const envpool_setup *setup, void **state) {
-  Worlds *s = static_cast<Worlds *>(calloc(1, sizeof(Worlds)));
-  if (s == NULL) return ENVPOOL_NO_MEMORY;
-  s->options = static_cast<const WorldOptions *>(setup->config);
-  s->num_envs = setup->num_envs;
-  s->envs = static_cast<char *>(calloc(s->num_envs, worlds_env_size(s->options)));
-  if (s->envs == NULL) {
-    worlds_destroy(s);
-    return ENVPOOL_NO_MEMORY;
-  }
-  for (int32_t i = 0; i < s->num_envs; i++)
-    if (!worlds_begin(worlds_env(s, i), s->options)) {
-      worlds_destroy(s);
+  const WorldOptions *options = static_cast<const WorldOptions *>(setup->config);
+  void *made = envpool_new_state(setup, sizeof(envpool_state), worlds_env_size(options));
+  if (made == NULL) return ENVPOOL_NO_MEMORY;
+  for (int32_t i = 0; i < setup->num_envs; i++)
+    if (!worlds_begin(worlds_env(static_cast<envpool_state *>(made), i), options)) {
+      worlds_destroy(made);
       return ENVPOOL_NO_MEMORY;
     }
-  *state = s;
-  return 0;
+  return envpool_finish_state(made, state);
 }
 
 static int worlds_seed(void *state, const envpool_seeds *seeds) {
-  Worlds *s = static_cast<Worlds *>(state);
-  const WorldFunctions *functions = s->options->functions;
+  const envpool_state *s = static_cast<const envpool_state *>(state);
+  const WorldFunctions *functions = worlds_options(s)->functions;
   for (int32_t i = 0; i < seeds->n; i++) {
     WorldEnv *env = worlds_env(s, seeds->ids[i]);
     ep_pcg64_seed(&env->rng, seeds->seeds[i]);
-    if (functions->seed != NULL) functions->seed(env, s->options, seeds->seeds[i]);
+    if (functions->seed != NULL) functions->seed(env, worlds_options(s), seeds->seeds[i]);
   }
   return 0;
 }
@@ -163,8 +146,9 @@ static inline void worlds_forget(WorldEnv *env, const WorldOptions *options) {
 }
 
 /* Steps positions `first` to first + n - 1 of a batch (n <= SCENE_BLOCK). Returns whether one of them failed. */
-static inline int worlds_step_block(Worlds *s, const envpool_batch *b, int32_t first, int32_t n) {
-  const WorldFunctions *functions = s->options->functions;
+static inline int worlds_step_block(const envpool_state *s, const envpool_batch *b, int32_t first, int32_t n) {
+  const WorldOptions *options = worlds_options(s);
+  const WorldFunctions *functions = options->functions;
   b2World *worlds[SCENE_BLOCK];
   int32_t positions[SCENE_BLOCK];
   int32_t count = 0, failed = 0;
@@ -172,14 +156,14 @@ static inline int worlds_step_block(Worlds *s, const envpool_batch *b, int32_t f
   for (int32_t at = first; at < first + n; at++) {
     WorldEnv *env = worlds_env(s, b->ids[at]);
     if (b->reset[at]) {
-      if (env->has_diverged) worlds_forget(env, s->options);
+      if (env->has_diverged) worlds_forget(env, options);
       env->rng_before_reset = env->rng;
-      if (!functions->reset(env, s->options)) b->errors[at] = WORLDS_BAD_RESET;
+      if (!functions->reset(env, options)) b->errors[at] = WORLDS_BAD_RESET;
     } else {
-      b->errors[at] = functions->set_action(env, s->options, b->actions[0], b->ids[at]);
+      b->errors[at] = functions->set_action(env, options, b->actions[0], b->ids[at]);
     }
     if (b->errors[at]) continue;
-    functions->apply_forces(env, s->options);
+    functions->apply_forces(env, options);
     positions[count] = at;
     worlds[count] = env->world;
     count++;
@@ -195,15 +179,14 @@ static inline int worlds_step_block(Worlds *s, const envpool_batch *b, int32_t f
       continue;
     }
     if (b->reset[at]) {
-      functions->observe(env, s->options, NULL);
+      functions->observe(env, options, NULL);
       continue;
     }
-    WorldOutcome out;
-    memset(&out, 0, sizeof(out));
-    functions->observe(env, s->options, &out);
+    envpool_outcome out = {0, 0, 0};
+    functions->observe(env, options, &out);
     b->reward[at] = static_cast<float>(out.reward);
-    b->terminated[at] = out.terminated;
-    b->truncated[at] = out.truncated;
+    b->terminated[at] = static_cast<uint8_t>(out.terminated);
+    b->truncated[at] = static_cast<uint8_t>(out.truncated);
   }
   return failed || count < n;
 }
@@ -211,22 +194,20 @@ static inline int worlds_step_block(Worlds *s, const envpool_batch *b, int32_t f
 static int worlds_step(void *state, const envpool_batch *b) {
   int failed = 0;
   for (int32_t first = 0; first < b->n; first += SCENE_BLOCK)
-    failed |= worlds_step_block(static_cast<Worlds *>(state), b, first,
+    failed |= worlds_step_block(static_cast<const envpool_state *>(state), b, first,
                                 b->n - first < SCENE_BLOCK ? b->n - first : SCENE_BLOCK);
   return failed;
 }
 
 static void worlds_write(void *state, const envpool_rows *rows) {
-  Worlds *s = static_cast<Worlds *>(state);
-  for (int32_t i = 0; i < rows->n; i++)
-    s->options->functions->write(worlds_env(s, rows->ids[i]), s->options, rows->fields, rows->row0 + i);
+  envpool_write_each(state, rows, worlds_options(static_cast<envpool_state *>(state))->functions->write);
 }
 
 /* Draws every env in upstream's size, and scales the result as pygame.transform.smoothscale does if another size is
  * requested. */
 static int worlds_render(void *state, const envpool_frames *f) {
-  Worlds *s = static_cast<Worlds *>(state);
-  const WorldFunctions *functions = s->options->functions;
+  const envpool_state *s = static_cast<const envpool_state *>(state);
+  const WorldFunctions *functions = worlds_options(s)->functions;
   const size_t frame_bytes = static_cast<size_t>(3) * f->height * f->width;
   const bool is_scaled = f->height != functions->canvas_height || f->width != functions->canvas_width;
   uint8_t *scratch = NULL;
@@ -236,7 +217,7 @@ static int worlds_render(void *state, const envpool_frames *f) {
   for (int32_t i = 0; i < f->n; i++) {
     const smooth_image frame = {f->pixels + frame_bytes * i, f->height, f->width, 3};
     const smooth_image canvas = {is_scaled ? scratch : frame.pixels, functions->canvas_height, functions->canvas_width, 3};
-    if (canvas.pixels == NULL || !functions->draw(worlds_env(s, f->ids[i]), s->options, canvas.pixels)) {
+    if (canvas.pixels == NULL || !functions->draw(worlds_env(s, f->ids[i]), worlds_options(s), canvas.pixels)) {
       f->errors[i] = ENVPOOL_NO_MEMORY;
       failed = 1;
     } else if (is_scaled) {
@@ -255,17 +236,17 @@ static void worlds_error_text(void *state, int32_t, int32_t code, char *text, si
   else if (code == WORLDS_DIVERGED)
     snprintf(text, size, "its simulation has diverged; choose parameters nearer to their defaults");
   else if (code == WORLDS_BAD_RESET)
-    snprintf(text, size, "%s", static_cast<Worlds *>(state)->options->functions->bad_reset);
+    snprintf(text, size, "%s", worlds_options(static_cast<envpool_state *>(state))->functions->bad_reset);
   else
-    snprintf(text, size, "%s", static_cast<Worlds *>(state)->options->functions->bad_action);
+    snprintf(text, size, "%s", worlds_options(static_cast<envpool_state *>(state))->functions->bad_action);
 }
 
 static int worlds_get_params(void *state, const envpool_params *call) {
-  const Worlds *s = static_cast<const Worlds *>(state);
-  for (int32_t k = 0; k < s->options->params.count; k++)
+  const envpool_state *s = static_cast<const envpool_state *>(state);
+  for (int32_t k = 0; k < worlds_options(s)->params.count; k++)
     for (int32_t i = 0; i < call->n; i++) {
       const double value = worlds_env(s, call->ids[i])->params[k];
-      if (s->options->params.is_integer[k])
+      if (worlds_options(s)->params.is_integer[k])
         static_cast<int64_t *>(call->values[k])[call->ids[i]] = static_cast<int64_t>(value);
       else
         static_cast<double *>(call->values[k])[call->ids[i]] = value;
@@ -274,11 +255,11 @@ static int worlds_get_params(void *state, const envpool_params *call) {
 }
 
 static int worlds_set_params(void *state, const envpool_params *call) {
-  const Worlds *s = static_cast<const Worlds *>(state);
-  for (int32_t k = 0; k < s->options->params.count; k++)
+  const envpool_state *s = static_cast<const envpool_state *>(state);
+  for (int32_t k = 0; k < worlds_options(s)->params.count; k++)
     for (int32_t i = 0; i < call->n; i++) {
       const int32_t id = call->ids[i];
-      worlds_env(s, id)->params[k] = s->options->params.is_integer[k]
+      worlds_env(s, id)->params[k] = worlds_options(s)->params.is_integer[k]
                                          ? static_cast<double>(static_cast<const int64_t *>(call->values[k])[id])
                                          : static_cast<const double *>(call->values[k])[id];
     }

@@ -6,17 +6,14 @@ from envpool.box2d.parameters cimport WorldParams
 from envpool.box2d.scene cimport Archive, b2World
 from envpool.env cimport envpool_env
 from envpool.numerics.rng cimport ep_pcg64
+from envpool.records cimport envpool_outcome, envpool_write_one
+from envpool.scaffold cimport envpool_state
 
 cdef extern from "envpool/box2d/worlds.h" nogil:
     cdef struct WorldEnv:
         ep_pcg64 rng
         b2World* world
         double* params
-
-    cdef struct WorldOutcome:
-        double reward
-        uint8_t terminated
-        uint8_t truncated
 
     cdef struct WorldFunctions:
         size_t env_size
@@ -28,8 +25,8 @@ cdef extern from "envpool/box2d/worlds.h" nogil:
         int32_t (*set_action)(WorldEnv* env, const WorldOptions* options, const void* actions,
                               int32_t id) noexcept nogil
         void (*apply_forces)(WorldEnv* env, const WorldOptions* options) noexcept nogil
-        void (*observe)(WorldEnv* env, const WorldOptions* options, WorldOutcome* out) noexcept nogil
-        void (*write)(const WorldEnv* env, const WorldOptions* options, void* const* fields, int64_t row) noexcept nogil
+        void (*observe)(WorldEnv* env, const WorldOptions* options, envpool_outcome* out) noexcept nogil
+        envpool_write_one write
         bint (*draw)(WorldEnv* env, const WorldOptions* options, uint8_t* canvas) noexcept nogil
         int32_t canvas_height
         int32_t canvas_width
@@ -42,8 +39,5 @@ cdef extern from "envpool/box2d/worlds.h" nogil:
         const WorldFunctions* functions
         WorldParams params
 
-    cdef struct Worlds:
-        const WorldOptions* options
-
-    WorldEnv* worlds_env(const Worlds* s, int32_t id)
+    WorldEnv* worlds_env(const envpool_state* s, int32_t id)
     void worlds_init(envpool_env* definition, const char* name)

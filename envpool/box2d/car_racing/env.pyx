@@ -8,7 +8,6 @@ episodes, so that an episode depends slightly on the episodes before it.
 
 import numpy as np
 
-from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport cos, fabs, fmax, isnan, sin
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
@@ -27,11 +26,11 @@ from envpool.box2d.car_racing.track cimport (
 )
 from envpool.box2d.parameters cimport RacerParams, fill_params
 from envpool.box2d.scene cimport SCENE_FPS, Archive, b2_staticBody, b2Body, b2FixtureDef, scene_body, scene_polygon
-from envpool.box2d.worlds cimport (
-    WorldEnv, WorldFunctions, WorldOptions, WorldOutcome, Worlds, worlds_env, worlds_init,
-)
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env, envpool_params
+from envpool.box2d.worlds cimport WorldEnv, WorldFunctions, WorldOptions, worlds_env, worlds_init
+from envpool.env cimport envpool_env, envpool_params
 from envpool.numerics.rng cimport ep_integers, ep_uniform
+from envpool.records cimport envpool_outcome
+from envpool.scaffold cimport envpool_config_bytes, envpool_state, envpool_template
 
 from envpool.box2d.car_racing import font
 from envpool.box2d.definition import Box2DDefinition
@@ -212,7 +211,7 @@ cdef void apply_forces(WorldEnv* env, const WorldOptions* options) noexcept nogi
         car_drive(car, &car.wheels[i], params_in(<Racer*>env))
 
 
-cdef void observe(WorldEnv* env, const WorldOptions* options, WorldOutcome* out) noexcept nogil:
+cdef void observe(WorldEnv* env, const WorldOptions* options, envpool_outcome* out) noexcept nogil:
     cdef Racer* e = <Racer*>env
     cdef const Config* c = <const Config*>options
     cdef double x = e.car.hull.GetPosition().x, y = e.car.hull.GetPosition().y
@@ -290,7 +289,7 @@ cdef car_racing_scene scene_of(Racer* e, const Config* c, double reward) noexcep
     return scene
 
 
-cdef void write(const WorldEnv* env, const WorldOptions* options, void* const* fields, int64_t row) noexcept nogil:
+cdef void write(const void* env, const void* options, void* const* fields, int64_t row) noexcept nogil:
     cdef Racer* e = <Racer*>env
     cdef car_racing_scene scene = scene_of(e, <const Config*>options, e.shown_reward)
     car_racing_draw_obs(&BRUSH, &scene, <uint8_t*>fields[0] + OBS_BYTES * row)
@@ -381,7 +380,7 @@ cdef int get_params(void* state, const envpool_params* call) noexcept nogil:
 cdef int set_params(void* state, const envpool_params* call) noexcept nogil:
     cdef int32_t i
     for i in range(call.n):
-        (<Racer*>worlds_env(<const Worlds*>state, call.ids[i])).keeps_colours = not (
+        (<Racer*>worlds_env(<const envpool_state*>state, call.ids[i])).keeps_colours = not (
             <const uint8_t*>call.values[NUM_PARAMS])[call.ids[i]]
     return set_numbers(state, call)
 
@@ -438,6 +437,6 @@ class CarRacing(Box2DDefinition):
             actions = [Field("action", np.float32, (-1, 3), np.float32([-1, 0, 0]), np.float32([1, 1, 1]))]
         else:
             actions = [Field("action", np.int32, (-1,), 0, 4)]
-        template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
-        config_bytes = (<const char*>&c)[:sizeof(Config)]
-        return define(template, fields, actions, config_bytes, params=param_fields(CAR, CarRacing.reset_options))
+        config_bytes = envpool_config_bytes(&c, sizeof(c))
+        table = param_fields(CAR, CarRacing.reset_options)
+        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=table)
