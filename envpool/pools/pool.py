@@ -15,6 +15,7 @@ from envpool._core.inputs import ResetOptions, as_ids
 from envpool._core.params import get_params, set_params
 from envpool._core.pool import Pool
 from envpool._core.state import copy_states, restore_states, save_states
+from envpool._support.keywords import with_alias
 from envpool._support.machine import cpu_limit, numa_nodes, process_cpus
 from envpool._support.packages import install
 from envpool._support.window import Window
@@ -144,6 +145,11 @@ class EnvPool(PoolAttributes, Pool):
         return dict(self.spec.config._asdict())
 
     @property
+    def closed(self) -> bool:
+        """Whether the pool is closed."""
+        return self.is_closed
+
+    @property
     def is_async(self) -> bool:
         """Whether a batch holds fewer environments than the pool."""
         return bool(self.spec.config.batch_size != self.spec.config.num_envs)
@@ -271,7 +277,8 @@ class EnvPool(PoolAttributes, Pool):
 
         return make_functions(self)
 
-    def get_state(self, env_ids: Any = None) -> EnvStates:
+    @with_alias("env_ids", "env_id")
+    def get_state(self, env_id: Any = None) -> EnvStates:
         """Return the states of environments, from which `set_state` continues them exactly.
 
         A state contains everything on which later results depend: the simulation, the random generator or the seed that
@@ -279,7 +286,7 @@ class EnvPool(PoolAttributes, Pool):
 
         Parameters
         ----------
-        env_ids : int or array_like of int, optional
+        env_id : int or array_like of int, optional
             Environments to save, (B,), each once; none of them may be in flight. By default all environments.
 
         Returns
@@ -296,9 +303,10 @@ class EnvPool(PoolAttributes, Pool):
         PoolStateError
             The pool is closed or was forked.
         """
-        return EnvStates(save_states(self, *self._identity, env_ids))
+        return EnvStates(save_states(self, *self._identity, env_id))
 
-    def set_state(self, states: EnvStates, env_ids: Any = None) -> None:
+    @with_alias("env_ids", "env_id")
+    def set_state(self, states: EnvStates, env_id: Any = None) -> None:
         """Restore environments; each continues exactly as the environment whose state was saved.
 
         No observations are returned: the one that belongs to a state is the last one that was received before it was
@@ -309,7 +317,7 @@ class EnvPool(PoolAttributes, Pool):
         states : EnvStates
             (B,) states of a pool of the same task and options, in any process. The numbers of environments and threads,
             ``batch_size``, the seeds and the API style may differ.
-        env_ids : int or array_like of int, optional
+        env_id : int or array_like of int, optional
             Environments to restore, (B,), each once; none of them may be in flight. By default all environments.
 
         Raises
@@ -329,9 +337,9 @@ class EnvPool(PoolAttributes, Pool):
                 f"states must be an EnvStates, got {type(states).__name__}: pass the result of get_state() or of "
                 "EnvStates.from_bytes()"
             )
-        restore_states(self, *self._identity, tuple(states.states), env_ids)
+        restore_states(self, *self._identity, tuple(states.states), env_id)
         if self.normalization is not None:
-            self.normalization.restart(env_ids)
+            self.normalization.restart(env_id)
 
     def copy_state(self, source_ids: Any, target_ids: Any) -> None:
         """Copy states between environments of this pool, as ``set_state(get_state(source_ids), target_ids)``.
@@ -357,7 +365,8 @@ class EnvPool(PoolAttributes, Pool):
         if self.normalization is not None:
             self.normalization.copy(source_ids, target_ids)
 
-    def set_params(self, params: Mapping[str, Any], env_ids: Any = None) -> None:
+    @with_alias("env_ids", "env_id")
+    def set_params(self, params: Mapping[str, Any], env_id: Any = None) -> None:
         """Change parameters of environments, such as physical constants, from their next reset on.
 
         Parameters
@@ -365,7 +374,7 @@ class EnvPool(PoolAttributes, Pool):
         params : mapping of str to array_like
             New values, by the names of `EnvSpec.param_spec`: one value for all environments of the call, or an array
             (B, ...) with one value per environment. Parameters that are not named keep their values.
-        env_ids : int or array_like of int, optional
+        env_id : int or array_like of int, optional
             (B,) ids, each once; by default all environments.
 
         Raises
@@ -379,17 +388,18 @@ class EnvPool(PoolAttributes, Pool):
         PoolStateError
             The pool is closed or was forked.
         """
-        ids = as_ids(env_ids, "env_ids")
+        ids = as_ids(env_id, "env_id")
         count = self.num_envs if ids is None else len(ids)
         values = check_values(self.spec.param_spec, params, count, self.spec.task_id or type(self.spec).__name__)
         set_params(self, list(values), ids)
 
-    def get_params(self, env_ids: Any = None, *, in_force: bool = False) -> dict[str, Any]:
+    @with_alias("env_ids", "env_id")
+    def get_params(self, env_id: Any = None, *, in_force: bool = False) -> dict[str, Any]:
         """Return the parameters that the next episodes of environments will have.
 
         Parameters
         ----------
-        env_ids : int or array_like of int, optional
+        env_id : int or array_like of int, optional
             (B,) ids, each once; by default all environments.
         in_force : bool
             If True, return the parameters of the current episodes instead. Default False.
@@ -404,7 +414,7 @@ class EnvPool(PoolAttributes, Pool):
         EnvIdError, PoolStateError
             As for `set_params`.
         """
-        values = get_params(self, env_ids, in_force)
+        values = get_params(self, env_id, in_force)
         return dict(zip(self.spec.param_spec, values, strict=False))  # options of resets follow the parameters
 
     @cached_property
@@ -470,12 +480,13 @@ class EnvPool(PoolAttributes, Pool):
         """Do nothing but warn. Old gym seeds environments with this method; here ``make`` and ``reset`` do."""
         warnings.warn("seed() does nothing: pass seed to envpool.make(...) or to reset(seed=...)", stacklevel=2)
 
-    def render(self, env_ids: Any = None, camera_id: int | None = None) -> Any:
+    @with_alias("env_ids", "env_id")
+    def render(self, env_id: Any = None, camera_id: int | None = None) -> Any:
         """Render environments as their last step or reset left them; their states do not change.
 
         Parameters
         ----------
-        env_ids : int or array_like of int, optional
+        env_id : int or array_like of int, optional
             Environments to render, (B,), in any order. Environments in flight are waited for, and ``recv`` still
             returns their results. By default the option `render_env_id`.
         camera_id : int, optional
@@ -504,11 +515,11 @@ class EnvPool(PoolAttributes, Pool):
             raise PoolStateError(
                 "render() needs a render mode: make the pool with render_mode='rgb_array' or render_mode='human'"
             )
-        ids = as_ids(options.env_id if env_ids is None else env_ids, "env_ids")
+        ids = as_ids(options.env_id if env_id is None else env_id, "env_id")
         assert ids is not None
         camera = options.camera if camera_id is None else check_camera("camera_id", camera_id)
         if options.mode == "human" and len(ids) != 1:
-            raise EnvIdError(f"render_mode='human' shows one env, got {len(ids)} env_ids: use render_mode='rgb_array'")
+            raise EnvIdError(f"render_mode='human' shows one env, got {len(ids)} ids: use render_mode='rgb_array'")
         frames = self._render_frames(ids, options.height, options.width, camera, options.assets)
         if options.mode == "rgb_array":
             return frames
@@ -548,7 +559,6 @@ class EnvPool(PoolAttributes, Pool):
     def _after_close(self) -> None:
         if self._window is not None:
             self._window.close()
-        self.closed = True
 
     def __len__(self) -> int:
         return int(self.spec.config.num_envs)

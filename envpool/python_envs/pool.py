@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from envpool._support.keywords import with_alias
 from envpool.errors import ConfigError
 from envpool.pools.reset_options import one_per_reset
 from envpool.python_envs.base import ObjectOptions
@@ -223,11 +224,13 @@ class PythonPool:
         """
         return tuple(self._use_envs(b"call", env_ids, lambda ids: self.envs.call(ids, name, args, kwargs)))
 
-    def get_attr(self, name: str, env_ids: Any = None) -> tuple[Any, ...]:
+    @with_alias("env_ids", "env_id")
+    def get_attr(self, name: str, env_id: Any = None) -> tuple[Any, ...]:
         """Return an attribute of environments, one value per environment; see `call` for ids and errors."""
-        return tuple(self._use_envs(b"get_attr", env_ids, lambda ids: self.envs.get_attr(ids, name)))
+        return tuple(self._use_envs(b"get_attr", env_id, lambda ids: self.envs.get_attr(ids, name)))
 
-    def set_attr(self, name: str, values: Any, env_ids: Any = None) -> None:
+    @with_alias("env_ids", "env_id")
+    def set_attr(self, name: str, values: Any, env_id: Any = None) -> None:
         """Set an attribute of environments.
 
         Parameters
@@ -236,8 +239,8 @@ class PythonPool:
             Name of the attribute. It is set on the outermost wrapper that has it, else on the environment itself.
         values : object
             A list or tuple with one value per environment; any other object is the value of all.
-        env_ids : int or array_like of int, optional
-            See `call`.
+        env_id : int or array_like of int, optional
+            Environments, (B,); see `env_ids` of `call`.
         """
 
         def assign(ids: list[int]) -> None:
@@ -248,7 +251,7 @@ class PythonPool:
                 )
             self.envs.set_attr(ids, name, given)
 
-        self._use_envs(b"set_attr", env_ids, assign)
+        self._use_envs(b"set_attr", env_id, assign)
 
     def _visit(self, function: Callable[..., T], *args: Any, env_ids: Any = None) -> list[T]:
         """Return ``function(env, *args)`` of environments, one result per environment; see `call` for ids and errors.

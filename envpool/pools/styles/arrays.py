@@ -35,7 +35,6 @@ class ArraysPool(EnvPool):
 
     _style = ArraysStyle
     _suffix = "ArraysPool"
-    closed = False
 
 
 def pool_base() -> type[EnvPool]:

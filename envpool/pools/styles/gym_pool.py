@@ -25,4 +25,3 @@ class GymPool(EnvPool):
     single_observation_space: Any
     single_action_space: Any
     is_vector_env = True
-    closed = False

@@ -67,7 +67,7 @@ class GymnasiumStyle(Style):
         set_spaces(pool, self.spec.gymnasium_observation_space, self.spec.gymnasium_action_space)
 
 
-class GymnasiumEnvPool(GymPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # type: ignore[misc]
+class GymnasiumEnvPool(GymPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # type: ignore[misc, override]
     """A pool with gymnasium's API.
 
     The pool is an instance of ``gymnasium.vector.VectorEnv`` and of ``gymnasium.Env``, on which clients rely. It keeps

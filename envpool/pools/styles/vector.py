@@ -36,7 +36,6 @@ class VectorPool(EnvPool):
 
     _style = VectorStyle
     _suffix = "VectorPool"
-    closed = False
 
 
 def pool_base() -> type[EnvPool]:
