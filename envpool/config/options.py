@@ -27,12 +27,10 @@ from envpool.config.checks import (
 from envpool.config.render_options import RENDER_MODES, as_int, check_camera, check_size
 from envpool.config.transform_checks import (
     check_bounds,
-    check_flag,
     check_normalization,
     check_rescaling,
     check_reward_bounds,
     check_scale,
-    check_stack,
     check_time,
 )
 from envpool.errors import ConfigError
@@ -266,7 +264,7 @@ TRANSFORM_OPTIONS = table(
         "frame_stack",
         1,
         "int",
-        check_stack,
+        integer(1, 1024),
         "number of the last observations of the episode that are stacked in a new first dimension, the oldest "
         "first. After a reset, all of them are the first observation",
         "1 to 1024",
@@ -277,7 +275,7 @@ TRANSFORM_OPTIONS = table(
         "float32_obs",
         False,
         "bool",
-        check_flag,
+        flag,
         "if True, observations are cast to float32. With `normalize_obs`, whose results are float32 anyway, it has no "
         "effect: the statistics are computed from the values without the cast",
     ),
@@ -321,7 +319,7 @@ TRANSFORM_OPTIONS = table(
         "clip_action",
         False,
         "bool",
-        check_flag,
+        flag,
         "if True, actions are clipped to their bounds, and the action space has no bounds",
         is_in_states=True,
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,14 +13,6 @@ from envpool.errors import ConfigError
 #: Parameters of normalisation and their defaults, those of gymnasium's wrappers.
 OBS_PARAMETERS = {"epsilon": 1e-8}
 REWARD_PARAMETERS = {"gamma": 0.99, "epsilon": 1e-8}
-MAX_STACK = 1024
-
-
-def check_flag(name: str, value: Any) -> bool:
-    """Return a bool."""
-    if isinstance(value, (bool, np.bool_, int)) and value in (0, 1):
-        return bool(value)
-    raise TypeError(f"{name} must be True or False, got {shown(value)}")
 
 
 def check_time(name: str, value: Any) -> Any:
@@ -34,19 +25,6 @@ def check_time(name: str, value: Any) -> Any:
         f"{name} must be True (append the elapsed steps), 'normalized' (append their fraction of max_episode_steps) or "
         f"False, got {shown(value)}"
     )
-
-
-def check_stack(name: str, value: Any) -> int:
-    """Return the number of observations in a stack."""
-    try:
-        number = operator.index(value) if not isinstance(value, (bool, np.bool_)) else None
-    except TypeError:
-        number = None
-    if number is None:
-        raise TypeError(f"{name} must be of type int, got {shown(value)}")
-    if not 1 <= number <= MAX_STACK:
-        raise ConfigError(f"{name} must be between 1 and {MAX_STACK}, got {shown(number)}")
-    return number
 
 
 def as_float(name: str, number: Any, value: Any, expected: str) -> float:
