@@ -262,7 +262,6 @@ def test_states_are_refused():
         ({"env": []}, "non-empty"),
         ({"env": [FaultyEnv], "num_envs": 2}, "there are 1 env_fns"),
         ({"env": FaultyEnv, "workers": "fork"}, "workers must be one of"),
-        ({"env": FaultyEnv, "num_threads": 2}, "use num_workers"),
         ({"env": dict}, "must be a gymnasium"),
         ({"env": [FaultyEnv, SpaceEnv]}, "same spaces"),
         ({"env": partial(SpaceEnv, "box", "text")}, "action space contains"),

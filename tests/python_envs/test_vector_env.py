@@ -77,8 +77,8 @@ def test_ids(caplog, monkeypatch):
     assert "tests/Faulty-v0 has no native version" in caplog.messages[0]
     with pytest.raises(UnknownTaskError, match="NoSuchTask"):
         envpool.make_vec("NoSuchTask-v0")
-    with pytest.raises(ConfigError, match="num_threads is not an option"):
-        envpool.make_vec(FaultyEnv, num_threads=2)
+    with closing(envpool.make_vec(FaultyEnv, 2, workers="thread", num_threads=2)) as envs:
+        assert envs.pool.config["num_threads"] == 2
     with pytest.raises(ConfigError, match="a VectorEnv steps all"):
         envpool.make_vec(FaultyEnv, 4, batch_size=2)
 
