@@ -94,10 +94,10 @@ def test_configuration_says_what_was_given() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "text"),
     [
-        ("body_mass", -np.ones(14), r"body_mass\[0\] must be a finite number of at least 0, got -1.0"),
-        ("body_inertia", np.full((14, 3), np.nan), r"body_inertia\[0, 0\] is nan"),
-        ("density", -1.0, "density is -1.0"),
-        ("gravity", (0, 0, np.inf), r"gravity\[2\] is inf"),
+        ("body_mass", -np.ones(14), r"body_mass\[0\] must be a finite number of at least 0 .*, got -1.0"),
+        ("body_inertia", np.full((14, 3), np.nan), r"body_inertia\[0, 0\] must be .*, got nan"),
+        ("density", -1.0, "density must .*, got -1.0"),
+        ("gravity", (0, 0, np.inf), r"gravity\[2\] must .*, got inf"),
         ("gravity", (0, 0, -1e11), "at least -1e\\+10"),
         ("gravity", -9.81, r"gravity must have the shape \(3,\), or \(2, 3\)"),
         ("geom_friction", np.ones(14), r"geom_friction must have the shape \(14, 3\)"),

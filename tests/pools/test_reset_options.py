@@ -212,7 +212,7 @@ def test_colours_that_were_never_chosen_are_the_usual_ones():
         ("CartPole-v1", {"low": "x", "high": "y"}, r"options\['low'\] must be a finite number, got 'x'"),
         ("CartPole-v1", {"low": None}, "must be a finite number, got None"),
         ("Acrobot-v1", {"low": [-1.0, -1.0, 0.0], "high": 2}, r"must have the shape \(\), or \(2,\)"),
-        ("MountainCar-v0", {"low": float("nan")}, "is nan"),
+        ("MountainCar-v0", {"low": float("nan")}, "must be a finite number, got nan"),
         ("MountainCarContinuous-v0", {"low": -1e308, "high": 1e308}, "must be finite, got"),
         ("Pendulum-v1", {"x_init": -1.0}, "must be a finite number of at least 0"),
         ("Pendulum-v1", {"x_inits": 1.0}, "no reset option 'x_inits'; did you mean 'x_init'"),

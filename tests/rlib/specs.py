@@ -43,11 +43,11 @@ SPACES = [
 
 #: Option, value that is not allowed, and parts of the text of the error.
 BAD_VALUES: list[tuple[str, Any, list[str]]] = [
-    ("num_objects", 0, ["num_objects is 0", "at least 1 and at most 6047"]),
-    ("num_objects", 6048, ["num_objects is 6048", "at least 1 and at most 6047"]),
-    ("num_objects", 2**63 - 1, ["num_objects is", "at most 6047"]),
-    ("default_reward", float("nan"), ["default_reward is nan", "finite"]),
-    ("default_reward", 1e39, ["default_reward is 1e+39", "3.40282e+38"]),
+    ("num_objects", 0, ["num_objects must be", "got 0", "at least 1 and at most 6047"]),
+    ("num_objects", 6048, ["num_objects must be", "got 6048", "at least 1 and at most 6047"]),
+    ("num_objects", 2**63 - 1, ["num_objects must be", "at most 6047"]),
+    ("default_reward", float("nan"), ["default_reward must be", "got nan", "finite"]),
+    ("default_reward", 1e39, ["default_reward must be", "got 1e+39", "3.40282e+38"]),
     ("grid", [], ["grid must be a list of strings", "got []"]),
     ("grid", [""], ["grid must be a list of strings"]),
     ("grid", "..", ["grid must be a list of strings", "got '..'"]),
@@ -64,7 +64,7 @@ BAD_OPTIONS = [
         BadOption("ApplePicker-v0", {name: value}, ConfigError, [re.escape(part) for part in parts])
         for name, value, parts in BAD_VALUES
     ),
-    BadOption("ApplePicker-v0", {"grid": YARD}, ConfigError, ["num_objects is 20", "at most 8"]),
+    BadOption("ApplePicker-v0", {"grid": YARD}, ConfigError, ["num_objects must be", "got 20", "at most 8"]),
     BadOption("ApplePicker-v0", {"num_objects": 2.5}, TypeError, ["num_objects must be an integer"]),
     BadOption("ApplePicker-v0", {"default_reward": "low"}, TypeError, ["default_reward must be a finite number"]),
     BadOption("ApplePicker-v0", {"is_deterministic": 2}, TypeError, ["is_deterministic"]),

@@ -250,7 +250,7 @@ def test_replaced_arrays_of_an_observation(count):
         replace(declaration, observation=arrays)
     if count:
         object.__setattr__(declaration, "observation", arrays)
-        with pytest.raises(ConfigError, match=f"an observation has {count} arrays, allowed are at most 64"):
+        with pytest.raises(ConfigError, match=f"an observation must have at most 64 arrays, got {count}"):
             resolve_entry(ENTRY, "gymnasium", {"declaration": declaration})
 
 

@@ -101,7 +101,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"maze_size_scaling": 0.5}, r"maze_size_scaling must be between 1\.0 and 100\.0.*, got 0\.5"),
     ({"maze_height": 0.0}, r"maze_height must be between 0\.01 and 100\.0.*, got 0\.0"),
     ({"position_noise_range": 0.5}, r"position_noise_range must be between 0\.0 and 0\.45.*, got 0\.5"),
-    ({"position_noise_range": float("nan")}, "position_noise_range is nan"),
+    ({"position_noise_range": float("nan")}, "position_noise_range must .*, got nan"),
 ]
 BAD_OPTIONS = [BadOption("PointMaze_UMaze-v3", options, ConfigError, [text]) for options, text in BAD] + [
     BadOption("AntMaze_UMaze-v5", {"version": 2}, ConfigError, ["version must be one of 3, 4, 5, got 2"]),
