@@ -148,8 +148,8 @@ class GymPusher(MujocoEnvDefinition):
         farthest = sqrt(max(o.x_min ** 2, o.x_max ** 2) + max(o.y_min ** 2, o.y_max ** 2))
         if o.distance_min > 0.99 * farthest:
             raise ConfigError(
-                f"cylinder_dist_min must be at most {0.99 * farthest}, 0.99 times the distance of the farthest corner of "
-                f"the rectangle in which the cylinder starts, got {o.distance_min}"
+                f"cylinder_dist_min must be at most {0.99 * farthest}, 0.99 times the distance of the farthest corner "
+                f"of the rectangle in which the cylinder starts, got {o.distance_min}"
             )
         o.cylinder = body_id(model, "object")
         o.tip = body_id(model, "tips_arm")
