@@ -201,7 +201,7 @@ def start(args, **options):
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.torch_threads)
     sizes = {"num_envs": args.num_envs, "seed": args.seed, "num_threads": args.env_threads}
-    return make_pool(args.task, **sizes, **options | json.loads(args.options))
+    return make_pool(args.task, **sizes | options | json.loads(args.options))
 
 
 def begin(args, **options):
