@@ -22,6 +22,8 @@ SYNONYMS = (
     {"repeat_action_probability", "sticky_actions", "sticky_action_prob", "sticky_action_probability"},
     {"img_height", "img_width", "screen_size", "img_size", "resize"},
     {"max_episode_steps", "max_steps", "max_episode_length", "time_limit"},
+    {"float32_obs", "dtype", "obs_dtype"},
+    {"require_finite_actions", "check_actions"},
     {"autoreset_mode", "autoreset", "auto_reset"},
 )
 
