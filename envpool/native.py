@@ -222,12 +222,12 @@ class EnvDefinition(Protocol):
         return base
 
     @staticmethod
-    def render_fps(config: Any) -> int:
-        """Return the frame rate at which the environment runs in real time, in frames per second.
+    def render_fps(config: Any) -> int | None:
+        """Return the frame rate in ``metadata["render_fps"]``: that of the upstream environment, in frames per second.
 
-        The default is 30.
+        The default, None, stands for real time if `define` was given a ``step_time``, and otherwise for 30.
         """
-        return 30
+        return None
 
     @staticmethod
     def reward_past_end(config: Any) -> float | None:

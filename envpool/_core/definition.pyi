@@ -22,6 +22,8 @@ class Description(NamedTuple):
     actions: tuple[Field, ...]
     frame_size: tuple[int, int] | None
     params: tuple[Field, ...]
+    step_time: float | None
+    tracking_camera: int
 
 @disjoint_base
 class DefinitionMemory:
@@ -40,4 +42,6 @@ def define(
     keep: object = None,
     flags: int = 0,
     frame_size: tuple[int, int] | None = None,
+    step_time: float | None = None,
+    tracking_camera: int | None = None,
 ) -> Any: ...

@@ -67,7 +67,9 @@ class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defau
 # Begins the names of fields that are not handed out: the pool makes other arrays of them, see batch_transforms.pyx.
 RAW_PREFIX = "raw:"
 
-Description = namedtuple("Description", ["name", "fields", "actions", "frame_size", "params"])
+Description = namedtuple(
+    "Description", ["name", "fields", "actions", "frame_size", "params", "step_time", "tracking_camera"]
+)
 
 
 cdef const envpool_env* env_header(object capsule, size_t size) except NULL:
@@ -187,11 +189,17 @@ cdef object read_field(str env, const envpool_field* f, tuple exact):
     )
 
 
+cdef DefinitionMemory memory_of(capsule):
+    """Returns what `define` keeps of a capsule besides the members of the ABI; None if it has not made the capsule."""
+    if PyCapsule_GetDestructor(capsule) != free_capsule:
+        return None
+    return <DefinitionMemory>(<list>PyCapsule_GetContext(capsule))[0]
+
+
 cdef tuple read_table(capsule, const envpool_env* env, const envpool_field* table, int32_t count, str which):
     """Returns the entries of a table of a capsule: "fields", "actions" or "params"."""
-    exact = {}
-    if PyCapsule_GetDestructor(capsule) == free_capsule:
-        exact = (<DefinitionMemory>(<list>PyCapsule_GetContext(capsule))[0]).exact
+    cdef DefinitionMemory memory = memory_of(capsule)
+    exact = {} if memory is None else memory.exact
     name = env.name.decode()
     return tuple(
         read_field(name, field_at(env, table, i), exact.get((which, i), (None, None))) for i in range(count)
@@ -210,7 +218,9 @@ def describe(capsule):
     -------
     Description
         Named tuple (name: str, fields: tuple of Field, actions: tuple of Field, frame_size: (height, width) of a frame
-        in pixels, or None if the definition has no renderer, params: tuple of Field).
+        in pixels, or None if the definition has no renderer, params: tuple of Field, step_time: simulated seconds of a
+        step, or None, tracking_camera: number of the camera that follows the robot, or -1). The last two are those that
+        `define` was given.
 
     Raises
     ------
@@ -223,6 +233,7 @@ def describe(capsule):
     """
     capsule = upgrade_capsule(capsule)
     cdef const envpool_env* env = env_of(capsule)
+    cdef DefinitionMemory memory = memory_of(capsule)
     name = env.name.decode()
     fields = read_table(capsule, env, env.fields, env.num_fields, "fields")
     actions = read_table(capsule, env, env.actions, env.num_actions, "actions")
@@ -236,7 +247,8 @@ def describe(capsule):
         if -1 in f.shape:
             raise ValueError(f"env {name}: the shape of parameter {f.name!r} must not have a player dimension")
     frame_size = (env.frame_height, env.frame_width) if env.render_many != NULL else None
-    return Description(name, fields, actions, frame_size, params)
+    step_time, tracking_camera = (None, -1) if memory is None else (memory.step_time, memory.tracking_camera)
+    return Description(name, fields, actions, frame_size, params, step_time, tracking_camera)
 
 
 # ---- making a capsule ------------------------------------------------------------------------------------------------
@@ -286,7 +298,7 @@ cdef void free_capsule(object capsule) noexcept:
 
 
 def define(template, fields, actions, config=b"", *, params=(), name=None, keep=None, uint32_t flags=0,
-           frame_size=None):
+           frame_size=None, step_time=None, tracking_camera=None):
     """Return an environment definition with the functions of a template and field tables and a config of its own.
 
     Parameters
@@ -307,6 +319,10 @@ def define(template, fields, actions, config=b"", *, params=(), name=None, keep=
         Bits of ``envpool_env.flags`` to set in addition to the template's, and to require of the pool. Default 0.
     frame_size : (int, int), optional
         Height and width of a frame in pixels; by default the template's.
+    step_time : float, optional
+        Simulated time of a step, in seconds; by default the template's. It determines the frame rate of real time.
+    tracking_camera : int, optional
+        Number of the camera that follows the robot, or -1 if there is none; by default the template's.
 
     Returns
     -------
@@ -328,6 +344,7 @@ def define(template, fields, actions, config=b"", *, params=(), name=None, keep=
     cdef envpool_field* entries = <envpool_field*>(env + 1)
     cdef Py_ssize_t i
     owned = [memory, template, keep]
+    memory.take_over(memory_of(template), step_time, tracking_camera)
     copy_known(env, source)
     memcpy(memory.config, PyBytes_AS_STRING(config), len(config))
     for i, f in enumerate((*fields, *actions, *params)):
@@ -402,9 +419,12 @@ cdef class DefinitionMemory:
     cdef void* tables                   # the envpool_env, followed by its field tables
     cdef void* config
     cdef dict exact                     # by name of a table and index: bounds that float64 cannot hold, see Field
+    cdef object step_time               # seconds, or None
+    cdef object tracking_camera         # number of a camera, or -1
 
     def __cinit__(self, size_t tables, size_t config):
         self.exact = {}
+        self.tracking_camera = -1
         self.tables = PyMem_Calloc(1, tables)
         self.config = PyMem_Calloc(1, config + 1)
         if self.tables == NULL or self.config == NULL:
@@ -413,3 +433,12 @@ cdef class DefinitionMemory:
     def __dealloc__(self):
         PyMem_Free(self.tables)
         PyMem_Free(self.config)
+
+    cdef void take_over(self, DefinitionMemory other, step_time, tracking_camera):
+        """Set the arguments of `define` of these names; None stands for the value of another definition."""
+        if other is not None:
+            self.step_time, self.tracking_camera = other.step_time, other.tracking_camera
+        if step_time is not None:
+            self.step_time = step_time
+        if tracking_camera is not None:
+            self.tracking_camera = tracking_camera

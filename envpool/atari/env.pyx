@@ -31,6 +31,7 @@ cdef enum:
     FIRE = 1
     NO_CONSOLE = 1              # error code: a console could not be built or reset
     NO_MEMORY = 2               # error code: out of memory while rendering
+    FRAMES_PER_SECOND = 60      # of the console
 
 
 cdef void seed_one(Env* env) noexcept nogil:
@@ -326,7 +327,8 @@ def build(config, game, bytes rom, params, render_size=None):
     actions = [Field("action", np.int32, (-1,), 0, len(actions) - 1)]
     template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
     config_bytes = (<const char*>&c)[:sizeof(Config)] + rom
-    return define(template, fields, actions, config_bytes, params=params, frame_size=frame_size)
+    return define(template, fields, actions, config_bytes, params=params, frame_size=frame_size,
+                  step_time=config.frame_skip / FRAMES_PER_SECOND)
 
 
 cdef class Console:

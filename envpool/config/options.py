@@ -363,7 +363,15 @@ RENDER_OPTIONS = table(
         "height of frames in pixels; 0 selects the height in the upstream environment",
         "0 to 4096",
     ),
-    Option("render_camera_id", -1, "int", check_camera, "camera of the task; -1 is the default camera", "at least -1"),
+    Option(
+        "render_camera_id",
+        -1,
+        'int | Literal["track"]',
+        check_camera,
+        'camera of the task; -1 is the default camera, and `"track"` the first camera of the model that follows the '
+        "robot, or the default camera if there is none",
+        'at least -1, `"track"`',
+    ),
 )
 
 #: The option that stands for several others; `envpool.tasks.presets` checks it.

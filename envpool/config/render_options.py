@@ -11,6 +11,8 @@ from envpool.errors import ConfigError
 
 #: Render modes of a task that has a renderer.
 RENDER_MODES = ("rgb_array", "human")
+#: The value of `render_camera_id` that selects the camera that follows the robot, see `EnvSpec.tracking_camera`.
+TRACK = "track"
 #: Largest width and height of a frame, in pixels.
 MAX_FRAME_SIZE = 4096
 
@@ -55,12 +57,15 @@ def check_size(name: str, value: Any) -> int:
     return size
 
 
-def check_camera(name: str, camera: Any) -> int:
-    """Return the number of a camera, -1 for the default one, or raise ConfigError or TypeError."""
-    number = as_int(name, camera)
-    if not -1 <= number < 2**31:
+def check_camera(name: str, camera: Any) -> int | str:
+    """Return the number of a camera, -1 for the default one, or `TRACK`; or raise ConfigError or TypeError."""
+    if isinstance(camera, str) and camera == TRACK:
+        return TRACK
+    number = camera if isinstance(camera, str) else as_int(name, camera)
+    if isinstance(number, str) or not -1 <= number < 2**31:
         raise ConfigError(
-            f"{name} must be -1, for the default camera, or the number of a camera (0 or more), got {shown(number)}"
+            f"{name} must be -1, for the default camera, {TRACK!r}, for the one that follows the robot, or the number "
+            f"of a camera (0 or more), got {shown(number)}"
         )
     return number
 

@@ -156,6 +156,11 @@ class NetHack(EnvDefinition):
             raise ConfigError("options['wizkit_items'] needs the option wizard=True, with which games are debugged")
 
     @staticmethod
+    def render_fps(config: Any) -> int:
+        """Return the frame rate that nle's metadata name."""
+        return 42
+
+    @staticmethod
     def build(config: Any) -> Any:
         """Return the capsule of a task under a configuration."""
         check_choice("task", config.task, TASKS)

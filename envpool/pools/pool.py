@@ -7,7 +7,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from envpool._support.packages import install
 from envpool._support.window import Window
 from envpool.config.checks import check_seed, check_seeds, core_code, is_sequence, nanoseconds, refused_floats
 from envpool.config.params import check_values
-from envpool.config.render_options import RenderOptions, check_camera
+from envpool.config.render_options import TRACK, RenderOptions, check_camera
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
 from envpool.pools.attributes import PoolAttributes
 from envpool.pools.pickling import reduce_pool
@@ -84,8 +84,8 @@ class EnvPool(PoolAttributes, Pool):
     normalization : Normalization or None
         The running statistics with which the pool normalises; None if it does not normalise.
     metadata : dict
-        ``render_modes``, the render modes that pools of this task can have, and ``render_fps``, the frame rate at which
-        the task runs in real time, in frames per second.
+        ``render_modes``, the render modes that pools of this task can have, and ``render_fps``, the frame rate that the
+        metadata of the upstream environment name, in frames per second.
     """
 
     #: Subclass of `envpool.pools.styles.style.Style` that names the arrays of a batch.
@@ -129,7 +129,7 @@ class EnvPool(PoolAttributes, Pool):
         self.render_mode = render.mode if render else None
         self.metadata: dict[str, Any] = {
             "render_modes": spec.render_modes,
-            "render_fps": int(spec.definition.render_fps(spec.common_config)),
+            "render_fps": spec.render_fps,
         }
         values = {name: getattr(config, name) for name in spec.param_spec}
         own = {name: value for name, value in values.items() if np.ndim(value) > len(spec.param_spec[name].shape)}
@@ -481,7 +481,7 @@ class EnvPool(PoolAttributes, Pool):
         warnings.warn("seed() does nothing: pass seed to envpool.make(...) or to reset(seed=...)", stacklevel=2)
 
     @with_alias("env_ids", "env_id")
-    def render(self, env_id: Any = None, camera_id: int | None = None) -> Any:
+    def render(self, env_id: Any = None, camera_id: int | Literal["track"] | None = None) -> Any:
         """Render environments as their last step or reset left them; their states do not change.
 
         Parameters
@@ -489,8 +489,9 @@ class EnvPool(PoolAttributes, Pool):
         env_id : int or array_like of int, optional
             Environments to render, (B,), in any order. Environments in flight are waited for, and ``recv`` still
             returns their results. By default the option `render_env_id`.
-        camera_id : int, optional
-            Number of a camera of the task, or -1 for the default camera. By default the option `render_camera_id`.
+        camera_id : int or "track", optional
+            Number of a camera of the task, -1 for the default camera, or "track" for `EnvSpec.tracking_camera`. By
+            default the option `render_camera_id`.
 
         Returns
         -------
@@ -517,7 +518,9 @@ class EnvPool(PoolAttributes, Pool):
             )
         ids = as_ids(options.env_id if env_id is None else env_id, "env_id")
         assert ids is not None
-        camera = options.camera if camera_id is None else check_camera("camera_id", camera_id)
+        camera: Any = options.camera if camera_id is None else check_camera("camera_id", camera_id)
+        if camera == TRACK:
+            camera = self.spec.tracking_camera
         if options.mode == "human" and len(ids) != 1:
             raise EnvIdError(f"render_mode='human' shows one env, got {len(ids)} ids: use render_mode='rgb_array'")
         frames = self._render_frames(ids, options.height, options.width, camera, options.assets)

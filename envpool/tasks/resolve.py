@@ -12,7 +12,7 @@ from envpool._support.text import shown
 from envpool._support.window import check_windows
 from envpool.config.checks import check_range, convert
 from envpool.config.options import GYM_OPTIONS, PRESET_OPTIONS, RENDER_OPTIONS, canonical, checked
-from envpool.config.render_options import RenderOptions
+from envpool.config.render_options import TRACK, RenderOptions
 from envpool.errors import ConfigError
 from envpool.tasks.entries import TaskEntry
 from envpool.tasks.presets import with_preset
@@ -130,6 +130,14 @@ def spec_of(spec_cls: Any, entry: TaskEntry | None, options: Mapping[str, Any]) 
         raise ConfigError(f"from_pixels=True is only available for MuJoCo tasks; {name!r} is not one")
     pool_names = (*OPTIONS_OF_POOL, "from_pixels")
     config = {k: v for k, v in options.items() if k not in pool_names or (k in own_names and v is not None)}
+    camera = config.get("render_camera_id")
+    if isinstance(camera, str) and camera == TRACK:
+        if from_pixels:
+            raise ConfigError(
+                f"render_camera_id must be a number with from_pixels=True, got {TRACK!r}: the attribute "
+                f"tracking_camera of make_spec({name!r}) is the number of this camera"
+            )
+        del config["render_camera_id"]
     check_names(config, own_names, f"task {name!r}")
     defaults = {} if entry is None else canonical(entry.config, own_names)
     spec: EnvSpec = spec_cls(spec_cls.gen_config(**(defaults | config)))
@@ -177,8 +185,10 @@ def make_render_options(spec: EnvSpec, options: Mapping[str, Any]) -> RenderOpti
         capsule = spec.transforms.wrap(upgrade_capsule(built))
         size = describe(capsule).frame_size or size
     height, width = height or size[0], width or size[1]
+    camera = values["render_camera_id"]
+    camera = spec.tracking_camera if camera == TRACK else camera
     assets = spec.definition.render_assets(spec.common_config, height, width)
-    return RenderOptions(mode, values["render_env_id"], height, width, values["render_camera_id"], assets, capsule)
+    return RenderOptions(mode, values["render_env_id"], height, width, camera, assets, capsule)
 
 
 def wants_legacy_gym(env_type: str, gym_api: str) -> bool:

@@ -36,6 +36,9 @@ from envpool.transforms.plan import Transforms
 if TYPE_CHECKING:
     from envpool.config.task_options import Config
 
+#: Frame rate of tasks whose environment names none.
+DEFAULT_FPS = 30
+
 #: Arrays of a batch that the core fills, in the order and under the names of EnvPool's state spec.
 CORE_STATE: dict[str, ArraySpec] = {
     "info:env_id": ArraySpec(np.int32, []),
@@ -135,6 +138,29 @@ class EnvSpec:
     def frame_size(self) -> tuple[int, int] | None:
         """Default (height, width) of a frame, in pixels; None if the environment has no renderer."""
         return self._description.frame_size
+
+    @property
+    def render_fps(self) -> int:
+        """The frame rate that the upstream environment names, in frames per second: ``metadata["render_fps"]``."""
+        own = self.definition.render_fps(self.common_config)
+        if own is not None:
+            return int(own)
+        return DEFAULT_FPS if self._step_fps is None else self._step_fps
+
+    @property
+    def real_time_fps(self) -> int:
+        """The frame rate at which frames of all steps play in real time; `render_fps` if a step has no duration."""
+        return self.render_fps if self._step_fps is None else self._step_fps
+
+    @property
+    def _step_fps(self) -> int | None:
+        step_time = self._description.step_time
+        return None if step_time is None else max(round(1 / step_time), 1)
+
+    @property
+    def tracking_camera(self) -> int:
+        """Number of the camera that follows the robot; -1, the default camera, if there is none."""
+        return self._description.tracking_camera
 
     @property
     def render_modes(self) -> list[str]:

@@ -26,6 +26,7 @@ from envpool.vizdoom.snapshots cimport copy_state, get_state, set_state, snapsho
 
 from envpool.native import Field, define
 
+TICS_PER_SECOND = 35
 LIMITS = {"variables": MAX_VARIABLES, "infos": MAX_INFOS, "arguments": MAX_ARGUMENTS - 5}
 REGIONS = {"screen": SCREEN, "depth": DEPTH, "labels": LABELS, "automap": AUTOMAP}
 
@@ -193,4 +194,5 @@ def build(values, groups, arrays, actions, strings):
         action = Field("action", np.float64, (c.num_buttons,))
     template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
     config_bytes = (<const char*>&c)[:sizeof(Config)] + actions.tobytes() + b"".join(t + b"\0" for t in strings)
-    return define(template, fields, [action], config_bytes, frame_size=(c.screen_height, c.screen_width))
+    return define(template, fields, [action], config_bytes, frame_size=(c.screen_height, c.screen_width),
+                  step_time=c.frame_skip / TICS_PER_SECOND)

@@ -214,11 +214,6 @@ class ViZDoom(EnvDefinition):
         """Remove what engines of processes have left behind that were killed."""
         remove_leftovers()
 
-    @staticmethod
-    def render_fps(config: Any) -> int:
-        """Return the frame rate in frames per second: the game's 35, divided by frame_skip."""
-        return max(round(35 / int(config.frame_skip)), 1)
-
 
 def scenario_of(config: Any) -> Scenario:
     """Return the scenario of a configuration, with planar screen format."""

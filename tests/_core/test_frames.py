@@ -74,6 +74,7 @@ def test_shape_size_camera_and_assets():
         assert words[0] == 2 and words[CODE] == 4, "the env and the camera of the options"
         assert words[CODE + 1] == 11 + (7 << 16), "what render_assets returned"
         assert pool.render(camera_id=1).reshape(-1)[:64].view(np.int64)[CODE] == 1
+        assert pool.render(camera_id="track").reshape(-1)[:64].view(np.int64)[CODE] == -1, "no camera follows anything"
         assert pool.render(np.int64(1)).shape == (1, 11, 7, 3)
         assert pool.render([]).shape == (0, 11, 7, 3)
 

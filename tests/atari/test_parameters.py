@@ -123,10 +123,11 @@ def test_values_that_the_game_does_not_have() -> None:
         envpool.make_gymnasium("Pong-v5", num_envs=2, mode=[0, 7])
     with pytest.raises(TypeError, match="frame_skip must be an integer"):
         envpool.make_gymnasium("Pong-v5", frame_skip=2.5)
-    with envpool.make_gymnasium("Pong-v5", num_envs=2, frame_skip=[4, 2]) as pool:
-        assert pool.metadata["render_fps"] == 15
-        with pytest.raises(ConfigError, match=r"difficulty must be .*, got 5"):
-            pool.set_params({"difficulty": 5})
+    with (
+        envpool.make_gymnasium("Pong-v5", num_envs=2, frame_skip=[4, 2]) as pool,
+        pytest.raises(ConfigError, match=r"difficulty must be .*, got 5"),
+    ):
+        pool.set_params({"difficulty": 5})
 
 
 # ---- saved states ----------------------------------------------------------------------------------------------------

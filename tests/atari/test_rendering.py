@@ -1,4 +1,4 @@
-"""The largest frames of Atari tasks, and their frame rate."""
+"""The largest frames of Atari tasks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import envpool
 from envpool.errors import ConfigError
 
 
-def test_size_limit_and_frames_per_second() -> None:
+def test_size_limit() -> None:
     with pytest.raises(ConfigError, match=r"render_height must be between 1 and 4096 pixels, .* got 4097"):
         envpool.make_gymnasium("Pong-v5", render_mode="rgb_array", render_height=4097)
-    with envpool.make_gymnasium("Pong-v5", frame_skip=3) as pool:
-        assert pool.metadata["render_fps"] == 20

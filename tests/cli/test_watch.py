@@ -15,6 +15,7 @@ from envpool.cli.main import main
 from envpool.cli.watch.output import open_output
 from envpool.cli.watch.policy import load_policy
 from envpool.cli.watch.tiling import ASPECT, MAX_SIZE, Tiling, tiled
+from envpool.pools.pool import EnvPool
 from tests._support.test_window import Screen
 from tests.cli.command import COMMAND, ENVIRONMENT, run_command
 from tests.support import plugin
@@ -86,6 +87,27 @@ def test_return_and_step_of_the_episode(monkeypatch, tmp_path, calm):
     assert watch("--out", tmp_path / "a.png", "--steps", 7, "--num-envs", 1, "--policy", calm) == 0
     returns = [0, 1, 3, 6, 10, 15, 0, 1]
     assert seen == [[f"step {k}  return {r}"] for k, r in zip([0, 1, 2, 3, 4, 5, 0, 1], returns, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("task_id", "options", "fps", "camera"),
+    [
+        ("HalfCheetah-v5", [], 20, "track"),
+        ("HalfCheetah-v5", ["--option", "render_camera_id=0", "--option", "frame_skip=10"], 10, None),
+        ("Pong-v5", [], 15, "track"),
+    ],
+)
+def test_camera_and_real_time(task_id, options, fps, camera, monkeypatch, tmp_path, capsys):
+    """`watch` follows the robot, and plays at the speed of the simulation, which metadata of upstream may not name."""
+    seen = []
+    monkeypatch.setattr(
+        EnvPool, "render", lambda pool, ids, camera: seen.append(camera) or np.zeros((len(ids), 8, 8, 3), np.uint8)
+    )
+    path = tmp_path / "a.png"
+    small = [f"--option=render_{side}=8" for side in ("width", "height")]
+    assert main(["watch", task_id, "--out", str(path), "--steps", "2", "--num-envs", "1", *options, *small]) == 0
+    assert seen == [camera] * 3
+    assert capsys.readouterr().out.endswith(f"of 1 envs, {fps} frames per second\n")
 
 
 def test_a_window(monkeypatch, calm):

@@ -113,7 +113,8 @@ def test_options_are_no_configuration():
         ({"render_height": 10.0}, TypeError, "render_height must be an integer, got 10.0"),
         ({"render_width": True}, TypeError, "render_width must be an integer, got True"),
         ({"render_camera_id": -2}, ConfigError, "render_camera_id must be -1, for the default camera, .* got -2"),
-        ({"render_camera_id": "track"}, TypeError, "render_camera_id must be an integer, got 'track'"),
+        ({"render_camera_id": "side"}, ConfigError, "'track', for the one that follows the robot, .* got 'side'"),
+        ({"render_camera_id": 1.0}, TypeError, "render_camera_id must be an integer, got 1.0"),
         ({"render_mode": "rgb_array", "render_env_id": 2}, ConfigError, "render_env_id must be between 0 and 1, got 2"),
         (
             {"render_mode": "rgb_array", "render_env_id": -1},

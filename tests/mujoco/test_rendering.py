@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import pickle
 import threading
 
 import gymnasium
@@ -12,6 +13,8 @@ import numpy as np
 import pytest
 
 import envpool
+from envpool.errors import ConfigError
+from envpool.mujoco import declared as d
 from tests.support.process import open_files, resident, wait_until
 from tests.support.python import run_python
 
@@ -26,6 +29,46 @@ def make(task_id="Ant-v5", **options):
 
 def test_default_size():
     assert envpool.make_spec("Reacher-v5").frame_size == (480, 480)
+
+
+@pytest.mark.parametrize(
+    ("task_id", "camera"),
+    [
+        ("HalfCheetah-v5", 0),
+        ("AntMaze_UMaze-v5", 0),
+        ("FishSwim-v1", 0),
+        ("Reacher-v5", -1),
+        ("CartpoleSwingup-v1", -1),
+    ],
+)
+def test_tracking_camera(task_id, camera):
+    """Of dm_control's models, it is the first one that follows a center of mass, whatever its name."""
+    assert envpool.make_spec(task_id, clip_obs=1.0).tracking_camera == camera
+
+
+@pytest.mark.parametrize(("second", "camera"), [("track", 2), ("other", 1)])
+def test_tracking_camera_of_an_own_model(second, camera):
+    """A camera named "track" takes precedence over the first one that follows a center of mass."""
+    xml = f"""<mujoco><worldbody><camera/><body><camera mode="trackcom"/><camera mode="track" name="{second}"/>
+    <joint name="j"/><geom size="1"/></body></worldbody><actuator><motor joint="j"/></actuator></mujoco>"""
+    with envpool.make_mujoco(xml, [d.Qpos()]) as pool:
+        assert pool.spec.tracking_camera == camera
+
+
+def test_frames_from_the_tracking_camera():
+    with make("HalfCheetah-v5", render_camera_id="track") as pool, make("HalfCheetah-v5") as default:
+        for p in (pool, default):
+            p.reset()
+        np.testing.assert_array_equal(pool.render(), default.render(camera_id=0))
+        np.testing.assert_array_equal(pool.render(camera_id=-1), default.render())
+        np.testing.assert_array_equal(default.render(camera_id="track"), pool.render())
+        assert (pool.render() != default.render()).any()
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(pool)).render(), pool.render())
+
+
+def test_observed_frames_need_the_number_of_a_camera():
+    with pytest.raises(ConfigError, match="render_camera_id must be a number with from_pixels=True, got 'track'"):
+        envpool.make_spec("Ant-v5", from_pixels=True, render_camera_id="track")
 
 
 def test_threads_draw_the_same():

@@ -20,6 +20,7 @@ from envpool.cli.progress import Progress
 from envpool.cli.watch.output import Output, check_output, open_output
 from envpool.cli.watch.policy import load_policy
 from envpool.cli.watch.tiling import Tiling, tiled
+from envpool.config.render_options import TRACK
 from envpool.errors import ConfigError
 from envpool.registration import make_gymnasium, registry
 from envpool.tasks.spec import spec_class_of
@@ -53,9 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--steps", metavar="N", type=positive_int, help=f"number of steps (default: {STEPS}; no limit in a window)"
     )
-    parser.add_argument(
-        "--fps", metavar="N", type=positive_int, help="frames per second (default: the frame rate of the task)"
-    )
+    parser.add_argument("--fps", metavar="N", type=positive_int, help="frames per second (default: real time)")
     parser.add_argument("--seed", metavar="N", type=int, default=42, help="env i gets the seed N + i (default: 42)")
     add_option_argument(parser)
 
@@ -66,13 +65,14 @@ def run(arguments: argparse.Namespace) -> int | None:
     check_output(path)
     with make_pool(arguments) as pool:
         act = load_policy(arguments.policy, pool.spec, arguments.load)
-        fps = arguments.fps or pool.metadata["render_fps"]
+        fps = arguments.fps or pool.spec.real_time_fps
+        camera = None if any(name == "render_camera_id" for name, _ in arguments.options) else TRACK
         steps = arguments.steps or (STEPS if path else None)
         output = open_output(path, f"envpool watch {arguments.task}", fps)
         is_complete = True
         with closing(output):
             try:
-                play(pool, act, steps, output)
+                play(pool, act, camera, steps, output)
             except KeyboardInterrupt:
                 if path is None or not output.count:
                     raise
@@ -93,11 +93,11 @@ def output_path(arguments: argparse.Namespace) -> Path | None:
     return None
 
 
-def play(pool: Any, act: Any, steps: int | None, output: Output) -> None:
+def play(pool: Any, act: Any, camera: Any, steps: int | None, output: Output) -> None:
     """Add the frames of some steps to an output; without `steps`, until an exception."""
     progress, due = Progress(), 0.0
     try:
-        for frame in tiled_frames(pool, act, steps):
+        for frame in tiled_frames(pool, act, camera, steps):
             output.add(frame)
             if time.monotonic() >= due:
                 due = time.monotonic() + PROGRESS
@@ -114,14 +114,17 @@ def make_pool(arguments: argparse.Namespace) -> Any:
     return make_gymnasium(arguments.task, render_mode="rgb_array", **options)
 
 
-def tiled_frames(pool: Any, act: Any, steps: int | None) -> Any:
-    """Yield a tiled frame of all envs after the reset and after each step; without `steps`, forever."""
+def tiled_frames(pool: Any, act: Any, camera: Any, steps: int | None) -> Any:
+    """Yield a tiled frame of all envs after the reset and after each step; without `steps`, forever.
+
+    `camera` is the argument `camera_id` of ``render``.
+    """
     ids = pool.all_env_ids
     obs, _ = pool.reset()
     episode_return, elapsed = np.zeros(len(ids)), np.zeros(len(ids), int)
     tiling = None
     for k in itertools.count():
-        frames = pool.render(ids)
+        frames = pool.render(ids, camera)
         if tiling is None:
             tiling = Tiling(*frames.shape[:3])
         captions = [f"step {e}  return {r:.4g}" for e, r in zip(elapsed, episode_return, strict=True)]

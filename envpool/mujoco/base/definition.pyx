@@ -9,6 +9,7 @@ from libc.string cimport memset
 from envpool.env cimport ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_FIELDS
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.model_params cimport add_params
+from envpool.mujoco.base.mujoco cimport mjCAMLIGHT_TRACKCOM, mjOBJ_CAMERA
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.simulation cimport ENV_DEF, FieldSlice, PrivateArray, SimConfig, TaskFunctions
 from envpool.mujoco.base.structs cimport MAX_FLOAT_ACTIONS
@@ -78,6 +79,17 @@ cdef list info_fields(SimConfig* c, str name, dict info, bint has_initial_state)
     return fields
 
 
+cdef int tracking_camera(Model model) except -2:
+    """Returns the number of the camera "track", or of the first one that follows a center of mass; -1 for none."""
+    cdef int camera = model.find(mjOBJ_CAMERA, "track")
+    if camera >= 0:
+        return camera
+    for camera in range(<int>model.m.ncam):
+        if model.m.cam_mode[camera] == mjCAMLIGHT_TRACKCOM:
+            return camera
+    return -1
+
+
 cdef object define_task(str name, const TaskFunctions* task, Model model, object config, dict observations, dict info,
                         object action_range, bytes options, const CameraView* view, private_arrays=(),
                         object keep=None, uint32_t flags=0, PrepareFunction prepare=NULL):
@@ -106,7 +118,8 @@ cdef object define_task(str name, const TaskFunctions* task, Model model, object
     header = (<const char*>&c)[:sizeof(SimConfig)]
     template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
     return define(template, fields, actions, header + options, name=name, keep=(model, keep, initial), flags=flags,
-                  params=param_fields(params),
+                  params=param_fields(params), step_time=model.m.opt.timestep * c.frame_skip,
+                  tracking_camera=tracking_camera(model),
                   frame_size=(c.pixel_height, c.pixel_width) if config.from_pixels else (view.height, view.width))
 
 

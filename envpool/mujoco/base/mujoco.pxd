@@ -82,6 +82,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
         double* site_size
         float* geom_rgba
         float* site_rgba
+        int* cam_mode
         double* light_pos
         int* wrap_type
         double* wrap_prm
@@ -159,9 +160,11 @@ cdef extern from "mujoco/mujoco.h" nogil:
     int mjOBJ_GEOM
     int mjOBJ_SITE
     int mjOBJ_LIGHT
+    int mjOBJ_CAMERA
     int mjOBJ_TENDON
     int mjOBJ_SENSOR
     int mjOBJ_ACTUATOR
+    int mjCAMLIGHT_TRACKCOM
     int mjJNT_FREE
     int mjJNT_BALL
     int mjJNT_SLIDE

@@ -80,6 +80,11 @@ class MazeEnvDefinition(GoalEnvDefinition):
     reset_options = RESET_OPTIONS
 
     @staticmethod
+    def render_fps(config: Any) -> int:
+        """Return the frame rate that upstream's metadata name for all mazes, which is not that of real time."""
+        return 50
+
+    @staticmethod
     def check_reset_options(config: Any, values: Mapping[str, Any]) -> None:
         """Raise ConfigError unless the cells are in the maze, and no walls."""
         maze = read_map(config.maze_map)
