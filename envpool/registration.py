@@ -50,7 +50,7 @@ def make(task_id: str | EnvSpec, env_type: Any = ..., **options: Any) -> Any:
         Configuration of the task, see ``make_spec``; ``gym_api`` ("auto", "gymnasium" or "legacy"), which selects the
         form of the results with env_type "gym"; and the options of ``EnvPool.render``: ``render_mode`` (None,
         "rgb_array" or "human"), ``render_env_id`` (0), ``render_width`` and ``render_height`` (those of the upstream
-        environment), ``render_camera_id`` (-1, the default camera).
+        environment), ``render_camera_id`` (-1, the default camera; "track" follows the robot).
 
     Returns
     -------
@@ -178,15 +178,50 @@ def make_spec(task_id: str | EnvSpec, **options: Unpack[Options]) -> EnvSpec:
 
 
 def make_dm(task_id: str | EnvSpec, **options: Unpack[Options]) -> DMEnvPool:
-    """Return ``make(task_id, "dm", **options)``."""
+    """Return ``make(task_id, "dm", **options)``: a pool with the API of dm_env, see `make_gymnasium` for the options."""
     return make(task_id, "dm", **options)
 
 
 def make_gym(task_id: str | EnvSpec, **options: Unpack[Options]) -> GymPool:
-    """Return ``make(task_id, "gym", **options)``."""
+    """Return ``make(task_id, "gym", **options)``: a pool with the API of gym, see `make_gymnasium` for the options.
+
+    It is a GymnasiumEnvPool; or a LegacyGymEnvPool, whose ``step`` returns (obs, reward, done, info), if a ``gym``
+    package older than 0.26 is loaded. The option ``gym_api`` ("auto", "gymnasium" or "legacy") selects one of them.
+    """
     return make(task_id, "gym", **options)
 
 
 def make_gymnasium(task_id: str | EnvSpec, **options: Unpack[Options]) -> GymnasiumEnvPool:
-    """Return ``make(task_id, "gymnasium", **options)``."""
+    """Return a pool with gymnasium's API, as ``make(task_id, "gymnasium", **options)`` does.
+
+    Parameters
+    ----------
+    task_id : str or EnvSpec
+        Id of the task, one of ``list_all_envs()``, or a spec of ``make_spec``.
+    **options
+        Options of the pool and of the task, of which these are the most used; docs/options.md has a table of all, and
+        ``envpool spec TASK_ID`` prints those of a task:
+
+        - ``num_envs`` (1): number of environments.
+        - ``batch_size`` (num_envs): rows of a batch; a pool with a smaller one is async.
+        - ``num_threads`` (0): number of threads; by default one for each available CPU, at most batch_size.
+        - ``seed`` (42): an int gives environment i the seed ``seed + i``, a sequence has one seed per environment, and
+          None draws a seed.
+        - ``max_episode_steps``: time limit in steps; by default that of the task.
+        - ``autoreset_mode`` ("next_step"): "next_step", "same_step" or "disabled".
+        - ``episode_statistics`` (False): whether info has the return and the length of episodes that end.
+        - ``render_mode`` (None): "rgb_array" or "human".
+        - ``preset`` (None): name of a set of options of the task.
+
+    Returns
+    -------
+    GymnasiumEnvPool
+        ``reset`` returns (obs, info), and ``step`` returns (obs, reward, terminated, truncated, info): arrays with one
+        row per environment.
+
+    Raises
+    ------
+    UnknownTaskError, TypeError, ConfigError, ImportError
+        As from ``make``.
+    """
     return make(task_id, "gymnasium", **options)
