@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
+from traceback import extract_tb
 from typing import Any
 
 import gymnasium
@@ -35,7 +36,15 @@ def needs_upstream() -> Iterator[None]:
         raise MissingUpstreamError(f"its upstream package cannot be used ({text}); run: {INSTALL}") from error
     except Exception as error:
         text = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        raise FailedUpstreamError(f"its upstream environment failed ({text})") from error
+        raise FailedUpstreamError(f"its upstream environment failed ({text}), {place_of(error)}") from error
+
+
+def place_of(error: BaseException) -> str:
+    """Return the file, line and function that have raised an exception, and the code of the line if it is known."""
+    frame = extract_tb(error.__traceback__)[-1]
+    file = frame.filename.rpartition("site-packages/")[2]
+    code = f": {frame.line}" if frame.line else ""
+    return f"at {file}, line {frame.lineno}, in {frame.name}{code}"
 
 
 def oracle_of(task_id: str) -> Oracle | None:

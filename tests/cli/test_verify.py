@@ -254,6 +254,10 @@ def fail(error):
     return call
 
 
+#: The line in which it is raised.
+LINE_OF_FAILURE = fail.__code__.co_firstlineno + 4
+
+
 @pytest.mark.parametrize(
     ("task_id", "seed", "error"),
     [
@@ -339,7 +343,11 @@ def test_a_difference_weighs_more_than_a_missing_package(monkeypatch, capsys):
     ("error", "text"),
     [
         (ImportError("No module named 'simulator'"), "run: pip install 'envpool-cython[verify]'"),
-        (ValueError("no such thing"), "its upstream environment failed (ValueError: no such thing)"),
+        (
+            ValueError("no such thing"),
+            f"its upstream environment failed (ValueError: no such thing), at {__file__}, line {LINE_OF_FAILURE}, "
+            "in call: raise error",
+        ),
     ],
 )
 def test_an_upstream_that_cannot_start(error, text, monkeypatch, capsys):
@@ -352,7 +360,7 @@ def test_an_upstream_that_fails_in_a_step(monkeypatch, capsys):
     monkeypatch.setattr(Altered, "change", at(2, 0, fail(FloatingPointError("overflow"))))
     assert main(["verify", TASK, "CartPole-v1", "--steps", "3"]) == 2
     out = " ".join(capsys.readouterr().out.split())
-    assert "its upstream environment failed (FloatingPointError: overflow)" in out
+    assert "its upstream environment failed (FloatingPointError: overflow), at " in out and ": raise error" in out
     assert "CartPole-v1: equals" in out
 
 
