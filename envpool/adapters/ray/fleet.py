@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,11 @@ from envpool.python_envs.faults import restart_seed
 
 #: What Ray raises if an actor has ended, or if the node has that kept its answer.
 LOSSES = (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError)
+
+_logger = logging.getLogger("envpool")
+
+#: Seconds after which a pool says that it waits for CPUs.
+NOTICE = 5.0
 
 #: Times that an actor is replaced in a row before the pool gives up.
 ATTEMPTS = 3
@@ -56,8 +62,9 @@ class Fleet:
         self._restarts = [0] * num_actors
         self._addresses: list[Any] = [None] * num_actors  # futures
         self._readers: list[Reader | None] = [None] * num_actors
+        idle = ray.available_resources().get("CPU", 0.0)
         self.actors = [self._start(k) for k in range(num_actors)]
-        self.about = self._await_all(start_timeout)
+        self.about = self._await_all(start_timeout, idle)
 
     def owner(self, ids: Any) -> Any:
         """Return the number of the actor of each environment."""
@@ -106,10 +113,16 @@ class Fleet:
                 self._readers[index] = Reader(ray.get(address))
         return self._readers[index]
 
-    def _await_all(self, timeout: float | None) -> dict[str, Any]:
+    def _await_all(self, timeout: float | None, idle: float) -> dict[str, Any]:
+        """Wait until all actors have made their pools; `idle` CPUs of the cluster were idle before they started."""
         try:
             refs = [actor.describe.remote() for actor in self.actors]
-            _, waiting = ray.wait(refs, num_returns=len(refs), timeout=timeout)
+            first = NOTICE if timeout is None else min(NOTICE, timeout)
+            _, waiting = ray.wait(refs, num_returns=len(refs), timeout=first)
+            if waiting and (timeout is None or timeout > first):
+                self._tell_of_cpus(len(waiting), idle)
+                rest = None if timeout is None else timeout - first
+                _, waiting = ray.wait(refs, num_returns=len(refs), timeout=rest)
             if waiting:
                 raise EnvCreateError(
                     "RayPool",
@@ -125,6 +138,20 @@ class Fleet:
             self.close()
             raise
         return found[0]
+
+    def _tell_of_cpus(self, waiting: int, idle: float) -> None:
+        """Log that actors have not started, if the cluster had too few idle CPUs for them."""
+        each = self._resources["num_cpus"]
+        if each * len(self.actors) > idle:
+            _logger.warning(
+                "RayPool waits for CPUs: %d of %d actors have not started after %g seconds. They need %g CPUs each, "
+                "and %g CPUs of the cluster were idle: end what uses the others, or pass num_cpus=0",
+                waiting,
+                len(self.actors),
+                NOTICE,
+                each,
+                idle,
+            )
 
     def replace(self, index: int) -> None:
         """Start a new actor in the place of one that was lost; the seeds of its environments follow from the old."""

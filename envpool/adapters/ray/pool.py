@@ -58,6 +58,7 @@ class RayPool:
         method is called with the weights that are passed to `collect`.
     start_timeout : float, optional
         Seconds after which the constructor gives up if the actors have not started; None waits forever. Default 120.
+        If they wait for CPUs, the logger ``"envpool"`` says so after 5 seconds.
     **options
         Options of ``envpool.make`` or ``envpool.make_python``, including ``seed``, for the pools of all actors.
 

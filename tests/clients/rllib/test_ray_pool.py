@@ -326,3 +326,15 @@ def test_an_actor_forgets_what_an_interrupted_driver_has_forgotten():
     failures, (obs, _) = actor.reset(ids, None, None)
     assert failures is None and obs[:, 0].tolist() == [0, 0]
     actor.close()
+
+
+def test_a_pool_that_waits_for_cpus_says_so(monkeypatch, caplog):
+    monkeypatch.setattr("envpool.adapters.ray.fleet.NOTICE", 0.5)
+    with pool_of("CartPole-v1", num_cpus=1):
+        with pytest.raises(EnvCreateError, match="1 of 1 actors have not started within start_timeout=1 seconds"):
+            pool_of("CartPole-v1", num_actors=1, num_cpus=1, start_timeout=1)
+        assert "RayPool waits for CPUs: 1 of 1 actors have not started after 0.5 seconds" in caplog.text
+        assert "They need 1 CPUs each, and 0 CPUs of the cluster were idle" in caplog.text
+        caplog.clear()
+        pool_of("CartPole-v1").close()
+        assert not caplog.records
