@@ -77,6 +77,8 @@ class EnvPool(PoolAttributes, Pool):
         Task and configuration.
     num_envs : int
         Number of environments.
+    num_threads : int
+        Number of threads.
     all_env_ids : numpy.ndarray
         int32 (num_envs,): 0 to num_envs - 1.
     render_mode : {"rgb_array", "human"} or None
@@ -99,6 +101,7 @@ class EnvPool(PoolAttributes, Pool):
     normalization: Normalization | None = None
     spec: EnvSpec = cast(Any, SetByInit())
     num_envs: int = cast(Any, SetByInit())
+    num_threads: int = cast(Any, SetByInit())
     all_env_ids: np.ndarray[Any, Any] = cast(Any, SetByInit())
     _render_options: RenderOptions | None = cast(Any, SetByInit())
     _window: Window | None = None
@@ -108,13 +111,14 @@ class EnvPool(PoolAttributes, Pool):
         config = spec.config
         self.num_envs = config.num_envs
         spec.definition.check_requirements(spec.common_config)
+        num_threads = min(config.num_threads or min(config.batch_size, cpu_limit()), config.num_envs)
         style = self._style(spec)
         self.normalization = spec.transforms.normalization(style.transforms)
         super().__init__(
             render.capsule if render else spec.capsule,
             config.num_envs,
             config.batch_size,
-            config.num_threads or min(config.batch_size, cpu_limit()),
+            num_threads,
             config.thread_affinity_offset,
             numa_nodes() if config.numa else [sorted(process_cpus())],
             config.max_episode_steps,
@@ -125,6 +129,7 @@ class EnvPool(PoolAttributes, Pool):
             nanoseconds(config.step_timeout),
             refused_floats(config.require_finite_actions, spec.definition.refuses_nan),
         )
+        self.num_threads = num_threads
         self.all_env_ids = np.arange(config.num_envs, dtype=np.int32)
         self.render_mode = render.mode if render else None
         self.metadata: dict[str, Any] = {
@@ -141,8 +146,8 @@ class EnvPool(PoolAttributes, Pool):
 
     @property
     def config(self) -> dict[str, Any]:
-        """The configuration as a dict."""
-        return dict(self.spec.config._asdict())
+        """The configuration as a dict, with the ``num_threads`` that the pool has."""
+        return self.spec.config._asdict() | {"num_threads": self.num_threads}
 
     @property
     def closed(self) -> bool:
@@ -540,7 +545,7 @@ class EnvPool(PoolAttributes, Pool):
         PoolStateError
             The pool was never initialized.
         """
-        return PoolStats(**self._totals())
+        return PoolStats(**self._totals(), num_threads=self.num_threads)
 
     def close(self, **kwargs: Any) -> None:
         """Stop and join the threads and free the environments.

@@ -22,6 +22,8 @@ class PoolStats:
         How often a thread of the pool was woken.
     blocks_allocated, blocks_reused : int
         Batches whose memory was allocated, and batches whose memory was reused.
+    num_threads : int
+        Threads of the pool.
     episodes : int or None
         Episodes that have ended in rows that were handed out. This and the following are None without
         ``episode_statistics=True``.
@@ -46,6 +48,7 @@ class PoolStats:
     wakes: int
     blocks_allocated: int
     blocks_reused: int
+    num_threads: int
     episodes: int | None = None
     mean_return: float | None = None
     mean_length: float | None = None

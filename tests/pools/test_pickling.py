@@ -142,7 +142,7 @@ def test_settings_of_the_machine() -> None:
     """They are the options that were passed: a default is chosen anew, a number is kept."""
     for options in ({"num_threads": 0}, {"num_threads": 3}, {"thread_affinity_offset": 0}, {"numa": True}):
         with make(**options) as pool, pickled(pool) as again:
-            assert {name: again.config[name] for name in options} == options
+            assert {name: getattr(again.spec.config, name) for name in options} == options
 
 
 def test_pools_that_are_not_idle() -> None:

@@ -247,7 +247,7 @@ def test_dm(mode):
 def test_totals():
     with envpool.make_gymnasium("CartPole-v1", num_envs=6, num_threads=2, episode_statistics=True) as pool:
         assert pool.stats() == envpool.pools.statistics.PoolStats(
-            0, 0, 0.0, 0, pool._blocks_allocated, 0, 0, step_times=(0,) * 40
+            0, 0, 0.0, 0, pool._blocks_allocated, 0, 2, 0, step_times=(0,) * 40
         )
         pool.reset()
         pool.reset([1, 2])
@@ -266,6 +266,21 @@ def test_totals():
             stats.steps = 1
         assert pickle.loads(pickle.dumps(stats)) == stats
     assert pool.stats() == stats  # a closed pool returns its last values
+
+
+def test_threads_in_force(monkeypatch):
+    """The option is 0 by default: one thread per CPU, and at most one per environment of a batch."""
+    monkeypatch.setattr("envpool.pools.pool.cpu_limit", lambda: 3)
+    for options, threads in (
+        ({"num_envs": 8}, 3),
+        ({"num_envs": 8, "batch_size": 2}, 2),
+        ({"num_envs": 2, "num_threads": 5}, 2),
+        ({"num_envs": 8, "num_threads": 5}, 5),
+    ):
+        with envpool.make_gymnasium("CartPole-v1", **options) as pool:
+            assert pool.config["num_threads"] == pool.stats().num_threads == pool.num_threads == threads
+            assert pool.spec.config.num_threads == options.get("num_threads", 0)
+            assert pickle.loads(pickle.dumps(pool)).num_threads == threads
 
 
 def test_means_are_those_of_the_last_100_episodes():
