@@ -147,7 +147,7 @@ class EnvPool(PoolAttributes, Pool):
     @property
     def config(self) -> dict[str, Any]:
         """The configuration as a dict, with the ``num_threads`` that the pool has."""
-        return self.spec.config._asdict() | {"num_threads": self.num_threads}
+        return dict(self.spec.config._asdict()) | {"num_threads": self.num_threads}
 
     @property
     def closed(self) -> bool:
