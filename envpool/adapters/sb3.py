@@ -14,9 +14,13 @@ from envpool.adapters.sub_env import Attributes
 from envpool.errors import EnvIdError, EnvStepError, EnvTimeoutError, advise
 from envpool.pools.infos import columns_of, first_info, last_info, pop_final, row_info, split, split_info, take
 from envpool.pools.recovery import start_over
+from envpool.tasks.statistics import ENTRIES
 
 with needs("sb3"):
     from stable_baselines3.common import vec_env
+    from stable_baselines3.common.monitor import Monitor
+
+UINT32_MAX = 2**32 - 1
 
 
 class VecEnv(vec_env.VecEnv):
@@ -49,6 +53,10 @@ class VecEnv(vec_env.VecEnv):
     read, see `envpool.adapters.lazy.LazyRows`. An environment whose episode ends is reset in the same step: its obs is
     the first one of the next episode, and ``infos[i]["terminal_observation"]`` is a copy of the last one of the ended
     episode. The arrays are yours to keep.
+
+    With ``episode_statistics=True``, ``infos[i]["episode"]`` has the entries of SB3's Monitor, and ``env_is_wrapped``
+    says that the environments are inside one. If an episode may be a part of a game, as with the presets of Atari, it
+    has those of whole games before rewards are clipped, as a Monitor below SB3's AtariWrapper gives.
     """
 
     def __init__(self, pool: Any, **options: Any):
@@ -57,6 +65,7 @@ class VecEnv(vec_env.VecEnv):
         self.envs = self._attributes.envs
         self._is_same_step = self.pool.config["autoreset_mode"] == "same_step"
         is_nested = isinstance(self.pool.single_action_space, (spaces.Dict, spaces.Tuple))
+        self._has_monitor, self._has_games = (name in self.pool.spec.entries for name in ENTRIES)
         self._joins_actions = is_nested and self._attributes.are_python
         self._received: Any = None  # the batch that step_wait() is about to return
         self._first_info: Any = None  # arrays from which reset_infos is made
@@ -97,7 +106,9 @@ class VecEnv(vec_env.VecEnv):
 
     def seed(self, seed: int | None = None) -> Any:
         """Set and return the seeds for the next ``reset()``: ``seed + i`` for environment i, random without a seed."""
-        return super().seed(np.random.randint(2**31 - self.num_envs) if seed is None else seed)
+        if seed is None:  # drawn as SB3 draws it, but so that no environment exceeds the 32 bits of some generators
+            seed = min(int(np.random.randint(UINT32_MAX, dtype=np.uint32)), UINT32_MAX - self.num_envs + 1)
+        return super().seed(int(seed))
 
     def step_async(self, actions: Any) -> None:
         """Start a step of all environments; actions has one row, or one dict or tuple, per environment."""
@@ -128,6 +139,11 @@ class VecEnv(vec_env.VecEnv):
                 advise(error, "step_wait() still returns the step, and reset() drops it")
                 raise
         obs, reward, terminated, truncated, info = self._received
+        if self._has_games:  # info has these entries if some row has them
+            info.pop("episode", None)
+            info.pop("_episode", None)
+            if "game" in info:
+                info["episode"], info["_episode"] = info["game"], info["_game"]
         if self._is_same_step:
             self._received = None
             final_obs, final_info, ended = pop_final(info)
@@ -192,8 +208,14 @@ class VecEnv(vec_env.VecEnv):
         return self._attributes.call(method_name, self._ids(indices), method_args, method_kwargs)
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
-        """Return whether each environment is inside a wrapper of a class; native environments have no wrappers."""
-        return self._attributes.are_wrapped(wrapper_class, self._ids(indices))
+        """Return whether each environment is inside a wrapper of a class.
+
+        Native environments have no wrappers. With ``episode_statistics=True``, the result is True for Monitor.
+        """
+        ids = self._ids(indices)
+        if self._has_monitor and wrapper_class is Monitor:
+            return [True for _ in ids]
+        return self._attributes.are_wrapped(wrapper_class, ids)
 
     def _ids(self, indices: Any) -> list[int]:
         return [range(self.num_envs)[i] for i in self._get_indices(indices)]

@@ -79,6 +79,26 @@ def test_adapter(game, steps, loses_lives):
     own.close()
 
 
+def test_episodes_are_whole_games():
+    """As those of SB3's Monitor, which is below the wrappers that end episodes and clip rewards."""
+    env = VecEnv("Breakout-v5", num_envs=4, preset="sb3", episode_statistics=True)
+    env.reset()
+    rng, returns, lengths, games, ends = np.random.default_rng(1), np.zeros(4), np.zeros(4, int), 0, 0
+    for _ in range(500):
+        _, _, done, infos = env.step(rng.integers(env.action_space.n, size=4))
+        returns += [info["reward"] for info in infos]
+        lengths += 1
+        ends += done.sum()
+        for i, info in enumerate(infos):
+            is_over = bool(done[i]) and info["lives"] == 0
+            assert ("episode" in info) == ("game" in info) == is_over
+            if is_over:
+                assert (info["episode"]["r"], info["episode"]["l"]) == (returns[i], lengths[i])
+                returns[i], lengths[i], games = 0, 0, games + 1
+    assert games >= 2 and ends > 2 * games
+    env.close()
+
+
 @pytest.mark.parametrize("game", ["Breakout", "MsPacman"])
 def test_lives_and_games(game):
     """A game and the start of the next one. The pool has the preset, but no FIRE and no episodes for lives; the actions

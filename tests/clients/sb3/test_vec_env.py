@@ -5,6 +5,8 @@ import pickle
 import gymnasium
 import numpy as np
 import pytest
+from stable_baselines3 import PPO
+from stable_baselines3.common.callbacks import EvalCallback
 from stable_baselines3.common.env_util import is_wrapped, make_vec_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import (
@@ -127,6 +129,22 @@ def test_reset_drops_a_step_under_way(make):
     assert [info["elapsed_step"] for info in infos] == [1] * N
 
 
+@pytest.mark.filterwarnings("error")
+def test_evaluation_reads_the_statistics(make):
+    env, other = (make(episode_statistics=True, max_episode_steps=7) for _ in range(2))
+    model = PPO("MlpPolicy", env, n_steps=8, batch_size=8, device="cpu", seed=0)
+    callback = EvalCallback(other, n_eval_episodes=6, eval_freq=8, verbose=0)
+    model.learn(16, callback)
+    assert callback.last_mean_reward == 7 and model.ep_info_buffer[0]["l"] == 7
+
+
+def test_a_pool_itself_is_refused():
+    with envpool.make_gymnasium("CartPole-v1", num_envs=N) as pool:
+        for use in (lambda: PPO("MlpPolicy", pool), lambda: DummyVecEnv([lambda: pool]), Monitor(pool).reset):
+            with pytest.raises(TypeError, match=r"pass envpool\.adapters\.sb3\.VecEnv\(pool\) instead of the pool"):
+                use()
+
+
 def test_seeds(make):
     env = make()
     assert env.seed(3) == [3, 4, 5]
@@ -137,6 +155,18 @@ def test_seeds(make):
     assert np.array_equal(first, env.reset())
     assert len(env.seed()) == N
     assert not np.array_equal(first, env.reset())
+    assert env.seed(np.uint32(2**32 - 1)) == [2**32 - 1 + i for i in range(N)]
+
+
+def test_random_seeds(make, monkeypatch):
+    """They are those that SB3 draws; the generators of dm_control's tasks take at most 32 bits."""
+    env, dummy = make("CheetahRun-v1"), DummyVecEnv([lambda: gymnasium.make("CartPole-v1")] * N)
+    for s in range(5):
+        seeds = [(np.random.seed(s), e.seed())[1] for e in (env, dummy)]
+        assert seeds[0] == seeds[1]
+    monkeypatch.setattr(np.random, "randint", lambda high, dtype: dtype(high - 1))
+    assert env.seed() == [2**32 - 3, 2**32 - 2, 2**32 - 1]
+    env.reset()
 
 
 def test_seeds_that_sb3_draws():
@@ -179,6 +209,10 @@ def test_is_wrapped(make):
     env = make()
     assert env.env_is_wrapped(Monitor) == [False] * N
     assert env.env_is_wrapped(Monitor, indices=[0, 1]) == [False] * 2
+    counting = make(episode_statistics=True)
+    assert counting.env_is_wrapped(Monitor) == [True] * N
+    assert counting.env_is_wrapped(Monitor, indices=[2]) == [True]
+    assert counting.env_is_wrapped(gymnasium.wrappers.TimeLimit) == [False] * N
     assert not is_vecenv_wrapped(env, VecMonitor)
     assert is_vecenv_wrapped(VecMonitor(env), VecMonitor)
     assert env.unwrapped is env

@@ -91,3 +91,22 @@ def test_wrappers_of_clients_work(pool):
 def test_spaces_can_be_set(pool):
     pool.action_space = pool.single_action_space
     assert pool.action_space is pool.single_action_space
+
+
+def test_stable_baselines3_is_told_of_the_adapter(pool):
+    """Its DummyVecEnv reads a space in its constructor, through a Monitor or directly."""
+
+    def __init__(self, env):
+        self.observation_space = env.observation_space
+
+    dummy = type(
+        "DummyVecEnv", (), {"__init__": __init__, "__module__": "stable_baselines3.common.vec_env.dummy_vec_env"}
+    )
+    monitor = type("Monitor", (gymnasium.Wrapper,), {"__module__": "stable_baselines3.common.monitor"})
+    for env in (pool, monitor(pool)):
+        with pytest.raises(TypeError, match=r"pass envpool\.adapters\.sb3\.VecEnv\(pool\) instead of the pool"):
+            dummy(env)
+    with pytest.raises(TypeError, match=r"this pool of 4 environments for a single one"):
+        monitor(pool).reset()
+    own = type("DummyVecEnv", (), {"__init__": __init__, "__module__": "mine"})
+    assert own(pool).observation_space == pool.observation_space
