@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from packaging import requirements as standard
+from packaging.specifiers import SpecifierSet
+
 from envpool._support.packages import NAME
 
-REQUIREMENT = re.compile(
-    r"(?P<name>[\w.-]+)\s*(\[[^]]*\])?\s*(?P<versions>[^;]*)(;.*extra\s*==\s*[\"'](?P<extra>[^\"']+))?"
-)
-CLAUSE = re.compile(r"(?P<operator>==|>=|<)\s*(?P<version>[\d.]+)")
+EXTRA = re.compile(r'extra == "([^"]+)"')
 
 
 @dataclass(frozen=True)
@@ -44,22 +44,7 @@ class Requirement:
 
     def allows(self, version: str) -> bool:
         """Return whether a version is allowed."""
-        return all(
-            self._compare(numbers(version), clause["operator"], numbers(clause["version"]))
-            for clause in CLAUSE.finditer(self.versions)
-        )
-
-    @staticmethod
-    def _compare(found: tuple[int, ...], operator: str, wanted: tuple[int, ...]) -> bool:
-        size = max(len(found), len(wanted))
-        found, wanted = (v + (0,) * (size - len(v)) for v in (found, wanted))
-        return found == wanted if operator == "==" else found >= wanted if operator == ">=" else found < wanted
-
-
-def numbers(version: str) -> tuple[int, ...]:
-    """Return the release numbers of a version: those of ``"2.13.0+cpu"`` are (2, 13, 0)."""
-    found = re.match(r"\d+(\.\d+)*", version)
-    return tuple(int(v) for v in found[0].split(".")) if found else ()
+        return SpecifierSet(self.versions).contains(version, prereleases=True)
 
 
 def requirements() -> dict[str, list[Requirement]]:
@@ -83,8 +68,11 @@ def parse(lines: Iterable[str]) -> dict[str, list[Requirement]]:
     """Return requirements in the form of a distribution's metadata by extra."""
     found: dict[str, list[Requirement]] = {"": []}
     for line in lines:
-        if match := REQUIREMENT.match(line):
-            found.setdefault(match["extra"] or "", []).append(Requirement(match["name"], match["versions"].strip()))
+        read = standard.Requirement(line)
+        extra = EXTRA.search(str(read.marker))
+        name = extra[1] if extra else ""
+        if read.marker is None or read.marker.evaluate({"extra": name}):
+            found.setdefault(name, []).append(Requirement(read.name, str(read.specifier)))
     return found
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from envpool.errors import RenderError
 
-INSTALL = "pip install opencv-python (after pip uninstall opencv-python-headless, if that is installed), or pygame-ce"
+INSTALL = "pip install pygame-ce"
 #: Code that a child process runs before this process opens its first window: if the display does not answer, OpenCV's
 #: toolkit ends the process that asked.
 PROBE = "import cv2; cv2.namedWindow('envpool'); cv2.waitKey(1); cv2.destroyAllWindows()"

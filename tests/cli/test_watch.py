@@ -141,7 +141,7 @@ def test_a_policy_sees_all_observations(tmp_path):
         (["--out", "a.png", "--policy", "no.py:act"], "--policy: the file 'no.py' does not exist"),
         (["--out", "a.png", "--policy", f"{__file__}:nothing"], "has no function 'nothing'"),
         (["--out", "a.png", "--option", "render_width=-3"], "render_width must be between 1 and 4096 pixels"),
-        (["--window"], "the installed OpenCV cannot open any: pip install opencv-python"),
+        (["--window"], "the installed OpenCV cannot open any: pip install pygame-ce"),
     ],
 )
 def test_mistakes(arguments, text, capsys, monkeypatch, tmp_path):

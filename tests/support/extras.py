@@ -8,8 +8,6 @@ from importlib import metadata
 from tests.support.python import ROOT, output_of
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-#: A distribution that stands for another one, which contains the same modules.
-SAME = {"opencv-python": "opencv-python-headless"}
 REQUIREMENT = re.compile(r"([\w.-]+)(?!.*extra\s*==)")
 #: Hides the modules whose distributions are all among those that are listed.
 HIDE = """
@@ -35,7 +33,6 @@ def required(*extras):
     while left:
         match = REQUIREMENT.match(left.pop())
         name = match and plain(match[1])
-        name = SAME.get(name, name)
         if name and name not in found:
             found.add(name)
             with suppress(metadata.PackageNotFoundError):  # for another system, or missing: the code will say so
