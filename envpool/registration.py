@@ -178,7 +178,7 @@ def make_spec(task_id: str | EnvSpec, **options: Unpack[Options]) -> EnvSpec:
 
 
 def make_dm(task_id: str | EnvSpec, **options: Unpack[Options]) -> DMEnvPool:
-    """Return ``make(task_id, "dm", **options)``: a pool with the API of dm_env, see `make_gymnasium` for the options."""
+    """Return ``make(task_id, "dm", **options)``, a pool with the API of dm_env; `make_gymnasium` has the options."""
     return make(task_id, "dm", **options)
 
 
