@@ -154,8 +154,8 @@ class EnvSpec:
 
     @property
     def _step_fps(self) -> int | None:
-        step_time = self._description.step_time
-        return None if step_time is None else max(round(1 / step_time), 1)
+        step_time = self._description.step_time or 0.0
+        return max(round(1 / step_time), 1) if step_time > 0 else None  # a user's model may have any timestep
 
     @property
     def tracking_camera(self) -> int:
