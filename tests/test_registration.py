@@ -538,6 +538,7 @@ PUBLIC = {
         "spec",
         "config",
         "num_envs",
+        "num_threads",
         "all_env_ids",
         "is_async",
         "metadata",

@@ -49,7 +49,7 @@ class CommonOptions(TypedDict, total=False):
     render_env_id: int
     render_width: int
     render_height: int
-    render_camera_id: int
+    render_camera_id: int | Literal["track"]
     preset: str | None
     gym_api: Literal["auto", "gymnasium", "legacy"]
 

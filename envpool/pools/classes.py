@@ -111,9 +111,10 @@ class VariantType(type):
         if super().__instancecheck__(instance):
             return True
         spec: Any = getattr(instance, "spec", instance)
-        if getattr(spec, "env", None) is not cls.base or style_of(type(instance)) != style_of(cls):
+        own: Any = type(cls)  # the class itself may have attributes of these names
+        if getattr(spec, "env", None) is not own.base or style_of(type(instance)) != style_of(cls):
             return False
-        return all(getattr(spec.config, name) == value for name, value in cls.defaults.items())
+        return all(getattr(spec.config, name) == value for name, value in own.defaults.items())
 
 
 def classes_of(package: str, **names: Variant | Group) -> Callable[[str], Any]:

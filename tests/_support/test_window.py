@@ -83,9 +83,7 @@ def test_each_pool_has_its_window(screen):
 def test_several_envs_are_refused(screen):
     with make(num_envs=3) as pool:
         for ids in ([0, 1], [], [1, 1]):
-            with pytest.raises(
-                EnvIdError, match=rf"shows one env, got {len(ids)} env_ids: use render_mode='rgb_array'"
-            ):
+            with pytest.raises(EnvIdError, match=rf"shows one env, got {len(ids)} ids: use render_mode='rgb_array'"):
                 pool.render(ids)
     assert not screen.shown
 

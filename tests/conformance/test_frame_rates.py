@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import envpool
-from envpool.cli.list import family as family_of
 from envpool.registration import registry
+from envpool.tasks.entries import family_of
 from envpool.verify.lookup import oracle_of
 from tests.mujoco.declared.models import ARM
 

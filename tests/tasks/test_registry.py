@@ -295,7 +295,6 @@ def test_no_native_task_of_a_plugin_becomes_a_python_pool(monkeypatch):
         ("MyoSuite/myoSarcHandPose3Fixed-v0", "mujoco.myosuite"),
         ("myoChallengeBaodingP1-v1", "mujoco.myosuite"),
         ("MuJoCoPlayground/Go1Getup-v1", "mujoco.playground"),
-        ("MiniGrid-WFC-MazeSimple-v0", "minigrid"),
     ],
 )
 def test_tasks_that_only_envpool_has(task_id, family):
@@ -303,6 +302,11 @@ def test_tasks_that_only_envpool_has(task_id, family):
         with pytest.raises(UnknownTaskError, match=rf"a task of EnvPool 1\.2\.5, family {family}, that") as error:
             call(task_id)
         assert "did you mean" not in str(error.value)
+
+
+def test_tasks_that_gymnasium_may_have_as_well():
+    """The installed minigrid may have registered them."""
+    assert absent_family("MiniGrid-WFC-MazeSimple-v0") == "minigrid"
 
 
 def test_no_task_is_said_to_be_absent():

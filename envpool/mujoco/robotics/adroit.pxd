@@ -19,7 +19,7 @@ cdef enum:
 cdef struct AdroitState:
     ep_pcg64 rng
     double lengths[2]           # of the pen and of the target (m), which AdroitHandPen measures after a reset
-    double given[1 + MAX_STATE] # nonzero in front: the next reset begins in this state, see begin()
+    double given[1 + MAX_STATE]  # nonzero in front: the next reset begins in this state, see begin()
 
 # The first member of the struct of options of a task.
 cdef struct Adroit:

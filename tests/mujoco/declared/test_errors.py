@@ -156,7 +156,7 @@ MALFORMED = {
         {"observation": {f"a{k}": [d.Qpos()] for k in range(65)}},
         ["observation must have 1 to 64 arrays, got 65"],
     ),
-    "many infos": (OBS | {"info": {f"a{k}": d.Time() for k in range(64)}}, ["has 65 arrays, allowed are at most 64"]),
+    "many infos": (OBS | {"info": {f"a{k}": d.Time() for k in range(64)}}, ["must have at most 64 arrays, got 65"]),
     "name of an info": (
         OBS | {"info": {"env_id": d.Time()}},
         ["a name of info must not be 'env_id', which is reserved"],
@@ -184,7 +184,7 @@ MALFORMED = {
     "no controls": (OBS | {"action": d.Actuators(())}, ["action: `of` must be None or name an actuator, got ()"]),
     "stack": (
         {"observation": [d.Goal("a", 300_000)], "reset": [d.Assign(d.Goal("a", 300_000), 0)], "frame_stack": 10_000},
-        ["300000 numbers", "frame_stack=10000", "at most 2147483647"],
+        ["got 300000 times", "frame_stack=10000", "at most 2147483647"],
     ),
     "end of a text": (OBS | {"xml": ARM + "\0"}, ["xml must not contain a NUL character"]),
     "many numbers": (OBS | {"reset": [d.Assign(d.Goal("a", 10**9), 0)]}, ["more than 1000000 numbers"]),

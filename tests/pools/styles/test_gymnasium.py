@@ -57,7 +57,7 @@ def test_attributes(pool):
 
 def test_config_is_a_dict_of_its_own(pool):
     assert type(pool.config) is dict
-    assert pool.config == pool.spec.config._asdict()
+    assert pool.config == pool.spec.config._asdict() | {"num_threads": pool.num_threads}
     assert pool.config["num_envs"] == pool.config["batch_size"] == 3
     assert pool.config["seed"] == 7
     assert pool.config["max_episode_steps"] == 500
