@@ -62,7 +62,8 @@ def test_a_pickled_spec_keeps_the_options():
     assert pickle.loads(pickle.dumps(spec)).config == spec.config
 
 
-def test_command_line(capsys):
+def test_command_line(capsys, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)  # pytest-xdist sets it
     assert main(["spec", "Pong-v5", "--preset", "machado2018", "--option", "stack_num=2"]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert any(line.startswith("max_episode_steps int 3600 (default 27000) ") for line in lines)
