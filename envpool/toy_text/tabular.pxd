@@ -46,8 +46,8 @@ cdef struct Walkers:
     float* prob                 # (num_envs): probability of the last transition
     # Of environments with parameters, used while envpool_params_vary(); they may be NULL.
     Odds* odds                  # (num_envs): of the first NUM_MOVES actions, unless the table has one outcome
-    # (num_envs, states): kind of an outcome by the state that it leads to, | IS_START; a walk has ended in cells of every
-    # kind but 0
+    # (num_envs, states): kind of an outcome by the state that it leads to, | IS_START. A walk has ended in cells of
+    # every kind but 0.
     uint8_t* cells
     int32_t columns             # of the grid of cells
 

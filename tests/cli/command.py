@@ -6,6 +6,7 @@ import sys
 from tests.support.python import environment
 
 ENVIRONMENT = environment()
+ENVIRONMENT.pop("COLUMNS", None)  # pytest-xdist sets it, and output would be wrapped
 COMMAND = [sys.executable, "-m", "envpool"]
 
 
