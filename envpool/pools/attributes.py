@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from envpool._support.keywords import with_alias
 from envpool.errors import ConfigError
 
 #: The end of errors about attributes that native environments do not have.
@@ -171,15 +172,17 @@ class PoolAttributes:
         """
         return call(self, described(self), name, args, kwargs, env_ids)
 
-    def get_attr(self, name: str, env_ids: Any = None) -> tuple[Any, ...]:
+    @with_alias("env_ids", "env_id")
+    def get_attr(self, name: str, env_id: Any = None) -> tuple[Any, ...]:
         """Return an attribute of native environments, one value per environment.
 
         These are the parameters of the task, as the next episodes will have them, and ``spec``, ``max_episode_steps``,
         ``render_mode``, ``metadata``, ``observation_space`` and ``action_space``. See `call` for ids and errors.
         """
-        return self.call(name, env_ids=env_ids)
+        return self.call(name, env_ids=env_id)
 
-    def set_attr(self, name: str, values: Any, env_ids: Any = None) -> None:
+    @with_alias("env_ids", "env_id")
+    def set_attr(self, name: str, values: Any, env_id: Any = None) -> None:
         """Set a parameter of native environments from their next reset on, as ``set_params`` does.
 
         Parameters
@@ -188,8 +191,8 @@ class PoolAttributes:
             Name of the parameter.
         values : object
             A list or tuple with one value per environment; any other object is the value of all.
-        env_ids : int or array_like of int, optional
-            See `call`.
+        env_id : int or array_like of int, optional
+            See `env_ids` of `call`.
 
         Raises
         ------
@@ -200,4 +203,4 @@ class PoolAttributes:
         EnvIdError, PoolStateError
             See `call`.
         """
-        set_values(self, name, values, env_ids)
+        set_values(self, name, values, env_id)
