@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "envpool/_core/dtypes.h"
 #include "envpool/_core/moments.h"
 #include "envpool/env.h"
 #include "envpool/simd.h"
@@ -160,7 +161,8 @@ static inline int64_t ep_tile_rows(const ep_moments *m, int64_t n) {
 }
 
 /* Normalises float32 rows io (n, size) in place. */
-static void ep_normalize_float32(const ep_moments *m, float *io, int64_t n, double epsilon) {
+static void ep_normalize_float32(const ep_moments *m, const float *x, float *io, int64_t n, double epsilon) {
+  (void)x; /* is io */
   int64_t tile = ep_tile_rows(m, n) * m->size, items = n * m->size;
   float *mean = (float *)m->center, *deviation = mean + tile;
   for (int64_t k = 0; k < tile; k++) {
@@ -226,31 +228,19 @@ ENVPOOL_SIMD static void ep_divide(float *io, int64_t n, double deviation) {
 EP_CLIP(float32, float)
 EP_CLIP(float64, double)
 
-/* Calls ep_update_ or ep_normalize_ for rows of a dtype, an envpool_dtype. float32 rows are normalised in place. */
-#define EP_DTYPES(CALL)                                                                                \
-  switch (dtype) {                                                                                     \
-    case ENVPOOL_FLOAT64: CALL(float64, double) break;                                                 \
-    case ENVPOOL_BOOL:                                                                                 \
-    case ENVPOOL_UINT8: CALL(uint8, uint8_t) break;                                                    \
-    case ENVPOOL_INT8: CALL(int8, int8_t) break;                                                       \
-    case ENVPOOL_INT16: CALL(int16, int16_t) break;                                                    \
-    case ENVPOOL_INT32: CALL(int32, int32_t) break;                                                    \
-    case ENVPOOL_INT64: CALL(int64, int64_t) break;                                                    \
-    default: break;                                                                                    \
-  }
-
 static void ep_update(ep_moments *m, int32_t dtype, const void *x, int64_t n) {
-#define EP_CALL(NAME, S) ep_update_##NAME(m, (const S *)x, n);
-  if (dtype == ENVPOOL_FLOAT32) EP_CALL(float32, float)
-  else EP_DTYPES(EP_CALL)
-#undef EP_CALL
+#define EP_CASE(DTYPE, NAME, T) \
+  case DTYPE: ep_update_##NAME(m, (const T *)x, n); break;
+  switch (EP_STORED(dtype)) { EP_NUMBERS(EP_CASE) }
+#undef EP_CASE
 }
 
+/* float32 rows are normalised in place. */
 static void ep_normalize(const ep_moments *m, int32_t dtype, const void *x, float *out, int64_t n, double epsilon) {
-#define EP_CALL(NAME, S) ep_normalize_##NAME(m, (const S *)x, out, n, epsilon);
-  if (dtype == ENVPOOL_FLOAT32) ep_normalize_float32(m, out, n, epsilon);
-  else EP_DTYPES(EP_CALL)
-#undef EP_CALL
+#define EP_CASE(DTYPE, NAME, T) \
+  case DTYPE: ep_normalize_##NAME(m, (const T *)x, out, n, epsilon); break;
+  switch (EP_STORED(dtype)) { EP_NUMBERS(EP_CASE) }
+#undef EP_CASE
 }
 
 #endif /* ENVPOOL_CORE_MOMENTS_LOOPS_H */
