@@ -50,15 +50,15 @@ def open_pool(pool: Any, options: dict[str, Any], *, knows_same_step: bool = Fal
     Parameters
     ----------
     pool : str or GymnasiumEnvPool
-        Task id, or a pool made by ``envpool.make_gymnasium`` whose ``batch_size`` is num_envs and whose
-        ``autoreset_mode`` is not "same_step".
+        Task id, or a pool made by ``envpool.make_gymnasium`` or ``make_python`` whose ``batch_size`` is num_envs and
+        whose ``autoreset_mode`` the adapter knows.
     options : dict
         Options of ``envpool.make``, allowed with a task id only. The default of ``autoreset_mode`` is "disabled", and
         "next_step" with ``on_error="restart"``.
     knows_same_step : bool
         If True, the adapter also works on pools that reset environments in the step that ends their episode, which is
         faster than a reset of some environments: then the default of ``autoreset_mode`` is "same_step", except with
-        ``on_error="restart"``.
+        ``on_error="restart"``. Other adapters accept no such pool.
 
     Raises
     ------
@@ -70,17 +70,15 @@ def open_pool(pool: Any, options: dict[str, Any], *, knows_same_step: bool = Fal
     if isinstance(pool, str):
         # An env whose reset fails must not end the run: if the pool restarts it, each step tries again.
         is_restarting = options.get("on_error") == "restart"
-        resets = "same_step" if knows_same_step and "autoreset_mode" not in options else None
-        options = {"autoreset_mode": "next_step" if is_restarting else resets or "disabled"} | options
-    else:
-        resets = None
+        resets = "next_step" if is_restarting else "same_step" if knows_same_step else "disabled"
+        options = {"autoreset_mode": resets} | options
     pool = pool_of(pool, options, GymnasiumEnvPool, make_gymnasium)
     if pool.is_async:
         raise ConfigError(
             f"batch_size is {pool.config['batch_size']}, but an adapter steps all of its {pool.num_envs} envs: leave "
             "batch_size out"
         )
-    if pool.config["autoreset_mode"] == "same_step" and resets is None:
+    if pool.config["autoreset_mode"] == "same_step" and not knows_same_step:
         raise ConfigError(
             "autoreset_mode is 'same_step', but the user of this adapter resets environments whose episode has ended: "
             "use 'disabled' or 'next_step'"

@@ -29,7 +29,7 @@ class VecEnv(vec_env.VecEnv):
     Parameters
     ----------
     pool : str or GymnasiumEnvPool
-        Task id, or a pool made by ``envpool.make_gymnasium``. ``close()`` closes the pool.
+        Task id, or a pool made by ``envpool.make_gymnasium`` or ``make_python``. ``close()`` closes the pool.
     **options
         Options of ``envpool.make``, allowed with a task id only.
 

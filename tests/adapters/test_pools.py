@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+import envpool
 from envpool.adapters.pools import open_pool, open_same_step_pool
 from envpool.adapters.sub_env import sub_envs
+from envpool.errors import ConfigError
 from envpool.pools.infos import split_info
 from tests.support import plugin
 from tests.support.checked_pool import FAIL
@@ -62,6 +64,13 @@ def test_single_envs():
         assert "was asked to fail" in info["error"]
         assert "error" not in first.step(0)[-1]
         assert second.reset()[0].any()
+
+
+def test_a_pool_that_resets_in_the_same_step_needs_an_adapter_that_knows_it():
+    with envpool.make_gymnasium("CartPole-v1", autoreset_mode="same_step") as pool:
+        with pytest.raises(ConfigError, match="'disabled'"):
+            open_pool(pool, {})
+        assert open_pool(pool, {}, knows_same_step=True) is pool
 
 
 def test_same_step_pools():

@@ -8,6 +8,7 @@ and render their own pool, and drop the last reference to it. Nothing may crash 
 import contextlib
 import faulthandler
 import gc
+import os
 import random
 import sys
 import time
@@ -22,6 +23,8 @@ from envpool.errors import EnvIdError, PoolStateError, RenderError
 from tests.support.process import PATIENCE, wait_until, workers
 
 DOCUMENTED = (EnvIdError, PoolStateError, RenderError)
+#: A sanitizer's allocator has no handler for fork: a lock that another thread holds would stay locked in the child.
+START_METHOD = "spawn" if "san" in os.environ.get("LD_PRELOAD", "") else "fork"
 STEP, COLLECT, ALLOCATE, LET_GO, CLOSE, RENDER, SLEEP = range(7)
 
 
@@ -74,7 +77,7 @@ def drop(pick):
         workers=kind,
         render_mode="rgb_array",
         on_error="restart",
-        **({"num_threads": 1} if kind == "process" else {}),
+        **({"num_threads": 1, "start_method": START_METHOD} if kind == "process" else {}),
     )
     pools.append(pool)
     actions = [STEP, COLLECT, ALLOCATE, SLEEP] + ([LET_GO, CLOSE, RENDER] if kind != "process" else [])

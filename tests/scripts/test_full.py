@@ -3,6 +3,8 @@
 import importlib.machinery
 import importlib.util
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -114,3 +116,12 @@ def test_mistakes_are_named():
     for arguments, text in [(["--part", "nothing"], "no part 'nothing'"), (["--slice", "5"], "must be 'auto' or K/N")]:
         done = subprocess.run([ROOT / "scripts/full", *arguments], capture_output=True, text=True, check=False)
         assert done.returncode == 1 and text in done.stderr
+
+
+def test_what_a_part_leaves_behind_does_not_hold_up_the_next(full):
+    """An orphan that has inherited the part's output would keep a pipe open."""
+    command = ["bash", "-c", "sleep 60 & echo $!; echo 3 passed in 0.1s; exit 1"]
+    passed, count, seconds = full.run(full.Part("orphan", command, []))
+    orphan = int((full.LOGS / "orphan.txt").read_text().split()[0])
+    os.kill(orphan, signal.SIGKILL)  # it still runs
+    assert (passed, count) == (False, 3) and seconds < 60

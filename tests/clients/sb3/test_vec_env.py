@@ -313,11 +313,8 @@ def test_a_pool_that_is_made_already(mode):
 def test_what_it_refuses(make):
     with envpool.make_gymnasium("CartPole-v1", num_envs=4, batch_size=2) as pool, pytest.raises(ConfigError, match="2"):
         VecEnv(pool)
-    with envpool.make_gymnasium("CartPole-v1", autoreset_mode="same_step") as pool:
-        with pytest.raises(ConfigError, match="'disabled'"):
-            VecEnv(pool)
-        with pytest.raises(TypeError, match="num_envs"):
-            VecEnv(pool, num_envs=3)
+    with envpool.make_gymnasium("CartPole-v1") as pool, pytest.raises(TypeError, match="num_envs"):
+        VecEnv(pool, num_envs=3)
     with pytest.raises(TypeError, match="DummyVecEnv"):
         VecEnv(DummyVecEnv([lambda: gymnasium.make("CartPole-v1")]))
     env = make()
