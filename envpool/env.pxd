@@ -16,6 +16,8 @@ cdef extern from "envpool/env.h" nogil:
         ENVPOOL_NEW_GAME
         ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
         ENVPOOL_SLOW_SNAPSHOTS
+        ENVPOOL_PLAYERS
+        ENVPOOL_MAX_PLAYERS
 
     ctypedef enum envpool_dtype:
         ENVPOOL_BOOL
@@ -66,7 +68,7 @@ cdef extern from "envpool/env.h" nogil:
         uint8_t* truncated
         int32_t* errors
         float* discount
-        int32_t* num_players
+        uint8_t* player_present
         float* player_reward
         uint8_t* player_terminated
         uint8_t* player_truncated

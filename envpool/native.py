@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from envpool._core.definition import Description, Field, define, describe
@@ -15,6 +16,7 @@ __all__ = [
     "Field",
     "GameFields",
     "Param",
+    "PlayerGroup",
     "TextField",
     "above",
     "below",
@@ -44,6 +46,26 @@ class GameFields(NamedTuple):
     over: str
     lives: str
     resets_continue: bool
+
+
+class PlayerGroup(NamedTuple):
+    """Players of an environment that have the same spaces.
+
+    Attributes
+    ----------
+    name : str
+        Name of the group, a valid identifier.
+    players : tuple of int
+        Numbers of the players, in increasing order.
+    shapes : mapping of str to tuple of int
+        Row shapes, without the leading -1, by the name of a field or an action, where those of the group are smaller
+        than those of the field: the leading part of each dimension is that of the group, and the rest is zero. A
+        dimension that is not smaller stays as it is.
+    """
+
+    name: str
+    players: tuple[int, ...]
+    shapes: Mapping[str, tuple[int, ...]] = MappingProxyType({})
 
 
 class TextField(NamedTuple):
@@ -202,6 +224,19 @@ class EnvDefinition(Protocol):
             The validated options of the task.
         """
         return {}
+
+    @staticmethod
+    def player_groups(config: Any) -> Sequence[PlayerGroup] | None:
+        """Return the groups of players with equal spaces, of an environment with players: each player is in one group.
+
+        The default, None, is one group ``"agents"`` of all players.
+
+        Parameters
+        ----------
+        config : namedtuple
+            The validated options of the task.
+        """
+        return None
 
     @staticmethod
     def spaces(config: Any) -> tuple[Any, Any] | None:

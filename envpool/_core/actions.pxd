@@ -8,12 +8,12 @@ from envpool._core.structs cimport Engine
 cdef class ActionField:
     cdef object name
     cdef object dtype
-    cdef tuple shape            # of the row of one env, without the player dimension
+    cdef tuple shape            # of one row
     cdef int ndim
     cdef int typenum
     cdef int64_t itemsize
     cdef bint is_signed
-    cdef int64_t items          # number of elements of a row
+    cdef int64_t items          # number of elements of one env
     cdef bint is_bounded        # an integer field with both bounds
     cdef bint is_uniform        # the bounds are those of every element
     cdef bint is_quick          # `low` and `high` are the bounds of every element
@@ -22,6 +22,7 @@ cdef class ActionField:
     cdef int64_t* lows          # bounds by element (items); NULL unless is_bounded
     cdef int64_t* highs
     cdef int refused            # values that a field of floats must not have, see actions.pyx
+    cdef int32_t players        # rows of one env, one per player; 0: one row of the env
 
     cdef int set_bounds(self, field) except -1
     cdef cnp.ndarray to_int64(self, action)
@@ -30,13 +31,31 @@ cdef class ActionField:
     cdef int64_t first_refused(self, Engine* e, int index, const int32_t* ids, int32_t n) noexcept
     cdef int64_t repair(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept
     cdef str hint(self, action)
+    cdef cnp.ndarray convert_players(self, object action, int64_t envs, bint may_cast)
+    cdef cnp.ndarray to_numbers(self, object action)
+    cdef bint is_grid(self, cnp.ndarray a) noexcept
+    cdef int64_t store_players(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n,
+                               const int64_t* sources) noexcept
+    cdef bint store_row(self, const char* row, bint is_wide, char* slot, int32_t player) noexcept
+    cdef object refusal_of_player(self, Engine* e, cnp.ndarray a, int64_t at, const int32_t* ids,
+                                  const int64_t* sources)
     cdef object refusal(self, Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id)
 
 cdef class ActionTable:
     cdef readonly tuple fields  # of ActionField
+    cdef int32_t num_players    # places for players in each env; 0: the envs have none
+    cdef tuple groups           # of PlayerGroup
+    cdef object memory          # behind `sources`
+    cdef int64_t* sources       # by env of a send and player: the row of the player's action, -1 for none
     cdef object flatten_action  # makes an action in the form of load() of what the user passes; usually None
 
     cdef int32_t load(self, Engine* e, object action, object env_id, const int32_t** ids) except -1
     cdef int32_t load_dict(self, Engine* e, dict action, object env_id, const int32_t** ids) except -1
+    cdef int32_t load_players(self, Engine* e, object action, object env_id, const int32_t** ids) except -1
+    cdef dict merge_groups(self, dict action, int64_t envs)
+    cdef int64_t find_rows(self, const Engine* e, const int32_t* ids, int32_t n) noexcept
+    cdef int place_rows(self, const Engine* e, const int32_t* ids, int32_t n, const int64_t* owners,
+                        const int64_t* players, int64_t rows) except -1
+    cdef int check_rows(self, list arrays, int64_t rows, int32_t n) except -1
     cdef int check_players(self, players, env_id) except -1
     cdef list names(self)

@@ -32,6 +32,7 @@ cdef class Batches:
     cdef FailureReports failures
     cdef Statistics statistics
     cdef BatchTransforms transforms      # usually None
+    cdef object view                # of envs with players; else None
     cdef bint keeps_arrays          # few blocks are in flight
     cdef list in_flight             # for each of engine.blocks its BatchBlock or, without arrays, its BlockMemory
     cdef BatchBlock displaced       # the pool's own block while a placed one is in flight, see place(); usually None
@@ -55,6 +56,7 @@ cdef class Batches:
 
     cdef const char* next_ids(self) noexcept
     cdef bint has_failures(self) noexcept
+    cdef list first_rows(self, BatchBlock batch, int64_t n)
     cdef BatchBlock next_batch(self)
     cdef void end_placement(self) noexcept
     cdef void hand_over(self, BatchBlock batch, int64_t n) noexcept

@@ -100,15 +100,18 @@ cdef class Batches:
         The statistics of the pool.
     transforms : BatchTransforms or None
         Transforms of batches; they are applied before a batch is handed out.
+    view : object or None
+        How users see the arrays of envs with players, see ``Style.view``.
     """
 
     def __init__(self, Guard guard, BlockStore store, FailureReports failures, Statistics statistics,
-                 BatchTransforms transforms=None):
+                 BatchTransforms transforms=None, view=None):
         self.guard = guard
         self.store = store
         self.failures = failures
         self.statistics = statistics
         self.transforms = transforms
+        self.view = view
         self.in_flight = []
 
     cdef int attach(self, Engine* e, object source) except -1:
@@ -193,16 +196,21 @@ cdef class Batches:
             self.num_completed = n
         if self.failures.is_any_noted:
             errors = self.failures.texts_of(<const char*>batch.block.core[ENV_ID], sizeof(int32_t), n)
-            result = template.build_failed([a[:n] for a in batch.arrays], self.entries, errors, n)
-        elif n == e.batch_size:
+            result = template.build_failed(self.first_rows(batch, n), self.entries, errors, n)
+        elif n == e.batch_size and self.view is None:
             result = template.build(batch.arrays, self.entries)
         else:
-            result = template.build([a[:n] for a in batch.arrays], self.entries)
+            result = template.build(self.first_rows(batch, n), self.entries)
         PyErr_CheckSignals()        # here: an exception that Python raises as the call returns would lose the batch
         if not is_deliverable(self, n if e.is_sync else -1):
             return None
         self.hand_over(batch, n)
         return result
+
+    cdef list first_rows(self, BatchBlock batch, int64_t n):
+        """Returns the arrays of n envs, from the first row on, as users see them."""
+        arrays = [a[:n] for a in batch.arrays]
+        return arrays if self.view is None else self.view.arrays(arrays)
 
     cdef BatchBlock next_batch(self):
         """Returns the arrays of the next block, which must be ready."""
@@ -265,7 +273,8 @@ cdef class Batches:
 
     cdef object empty(self, ResultTemplate template):
         """Returns a batch without rows."""
-        return template.build([np.empty((0, *s), d) for s, d in zip(self.store.shapes, self.store.dtypes)], 0)
+        arrays = [np.empty((0, *s), d) for s, d in zip(self.store.shapes, self.store.dtypes)]
+        return template.build(arrays if self.view is None else self.view.arrays(arrays), 0)
 
     cdef int drain(self) except -1:
         """Waits until every row in flight is written. The rows stay in flight."""

@@ -58,6 +58,7 @@ cdef class BlockStore:
     cdef readonly tuple names   # names of the arrays, in order
     cdef readonly tuple shapes  # shape of one row of each
     cdef readonly tuple dtypes
+    cdef readonly object of_players         # names of the arrays that have a row for each player, if the envs have any
     cdef readonly object block_bytes        # size of a block
     cdef int64_t capacity
     cdef int num_fields

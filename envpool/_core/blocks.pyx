@@ -31,7 +31,8 @@ from posix.mman cimport (
 
 from envpool._core.structs cimport (
     Block, DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, EPISODE_LENGTH, EPISODE_MASK, EPISODE_RETURN, EPISODE_TIME,
-    GAME_LENGTH, GAME_MASK, GAME_RETURN, GAME_TIME, REWARD, STEP_TYPE, TERMINATED, TRUNCATED,
+    EPISODE_PLAYER_RETURN, GAME_LENGTH, GAME_MASK, GAME_RETURN, GAME_TIME, PLAYER_MASK, PLAYER_REWARD,
+    PLAYER_TERMINATED, PLAYER_TRUNCATED, REWARD, STEP_TYPE, TERMINATED, TRUNCATED,
 )
 
 cnp.import_array()
@@ -191,9 +192,14 @@ CORE_COLUMNS = {
     EPISODE_TIME: ("episode:t", np.float64), EPISODE_MASK: ("episode:mask", np.bool_),
     GAME_RETURN: ("game:r", np.float64), GAME_LENGTH: ("game:l", np.int64),
     GAME_TIME: ("game:t", np.float64), GAME_MASK: ("game:mask", np.bool_),
+    PLAYER_MASK: ("player:mask", np.bool_), PLAYER_REWARD: ("player:reward", np.float32),
+    PLAYER_TERMINATED: ("player:terminated", np.bool_), PLAYER_TRUNCATED: ("player:truncated", np.bool_),
+    EPISODE_PLAYER_RETURN: ("episode:player_r", np.float64),
 }
 # The columns of every block; the others are optional.
 REQUIRED_COLUMNS = (REWARD, TERMINATED, TRUNCATED, ELAPSED_STEP, ENV_ID)
+# The columns with a row for each player; envs with players have all of them but the last.
+PLAYER_COLUMNS = (PLAYER_MASK, PLAYER_REWARD, PLAYER_TERMINATED, PLAYER_TRUNCATED, EPISODE_PLAYER_RETURN)
 
 
 cdef class BlockStore:
@@ -212,10 +218,13 @@ cdef class BlockStore:
         and the fields of the env.
     final_fields : bool
         If False, they do not have these fields.
+    num_players : int
+        Places for players in each env; 0 if the envs have none.
     """
 
-    def __init__(self, fields, capacity, optional, same_step, final_fields=True):
-        columns = [(f.name, f.dtype, tuple(s for s in f.shape if s != -1)) for f in fields]
+    def __init__(self, fields, capacity, optional, same_step, final_fields=True, num_players=0):
+        players = (num_players,) if num_players else ()
+        columns = [(f.name, f.dtype, (*players, *f.shape[1:]) if -1 in f.shape else f.shape) for f in fields]
         self.num_fields = len(columns)
         self.num_final = self.num_fields if same_step and final_fields else 0
         self.same_step = same_step
@@ -224,9 +233,14 @@ cdef class BlockStore:
             columns += [("final:" + name, dtype, shape) for name, dtype, shape in columns[:self.num_final]]
             columns += [("final:elapsed_step", np.int32, ()), ("final:mask", np.bool_, ())]
         self.core_columns = tuple(
-            k for k in sorted(CORE_COLUMNS) if k in REQUIRED_COLUMNS or CORE_COLUMNS[k][0] in optional
+            k for k in sorted(CORE_COLUMNS)
+            if k in REQUIRED_COLUMNS or (num_players and k in PLAYER_COLUMNS[:-1]) or CORE_COLUMNS[k][0] in optional
         )
-        columns += [(*CORE_COLUMNS[k], ()) for k in self.core_columns]
+        columns += [(*CORE_COLUMNS[k], players if k in PLAYER_COLUMNS else ()) for k in self.core_columns]
+        names = [f.name for f in fields if -1 in f.shape]
+        self.of_players = frozenset(
+            [*names, *("final:" + name for name in names), *(CORE_COLUMNS[k][0] for k in PLAYER_COLUMNS)]
+        )
         self.names = tuple(name for name, _, _ in columns)
         self.dtypes = tuple(np.dtype(dtype) for _, dtype, _ in columns)
         self.shapes = tuple(shape for _, _, shape in columns)
@@ -239,7 +253,7 @@ cdef class BlockStore:
         """Returns another store, for blocks with these columns and `capacity` rows."""
         cdef BlockStore other = BlockStore.__new__(BlockStore)
         other.names, other.shapes, other.dtypes = self.names, self.shapes, self.dtypes
-        other.core_columns = self.core_columns
+        other.core_columns, other.of_players = self.core_columns, self.of_players
         other.num_fields, other.num_final = self.num_fields, self.num_final
         other.same_step, other.capacity = self.same_step, capacity
         other.lay_out()

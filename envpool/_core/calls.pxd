@@ -4,8 +4,8 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from envpool.env cimport (
     ENVPOOL_ABI_VERSION, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT16, ENVPOOL_INT32, ENVPOOL_INT64,
-    ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_field, envpool_params, envpool_rows, envpool_seeds,
-    envpool_setup,
+    ENVPOOL_MAX_BATCH, ENVPOOL_NO_MEMORY, ENVPOOL_PLAYERS, envpool_batch, envpool_env, envpool_field, envpool_params,
+    envpool_rows, envpool_seeds, envpool_setup,
 )
 
 cdef enum:
@@ -31,9 +31,19 @@ cdef inline int64_t item_bytes(int32_t dtype) noexcept nogil:
     return 2 if dtype == ENVPOOL_INT16 else 1
 
 
-cdef inline int64_t row_items(const envpool_field* field) noexcept nogil:
-    """Elements of one env's row; a leading -1 is one player."""
-    cdef int64_t n = 1
+cdef inline int32_t num_players(const envpool_env* env) noexcept nogil:
+    """Places for players in each env; 0: the envs have none."""
+    return env.max_num_players if env.flags & ENVPOOL_PLAYERS else 0
+
+
+cdef inline bint has_players(const envpool_env* env, const envpool_field* field) noexcept nogil:
+    """Whether the env has players, and the field a row for each."""
+    return num_players(env) > 0 and field.ndim > 0 and field.shape[0] < 0
+
+
+cdef inline int64_t row_items(const envpool_env* env, const envpool_field* field) noexcept nogil:
+    """Elements of one env's row; a leading -1 stands for its players, or for one."""
+    cdef int64_t n = num_players(env) if has_players(env, field) else 1
     cdef int32_t d
     for d in range(field.ndim):
         if field.shape[d] >= 0:
@@ -41,8 +51,8 @@ cdef inline int64_t row_items(const envpool_field* field) noexcept nogil:
     return n
 
 
-cdef inline int64_t row_bytes(const envpool_field* field) noexcept nogil:
-    return row_items(field) * item_bytes(field.dtype)
+cdef inline int64_t row_bytes(const envpool_env* env, const envpool_field* field) noexcept nogil:
+    return row_items(env, field) * item_bytes(field.dtype)
 
 
 # ---- calls -----------------------------------------------------------------------------------------------------------
@@ -98,9 +108,9 @@ cdef inline bint is_contiguous(const int32_t* ids, int32_t n) noexcept nogil:
 
 
 cdef inline void begin_batch(envpool_batch* batch) noexcept nogil:
-    """Sets the members that are the same for every batch of this version."""
+    """Sets the members that are the same for every batch; begin_players() sets those of players."""
     batch.struct_size = sizeof(envpool_batch)
-    batch.num_players = NULL
+    batch.player_present = NULL
     batch.player_reward = NULL
     batch.player_terminated = NULL
     batch.player_truncated = NULL
@@ -121,6 +131,19 @@ cdef inline void write_envs(const envpool_env* env, void* state, const int32_t* 
     """Writes the fields of n <= ENVPOOL_MAX_BATCH envs into the rows from row0 on."""
     cdef envpool_rows rows
     fill_rows(&rows, ids, n, fields, row0)
+    env.write_many(state, &rows)
+
+
+cdef inline void write_envs_of_players(const envpool_env* env, void* state, const int32_t* ids, int32_t n,
+                                       void** fields, int64_t row0) noexcept nogil:
+    """Does what write_envs() does, for an env with players."""
+    cdef envpool_rows rows
+    cdef int64_t player_rows[ENVPOOL_MAX_BATCH]
+    cdef int32_t i
+    for i in range(n):
+        player_rows[i] = (row0 + i) * num_players(env)
+    fill_rows(&rows, ids, n, fields, row0)
+    rows.player_rows = player_rows
     env.write_many(state, &rows)
 
 

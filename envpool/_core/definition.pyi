@@ -24,6 +24,7 @@ class Description(NamedTuple):
     params: tuple[Field, ...]
     step_time: float | None
     tracking_camera: int
+    num_players: int
 
 @disjoint_base
 class DefinitionMemory:
@@ -44,4 +45,5 @@ def define(
     frame_size: tuple[int, int] | None = None,
     step_time: float | None = None,
     tracking_camera: int | None = None,
+    max_num_players: int | None = None,
 ) -> Any: ...

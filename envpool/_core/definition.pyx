@@ -12,9 +12,10 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
 
-from envpool._core.calls cimport field_at
+from envpool._core.calls cimport field_at, num_players
 from envpool.env cimport (
-    ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_DIMS, ENVPOOL_MAX_FIELDS, ENVPOOL_SLOW_SNAPSHOTS,
+    ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_DIMS, ENVPOOL_MAX_FIELDS, ENVPOOL_MAX_PLAYERS,
+    ENVPOOL_PLAYERS, ENVPOOL_SLOW_SNAPSHOTS,
     ENVPOOL_TRUNCATION_KEEPS_DISCOUNT,
     envpool_env, envpool_field,
 )
@@ -36,7 +37,7 @@ cdef extern from *:
 cdef int64_t MAX_ELEMENTS = <int64_t>1 << 56
 
 # The bits of envpool_env.flags that this version knows.
-cdef uint32_t KNOWN_FLAGS = ENVPOOL_TRUNCATION_KEEPS_DISCOUNT | ENVPOOL_SLOW_SNAPSHOTS
+cdef uint32_t KNOWN_FLAGS = ENVPOOL_TRUNCATION_KEEPS_DISCOUNT | ENVPOOL_SLOW_SNAPSHOTS | ENVPOOL_PLAYERS
 
 # Indexed by envpool_dtype.
 DTYPES = tuple(
@@ -54,9 +55,11 @@ class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defau
     dtype : numpy.dtype
         bool, int8, uint8, int16, int32, int64, float32 or float64.
     shape : tuple of int
-        Shape of one environment's row. A leading -1 is the player dimension.
+        Shape of a row. With a leading -1, the array has one row per player, or one row if the environment has no
+        players.
     low, high : float, int, numpy.ndarray or None
-        Bounds: one number for all elements, or an array with one number per element (float64); None for no bound.
+        Bounds: one number for all elements, or an array (float64) with one number per element of a row, or of the rows
+        of all players, one player after the other; None for no bound.
         Bounds of integers that float64 cannot hold are an int, or an array of int64: the tables of the ABI round them,
         but a capsule that `define` has made keeps them, too.
     """
@@ -68,7 +71,8 @@ class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defau
 RAW_PREFIX = "raw:"
 
 Description = namedtuple(
-    "Description", ["name", "fields", "actions", "frame_size", "params", "step_time", "tracking_camera"]
+    "Description",
+    ["name", "fields", "actions", "frame_size", "params", "step_time", "tracking_camera", "num_players"],
 )
 
 
@@ -97,10 +101,15 @@ cdef const envpool_env* env_of(object capsule) except NULL:
         raise ImportError(
             f"env {name} requires flags {unknown:#x}, which this version of envpool does not know: upgrade envpool"
         )
-    if not 0 <= env.max_num_players <= 1:
-        raise ImportError(
-            f"env {name}: max_num_players must be 0 or 1 (one player) in this version of envpool, got "
-            f"{env.max_num_players}: upgrade envpool, if a later version supports more players"
+    if not 0 <= env.max_num_players <= (ENVPOOL_MAX_PLAYERS if env.flags & ENVPOOL_PLAYERS else 1):
+        raise ValueError(
+            f"env {name}: max_num_players must be 0 or 1 without the flag ENVPOOL_PLAYERS, and 1 to "
+            f"{ENVPOOL_MAX_PLAYERS} with it, got {env.max_num_players}"
+        )
+    if env.flags & ENVPOOL_PLAYERS and (env.max_num_players < 1 or not env.required_flags & ENVPOOL_PLAYERS):
+        raise ValueError(
+            f"env {name}: with the flag ENVPOOL_PLAYERS, required_flags must have it, too, and max_num_players must be "
+            f"at least 1, got {env.max_num_players}"
         )
     if env.field_size < EP_FIELD_SIZE or env.field_size % sizeof(void*):
         raise ValueError(
@@ -150,8 +159,9 @@ cdef object bounds(const double* values, int32_t n):
     return values[0] if n == 1 else np.array([values[i] for i in range(n)])
 
 
-cdef object read_field(str env, const envpool_field* f, tuple exact):
-    """Returns an entry of a table; `exact` are its bounds, None for those that the entry has itself."""
+cdef object read_field(str env, const envpool_field* f, tuple exact, int32_t players):
+    """Returns an entry of a table of an env with so many `players`, 0 for none; `exact` are its bounds, None for those
+    that the entry has itself."""
     if f.name == NULL:
         raise ValueError(f"env {env}: every field must have a name, but the name of one field is NULL")
     name = f.name.decode()
@@ -165,14 +175,16 @@ cdef object read_field(str env, const envpool_field* f, tuple exact):
             f"env {env}: sizes in the shape of field {name!r} must be at least 1, or -1 for the first, got {shape}"
         )
     size = int(np.prod([s for s in shape if s > 0], dtype=object))
-    if size > MAX_ELEMENTS:
+    whole = size * players if players and -1 in shape else size
+    if whole > MAX_ELEMENTS:
         raise ValueError(
             f"env {env}: a row of field {name!r} must have at most {MAX_ELEMENTS} elements, got the shape {shape}"
         )
     for bound, n, is_null in (("low", f.num_low, f.low == NULL), ("high", f.num_high, f.high == NULL)):
-        if n not in (0, 1, size):
+        if n not in (0, 1, size, whole):
+            counts = f"{size}" if size == whole else f"{size}, or {whole} for all players"
             raise ValueError(
-                f"env {env}: field {name!r} must have 0 or 1 bounds or one per element ({size}), got {n}"
+                f"env {env}: field {name!r} must have 0 or 1 bounds or one per element ({counts}), got {n}"
             )
         if n and is_null:
             raise ValueError(
@@ -201,8 +213,9 @@ cdef tuple read_table(capsule, const envpool_env* env, const envpool_field* tabl
     cdef DefinitionMemory memory = memory_of(capsule)
     exact = {} if memory is None else memory.exact
     name = env.name.decode()
+    players = num_players(env)
     return tuple(
-        read_field(name, field_at(env, table, i), exact.get((which, i), (None, None))) for i in range(count)
+        read_field(name, field_at(env, table, i), exact.get((which, i), (None, None)), players) for i in range(count)
     )
 
 
@@ -219,8 +232,8 @@ def describe(capsule):
     Description
         Named tuple (name: str, fields: tuple of Field, actions: tuple of Field, frame_size: (height, width) of a frame
         in pixels, or None if the definition has no renderer, params: tuple of Field, step_time: simulated seconds of a
-        step, or None, tracking_camera: number of the camera that follows the robot, or -1). The last two are those that
-        `define` was given.
+        step, or None, tracking_camera: number of the camera that follows the robot, or -1; num_players: places for
+        players in each environment, 0 if it has none). The time and the camera are those that `define` was given.
 
     Raises
     ------
@@ -248,7 +261,7 @@ def describe(capsule):
             raise ValueError(f"env {name}: the shape of parameter {f.name!r} must not have a player dimension")
     frame_size = (env.frame_height, env.frame_width) if env.render_many != NULL else None
     step_time, tracking_camera = (None, -1) if memory is None else (memory.step_time, memory.tracking_camera)
-    return Description(name, fields, actions, frame_size, params, step_time, tracking_camera)
+    return Description(name, fields, actions, frame_size, params, step_time, tracking_camera, num_players(env))
 
 
 # ---- making a capsule ------------------------------------------------------------------------------------------------
@@ -298,7 +311,7 @@ cdef void free_capsule(object capsule) noexcept:
 
 
 def define(template, fields, actions, config=b"", *, params=(), name=None, keep=None, uint32_t flags=0,
-           frame_size=None, step_time=None, tracking_camera=None):
+           frame_size=None, step_time=None, tracking_camera=None, max_num_players=None):
     """Return an environment definition with the functions of a template and field tables and a config of its own.
 
     Parameters
@@ -323,6 +336,8 @@ def define(template, fields, actions, config=b"", *, params=(), name=None, keep=
         Simulated time of a step, in seconds; by default the template's. It determines the frame rate of real time.
     tracking_camera : int, optional
         Number of the camera that follows the robot, or -1 if there is none; by default the template's.
+    max_num_players : int, optional
+        Places for players, at least 1: the environment has players, see ``ENVPOOL_PLAYERS``. By default the template's.
 
     Returns
     -------
@@ -368,6 +383,10 @@ def define(template, fields, actions, config=b"", *, params=(), name=None, keep=
     env.config = memory.config
     env.flags |= flags
     env.required_flags |= flags
+    if max_num_players is not None:
+        env.max_num_players = max_num_players
+        env.flags |= ENVPOOL_PLAYERS
+        env.required_flags |= ENVPOOL_PLAYERS
     if frame_size is not None:
         env.frame_height, env.frame_width = frame_size
     return new_capsule(env, owned)

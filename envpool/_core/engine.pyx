@@ -25,10 +25,10 @@ from libc.string cimport memcpy, memset
 from posix.unistd cimport usleep
 
 from envpool._core.atomic cimport ep_add_sc32, ep_futex_wake, ep_load_sc32, ep_store_sc32
-from envpool._core.calls cimport CreateFailure, create_state, field_at, row_bytes
+from envpool._core.calls cimport CreateFailure, create_state, field_at, has_players, num_players, row_bytes
 from envpool._core.guard cimport fork_generation
 from envpool._core.policy cimport FIRST_WAKE, MAX_COPIED, MAX_GROUP
-from envpool._core.structs cimport Block, DISABLED, Engine, NEVER, PENDING, Queue, REFUSED, Span, Worker
+from envpool._core.structs cimport Block, DISABLED, Engine, NEVER, PENDING, PlayerArrays, Queue, REFUSED, Span, Worker
 from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_env
 
 cdef extern from "stdlib.h" nogil:
@@ -53,6 +53,7 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
     e.next = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
     e.all_ids = <int32_t*>carve(&used, arena, n * sizeof(int32_t))
     e.field_bytes = <int64_t*>carve(&used, arena, e.env_def.num_fields * sizeof(int64_t))
+    e.has_players = <uint8_t*>carve(&used, arena, e.env_def.num_fields)
     e.action_bytes = <int64_t*>carve(&used, arena, e.env_def.num_actions * sizeof(int64_t))
     e.actions = <void**>carve(&used, arena, e.env_def.num_actions * sizeof(void*))
     e.reset = <uint8_t*>carve(&used, arena, n)
@@ -75,18 +76,33 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
             if arena != NULL:
                 e.workers[i].copied = <int32_t*>p
     for a in range(e.env_def.num_actions):
-        size = row_bytes(field_at(e.env_def, e.env_def.actions, a))
+        size = row_bytes(e.env_def, field_at(e.env_def, e.env_def.actions, a))
         p = carve(&used, arena, n * size)
         if arena != NULL:
             e.action_bytes[a] = size
             e.actions[a] = p
     for a in range(e.env_def.num_params):
-        size = row_bytes(field_at(e.env_def, e.env_def.params, a))
+        size = row_bytes(e.env_def, field_at(e.env_def, e.env_def.params, a))
         p = carve(&used, arena, n * size)
         if arena != NULL:
             e.param_bytes[a] = size
             e.param_values[a] = p
+    if e.num_players:
+        lay_out_players(e, arena, &used)
     return used
+
+
+cdef void lay_out_players(Engine* e, char* arena, size_t* used) noexcept:
+    cdef size_t n = <size_t>e.num_envs * e.num_players
+    cdef PlayerArrays* a
+    cdef int k
+    e.player_flags = <uint8_t*>carve(used, arena, n)
+    for k in range(2):
+        a = &e.players[k]
+        a.present = <uint8_t*>carve(used, arena, n)
+        a.reward = <float*>carve(used, arena, n * sizeof(float))
+        a.terminated = <uint8_t*>carve(used, arena, n)
+        a.truncated = <uint8_t*>carve(used, arena, n)
 
 
 cdef void lay_out_queues(Engine* e, char* arena, size_t* used) noexcept:
@@ -133,6 +149,7 @@ cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t ba
     cdef int32_t i
     memset(&plan, 0, sizeof(Engine))
     plan.env_def = env_def
+    plan.num_players = num_players(env_def)
     plan.num_envs = num_envs
     plan.batch_size = batch_size
     plan.num_threads = num_threads
@@ -160,7 +177,8 @@ cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t ba
     memcpy(e, &plan, sizeof(Engine))
     lay_out(e, <char*>e)
     for i in range(env_def.num_fields):
-        e.field_bytes[i] = row_bytes(field_at(env_def, env_def.fields, i))
+        e.field_bytes[i] = row_bytes(env_def, field_at(env_def, env_def.fields, i))
+        e.has_players[i] = has_players(env_def, field_at(env_def, env_def.fields, i))
     for i in range(num_envs):
         e.all_ids[i] = i
     memset(e.seed_pending, 1, num_envs)

@@ -12,9 +12,12 @@ from envpool._core.atomic cimport (
     ep_add_sc32, ep_add_sc64, ep_cas64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_now,
     ep_store_rel64, ep_store_rlx32,
 )
-from envpool._core.calls cimport begin_batch, has_failures, fill_rows, is_contiguous, write_envs
+from envpool._core.calls cimport (
+    begin_batch, has_failures, fill_rows, is_contiguous, write_envs, write_envs_of_players,
+)
 from envpool._core.flags cimport ep_find_flags
 from envpool._core.pending cimport apply_params, apply_seeds
+from envpool._core.players cimport FIRST, LAST, begin_players, clear_absent, end_players, write_players
 from envpool._core.policy cimport TRIVIAL
 from envpool._core.statistics cimport clear_entries, count_rewards, mark_ends_of_episodes
 from envpool._core.structs cimport (
@@ -33,6 +36,7 @@ cdef struct Outcome:            # results of one step, by position
     int32_t* elapsed
     float* discount             # NULL unless the API style asks for it
     int64_t started             # when the execution began, ns; 0 if it was not measured
+    int players                 # which of Engine.players gets those of the players; used only if there are any
 
 
 cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_t* errors,
@@ -63,6 +67,7 @@ cdef void simulate_seeded(Engine* e, const int32_t* ids, int32_t n, const int32_
         one.elapsed = out.elapsed + i
         one.discount = NULL if out.discount == NULL else out.discount + i
         one.started = out.started
+        one.players = out.players
         if errors[i] == 0:
             simulate(e, ids + i, 1, &one, fused, row + i)
             continue
@@ -71,6 +76,8 @@ cdef void simulate_seeded(Engine* e, const int32_t* ids, int32_t n, const int32_
         e.reset[ids[i]] = REFUSED if e.autoreset == DISABLED else PENDING
         if one.discount != NULL:
             one.discount[0] = 1
+        if e.num_players:
+            end_players(e, out.players, ids + i, 1, NULL, errors + i, one.reward, one.terminated, one.truncated)
 
 
 cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out, void** fused,
@@ -120,6 +127,8 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
     if out.discount != NULL:
         for i in range(n):
             out.discount[i] = 1
+    if e.num_players:
+        begin_players(e, out.players, ids, n, &batch)
     if fused != NULL:
         fill_rows(&rows, ids, n, fused, row)
         status = e.env_def.run_many(e.state, &batch, &rows)
@@ -160,6 +169,8 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
         out.elapsed[i] = 0
         out.truncated[i] = errors[i] != 0
         e.reset[ids[i]] = ended if errors[i] else RUNNING
+    if e.num_players:
+        end_players(e, out.players, ids, n, reset, errors, out.reward, terminated, truncated)
     if e.tally != NULL:
         count_rewards(e, ids, n, contiguous, out.reward, resets, num_resets, out.started)
 
@@ -170,17 +181,31 @@ cdef void clear_row(Engine* e, void** fields, int64_t row, int64_t n) noexcept n
         memset(<char*>fields[f] + row * e.field_bytes[f], 0, n * e.field_bytes[f])
 
 
-cdef void write_rows(Engine* e, const int32_t* ids, int32_t n, void** fields, int64_t row) noexcept nogil:
-    """Writes the fields of n envs. The row of a failed env is zero: nobody may look at its state."""
+cdef inline void write_sound(Engine* e, const int32_t* ids, int32_t n, void** fields, int64_t row,
+                             int players) noexcept nogil:
+    """Writes the fields of n envs that have not failed."""
+    if e.num_players == 0:
+        write_envs(e.env_def, e.state, ids, n, fields, row)
+        return
+    write_envs_of_players(e.env_def, e.state, ids, n, fields, row)
+    clear_absent(e, players, ids, n, fields, row)
+
+
+cdef void write_rows(Engine* e, const int32_t* ids, int32_t n, void** fields, int64_t row,
+                     int players) noexcept nogil:
+    """Writes the fields of n envs. The row of a failed env is zero: nobody may look at its state.
+
+    `players` says which of Engine.players belongs to these fields.
+    """
     cdef int32_t i
     if ep_load_rlx32(&e.failures) == 0:
-        write_envs(e.env_def, e.state, ids, n, fields, row)
+        write_sound(e, ids, n, fields, row, players)
         return
     for i in range(n):
         if e.errors[ids[i]]:
             clear_row(e, fields, row + i, 1)
         else:
-            write_envs(e.env_def, e.state, ids + i, 1, fields, row + i)
+            write_sound(e, ids + i, 1, fields, row + i, players)
 
 
 cdef void reset_ended(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:
@@ -207,7 +232,7 @@ cdef void reset_ended(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_
         b.final_elapsed[row + i] = elapsed[i]
         elapsed[i] = 0
         if b.final != NULL:
-            write_rows(e, ids + i, 1, b.final, row + i)
+            write_rows(e, ids + i, 1, b.final, row + i, LAST)
     start_next(e, b, ids, ended, num_ended, row)
 
 
@@ -222,7 +247,7 @@ cdef void start_next(Engine* e, Block* b, const int32_t* ids, const int32_t* end
         chosen[k] = ids[ended[k]]
     start_episodes(e, chosen, num_ended, codes)
     for k in range(num_ended):
-        write_rows(e, chosen + k, 1, b.fields, row + ended[k])
+        write_rows(e, chosen + k, 1, b.fields, row + ended[k], FIRST)
     restore_codes(e, chosen, num_ended, codes)
 
 
@@ -244,6 +269,7 @@ cdef void start_episodes(Engine* e, const int32_t* ids, int32_t n, int32_t* code
     unused.elapsed = elapsed
     unused.discount = NULL
     unused.started = 0
+    unused.players = FIRST
     for i in range(n):
         codes[i] = e.errors[ids[i]]
         e.errors[ids[i]] = 0
@@ -351,8 +377,9 @@ cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, i
     cdef Outcome out
     cdef int64_t start = 0, r
     cdef int32_t k, i
-    cdef void** fused = b.fields if e.env_def.run_many != NULL else NULL
+    cdef void** fused = b.fields if e.env_def.run_many != NULL and e.num_players == 0 else NULL
     out.started = started
+    out.players = LAST
     if b.core[EPISODE_MASK] != NULL:
         clear_entries(b, row, n)
     while start < n:
@@ -365,12 +392,14 @@ cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, i
         out.discount = NULL if b.core[DISCOUNT] == NULL else <float*>b.core[DISCOUNT] + r
         simulate(e, ids + start, k, &out, fused, r)
         if fused == NULL:
-            write_rows(e, ids + start, k, b.fields, r)
+            write_rows(e, ids + start, k, b.fields, r, LAST)
         elif ep_load_rlx32(&e.failures) > 0:
             for i in range(k):
                 if e.errors[ids[start + i]]:
                     clear_row(e, b.fields, r + i, 1)
         complete_rows(e, b, ids + start, k, r)
+        if e.num_players:
+            write_players(e, b, ids + start, k, r)
         start += k
 
 
@@ -404,6 +433,7 @@ cdef void execute_async(Engine* e, const int32_t* ids, int32_t n, int64_t starte
     out.elapsed = steps.elapsed
     out.discount = steps.discount
     out.started = started
+    out.players = LAST
     simulate(e, ids, n, &out, NULL, 0)
     if e.autoreset == SAME_STEP and (cost == 0 or cost >= TRIVIAL):
         num_ended = take_ended(&steps, ids, n, &ended)
@@ -478,8 +508,10 @@ cdef void write_steps(Engine* e, const int32_t* ids, const Steps* steps, int32_t
         row = (position + start) % e.batch_size
         k = <int32_t>min(e.batch_size - row, n - start)
         write_outcome(b, row, steps, start, k)
-        write_rows(e, ids + start, k, b.fields, row)
+        write_rows(e, ids + start, k, b.fields, row, LAST)
         complete_rows(e, b, ids + start, k, row)
+        if e.num_players:
+            write_players(e, b, ids + start, k, row)
         announce_rows(e, b, position + start, k)
         start += k
 
@@ -499,7 +531,7 @@ cdef void reset_and_write(Engine* e, Steps* steps, int32_t n) noexcept nogil:
                 write_steps(e, steps.ids, steps, n)
                 return
         lay_out_fields(e, n, memory, last)
-        write_rows(e, steps.ids, n, last, 0)
+        write_rows(e, steps.ids, n, last, 0, LAST)
     start_episodes(e, steps.ids, n, codes)
     write_first_rows(e, steps, n, last, codes)
     if memory != <char*>on_stack:
@@ -526,7 +558,7 @@ cdef void write_first_rows(Engine* e, const Steps* steps, int32_t n, void** last
         row = (position + start) % e.batch_size
         k = <int32_t>min(e.batch_size - row, n - start)
         write_outcome(b, row, steps, start, k)
-        write_rows(e, steps.ids + start, k, b.fields, row)
+        write_rows(e, steps.ids + start, k, b.fields, row, FIRST)
         restore_codes(e, steps.ids + start, k, codes + start)
         describe_rows(e, b, steps.ids + start, k, row, last, start)
         memset(<int32_t*>b.core[ELAPSED_STEP] + row, 0, k * sizeof(int32_t))
@@ -535,5 +567,7 @@ cdef void write_first_rows(Engine* e, const Steps* steps, int32_t n, void** last
         for f in range(e.env_def.num_fields if b.final != NULL else 0):
             size = e.field_bytes[f]
             memcpy(<char*>b.final[f] + row * size, <char*>last[f] + start * size, k * size)
+        if e.num_players:
+            write_players(e, b, steps.ids + start, k, row)
         announce_rows(e, b, position + start, k)
         start += k

@@ -257,7 +257,7 @@ cdef bint are_allowed(const Engine* e, const char* saved) noexcept:
     cdef double value
     for k in range(e.env_def.num_params):
         f = field_at(e.env_def, e.env_def.params, k)
-        items = row_items(f)
+        items = row_items(e.env_def, f)
         for i in range(items):
             value = ep_element(f.dtype, saved, i)
             if not isfinite(value) or (f.dtype == ENVPOOL_BOOL and not 0 <= value <= 1):

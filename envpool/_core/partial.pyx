@@ -425,7 +425,7 @@ cdef class PartialBatches:
         entries = self.complete(batch.block, n)
         try:
             errors = self.batches.failures.texts_of(<char*>&self.chosen[0].id, sizeof(SendOrder), n)
-            result = template.build_failed([a[:n] for a in batch.arrays], entries, errors, n)
+            result = template.build_failed(self.batches.first_rows(batch, n), entries, errors, n)
             PyErr_CheckSignals()    # here: an exception that Python raises as the call returns would lose the rows
         except BaseException:
             self.keep_completed(batch.block, n)

@@ -35,6 +35,7 @@ from envpool._core.inputs cimport (
 )
 from envpool._core.partial cimport ENDING, PartialBatches, WHOLE
 from envpool._core.pending cimport NO_SEED
+from envpool._core.players cimport HAS_ROW, flags_of
 from envpool._core.policy cimport PATIENCE, SLICE
 from envpool._core.results cimport ResultTemplate
 from envpool._core.scheduler cimport await_workers, engine_start, publish, release_workers, stop_workers
@@ -95,7 +96,8 @@ cdef class Pool:
         The API style: ``optional``, the names of optional arrays that it uses; ``returns_final``, whether it uses the
         fields of last steps; ``statistics``, where the pool counts; ``transforms`` of batches, or None;
         ``forms(names)``, which returns the nests of reset() and step(); ``add_errors``, which adds texts of failures;
-        ``finish``, which completes results; ``flatten_action``, which makes arrays of structured actions, or None.
+        ``finish``, which completes results; ``flatten_action``, which makes arrays of structured actions, or None;
+        ``view(names, of_players)`` and ``groups``, of envs with players.
     restarts : bool
         If True, failures of envs become texts in the results, else exceptions.
     step_timeout : int
@@ -122,18 +124,22 @@ cdef class Pool:
         if guard.state != NEW or self.engine != NULL:
             raise PoolStateError("this pool is already initialized")
         about = describe(capsule)
-        store = BlockStore(about.fields, batch_size, style.optional, autoreset == SAME_STEP, style.returns_final)
+        store = BlockStore(about.fields, batch_size, style.optional, autoreset == SAME_STEP, style.returns_final,
+                           about.num_players)
         check_fits(store, num_envs)
-        reset_nest, step_nest = style.forms(store.names)
+        view = style.view(store.names, store.of_players)
+        names = store.names if view is None else view.names
+        reset_nest, step_nest = style.forms(names)
         given = seeds()
         seed = as_seeds(given, num_envs)[0]
-        self.actions = ActionTable(about.actions, refused, style.flatten_action)
+        self.actions = ActionTable(about.actions, refused, style.flatten_action, about.num_players, style.groups)
         self.statistics = style.statistics
-        self.batches = Batches(guard, store, FailureReports(restarts), self.statistics, style.transforms)
+        self.batches = Batches(guard, store, FailureReports(restarts), self.statistics, style.transforms,
+                               view)
         self.partial = PartialBatches(guard, self.batches)
         self.frames = FrameRenderer(guard, self.partial)
-        self.reset_template = ResultTemplate(reset_nest, store.names, style.add_errors, style.finish)
-        self.step_template = ResultTemplate(step_nest, store.names, style.add_errors, style.finish)
+        self.reset_template = ResultTemplate(reset_nest, names, style.add_errors, style.finish)
+        self.step_template = ResultTemplate(step_nest, names, style.add_errors, style.finish)
         self.step_nest = step_nest
         self.capsule = capsule
         self.orphan = Orphan(capsule)
@@ -543,6 +549,32 @@ cdef class Pool:
                 return function(ids.tolist())
             finally:
                 unhold(self.engine, id, ids.shape[0])
+        finally:
+            self.end_visit(visit)
+
+    # ---- players -----------------------------------------------------------------------------------------------------
+
+    def _player_mask(self, env_ids):
+        """Return which players have a row in the last results of idle envs, bool (n, places for players).
+
+        Parameters
+        ----------
+        env_ids : array_like of int
+            (n,) ids; they may repeat.
+        """
+        cdef int visit = enter(self.guard, NOTHING_ELSE, b"sample_actions")
+        cdef Engine* e = self.engine
+        cdef cnp.ndarray ids, mask
+        cdef int64_t i, size = e.num_players
+        try:
+            ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
+            mask = np.zeros((ids.shape[0], size), np.uint8)
+            self.guard.check_open()
+            check_idle(e, <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0], True, "env_ids")
+            for i in range(ids.shape[0]):
+                memcpy(<char*>cnp.PyArray_DATA(mask) + i * size,
+                       flags_of(e, (<const int32_t*>cnp.PyArray_DATA(ids))[i]), size)
+            return (<object>mask & HAS_ROW).astype(np.bool_)
         finally:
             self.end_visit(visit)
 

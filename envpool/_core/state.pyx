@@ -2,9 +2,10 @@
 """Saving, restoring and copying the states of envs.
 
 A saved state is a little-endian byte string: a Header and two names, a CoreState, the Sums of the env if its pool has
-the option `episode_statistics`, pending parameters if there are any, the env's snapshot, zeros up to a multiple of
-eight bytes, and a checksum of everything before it. All states of one pool begin with the same prefix except for
-Header.env_bytes, so comparing the prefix tells whether a state belongs to the same task, options and version.
+the option `episode_statistics`, pending parameters if there are any, the flags of its players and, beside Sums, their
+returns, the env's snapshot, zeros up to a multiple of eight bytes, and a checksum of everything before it. All states
+of one pool begin with the same prefix except for Header.env_bytes, so comparing the prefix tells whether a state
+belongs to the same task, options and version.
 
 The checksum catches corruption, not tampering. Everything that is read from a state is therefore checked again before
 it is used as a size or an index, here and by the env's set_state.
@@ -36,8 +37,9 @@ from envpool._core.failures cimport failure_text
 from envpool._core.guard cimport NOTHING_ELSE, enter
 from envpool._core.inputs cimport as_ids, check_disjoint, check_idle, checked_ids, hold, unhold
 from envpool._core.params cimport are_allowed, copy_params, params_size, restore_params, save_params
+from envpool._core.players cimport ACTS, HAS_ROW, flags_of
 from envpool._core.pool cimport Pool
-from envpool._core.statistics cimport Sums, are_possible, restore_sums, save_sums
+from envpool._core.statistics cimport Sums, are_possible, player_returns, restore_sums, save_sums
 from envpool._core.structs cimport DISABLED, Engine, PENDING, REFUSED, RESTORED, RUNNING
 from envpool.env cimport (
     ENVPOOL_BAD_SNAPSHOT, ENVPOOL_MAX_BATCH, ENVPOOL_NO_MEMORY, ENVPOOL_SLOW_SNAPSHOTS, envpool_copies,
@@ -168,15 +170,21 @@ cdef const char* params_part(bytes state) noexcept:
     return <const char*>(core_part(state) + 1) + (sizeof(Sums) if core_part(state).has_sums else 0)
 
 
-cdef const char* env_part(bytes state) noexcept:
-    """Returns the env's snapshot, of a state that check_state() has accepted."""
+cdef const char* players_part(bytes state) noexcept:
+    """Returns what is kept of players, of a state that check_state() has accepted."""
     return params_part(state) + core_part(state).param_bytes
 
 
-cdef int64_t env_part_bytes(bytes state) noexcept:
+cdef const char* env_part(const Engine* e, bytes state) noexcept:
+    """Returns the env's snapshot, of a state that check_state() has accepted."""
+    return players_part(state) + player_bytes(e, core_part(state).has_sums)
+
+
+cdef int64_t env_part_bytes(const Engine* e, bytes state) noexcept:
     """Returns the size of the env's snapshot, of a state that check_state() has accepted; negative if it is forged."""
     cdef int64_t sums = sizeof(Sums) if core_part(state).has_sums else 0
-    return header_of(PyBytes_AS_STRING(state)).env_bytes - sums - core_part(state).param_bytes
+    cdef int64_t players = player_bytes(e, core_part(state).has_sums)
+    return header_of(PyBytes_AS_STRING(state)).env_bytes - sums - core_part(state).param_bytes - players
 
 
 cdef int64_t whole_bytes(const char* state, int64_t left) noexcept:
@@ -316,9 +324,35 @@ cdef int64_t pending_bytes(const Engine* e, int32_t id) noexcept:
     return params_size(e) if e.param_pending[id] or e.seed_pending[id] else 0
 
 
+cdef inline int64_t player_bytes(const Engine* e, bint has_sums) noexcept:
+    """Returns the size of what a state keeps of players: their flags and, beside sums, their returns."""
+    return e.num_players * (1 + (<int64_t>sizeof(double) if has_sums else 0))
+
+
 cdef int64_t extra_bytes(const Engine* e, int32_t id) noexcept:
     """Returns the size of what follows the CoreState of an env before its snapshot."""
-    return sums_bytes(e) + pending_bytes(e, id)
+    return sums_bytes(e) + pending_bytes(e, id) + player_bytes(e, e.tally != NULL)
+
+
+cdef void save_players(const Engine* e, int32_t id, char* at) noexcept:
+    memcpy(at, flags_of(e, id), e.num_players)
+    if e.tally != NULL:
+        memcpy(at + e.num_players, player_returns(e.tally, id), e.num_players * sizeof(double))
+
+
+cdef void restore_players(Engine* e, int32_t id, const char* at, bint has_returns) noexcept:
+    memcpy(flags_of(e, id), at, e.num_players)
+    if e.tally != NULL and has_returns:
+        memcpy(player_returns(e.tally, id), at + e.num_players, e.num_players * sizeof(double))
+
+
+cdef bint are_flags(const Engine* e, const char* at) noexcept:
+    """Whether save_players() may have written these flags: only a player with a row acts."""
+    cdef int32_t p
+    for p in range(e.num_players):
+        if at[p] not in (0, HAS_ROW, HAS_ROW | ACTS):
+            return False
+    return True
 
 
 cdef void fill_core(const Engine* e, int32_t id, CoreState* core) noexcept:
@@ -339,6 +373,8 @@ cdef int save_core(Engine* e, int32_t id, char* core) except -1:
         save_sums(e, id, <Sums*>at)
     if pending_bytes(e, id):
         save_params(e, id, at + sums_bytes(e))
+    if e.num_players:
+        save_players(e, id, at + sums_bytes(e) + pending_bytes(e, id))
     return 0
 
 
@@ -346,7 +382,7 @@ cdef int check_core(const Engine* e, bytes state, Py_ssize_t at) except -1:
     """Raises StateError for values that the core does not produce, of a state that check_state() has accepted."""
     cdef const CoreState* core = core_part(state)
     cdef const Sums* sums = sums_part(state)
-    cdef int64_t env_bytes = env_part_bytes(state), param_bytes = core.param_bytes
+    cdef int64_t env_bytes = env_part_bytes(e, state), param_bytes = core.param_bytes
     cdef uint8_t ended = REFUSED if e.autoreset == DISABLED else PENDING
     cdef bint is_possible = (
         env_bytes >= 0
@@ -357,6 +393,7 @@ cdef int check_core(const Engine* e, bytes state, Py_ssize_t at) except -1:
         and (sums == NULL or are_possible(sums))
         and (param_bytes == params_size(e) or (param_bytes == 0 and not core.seed_pending))
         and (param_bytes == 0 or are_allowed(e, params_part(state)))
+        and are_flags(e, players_part(state))
     )
     if not is_possible:
         raise StateError(f"states[{at}] has values that get_state() does not return; nothing was restored")
@@ -380,6 +417,8 @@ cdef void restore_core(Engine* e, int32_t id, bytes state) noexcept:
     if e.tally != NULL:
         restore_sums(e, id, sums_part(state))
     restore_params(e, id, params_part(state) if core_part(state).param_bytes else NULL)
+    if e.num_players:
+        restore_players(e, id, players_part(state), core_part(state).has_sums)
 
 
 cdef int copy_core(Engine* e, int32_t source, int32_t target) except -1:
@@ -395,6 +434,10 @@ cdef int copy_core(Engine* e, int32_t source, int32_t target) except -1:
         copy_params(e, source, target)
     else:
         restore_params(e, target, NULL)
+    if e.num_players:
+        memcpy(flags_of(e, target), flags_of(e, source), e.num_players)
+        if e.tally != NULL:
+            memcpy(player_returns(e.tally, target), player_returns(e.tally, source), e.num_players * sizeof(double))
     return 0
 
 
@@ -572,8 +615,8 @@ cdef int set_some(Engine* e, list states, const int32_t* ids, int32_t first, int
             continue
         some[k] = ids[i]
         where[k] = i
-        snapshots[k] = <void*>env_part(state)
-        sizes[k] = env_part_bytes(state)
+        snapshots[k] = <void*>env_part(e, state)
+        sizes[k] = env_part_bytes(e, state)
         resets[k] = core_part(state).reset
         k += 1
     if k == 0:

@@ -36,6 +36,7 @@ cdef void note_claim(Tally* tally, Queue* q) noexcept nogil
 cdef void set_probe(Tally* tally, Queue* q) noexcept nogil
 
 # By the consumer, for idle envs.
+cdef double* player_returns(const Tally* tally, int32_t id) noexcept
 cdef void save_sums(const Engine* e, int32_t id, Sums* sums) noexcept
 cdef bint are_possible(const Sums* sums) noexcept
 cdef void restore_sums(Engine* e, int32_t id, const Sums* sums) noexcept
@@ -47,6 +48,7 @@ cdef class Statistics:
     cdef Counters counters
     cdef Tally tally
     cdef object memory              # behind the arrays of the tally
+    cdef object player_memory       # behind those of players
     cdef bint counts_episodes
     cdef Recent episodes
     cdef Recent games

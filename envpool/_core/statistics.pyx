@@ -16,12 +16,13 @@ import numpy as np
 cimport numpy as cnp
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from envpool._core.atomic cimport ep_add_sc64, ep_load_rlx64, ep_now, ep_store_rlx64
 from envpool._core.flags cimport ep_find_flags
 from envpool._core.structs cimport (
-    Block, ELAPSED_STEP, Engine, ENV_ID, EPISODE_LENGTH, EPISODE_MASK, EPISODE_RETURN, EPISODE_TIME,
+    Block, ELAPSED_STEP, Engine, ENV_ID, EPISODE_LENGTH, EPISODE_MASK, EPISODE_PLAYER_RETURN, EPISODE_RETURN,
+    EPISODE_TIME,
     GAME_LENGTH, GAME_MASK, GAME_RETURN, GAME_TIME, GIVEN_UP, NUM_STEP_TIMES, Queue, RUNNING, SAME_STEP, Tally,
     TERMINATED, TRUNCATED,
 )
@@ -146,9 +147,16 @@ cdef void note_claim(Tally* tally, Queue* q) noexcept nogil:
 
 # ---- the sums of idle envs -------------------------------------------------------------------------------------------
 
+cdef double* player_returns(const Tally* tally, int32_t id) noexcept:
+    """Returns the sums of the players of an env (num_players)."""
+    return tally.player_returns + <int64_t>id * tally.num_players
+
+
 cdef inline void start_sums(Tally* tally, int32_t id, int64_t now) noexcept:
     tally.returns[id] = 0
     tally.began[id] = now
+    if tally.player_returns != NULL:
+        memset(player_returns(tally, id), 0, tally.num_players * sizeof(double))
 
 
 cdef inline void start_game(Tally* tally, int32_t id, int64_t now) noexcept:
@@ -202,12 +210,15 @@ cdef void restore_sums(Engine* e, int32_t id, const Sums* sums) noexcept:
     """
     cdef Tally* tally = e.tally
     cdef int64_t now = ep_now()
+    cdef int32_t p
     start_sums(tally, id, now)
     if sums != NULL:
         tally.returns[id] = sums.episode_return
         tally.began[id] = now - sums.episode_ns
     elif e.reset[id] == RUNNING and e.elapsed[id] > 0:
         tally.returns[id] = NAN
+        for p in range(tally.num_players):
+            player_returns(tally, id)[p] = NAN
     if tally.reward_field < 0:
         return
     start_game(tally, id, now)
@@ -278,9 +289,11 @@ cdef class Statistics:
         For tasks whose episodes may be parts of a game: the numbers of the fields with the reward before clipping,
         float32, whether the game is over, int32, and the number of lives, int32; and whether a reset that does not
         follow the end of a game continues it.
+    num_players : int
+        Places for players in each env; 0 if the envs have none.
     """
 
-    def __init__(self, int64_t num_envs, bint counts_episodes, games=None):
+    def __init__(self, int64_t num_envs, bint counts_episodes, games=None, int32_t num_players=0):
         cdef Tally* tally = &self.tally
         self.counts_episodes = counts_episodes
         tally.reward_field = -1
@@ -291,6 +304,11 @@ cdef class Statistics:
         tally.returns = <double*>cnp.PyArray_DATA(arrays)
         tally.began = <int64_t*>(tally.returns + num_envs)
         arrays[1].view(np.int64)[:] = ep_now()
+        if num_players:
+            sums = np.zeros((num_envs, num_players))
+            self.player_memory = sums
+            tally.player_returns = <double*>cnp.PyArray_DATA(sums)
+            tally.num_players = num_players
         if games:
             tally.reward_field, tally.over_field, tally.lives_field, tally.resets_continue_games = games
             tally.game_returns = <double*>(tally.began + num_envs)
@@ -338,6 +356,9 @@ cdef class Statistics:
                 returns[r] = tally.returns[id]
                 lengths[r] = elapsed[r]
                 times[r] = seconds(now - tally.began[id])
+                if tally.player_returns != NULL:
+                    memcpy(<double*>b.core[EPISODE_PLAYER_RETURN] + r * tally.num_players, player_returns(tally, id),
+                           tally.num_players * sizeof(double))
                 keep(&self.episodes, tally.returns[id], elapsed[r])
                 start_sums(tally, id, now)
             start += FOUND_AT_ONCE

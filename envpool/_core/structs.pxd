@@ -49,6 +49,11 @@ cdef enum:      # CoreField
     GAME_LENGTH     # int64
     GAME_TIME       # float64
     GAME_MASK       # bool
+    PLAYER_MASK         # bool (num_players); this and the following: NULL unless the envs have players
+    PLAYER_REWARD       # float32 (num_players)
+    PLAYER_TERMINATED   # bool (num_players)
+    PLAYER_TRUNCATED    # bool (num_players)
+    EPISODE_PLAYER_RETURN   # float64 (num_players); NULL unless statistics of episodes are on, too
     NUM_CORE
 
 cdef enum:      # AutoReset
@@ -81,7 +86,7 @@ cdef enum:      # Hold
 cdef struct Block:
     int64_t written             # T  rows finished; the block is ready when all expected rows are
     int64_t pad[7]
-    void* core[16]              # C  arrays of CoreField (capacity)
+    void* core[24]              # C  arrays of CoreField (capacity)
     void** fields               # C  arrays of the env's fields, in the order of its field table (num_fields)
     void** final                # C  SAME_STEP: arrays of these fields for the last step of an episode, or NULL
     int32_t* final_elapsed      # C  SAME_STEP: elapsed_step of that last step (capacity)
@@ -111,6 +116,8 @@ cdef struct Tally:              # running statistics of episodes, see statistics
     bint resets_continue_games  # K  whether a reset after an episode that was not the end of a game continues the game
     # Per env, by env id; see Engine.
     double* returns             # E  sum of the rewards of the episode
+    double* player_returns      # E  likewise of each player (num_players for each env); NULL without players
+    int32_t num_players         # K  as that of the engine
     int64_t* began              # E  when the episode began, ns
     double* game_returns        # E  sum of the rewards of the game, before clipping
     int64_t* game_lengths       # E  steps of the game
@@ -118,6 +125,12 @@ cdef struct Tally:              # running statistics of episodes, see statistics
     int64_t* game_lives         # E  lives in the last row
     int64_t* game_ended         # E  whether the last row ended the game
     int64_t sends               # C  sends so far
+
+cdef struct PlayerArrays:       # what a step reports of the players: arrays (num_envs, num_players) by env id
+    uint8_t* present            # E
+    float* reward               # E
+    uint8_t* terminated         # E
+    uint8_t* truncated          # E
 
 cdef struct Worker:             # one cache line
     void* engine                # K
@@ -215,11 +228,15 @@ cdef struct Engine:
     Span* spans                 # K  by position & span_mask: base + row in sync, a value of `alloc` in async pools
     int32_t* all_ids            # K  0 .. num_envs-1
     int64_t* field_bytes        # K  bytes of one row of each env field
+    int32_t num_players         # K  places for players in each env; 0: the envs have none
+    uint8_t* has_players        # K  whether the shape of each env field begins with the players
     # Per env, by env id.
     void** actions              # E  one packed array per action field
     int64_t* action_bytes       # K  bytes of one env's row of each
     uint8_t* reset              # E  Reset
     uint8_t* busy               # G  nonzero: in flight
+    PlayerArrays players[2]     # E  of the last step; and of a reset in the same step
+    uint8_t* player_flags       # E  (num_players for each env), see players.pxd
     int32_t* elapsed            # E
     int32_t* errors             # E  code of the last failure, zero once reported
     uint8_t* broken             # E  nonzero: the last step or reset failed, nobody may look at the state

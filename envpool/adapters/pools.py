@@ -12,7 +12,11 @@ from envpool.pools.classes import pool_class
 from envpool.pools.pool import EnvPool
 from envpool.pools.styles.gymnasium import GymnasiumEnvPool
 from envpool.registration import make_gymnasium
+from envpool.tasks.players import refuse_players
 from envpool.tasks.resolve import resolve
+
+#: How to use tasks with players without an adapter.
+WAY_OUT = "use the pool of envpool.make, whose rows are players"
 
 
 def pool_of(pool: Any, options: dict[str, Any], pool_type: type[EnvPool], make_pool: Callable[..., EnvPool]) -> Any:
@@ -35,12 +39,23 @@ def pool_of(pool: Any, options: dict[str, Any], pool_type: type[EnvPool], make_p
         `pool` is neither a str nor of the right type, or there are options besides a pool.
     """
     if isinstance(pool, str):
-        return make_pool(pool, **options)
+        return without_players(make_pool(pool, **options))
     maker = f"envpool.{make_pool.__name__}"
     if not isinstance(pool, pool_type):
         raise TypeError(f"expected a task id or a pool made by {maker}, got {type(pool).__name__}")
     if options:
         raise TypeError(f"{', '.join(options)}: a pool takes no options after it was made; pass them to {maker}")
+    refuse_players(pool.spec, "this adapter", WAY_OUT)
+    return pool
+
+
+def without_players(pool: Any) -> Any:
+    """Return a new pool, or close it and raise ConfigError if its task has players."""
+    try:
+        refuse_players(pool.spec, "this adapter", WAY_OUT)
+    except ConfigError:
+        pool.close()
+        raise
     return pool
 
 
@@ -114,7 +129,7 @@ def open_same_step_pool(
         raise ConfigError(f"autoreset_mode is always 'same_step' for {client}: leave it out")
     options = options | {"num_envs": num_envs, "autoreset_mode": "same_step"}
     if style == "gymnasium":
-        return make_gymnasium(task_id, **options)
+        return without_players(make_gymnasium(task_id, **options))
     spec, render = resolve(task_id, "gymnasium", options)
     return pool_class(type(spec), style)(spec, render)
 

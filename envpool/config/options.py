@@ -99,6 +99,10 @@ def type_names(node: ast.expr) -> list[str]:
     return [ast.unparse(node)]
 
 
+#: The values of the option `players`.
+PLAYER_VIEWS = ("rows", "grid", "dict")
+
+
 def table(*options: Option) -> dict[str, Option]:
     """Return options by name."""
     return {option.name: option for option in options}
@@ -135,8 +139,9 @@ POOL_OPTIONS = table(
         1,
         "int",
         integer(1),
-        "accepted for compatibility with EnvPool and has no effect; every environment here has one player",
-        "at least 1",
+        "places for players in an environment: their number in a task with players, see "
+        "[docs/players.md](docs/players.md), and 1 in all others",
+        "the number of the task",
         has_effect=False,
     ),
     Option(
@@ -244,6 +249,16 @@ POOL_OPTIONS = table(
         flag,
         "if True, an action that is NaN or infinite raises an `ActionError` in every task; if False, only NaN does, "
         "and only where results would become NaN, see [docs/api.md](docs/api.md#nan-in-actions)",
+    ),
+    Option(
+        "players",
+        None,
+        'Literal["rows", "grid", "dict"] | None',
+        one_of(None, *PLAYER_VIEWS),
+        "form of the arrays of a task with players, see [docs/players.md](docs/players.md): a row for each player that "
+        "is present, a place for each player, or an entry for each group of players",
+        '`"rows"`, `"grid"`, `"dict"`',
+        default_text='`"rows"` for tasks with players, else None',
     ),
 )
 

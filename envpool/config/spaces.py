@@ -128,6 +128,37 @@ def to_dm_spec(name: str, spec: ArraySpec) -> Any:
     return specs.BoundedArray(spec.row_shape, spec.dtype, spec.minimum, spec.maximum, name=name)
 
 
+def to_players_space(spec: ArraySpec, spaces: Any) -> Any:
+    """Return the space of an array whose first dimension is players.
+
+    Parameters
+    ----------
+    spec : ArraySpec
+        The array; its shape is (players, ...).
+    spaces : module
+        ``gymnasium.spaces`` or ``gym.spaces``.
+
+    Returns
+    -------
+    Space
+        MultiDiscrete for one integer of each player that starts at 0, MultiBinary for bool of at most two dimensions,
+        Box otherwise.
+    """
+    low, high = (np.broadcast_to(np.asarray(b, spec.dtype), spec.row_shape) for b in (spec.minimum, spec.maximum))
+    if spec.dtype.kind in "iu" and len(spec.shape) == 1 and not low.any() and int(high.max()) < LARGEST_DISCRETE:
+        return spaces.MultiDiscrete(high.astype(np.int64) + 1)
+    if spec.dtype.kind == "b" and len(spec.shape) <= 2:
+        return spaces.MultiBinary(list(spec.shape))
+    return spaces.Box(low.copy(), high.copy(), spec.row_shape, spec.dtype.type)
+
+
+def to_players_dm_spec(name: str, spec: ArraySpec) -> Any:
+    """Return the dm_env spec of an array whose first dimension is players."""
+    from dm_env import specs
+
+    return specs.BoundedArray(spec.row_shape, spec.dtype, spec.minimum, spec.maximum, name=name)
+
+
 def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``{"a.b": 1, "c": 2}`` as ``{"a": {"b": 1}, "c": 2}``."""
     out: dict[str, Any] = {}
@@ -143,6 +174,16 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
 def dict_space(nest: Mapping[str, Any], spaces: Any) -> Any:
     """Return nested Dict spaces for a nested dict of spaces."""
     return spaces.Dict({k: dict_space(v, spaces) if isinstance(v, dict) else v for k, v in nest.items()})
+
+
+def space_of_nest(nest: Any, spaces: Any) -> Any:
+    """Return the Dict space of a nested dict of spaces; a space itself is returned unchanged."""
+    return dict_space(nest, spaces) if isinstance(nest, dict) else nest
+
+
+def named_or_leaf(name: str, nest: Any) -> Any:
+    """Return `named` of a nested dict; everything else is returned unchanged."""
+    return named(name, nest) if isinstance(nest, dict) else nest
 
 
 def named(name: str, nest: Mapping[str, Any]) -> Any:

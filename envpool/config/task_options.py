@@ -35,6 +35,7 @@ class CommonOptions(TypedDict, total=False):
     episode_statistics: bool
     finished_episodes: bool
     require_finite_actions: bool
+    players: Literal["rows", "grid", "dict"] | None
     time_aware: bool | Literal["normalized"]
     frame_stack: int
     float32_obs: bool
@@ -435,5 +436,6 @@ class Config(Protocol):
     episode_statistics: bool
     finished_episodes: bool
     require_finite_actions: bool
+    players: Literal["rows", "grid", "dict"] | None
 
     def __getattr__(self, name: str) -> Any: ...

@@ -17,6 +17,7 @@ from envpool.pools.attributes import ParamAttributes
 from envpool.pools.classes import open_pool
 from envpool.pools.infos import split_info
 from envpool.pools.recovery import EXPLAINED, explain, start_over
+from envpool.tasks.players import refuse_players
 from envpool.tasks.resolve import resolve
 
 #: Options that a single environment does not have.
@@ -69,7 +70,9 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
                     f"out, or use gymnasium.make_vec or envpool.make_gymnasium"
                 )
         given = {"num_envs": 1, "autoreset_mode": "disabled", "render_mode": render_mode, "seed": seed} | options
-        self.pool = cast(Any, open_pool(*resolve(task_id, "gymnasium", given)))
+        spec, render = resolve(task_id, "gymnasium", given)
+        refuse_players(spec, "gymnasium.make", "use envpool.make_gymnasium")
+        self.pool = cast(Any, open_pool(spec, render))
         self.observation_space = self.pool.single_observation_space
         self.action_space = without_env_ids(self.pool.single_action_space)
         self.render_mode = render_mode

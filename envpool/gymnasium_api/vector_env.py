@@ -24,6 +24,7 @@ from envpool.gymnasium_api.spec import WithTaskSpec
 from envpool.pools.attributes import call, described, set_values
 from envpool.pools.classes import pool_class
 from envpool.pools.recovery import EXPLAINED, explain
+from envpool.tasks.players import refuse_players
 from envpool.tasks.resolve import resolve
 from envpool.tasks.spec import EnvSpec
 
@@ -98,6 +99,7 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
 
     def _open(self, spec: EnvSpec, render: RenderOptions | None) -> None:
         """Make the pool of a spec, and set the attributes that follow from it."""
+        refuse_players(spec, "a VectorEnv", "use envpool.make_gymnasium")
         config = spec.config
         if config.batch_size != config.num_envs:
             raise ConfigError(

@@ -32,7 +32,6 @@ from envpool.tasks.spec import EnvSpec
 from envpool.transforms.normalization import Normalization
 
 if TYPE_CHECKING:
-    from envpool.sampling.random_actions import RandomActions
     from envpool.sampling.sampler import Sampler
 
 #: Follows the option `seed` in the seed of a pool's own Sampler, so that its draws are not those of an environment.
@@ -445,7 +444,9 @@ class EnvPool(PoolAttributes, Pool):
         -------
         numpy.ndarray or dict
             A row for each environment, (B, ...), in the dtype of the action. If the action has several arrays, a
-            nested dict of them with the keys ``env_id`` and ``players``.
+            nested dict of them with the keys ``env_id`` and ``players``. A task with players gets actions in the form
+            of the option `players`: for ``"rows"``, a row for each player in the last results of these environments,
+            none of which may be in flight.
 
         Raises
         ------
@@ -466,7 +467,11 @@ class EnvPool(PoolAttributes, Pool):
         for k in np.flatnonzero((ids < 0) | (ids >= self.num_envs))[:1]:
             raise EnvIdError(f"env_id[{k}] must be between 0 and {self.num_envs - 1}, got {ids[k]}")
         sampler = self._own_sampler if rng is None else as_sampler(rng)
-        return self._random_actions.draw(sampler, ids.astype(np.int32))
+        ids = ids.astype(np.int32)
+        if not self.spec.num_players:
+            return self._random_actions.draw(sampler, ids)
+        mask = self._player_mask(ids) if self.spec.config.players == "rows" else None
+        return self._random_actions.draw(sampler, ids, mask)
 
     @cached_property
     def _own_sampler(self) -> Sampler:
@@ -476,10 +481,10 @@ class EnvPool(PoolAttributes, Pool):
         return Sampler(None if seed is None else [seed, OWN_SEED])
 
     @cached_property
-    def _random_actions(self) -> RandomActions:
-        from envpool.sampling.random_actions import RandomActions
+    def _random_actions(self) -> Any:
+        from envpool.sampling.random_actions import random_actions_of
 
-        return RandomActions(self.spec.action_array_spec)
+        return random_actions_of(self.spec)
 
     def seed(self, seed: int | Sequence[int] | None = None) -> None:
         """Do nothing but warn. Old gym seeds environments with this method; here ``make`` and ``reset`` do."""

@@ -15,6 +15,7 @@ from envpool.pools.pool import EnvPool
 from envpool.pools.styles.texts import Texts
 from envpool.rollout.data import RolloutData
 from envpool.rollout.recorder import Recorder
+from envpool.tasks.players import refuse_players
 
 #: Names that an extra cannot have: they are arguments of `Rollout.step`, or attributes of RolloutData.
 TAKEN = {"action", "env_id", *(name for name in dir(RolloutData) if not name.startswith("_")), "lengths", "num_steps"}
@@ -101,6 +102,7 @@ class Rollout(Recorder):
             raise TypeError(
                 f"pool must be a pool of envpool.make, got {type(pool).__name__}: pass the pool itself, not a wrapper"
             )
+        refuse_players(pool.spec, "a Rollout", "record what step() returns")
         self.num_steps = positive("num_steps", num_steps)
         self.max_steps = self.num_steps if max_steps is None else positive("max_steps", max_steps)
         if pool.is_async and max_steps is None:

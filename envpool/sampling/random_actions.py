@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from envpool.config.spaces import ArraySpec, nested
+from envpool.native import Field, PlayerGroup
 from envpool.sampling.sampler import Sampler
+from envpool.tasks.players import group_spec, has_players, row_shape, row_spec
+from envpool.tasks.spec import EnvSpec
 
 
 class ActionField:
@@ -40,6 +43,53 @@ class ActionField:
         return out
 
 
+class RandomPlayerActions:
+    """Random actions of a task with players, in the form of its option `players`; see `RandomActions`.
+
+    Parameters
+    ----------
+    fields : sequence of envpool.native.Field
+        The table of actions.
+    num_players : int
+        Places for players in an environment.
+    groups : sequence of PlayerGroup
+        The groups of players.
+    view : {"rows", "grid", "dict"}
+        The option `players`.
+    """
+
+    def __init__(self, fields: Sequence[Field], num_players: int, groups: Sequence[PlayerGroup], view: str):
+        everybody = PlayerGroup("", tuple(range(num_players)))
+        self.of_players = {f.name: f for f in fields if has_players(f)}
+        self.fields = {
+            f.name: ActionField(group_spec(f, num_players, everybody) if has_players(f) else row_spec(f, num_players))
+            for f in fields
+        }
+        by_group = view == "dict" and len(self.of_players) == len(fields)
+        self.groups = groups if by_group else ()
+        self.view = view
+
+    def draw(self, sampler: Sampler, env_ids: npt.NDArray[np.int32], mask: npt.NDArray[np.bool_] | None = None) -> Any:
+        """Return actions of environments; `mask`, for rows, says which players have one, bool (B, players)."""
+        arrays = {name: field.draw(sampler, len(env_ids)) for name, field in self.fields.items()}
+        if self.groups:
+            return {group.name: self._part(arrays, group) for group in self.groups}
+        ids: dict[str, Any] = {"env_id": env_ids.copy()}
+        if mask is not None:
+            arrays = {name: a[mask] if name in self.of_players else a for name, a in arrays.items()}
+            rows, players = np.nonzero(mask)
+            ids |= {"players.env_id": env_ids[rows], "players.id": players.astype(np.int32)}
+        return next(iter(arrays.values())) if len(arrays) == 1 else nested(ids | arrays)
+
+    def _part(self, arrays: Mapping[str, Any], group: PlayerGroup) -> Any:
+        parts = {}
+        for name, array in arrays.items():
+            shape = group.shapes.get(name, row_shape(self.of_players[name]))
+            part = (slice(None), list(group.players), *map(slice, shape))
+            parts[name.removeprefix("action").removeprefix(".")] = array[part]
+        return parts[""] if list(parts) == [""] else nested(parts)
+
+
 class RandomActions:
     """Random actions with the distribution of the ``sample()`` of gymnasium's spaces.
 
@@ -61,3 +111,10 @@ class RandomActions:
         if len(arrays) == 1:
             return next(iter(arrays.values()))
         return nested({"env_id": env_ids.copy(), "players.env_id": env_ids.copy()} | arrays)
+
+
+def random_actions_of(spec: EnvSpec) -> RandomActions | RandomPlayerActions:
+    """Return the random actions of a task; those of a task with players have a place for each player."""
+    if not spec.num_players:
+        return RandomActions(spec.action_array_spec)
+    return RandomPlayerActions(spec.action_fields, spec.num_players, spec.groups, spec.config.players)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,8 +28,10 @@ from envpool.config.options import (
 from envpool.config.params import Param, check_table, named_in_table, shown_options, validate_params
 from envpool.config.render_options import RENDER_MODES
 from envpool.config.spaces import ArraySpec, gymnasium_spaces, loaded_spaces
-from envpool.native import EnvDefinition, TextField
+from envpool.errors import ConfigError
+from envpool.native import EnvDefinition, Field, PlayerGroup, TextField
 from envpool.tasks.entries import TaskEntry
+from envpool.tasks.players import check_groups, group_spec, has_players, refuse_players, row_spec, with_players
 from envpool.tasks.statistics import ENTRIES, entry_arrays, game_numbers
 from envpool.transforms.plan import Transforms
 
@@ -54,6 +56,15 @@ CORE_ACTION: dict[str, ArraySpec] = {
     "env_id": ArraySpec(np.int32, []),
     "players.env_id": ArraySpec(np.int32, [-1]),
 }
+#: Further arrays of tasks with players.
+PLAYER_STATE: dict[str, ArraySpec] = {
+    "info:players.id": ArraySpec(np.int32, [-1]),
+    "info:player_terminated": ArraySpec(np.bool_, [-1]),
+    "info:player_truncated": ArraySpec(np.bool_, [-1]),
+}
+#: Those of the views "grid" and "dict".
+PLAYER_FLAGS = tuple(Field(f"info:player_{name}", np.bool_, (-1,)) for name in ("mask", "terminated", "truncated"))
+PLAYER_ACTION: dict[str, ArraySpec] = {"players.id": ArraySpec(np.int32, [-1])}
 
 
 class EnvSpec:
@@ -81,6 +92,10 @@ class EnvSpec:
         The environment definition with `transforms`, see ``include/envpool/env.h``.
     transforms : Transforms
         The transforms of observations, rewards and actions.
+    num_players : int
+        Places for players in each environment; 0 if the environments have one player.
+    groups : tuple of PlayerGroup
+        The groups of the players; none if the environments have one player.
     entry : TaskEntry or None
         The row of the task table; None if the spec was made from its class rather than by ``make`` or ``make_spec``.
     task_id : str or None
@@ -128,11 +143,25 @@ class EnvSpec:
         # In place of a value that a transform applies, the environment gets its own default.
         replaced = {name: self.definition.options[name] for name in names if name in self.definition.options}
         self.common_config = self.common_config._replace(**replaced)
-        self.capsule = self.transforms.wrap(upgrade_capsule(self.definition.build(self.common_config)))
-        self._description = describe(self.capsule)
+        own = upgrade_capsule(self.definition.build(self.common_config))
+        about = describe(own)
+        self.config, self.common_config = with_players(self.config, about), with_players(self.common_config, about)
+        self.num_players: int = about.num_players
+        self.groups = check_groups(self.definition.player_groups(self.common_config), about)
+        self._refuse_with_players()
+        self.capsule = self.transforms.wrap(own)
+        self._description = about if self.capsule is own else describe(self.capsule)
         table = named_in_table(self._params, self.definition.reset_options)
         check_table(self._description.name, table, self._description.params)
         self._made_spaces: dict[str, tuple[Any, Any]] = {}
+
+    def _refuse_with_players(self) -> None:
+        """Raise ConfigError for options that do not work with players."""
+        changed = [name for name in self.transforms.options if self.transforms.changes(name)]
+        for name in (*changed, *(["finished_episodes"] if self.config.finished_episodes else [])):
+            refuse_players(self, f"the option {name}", "leave it out")
+        if self.num_players and self.definition.game_fields(self.common_config) is not None:
+            raise ConfigError(f"game_fields() of {self.env.__name__} must return None, since it has players")
 
     @property
     def frame_size(self) -> tuple[int, int] | None:
@@ -210,8 +239,9 @@ class EnvSpec:
     def state_array_spec(self) -> dict[str, ArraySpec]:
         """All arrays of a batch by name: ``obs...`` and ``info:...`` of the environment, and the arrays of the core."""
         shown = [f for f in self._description.fields if not f.name.startswith(RAW_PREFIX)]
-        fields = {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in shown}
-        return CORE_STATE | self.transforms.reward_array | fields | entry_arrays(self.entries)
+        fields = {f.name: row_spec(f, self.num_players) for f in shown}
+        core = CORE_STATE | (PLAYER_STATE if self.num_players else {})
+        return core | self.transforms.reward_array | fields | entry_arrays(self.entries, self.num_players)
 
     @cached_property
     def game_numbers(self) -> tuple[int, int, int, bool] | None:
@@ -234,7 +264,14 @@ class EnvSpec:
     @cached_property
     def action_array_spec(self) -> dict[str, ArraySpec]:
         """All arrays of an action by name."""
-        return CORE_ACTION | {f.name: ArraySpec(f.dtype, f.shape, f.low, f.high) for f in self._description.actions}
+        core = CORE_ACTION | (PLAYER_ACTION if self.num_players else {})
+        return core | {f.name: row_spec(f, self.num_players) for f in self._description.actions}
+
+    @property
+    def action_fields(self) -> tuple[Field, ...]:
+        """The table of actions of the environment definition."""
+        actions: tuple[Field, ...] = self._description.actions
+        return actions
 
     @property
     def param_spec(self) -> dict[str, Param]:
@@ -247,7 +284,13 @@ class EnvSpec:
         return dict(self.definition.reset_options)
 
     def observation_spec(self) -> Any:
-        """Return the dm_env specs of env_id, players, observation and info arrays, as a named tuple State."""
+        """Return the dm_env specs of env_id, players, observation and info arrays, as a named tuple State.
+
+        With ``players="grid"``, the arrays of players have a leading dimension of players; with ``players="dict"``,
+        there is a named tuple of them for each group.
+        """
+        if self.config.players in ("grid", "dict"):
+            return self._players_spec()
         flat = {
             k.partition(":")[2] or k: spaces.to_dm_spec(leaf(k), v)
             for k, v in self.state_array_spec.items()
@@ -257,8 +300,10 @@ class EnvSpec:
 
     def action_spec(self) -> Any:
         """Return the dm_env spec of the action; if it has several arrays, a named tuple that includes the env ids."""
+        if self.config.players in ("grid", "dict"):
+            return spaces.named_or_leaf("Action", self._players_nest(self._description.actions, "action", dm_leaf))
         specs = self.action_array_spec
-        if len(specs) == len(CORE_ACTION) + 1:
+        if len(self._description.actions) == 1:
             name, spec = list(specs.items())[-1]
             return spaces.to_dm_spec(name, spec)
         return spaces.named("Action", spaces.nested({k: spaces.to_dm_spec(leaf(k), v) for k, v in specs.items()}))
@@ -296,6 +341,9 @@ class EnvSpec:
 
     def make_observation_space(self, module: Any) -> Any:
         """Return the observation space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
+        if self.config.players in ("grid", "dict"):
+            shown = [f for f in self._description.fields if f.name.startswith("obs")]
+            return spaces.space_of_nest(self._players_nest(shown, "obs", partial(space_leaf, module)), module)
         own = self.definition.spaces(self.common_config)
         if own is not None:
             return own[0]
@@ -309,13 +357,65 @@ class EnvSpec:
 
     def make_action_space(self, module: Any) -> Any:
         """Return the action space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
+        if self.config.players in ("grid", "dict"):
+            nest = self._players_nest(self._description.actions, "action", partial(space_leaf, module))
+            return spaces.space_of_nest(nest, module)
         own = self.definition.spaces(self.common_config)
         if own is not None:
             return own[1]
         specs = self.action_array_spec
-        if len(specs) == len(CORE_ACTION) + 1:
+        if len(self._description.actions) == 1:
             return spaces.to_space(list(specs.values())[-1], module)
         return spaces.dict_space(spaces.nested({k: spaces.to_space(v, module) for k, v in specs.items()}), module)
+
+    def _players_nest(
+        self, fields: Sequence[Field], prefix: str, leaf_of: Callable[[str, ArraySpec, bool], Any]
+    ) -> Any:
+        """Return a nest of what `leaf_of` makes of arrays in the view of the option `players`, "grid" or "dict".
+
+        Parameters
+        ----------
+        fields : sequence of Field
+            Fields whose names begin with `prefix`.
+        prefix : str
+            "obs", "info" or "action".
+        leaf_of : callable
+            Called with the last part of a name, the spec of the array, and whether its first dimension is players.
+        """
+        count = self.num_players
+
+        def nest_of(group: PlayerGroup | None, chosen: Sequence[Field]) -> Any:
+            flat = {}
+            for f in chosen:
+                if group is not None and has_players(f):
+                    made = leaf_of(leaf(f.name), group_spec(f, count, group), True)
+                else:
+                    made = leaf_of(leaf(f.name), ArraySpec(f.dtype, f.shape, f.low, f.high), False)
+                flat[f.name[len(prefix) + 1 :]] = made
+            return flat[""] if list(flat) == [""] else spaces.nested(flat)
+
+        if self.config.players == "grid":
+            return nest_of(PlayerGroup("", tuple(range(count))), fields)
+        own = [f for f in fields if not has_players(f)]
+        if prefix == "action" and own:
+            return nest_of(PlayerGroup("", tuple(range(count))), fields)
+        of_players = [f for f in fields if has_players(f)]
+        nest = {group.name: nest_of(group, of_players) for group in self.groups} if of_players else {}
+        return nest | (nest_of(None, own) if own else {})
+
+    def _players_spec(self) -> Any:
+        """Return `observation_spec` in the view "grid" or "dict"."""
+        shown = [f for f in self._description.fields if not f.name.startswith(RAW_PREFIX)]
+        obs = self._players_nest([f for f in shown if f.name.startswith("obs")], "obs", dm_leaf)
+        info = self._players_nest([f for f in shown if f.name.startswith("info")], "info", dm_leaf)
+        flags = {f.name.partition(":")[2]: self._players_nest([f], f.name, dm_leaf) for f in PLAYER_FLAGS}
+        nest = {"env_id": dm_leaf("env_id", CORE_STATE["info:env_id"], False)} | flags
+        nest |= obs if isinstance(obs, dict) else {"obs": obs}
+        nest |= {"info": info} if self.config.players == "dict" and info else info
+        entries = {k.partition(":")[2]: v for k, v in entry_arrays(self.entries, self.num_players).items()}
+        return spaces.named(
+            "State", nest | spaces.nested({k: spaces.to_dm_spec(leaf(k), v) for k, v in entries.items()})
+        )
 
     def seeds(self) -> npt.NDArray[np.uint64] | None:
         """Return the seeds of the environments, uint64 (num_envs,): ``env_seed`` if given, else ``seed + i``.
@@ -342,7 +442,10 @@ class EnvSpec:
     def defaults(self) -> dict[str, Any]:
         """The options of the task with their defaults; that of batch_size is the number of environments."""
         defaults: dict[str, Any] = self.gen_config._field_defaults
-        return defaults | dict(self.task_defaults) | {"batch_size": self.config.num_envs}
+        resolved = {"batch_size": self.config.num_envs}
+        if self.num_players:
+            resolved |= {"max_num_players": self.num_players, "players": "rows"}
+        return defaults | dict(self.task_defaults) | resolved
 
     def given_options(self) -> dict[str, Any]:
         """Return the options that differ from the defaults of the task; ``make_spec`` makes an equal spec with them."""
@@ -436,6 +539,16 @@ def validate(config: Any, definition: type[EnvDefinition]) -> Any:
     if is_unseeded:
         c["seed"] = None
     return type(config)(**c)
+
+
+def space_leaf(module: Any, name: str, spec: ArraySpec, has_players: bool) -> Any:
+    """Return the space of an array, whose first dimension may be players."""
+    return spaces.to_players_space(spec, module) if has_players else spaces.to_space(spec, module)
+
+
+def dm_leaf(name: str, spec: ArraySpec, has_players: bool) -> Any:
+    """Return the dm_env spec of an array, whose first dimension may be players."""
+    return spaces.to_players_dm_spec(name, spec) if has_players else spaces.to_dm_spec(name, spec)
 
 
 def leaf(name: str) -> str:

@@ -21,9 +21,16 @@ PARTS: dict[str, ArraySpec] = {
 }
 
 
-def entry_arrays(entries: Sequence[str]) -> dict[str, ArraySpec]:
+#: The part of the entry "episode" that tasks with players have in addition: the return of each player.
+PLAYER_PART = "player_r"
+
+
+def entry_arrays(entries: Sequence[str], num_players: int = 0) -> dict[str, ArraySpec]:
     """Return the arrays of entries, by the names that they have in an array spec."""
-    return {f"info:{entry}.{part}": array for entry in entries for part, array in PARTS.items()}
+    arrays = {f"info:{entry}.{part}": array for entry in entries for part, array in PARTS.items()}
+    if entries and num_players:
+        arrays[f"info:episode.{PLAYER_PART}"] = ArraySpec(np.float64, [num_players])
+    return arrays
 
 
 def game_numbers(games: GameFields | None, fields: Sequence[Field], env: str) -> tuple[int, int, int, bool] | None:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from envpool.errors import EnvStepError
 from envpool.registration import make_gymnasium, make_spec
+from envpool.tasks.players import refuse_players
 from envpool.verify.bits import MismatchError, bits_apart
 from envpool.verify.gymnasium_oracle import action_row
 from envpool.verify.lookup import needs_upstream
@@ -109,6 +110,7 @@ def play(task_id: str, oracle: Oracle, steps: int, seed: int, num_envs: int) -> 
         The seed of an environment is outside of the task's range.
     """
     spec = make_spec(task_id, num_envs=num_envs, seed=seed, **oracle.options)
+    refuse_players(spec, "envpool verify", "compare it with its upstream environment in a program")
     seeds = [seed + i for i in range(num_envs)]
     outcome = Outcome(seed)
     with ExitStack() as stack:

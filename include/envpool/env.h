@@ -15,6 +15,17 @@
  *
  * envpool/scaffold.h has the functions that most environments share.
  *
+ * ---- Players ---------------------------------------------------------------------------------------------------------
+ *
+ * An env with the flag ENVPOOL_PLAYERS has places for max_num_players players, who may come and go. Its arrays whose
+ * shape begins with -1 have one row per player: a batch has max_num_players rows for each env, in the order of the
+ * players, of which an env writes those of the players that are present. The rows of the others are zero. Action arrays
+ * whose shape begins with -1 have max_num_players rows per env, too. All other arrays have one row per env.
+ *
+ * step_many reports who is present, and the reward and the end of each player, in arrays by env id; the pool sums the
+ * rewards, and when the episode of the env ends, it ends for every player. A player whose own episode ends has a row for
+ * this step and, until it joins again, none for the next ones.
+ *
  * ---- How the ABI grows ----------------------------------------------------------------------------------------------
  *
  * A plug-in that was built against any header of version 2 runs on any pool of version 2, older or newer. Therefore:
@@ -35,9 +46,6 @@
  *
  * What the next headers append, and where it goes:
  *
- * - Players. No member is missing: max_num_players, envpool_batch.num_players and player_..., and
- *   envpool_rows.player_rows are reserved below, with the meaning that they will have. Arrays whose shape begins with
- *   -1 then have one row per player. An action array has max_num_players rows per env.
  * - What create() should know, such as the number of threads or the memory node of an env: to envpool_setup.
  * - Other kinds of frames, such as depth: envpool_frames.kind, with a bit of `flags` for each kind an env can draw.
  */
@@ -57,6 +65,7 @@ extern "C" {
 #define ENVPOOL_MAX_DIMS 6
 #define ENVPOOL_MAX_FIELDS 64 /* most fields of one env; also its most actions */
 #define ENVPOOL_MAX_BATCH 512 /* most envs per call, so that scratch arrays fit on the stack */
+#define ENVPOOL_MAX_PLAYERS 4096 /* most players of one env */
 
 /* The status of create() and the error code of an env if there is not enough memory. */
 #define ENVPOOL_NO_MEMORY (-1)
@@ -71,6 +80,7 @@ extern "C" {
 /* Bits of envpool_env.flags. A definition that sets a bit which changes results sets it in required_flags, too. */
 #define ENVPOOL_TRUNCATION_KEEPS_DISCOUNT 1u /* a truncated step has discount 1, as in dm_control; without it 0 */
 #define ENVPOOL_SLOW_SNAPSHOTS 2u /* set_state and copy_state may take long: the pool releases the GIL meanwhile */
+#define ENVPOOL_PLAYERS 4u        /* the env has players; set it in required_flags, too, and max_num_players      */
 
 /* Whether the pool that made *s, an envpool_batch for instance, knows a member of the type: for appended members. */
 #define ENVPOOL_HAS(type, s, member) ((s)->struct_size >= offsetof(type, member) + sizeof((s)->member))
@@ -92,10 +102,11 @@ typedef struct envpool_field {
   const char *name;                /* "obs", "obs:a.b", "info:lives", "action", "action.a"; '.' nests names       */
   int32_t dtype;                   /* an envpool_dtype                                                            */
   int32_t ndim;                    /* entries of `shape` in use                                                   */
-  int64_t shape[ENVPOOL_MAX_DIMS]; /* shape of one env's row; a leading -1 is the player dimension (one player)   */
+  int64_t shape[ENVPOOL_MAX_DIMS]; /* shape of one row; a leading -1: one row per player, see ENVPOOL_PLAYERS     */
   const double *low;               /* lower bounds (num_low), NULL for none                                       */
   const double *high;              /* upper bounds (num_high), NULL for none                                      */
-  int32_t num_low;                 /* 1: one bound for all elements; else the number of elements; 0 with NULL     */
+  int32_t num_low;                 /* 1: one bound for all elements; else the number of elements of a row, or of
+                                      the rows of all players, one player after the other; 0 with NULL            */
   int32_t num_high;                /* like num_low                                                                */
 } envpool_field;
 
@@ -129,7 +140,8 @@ typedef struct envpool_batch {
   int32_t num_resets;         /* entries of `resets`                                                              */
   int32_t contiguous;         /* 1: ids[i] == ids[0] + i, so a loop over state arrays can be vectorised           */
   const void *const *actions; /* one array per action field, by env id; rows are packed. All zero before the first
-                                 action, even if the bounds exclude zero: an env that resets ignores its action   */
+                                 action, even if the bounds exclude zero: an env that resets ignores its action.
+                                 So are the rows of players that do not act                                       */
   float *reward;              /* out (n); the pool zeroes it where reset                                          */
   uint8_t *terminated;        /* out (n), 0 or 1; the pool zeroes it where reset                                  */
   uint8_t *truncated;         /* out (n), zero on entry; set it for a rule of the env itself, not the time limit  */
@@ -137,11 +149,13 @@ typedef struct envpool_batch {
   float *discount;            /* out (n), one on entry: discount of this step if the episode continues; if it ends,
                                  the pool sets the discount. NULL if the API style has no discounts               */
 
-  /* Reserved for envs with players: NULL in this version. */
-  int32_t *num_players;       /* out (n): players in the env after this step, 1 to max_num_players                */
-  float *player_reward;       /* out (n, max_num_players): instead of `reward`                                    */
-  uint8_t *player_terminated; /* out (n, max_num_players): players that are out; `terminated` ends the episode    */
-  uint8_t *player_truncated;  /* out (n, max_num_players), zero on entry                                          */
+  /* For envs with players, else NULL: arrays (num_envs, max_num_players) by env id. The pool ends the players of an env
+   * whose `terminated` or `truncated` is set, or whose time is over, and fills `reward` with the sum of the rewards. */
+  uint8_t *player_present;    /* out, one on entry: players that have a row of this step or reset: those that acted
+                                 in it, also if it is their last one, and those that join with it                 */
+  float *player_reward;       /* out, zero on entry; the pool zeroes it where reset, or where nobody is present   */
+  uint8_t *player_terminated; /* out, zero on entry, 0 or 1: players whose own episode ends with this step        */
+  uint8_t *player_truncated;  /* out, zero on entry, 0 or 1: likewise, but truncated                              */
 } envpool_batch;
 
 /* Rows to write, one per env. */
@@ -152,8 +166,9 @@ typedef struct envpool_rows {
   void *const *fields;  /* one array per field: row r starts at fields[f] + r * (size of one row)                 */
   int64_t row0;         /* env ids[i] has row row0 + i                                                            */
 
-  /* Reserved for envs with players: NULL in this version. */
-  const int64_t *player_rows; /* (n): the first row of env ids[i] in fields whose shape begins with -1            */
+  /* For envs with players, else NULL. */
+  const int64_t *player_rows; /* (n): in fields whose shape begins with -1, player p of env ids[i] has the row
+                                 player_rows[i] + p; the pool zeroes the rows of players that are not present     */
 } envpool_rows;
 
 /* Frames to draw, of envs that no thread is stepping. Arrays are indexed by position i in [0, n). */
@@ -211,7 +226,7 @@ typedef struct envpool_env {
   uint32_t flags;          /* ENVPOOL_... bits                                                                    */
   uint32_t required_flags; /* bits of `flags` that a pool must know, because they change results                  */
   uint32_t field_size;     /* sizeof(envpool_field) of the plug-in: bytes from one entry of a table to the next   */
-  int32_t max_num_players; /* reserved: 0 or 1, one player                                                        */
+  int32_t max_num_players; /* with ENVPOOL_PLAYERS: places for players, 1 to ENVPOOL_MAX_PLAYERS; else 0 or 1     */
   int32_t num_fields;      /* entries of `fields`                                                                 */
   int32_t num_actions;     /* entries of `actions`                                                                */
   const envpool_field *fields;  /* observation and info arrays, in the order of envpool_rows.fields               */

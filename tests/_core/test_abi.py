@@ -98,8 +98,8 @@ def test_failures_discounts_and_frames_of_that_plugin(capsule_of, name):
         assert [set(frame.ravel().tolist()) for frame in frames] == [{5}, {7}]
 
 
-#: A member that later headers use, for the compiler.
-RENAMED = "-Dreserved=num_params"
+#: Members that later headers use, for the compiler.
+RENAMED = ("-Dreserved=num_params", "-Dnum_players=player_present")
 
 
 def layout(header, folder, *flags):
@@ -110,7 +110,7 @@ def layout(header, folder, *flags):
 
 
 def test_the_current_structs_begin_with_those_of_the_first_header(tmp_path):
-    frozen, current = layout(ABI / "env_v2.h", tmp_path), layout(CURRENT, tmp_path, RENAMED)
+    frozen, current = layout(ABI / "env_v2.h", tmp_path), layout(CURRENT, tmp_path, *RENAMED)
     sizes = {name: int(value.split()[1]) for name, value in frozen.items() if value.startswith("sizeof")}
     assert len(sizes) == 7
     for name, size in sizes.items():

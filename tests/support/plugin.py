@@ -37,8 +37,13 @@ def load():
 
 def make(env_type="gymnasium", **options):
     """Return a pool of synthetic envs; see the options of envpool_synthetic.Synthetic."""
+    return make_task("Synthetic-v0", env_type, **options)
+
+
+def make_task(task_id, env_type="gymnasium", **options):
+    """Return a pool of a task of the plug-in."""
     load()
-    return envpool.make("Synthetic-v0", env_type, **options)
+    return envpool.make(task_id, env_type, **options)
 
 
 def rich_action(**changes):

@@ -74,6 +74,7 @@ def test_defaults():
         "episode_statistics": False,
         "finished_episodes": False,
         "require_finite_actions": False,
+        "players": None,
         "reward_threshold": 475.0,
         "sutton_barto_reward": False,
         "gravity": 9.8,

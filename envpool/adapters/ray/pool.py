@@ -139,7 +139,7 @@ class RayPool:
             raise ConfigError("policy needs a sync pool: leave batch_size out")
         self._fleet = Fleet(task, self.num_envs, self.num_actors, places, reserved, policy, own, timeout)
         about = self._fleet.about
-        if about["config"].get("max_num_players", 1) > 1:
+        if about["config"].get("players") is not None:
             self._fleet.close()
             raise ConfigError("a RayPool takes tasks with one player per environment only: use envpool.make")
         self.observation_space, self.action_space = about["observation_space"], about["action_space"]

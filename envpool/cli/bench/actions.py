@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from envpool.sampling.random_actions import RandomActions
+from envpool.sampling.random_actions import random_actions_of
 from envpool.sampling.sampler import Sampler
 from envpool.tasks.spec import EnvSpec
 
@@ -29,7 +29,7 @@ def draw_actions(spec: EnvSpec) -> dict[str, np.ndarray]:
     dict of str to numpy.ndarray
         For each action field, an array (rounds, num_envs, *row shape) of its dtype with values within its bounds.
     """
-    fields, sampler = RandomActions(spec.action_array_spec).fields, Sampler(0)
+    fields, sampler = random_actions_of(spec).fields, Sampler(0)
     num_envs = spec.config.num_envs
     size = sum(field.dtype.itemsize * int(np.prod(field.shape)) for field in fields.values()) * num_envs
     rounds = max(2, min(MAX_ROUNDS, MAX_BYTES // size))

@@ -160,8 +160,8 @@ class LimitLoop:
 
 
 def open_limit(spec: EnvSpec, actions: Mapping[str, np.ndarray]) -> LimitLoop | None:
-    """Return the kernel loop of a task, or None for a task without native kernels."""
-    return LimitLoop(spec, actions) if hasattr(spec, "capsule") else None
+    """Return the kernel loop of a task, or None for a task without native kernels, or with players."""
+    return LimitLoop(spec, actions) if hasattr(spec, "capsule") and not spec.num_players else None
 
 
 def interleave(

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from envpool._support.text import shown
 from envpool.cli.guard import INTERRUPTED
 from envpool.cli.parsing import add_option_argument, positive_int, read_options
 from envpool.cli.progress import Progress
@@ -22,7 +23,7 @@ from envpool.cli.watch.policy import load_policy
 from envpool.cli.watch.tiling import Tiling, tiled
 from envpool.config.render_options import TRACK
 from envpool.errors import ConfigError
-from envpool.registration import make_gymnasium, registry
+from envpool.registration import make_gymnasium, make_spec, registry
 from envpool.tasks.spec import spec_class_of
 
 HELP = "show a policy in several envs"
@@ -111,6 +112,8 @@ def make_pool(arguments: argparse.Namespace) -> Any:
     task = registry.find(arguments.task)
     defaults = spec_class_of(task).gen_config._field_defaults
     options = {"num_envs": arguments.num_envs, "seed": arguments.seed} | read_options(arguments.options, defaults)
+    if make_spec(arguments.task, **options).num_players and options.setdefault("players", "grid") != "grid":
+        raise ConfigError(f"players must be 'grid' here, or left out, got {shown(options['players'])}")
     return make_gymnasium(arguments.task, render_mode="rgb_array", **options)
 
 
@@ -133,4 +136,5 @@ def tiled_frames(pool: Any, act: Any, camera: Any, steps: int | None) -> Any:
             return
         obs, reward, _, _, info = pool.step(act(obs))
         elapsed = info["elapsed_step"]
+        reward = reward.reshape(len(ids), -1).sum(axis=1)  # of all players
         episode_return = np.where(elapsed == 0, 0.0, episode_return + reward)

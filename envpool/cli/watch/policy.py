@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from envpool.errors import ConfigError
-from envpool.sampling.random_actions import RandomActions
+from envpool.sampling.random_actions import random_actions_of
 from envpool.sampling.sampler import Sampler
 from envpool.tasks.spec import EnvSpec
 
@@ -105,6 +105,6 @@ def traceback_shown(what: str, path: str) -> Iterator[None]:
 
 def random_policy(spec: EnvSpec) -> Policy:
     """Return a policy that draws random actions, the same sequence in every run."""
-    actions, sampler = RandomActions(spec.action_array_spec), Sampler(0)
+    actions, sampler = random_actions_of(spec), Sampler(0)
     env_ids = np.arange(spec.config.num_envs, dtype=np.int32)
     return lambda observations: actions.draw(sampler, env_ids)

@@ -10,9 +10,8 @@ import dm_env
 from envpool._core.results import RowsOf
 from envpool.config.spaces import named
 from envpool.pools.pool import EnvPool
-from envpool.pools.styles import tree
 from envpool.pools.styles.style import Style
-from envpool.tasks.statistics import PARTS
+from envpool.tasks.statistics import PARTS, PLAYER_PART
 
 if TYPE_CHECKING:
     from typing import NamedTuple
@@ -42,20 +41,24 @@ class DMStyle(Style):
     """Returns the arrays of a batch as a ``dm_env.TimeStep``."""
 
     optional = ("discount", "step_type")
+    shows_players = True
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return the nests of reset() and step(), which are equal; see `Style.forms`."""
-        obs = tree.subtree(names, "obs")
-        state = tree.env_ids() | (obs if isinstance(obs, dict) else {"obs": obs}) | tree.info(names)
+        obs = self.arrays_of(names, "obs")
+        state = self.row_ids() | self.player_ends() | (obs if isinstance(obs, dict) else {"obs": obs})
+        state |= self.info(names, "info")
         if self.is_same_step:
-            final = tree.subtree(names, "final:obs")
+            final = self.arrays_of(names, "final:obs")
             state["final"] = (
                 (final if isinstance(final, dict) else {"obs": final})
-                | tree.info(names, "final:")
+                | self.info(names, "final:info")
                 | {"elapsed_step": "final:elapsed_step", "mask": "final:mask"}
             )
         for entry in self.entries:
             state[entry] = {part: f"{entry}:{part}" for part in PARTS}
+        if self.entries and self.spec.num_players:
+            state["episode"][PLAYER_PART] = f"episode:{PLAYER_PART}"
         for name, rows in self.finished(self.observation(names, "final:" if self.is_same_step else "")).items():
             state[name] = RowsOf(rows.mask, named(name, rows.nest))
         if self.spec.config.on_error == "restart":
@@ -63,8 +66,13 @@ class DMStyle(Style):
             observation = observation._replace(**{observation._fields[-1]: {}})  # a new dict in every result
         else:
             observation = named("State", state)
-        step = dm_env.TimeStep("step_type", "reward", "discount", observation)
+        step = dm_env.TimeStep("step_type", self.reward, "discount", observation)
         return step, step
+
+    def info(self, names: Sequence[str], prefix: str) -> dict[str, Any]:
+        """Return the entries of the info arrays ``prefix:...``; by group, they are apart from the observations."""
+        nest: dict[str, Any] = self.arrays_of(names, prefix)
+        return {"info": nest} if nest and self.spec.config.players == "dict" else nest
 
     def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
         """Add the texts to ``observation.error`` by env id; see `Style.add_errors`."""

@@ -32,20 +32,23 @@ class GymnasiumStyle(Style):
     """Returns the arrays of a batch as gymnasium does."""
 
     returns_texts = True
+    shows_players = True
 
     def observation(self, names: Sequence[str], prefix: str = "") -> Any:
         """Return the nest of the observation arrays."""
+        if self.spec.num_players:
+            return super().observation(names, prefix)
         texts = {prefix + name for name in self.spec.text_fields}
         return tree.observation([MadeOf(name, Texts) if name in texts else name for name in names], prefix)
 
     def info(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the nest of info."""
-        nest = tree.env_ids() | tree.info(names) | {"elapsed_step": "elapsed_step"}
+        nest = self.row_ids() | self.arrays_of(names, "info") | {"elapsed_step": "elapsed_step"}
         if self.is_same_step:
             nest |= {
                 "final_obs": self.observation(names, "final:"),
                 "_final_obs": "final:mask",
-                "final_info": tree.info(names, "final:") | {"elapsed_step": "final:elapsed_step"},
+                "final_info": self.arrays_of(names, "final:info") | {"elapsed_step": "final:elapsed_step"},
                 "_final_info": "final:mask",
             }
         return nest
@@ -54,7 +57,8 @@ class GymnasiumStyle(Style):
         """Return the nests of reset() and step(); see `Style.forms`."""
         obs, info = self.observation(names), self.info(names)
         finished = self.finished(self.observation(names, "final:") if self.is_same_step else obs)
-        return (obs, info), (obs, "reward", "terminated", "truncated", info | self.ended() | finished)
+        step_info = info | self.player_ends() | self.ended() | finished
+        return (obs, info), (obs, self.reward, "terminated", "truncated", step_info)
 
     def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
         """Add ``error`` and its mask to info; see `Style.add_errors`."""

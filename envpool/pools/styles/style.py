@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +11,10 @@ from envpool._core.results import RowsOf
 from envpool._core.statistics import Statistics
 from envpool.errors import ConfigError
 from envpool.pools.styles import tree
+from envpool.pools.styles.players import MASK, names_of_group, view_of
+from envpool.tasks.players import refuse_players
 from envpool.tasks.spec import EnvSpec
-from envpool.tasks.statistics import PARTS
+from envpool.tasks.statistics import PARTS, PLAYER_PART
 
 
 class Style:
@@ -38,6 +40,8 @@ class Style:
         Entries with the statistics of what has ended, ``"episode"`` and ``"game"``: their arrays are ``episode:r`` (the
         return), ``episode:l`` (the length), ``episode:t`` (the time) and ``episode:mask``. Dicts contain them only if a
         row of the batch has ended an episode or a game.
+    groups : tuple of PlayerGroup
+        The groups of players.
     statistics : Statistics
         What the pool counts.
     transforms : BatchTransforms or None
@@ -47,6 +51,8 @@ class Style:
     optional: tuple[str, ...] = ()
     returns_final = True
     returns_texts = False
+    #: Whether the style returns the arrays of tasks with players; other styles refuse such tasks.
+    shows_players: ClassVar[bool] = False
     #: Completes a result by what is not in the arrays of a batch: ``finish(result, arrays)``, with the arrays in the
     #: order of the names that `forms` got, returns the result. None if there is nothing to add.
     finish: ClassVar[Callable[..., Any] | None] = None
@@ -60,12 +66,19 @@ class Style:
                     f"{field.option} makes {name.partition(':')[2]} a sequence of str, which only pools of "
                     "envpool.make_gymnasium return: leave it out"
                 )
+        if not self.shows_players:
+            refuse_players(spec, "this kind of pool", "use envpool.make, make_gymnasium, make_gym or make_dm")
         self.spec = spec
+        self.groups = spec.groups
         self.is_same_step = spec.config.autoreset_mode == "same_step"
         self.entries = spec.entries
         self.optional = (*self.optional, *(f"{entry}:{part}" for entry in self.entries for part in PARTS))
+        if self.entries and spec.num_players:
+            self.optional = (*self.optional, f"episode:{PLAYER_PART}")
         self.transforms = spec.transforms.for_batches()
-        self.statistics = Statistics(spec.config.num_envs, spec.config.episode_statistics, spec.game_numbers)
+        self.statistics = Statistics(
+            spec.config.num_envs, spec.config.episode_statistics, spec.game_numbers, spec.num_players
+        )
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return what reset() and step() return, with the names of arrays in place of the arrays.
@@ -84,6 +97,8 @@ class Style:
 
     def observation(self, names: Sequence[str], prefix: str = "") -> Any:
         """Return the nest of the observation arrays; ``prefix="final:"`` for those of ended episodes."""
+        if self.spec.config.players == "dict":
+            return self.arrays_of(names, prefix + "obs")
         return tree.observation(names, prefix)
 
     def ended(self) -> dict[str, Any]:
@@ -91,7 +106,64 @@ class Style:
         nest: dict[str, Any] = {}
         for entry in self.entries:
             nest |= {entry: {part: f"{entry}:{part}" for part in "rlt"}, f"_{entry}": f"{entry}:mask"}
+        if self.entries and self.spec.num_players:
+            nest["episode"][PLAYER_PART] = f"episode:{PLAYER_PART}"
         return nest
+
+    def view(self, names: Sequence[str], of_players: Collection[str]) -> Any:
+        """Return what makes the arrays that users see of those of a batch; None if these are the same.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of all arrays of a batch.
+        of_players : collection of str
+            Names of the arrays with a place for each player.
+        """
+        if not self.spec.num_players:
+            return None
+        return view_of(self.spec.config.players, names, of_players, self.groups)
+
+    @property
+    def reward(self) -> Any:
+        """The nest of the rewards."""
+        return self.of_players("player:reward") if self.spec.num_players else "reward"
+
+    def of_players(self, name: str) -> Any:
+        """Return the nest of an array of players: its name or, by group, a dict of names."""
+        if self.spec.config.players != "dict":
+            return name
+        return {group.name: f"{name}@{group.name}" for group in self.groups}
+
+    def arrays_of(self, names: Sequence[str], prefix: str) -> Any:
+        """Return the nest of the arrays ``prefix:...``, or the name that equals `prefix`.
+
+        With ``players="dict"``, it is a dict that has a nest for each group, and the arrays of whole environments.
+        """
+        if self.spec.config.players != "dict":
+            return tree.subtree(names, prefix)
+        nest: dict[str, Any] = {}
+        for group in self.groups:
+            own = {name.rpartition("@")[0]: name for name in names_of_group(names, group)}
+            part = tree.renamed(tree.subtree(list(own), prefix), own)
+            if part:
+                nest[group.name] = part
+        shared = tree.subtree([name for name in names if "@" not in name], prefix)
+        return nest | (shared if isinstance(shared, dict) else {prefix.rpartition(":")[2]: shared})
+
+    def row_ids(self) -> dict[str, Any]:
+        """Return the entries that say which environment, and which player, a row belongs to."""
+        if not self.spec.num_players:
+            return tree.env_ids()
+        if self.spec.config.players == "rows":
+            return {"env_id": "env_id", "players": {"env_id": "row:env_id", "id": "row:id"}}
+        return {"env_id": "env_id", "player_mask": self.of_players(MASK)}
+
+    def player_ends(self) -> dict[str, Any]:
+        """Return the entries that say which players a step has ended."""
+        if not self.spec.num_players:
+            return {}
+        return {f"player_{end}": self.of_players(f"player:{end}") for end in ("terminated", "truncated")}
 
     def finished(self, final_obs: Any) -> dict[str, Any]:
         """Return the entry for episodes that have ended, with the option `finished_episodes`; else an empty dict.

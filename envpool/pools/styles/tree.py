@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from envpool.config.spaces import nested
@@ -22,6 +22,11 @@ def info(names: Sequence[str], prefix: str = "") -> dict[str, Any]:
 def env_ids() -> dict[str, Any]:
     """Return the entries that say which environment a row belongs to; each environment has one player."""
     return {"env_id": "env_id", "players": {"env_id": "env_id"}}
+
+
+def renamed(nest: Any, names: Mapping[str, str]) -> Any:
+    """Return a nest with the values of `names` in place of its leaves."""
+    return {k: renamed(v, names) for k, v in nest.items()} if isinstance(nest, dict) else names[nest]
 
 
 def subtree(names: Sequence[str], prefix: str) -> Any:

@@ -136,11 +136,11 @@ def test_render_needs_a_mode():
         envpool.make_gymnasium("CartPole-v1", render_mode="ansi")
 
 
-def test_more_players_are_accepted():
-    with envpool.make_gymnasium("CartPole-v1", num_envs=3, max_num_players=3) as pool:
-        pool.reset()
-        assert forms(pool.step(np.array([0, 1, 1]))) == STEP_FORM
-        assert pool.config["max_num_players"] == 3
+def test_more_players_are_refused():
+    with pytest.raises(ConfigError, match="max_num_players must be 1, since CartPole has one player, got 3"):
+        envpool.make_gymnasium("CartPole-v1", num_envs=3, max_num_players=3)
+    with envpool.make_gymnasium("CartPole-v1", num_envs=3, max_num_players=1) as pool:
+        assert pool.config["max_num_players"] == 1
 
 
 # ---- send and recv ---------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 
 import envpool
 from envpool.errors import ConfigError
-from envpool.native import Field, define
+from envpool.native import Field, PlayerGroup, define
 
 #: Actions with a meaning, see synthetic.c; 0 to 93 are only recorded.
 NO_FRAME, TRUNCATE, TERMINATE, FAIL, WAIT, NUM_ACTIONS = 94, 95, 96, 97, 98, 100
@@ -122,5 +122,62 @@ class StaticSynthetic:
         return native.static_definition()
 
 
+class Crowd:
+    """An env whose players come and go; crowd.c has its rules.
+
+    Options
+    -------
+    places : int
+        Places for players.
+    groups : bool
+        If True, the last player is a group of its own with a smaller observation and fewer actions.
+    """
+
+    options = MappingProxyType(
+        {
+            "places": 8,
+            "episode_length": 12,
+            "fail_reset": -1,
+            "constant": False,
+            "layout": "flat",
+            "groups": False,
+        }
+    )
+
+    @staticmethod
+    def player_groups(config):
+        """Return the groups of players."""
+        if not config.groups:
+            return None
+        last = config.places - 1
+        return [PlayerGroup("hunters", tuple(range(last))), PlayerGroup("prey", (last,), {"obs": (6,)})]
+
+    @staticmethod
+    def build(config):
+        """Return the capsule of this env definition."""
+        is_rich = choice("layout", config.layout, LAYOUTS)
+        options = struct.pack(
+            "6i", config.places, config.episode_length, config.fail_reset, config.constant, is_rich, 0
+        )
+        fields = [
+            Field("obs", np.int64, (-1, 8)),
+            Field("info:token", np.int64, (-1,)),
+            Field("info:num_present", np.int32),
+            Field("info:mode", np.int32),
+        ]
+        most = np.full(config.places, 15)
+        if config.groups:
+            most[-1] = 10
+        actions = [Field("action", np.int32, (-1,), 0, most)]
+        if is_rich:
+            actions = [
+                actions[0]._replace(name="action.move"),
+                Field("action.push", np.float32, (-1, 2), -1, 1),
+                Field("action.mode", np.int32, (), 0, 3),
+            ]
+        return define(native.crowd_definition(), fields, actions, options, max_num_players=config.places)
+
+
+envpool.register("Crowd-v0", __name__, env="Crowd")
 envpool.register("Synthetic-v0", __name__, env="Synthetic")
 envpool.register("StaticSynthetic-v0", __name__, env="StaticSynthetic")

@@ -1,0 +1,116 @@
+"""How users see the arrays of a batch of environments with players: as rows, as a grid, or by group.
+
+A batch has a place for each player of each environment, present or not: its arrays of players have the shape
+(B, P, ...). That is the grid. If all players are present, rows are the same memory with another shape; otherwise the
+rows of those that are present are copied, once. Groups are slices of the grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from envpool.native import PlayerGroup
+
+MASK = "player:mask"
+#: The numbers of the environments and of the players to which rows belong.
+ROW_IDS = ("row:env_id", "row:id")
+
+
+class Grid:
+    """Arrays (B, P, ...): the memory of the batch. Places of players that are not present are zero.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the arrays of a batch.
+    of_players : collection of str
+        Names of those that have a place for each player.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the arrays that `arrays` returns.
+    """
+
+    def __init__(self, names: Sequence[str], of_players: Collection[str]):
+        self.names = tuple(names)
+
+    def arrays(self, arrays: list[Any]) -> list[Any]:
+        """Return the arrays that users see of those of a batch."""
+        return arrays
+
+
+class Rows:
+    """Arrays (R, ...): a row for each player that is present, sorted by environment and player; see `Grid`."""
+
+    def __init__(self, names: Sequence[str], of_players: Collection[str]):
+        self.names = (*names, *ROW_IDS)
+        # The returns of episodes are those of all players, also of those that are not present any more.
+        self._of_players = [name in of_players and not name.startswith("episode:") for name in names]
+        self._mask, self._env_id = names.index(MASK), names.index("env_id")
+
+    def arrays(self, arrays: list[Any]) -> list[Any]:
+        """Return the arrays that users see of those of a batch."""
+        mask, env_id = arrays[self._mask], arrays[self._env_id]
+        envs, players = mask.shape
+        if mask.all():
+            seen = [
+                a.reshape(envs * players, *a.shape[2:]) if has_rows else a
+                for a, has_rows in zip(arrays, self._of_players, strict=True)
+            ]
+            ids = np.tile(np.arange(players, dtype=np.int32), envs)
+            return [*seen, np.repeat(env_id, players), ids]
+        places = np.flatnonzero(mask)
+        seen = [
+            a.reshape(envs * players, *a.shape[2:]).take(places, 0) if has_rows else a
+            for a, has_rows in zip(arrays, self._of_players, strict=True)
+        ]
+        return [*seen, env_id.take(places // players), (places % players).astype(np.int32)]
+
+
+class Groups:
+    """Arrays (B, players of a group, ...) by group; see `Grid`.
+
+    Parameters
+    ----------
+    names, of_players
+        See `Grid`.
+    groups : sequence of PlayerGroup
+        The groups.
+    """
+
+    def __init__(self, names: Sequence[str], of_players: Collection[str], groups: Sequence[PlayerGroup]):
+        split = [k for k, name in enumerate(names) if name in of_players and not name.startswith("episode:")]
+        self._shared = [k for k in range(len(names)) if k not in split]
+        self._parts = [(k, part_of(names[k].removeprefix("final:"), group)) for group in groups for k in split]
+        self.names = (
+            *(names[k] for k in self._shared),
+            *(f"{names[k]}@{group.name}" for group in groups for k in split),
+        )
+
+    def arrays(self, arrays: list[Any]) -> list[Any]:
+        """Return the arrays that users see of those of a batch."""
+        return [*(arrays[k] for k in self._shared), *(arrays[k][part] for k, part in self._parts)]
+
+
+def part_of(name: str, group: PlayerGroup) -> tuple[Any, ...]:
+    """Return the index of the part of an array (B, P, ...) that belongs to a group: slices, if its players adjoin."""
+    first, last = group.players[0], group.players[-1]
+    adjoin = last - first + 1 == len(group.players)
+    players = slice(first, last + 1) if adjoin else list(group.players)
+    return (slice(None), players, *map(slice, group.shapes.get(name, ())))
+
+
+def view_of(kind: str, names: Sequence[str], of_players: Collection[str], groups: Sequence[PlayerGroup]) -> Any:
+    """Return the view of a value of the option `players`."""
+    if kind == "dict":
+        return Groups(names, of_players, groups)
+    return (Rows if kind == "rows" else Grid)(names, of_players)
+
+
+def names_of_group(names: Sequence[str], group: PlayerGroup) -> list[str]:
+    """Return the names of the arrays of a group, among those of `Groups`."""
+    return [name for name in names if name.endswith(f"@{group.name}")]

@@ -1,0 +1,146 @@
+"""Tasks with players: their options and groups, and the bounds of each player."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from envpool._core.definition import Description
+from envpool._support.text import shown
+from envpool.config.spaces import ArraySpec
+from envpool.errors import ConfigError
+from envpool.native import Field, PlayerGroup
+
+#: Name of the group of all players, unless the environment names groups.
+ALL = "agents"
+#: Keys of dicts of actions, which no group can have as its name.
+RESERVED = ("env_id", "players", "action")
+
+
+def with_players(config: Any, about: Description) -> Any:
+    """Return a configuration in which `players` and `max_num_players` are those of the environment.
+
+    Parameters
+    ----------
+    config : namedtuple
+        The validated options of the task.
+    about : Description
+        The environment definition.
+
+    Raises
+    ------
+    ConfigError
+        The environment has no players, or another number of them.
+    """
+    count, given = about.num_players, config.max_num_players
+    if not count:
+        if config.players is not None:
+            raise ConfigError(
+                f"players must be None, since {about.name} has one player, got {shown(config.players)}: leave it out"
+            )
+        if given != 1:
+            raise ConfigError(
+                f"max_num_players must be 1, since {about.name} has one player, got {given}: leave it out"
+            )
+        return config
+    if given not in (config._field_defaults["max_num_players"], count):
+        raise ConfigError(
+            f"max_num_players must be {count}, the number of players of {about.name} with these options, got {given}: "
+            "leave it out"
+        )
+    return config._replace(players=config.players or "rows", max_num_players=count)
+
+
+def check_groups(groups: Sequence[PlayerGroup] | None, about: Description) -> tuple[PlayerGroup, ...]:
+    """Return the groups of players of an environment, none if it has no players; raise ConfigError for bad ones."""
+    count = about.num_players
+    if not count:
+        return ()
+    chosen = (PlayerGroup(ALL, tuple(range(count))),) if groups is None else tuple(groups)
+    members = [player for group in chosen for player in group.players]
+    if sorted(members) != list(range(count)):
+        raise ConfigError(
+            f"player_groups() of {about.name} must have each of the {count} players in one group, got {members}"
+        )
+    names = [group.name for group in chosen]
+    if len({*names}) < len(names) or not all(n.isidentifier() and n not in RESERVED for n in names):
+        raise ConfigError(
+            f"player_groups() of {about.name}: names must be different identifiers other than {', '.join(RESERVED)}, "
+            f"got {names}"
+        )
+    fields = {f.name: f for f in (*about.fields, *about.actions) if has_players(f)}
+    for group in chosen:
+        if list(group.players) != sorted(group.players):
+            raise ConfigError(f"player_groups() of {about.name}: players of {group.name!r} must be in increasing order")
+        for name, shape in group.shapes.items():
+            whole = row_shape(fields[name]) if name in fields else None
+            if (
+                whole is None
+                or len(shape) != len(whole)
+                or any(not 0 < s <= w for s, w in zip(shape, whole, strict=True))
+            ):
+                raise ConfigError(
+                    f"player_groups() of {about.name}: the shape of {name!r} in {group.name!r} must be at most that of "
+                    f"a field with players, {whole}, got {shape}"
+                )
+    return chosen
+
+
+def has_players(field: Field) -> bool:
+    """Return whether an array has a row for each player, if its environment has players."""
+    return bool(field.shape) and field.shape[0] == -1
+
+
+def row_shape(field: Field) -> tuple[int, ...]:
+    """Return the shape of the row of a player."""
+    return field.shape[1:]
+
+
+def bounds_of(field: Field, count: int) -> tuple[Any, Any]:
+    """Return the bounds of all players, arrays (count, *row); None for a bound that a field does not have."""
+
+    def spread(bound: Any) -> npt.NDArray[Any] | None:
+        shape = (count, *row_shape(field))
+        return None if bound is None else np.resize(bound, int(np.prod(shape))).reshape(shape)
+
+    return spread(field.low), spread(field.high)
+
+
+def row_spec(field: Field, count: int) -> ArraySpec:
+    """Return the spec of one row of a field, whose bounds are those of all players."""
+    if not count or not has_players(field) or max(np.size(field.low), np.size(field.high)) == 1:
+        return ArraySpec(field.dtype, field.shape, field.low, field.high)
+    low, high = bounds_of(field, count)
+    return ArraySpec(
+        field.dtype, field.shape, None if low is None else low.min(axis=0), None if high is None else high.max(axis=0)
+    )
+
+
+def group_spec(field: Field, count: int, group: PlayerGroup) -> ArraySpec:
+    """Return the spec of the rows of the players of a group."""
+    shape = group.shapes.get(field.name, row_shape(field))
+    part = (list(group.players), *map(slice, shape))
+    low, high = (None if bound is None else bound[part] for bound in bounds_of(field, count))
+    return ArraySpec(field.dtype, (len(group.players), *shape), low, high)
+
+
+def refuse_players(spec: Any, what: str, way_out: str) -> None:
+    """Raise ConfigError if a task has players, for something that does not know them.
+
+    Parameters
+    ----------
+    spec : EnvSpec
+        The task.
+    what : str
+        What does not know them, the subject of a sentence.
+    way_out : str
+        What to do, the end of a sentence.
+    """
+    if spec.num_players:
+        raise ConfigError(
+            f"{what} does not support tasks with players, and {spec.task_id or spec.env.__name__} has "
+            f"{spec.num_players}: {way_out}"
+        )

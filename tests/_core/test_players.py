@@ -1,0 +1,116 @@
+"""Envs whose players come and go: every batch is compared with a model in plain Python."""
+
+import numpy as np
+import pytest
+
+from tests.support.crowd import CUT, DIE, END, FAIL, CheckedCrowd
+
+MODES = ["next_step", "same_step", "disabled"]
+VIEWS = ["rows", "grid", "dict"]
+
+
+def some_actions(crowd, ids, rng, dangerous=0.02):
+    """Return actions (n, places); now and then one that ends something."""
+    actions = rng.integers(0, 11, (len(ids), crowd.places))
+    is_special = rng.random(actions.shape) < dangerous
+    actions[is_special] = rng.choice([DIE, CUT, END, FAIL], is_special.sum())
+    if crowd.pool.spec.config.groups:
+        actions[:, -1] = np.minimum(actions[:, -1], 10)
+    return actions
+
+
+def play(crowd, rng, rounds, dangerous=0.02, form=None):
+    """Step idle envs again and again, those that need it after a reset."""
+    crowd.start()
+    for _ in range(rounds):
+        ended = [i for i in crowd.idle() if i not in crowd.steppable()]
+        if ended:
+            crowd.pool._send_reset(np.array(ended, np.int32))
+            crowd.sent_reset(ended)
+        ids = crowd.steppable()
+        if ids:
+            rng.shuffle(ids)
+            crowd.send(ids, some_actions(crowd, ids, rng, dangerous), form)
+        crowd.recv_batches()
+    crowd.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("groups", [False, True])
+def test_batches_are_those_of_the_model(mode, view, groups):
+    crowd = CheckedCrowd(6, autoreset_mode=mode, players=view, groups=groups, num_threads=2, max_episode_steps=9)
+    play(crowd, np.random.default_rng(1), 40)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("on_error", ["raise", "restart"])
+def test_async_batches_are_those_of_the_model(mode, on_error):
+    crowd = CheckedCrowd(7, 3, mode, num_threads=3, on_error=on_error, fail_reset=2)
+    play(crowd, np.random.default_rng(2), 60)
+
+
+@pytest.mark.parametrize("form", ["rows", "grid", "dict", "envpool"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_form_of_actions_is_accepted_in_every_view(form, view):
+    crowd = CheckedCrowd(5, players=view, groups=True, num_threads=2)
+    play(crowd, np.random.default_rng(3), 15, form=form)
+
+
+@pytest.mark.parametrize("batch_size", [0, 2])
+@pytest.mark.parametrize("mode", MODES)
+def test_partial_batches(mode, batch_size):
+    rng = np.random.default_rng(4)
+    crowd = CheckedCrowd(6, batch_size, mode, num_threads=2)
+    crowd.start()
+    for t in range(40):
+        ended = [i for i in crowd.idle() if i not in crowd.steppable()]
+        if ended:
+            crowd.reset(np.array(ended))
+        ids = crowd.steppable()
+        crowd.send(ids, some_actions(crowd, ids, rng))
+        flying = list(crowd.in_flight)
+        rng.shuffle(flying)
+        crowd.recv(env_ids=np.array(flying[: 1 + t % 3]))
+        if t % 5 == 0:
+            crowd.recv(min_ready=len(crowd.in_flight))
+    crowd.close()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("constant", [True, False])
+def test_arrays_are_yours_and_only_compacting_copies(view, constant):
+    """No copy between rows and grid when all players are present: the arrays are the memory of the batch."""
+    crowd = CheckedCrowd(4, players=view, constant=constant, places=3, num_threads=1)
+    crowd.start()
+    held = []
+    for t in range(30):
+        ids = crowd.steppable()
+        crowd.send(ids, np.full((4, 3), t % 3))
+        obs, reward, *_ = crowd.recv()
+        arrays = [*obs.values(), *reward.values()] if view == "dict" else [obs, reward]
+        held += [(a, a.copy()) for a in arrays]
+        if constant or view != "rows":
+            assert all(a.base is not None for a in arrays)
+        for a, _ in held[-len(arrays) :]:
+            a.flags.writeable  # noqa: B018
+    for a, copy in held:
+        np.testing.assert_array_equal(a, copy)
+    crowd.close()
+
+
+def test_a_recycled_batch_shows_nothing_of_earlier_players():
+    crowd = CheckedCrowd(3, players="grid", num_threads=1)
+    play(crowd, np.random.default_rng(5), 30)
+    assert crowd.pool._blocks_allocated < 10
+
+
+@pytest.mark.slow
+def test_ten_thousand_threaded_batches():
+    crowd = CheckedCrowd(64, num_threads=4, autoreset_mode="next_step")
+    play(crowd, np.random.default_rng(6), 10_000, dangerous=0.001)
+
+
+def test_threaded_batches():
+    crowd = CheckedCrowd(64, num_threads=4)
+    play(crowd, np.random.default_rng(6), 12, dangerous=0.001)
