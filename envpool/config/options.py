@@ -256,9 +256,9 @@ POOL_OPTIONS = table(
         'Literal["rows", "grid", "dict"] | None',
         one_of(None, *PLAYER_VIEWS),
         "form of the arrays of a task with players, see [docs/players.md](docs/players.md): a row for each player that "
-        "is present, a place for each player, or an entry for each group of players",
+        "is present, which None stands for, a place for each player, or an entry for each group of players. Tasks with "
+        "one player accept None only",
         '`"rows"`, `"grid"`, `"dict"`',
-        default_text='`"rows"` for tasks with players, else None',
     ),
 )
 

@@ -1,38 +1,15 @@
 """Envs whose players come and go: every batch is compared with a model in plain Python."""
 
+import random
+
 import numpy as np
 import pytest
 
-from tests.support.crowd import CUT, DIE, END, FAIL, CheckedCrowd
+from tests._core import crowds
+from tests._core.crowds import MODES, play, reset_ended, some_actions
+from tests.support.crowd import CheckedCrowd
 
-MODES = ["next_step", "same_step", "disabled"]
 VIEWS = ["rows", "grid", "dict"]
-
-
-def some_actions(crowd, ids, rng, dangerous=0.02):
-    """Return actions (n, places); now and then one that ends something."""
-    actions = rng.integers(0, 11, (len(ids), crowd.places))
-    is_special = rng.random(actions.shape) < dangerous
-    actions[is_special] = rng.choice([DIE, CUT, END, FAIL], is_special.sum())
-    if crowd.pool.spec.config.groups:
-        actions[:, -1] = np.minimum(actions[:, -1], 10)
-    return actions
-
-
-def play(crowd, rng, rounds, dangerous=0.02, form=None):
-    """Step idle envs again and again, those that need it after a reset."""
-    crowd.start()
-    for _ in range(rounds):
-        ended = [i for i in crowd.idle() if i not in crowd.steppable()]
-        if ended:
-            crowd.pool._send_reset(np.array(ended, np.int32))
-            crowd.sent_reset(ended)
-        ids = crowd.steppable()
-        if ids:
-            rng.shuffle(ids)
-            crowd.send(ids, some_actions(crowd, ids, rng, dangerous), form)
-        crowd.recv_batches()
-    crowd.close()
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -92,8 +69,7 @@ def test_arrays_are_yours_and_only_compacting_copies(view, constant):
         held += [(a, a.copy()) for a in arrays]
         if constant or view != "rows":
             assert all(a.base is not None for a in arrays)
-        for a, _ in held[-len(arrays) :]:
-            a.flags.writeable  # noqa: B018
+        assert all(a.flags.writeable for a in arrays)
     for a, copy in held:
         np.testing.assert_array_equal(a, copy)
     crowd.close()
@@ -114,3 +90,8 @@ def test_ten_thousand_threaded_batches():
 def test_threaded_batches():
     crowd = CheckedCrowd(64, num_threads=4)
     play(crowd, np.random.default_rng(6), 12, dangerous=0.001)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_use_of_any_pool(seed):
+    crowds.any_use(random.Random(seed))

@@ -1,0 +1,121 @@
+"""Random pools of envs with players under random use, for sanitizers: ``python -m tests._core.crowds SECONDS [SEED]``.
+
+Every batch is compared with the model in every place of every player: rows in order, ids right, every row once.
+"""
+
+import random
+import sys
+import time
+
+import numpy as np
+
+from tests.support.crowd import CUT, DIE, END, FAIL, CheckedCrowd
+from tests.support.process import wait_until, workers
+
+MODES = ("next_step", "same_step", "disabled")
+
+
+def some_actions(crowd, ids, rng, dangerous=0.02):
+    """Return actions (n, places); now and then one that ends something."""
+    actions = rng.integers(0, 11, (len(ids), crowd.places))
+    is_special = rng.random(actions.shape) < dangerous
+    actions[is_special] = rng.choice([DIE, CUT, END, FAIL], is_special.sum())
+    if crowd.pool.spec.config.groups:
+        actions[:, -1] = np.minimum(actions[:, -1], 10)
+    return actions
+
+
+def reset_ended(crowd):
+    """Send resets to the idle envs that need one by the caller."""
+    ended = [i for i in crowd.idle() if i not in crowd.steppable()]
+    if ended:
+        crowd.pool._send_reset(np.array(ended, np.int32))
+        crowd.sent_reset(ended)
+
+
+def play(crowd, rng, rounds, dangerous=0.02, form=None):
+    """Step idle envs again and again, those that need it after a reset."""
+    crowd.start()
+    for _ in range(rounds):
+        reset_ended(crowd)
+        ids = crowd.steppable()
+        if ids:
+            rng.shuffle(ids)
+            crowd.send(ids, some_actions(crowd, ids, rng, dangerous), form)
+        crowd.recv_batches()
+    crowd.close()
+
+
+def any_options(pick):
+    """Return options of any pool."""
+    num_envs = pick.choice([1, 2, 3, 8, 33, 64])
+    return {
+        "num_envs": num_envs,
+        "batch_size": pick.choice([0, 0, max(1, num_envs // 3), max(1, num_envs // 2)]),
+        "num_threads": pick.choice([1, 2, 3, 4, 20]),
+        "autoreset_mode": pick.choice(MODES),
+        "players": pick.choice(["rows", "grid", "dict"]),
+        "places": pick.choice([2, 3, 5, 8]),
+        "groups": pick.random() < 0.3,
+        "constant": pick.random() < 0.2,
+        "episode_length": pick.choice([0, 3, 12]),
+        "max_episode_steps": pick.choice([2, 5, 2**31 - 1]),
+        "fail_reset": pick.choice([-1, 0, 2]),
+        "on_error": pick.choice(["raise", "restart"]),
+        "episode_statistics": pick.random() < 0.5,
+        "seed": pick.randrange(1000),
+    }
+
+
+def any_use(pick):
+    """Make any calls in any order, check every result, and hold some batches."""
+    crowd = CheckedCrowd(**any_options(pick))
+    rng = np.random.default_rng(pick.randrange(10**9))
+    held = []
+    crowd.start()
+    for _ in range(pick.choice([5, 40, 150])):
+        act = pick.random()
+        flying = list(crowd.in_flight)
+        if act < 0.3 and flying:
+            wish = pick.choice(
+                [
+                    {"env_ids": np.array(pick.sample(flying, pick.randint(1, len(flying))), np.int32)},
+                    {"min_ready": pick.randint(0, len(flying))},
+                    {"timeout": 1e-4},
+                ]
+            )
+            batch = crowd.recv(**wish)
+            if pick.random() < 0.3 and crowd.view != "dict":
+                held.append((batch[0], batch[0].copy()))
+        elif act < 0.5:
+            crowd.recv_batches()
+        elif act < 0.55:
+            crowd.sent_reset()
+            crowd.pool.async_reset()
+        elif act < 0.65:
+            reset_ended(crowd)
+        else:
+            ids = pick.sample(crowd.steppable(), pick.randint(0, len(crowd.steppable())))
+            crowd.send(ids, some_actions(crowd, ids, rng).reshape(len(ids), crowd.places))
+    for array, copy in held:
+        np.testing.assert_array_equal(array, copy)
+    crowd.close()
+
+
+def main(seconds, seed):
+    end = time.monotonic() + seconds
+    rounds = 0
+    while time.monotonic() < end:
+        pick = random.Random(seed * 1_000_003 + rounds)
+        try:
+            any_use(pick)
+        except BaseException:
+            print(f"seed {seed}, round {rounds}", file=sys.stderr, flush=True)
+            raise
+        rounds += 1
+    wait_until(lambda: not workers())
+    print(f"{rounds} rounds in {seconds:g} s, seed {seed}: nothing found")
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else time.time_ns() % 10**6)
