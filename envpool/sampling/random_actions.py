@@ -117,4 +117,4 @@ def random_actions_of(spec: EnvSpec) -> RandomActions | RandomPlayerActions:
     """Return the random actions of a task; those of a task with players have a place for each player."""
     if not spec.num_players:
         return RandomActions(spec.action_array_spec)
-    return RandomPlayerActions(spec.action_fields, spec.num_players, spec.groups, spec.config.players)
+    return RandomPlayerActions(spec.action_fields, spec.num_players, spec.groups, str(spec.config.players))

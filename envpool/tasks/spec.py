@@ -442,7 +442,7 @@ class EnvSpec:
     def defaults(self) -> dict[str, Any]:
         """The options of the task with their defaults; that of batch_size is the number of environments."""
         defaults: dict[str, Any] = self.gen_config._field_defaults
-        resolved = {"batch_size": self.config.num_envs}
+        resolved: dict[str, Any] = {"batch_size": self.config.num_envs}
         if self.num_players:
             resolved |= {"max_num_players": self.num_players, "players": "rows"}
         return defaults | dict(self.task_defaults) | resolved

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests._core import crowds
-from tests._core.crowds import MODES, play, reset_ended, some_actions
+from tests._core.crowds import MODES, play, some_actions
 from tests.support.crowd import CheckedCrowd
 
 VIEWS = ["rows", "grid", "dict"]

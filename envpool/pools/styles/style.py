@@ -122,7 +122,7 @@ class Style:
         """
         if not self.spec.num_players:
             return None
-        return view_of(self.spec.config.players, names, of_players, self.groups)
+        return view_of(str(self.spec.config.players), names, of_players, self.groups)
 
     @property
     def reward(self) -> Any:

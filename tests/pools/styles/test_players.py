@@ -76,7 +76,7 @@ def test_options_of_one_player(options, text):
 
 
 def test_another_number_of_players_is_refused():
-    with pytest.raises(ConfigError, match="max_num_players must be 4, the number of players of Crowd with these .* 3"):
+    with pytest.raises(ConfigError, match=r"max_num_players must be 4, the number of players of Crowd with these .* 3"):
         make(max_num_players=3)
     make(max_num_players=P).close()
 
