@@ -11,12 +11,13 @@ class BatchTransforms:
     def __init__(
         self,
         num_envs: int,
-        arrays: Sequence[tuple[str, int, int, int, int]],
+        arrays: Sequence[tuple[str, int, int, int, int, bool]],
         obs_epsilon: float | None,
         obs_bounds: tuple[float, float] | None,
         scale: float,
         returns: tuple[float, float] | None,
         reward_bounds: tuple[float, float] | None,
+        num_players: int = 0,
     ) -> None: ...
     @property
     def names(self) -> tuple[str, ...]: ...

@@ -10,6 +10,9 @@ rounded to float32; see moments_loops.h for the arithmetic.
 
 If an array changes its dtype, the envs write their rows to a field of their own, which is not handed out. The final
 observations of SAME_STEP are normalised by the moments that the batch has left, and do not count in them.
+
+Of envs with players, the rows are those of the players that are present: each player is transformed as if it were an
+env, and all have the same moments. The row of a player that joins counts as a step without a reward.
 """
 
 import numpy as np
@@ -17,11 +20,13 @@ import numpy as np
 cimport numpy as cnp
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from envpool._core.calls cimport is_contiguous, item_bytes
+from envpool._core.players cimport ACTS, HAS_ROW, LAST, flags_of
 from envpool._core.structs cimport (
-    Block, ELAPSED_STEP, Engine, ENV_ID, REWARD, SAME_STEP, TERMINATED, TRUNCATED,
+    Block, ELAPSED_STEP, Engine, ENV_ID, PLAYER_MASK, PLAYER_REWARD, PLAYER_TERMINATED, PLAYER_TRUNCATED, REWARD,
+    SAME_STEP, TERMINATED, TRUNCATED,
 )
 from envpool.env cimport ENVPOOL_FLOAT32, ENVPOOL_FLOAT64
 
@@ -49,9 +54,10 @@ cdef class BatchTransforms:
     num_envs : int
         Number of envs.
     arrays : sequence of tuple
-        One (name, source, target, dtype, items) per array of the observation: its name, the numbers of the field that
-        the envs write and of the field that is handed out, the number of the source's envpool_dtype, and the elements
-        of a row. The dtype of the target is float32, or that of the source if they are equal.
+        One (name, source, target, dtype, items, has_players) per array of the observation: its name, the numbers of the
+        field that the envs write and of the field that is handed out, the number of the source's envpool_dtype, the
+        elements of a row, and whether each player has a row. The dtype of the target is float32, or that of the source
+        if they are equal.
     obs_epsilon : float or None
         What normalisation adds to variances of observations; None: observations are not normalised.
     obs_bounds, reward_bounds : (float, float) or None
@@ -60,30 +66,36 @@ cdef class BatchTransforms:
         Factor of the rewards.
     returns : (float, float) or None
         Discount factor and epsilon of the normalisation of rewards; None: rewards are not normalised.
+    num_players : int
+        Places for players in each env; 0 if the envs have none.
     """
 
-    def __init__(self, num_envs, arrays, obs_epsilon, obs_bounds, scale, returns, reward_bounds):
+    def __init__(self, num_envs, arrays, obs_epsilon, obs_bounds, scale, returns, reward_bounds, num_players=0):
         cdef ArrayPlan* a
         cdef char* at
-        self.num_envs = num_envs
+        self.num_envs, self.num_players = num_envs, num_players
         self.names = tuple(name for name, *_ in arrays)
         self.num_arrays = <int32_t>len(self.names)
-        doubles = [4 * items + 2 * EP_TILE for *_, items in arrays] + [4 + 2 * EP_TILE]
+        doubles = [4 * items + 2 * EP_TILE for *_, items, _ in arrays] + [4 + 2 * EP_TILE]
+        places = num_envs * max(num_players, 1)
         self.memory = np.zeros(
-            self.num_arrays * sizeof(ArrayPlan) + 8 * sum(doubles) + num_envs * 2 * sizeof(float), np.uint8
+            self.num_arrays * sizeof(ArrayPlan) + 8 * sum(doubles) + places * 2 * sizeof(float), np.uint8
         )
+        if num_players and arrays:
+            self.gathered_memory = np.empty(places * max(8 * items for *_, items, _ in arrays), np.uint8)
+            self.gathered = cnp.PyArray_BYTES(self.gathered_memory)
         at = cnp.PyArray_BYTES(self.memory)
         self.arrays = <ArrayPlan*>at
         at += self.num_arrays * sizeof(ArrayPlan)
-        for k, (_, source, target, dtype, items) in enumerate(arrays):
+        for k, (_, source, target, dtype, items, has_players) in enumerate(arrays):
             a = &self.arrays[<int>k]
-            a.source, a.target, a.dtype, a.items = source, target, dtype, items
+            a.source, a.target, a.dtype, a.items, a.has_players = source, target, dtype, items, has_players
             a.normalizes, a.clips = obs_epsilon is not None, obs_bounds is not None
             at = begin_moments(&a.moments, items, at)
             a.moments.single = 1
         at = begin_moments(&self.returns, 1, at)
         self.discounted = <float*>at
-        self.chosen = self.discounted + self.num_envs
+        self.chosen = self.discounted + <int64_t>places
         self.obs_epsilon = obs_epsilon or 0
         self.obs_low, self.obs_high = obs_bounds or (0, 0)
         self.scale, self.scales_reward = scale, scale != 1
@@ -103,6 +115,9 @@ cdef class BatchTransforms:
             return
         for k in range(self.num_arrays):
             a = &self.arrays[k]
+            if a.has_players:
+                self.apply_to_players(e, b, a, first, end)
+                continue
             if a.normalizes and not self.is_frozen:
                 ep_update(&a.moments, a.dtype,
                           <const char*>b.fields[a.source] + first * a.items * item_bytes(a.dtype), n)
@@ -111,7 +126,11 @@ cdef class BatchTransforms:
                 for r in range(first, end):
                     if b.final_mask[r]:
                         self.transform_rows(a, b.final, r, 1)
-        if self.scales_reward or self.normalizes_reward or self.clips_reward:
+        if not (self.scales_reward or self.normalizes_reward or self.clips_reward):
+            return
+        if self.num_players:
+            self.transform_rewards_of_players(e, b, first, end)
+        else:
             self.transform_rewards(e, b, first, n)
 
     cdef void transform_rows(self, const ArrayPlan* a, void** fields, int64_t row, int64_t n) noexcept:
@@ -166,9 +185,67 @@ cdef class BatchTransforms:
 
     cdef void note_resets(self, const int32_t* ids, int32_t n) noexcept:
         """Begins the discounted sums of envs that the user resets anew."""
+        cdef int64_t size = max(self.num_players, 1)
         cdef int32_t i
         for i in range(n):
-            self.discounted[ids[i]] = 0
+            memset(self.discounted + ids[i] * size, 0, size * sizeof(float))
+
+    # ---- players -----------------------------------------------------------------------------------------------------
+
+    cdef void apply_to_players(self, const Engine* e, Block* b, const ArrayPlan* a, int64_t first,
+                               int64_t end) noexcept:
+        """Transforms the rows of players in rows first to end - 1 of a block."""
+        cdef int64_t r, row, count = 0, size = a.items * item_bytes(a.dtype)
+        cdef const char* x = <const char*>b.fields[a.source]
+        cdef int32_t p
+        if a.normalizes and not self.is_frozen:
+            for r in range(first, end):
+                for p in range(self.num_players):
+                    if is_shown(e, b, r, p):
+                        row = r * self.num_players + p
+                        memcpy(self.gathered + count * size, x + row * size, size)
+                        count += 1
+            if count:
+                ep_update(&(<ArrayPlan*>a).moments, a.dtype, self.gathered, count)
+        for r in range(first, end):
+            for p in range(self.num_players):
+                row = r * self.num_players + p
+                if is_shown(e, b, r, p):
+                    self.transform_rows(a, b.fields, row, 1)
+                if b.final != NULL and b.final_mask[r] and was_last(e, b, r, p):
+                    self.transform_rows(a, b.final, row, 1)
+
+    cdef void transform_rewards_of_players(self, const Engine* e, Block* b, int64_t first, int64_t end) noexcept:
+        """Does what transform_rewards() does, with the rewards of the players that are present in rows first to
+        end - 1."""
+        cdef const uint8_t* mask = <const uint8_t*>b.core[PLAYER_MASK]
+        cdef const uint8_t* terminated = <const uint8_t*>b.core[PLAYER_TERMINATED]
+        cdef const uint8_t* truncated = <const uint8_t*>b.core[PLAYER_TRUNCATED]
+        cdef const int32_t* ids = <const int32_t*>b.core[ENV_ID]
+        cdef const int32_t* elapsed = <const int32_t*>b.core[ELAPSED_STEP]
+        cdef float* reward = <float*>b.core[PLAYER_REWARD]
+        cdef int64_t r, at, count = 0
+        cdef int32_t p
+        cdef bint is_over
+        for r in range(first, end):
+            is_over = (<const uint8_t*>b.core[TERMINATED])[r] | (<const uint8_t*>b.core[TRUNCATED])[r]
+            for p in range(self.num_players):
+                at = r * self.num_players + p
+                if not mask[at]:
+                    continue
+                if self.scales_reward:
+                    reward[at] *= self.scale
+                if self.normalizes_reward:      # the sum of a player that leaves an episode begins anew, too
+                    count += ep_discount(self.discounted + ids[r] * self.num_players + p, reward + at, elapsed + r,
+                                         terminated + at, truncated + at, 1, <float>self.gamma,
+                                         e.autoreset == SAME_STEP or not is_over, self.chosen + count)
+        if self.normalizes_reward and count and not self.is_frozen:
+            ep_update_scalar(&self.returns, self.chosen, count)
+        for at in range(first * self.num_players, end * self.num_players):
+            if mask[at] and self.normalizes_reward:
+                ep_divide(reward + at, 1, sqrt(self.returns.var[0] + self.reward_epsilon))
+            if mask[at] and self.clips_reward:
+                ep_clip_float32(reward + at, 1, self.reward_low, self.reward_high)
 
     # ---- statistics --------------------------------------------------------------------------------------------------
 
@@ -210,11 +287,25 @@ cdef class BatchTransforms:
         m.single, m.count = single, count
 
     def discounted_rewards(self):
-        """Return the discounted sum of each env's rewards, float32 (num_envs,), which share the memory."""
-        cdef cnp.npy_intp size = self.num_envs
-        sums = cnp.PyArray_SimpleNewFromData(1, &size, cnp.NPY_FLOAT32, self.discounted)
+        """Return the discounted sum of each env's rewards, float32 (num_envs,), or (num_envs, players) of each
+        player's; they share the memory."""
+        cdef cnp.npy_intp sizes[2]
+        sizes[0], sizes[1] = self.num_envs, self.num_players
+        sums = cnp.PyArray_SimpleNewFromData(2 if self.num_players else 1, sizes, cnp.NPY_FLOAT32, self.discounted)
         cnp.set_array_base(sums, self.memory)
         return sums
+
+
+cdef inline bint is_shown(const Engine* e, const Block* b, int64_t r, int32_t p) noexcept:
+    """Whether a player has an observation in row r. With SAME_STEP, the row of an end has those that begin the next
+    episode, who act next."""
+    cdef bint has_next = b.final_mask != NULL and b.final_mask[r]
+    return flags_of(e, (<const int32_t*>b.core[ENV_ID])[r])[p] & (ACTS if has_next else HAS_ROW)
+
+
+cdef inline bint was_last(const Engine* e, const Block* b, int64_t r, int32_t p) noexcept:
+    """SAME_STEP: whether a player was present in the last step of the episode that row r has ended."""
+    return e.players[LAST].present[(<const int32_t*>b.core[ENV_ID])[r] * <int64_t>e.num_players + p]
 
 
 cdef char* begin_moments(ep_moments* m, int64_t size, char* at) noexcept:

@@ -31,7 +31,7 @@ class ActionChange(NamedTuple):
 
 
 def transform_actions(
-    actions: tuple[Field, ...], options: Mapping[str, Any]
+    actions: tuple[Field, ...], options: Mapping[str, Any], num_players: int = 0
 ) -> tuple[list[Field], list[ActionChange | None]]:
     """Return the table of actions that the user sees, and what becomes of them.
 
@@ -50,7 +50,8 @@ def transform_actions(
             raise ConfigError(
                 f"{name} needs actions that are floats, but array {field.name!r} has dtype {field.dtype}: leave it out"
             )
-        low, high = full(field.low, -np.inf, field), full(field.high, np.inf, field)
+        shape = (num_players, *row_shape(field)) if num_players and -1 in field.shape else row_shape(field)
+        low, high = full(field.low, -np.inf, field.dtype, shape), full(field.high, np.inf, field.dtype, shape)
         if rescaling is not None and not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise ConfigError(f"rescale_action needs finite bounds, which {field.name!r} does not have: leave it out")
         new_low, new_high, intercept, gradient = rescale(field, low, high, rescaling)
@@ -61,10 +62,10 @@ def transform_actions(
     return fields, changes  # type: ignore[return-value]
 
 
-def full(bound: Any, end: float, field: Field) -> npt.NDArray[Any]:
+def full(bound: Any, end: float, dtype: np.dtype[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """Return one bound per element, in the dtype of the action; `end` if there is none."""
-    values = np.asarray(end if bound is None else bound, field.dtype)
-    return np.broadcast_to(values.reshape(row_shape(field) if values.ndim else ()), row_shape(field))
+    values = np.asarray(end if bound is None else bound, dtype)
+    return np.resize(values, int(np.prod(shape, dtype=np.int64))).reshape(shape)
 
 
 def rescale(field: Field, low: Any, high: Any, rescaling: Any) -> tuple[npt.NDArray[np.float64], ...]:

@@ -32,7 +32,7 @@ class FieldChange(NamedTuple):
     casts : bool
         Whether the target is float32 and the source is not.
     items : int
-        Elements of a row.
+        Elements of one environment: of a row, or of the rows of all players.
     """
 
     target: int
@@ -52,6 +52,7 @@ class BatchArray(NamedTuple):
     target: int
     dtype: int
     items: int
+    has_players: bool
 
 
 class Observations(NamedTuple):
@@ -62,7 +63,9 @@ class Observations(NamedTuple):
     arrays: list[BatchArray]
 
 
-def transform_fields(fields: tuple[Field, ...], options: Mapping[str, Any], limit: int) -> Observations:
+def transform_fields(
+    fields: tuple[Field, ...], options: Mapping[str, Any], limit: int, num_players: int = 0
+) -> Observations:
     """Return what the options make of the fields of an environment.
 
     Parameters
@@ -73,6 +76,8 @@ def transform_fields(fields: tuple[Field, ...], options: Mapping[str, Any], limi
         The options of transforms, in their normal forms.
     limit : int
         ``max_episode_steps``.
+    num_players : int
+        Places for players in an environment; 0 if it has none.
 
     Raises
     ------
@@ -101,11 +106,12 @@ def transform_fields(fields: tuple[Field, ...], options: Mapping[str, Any], limi
         scale = float(limit) if options["time_aware"] == "normalized" else 1.0
         depth = options["frame_stack"]
         passes = not (casts or has_time or depth > 1)
-        own_items = int(np.prod(row_shape(field), dtype=np.int64))
+        has_players = num_players > 0 and -1 in field.shape
+        own_items = int(np.prod(row_shape(field), dtype=np.int64)) * (num_players if has_players else 1)
         changes.append(FieldChange(target, passes, has_time, scale, depth, casts, own_items))
         if options["normalize_obs"] or options["clip_obs"]:
             source_dtype = rows.dtype if is_separate else out.dtype
-            arrays.append(BatchArray(field.name, target, number, DTYPES.index(source_dtype), items))
+            arrays.append(BatchArray(field.name, target, number, DTYPES.index(source_dtype), items, has_players))
         made.append(out)
     return Observations(made + raw, changes, arrays)
 
@@ -117,7 +123,8 @@ def row_shape(field: Field) -> tuple[int, ...]:
 
 def check_field(field: Field, fields: tuple[Field, ...], options: Mapping[str, Any], limit: int) -> None:
     """Raise ConfigError if a transform is not defined for an array of the observation."""
-    spec = ArraySpec(field.dtype, field.shape, field.low, field.high)
+    low, high = (None if bound is None else end(bound) for bound, end in ((field.low, np.min), (field.high, np.max)))
+    spec = ArraySpec(field.dtype, field.shape, low, high)
     is_box = not spec.is_discrete and (field.dtype.kind != "b" or len(spec.row_shape) > 1)
     what = f"array {field.name!r} of the observation has dtype {field.dtype} and shape {spec.row_shape}"
     if options["normalize_obs"] and not is_box:
@@ -143,9 +150,15 @@ def check_field(field: Field, fields: tuple[Field, ...], options: Mapping[str, A
 
 
 def full_bounds(field: Field, ends: tuple[float, float]) -> tuple[Any, Any]:
-    """Return the bounds of every element, float64 arrays of the row shape; `ends` for an array without bounds."""
+    """Return the bounds of every element, float64 arrays of the row shape; `ends` for an array without bounds.
+
+    If the players have bounds of their own, they are those of all rows, one player after the other.
+    """
     shape = row_shape(field)
     low, high = (end if value is None else value for value, end in zip((field.low, field.high), ends, strict=True))
+    if max(np.size(low), np.size(high)) > np.prod(shape, dtype=np.int64):
+        shape = (max(np.size(low), np.size(high)),)
+        low, high = np.resize(low, shape), np.resize(high, shape)
     return tuple(  # type: ignore[return-value]
         np.broadcast_to(np.asarray(v, np.float64).reshape(shape if np.ndim(v) else ()), shape) for v in (low, high)
     )

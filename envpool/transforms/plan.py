@@ -78,14 +78,17 @@ class Transforms:
         if not self.changes(*names):
             return capsule
         about = describe(capsule)
-        observations = transform_fields(about.fields, self._values, self._limit)
-        actions, action_changes = transform_actions(about.actions, self._values)
+        observations = transform_fields(about.fields, self._values, self._limit, about.num_players)
+        actions, action_changes = transform_actions(about.actions, self._values, about.num_players)
         self._arrays = observations.arrays
         self._shapes = {array.name: row_shape(observations.fields[array.target]) for array in self._arrays}
         return wrap(capsule, observations.fields, actions, observations.changes, action_changes)
 
-    def for_batches(self) -> BatchTransforms | None:
-        """Return the transforms of the batches of a new pool; None if batches are not transformed."""
+    def for_batches(self, num_players: int = 0) -> BatchTransforms | None:
+        """Return the transforms of the batches of a new pool; None if batches are not transformed.
+
+        `num_players` are the places for players in an environment, 0 if it has none.
+        """
         if not self.changes("normalize_obs", "clip_obs", "scale_reward", "normalize_reward", "reward_clip"):
             return None
         obs = parameters(self._values["normalize_obs"], OBS_PARAMETERS)
@@ -98,6 +101,7 @@ class Transforms:
             self._values["scale_reward"],
             None if returns is None else (returns["gamma"], returns["epsilon"]),
             self._reward_bounds,
+            num_players,
         )
 
     def normalization(self, transforms: BatchTransforms | None) -> Normalization | None:

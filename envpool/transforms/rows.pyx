@@ -95,6 +95,8 @@ cdef void write_run(State* s, const envpool_rows* rows, int32_t start, int32_t n
     cdef int64_t row0 = rows.row0 + start, shift
     cdef int32_t k, i, first = rows.ids[start]
     inner.n, inner.ids, inner.row0 = n, rows.ids + start, row0
+    if rows.player_rows != NULL:
+        inner.player_rows = rows.player_rows + start
     inner.fields = targets_of(s, rows, fields)
     for k in range(s.config.num_fields):
         if s.rows[k] != NULL:       # env `first` has row `row0` there

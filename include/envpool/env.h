@@ -140,8 +140,8 @@ typedef struct envpool_batch {
   int32_t num_resets;         /* entries of `resets`                                                              */
   int32_t contiguous;         /* 1: ids[i] == ids[0] + i, so a loop over state arrays can be vectorised           */
   const void *const *actions; /* one array per action field, by env id; rows are packed. All zero before the first
-                                 action, even if the bounds exclude zero: an env that resets ignores its action.
-                                 So are the rows of players that do not act                                       */
+                                 action, even if the bounds exclude zero: an env that resets ignores its action,
+                                 and an env with players ignores the actions of players that do not act           */
   float *reward;              /* out (n); the pool zeroes it where reset                                          */
   uint8_t *terminated;        /* out (n), 0 or 1; the pool zeroes it where reset                                  */
   uint8_t *truncated;         /* out (n), zero on entry; set it for a rule of the env itself, not the time limit  */

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from envpool._core.definition import RAW_PREFIX
 from envpool.native import PlayerGroup
 
 MASK = "player:mask"
@@ -48,8 +49,7 @@ class Rows:
 
     def __init__(self, names: Sequence[str], of_players: Collection[str]):
         self.names = (*names, *ROW_IDS)
-        # The returns of episodes are those of all players, also of those that are not present any more.
-        self._of_players = [name in of_players and not name.startswith("episode:") for name in names]
+        self._of_players = [is_viewed(name, of_players) for name in names]
         self._mask, self._env_id = names.index(MASK), names.index("env_id")
 
     def arrays(self, arrays: list[Any]) -> list[Any]:
@@ -83,7 +83,7 @@ class Groups:
     """
 
     def __init__(self, names: Sequence[str], of_players: Collection[str], groups: Sequence[PlayerGroup]):
-        split = [k for k, name in enumerate(names) if name in of_players and not name.startswith("episode:")]
+        split = [k for k, name in enumerate(names) if is_viewed(name, of_players)]
         self._shared = [k for k in range(len(names)) if k not in split]
         self._parts = [(k, part_of(names[k].removeprefix("final:"), group)) for group in groups for k in split]
         self.names = (
@@ -94,6 +94,15 @@ class Groups:
     def arrays(self, arrays: list[Any]) -> list[Any]:
         """Return the arrays that users see of those of a batch."""
         return [*(arrays[k] for k in self._shared), *(arrays[k][part] for k, part in self._parts)]
+
+
+def is_viewed(name: str, of_players: Collection[str]) -> bool:
+    """Return whether users see the rows of players of an array.
+
+    The returns of an episode are those of all its players, also of those that are not present any more, and arrays of
+    the transforms are not handed out.
+    """
+    return name in of_players and not name.startswith("episode:") and RAW_PREFIX not in name
 
 
 def part_of(name: str, group: PlayerGroup) -> tuple[Any, ...]:

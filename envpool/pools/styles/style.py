@@ -75,7 +75,7 @@ class Style:
         self.optional = (*self.optional, *(f"{entry}:{part}" for entry in self.entries for part in PARTS))
         if self.entries and spec.num_players:
             self.optional = (*self.optional, f"episode:{PLAYER_PART}")
-        self.transforms = spec.transforms.for_batches()
+        self.transforms = spec.transforms.for_batches(spec.num_players)
         self.statistics = Statistics(
             spec.config.num_envs, spec.config.episode_statistics, spec.game_numbers, spec.num_players
         )

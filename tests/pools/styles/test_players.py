@@ -88,15 +88,6 @@ def test_another_spec_may_have_other_players():
     assert envpool.make_spec(spec).config == spec.config
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"frame_stack": 2}, {"normalize_obs": True}, {"clip_action": True}, {"reward_clip": True}, {"scale_reward": 2.0}],
-)
-def test_transforms_are_refused(options):
-    with pytest.raises(ConfigError, match=f"the option {next(iter(options))} does not support tasks with players"):
-        make(**options)
-
-
 REFUSALS = {
     "the option finished_episodes": lambda: make(episode_statistics=True, finished_episodes=True),
     "a VectorEnv": lambda: envpool.make_vec("Crowd-v0", 2),

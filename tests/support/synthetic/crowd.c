@@ -7,6 +7,7 @@
 #include "envpool/env.h"
 
 enum { MAX_PLAYERS = 16, OBS = 8 };
+enum { FLAT = 0, RICH = 1, FLOATS = 2 };
 enum { DIE = 11, CUT = 12, END = 13, FAIL = 14 }; /* actions with a meaning */
 
 typedef struct config { /* packed by envpool_synthetic.py */
@@ -14,7 +15,7 @@ typedef struct config { /* packed by envpool_synthetic.py */
   int32_t episode_length; /* terminated at this step; 0: never */
   int32_t fail_reset;     /* the episode with this number fails to start the first time; -1: none */
   int32_t constant;       /* 1: all players are present until the episode ends */
-  int32_t rich;           /* 1: three action arrays, of which the last one is of whole envs */
+  int32_t layout;         /* FLAT; RICH: three action arrays, the last one of whole envs; FLOATS: (-1, 2) floats */
   int32_t reserved;
 } config;
 
@@ -37,6 +38,11 @@ static uint64_t mix(uint64_t seed, int32_t episode, int32_t step, int32_t player
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
+}
+
+/* The action of a player as an integer. */
+static int32_t action_of(const crowds *s, const envpool_batch *b, int64_t row) {
+  return s->c.layout == FLOATS ? (int32_t)((const float *)b->actions[0])[2 * row] : ((const int32_t *)b->actions[0])[row];
 }
 
 static void destroy(void *state) {
@@ -76,7 +82,6 @@ static int step_many(void *state, const envpool_batch *b) {
   int status = 0;
   for (int32_t i = 0; i < b->n; i++) {
     const int32_t id = b->ids[i];
-    const int32_t *action = (const int32_t *)b->actions[0] + id * size;
     uint8_t *present = b->player_present + id * size, *terminated = b->player_terminated + id * size;
     uint8_t *truncated = b->player_truncated + id * size;
     float *reward = b->player_reward + id * size;
@@ -105,21 +110,23 @@ static int step_many(void *state, const envpool_batch *b) {
       e->step++;
       b->terminated[i] = 0;
       e->num_present = 0;
-      if (s->c.rich) e->mode = ((const int32_t *)b->actions[2])[id];
+      if (s->c.layout == RICH) e->mode = ((const int32_t *)b->actions[2])[id];
       for (int32_t p = 0; p < size; p++) {
         const uint64_t number = mix(e->seed, e->episode, e->step, p);
+        const int64_t row = (int64_t)id * size + p;
         if (e->acts[p]) {
-          e->action[p] = action[p];
+          const int32_t action = action_of(s, b, row);
+          e->action[p] = action;
           e->present[p] = 1;
-          reward[p] = (float)action[p] + (float)p / 8;
-          if (s->c.rich) reward[p] += ((const float *)b->actions[1])[(id * size + p) * 2 + 1];
-          terminated[p] = action[p] == DIE || (!s->c.constant && p > 1 && number % 8 == 0);
-          truncated[p] = action[p] == CUT;
-          if (action[p] == END) b->terminated[i] = 1;
-          if (action[p] == FAIL) status = b->errors[i] = 1;
+          reward[p] = (float)action + (float)p / 8;
+          if (s->c.layout != FLAT) reward[p] += ((const float *)b->actions[s->c.layout == RICH])[row * 2 + 1];
+          terminated[p] = action == DIE || (!s->c.constant && p > 1 && number % 8 == 0);
+          truncated[p] = action == CUT;
+          if (action == END) b->terminated[i] = 1;
+          if (action == FAIL) status = b->errors[i] = 1;
           e->acts[p] = !terminated[p] && !truncated[p];
         } else {
-          if (action[p]) b->errors[i] = 3; /* a player that does not act has an action */
+          if (s->c.layout == FLAT && action_of(s, b, row)) b->errors[i] = 3; /* a player that does not act has none */
           e->present[p] = e->acts[p] = !s->c.constant && number % 4 == 0;
           e->action[p] = -1;
           if (!e->present[p]) reward[p] = 77, terminated[p] = truncated[p] = 1; /* the pool must not look here */

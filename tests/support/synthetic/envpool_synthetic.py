@@ -155,10 +155,8 @@ class Crowd:
     @staticmethod
     def build(config):
         """Return the capsule of this env definition."""
-        is_rich = choice("layout", config.layout, LAYOUTS)
-        options = struct.pack(
-            "6i", config.places, config.episode_length, config.fail_reset, config.constant, is_rich, 0
-        )
+        layout = choice("layout", config.layout, (*LAYOUTS, "floats"))
+        options = struct.pack("6i", config.places, config.episode_length, config.fail_reset, config.constant, layout, 0)
         fields = [
             Field("obs", np.int64, (-1, 8)),
             Field("info:token", np.int64, (-1,)),
@@ -169,7 +167,9 @@ class Crowd:
         if config.groups:
             most[-1] = 10
         actions = [Field("action", np.int32, (-1,), 0, most)]
-        if is_rich:
+        if config.layout == "floats":
+            actions = [Field("action", np.float32, (-1, 2), 0, np.stack([most, np.full(config.places, 3)], 1))]
+        if config.layout == "rich":
             actions = [
                 actions[0]._replace(name="action.move"),
                 Field("action.push", np.float32, (-1, 2), -1, 1),
