@@ -28,6 +28,9 @@ cdef extern from "envpool/env.h" nogil:
         ENVPOOL_FLOAT32
         ENVPOOL_FLOAT64
         ENVPOOL_INT16
+        ENVPOOL_UINT16
+        ENVPOOL_UINT32
+        ENVPOOL_UINT64
 
     ctypedef struct envpool_field:
         const char* name

@@ -13,6 +13,8 @@ cdef class ActionField:
     cdef int typenum
     cdef int64_t itemsize
     cdef bint is_signed
+    cdef bint is_biased         # uint64: values and bounds are less by `bias` until they are stored
+    cdef object bias            # 2**63 or 0
     cdef int64_t items          # number of elements of one env
     cdef bint is_bounded        # an integer field with both bounds
     cdef bint is_uniform        # the bounds are those of every element

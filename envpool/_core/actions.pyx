@@ -13,7 +13,7 @@ that act need one: what is passed for others is ignored, whatever it is, and the
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
+from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
@@ -50,6 +50,24 @@ ctypedef fused to_t:
     cnp.int8_t
     cnp.uint8_t
     cnp.int16_t
+    cnp.uint16_t
+    uint32_t
+    uint64_t
+
+# What is subtracted from uint64, whose values travel as int64 until they are stored; their order stays the same.
+cdef uint64_t BIAS = <uint64_t>1 << 63
+
+
+cdef inline to_t as_stored(int64_t value, to_t* slots) noexcept:
+    if to_t is uint64_t:
+        return <uint64_t>value ^ BIAS
+    else:
+        return <to_t>value
+
+
+cdef object unbiased(values):
+    """Returns the uint64 of int64 that travel in their place."""
+    return values.view(np.uint64) ^ np.uint64(BIAS)
 
 
 cdef bint copy_checked(from_t* source, to_t* slots, const int32_t* ids, int32_t n, int64_t items, int64_t low,
@@ -60,13 +78,13 @@ cdef bint copy_checked(from_t* source, to_t* slots, const int32_t* ids, int32_t 
         for i in range(n * items):
             value = source[i]
             bad |= (value - low) | (high - value)
-            slots[i] = <to_t>value
+            slots[i] = as_stored(value, slots)
         return bad >= 0
     for i in range(n):
         for k in range(items):
             value = source[i * items + k]
             bad |= (value - low) | (high - value)
-            slots[ids[i] * items + k] = <to_t>value
+            slots[ids[i] * items + k] = as_stored(value, slots)
     return bad >= 0
 
 
@@ -82,15 +100,21 @@ cdef bint has_refused(const real_t* row, int64_t items, bint only_nan) noexcept:
 cdef bint dispatch(from_t* source, void* slots, int64_t itemsize, bint is_signed, const int32_t* ids, int32_t n,
                    int64_t items, int64_t low, int64_t high) noexcept:
     """Calls copy_checked() for the type of the slots."""
-    if itemsize == 4:
-        return copy_checked(source, <int32_t*>slots, ids, n, items, low, high)
-    if itemsize == 8:
-        return copy_checked(source, <int64_t*>slots, ids, n, items, low, high)
-    if itemsize == 2:
-        return copy_checked(source, <cnp.int16_t*>slots, ids, n, items, low, high)
     if is_signed:
+        if itemsize == 4:
+            return copy_checked(source, <int32_t*>slots, ids, n, items, low, high)
+        if itemsize == 8:
+            return copy_checked(source, <int64_t*>slots, ids, n, items, low, high)
+        if itemsize == 2:
+            return copy_checked(source, <cnp.int16_t*>slots, ids, n, items, low, high)
         return copy_checked(source, <cnp.int8_t*>slots, ids, n, items, low, high)
-    return copy_checked(source, <cnp.uint8_t*>slots, ids, n, items, low, high)
+    if itemsize == 1:
+        return copy_checked(source, <cnp.uint8_t*>slots, ids, n, items, low, high)
+    if itemsize == 2:
+        return copy_checked(source, <cnp.uint16_t*>slots, ids, n, items, low, high)
+    if itemsize == 4:
+        return copy_checked(source, <uint32_t*>slots, ids, n, items, low, high)
+    return copy_checked(source, <uint64_t*>slots, ids, n, items, low, high)
 
 
 cdef class ActionField:
@@ -115,6 +139,8 @@ cdef class ActionField:
         self.ndim = len(self.shape)
         self.itemsize = field.dtype.itemsize
         self.is_signed = field.dtype.kind == "i"
+        self.is_biased = self.typenum == cnp.NPY_UINT64
+        self.bias = 2**63 if self.is_biased else 0
         self.items = int(np.prod(self.shape, dtype=np.int64)) * max(self.players, 1)
         self.refused = refused if self.typenum in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) else NO_FLOAT
         self.is_bounded = field.dtype.kind in "iu" and field.low is not None and field.high is not None
@@ -131,10 +157,11 @@ cdef class ActionField:
         if self.lows == NULL or self.highs == NULL:
             raise MemoryError(f"no memory for the bounds of action {self.name!r}")
         for k in range(self.items):
-            self.lows[k], self.highs[k] = max(int(lows[k]), INT64_MIN), min(int(highs[k]), INT64_MAX)
+            self.lows[k] = max(int(lows[k]) - self.bias, INT64_MIN)
+            self.highs[k] = min(int(highs[k]) - self.bias, INT64_MAX)
         lowest = min([self.lows[k] for k in range(self.items)])
         highest = max([self.highs[k] for k in range(self.items)])
-        self.low, self.high = max(lowest, -(2**62)), min(highest, 2**62)
+        self.low, self.high = (min(max(bound, -(2**62)), 2**62) for bound in (lowest, highest))
         self.is_uniform = bool((lows == lows[0]).all() and (highs == highs[0]).all())
         self.is_quick = self.is_uniform and self.low == lowest and self.high == highest
         return 0
@@ -161,6 +188,8 @@ cdef class ActionField:
                 f".astype(np.{self.dtype})"
             )
         if self.is_bounded:
+            if self.is_biased:
+                return self.to_int64(action)
             if not (cnp.PyArray_ISCARRAY_RO(a) and cnp.PyArray_TYPE(a) in (cnp.NPY_INT64, cnp.NPY_INT32)):
                 return self.to_int64(action)
         elif cnp.PyArray_TYPE(a) != self.typenum or not cnp.PyArray_ISCARRAY_RO(a):
@@ -182,26 +211,30 @@ cdef class ActionField:
         )
 
     cdef cnp.ndarray to_int64(self, action):
-        """Returns integers, or floats with integer values, as int64; refuses anything else."""
+        """Returns integers, or floats with integer values, as int64 less `bias`; refuses anything else."""
         kind = action.dtype.kind
+        fits = np.True_
         if kind == "f":
             wide = action.astype(np.promote_types(action.dtype, np.float64), copy=False)
-            fits = (np.rint(wide) == wide) & (wide >= -(2.0**63)) & (wide < 2.0**63)
+            least, end = (0.0, 2.0**64) if self.is_biased else (-(2.0**63), 2.0**63)
+            fits = (np.rint(wide) == wide) & (wide >= least) & (wide < end)
         elif kind not in "biu":
             raise ActionError(
                 f"action {self.name!r} has dtype {action.dtype}, expected {self.dtype} or another integer dtype"
             )
-        elif action.dtype == np.uint64:
+        elif self.is_biased and kind == "i":
+            fits = action >= 0
+        elif not self.is_biased and action.dtype == np.uint64:
             fits = action <= np.uint64(INT64_MAX)
-        else:
-            return np.ascontiguousarray(action, np.int64)
         if not fits.all():
-            lowest = min([self.lows[k] for k in range(self.items)])
-            highest = max([self.highs[k] for k in range(self.items)])
+            lowest = min([self.lows[k] for k in range(self.items)]) + self.bias
+            highest = max([self.highs[k] for k in range(self.items)]) + self.bias
             raise ActionError(
                 f"action {self.name!r} must hold integers from {lowest} to {highest}, got {action[~fits][0]} "
                 f"(dtype {action.dtype})"
             )
+        if self.is_biased:
+            return (np.ascontiguousarray(action, np.uint64) ^ np.uint64(BIAS)).view(np.int64)
         return np.ascontiguousarray(action, np.int64)
 
     cdef int64_t store(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept:
@@ -315,11 +348,11 @@ cdef class ActionField:
                     f"action {self.name!r} has dtype {action.dtype}, expected {self.dtype} or a dtype that casts to it"
                 )
             return np.ascontiguousarray(as_action(self.name, action, self.dtype))
-        if action.dtype.kind == "f" and self.low > -(2**62):
+        if action.dtype.kind == "f" and self.low > -(2**62) and not self.is_biased:
             wide = action.astype(np.promote_types(action.dtype, np.float64), copy=False)
             fits = (np.rint(wide) == wide) & (wide >= -(2.0**62)) & (wide <= 2.0**62)
             return np.ascontiguousarray(np.where(fits, wide, -(2.0**63)), np.int64)
-        if action.dtype == np.int32:
+        if action.dtype == np.int32 and not self.is_biased:
             return np.ascontiguousarray(action)
         return self.to_int64(action)
 
@@ -391,11 +424,13 @@ cdef class ActionField:
                 f"{who} must not be {'NaN' if self.refused == NAN else 'NaN or infinite'}, got {got}; nothing was sent"
             )
         own = player * items
-        lows = np.reshape([self.lows[own + k] for k in range(items)], self.shape)
-        highs = np.reshape([self.highs[own + k] for k in range(items)], self.shape)
+        lows = np.reshape([self.lows[own + k] + self.bias for k in range(items)], self.shape)
+        highs = np.reshape([self.highs[own + k] + self.bias for k in range(items)], self.shape)
         if len(set(lows.flat)) == len(set(highs.flat)) == 1:
             lows, highs = lows.flat[0], highs.flat[0]
-        shown_value = "another value" if (got == INT64_MIN).any() else got
+        if self.is_biased:
+            got = unbiased(got)
+        shown_value = "another value" if not self.is_biased and (got == INT64_MIN).any() else got
         return ActionError(
             f"{who} must have integers from {np.asarray(lows).tolist()} to {np.asarray(highs).tolist()}, got "
             f"{shown_value}; nothing was sent"
@@ -417,13 +452,14 @@ cdef class ActionField:
                 f"action {self.name!r} of env {id} (row {row}) must not be "
                 f"{'NaN' if self.refused == NAN else 'NaN or infinite'}, got {stored}; nothing was sent"
             )
-        lows = np.reshape([self.lows[k] for k in range(self.items)], self.shape)
-        highs = np.reshape([self.highs[k] for k in range(self.items)], self.shape)
+        lows = np.reshape([self.lows[k] + self.bias for k in range(self.items)], self.shape)
+        highs = np.reshape([self.highs[k] + self.bias for k in range(self.items)], self.shape)
+        refused = unbiased(a[row]) if self.is_biased else a[row]
         if self.is_uniform:
             lows, highs = lows.flat[0], highs.flat[0]
         return ActionError(
             f"action {self.name!r} of env {id} (row {row}) must have integers from {np.asarray(lows).tolist()} to "
-            f"{np.asarray(highs).tolist()}, got {np.array(a[row])}; nothing was sent"
+            f"{np.asarray(highs).tolist()}, got {np.array(refused)}; nothing was sent"
         )
 
 
@@ -614,8 +650,9 @@ cdef class ActionTable:
                     f"action {field.name!r} is of whole envs and belongs to no group: pass a dict with the keys "
                     f"{self.names()}"
                 )
+            is_int64 = field.is_bounded and not field.is_biased
             merged[field.name] = grid = np.zeros(
-                (envs, field.players, *field.shape), np.int64 if field.is_bounded else field.dtype
+                (envs, field.players, *field.shape), np.int64 if is_int64 else field.dtype
             )
             for group in self.groups:
                 own = action[group.name]
@@ -637,7 +674,7 @@ cdef class ActionTable:
                         f"{(envs, len(group.players), *shape)}: a row for each of its players in each of the "
                         f"{envs} envs"
                     )
-                part = field.to_numbers(own)
+                part = unbiased(field.to_int64(own)) if field.is_biased else field.to_numbers(own)
                 grid[(slice(None), list(group.players), *map(slice, shape))] = part
         return merged
 

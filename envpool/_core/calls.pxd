@@ -4,8 +4,8 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from envpool.env cimport (
     ENVPOOL_ABI_VERSION, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT16, ENVPOOL_INT32, ENVPOOL_INT64,
-    ENVPOOL_MAX_BATCH, ENVPOOL_NO_MEMORY, ENVPOOL_PLAYERS, envpool_batch, envpool_env, envpool_field, envpool_params,
-    envpool_rows, envpool_seeds, envpool_setup,
+    ENVPOOL_MAX_BATCH, ENVPOOL_NO_MEMORY, ENVPOOL_PLAYERS, ENVPOOL_UINT16, ENVPOOL_UINT32, ENVPOOL_UINT64,
+    envpool_batch, envpool_env, envpool_field, envpool_params, envpool_rows, envpool_seeds, envpool_setup,
 )
 
 cdef enum:
@@ -24,11 +24,11 @@ cdef inline const envpool_field* field_at(const envpool_env* env, const envpool_
 
 
 cdef inline int64_t item_bytes(int32_t dtype) noexcept nogil:
-    if dtype == ENVPOOL_INT64 or dtype == ENVPOOL_FLOAT64:
+    if dtype == ENVPOOL_INT64 or dtype == ENVPOOL_FLOAT64 or dtype == ENVPOOL_UINT64:
         return 8
-    if dtype == ENVPOOL_INT32 or dtype == ENVPOOL_FLOAT32:
+    if dtype == ENVPOOL_INT32 or dtype == ENVPOOL_FLOAT32 or dtype == ENVPOOL_UINT32:
         return 4
-    return 2 if dtype == ENVPOOL_INT16 else 1
+    return 2 if dtype == ENVPOOL_INT16 or dtype == ENVPOOL_UINT16 else 1
 
 
 cdef inline int32_t num_players(const envpool_env* env) noexcept nogil:

@@ -41,7 +41,10 @@ cdef uint32_t KNOWN_FLAGS = ENVPOOL_TRUNCATION_KEEPS_DISCOUNT | ENVPOOL_SLOW_SNA
 
 # Indexed by envpool_dtype.
 DTYPES = tuple(
-    np.dtype(t) for t in (np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float32, np.float64, np.int16)
+    np.dtype(t) for t in (
+        np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float32, np.float64, np.int16, np.uint16, np.uint32,
+        np.uint64,
+    )
 )
 
 
@@ -53,14 +56,15 @@ class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defau
     name : str
         ``"obs"``, ``"obs:position"``, ``"info:lives"``, ``"action"``; a dot makes a nested name (``"obs:a.b"``).
     dtype : numpy.dtype
-        bool, int8, uint8, int16, int32, int64, float32 or float64.
+        bool, float32, float64, or an integer of 8 to 64 bits with or without a sign.
     shape : tuple of int
         Shape of a row. With a leading -1, the array has one row per player, or one row if the environment has no
         players.
     low, high : float, int, numpy.ndarray or None
         Bounds: one number for all elements, or an array (float64) with one number per element of a row, or of the rows
         of all players, one player after the other; None for no bound.
-        Bounds of integers that float64 cannot hold are an int, or an array of int64: the tables of the ABI round them,
+        Bounds of integers that float64 cannot hold are an int, or an array of integers: the tables of the ABI round
+        them, but a capsule that `define` has made keeps them, too.
         but a capsule that `define` has made keeps them, too.
     """
 
@@ -295,13 +299,13 @@ cdef const double* fill_bound(value, int32_t* n, list keep):
 
 
 cdef object exact_bound(value, dtype):
-    """Returns a bound of integers that float64 cannot hold, as an int or an array of int64; else None."""
+    """Returns a bound of integers that float64 cannot hold, as an int or an array of 64-bit integers; else None."""
     if value is None or dtype.kind not in "iu":
         return None
     given = np.asarray(value)
     if given.dtype.kind not in "iu" or not any(abs(int(v)) > 2**53 for v in given.flat):
         return None
-    return given.astype(np.int64).ravel() if given.ndim else int(value)
+    return given.ravel().copy() if given.ndim else int(value)
 
 
 cdef void free_capsule(object capsule) noexcept:

@@ -8,12 +8,15 @@
 #include "envpool/env.h"
 
 /* X(member of envpool_dtype, name of functions, C type). A bool is stored as uint8, see EP_STORED. */
-#define EP_NUMBERS(X)              \
-  X(ENVPOOL_INT8, int8, int8_t)    \
-  X(ENVPOOL_UINT8, uint8, uint8_t) \
-  X(ENVPOOL_INT16, int16, int16_t) \
-  X(ENVPOOL_INT32, int32, int32_t) \
-  X(ENVPOOL_INT64, int64, int64_t) \
+#define EP_NUMBERS(X)                 \
+  X(ENVPOOL_INT8, int8, int8_t)       \
+  X(ENVPOOL_UINT8, uint8, uint8_t)    \
+  X(ENVPOOL_INT16, int16, int16_t)    \
+  X(ENVPOOL_UINT16, uint16, uint16_t) \
+  X(ENVPOOL_INT32, int32, int32_t)    \
+  X(ENVPOOL_UINT32, uint32, uint32_t) \
+  X(ENVPOOL_INT64, int64, int64_t)    \
+  X(ENVPOOL_UINT64, uint64, uint64_t) \
   X(ENVPOOL_FLOAT32, float32, float) \
   X(ENVPOOL_FLOAT64, float64, double)
 

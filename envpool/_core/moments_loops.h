@@ -118,6 +118,9 @@ EP_UPDATE(int8, int8_t, double)
 EP_UPDATE(int16, int16_t, double)
 EP_UPDATE(int32, int32_t, double)
 EP_UPDATE(int64, int64_t, double)
+EP_UPDATE(uint16, uint16_t, double)
+EP_UPDATE(uint32, uint32_t, double)
+EP_UPDATE(uint64, uint64_t, double)
 
 /* Adds n float32 values to float64 moments of size 1, as RunningMeanStd(shape=()) does. */
 static void ep_update_scalar(ep_moments *m, const float *x, int64_t n) {
@@ -179,6 +182,9 @@ EP_NORMALIZE(int8, int8_t)
 EP_NORMALIZE(int16, int16_t)
 EP_NORMALIZE(int32, int32_t)
 EP_NORMALIZE(int64, int64_t)
+EP_NORMALIZE(uint16, uint16_t)
+EP_NORMALIZE(uint32, uint32_t)
+EP_NORMALIZE(uint64, uint64_t)
 
 /* Adds the rewards of steps, as opposed to resets, to the discounted sums of their rows. A row is a step if it has
  * elapsed steps or, with `resets_at_once`, if it ends an episode; the sum of such an end begins anew. Puts the sums of

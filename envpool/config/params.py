@@ -113,7 +113,9 @@ class Param:
         kinds = ("an integer", "integers") if self.dtype.kind in "iu" else ("a finite number", "finite numbers")
         kind = kinds[0 if is_one else 1]
         low, high = self.low, self.high
-        if self.dtype.kind in "iu" and self.dtype != np.int64:
+        if self.dtype.kind == "u":
+            low = max(low, 0)
+        if self.dtype.kind in "iu" and self.dtype.itemsize < 8:
             low, high = max(low, np.iinfo(self.dtype).min), min(high, np.iinfo(self.dtype).max)
         bounds = [text for text in (self._bound(low, -np.inf), self._bound(high, np.inf)) if text]
         link = "of " if bounds and bounds[0].startswith("at") else ""

@@ -1,7 +1,7 @@
 """How the values of a gymnasium space travel: as arrays of a field table, or as Python objects.
 
 A space is a tree of Dict and Tuple spaces; its *leaves* are all other spaces. A leaf whose values are arrays of a fixed
-shape and of a dtype of the ABI becomes a field. Every other leaf (Text, Sequence, Graph, uint16 arrays) is carried as a
+shape and of a dtype of the ABI becomes a field. Every other leaf (Text, Sequence, Graph, float16 arrays) is carried as a
 Python object per environment and is put into the result when a batch is handed out.
 """
 
@@ -77,15 +77,16 @@ def bounds(space: Any) -> tuple[Any, Any]:
     if isinstance(space, spaces.Discrete):
         return int(space.start), int(space.start) + int(space.n) - 1
     if isinstance(space, spaces.MultiDiscrete):
-        start = np.asarray(space.start, np.int64)
-        return start.ravel(), (start + space.nvec - 1).ravel()
+        start, count = (np.ravel(array).tolist() for array in (space.start, space.nvec))
+        last = [a + n - 1 for a, n in zip(start, count, strict=True)]
+        return np.array(start, space.dtype), np.array(last, space.dtype)
     if isinstance(space, spaces.MultiBinary):
         return 0.0, 1.0
     if not isinstance(space, spaces.Box):
         return None, None
     found: list[Any] = []
     for bound in (space.low, space.high):
-        values = np.asarray(bound, np.float64 if space.dtype.kind in "fb" else np.int64).ravel()
+        values = np.ravel(bound) if space.dtype.kind in "iu" else np.asarray(bound, np.float64).ravel()
         is_open = space.dtype.kind == "f" and np.isinf(values).all()
         found.append(None if is_open else values[0].item() if (values == values[0]).all() else values)
     return found[0], found[1]

@@ -220,6 +220,8 @@ cdef int narrow(int typenum) noexcept:
         return cnp.NPY_FLOAT32
     if typenum == cnp.NPY_INT64:
         return cnp.NPY_INT32
+    if typenum == cnp.NPY_UINT64:
+        return cnp.NPY_UINT32
     return typenum
 
 

@@ -93,7 +93,10 @@ typedef enum envpool_dtype {
   ENVPOOL_INT64 = 4,
   ENVPOOL_FLOAT32 = 5,
   ENVPOOL_FLOAT64 = 6,
-  ENVPOOL_INT16 = 7 /* appended: a pool that does not know it refuses the definition */
+  ENVPOOL_INT16 = 7, /* appended, as all that follow: a pool that does not know a dtype refuses the definition */
+  ENVPOOL_UINT16 = 8,
+  ENVPOOL_UINT32 = 9,
+  ENVPOOL_UINT64 = 10
 } envpool_dtype;
 
 /* One array of an observation, an info or an action. Spaces, dm specs, the layout of the batch blocks and the docs all

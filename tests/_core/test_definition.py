@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import envpool
+from envpool.config.spaces import ArraySpec
 from envpool.errors import ConfigError, EnvCreateError, EnvStepError
 from envpool.native import Field, define, describe
 from tests.support import plugin
@@ -80,7 +81,7 @@ def set_env(**changes):
         (set_env(num_fields=0), ValueError, r"must be between 1 and 64, got 0 and 1"),
         (set_env(num_fields=65), ValueError, r"must be between 1 and 64, got 65 and 1"),
         (set_env(num_actions=-1), ValueError, r"must be between 1 and 64, got 2 and -1"),
-        (set_field(dtype=8), ValueError, r"dtype of field 'info:draws' must be a value of envpool_dtype, got 8"),
+        (set_field(dtype=11), ValueError, r"dtype of field 'info:draws' must be a value of envpool_dtype, got 11"),
         (set_field(dtype=-1), ValueError, r"dtype of field 'info:draws' must be a value of envpool_dtype, got -1"),
         (set_field(ndim=7), ValueError, r"ndim of field 'info:draws' must be between 0 and 6, got 7"),
         (set_field(ndim=1), ValueError, r"shape of field 'info:draws' must be at least 1, .* got \(0,\)"),
@@ -302,6 +303,20 @@ def test_specs_of_the_plugin_are_pickled_by_reference():
     again = pickle.loads(pickle.dumps(spec))
     assert again == spec
     assert again.observation_space.shape == (9,)
+
+
+def test_bounds_of_unsigned_integers():
+    """An array of bounds and a single one, exact beyond int64; those of a table in C are clamped to the dtype."""
+    fields = [Field("obs", np.uint64, (), 3, 2**64 - 1)]
+    actions = [
+        Field("action", np.uint64, (2,), np.array([2**63 + 1, 0], np.uint64), np.array([2**64 - 2, 7], np.uint64))
+    ]
+    capsule = define(plugin.load().native.static_definition(), fields, actions)
+    found = describe(capsule)
+    assert (found.fields[0].low, found.fields[0].high) == (3, 2**64 - 1)
+    assert found.actions[0].low.tolist() == [2**63 + 1, 0] and found.actions[0].high.tolist() == [2**64 - 2, 7]
+    spec = ArraySpec(np.uint64, [], -1.0, 2.0**64)
+    assert (spec.minimum, spec.maximum) == (0, 2**64 - 1)
 
 
 def test_bounds_that_float64_cannot_hold():

@@ -36,6 +36,9 @@ def test_every_dtype():
         "gravity": [-50, 50.0],
         "matrix": [[[0, 1e6], [1, 2]], [[3, 4], [5, 6]]],
         "short": [[-1000, 1000], [0, 257]],
+        "word": [0, 2**16 - 1],
+        "half": [1, 2**32 - 2],
+        "whole": np.array([[7, 2**64 - 1], [2**63 + 1, 2**63 - 1]], np.uint64),
     }
     with pool_with_params() as pool:
         for name, found in pool.get_params().items():
@@ -65,6 +68,10 @@ def test_every_dtype():
         ("bytes", np.full((2, 2, 3), -1), r"bytes\[0, 0, 0\] must be .*, got -1"),
         ("count", 2**31, "count must be an integer of at least 0 and at most 2.*, got 2147483648"),
         ("big", np.full(2, 2**63, np.uint64), r"big\[0\] must be an integer.*, got 9223372036854775808"),
+        ("word", 2**16, "word must be an integer of at least 0 and at most 65535, got 65536"),
+        ("half", 2**32 - 1, "half must be an integer of at least 1 and at most .*, got 4294967295"),
+        ("whole", [7, -1], r"whole\[1\] must be an integer of at least 7, got -1"),
+        ("whole", np.array([6, 2**64 - 1], np.uint64), r"whole\[0\] must be an integer of at least 7, got 6"),
         ("single", 1e39, "single must be a finite number of at most 1e[+]30.*, got 1e[+]39"),
         ("single", float("nan"), "single must be a finite number.*, got nan"),
         ("gravity", [0, float("inf")], r"gravity\[1\] must be a finite number of at least -50.*, got inf"),

@@ -128,13 +128,13 @@ def test_warnings_that_are_errors_lose_no_last_info(kind):
 @pytest.mark.parametrize("workers", WORKERS)
 def test_an_object_of_a_wrong_shape_fails_its_environment(workers):
     class Env(InfoEnv):
-        observation_space = spaces.Dict({"a": spaces.Box(0, 9, (2,), np.uint16), "b": spaces.Discrete(3)})
+        observation_space = spaces.Dict({"a": spaces.Box(0, 9, (2,), np.float16), "b": spaces.Discrete(3)})
 
         def reset(self, *, seed=None, options=None):
-            return {"a": np.zeros(2, np.uint16), "b": 0}, {}
+            return {"a": np.zeros(2, np.float16), "b": 0}, {}
 
         def step(self, action):
-            return {"a": np.zeros(3 if action else 2, np.uint16), "b": 1}, 1.0, False, False, {}
+            return {"a": np.zeros(3 if action else 2, np.float16), "b": 1}, 1.0, False, False, {}
 
     with envpool.make_python(Env, 3, workers=workers, **({"num_threads": 1} if workers == "process" else {})) as pool:
         pool.reset()

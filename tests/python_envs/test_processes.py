@@ -55,7 +55,7 @@ def check_nothing_is_left():
 
 
 @pytest.mark.parametrize("mode", ["next_step", "same_step"])
-@pytest.mark.parametrize("observation", ["box", "int16", "uint16", "tuple", "mixed", "graph"])
+@pytest.mark.parametrize("observation", ["box", "int16", "float16", "uint64", "tuple", "mixed", "graph"])
 def test_equals_inline(observation, mode):
     make = partial(SpaceEnv, observation, "dict")
     options = {"seed": 5, "autoreset_mode": mode, "episode_statistics": True}

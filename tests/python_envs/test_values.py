@@ -1,5 +1,7 @@
 """Values between Python environments and the pool: none changes in silence, in no kind of workers."""
 
+import functools
+
 import gymnasium
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ KINDS = ["inline", "thread", "process"]
 
 BYTES = spaces.Box(0, 255, (2,), np.uint8)
 FLOATS = spaces.Box(-1, 1, (2,), np.float32)
-WORDS = spaces.Box(0, 60_000, (2,), np.uint16)  # carried as objects
+WORDS = spaces.Box(0, 60_000, (2,), np.float16)  # carried as objects
 NESTED = spaces.Dict({"a": spaces.Dict({"b": BYTES}), "c": FLOATS})
 
 
@@ -39,7 +41,7 @@ CASES = {
     "too large": (BYTES, np.array([0, 1]), np.array([300, 1]), "300 of dtype int64, which uint8"),
     "nan": (BYTES, [0, 1], np.array([np.nan, 1], np.float32), "nan of dtype float32, which uint8"),
     "overflow": (FLOATS, [0.25, 1], np.array([1e300, 0]), "1e.300 of dtype float64, which float32"),
-    "carried": (WORDS, np.array([7, 60_000]), np.array([70_000, 1]), "70000 of dtype int64, which uint16"),
+    "carried": (WORDS, np.array([7, 60_000]), np.array([70_000, 1]), "70000 of dtype int64, which float16"),
     "leaf": (
         NESTED,
         {"a": {"b": [1, 2]}, "c": [0.5, 0]},
@@ -129,7 +131,7 @@ class Reusing(gymnasium.Env):
     action_space = spaces.Discrete(2)
 
     def __init__(self):
-        self.obs = {"words": np.zeros(2, np.uint16), "names": [0], "x": np.zeros(1, np.float32)}
+        self.obs = {"words": np.zeros(2, np.float16), "names": [0], "x": np.zeros(1, np.float32)}
         self.info = {"count": 0, "list": [0], "array": np.zeros(2), "nested": {"count": 0}}
 
     def fill(self, value):
@@ -176,6 +178,7 @@ def test_what_cannot_be_copied_is_shared():
 
 
 INT64 = np.iinfo(np.int64)
+U64 = functools.partial(np.array, dtype=np.uint64)
 
 
 class Echo(gymnasium.Env):
@@ -183,10 +186,12 @@ class Echo(gymnasium.Env):
 
     def __init__(self, action_space):
         self.action_space = action_space
-        self.observation_space = spaces.Box(INT64.min, INT64.max, action_space.shape, np.int64)
+        self.dtype = action_space.dtype
+        ends = np.iinfo(self.dtype)
+        self.observation_space = spaces.Box(ends.min, ends.max, action_space.shape, self.dtype)
 
     def reset(self, *, seed=None, options=None):
-        return np.zeros(self.action_space.shape, np.int64), {}
+        return np.zeros(self.action_space.shape, self.dtype), {}
 
     def step(self, action):
         assert self.action_space.contains(action), action
@@ -203,24 +208,39 @@ class Echo(gymnasium.Env):
         (spaces.Discrete(5, start=2**60), 2**60, 2**60 + 4),
         (spaces.Discrete(3, start=-(2**63)), -(2**63), -(2**63) + 2),
         (spaces.MultiDiscrete([3, 2**62], start=[2**60, 5]), [2**60, 5], [2**60 + 2, 2**62 + 4]),
+        (spaces.Box(2**62 + 5, 2**62 + 9, (2,), np.int64), [2**62 + 5] * 2, [2**62 + 9] * 2),
+        (spaces.Box(0, 2**64 - 1, (1,), np.uint64), [0], [2**64 - 1]),
+        (spaces.Box(2**63 - 1, 2**63 + 1, (), np.uint64), 2**63 - 1, 2**63 + 1),
+        (spaces.Box(U64([3, 2**60]), U64([9, 2**64 - 2]), (2,), np.uint64), [3, 2**60], [9, 2**64 - 2]),
+        (spaces.Box(7, 2**32 - 2, (2,), np.uint32), [7] * 2, [2**32 - 2] * 2),
+        (spaces.Box(0, 2**16 - 1, (2, 1), np.uint16), [[0]] * 2, [[2**16 - 1]] * 2),
     ],
 )
 def test_bounds_of_integers_are_exact(space, low, high, style):
+    ends = np.iinfo(space.dtype if space.dtype.kind == "u" else np.int64)
     with envpool.make_python(lambda: Echo(space), 2, env_type=style, autoreset_mode="disabled") as pool:
         pool.reset()
-        actions = np.array([low, high])
+        actions = np.array([low, high], space.dtype)
         obs = pool.step(actions)
         obs = obs.observation.obs if style == "dm" else obs[0]
         same(obs, actions)
-        for bad, row in ((np.array([low, low]) - 1, 0), (np.array([low, high]) + 1, 1)):
-            if not (np.sign(bad) == -np.sign(actions)).any():  # it did not wrap around
+        for row, bound, step in ((0, low, -1), (1, high, 1)):
+            past = np.array(np.ravel(bound).tolist(), object) + step
+            if (past >= ends.min).all() and (past <= ends.max).all():
+                bad = actions.copy()
+                bad[row] = past.reshape(space.shape)
                 with pytest.raises(ActionError, match=rf"env {row} \(row {row}\) must have integers from .*"):
                     pool.step(bad)
+        if ends.min == 0:
+            for wrong in (np.full(actions.shape, -1), np.full(actions.shape, -1.0), np.full(actions.shape, 0.5)):
+                with pytest.raises(ActionError, match=r"must h(ave|old) integers from .*, got"):
+                    pool.step(wrong)
         sampled = pool.sample_actions(1)
         assert all(row in space for row in sampled)
         pool.step(sampled)
-        if 2**63 - 1 in np.ravel(high):
+        if 2**63 - 1 in np.ravel(high) and space.dtype != np.uint64:
             for wide in (np.full(actions.shape, 2**63, np.uint64), np.full(actions.shape, 2.0**63)):
                 with pytest.raises(ActionError, match=r"must hold integers from .* to 9223372036854775807, got 9"):
                     pool.step(wide)
-        assert np.array_equal(np.ravel(pool.spec.action_array_spec["action"].minimum), np.ravel(low))
+        minimum = pool.spec.action_array_spec["action"].minimum
+        assert np.array_equal(np.broadcast_to(minimum, space.shape), np.array(low, space.dtype))

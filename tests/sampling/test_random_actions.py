@@ -60,6 +60,8 @@ SPECS = {
     "bytes": ArraySpec(np.uint8, [2], 0, 255),
     "small": ArraySpec(np.int16, [2], [-3, 5], [3, 5]),
     "all int32": ArraySpec(np.int32, [1, 2]),
+    "words": ArraySpec(np.uint16, [2], [0, 40_000], [65_535, 40_001]),
+    "all uint32": ArraySpec(np.uint32, [2]),
     "box": ArraySpec(np.float32, [2], [-1, 3], [1, 10]),
     "double": ArraySpec(np.float64, [2], -0.1, 0.3),
     "unbounded": ArraySpec(np.float32, [2]),

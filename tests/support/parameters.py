@@ -9,7 +9,22 @@ from envpool.native import Param
 from tests.support.definitions import CEnv, CField, Definition, pool_of
 
 #: envpool_dtype of each type.
-DTYPES = [np.dtype(t) for t in (np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float32, np.float64, np.int16)]
+DTYPES = [
+    np.dtype(t)
+    for t in (
+        np.bool_,
+        np.int8,
+        np.uint8,
+        np.int32,
+        np.int64,
+        np.float32,
+        np.float64,
+        np.int16,
+        np.uint16,
+        np.uint32,
+        np.uint64,
+    )
+]
 
 #: One parameter of every dtype, scalars and arrays, with and without bounds.
 ALL_DTYPES = {
@@ -22,6 +37,9 @@ ALL_DTYPES = {
     "gravity": Param(9.8, -50, 50, "m/s^2", "acceleration"),
     "matrix": Param(((1.0, 2.0), (3.0, 4.0)), 0, 1e6),
     "short": Param(np.array([-300, 300], np.int16), -1000, 1000),
+    "word": Param(np.uint16(40_000)),
+    "half": Param(np.uint32(3), 1, 2**32 - 2),
+    "whole": Param(np.array([2**63, 2**64 - 1], np.uint64), low=7),
 }
 
 

@@ -11,7 +11,8 @@ SPACES = {
     "box": spaces.Box(-10, 10, (3, 2), np.float32),
     "image": spaces.Box(0, 255, (8, 8, 2), np.uint8),
     "int16": spaces.Box(-500, 500, (2,), np.int16),
-    "uint16": spaces.Box(0, 60_000, (2,), np.uint16),
+    "float16": spaces.Box(0, 60_000, (2,), np.float16),  # carried as objects, as dtypes that no field has
+    "uint64": spaces.Box(2**40, 2**62, (2,), np.uint64),
     "empty": spaces.Box(-1, 1, (0,), np.float32),
     "discrete": spaces.Discrete(5, start=2),
     "multi_discrete": spaces.MultiDiscrete([3, 4]),
@@ -24,7 +25,7 @@ SPACES = {
     "graph": spaces.Graph(spaces.Box(0, 1, (2,)), spaces.Discrete(3)),
     "mixed": spaces.Dict({"text": spaces.Text(5), "x": spaces.Box(0, 1, (2,), np.float32)}),
 }
-ACTIONS = {k: v for k, v in SPACES.items() if k not in ("uint16", "empty", "text", "sequence", "graph", "mixed")}
+ACTIONS = {k: v for k, v in SPACES.items() if k not in ("float16", "empty", "text", "sequence", "graph", "mixed")}
 
 
 class SpaceEnv(gymnasium.Env):
