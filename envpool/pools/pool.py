@@ -596,10 +596,10 @@ class EnvPool(PoolAttributes, Pool):
 @atexit.register
 def _close_all() -> None:
     pools = list(_open_pools)
-    while pools:
-        try:
+    try:
+        while pools:
             pools.pop().close()
-        except KeyboardInterrupt:  # the user does not want to wait for environments
-            for pool in pools:
-                pool._close_at_once()
-            raise
+    except KeyboardInterrupt:  # the user does not want to wait for environments
+        for pool in pools:
+            pool._close_at_once()
+        raise

@@ -11,6 +11,7 @@ import os
 import numpy as np
 
 cimport numpy as cnp
+from cpython.exc cimport PyErr_SetInterrupt
 from cpython.ref cimport Py_DECREF, PyObject
 from libc.math cimport isinf
 from libc.stdint cimport int32_t, int64_t
@@ -103,6 +104,8 @@ cdef class Envs(EnvsBase):
     cdef void close(self) noexcept:
         try:
             self.source.close_envs(self.envs)
+        except KeyboardInterrupt:
+            PyErr_SetInterrupt()        # the caller raises it
         finally:
             self.envs.clear()
             Py_DECREF(self)

@@ -290,14 +290,14 @@ import numpy as np
 import envpool
 from tests.python_envs.test_own_thread import Script, make
 script = Script()
-pools = [make(script, 'thread') for _ in range(2)]
+pools = [make(script, 'thread', batch_size=1) for _ in range(2)]
 hangs = threading.Semaphore(0)
 def hang():
     hangs.release()
     {hang}
 script.step = hang
 for pool in pools:
-    pool.send([3, 3], [0, 1])
+    pool.send([3], [0])
     hangs.acquire()
 {code}
 """
@@ -350,6 +350,22 @@ def test_ctrl_c_ends_a_program_whose_environments_are_busy():
         assert program.returncode is not None and "KeyboardInterrupt" in program.stderr.read()
 
 
+@pytest.mark.parametrize("workers", WORKERS)
+def test_ctrl_c_in_an_environment_that_is_being_closed(workers, monkeypatch):
+    """The call raises it when all environments have been closed."""
+
+    def close(self):
+        self.script.closed += 1
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ActingEnv, "close", close)
+    script = Script()
+    pool = make(script, workers)
+    with pytest.raises(KeyboardInterrupt):
+        pool.close()
+    assert pool.is_closed and script.closed == 4
+
+
 def test_ctrl_c_during_close_leaves_the_thread_behind():
     script, begins, goes_on = Script(), threading.Event(), threading.Event()
     pool = make(script, "thread")
@@ -384,19 +400,23 @@ import signal, threading, time
 from tests.python_envs.test_own_thread import Script, make
 script = Script()
 pool = make(script, "thread", num_envs=6, batch_size=6, render_mode="rgb_array")
+is_first = threading.Semaphore()
 def draw():
     if threading.current_thread() is threading.main_thread():
         time.sleep(0.001)       # so that another thread pays off
     else:
-        signal.setitimer(signal.ITIMER_REAL, 0.01, 0.1)
+        if is_first.acquire(blocking=False):
+            signal.setitimer(signal.ITIMER_REAL, 0.01, 0.1)
         threading.Event().wait()
+def interrupt(*_):
+    signal.setitimer(signal.ITIMER_REAL, 0)     # a second one could come anywhere
+    raise KeyboardInterrupt
 script.render = draw
-signal.signal(signal.SIGALRM, signal.default_int_handler)
+signal.signal(signal.SIGALRM, interrupt)
 for _ in range(2):
     try:
         pool.render(range(6))
     except BaseException as error:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         print(type(error).__name__)
 pool.close()
 print(pool.is_closed)
