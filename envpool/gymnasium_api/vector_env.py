@@ -19,7 +19,7 @@ from envpool._core.casts import as_action
 from envpool._support.text import shown
 from envpool.config.checks import gymnasium_mode, is_sequence
 from envpool.config.render_options import RenderOptions
-from envpool.errors import ConfigError, EnvStepError, PoolClosedError, PoolStateError
+from envpool.errors import ConfigError, EnvPoolError, EnvStepError, PoolClosedError, PoolStateError
 from envpool.gymnasium_api.spec import WithTaskSpec
 from envpool.pools.attributes import call, described, set_values
 from envpool.pools.classes import pool_class
@@ -32,6 +32,9 @@ from envpool.tasks.spec import EnvSpec
 UNKNOWN_SEED = -1
 #: The call that resets all environments, in texts of errors.
 WAY_OUT = "reset() without a mask"
+#: What a pool raises if it refuses a call, after which the observations of the last one are still those of the
+#: environments. Any other exception, such as Ctrl-C, may have come between the end of a call and the use of its result.
+REFUSALS = (EnvPoolError, TypeError, ValueError)
 #: Render mode with which `render` returns the frames of all steps since its last call.
 LISTS = "rgb_array_list"
 
@@ -121,7 +124,11 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         self._takes_dict = isinstance(self.single_action_space, gymnasium.spaces.Dict)
         seeds = spec.seeds()
         self._seeds = [UNKNOWN_SEED] * self.num_envs if seeds is None else seeds.tolist()
-        self._obs: Any = None  # the observations returned last; None before the first reset
+        self._obs: Any = None  # the observations returned last; None before the first reset, and after an interrupt
+        self._was_interrupted = False
+        # Resets with a mask, which this mode needs all the time, show the observations of the other environments again;
+        # the user may have written to the arrays that were returned.
+        self._copies_obs = config.autoreset_mode == "disabled"
         self.pool = pool_class(type(spec), "vector")(spec, render)
         self.render_mode = self.pool.render_mode
         self.metadata = self.pool.metadata | {"autoreset_mode": gymnasium_mode(config.autoreset_mode)}
@@ -149,7 +156,8 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
             entries, and None keeps that environment's generator unchanged.
         options : dict, optional
             Options of these resets, see ``EnvPool.reset``. With ``"reset_mask"``, a bool array (num_envs,), only
-            environments whose entry is True are reset.
+            environments whose entry is True are reset. The observations of the others are those that were returned
+            last; unless ``autoreset_mode`` is "disabled", with what you have written into these arrays since.
 
         Returns
         -------
@@ -178,17 +186,22 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
             chosen = seed
         try:
             obs, info = self.pool.reset(seed=chosen, options=options)
+            shown_obs = obs if mask is None else replace_rows(self._obs, mask, obs)
+            self._obs = copied(shown_obs) if self._copies_obs else shown_obs
         except EXPLAINED as error:
             explain(self.pool, error, WAY_OUT)
+            raise
+        except REFUSALS:
+            raise
+        except BaseException:
+            self._note_interrupt()
             raise
         self._note_seeds(seed, mask)
         if self._frames is not None:
             self._frames.begin(np.ones(self.num_envs, np.bool_) if mask is None else mask)
         if mask is None:
-            self._obs = obs
-            return obs, with_masks(info, np.ones(self.num_envs, np.bool_))
-        self._obs = replace_rows(self._obs, mask, obs)
-        return self._obs, with_masks(spread_rows(info, mask), mask.copy())
+            return shown_obs, with_masks(info, np.ones(self.num_envs, np.bool_))
+        return shown_obs, with_masks(spread_rows(info, mask), mask.copy())
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step all environments.
@@ -220,28 +233,36 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         if self._obs is None:
             if self.closed:
                 raise PoolClosedError("the VectorEnv is closed: make a new one")
+            if self._was_interrupted:
+                raise PoolStateError(f"a call was interrupted, and its results were dropped: call {WAY_OUT}")
             raise PoolStateError("step() needs a reset() first")
         if self._takes_dict:
             actions = self._cast(actions)
         try:
-            self._obs, reward, terminated, truncated, info, final, ended_entries = self.pool.step(actions)
+            obs, reward, terminated, truncated, info, final, ended_entries = self.pool.step(actions)
+            self._obs = copied(obs) if self._copies_obs else obs
         except EXPLAINED as error:
             if isinstance(error, EnvStepError):
                 self._obs = self.pool.recv()[0]
             explain(self.pool, error, WAY_OUT)
             raise
+        except REFUSALS:
+            raise
+        except BaseException:
+            self._note_interrupt()
+            raise
         if info:
             info = with_masks(info, np.ones(self.num_envs, np.bool_))
         if final and final[2].any():
-            obs, final_info, ended = final
-            info["final_obs"] = split_rows(obs, ended)
+            final_obs, final_info, ended = final
+            info["final_obs"] = split_rows(final_obs, ended)
             info["_final_obs"] = ended
             info["final_info"] = with_masks(final_info, ended.copy())
             info["_final_info"] = ended.copy()
         info |= ended_entries
         if self._frames is not None:
             self._frames.add(terminated | truncated, self.metadata["autoreset_mode"])
-        return self._obs, reward, terminated, truncated, info
+        return obs, reward, terminated, truncated, info
 
     def render(self) -> tuple[Any, ...] | None:
         """Render the environments.
@@ -325,6 +346,11 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         if self.pool is not None:
             self.pool.close()
 
+    def _note_interrupt(self) -> None:
+        """Forget the observations, which may not be those of the environments any more."""
+        self._was_interrupted = self._obs is not None or self._was_interrupted
+        self._obs = None
+
     def _check_mask(self, mask: Any) -> None:
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
             got = mask.dtype if isinstance(mask, np.ndarray) else type(mask).__name__
@@ -334,6 +360,8 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
             raise ConfigError(
                 f"options['reset_mask'] must have shape ({self.num_envs},) and at least one True, got {what}"
             )
+        if self._obs is None and self._was_interrupted:
+            raise PoolStateError(f"a call was interrupted, and its results were dropped: call {WAY_OUT}")
         if self._obs is None:
             raise ConfigError("options['reset_mask'] needs a reset() of all environments first")
 
@@ -413,6 +441,13 @@ def with_masks(info: dict[str, Any], mask: Any) -> dict[str, Any]:
         if "_" + k not in info and not (k.startswith("_") and k[1:] in info):
             out["_" + k] = mask
     return out
+
+
+def copied(nest: Any) -> Any:
+    """Return a copy of an array or of a nest of arrays."""
+    if isinstance(nest, dict):
+        return {k: copied(v) for k, v in nest.items()}
+    return tuple(map(copied, nest)) if isinstance(nest, tuple) else nest.copy()
 
 
 def replace_rows(nest: Any, mask: Any, rows: Any) -> Any:

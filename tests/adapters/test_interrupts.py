@@ -120,6 +120,37 @@ def test_a_masked_reset_needs_idle_environments(make, ending):
     assert eventually(env.reset)[0][:, 2].tolist() == [0] * N
 
 
+@pytest.mark.parametrize("call", ["step", "reset"])
+def test_an_interrupt_after_the_end_of_a_call_of_the_pool(make, monkeypatch, call):
+    """Its result is lost, so what was returned before must not be shown as the present observations."""
+    env = make(vector)
+    env.reset()
+    env.step(np.zeros(N, int))
+    mask = {"options": {"reset_mask": np.array([True, False, False])}}
+
+    class Interrupted(type(env.pool)):
+        """A pool whose calls end, and Ctrl-C comes before their results are used."""
+
+        def step(self, action):
+            super().step(action)
+            raise KeyboardInterrupt
+
+        def reset(self, **arguments):
+            super().reset(**arguments)
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(env.pool, "__class__", Interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            env.step(np.zeros(N, int)) if call == "step" else env.reset(**mask)
+    with pytest.raises(PoolStateError, match=r"interrupted.*dropped: call reset\(\) without a mask"):
+        env.reset(**mask)
+    with pytest.raises(PoolStateError, match=r"interrupted.*dropped: call reset\(\) without a mask"):
+        env.step(np.zeros(N, int))
+    assert env.reset()[0][:, 2].tolist() == [0] * N
+    assert env.step(np.zeros(N, int))[0][:, 2].tolist() == [1] * N
+
+
 def test_reset_of_some_environments_after_an_interrupt(make):
     action, _, options = ENDINGS["interrupt"]
     env = make(tianshou, **options)

@@ -1,5 +1,6 @@
 """The conformant VectorEnv: equal to gymnasium's own vector env."""
 
+import contextlib
 import functools
 import pickle
 
@@ -205,6 +206,18 @@ def test_a_mask_leaves_the_others_alone():
         if k.startswith("_"):
             assert v.tolist() == mask.tolist()
     assert obs in envs.observation_space
+
+
+def test_what_is_written_into_observations_does_not_come_back():
+    """The observations of environments that a mask leaves alone are those of the environments."""
+    options = {"num_envs": 3, "seed": 1, "autoreset_mode": "disabled"}
+    with contextlib.closing(envpool.make_vec("CartPole-v1", **options)) as envs:
+        mask = np.array([True, False, False])
+        for call in (envs.reset, lambda: envs.step(np.zeros(3, int)), lambda: envs.reset(options={"reset_mask": mask})):
+            obs = call()[0]
+            expected = obs[1:].copy()
+            obs[:] = 77
+            assert np.array_equal(envs.reset(options={"reset_mask": mask})[0][1:], expected)
 
 
 def test_infos_have_masks_at_every_level():
