@@ -282,5 +282,11 @@ class RolloutData:
             f"the rollout has no array {shown(name)}; declare what the learner adds in Rollout(extras=...)"
         )
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a RolloutData shows the memory of its rollout and cannot be pickled or copied: use its arrays, for instance "
+            "{name: data.array(name) for name in data.names}"
+        )
+
     def __repr__(self) -> str:
         return f"RolloutData({self.num_steps} steps of {len(self.lengths)} envs: {', '.join(self.names)})"

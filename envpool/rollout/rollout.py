@@ -258,6 +258,12 @@ class Rollout(Recorder):
         """
         return self.take_finished(last_extras, partial(RolloutData, self.layout, depth=self._depth))
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a Rollout records the steps of one pool and cannot be pickled or copied: pickle the pool between two "
+            "rollouts, and make a Rollout of the new pool"
+        )
+
     def __repr__(self) -> str:
         return f"Rollout({self.num_steps} steps, extras={list(self.extras)}, {self.recorded} env steps recorded)"
 

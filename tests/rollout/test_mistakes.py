@@ -1,5 +1,7 @@
 """What a rollout refuses, and what it survives: nothing is lost or recorded twice."""
 
+import copy
+import pickle
 import re
 import signal
 import threading
@@ -344,3 +346,17 @@ def test_an_extra_that_changes_its_shape_during_a_call(pool):
     with pytest.raises(ConfigError, match=text):
         rollout.finish(hidden=hidden, value=reshaping(hidden, [0.0] * N))
     assert rollout.finish(**EXTRAS).num_steps == 1
+
+
+def test_neither_is_pickled_or_copied(rollout):
+    """The texts name what can be: the pool, and the arrays."""
+    for _ in range(T):
+        step(rollout)
+    data = rollout.finish(**EXTRAS)
+    for copy_of in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="pickle the pool between two rollouts"):
+            copy_of(rollout)
+        with pytest.raises(TypeError, match=r"data\.array\(name\) for name in data\.names"):
+            copy_of(data)
+    arrays = {name: data.array(name) for name in data.names}
+    assert all(np.array_equal(a, arrays[name]) for name, a in pickle.loads(pickle.dumps(arrays)).items())
