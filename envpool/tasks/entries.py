@@ -70,7 +70,7 @@ def entries_of(
     for name, value in (("task_id", task_id), ("import_path", import_path)):
         if not isinstance(value, str):
             raise TypeError(f"{name} must be a str, got {shown(value)}")
-    if isinstance(aliases, str) or not all(isinstance(alias, str) for alias in aliases):
+    if not isinstance(aliases, Sequence) or isinstance(aliases, str) or not all(isinstance(a, str) for a in aliases):
         raise TypeError(f"aliases must be a sequence of task ids, such as ('CartPole-v1',), got {shown(aliases)}")
     if env is None and not (spec_cls and dm_cls and gymnasium_cls):
         raise ConfigError(f"task {task_id!r} needs env=..., or all of spec_cls, dm_cls and gymnasium_cls")

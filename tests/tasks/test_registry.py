@@ -243,7 +243,7 @@ def test_ids_of_the_families_are_taken_from_the_start(place, aliases):
     assert mine.find("CartPole-v1").config["max_episode_steps"] == 500
 
 
-@pytest.mark.parametrize("aliases", ["abc", "", [3], [None], b"abc"])
+@pytest.mark.parametrize("aliases", [5, iter(["New-v1"]), "abc", "", [3], [None], b"abc"])
 def test_aliases_are_a_sequence_of_ids(aliases):
     mine = EnvRegistry()
     with pytest.raises(TypeError, match="aliases must be a sequence of task ids"):
