@@ -65,7 +65,6 @@ class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defau
         of all players, one player after the other; None for no bound.
         Bounds of integers that float64 cannot hold are an int, or an array of integers: the tables of the ABI round
         them, but a capsule that `define` has made keeps them, too.
-        but a capsule that `define` has made keeps them, too.
     """
 
     __slots__ = ()

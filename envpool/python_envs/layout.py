@@ -1,8 +1,8 @@
 """How the values of a gymnasium space travel: as arrays of a field table, or as Python objects.
 
 A space is a tree of Dict and Tuple spaces; its *leaves* are all other spaces. A leaf whose values are arrays of a fixed
-shape and of a dtype of the ABI becomes a field. Every other leaf (Text, Sequence, Graph, float16 arrays) is carried as a
-Python object per environment and is put into the result when a batch is handed out.
+shape and of a dtype of the ABI becomes a field. Every other leaf (Text, Sequence, Graph, float16 arrays) is carried as
+a Python object per environment and is put into the result when a batch is handed out.
 """
 
 from __future__ import annotations

@@ -284,8 +284,8 @@ class RolloutData:
 
     def __reduce__(self) -> Any:
         raise TypeError(
-            "a RolloutData shows the memory of its rollout and cannot be pickled or copied: use its arrays, for instance "
-            "{name: data.array(name) for name in data.names}"
+            "a RolloutData shows the memory of its rollout and cannot be pickled or copied: use its arrays, for "
+            "instance {name: data.array(name) for name in data.names}"
         )
 
     def __repr__(self) -> str:
