@@ -107,7 +107,8 @@ cdef class Envs(EnvsBase):
         except KeyboardInterrupt:
             PyErr_SetInterrupt()        # the caller raises it
         finally:
-            self.envs.clear()
+            for kept in (self.envs, self.infos, self.final_infos, self.carried, self.final_carried, self.causes):
+                kept.clear()        # the garbage collector does not see through the pool
             Py_DECREF(self)
 
     cdef void seed(self, const envpool_seeds* s) noexcept:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from envpool._support.ending import gone, lets_go_at_exit
 from envpool._support.machine import cpu_limit
 from envpool._support.text import shown
 from envpool.errors import ConfigError
@@ -106,6 +107,7 @@ class EnvSource:
         self.is_in_use = False  # whether a pool has been made of the environments
         self.error: BaseException | None = None
         self._live: Any = None
+        lets_go_at_exit(self)
         self._first: Any = self.new_env(0)
         try:
             self._describe(self._first, has_frames)
@@ -208,6 +210,11 @@ class EnvSource:
         """Close the first environment if no pool has taken it."""
         first, self._first = self._first, None
         self.close_env(first)
+
+    def let_go(self) -> None:
+        """Forget the functions of the user, at the end of the program."""
+        self.makers = [gone] * len(self.makers)
+        self.close()
 
     def _measure_frame(self) -> tuple[int, int]:
         env = self.new_env(0)

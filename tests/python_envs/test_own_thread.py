@@ -408,9 +408,10 @@ def draw():
         if is_first.acquire(blocking=False):
             signal.setitimer(signal.ITIMER_REAL, 0.01, 0.1)
         threading.Event().wait()
-def interrupt(*_):
-    signal.setitimer(signal.ITIMER_REAL, 0)     # a second one could come anywhere
-    raise KeyboardInterrupt
+def interrupt(number, frame):
+    if frame.f_code is not draw.__code__:           # else the frame of an environment fails
+        signal.setitimer(signal.ITIMER_REAL, 0)     # a second interrupt could come anywhere
+        raise KeyboardInterrupt
 script.render = draw
 signal.signal(signal.SIGALRM, interrupt)
 for _ in range(2):

@@ -149,8 +149,8 @@ cdef class FunctionCaller:
 
     Parameters
     ----------
-    function : callable
-        The function of the user.
+    function : BatchFunction
+        It has the function of the user.
     inputs, outputs : list of tuple
         Name, first register, number of numbers, and whether they are a scalar, of each argument and of each part of
         the observation that the function returns.
@@ -213,7 +213,7 @@ cdef class FunctionCaller:
         n = len(good)
         if not n:
             return 0
-        results = self.function(**self.arguments(all, ids))
+        results = self.function.function(**self.arguments(all, ids))
         if not isinstance(results, dict):
             raise TypeError(f"the function must return a dict, got {type(results).__name__}")
         known = {REWARD, TERMINATED, *[output[0] for output in self.outputs]}
@@ -332,7 +332,7 @@ cdef object define_declared(object config):
     tables = Tables(code)
     caller = None
     if declaration.function is not None:
-        caller = FunctionCaller(declaration.function.function, code.inputs, code.outputs)
+        caller = FunctionCaller(declaration.function, code.inputs, code.outputs)
         tables.p.function = <void*>caller
     variants = set_variants(model, &tables.p.head)
     task = Task(tables)

@@ -12,6 +12,7 @@ from envpool._core import engine
 from envpool.mujoco import declared as d
 from tests.mujoco.declared.models import ARM
 from tests.support.process import wait_until, workers
+from tests.support.python import output_of
 
 X, TIP = d.Qpos(), d.SitePosition("tip")
 INPUTS = {"angle": X[0], "tip": TIP}
@@ -282,3 +283,26 @@ def test_wrong_types():
         envpool.make_mujoco(ARM, [X], function=shape)
     with pytest.raises(TypeError, match="function must be callable"):
         d.BatchFunction(3, INPUTS)
+
+
+PROGRAM = """
+import envpool
+from envpool.mujoco import declared as d
+from tests.mujoco.declared.models import ARM
+log = open({path!r}, "w")
+
+def reward(angle):
+    return {{"reward": angle}}
+
+function = d.BatchFunction(reward, {{"angle": d.Qpos()[0]}})
+pool = envpool.make_mujoco(ARM, [d.Qpos()], function=function, num_envs=2)
+pool.reset()
+log.write("everything")
+"""
+
+
+def test_the_module_of_the_function_is_destroyed_at_the_end(tmp_path):
+    """A file that it has opened is flushed, although the pool, a global variable, refers to the function."""
+    path = tmp_path / "log"
+    assert output_of(PROGRAM.format(path=str(path))) == ""
+    assert path.read_text() == "everything"
