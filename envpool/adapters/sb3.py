@@ -186,7 +186,7 @@ class VecEnv(vec_env.VecEnv):
         """Return a frame of each environment, uint8 (height, width, 3); ``render()`` tiles them."""
         if self._attributes.are_python and self.pool.render_mode is None:
             return self.env_method("render")
-        return list(self.pool.render(self.pool.all_env_ids))
+        return list(self.pool.render(self.pool._ids))
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """Return an attribute of each environment; of Python environments, of the outermost wrapper that has it."""

@@ -282,7 +282,7 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         """
         if self._frames is not None:
             return self._frames.take()
-        frames = self.pool.render(self.pool.all_env_ids if self.render_mode == "rgb_array" else None)
+        frames = self.pool.render(self.pool._ids if self.render_mode == "rgb_array" else None)
         return None if frames is None else tuple(frames)
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -409,7 +409,7 @@ class Frames:
     def add(self, ended: Any, mode: AutoresetMode) -> None:
         """Collect a frame of each environment after a step that ended the episodes `ended`, bool (num_envs,)."""
         begun = ended if mode == AutoresetMode.SAME_STEP else self._ended
-        for i, frame in enumerate(self._pool.render(self._pool.all_env_ids)):
+        for i, frame in enumerate(self._pool.render(self._pool._ids)):
             if begun[i]:
                 self._lists[i] = []
             self._lists[i].append(frame)

@@ -102,6 +102,7 @@ class EnvPool(PoolAttributes, Pool):
     num_envs: int = cast(Any, SetByInit())
     num_threads: int = cast(Any, SetByInit())
     all_env_ids: np.ndarray[Any, Any] = cast(Any, SetByInit())
+    _ids: np.ndarray[Any, Any] = cast(Any, SetByInit())  # the user may write to all_env_ids
     _render_options: RenderOptions | None = cast(Any, SetByInit())
     _window: Window | None = None
 
@@ -129,7 +130,8 @@ class EnvPool(PoolAttributes, Pool):
             refused_floats(config.require_finite_actions, spec.definition.refuses_nan),
         )
         self.num_threads = num_threads
-        self.all_env_ids = np.arange(config.num_envs, dtype=np.int32)
+        self._ids = np.arange(config.num_envs, dtype=np.int32)
+        self.all_env_ids = self._ids.copy()
         self.render_mode = render.mode if render else None
         self.metadata: dict[str, Any] = {
             "render_modes": spec.render_modes,
@@ -235,7 +237,7 @@ class EnvPool(PoolAttributes, Pool):
         """Return one seed, or None, for each environment that is reset."""
         if seed is None:
             return None
-        ids = self.all_env_ids if env_id is None else env_id
+        ids = self._ids if env_id is None else env_id
         if is_sequence(seed):
             known = [0 if s is None else s for s in seed]
             checked = check_seeds("seed", known, len(ids), self.spec.max_seed)
@@ -462,7 +464,7 @@ class EnvPool(PoolAttributes, Pool):
         """
         from envpool.sampling.sampler import as_sampler
 
-        ids = self.all_env_ids if env_id is None else as_ids(env_id)
+        ids = self._ids if env_id is None else as_ids(env_id)
         assert ids is not None
         for k in np.flatnonzero((ids < 0) | (ids >= self.num_envs))[:1]:
             raise EnvIdError(f"env_id[{k}] must be between 0 and {self.num_envs - 1}, got {ids[k]}")

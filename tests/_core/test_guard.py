@@ -231,7 +231,7 @@ def test_bad_seeds_leave_every_env_idle(seeds, error, text):
 
 def test_too_few_env_ids_for_a_reset_with_a_seed():
     with plugin.make(num_envs=4, num_threads=1) as pool:
-        pool.all_env_ids = pool.all_env_ids[:2]
+        pool._ids = pool._ids[:2]
         with pytest.raises(ConfigError, match="seeds has 2 entries, but 4 envs are reset"):
             pool.reset(seed=1)
         pool.reset()

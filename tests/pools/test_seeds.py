@@ -107,3 +107,12 @@ def test_states_keep_large_seeds():
         other.set_state(state)
         assert np.array_equal(other.reset()[0], pool.reset()[0])
         assert pool.sample_actions() in (0, 1)
+
+
+def test_ids_that_the_user_writes_are_not_those_of_the_pool():
+    """The seeds of a reset follow from them."""
+    pools = [envpool.make_gymnasium("CartPole-v1", num_envs=3) for _ in range(2)]
+    pools[0].all_env_ids[:] = 2
+    first, second = (pool.reset(seed=5)[0] for pool in pools)
+    assert np.array_equal(first, second)
+    assert pools[0].all_env_ids.tolist() == [2, 2, 2]

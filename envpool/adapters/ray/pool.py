@@ -145,7 +145,8 @@ class RayPool:
         self.observation_space, self.action_space = about["observation_space"], about["action_space"]
         self.metadata: dict[str, Any] = about["metadata"]
         self.config: dict[str, Any] = about["config"] | {"num_envs": self.num_envs, "batch_size": self.batch_size}
-        self.all_env_ids = np.arange(self.num_envs, dtype=np.int32)
+        self._ids = np.arange(self.num_envs, dtype=np.int32)
+        self.all_env_ids = self._ids.copy()  # the user may write to it
         restarts = self.config["on_error"] == "restart"
         self._inbox = Inbox(self._fleet, self.batch_size if self.is_async else 0, restarts)
         self._collector = None if policy is None else Collector(self._fleet, self._inbox, restarts)
@@ -187,7 +188,7 @@ class RayPool:
             self.async_reset()
             result = self.recv()
             return result[0], result[-1]
-        ids = self._inbox.check_idle(env_id) if env_id is not None else self.all_env_ids
+        ids = self._inbox.check_idle(env_id) if env_id is not None else self._ids
         seeds = self._seeds(seed, ids)
         if env_id is None:
             self._inbox.clear()
@@ -227,7 +228,7 @@ class RayPool:
             raise ActionError("a RayPool takes the ids as the second argument: send(action, env_id)")
         if env_id is None and self.is_async:
             env_id = self._inbox.last_ids
-        ids = self._inbox.check_idle(self.all_env_ids if env_id is None else env_id)
+        ids = self._inbox.check_idle(self._ids if env_id is None else env_id)
         action = take(action, slice(None)) if isinstance(action, (dict, tuple)) else np.asarray(action)
         if counts_of(action) != {len(ids)}:
             raise ActionError(f"action must have one row for each of the {len(ids)} environments")
