@@ -396,21 +396,23 @@ def test_ctrl_c_during_close_leaves_the_thread_behind():
 
 
 DRAWS = """
-import signal, threading, time
+import signal, threading, time, traceback
 from tests.python_envs.test_own_thread import Script, make
 script = Script()
 pool = make(script, "thread", num_envs=6, batch_size=6, render_mode="rgb_array")
-is_first = threading.Semaphore()
+is_first, hangs = threading.Semaphore(), threading.Event()
 def draw():
-    if threading.current_thread() is threading.main_thread():
+    if threading.current_thread() is not threading.main_thread():
+        signal.setitimer(signal.ITIMER_REAL, 0.01, 0.1)
+        hangs.set()
+        threading.Event().wait()
+    elif is_first.acquire(blocking=False):
         time.sleep(0.001)       # so that another thread pays off
     else:
-        if is_first.acquire(blocking=False):
-            signal.setitimer(signal.ITIMER_REAL, 0.01, 0.1)
-        threading.Event().wait()
+        hangs.wait()            # else this thread could draw all frames before another one begins
 def interrupt(number, frame):
-    if frame.f_code is not draw.__code__:           # else the frame of an environment fails
-        signal.setitimer(signal.ITIMER_REAL, 0)     # a second interrupt could come anywhere
+    if not any(entry.name == "frame_of" for entry in traceback.extract_stack(frame)):   # else that frame fails
+        signal.setitimer(signal.ITIMER_REAL, 0)             # a second interrupt could come anywhere
         raise KeyboardInterrupt
 script.render = draw
 signal.signal(signal.SIGALRM, interrupt)
