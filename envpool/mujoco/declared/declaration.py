@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
-from envpool._support.ending import gone, lets_go_at_exit
+from envpool._support.ending import gone
 from envpool._support.text import shown
 from envpool.config.checks import check_choice
 from envpool.errors import ConfigError
@@ -86,7 +86,6 @@ class BatchFunction:
             raise TypeError(f"function must be callable, got {shown(self.function)}")
         given = self.inputs.items() if isinstance(self.inputs, Mapping) else self.inputs
         object.__setattr__(self, "inputs", tuple((checked("input", k), wrap(value)) for k, value in given))
-        lets_go_at_exit(self)
 
     def let_go(self) -> None:
         """Forget the function, at the end of the program."""

@@ -31,6 +31,7 @@ from envpool.mujoco.dmc.control cimport Episode, SuiteTask, physics_step, set_va
 from envpool.mujoco.gym.common cimport gym_task, simulate
 
 from envpool._core.casts import CastError
+from envpool._support.ending import lets_go_at_exit
 from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS, MujocoEnvDefinition
@@ -164,6 +165,7 @@ cdef class FunctionCaller:
     def __init__(self, function, list inputs, list outputs):
         self.function, self.inputs, self.outputs = function, inputs, outputs
         self.causes = {}
+        lets_go_at_exit(function)
 
     cdef void drop_causes(self, SimPool* all, const envpool_batch* b) noexcept:
         """Forgets exceptions of rows that were dropped: those of envs that were stepped, or have failed otherwise."""

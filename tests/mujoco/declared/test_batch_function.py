@@ -128,6 +128,10 @@ def test_async_pools_and_states():
             lambda angle, tip: shape(angle, tip) | {"double": tip[:0]},
             r"'double', which .*, must have the shape \(\d, 3\), got \(0, 3\)",
         ),
+        (
+            lambda angle, tip: shape(angle, tip) | {"reward": angle + 1j},
+            "ValueError: the function has returned 'reward' with .*j.* of dtype complex128, which float64 cannot hold",
+        ),
         (lambda angle: {}, "TypeError: .*unexpected keyword argument 'tip'"),
         (
             lambda angle, tip: shape(angle, tip) | {1: 2, "speed": 1},
@@ -297,6 +301,7 @@ def reward(angle):
 function = d.BatchFunction(reward, {{"angle": d.Qpos()[0]}})
 pool = envpool.make_mujoco(ARM, [d.Qpos()], function=function, num_envs=2)
 pool.reset()
+{code}
 log.write("everything")
 """
 
@@ -304,5 +309,6 @@ log.write("everything")
 def test_the_module_of_the_function_is_destroyed_at_the_end(tmp_path):
     """A file that it has opened is flushed, although the pool, a global variable, refers to the function."""
     path = tmp_path / "log"
-    assert output_of(PROGRAM.format(path=str(path))) == ""
-    assert path.read_text() == "everything"
+    for code in ("", "import pickle; copies = pickle.loads(pickle.dumps(pool)); copies.reset()"):
+        assert output_of(PROGRAM.format(path=str(path), code=code)) == ""
+        assert path.read_text() == "everything"
