@@ -41,7 +41,7 @@ cdef class FrameRenderer:
     cdef int draw_all(self) except -1
     cdef bint draw_some(self, int64_t time) noexcept
     cdef void start_helpers(self) noexcept
-    cdef int end_helpers(self) except -1
+    cdef int end_helpers(self, bint is_interrupted) except -1
     cdef void leave_helpers(self) noexcept
     cdef cnp.ndarray take_memory(self, int64_t n, int64_t height, int64_t width)
     cdef int raise_failed(self, cnp.ndarray ids, cnp.ndarray errors) except -1

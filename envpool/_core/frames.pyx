@@ -28,7 +28,7 @@ from envpool._core.failures cimport failure_of
 from envpool._core.guard cimport Guard
 from envpool._core.inputs cimport as_ids, hold, holding_call, unhold
 from envpool._core.partial cimport PartialBatches
-from envpool._core.policy cimport CLAIM, MAX_CHUNK, NAP, SLICE, START, drawing_cost, interval
+from envpool._core.policy cimport CLAIM, MAX_CHUNK, NAP, PATIENCE, SLICE, START, drawing_cost, interval
 from envpool._core.scheduler cimport ep_thread_start, help_out, pthread_detach, pthread_join
 from envpool._core.structs cimport DRAWN, Engine, pthread_t
 from envpool._core.watch cimport check_progress
@@ -159,30 +159,42 @@ cdef class FrameRenderer:
             self.guard.helpers, self.guard.num_helpers = self.helpers, self.num_helpers
             e.outsider = 0          # the helper may be a thread with this number
 
-    cdef int end_helpers(self) except -1:
+    cdef int end_helpers(self, bint is_interrupted) except -1:
         """Lets the helpers finish their chunks, and joins them; after a fork by a signal handler, there are none.
 
-        If a signal handler raises meanwhile, the helpers are left behind.
+        `is_interrupted`: an exception has ended the call already. Once a signal handler has raised one, helpers that
+        do not end in time, or before the next signal, are left behind.
         """
+        cdef int64_t deadline = ep_now() + PATIENCE
         cdef int32_t k, left
+        interrupt = None
         ep_store_rlx32(&self.job.is_stopped, 1)
         while self.num_helpers and not self.guard.is_forked():
             left = ep_load_sc32(&self.job.num_running)
             if left == 0:
                 break
+            if is_interrupted and ep_now() >= deadline:
+                self.leave_helpers()
+                if interrupt is not None:
+                    raise interrupt
+                return 0
             with nogil:
                 ep_futex_wait(&self.job.num_running, left, SLICE)
             if ep_load_sc32(&self.job.num_running):
                 try:
                     PyErr_CheckSignals()
-                except BaseException:
-                    self.leave_helpers()
-                    raise
+                except BaseException as error:
+                    if is_interrupted:
+                        self.leave_helpers()
+                        raise
+                    interrupt, is_interrupted, deadline = error, True, ep_now() + PATIENCE
         if not self.guard.is_forked():
             with nogil:
                 for k in range(self.num_helpers):
                     pthread_join(self.helpers[k], NULL)
         self.num_helpers = self.guard.num_helpers = 0
+        if interrupt is not None:
+            raise interrupt
         return 0
 
     cdef void leave_helpers(self) noexcept:
@@ -230,7 +242,7 @@ cdef class FrameRenderer:
             is_left = self.draw_some(SLICE)
             PyErr_CheckSignals()
             self.guard.check_open()
-        self.end_helpers()
+        self.end_helpers(False)
         self.guard.check_open()
         return 0
 
@@ -300,7 +312,7 @@ cdef class FrameRenderer:
             if job.has_failed:
                 self.raise_failed(ids, errors)
         finally:
-            self.end_helpers()
+            self.end_helpers(True)      # unless draw_all() has done so
             if not self.has_lost:
                 self.in_use = None
                 unhold(self.engine, id, n)

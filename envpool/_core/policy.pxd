@@ -47,7 +47,7 @@ cdef enum:      # workers
 cdef enum:      # blocking waits
     SLICE = 50000000        # interval at which a blocking wait checks for Python signals
     MIN_SLICE = 1000000     # the least interval at which it looks for stuck workers
-    PATIENCE = 1000000000   # how long the destructor of a pool that was not closed waits for its threads
+    PATIENCE = 1000000000   # how long a pool that was not closed, or a render() that was interrupted, waits at its end
 
 cdef enum:      # frames
     START = 200000          # the least drawing for which a thread is started

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 
 import gymnasium
 import numpy as np
@@ -429,6 +430,42 @@ print(pool.is_closed)
 def test_ctrl_c_while_a_thread_that_draws_hangs():
     """The pool can only be closed then, and what the thread uses stays."""
     assert output_of(DRAWS).split() == ["KeyboardInterrupt", "PoolStateError", "True"]
+
+
+def test_ctrl_c_while_other_threads_draw():
+    """They finish their frames, and the pool can be used as before."""
+    script = Script()
+    pool = make(script, "thread", num_envs=6, batch_size=6, render_mode="rgb_array")
+    is_first, arms, begins, goes_on = threading.Semaphore(), threading.Semaphore(), threading.Event(), threading.Event()
+
+    def draw():
+        if threading.current_thread() is not threading.main_thread():
+            begins.set()
+            if arms.acquire(blocking=False):
+                signal.setitimer(signal.ITIMER_REAL, 0.01, 0.1)
+            assert goes_on.wait(PATIENCE)
+        elif is_first.acquire(blocking=False):
+            time.sleep(0.001)  # so that another thread pays off
+        else:
+            assert begins.wait(PATIENCE)
+
+    def interrupt(number, frame):
+        if not any(entry.name == "frame_of" for entry in traceback.extract_stack(frame)):  # else that frame fails
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            goes_on.set()
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        script.render = draw
+        with pytest.raises(KeyboardInterrupt):
+            pool.render(range(6))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert pool.render(range(6)).shape == (6, 4, 4, 3)
+    assert pool.step(np.zeros(6, int))[1].tolist() == [1] * 6
+    pool.close()
 
 
 # ---- the exception behind a failure ----------------------------------------------------------------------------------
