@@ -16,3 +16,4 @@ cdef extern from "envpool/raster/canvas.h" nogil:
     void canvas_clear(const canvas* c, uint32_t colour)
     void canvas_set(const canvas* c, int32_t x, int32_t y, uint32_t colour)
     void canvas_span(const canvas* c, int32_t y, int32_t start, int32_t end, uint32_t colour)
+    int32_t canvas_coordinate(double value)
