@@ -280,6 +280,7 @@ MEASUREMENTS: dict[str, dict[str, tuple[Any, str]]] = {
         "levels": (levels, "minigrid_speed"),
         "upstream_minigrid": (upstream, "minigrid_speed"),
         "upstream_minatar": (upstream, "minatar_speed"),
+        "upstream_mpe": (upstream, "mpe_speed"),
         "upstream_robotics": (robotics, "robotics_speed"),
         "compare_robotics": (compare, "robotics"),
         "compare_vizdoom": (compare, "vizdoom"),

@@ -26,6 +26,7 @@ TASKS = (
     "FetchReach-v4",
     "MinAtar/Breakout-v1",
     "MiniGrid-DoorKey-8x8-v0",
+    "MPE/simple_tag-v3",
     "NetHackScore-v0",
     "Basic-v1",
     "ApplePicker-v0",

@@ -195,6 +195,7 @@ POOL_OPTIONS = table(
         integer(1),
         "number of steps after which an episode is truncated",
         "at least 1",
+        aliases=("max_cycles",),
         default_text="per task",
         is_in_states=True,
     ),

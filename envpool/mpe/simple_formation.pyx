@@ -1,6 +1,6 @@
 """Simple formation: agents that are to form a circle around a landmark."""
 
-from libc.math cimport cos, sin
+from libc.math cimport INFINITY, cos, sin
 from libc.stdint cimport int32_t
 
 from envpool.env cimport envpool_env
@@ -26,15 +26,17 @@ cdef void reset(World* w, const Config* c) noexcept nogil:
 cdef double smallest_angle(const World* w, const Config* c) noexcept nogil:
     """Return the smallest angle, in [0, 2 pi), at which the landmark has an agent."""
     cdef const double* centre = landmark(w, c, 0)
-    cdef double x, y, angle, smallest = 0
+    cdef double x[MAX_AGENTS]
+    cdef double y[MAX_AGENTS]
+    cdef double angles[MAX_AGENTS]
+    cdef double angle, smallest = INFINITY
     cdef int32_t i
     for i in range(c.num_agents):
-        x, y = position(w, i)[0] - centre[0], position(w, i)[1] - centre[1]
-        np_arctan2(&y, &x, &angle, 1)
-        if angle < 0:
-            angle += 2 * PI
-        if i == 0 or angle < smallest:
-            smallest = angle
+        x[i], y[i] = position(w, i)[0] - centre[0], position(w, i)[1] - centre[1]
+    np_arctan2(y, x, angles, c.num_agents)
+    for i in range(c.num_agents):
+        angle = angles[i] + 2 * PI if angles[i] < 0 else angles[i]
+        smallest = min(smallest, angle)
     return smallest
 
 

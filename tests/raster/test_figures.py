@@ -110,6 +110,9 @@ def test_discs(hook: Any, rounds: int) -> None:
         hook.disc(*sheet.place, packed(colour), x, y, radius)
         pygame.draw.circle(sheet.surface, colour.tolist(), (x, y), radius)
         sheet.check((x, y, radius))
+        hook.ring(*sheet.place, packed(255 - colour), x, y, radius)
+        pygame.draw.circle(sheet.surface, (255 - colour).tolist(), (x, y), radius, 1)
+        sheet.check(("ring", x, y, radius))
 
 
 @pytest.mark.parametrize("rounds", ROUNDS)
@@ -237,6 +240,7 @@ def test_numbers_that_pygame_refuses(hook: Any, rounds: int) -> None:
         hook.lines(*sheet.place, 0, points, False)
         hook.lines(*sheet.place, 0, points[:2].copy(), True)
         hook.disc(*sheet.place, 0, *points[0], int(rng.integers(0, 1000)))
+        hook.ring(*sheet.place, 0, *points[0], int(rng.integers(0, 1000)))
         hook.circle(*sheet.place, 0, *points[0], float(rng.integers(0, 1000)))
         hook.aaline(*sheet.place, 0, *points[:2].ravel())
         hook.aalines(*sheet.place, 0, points, bool(rng.integers(2)))

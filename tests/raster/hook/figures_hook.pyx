@@ -24,6 +24,7 @@ cdef extern from "envpool/raster/polygon.h" nogil:
 
 cdef extern from "envpool/raster/disc.h" nogil:
     void disc_draw(const canvas* c, double x, double y, int32_t radius, uint32_t colour)
+    void disc_ring(const canvas* c, double x, double y, int32_t radius, uint32_t colour)
 
 cdef extern from "envpool/raster/line.h" nogil:
     """
@@ -88,6 +89,12 @@ def disc(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint
          double x, double y, int32_t radius):
     cdef canvas c = canvas_in(memory, start, height, width, is_flipped)
     disc_draw(&c, x, y, radius, colour)
+
+
+def ring(uint8_t[::1] memory, int32_t start, int32_t height, int32_t width, bint is_flipped, uint32_t colour,
+         double x, double y, int32_t radius):
+    cdef canvas c = canvas_in(memory, start, height, width, is_flipped)
+    disc_ring(&c, x, y, radius, colour)
 
 
 def window(uint8_t[::1] memory, int32_t start, int32_t height, int32_t columns, int32_t width, uint32_t colour,
