@@ -2,9 +2,9 @@
 
     python benchmarks/mpe_speed.py [--quick] [--json FILE]
 
-A pool of 64 environments on the thread of the caller and one environment of mpe2, in PettingZoo's parallel form, play
-random actions in turns. Figures are medians over the turns: steps of environments per second, their ratio, and the ratio
-of the CPU time per step. Upstream's environment is reset after each episode.
+A pool of 64 environments with one thread and one environment of mpe2, in PettingZoo's parallel form, play random
+actions in turns. Figures are medians over the turns: steps of environments per second, their ratio, and the
+ratio of the CPU time per step. Upstream's environment is reset after each episode.
 """
 
 from upstream_speed import compare, compare_all, parse, write
@@ -12,7 +12,7 @@ from upstream_speed import compare, compare_all, parse, write
 from envpool.mpe.registration import TASKS
 from envpool.mpe.upstream import upstream_of
 
-SIZES = {"num_envs": 64, "num_threads": 0}
+SIZES = {"num_envs": 64, "num_threads": 1}
 
 
 class Single:

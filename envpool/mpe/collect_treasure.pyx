@@ -12,7 +12,7 @@ from envpool.numerics.numpy_exact cimport np_norm
 from envpool.numerics.rng cimport ep_integers, ep_next_double, ep_pcg64_is_valid, ep_uniform
 
 from envpool.mpe.entities import Entities
-from envpool.mpe.scenario import Scenario, check_count, check_total
+from envpool.mpe.scenario import BENCHMARK, Scenario, check_count, check_total
 
 cdef enum:
     NOTHING = -1                # what a collector without a treasure holds
@@ -206,7 +206,19 @@ cdef bint is_valid(const World* w, const Config* c) noexcept nogil:
     return ep_pcg64_is_valid(&w.respawns)
 
 
-cdef Rules RULES = Rules(reset, step, observe, colour_of, is_valid)
+cdef void measure(const World* w, const Config* c, int32_t agent, double* figures) noexcept nogil:
+    """What a collector holds, or how many collectors have something for a deposit; and treasures that are left."""
+    cdef int32_t i, n = num_collectors(c)
+    if agent < n:
+        figures[0] = holdings(w, c)[agent]
+    else:
+        for i in range(n):
+            figures[0] += holdings(w, c)[i] == agent - n
+    for i in range(c.num_landmarks):
+        figures[1] += present(w, c)[i]
+
+
+cdef Rules RULES = Rules(reset, step, observe, colour_of, measure, is_valid)
 cdef envpool_env ENV_DEF = new_scenario("MPECollectTreasure")
 
 
@@ -232,7 +244,7 @@ class MPECollectTreasure(Scenario):
         Number of treasures, 1 to 128. Default 6.
     """
 
-    options = {"num_collectors": 6, "num_deposits": 2, "num_treasures": 6, **Scenario.options}
+    options = {"num_collectors": 6, "num_deposits": 2, "num_treasures": 6, **Scenario.options, **BENCHMARK}
 
     @staticmethod
     def entities(config):
@@ -256,4 +268,4 @@ class MPECollectTreasure(Scenario):
         cdef Config c = new_config()
         c.num_types = config.num_deposits
         c.num_extra = (config.num_collectors + 2 * config.num_treasures + 1) // 2   # two int32 in a double
-        return define_scenario(&ENV_DEF, &RULES, &c, MPECollectTreasure, config)
+        return define_scenario(&ENV_DEF, &RULES, &c, MPECollectTreasure, config, 2)

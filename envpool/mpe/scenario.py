@@ -13,6 +13,8 @@ from envpool.native import EnvDefinition, Param, PlayerGroup
 
 MAX_COUNT = 128  # of agents, and of landmarks
 
+#: The option of scenarios that have figures about agents.
+BENCHMARK: dict[str, Any] = {"benchmark_data": False}
 #: Options of scenarios in which agents may observe only what is near.
 NEIGHBOURS: dict[str, Any] = {"num_agent_neighbors": None, "num_landmark_neighbors": None}
 
@@ -64,8 +66,8 @@ class Scenario(EnvDefinition):
     """What all scenarios have in common.
 
     Actions are int32 (agents,): 0 nothing, 1 left, 2 right, 3 down, 4 up, and for agents that speak ``5 * symbol``
-    more, or the symbol alone if they cannot move. Continuous actions are float32 (agents, size): how strongly an agent wants
-    nothing, left, right, down and up, and says each symbol; they are clipped to [0, 1].
+    more, or the symbol alone if they cannot move. Continuous actions are float32 (agents, size): how strongly an agent
+    wants nothing, left, right, down and up, and says each symbol; they are clipped to [0, 1].
 
     Options
     -------
@@ -82,6 +84,9 @@ class Scenario(EnvDefinition):
         If True, the parameter curriculum_stage sets how hard the task is. Default False: hardest.
     terminate_on_success : bool
         If True, an episode terminates when its aim is reached. Default False.
+    benchmark_data : bool
+        If True, ``info["benchmark_data"]`` has upstream's figures about each agent, float64, see the page of the
+        family. Default False.
     """
 
     options: ClassVar[dict[str, Any]] = {"continuous_actions": False, "dynamic_rescaling": True}

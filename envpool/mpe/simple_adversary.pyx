@@ -6,12 +6,12 @@ from envpool.env cimport envpool_env
 from envpool.mpe.world cimport (
     DIM, MAX_AGENTS, Config, Rules, World, agent_places, define_scenario, distance, landmark, least_distance,
     new_config, new_scenario, observed_agents, position, put_observed, put_observed_landmarks, put_offset, put_zeros,
-    scatter,
+    scatter, squared_distance,
 )
 from envpool.numerics.rng cimport ep_integers
 
 from envpool.mpe.entities import Entities
-from envpool.mpe.scenario import NEIGHBOURS, Scenario, check_count, places
+from envpool.mpe.scenario import BENCHMARK, NEIGHBOURS, Scenario, check_count, places
 
 
 cdef void reset(World* w, const Config* c) noexcept nogil:
@@ -44,7 +44,17 @@ cdef bint colour_of(const World* w, const Config* c, int32_t entity, double* col
     return 1
 
 
-cdef Rules RULES = Rules(reset, step, observe, colour_of, NULL)
+cdef void measure(const World* w, const Config* c, int32_t agent, double* figures) noexcept nogil:
+    """Squared distances from the landmarks, for good agents, and from the goal."""
+    cdef int32_t i, n = 0
+    if agent > 0:
+        for i in range(c.num_landmarks):
+            figures[i] = squared_distance(position(w, agent), landmark(w, c, i))
+        n = c.num_landmarks
+    figures[n] = squared_distance(position(w, agent), landmark(w, c, w.goal))
+
+
+cdef Rules RULES = Rules(reset, step, observe, colour_of, measure, NULL)
 cdef envpool_env ENV_DEF = new_scenario("MPESimpleAdversary")
 
 
@@ -61,7 +71,7 @@ class MPESimpleAdversary(Scenario):
         Number of good agents and of landmarks, 1 to 127. Default 2.
     """
 
-    options = {"N": 2, **Scenario.options, **NEIGHBOURS}
+    options = {"N": 2, **Scenario.options, **BENCHMARK, **NEIGHBOURS}
 
     @staticmethod
     def entities(config):
@@ -79,4 +89,4 @@ class MPESimpleAdversary(Scenario):
     def build(config):
         """Return the capsule of this environment definition."""
         cdef Config c = new_config()
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleAdversary, config)
+        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleAdversary, config, config.N + 1)

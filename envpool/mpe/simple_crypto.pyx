@@ -9,7 +9,7 @@ from envpool.mpe.world cimport (
 from envpool.numerics.rng cimport ep_integers
 
 from envpool.mpe.entities import Entities
-from envpool.mpe.scenario import Scenario
+from envpool.mpe.scenario import BENCHMARK, Scenario
 
 cdef enum:
     EVE, BOB, ALICE, NUM_AGENTS
@@ -59,7 +59,15 @@ cdef bint colour_of(const World* w, const Config* c, int32_t entity, double* col
     return 1
 
 
-cdef Rules RULES = Rules(reset, step, observe, colour_of, NULL)
+cdef void measure(const World* w, const Config* c, int32_t agent, double* figures) noexcept nogil:
+    """What the agent said, and the secret."""
+    cdef int32_t i
+    for i in range(SYMBOLS):
+        figures[i] = speech(w, c, agent)[i]
+    figures[SYMBOLS + w.goal] = 1
+
+
+cdef Rules RULES = Rules(reset, step, observe, colour_of, measure, NULL)
 cdef envpool_env ENV_DEF = new_scenario("MPESimpleCrypto")
 
 
@@ -72,6 +80,7 @@ class MPESimpleCrypto(Scenario):
     ``envpool.mpe.scenario.Scenario``.
     """
 
+    options = {**Scenario.options, **BENCHMARK}
     symbols = SYMBOLS
 
     @staticmethod
@@ -88,4 +97,4 @@ class MPESimpleCrypto(Scenario):
     def build(config):
         """Return the capsule of this environment definition."""
         cdef Config c = new_config()
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleCrypto, config)
+        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleCrypto, config, 2 * SYMBOLS)

@@ -56,7 +56,7 @@ cdef void observe(const World* w, const Config* c, int32_t agent, float* obs) no
     put_landmarks(put_self(obs, w, c, agent), w, c, agent)
 
 
-cdef Rules RULES = Rules(reset, step, observe, NULL, NULL)
+cdef Rules RULES = Rules(reset, step, observe, NULL, NULL, NULL)
 cdef envpool_env ENV_DEF = new_scenario("MPESimpleFormation")
 
 

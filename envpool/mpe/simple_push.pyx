@@ -57,7 +57,7 @@ cdef void observe(const World* w, const Config* c, int32_t agent, float* obs) no
     put_others(obs, w, c, agent)
 
 
-cdef Rules RULES = Rules(reset, step, observe, colour_of, NULL)
+cdef Rules RULES = Rules(reset, step, observe, colour_of, NULL, NULL)
 cdef envpool_env ENV_DEF = new_scenario("MPESimplePush")
 
 

@@ -52,7 +52,7 @@ cdef void observe(const World* w, const Config* c, int32_t agent, float* obs) no
     put(put(obs, colour, 3), speech(w, c, 1 - agent), SYMBOLS)
 
 
-cdef Rules RULES = Rules(reset, step, observe, colour_of, NULL)
+cdef Rules RULES = Rules(reset, step, observe, colour_of, NULL, NULL)
 cdef envpool_env ENV_DEF = new_scenario("MPESimpleReference")
 
 

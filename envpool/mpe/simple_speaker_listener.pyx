@@ -10,7 +10,7 @@ from envpool.mpe.world cimport (
 from envpool.numerics.rng cimport ep_integers
 
 from envpool.mpe.entities import Entities
-from envpool.mpe.scenario import Scenario
+from envpool.mpe.scenario import BENCHMARK, Scenario
 
 cdef enum:
     SPEAKER, LISTENER, NUM_AGENTS
@@ -54,7 +54,12 @@ cdef void observe(const World* w, const Config* c, int32_t agent, float* obs) no
         put(obs, speech(w, c, SPEAKER), SYMBOLS)
 
 
-cdef Rules RULES = Rules(reset, step, observe, colour_of, NULL)
+cdef void measure(const World* w, const Config* c, int32_t agent, double* figures) noexcept nogil:
+    """The reward."""
+    figures[0] = -squared_distance(position(w, LISTENER), landmark(w, c, w.goal))
+
+
+cdef Rules RULES = Rules(reset, step, observe, colour_of, measure, NULL)
 cdef envpool_env ENV_DEF = new_scenario("MPESimpleSpeakerListener")
 
 
@@ -66,6 +71,7 @@ class MPESimpleSpeakerListener(Scenario):
     options are those of ``envpool.mpe.scenario.Scenario``.
     """
 
+    options = {**Scenario.options, **BENCHMARK}
     symbols = SYMBOLS
 
     @staticmethod
@@ -81,4 +87,4 @@ class MPESimpleSpeakerListener(Scenario):
     def build(config):
         """Return the capsule of this environment definition."""
         cdef Config c = new_config()
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleSpeakerListener, config)
+        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleSpeakerListener, config, 1)

@@ -11,7 +11,7 @@ from envpool.mpe.world cimport (
 
 from envpool.config.checks import check_range
 from envpool.mpe.entities import Entities
-from envpool.mpe.scenario import NEIGHBOURS, Scenario, check_count, places, stages
+from envpool.mpe.scenario import BENCHMARK, NEIGHBOURS, Scenario, check_count, places, stages
 
 cdef enum:
     SYMBOLS = 2                 # which no agent says: observations have zeros in their places
@@ -54,7 +54,22 @@ cdef void observe(const World* w, const Config* c, int32_t agent, float* obs) no
     put_zeros(obs, SYMBOLS * missing)
 
 
-cdef Rules RULES = Rules(reset, step, observe, NULL, NULL)
+cdef void measure(const World* w, const Config* c, int32_t agent, double* figures) noexcept nogil:
+    """A reward with equal weights, collisions, sum of the landmarks' least distances, landmarks with an agent."""
+    cdef double least
+    cdef int32_t i
+    for i in range(c.num_landmarks):
+        least = least_distance(landmark(w, c, i), positions(w), c.num_agents)
+        figures[0] -= least
+        figures[2] += least
+        figures[3] += least < COVERED
+    for i in range(c.num_agents):
+        if i != agent and distance(position(w, i), position(w, agent)) < SIZE + SIZE:
+            figures[0] -= 1
+            figures[1] += 1
+
+
+cdef Rules RULES = Rules(reset, step, observe, NULL, measure, NULL)
 cdef envpool_env ENV_DEF = new_scenario("MPESimpleSpread", has_stages=1)
 
 
@@ -76,8 +91,8 @@ class MPESimpleSpread(Scenario):
     """
 
     options = {
-        "N": 3, "local_ratio": 0.5, **Scenario.options, **NEIGHBOURS, "curriculum": False,
-        "terminate_on_success": False,
+        "N": 3, "local_ratio": 0.5, **Scenario.options, **BENCHMARK, **NEIGHBOURS,
+        "curriculum": False, "terminate_on_success": False,
     }
     params = stages(1, "stage of the curriculum: in 0, agents lose nothing for touching each other")
     symbols = SYMBOLS
@@ -99,4 +114,4 @@ class MPESimpleSpread(Scenario):
         cdef Config c = new_config()
         check_range("local_ratio", config.local_ratio, 0, 1)
         c.local_ratio = config.local_ratio
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleSpread, config)
+        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleSpread, config, 4)

@@ -9,7 +9,7 @@ from envpool.mpe.world cimport (
 )
 
 from envpool.mpe.entities import Entities
-from envpool.mpe.scenario import NEIGHBOURS, Scenario, check_count, check_total, places, stages
+from envpool.mpe.scenario import BENCHMARK, NEIGHBOURS, Scenario, check_count, check_total, places, stages
 
 cdef enum:
     ADVERSARY                   # kinds of agents
@@ -52,7 +52,15 @@ cdef void observe(const World* w, const Config* c, int32_t agent, float* obs) no
     put_zeros(obs, missing)
 
 
-cdef Rules RULES = Rules(reset, step, observe, NULL, NULL)
+cdef void measure(const World* w, const Config* c, int32_t agent, double* figures) noexcept nogil:
+    """How many agents an adversary touches."""
+    cdef int32_t first = c.kinds[ADVERSARY].count, i
+    if agent < first:
+        for i in range(first, c.num_agents):
+            figures[0] += distance(position(w, i), position(w, agent)) < ADVERSARY_SIZE + GOOD_SIZE
+
+
+cdef Rules RULES = Rules(reset, step, observe, NULL, measure, NULL)
 cdef envpool_env ENV_DEF = new_scenario("MPESimpleTag", has_stages=1)
 
 
@@ -75,8 +83,8 @@ class MPESimpleTag(Scenario):
     """
 
     options = {
-        "num_good": 1, "num_adversaries": 3, "num_obstacles": 2, **Scenario.options, **NEIGHBOURS, "curriculum": False,
-        "terminate_on_success": False,
+        "num_good": 1, "num_adversaries": 3, "num_obstacles": 2, **Scenario.options, **BENCHMARK, **NEIGHBOURS,
+        "curriculum": False, "terminate_on_success": False,
     }
     params = stages(2, "stage of the curriculum: agents have 50, 75 or 100 % of their speed")
 
@@ -104,4 +112,4 @@ class MPESimpleTag(Scenario):
         """Return the capsule of this environment definition."""
         cdef Config c = new_config()
         c.slow_kind = GOOD
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleTag, config)
+        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleTag, config, 1)

@@ -9,7 +9,7 @@ from envpool.mpe.world cimport (
 )
 
 from envpool.mpe.entities import Entities
-from envpool.mpe.scenario import Scenario, check_count, check_total
+from envpool.mpe.scenario import BENCHMARK, Scenario, check_count, check_total
 
 cdef enum:
     LEADER, ADVERSARY, GOOD     # kinds of agents
@@ -97,7 +97,15 @@ cdef inline float* put_forests(float* obs, const bint* is_hidden, int32_t n) noe
     return obs + n
 
 
-cdef Rules RULES = Rules(reset, step, observe, NULL, NULL)
+cdef void measure(const World* w, const Config* c, int32_t agent, double* figures) noexcept nogil:
+    """How many agents an adversary touches."""
+    cdef int32_t first = 1 + c.kinds[ADVERSARY].count, i
+    if agent < first:
+        for i in range(first, c.num_agents):
+            figures[0] += distance(position(w, i), position(w, agent)) < ADVERSARY_SIZE + GOOD_SIZE
+
+
+cdef Rules RULES = Rules(reset, step, observe, NULL, measure, NULL)
 cdef envpool_env ENV_DEF = new_scenario("MPESimpleWorldComm")
 
 
@@ -128,7 +136,8 @@ class MPESimpleWorldComm(Scenario):
     """
 
     options = {
-        "num_good": 2, "num_adversaries": 4, "num_obstacles": 1, "num_food": 2, "num_forests": 2, **Scenario.options,
+        "num_good": 2, "num_adversaries": 4, "num_obstacles": 1, "num_food": 2, "num_forests": 2,
+        **Scenario.options, **BENCHMARK,
     }
     symbols = SYMBOLS
 
@@ -159,4 +168,4 @@ class MPESimpleWorldComm(Scenario):
     def build(config):
         """Return the capsule of this environment definition."""
         cdef Config c = new_config()
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleWorldComm, config)
+        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleWorldComm, config, 1)

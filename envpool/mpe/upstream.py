@@ -88,23 +88,36 @@ class ParallelPlayer:
             obs, _ = self.env.reset(seed=self.seed)
             rewards = np.zeros(len(self.agents), np.float32)
             terminated = truncated = False
-            self.elapsed, self.seed = 0, None
+            self.elapsed, self.seed, infos = 0, None, {}
         else:
-            obs, given, ended, cut, _ = self.env.step(self.choose(action))
+            obs, given, ended, cut, infos = self.env.step(self.choose(action))
             rewards = np.array([given[agent] for agent in self.agents], np.float32)
             terminated, truncated = any(ended.values()), any(cut.values())  # all of them or none
             self.elapsed += 1
         self.is_done = terminated or truncated
+        figures = [infos[agent]["benchmark_data"] for agent in self.agents if infos.get(agent)]
         return {
             "obs": self.padded(obs),
             "reward": rewards,
             "terminated": np.bool_(terminated),
             "truncated": np.bool_(truncated),
             "elapsed_step": np.int32(self.elapsed),
-        }
+        } | ({"info:benchmark_data": table_of(figures)} if figures else {})
 
     def close(self) -> None:
         """Free the environment; upstream's ``close`` would end pygame for all others, too."""
+
+
+def table_of(figures: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return figures about agents, of any form, as rows that are padded with zeros; -1 stands for None."""
+    rows = []
+    for value in figures:
+        parts = value if isinstance(value, tuple) else (value,)
+        rows.append(np.concatenate([np.ravel(-1.0 if part is None else part) for part in parts]))
+    table = np.zeros((len(rows), max(map(len, rows))))
+    for i, row in enumerate(rows):
+        table[i, : len(row)] = row
+    return table
 
 
 def upstream_of(task_id: str, kwargs: Mapping[str, Any] | None = None, stage: int = 0) -> ParallelOracle:

@@ -55,6 +55,8 @@ cdef struct Config:
     int32_t has_curriculum
     int32_t has_dynamic_rescaling
     int32_t num_extra           # doubles of the scenario in a record
+    int32_t num_figures         # about each agent, if the user asks for them
+    int32_t reserved
     int32_t obs_size            # of the kind with the longest observation
     int32_t action_size         # of the kind with the longest continuous action
     double local_ratio
@@ -82,6 +84,8 @@ cdef struct Rules:
     void (*observe)(const World* w, const Config* c, int32_t agent, float* obs) noexcept nogil
     # Changes the colour of an entity, which is that of its kind; returns 0 if the entity is not drawn. NULL: no change.
     bint (*colour_of)(const World* w, const Config* c, int32_t entity, double* colour) noexcept nogil
+    # Writes the figures about an agent (num_figures), which are zero at first. NULL: there are none.
+    void (*measure)(const World* w, const Config* c, int32_t agent, double* figures) noexcept nogil
     # Whether the extra numbers and the goals are safe, for any bytes. NULL: nothing but the goals, which are landmarks.
     bint (*is_valid)(const World* w, const Config* c) noexcept nogil
 
@@ -246,4 +250,6 @@ cdef envpool_env new_scenario(const char* name, bint has_stages=*) noexcept
 cdef Config new_config() noexcept
 
 # The capsule of a scenario whose Python class is `scenario`.
-cdef object define_scenario(const envpool_env* env_def, const Rules* rules, Config* c, object scenario, object config)
+# There are `num_figures` about an agent.
+cdef object define_scenario(const envpool_env* env_def, const Rules* rules, Config* c, object scenario, object config,
+                            int32_t num_figures=*)

@@ -328,6 +328,13 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     return 0
 
 
+cdef void write_figures(const World* w, const Config* c, double* figures) noexcept nogil:
+    cdef int32_t a
+    memset(figures, 0, c.num_agents * c.num_figures * sizeof(double))
+    for a in range(c.num_agents):
+        c.rules.measure(w, c, a, figures + a * c.num_figures)
+
+
 cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef const envpool_state* s = <const envpool_state*>state
     cdef const Config* c = <const Config*>s.config
@@ -346,6 +353,8 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
                 put_zeros(obs + c.kinds[k].obs_size, c.obs_size - c.kinds[k].obs_size)
                 obs += c.obs_size
             first += c.kinds[k].count
+        if c.num_figures > 0:
+            write_figures(w, c, <double*>rows.fields[1] + rows.player_rows[i] * c.num_figures)
 
 
 # ---- states and parameters -------------------------------------------------------------------------------------------
@@ -453,7 +462,8 @@ cdef void add_kind(Config* c, object kind):
     c.num_entities += k.count
 
 
-cdef object define_scenario(const envpool_env* env_def, const Rules* rules, Config* c, object scenario, object config):
+cdef object define_scenario(const envpool_env* env_def, const Rules* rules, Config* c, object scenario, object config,
+                            int32_t num_figures=0):
     kinds = scenario.entities(config)
     for kind in kinds:
         add_kind(c, kind)
@@ -471,6 +481,9 @@ cdef object define_scenario(const envpool_env* env_def, const Rules* rules, Conf
     if getattr(config, "num_landmark_neighbors", None) is not None:
         c.landmark_neighbours = config.num_landmark_neighbors
     fields = [Field("obs", np.float32, (-1, c.obs_size))]
+    if getattr(config, "benchmark_data", False):
+        c.num_figures = num_figures
+        fields.append(Field("info:benchmark_data", np.float64, (-1, num_figures)))
     if is_continuous:
         actions = [Field("action", np.float32, (-1, c.action_size), 0, 1)]
     else:

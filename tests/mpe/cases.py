@@ -50,6 +50,16 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"num_collectors": 9, "num_deposits": 6, "num_treasures": 12},
     ],
 }
+#: Scenarios with figures about agents.
+MEASURED = (
+    "collect_treasure",
+    "simple_adversary",
+    "simple_crypto",
+    "simple_speaker_listener",
+    "simple_spread",
+    "simple_tag",
+    "simple_world_comm",
+)
 #: Stages of the curriculum.
 STAGES = {"simple_spread": (0, 1), "simple_tag": (0, 1, 2)}
 
@@ -88,6 +98,11 @@ def exactness() -> Iterator[ExactnessCase]:
                     num_envs=2,
                     steps=70,
                     min_episodes=0,
+                )
+            if name in MEASURED:
+                given = options | {"benchmark_data": True}
+                yield ExactnessCase(
+                    task_id, upstream_of(task_id, given), describe(given), GRID | given, num_envs=2, steps=60
                 )
             for stage in STAGES.get(name, ()):
                 given = options | {"curriculum": True}

@@ -8,9 +8,10 @@ import numpy as np
 
 from envpool.errors import ConfigError
 from tests.conformance.cases import BadOption, SpecCase
-from tests.mpe.cases import TASKS
+from tests.mpe.cases import MEASURED, TASKS
 
 COMMON = {"continuous_actions": False, "dynamic_rescaling": True}
+FIGURES = {"benchmark_data": False}
 NEIGHBOURS = {"num_agent_neighbors": None, "num_landmark_neighbors": None}
 #: Size of the longest observation, and the options of each scenario.
 SCENARIOS: dict[str, tuple[int, dict[str, Any]]] = {
@@ -58,7 +59,7 @@ SPECS = [
         max_episode_steps=25,
         state={"obs": (np.float32, [-1, size])},
         action=(np.int32, [-1]),
-        options={**COMMON, **options},
+        options={**COMMON, **(FIGURES if name in MEASURED else {}), **options},
     )
     for name, (size, options) in SCENARIOS.items()
 ]
@@ -88,5 +89,6 @@ BAD_OPTIONS = [
     refused("simple_tag", {"num_agent_neighbors": True}, "num_agent_neighbors must be an int", error=TypeError),
     refused("simple_spread", {"curriculum_stage": 2}, "curriculum_stage must be"),
     refused("simple", {"continuous_actions": 1}, "continuous_actions must be of type bool, got 1", error=TypeError),
+    refused("simple_line", {"benchmark_data": True}, "no option 'benchmark_data'", error=TypeError),
     refused("simple", {"N": 3}, "no option 'N'", error=TypeError),
 ]
