@@ -259,15 +259,15 @@ cdef void act_discretely(World* w, const Config* c, int32_t agent, const Kind* k
 
 cdef void act_continuously(World* w, const Config* c, int32_t agent, const Kind* kind, const float* action,
                            double force, double* forces) noexcept nogil:
-    """As upstream does, subtract and say numbers of single precision."""
+    """As upstream does, subtract and say numbers of single precision, and add 0, so that no zero is negative."""
     cdef int32_t i
     if kind.is_movable:
-        forces[0] = <double>(clipped(action[2]) - clipped(action[1])) * force
-        forces[1] = <double>(clipped(action[4]) - clipped(action[3])) * force
+        forces[0] = (<double>(clipped(action[2]) - clipped(action[1])) + 0.0) * force
+        forces[1] = (<double>(clipped(action[4]) - clipped(action[3])) + 0.0) * force
         action += MOVES
     if kind.speaks:
         for i in range(c.dim_c):
-            speech(w, c, agent)[i] = clipped(action[i])
+            speech(w, c, agent)[i] = clipped(action[i]) + 0.0
 
 
 cdef void reset_world(World* w, const Config* c) noexcept nogil:

@@ -88,6 +88,10 @@ def exactness() -> Iterator[ExactnessCase]:
                 min_episodes=300,
                 is_slow=True,
             )
+            for mode in ("boundary", "infinite") if options else ():
+                yield ExactnessCase(
+                    task_id, upstream_of(task_id, options), label, grid, actions=mode, num_envs=2, steps=30
+                )
             for kwargs in OPTIONS.get(name, []):
                 given = options | kwargs
                 yield ExactnessCase(
