@@ -3,7 +3,7 @@
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_rows
+from envpool.env cimport envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.scaffold cimport envpool_state, envpool_template
 
 cdef extern from "envpool/records.h" nogil:
@@ -43,6 +43,7 @@ cdef extern from "envpool/records.h" nogil:
     void envpool_write_each(void* state, const envpool_rows* rows, envpool_write_one write)
     int envpool_run_each(void* state, const envpool_batch* b, const envpool_rows* rows, envpool_reset_one reset,
                          envpool_step_one step, envpool_write_one write)
+    int envpool_create_records(const envpool_setup* setup, void** state)
     envpool_env envpool_new_records_env(const char* name, const envpool_records* table)
 
 

@@ -134,5 +134,9 @@ def upstream_of(task_id: str, kwargs: Mapping[str, Any] | None = None, stage: in
     """
     name = task_id.removeprefix("MPE/").partition("-")[0]
     return ParallelOracle(
-        module=f"{name}_v{TASKS[name]}", kwargs=kwargs or {}, stage=stage, packages=("mpe2", "pettingzoo", "scipy")
+        module=f"{name}_v{TASKS[name]}",
+        kwargs=kwargs or {},
+        stage=stage,
+        options={"players": "grid"},
+        packages=("mpe2", "pettingzoo", "scipy"),
     )

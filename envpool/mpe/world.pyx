@@ -24,16 +24,12 @@ from envpool.numerics.numpy_exact cimport np_exp, np_norm, np_sum
 from envpool.raster.canvas cimport canvas
 from envpool.raster.scaled cimport scaled_begin, scaled_canvas, scaled_end, scaled_finish, scaled_frames
 from envpool.records cimport (
-    envpool_new_records_env, envpool_record, envpool_records, envpool_records_config,
+    envpool_create_records, envpool_new_records_env, envpool_record, envpool_records, envpool_records_config,
     envpool_template,
 )
 from envpool.scaffold cimport envpool_no_memory_text, envpool_state
 
 from envpool.native import Field, define, param_fields
-
-cdef extern from "envpool/records.h" nogil:
-    int envpool_create_records(const envpool_setup* setup, void** state)
-
 
 cdef double DT = 0.1
 cdef double KEPT_SPEED = 1 - 0.25

@@ -14,7 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 #: Entries of info that every task has.
-CORE_INFO = ("env_id", "players", "elapsed_step", "final_obs", "_final_obs", "final_info", "_final_info")
+CORE_INFO = (
+    "env_id",
+    "players",
+    "player_mask",
+    "player_terminated",
+    "player_truncated",
+    "elapsed_step",
+    "final_obs",
+    "_final_obs",
+    "final_info",
+    "_final_info",
+)
 
 
 def leaves(nest: Any, prefix: str) -> Iterator[tuple[str, npt.NDArray[Any]]]:
@@ -36,6 +47,6 @@ def batch_record(
 
 
 def as_reset(obs: Any, info: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the result of a pool's ``reset`` in the form of ``step``."""
+    """Return the result of a pool's ``reset`` in the form of ``step``; with players, in the view "grid"."""
     no = np.zeros(len(info["env_id"]), bool)
-    return obs, np.zeros(len(no), np.float32), no, no, info
+    return obs, np.zeros(np.shape(info.get("player_mask", no)), np.float32), no, no, info
