@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import envpool
+from envpool.tasks.spec import PLAYER_STATE
 from tests.conformance.cases import BadOption, SpacesCase, SpecCase, table
 from tests.support.oracles.spaces import assert_same_space
 
 SPECS = table("SPECS")
 COMMON_OPTIONS = set(envpool.make_spec("CartPole-v1").config._fields) - {"sutton_barto_reward", "reward_threshold"}
-COMMON_ARRAYS = set(envpool.make_spec("CartPole-v1").state_array_spec) - {"obs"}
+COMMON_ARRAYS = {*envpool.make_spec("CartPole-v1").state_array_spec, *PLAYER_STATE} - {"obs"}
 FAMILIES = [
     pytest.param([row.values[0].task_id for row in rows], id=family)
     for family, rows in groupby(SPECS, lambda row: str(row.id).partition("-")[0])

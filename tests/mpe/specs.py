@@ -88,7 +88,7 @@ BAD_OPTIONS = [
     refused("simple_tag", {"num_landmark_neighbors": 1.5}, "num_landmark_neighbors must be an int", error=TypeError),
     refused("simple_tag", {"num_agent_neighbors": True}, "num_agent_neighbors must be an int", error=TypeError),
     refused("simple_spread", {"curriculum_stage": 2}, "curriculum_stage must be"),
-    refused("simple", {"continuous_actions": 1}, "continuous_actions must be of type bool, got 1", error=TypeError),
+    refused("simple", {"continuous_actions": 2}, "continuous_actions must be of type bool, got 2", error=TypeError),
     refused("simple_line", {"benchmark_data": True}, "no option 'benchmark_data'", error=TypeError),
     refused("simple", {"N": 3}, "no option 'N'", error=TypeError),
 ]
