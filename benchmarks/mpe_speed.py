@@ -12,7 +12,7 @@ from upstream_speed import compare, compare_all, parse, write
 from envpool.mpe.registration import TASKS
 from envpool.mpe.upstream import upstream_of
 
-SIZES = {"num_envs": 64, "num_threads": 1}
+SIZES = {"num_envs": 64, "num_threads": 1, "players": "grid"}
 
 
 class Single:

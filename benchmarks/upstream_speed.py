@@ -19,6 +19,8 @@ def random_actions(space):
     rng = np.random.default_rng(0)
     if hasattr(space, "n"):
         return rng.integers(0, space.n, 4096).tolist()
+    if hasattr(space, "nvec"):
+        return rng.integers(0, space.nvec, (4096, *space.nvec.shape)).tolist()
     return list(rng.uniform(space.low, space.high, (4096, *space.shape)).astype(space.dtype))
 
 

@@ -4,9 +4,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 from envpool.env cimport envpool_env
+from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
 from envpool.mpe.world cimport (
-    DIM, MAX_AGENTS, MAX_LANDMARKS, Config, Rules, World, define_scenario, distance, extra, landmark, new_config,
-    new_scenario, position, put, put_offset, put_one_hot, put_zeros, scatter, sort_by_key, velocity,
+    DIM, MAX_AGENTS, MAX_LANDMARKS, Config, Rules, World, distance, extra, landmark, position, put, put_offset,
+    put_one_hot, put_zeros, scatter, sort_by_key, velocity,
 )
 from envpool.numerics.numpy_exact cimport np_norm
 from envpool.numerics.rng cimport ep_integers, ep_next_double, ep_pcg64_is_valid, ep_uniform

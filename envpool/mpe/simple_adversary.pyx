@@ -3,10 +3,10 @@
 from libc.stdint cimport int32_t
 
 from envpool.env cimport envpool_env
+from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
 from envpool.mpe.world cimport (
-    DIM, MAX_AGENTS, Config, Rules, World, agent_places, define_scenario, distance, landmark, least_distance,
-    new_config, new_scenario, observed_agents, position, put_observed, put_observed_landmarks, put_offset, put_zeros,
-    scatter, squared_distance,
+    DIM, MAX_AGENTS, Config, Rules, World, agent_places, distance, landmark, least_distance, observed_agents, position,
+    put_observed, put_observed_landmarks, put_offset, put_zeros, scatter, squared_distance,
 )
 from envpool.numerics.rng cimport ep_integers
 

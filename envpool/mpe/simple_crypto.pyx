@@ -3,9 +3,8 @@
 from libc.stdint cimport int32_t
 
 from envpool.env cimport envpool_env
-from envpool.mpe.world cimport (
-    Config, Rules, World, define_scenario, new_config, new_scenario, put, put_one_hot, scatter, speech,
-)
+from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
+from envpool.mpe.world cimport Config, Rules, World, put, put_one_hot, scatter, speech
 from envpool.numerics.rng cimport ep_integers
 
 from envpool.mpe.entities import Entities

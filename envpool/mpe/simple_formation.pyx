@@ -4,9 +4,9 @@ from libc.math cimport INFINITY, cos, sin
 from libc.stdint cimport int32_t
 
 from envpool.env cimport envpool_env
+from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
 from envpool.mpe.world cimport (
-    DIM, MAX_AGENTS, Config, Rules, World, define_scenario, landmark, new_config, new_scenario, position, put_landmarks,
-    put_self, reward_targets, scatter,
+    DIM, MAX_AGENTS, Config, Rules, World, landmark, position, put_landmarks, put_self, reward_targets, scatter,
 )
 from envpool.numerics.numpy_exact cimport np_arctan2
 

@@ -4,9 +4,9 @@ from libc.math cimport cos, fabs, sin
 from libc.stdint cimport int32_t
 
 from envpool.env cimport envpool_env
+from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
 from envpool.mpe.world cimport (
-    DIM, Config, Rules, World, define_scenario, extra, landmark, new_config, new_scenario, put_landmarks, put_self,
-    reward_targets, scatter,
+    DIM, Config, Rules, World, extra, landmark, put_landmarks, put_self, reward_targets, scatter,
 )
 from envpool.numerics.rng cimport ep_uniform
 

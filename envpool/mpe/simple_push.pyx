@@ -3,9 +3,10 @@
 from libc.stdint cimport int32_t
 
 from envpool.env cimport envpool_env
+from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
 from envpool.mpe.world cimport (
-    DIM, Config, Rules, World, define_scenario, distance, landmark, new_config, new_scenario, position, put,
-    put_landmarks, put_offset, put_others, scatter, velocity,
+    DIM, Config, Rules, World, distance, landmark, position, put, put_landmarks, put_offset, put_others, scatter,
+    velocity,
 )
 from envpool.numerics.rng cimport ep_integers
 

@@ -3,9 +3,9 @@
 from libc.stdint cimport int32_t
 
 from envpool.env cimport envpool_env
+from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
 from envpool.mpe.world cimport (
-    DIM, Config, Rules, World, define_scenario, landmark, new_config, new_scenario, position, put, put_landmarks,
-    scatter, speech, squared_distance, velocity,
+    DIM, Config, Rules, World, landmark, position, put, put_landmarks, scatter, speech, squared_distance, velocity,
 )
 from envpool.numerics.rng cimport ep_integers
 

@@ -3,9 +3,10 @@
 from libc.stdint cimport int32_t
 
 from envpool.env cimport envpool_env
+from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
 from envpool.mpe.world cimport (
-    DIM, MAX_AGENTS, Config, Rules, World, agent_places, define_scenario, distance, excess, new_config, new_scenario,
-    observed_agents, position, put, put_observed, put_observed_landmarks, put_self, put_zeros, scatter, velocity,
+    DIM, MAX_AGENTS, Config, Rules, World, agent_places, distance, excess, observed_agents, position, put, put_observed,
+    put_observed_landmarks, put_self, put_zeros, scatter, velocity,
 )
 
 from envpool.mpe.entities import Entities

@@ -3,9 +3,10 @@
 from libc.stdint cimport int32_t
 
 from envpool.env cimport envpool_env
+from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
 from envpool.mpe.world cimport (
-    DIM, MAX_AGENTS, MAX_LANDMARKS, Config, Rules, World, define_scenario, distance, excess, landmark, least_distance,
-    new_config, new_scenario, position, put, put_landmarks, put_offset, put_self, put_zeros, scatter, speech, velocity,
+    DIM, MAX_AGENTS, MAX_LANDMARKS, Config, Rules, World, distance, excess, landmark, least_distance, position, put,
+    put_landmarks, put_offset, put_self, put_zeros, scatter, speech, velocity,
 )
 
 from envpool.mpe.entities import Entities

@@ -1,13 +1,12 @@
-"""What the scenarios of MPE share: entities and their physics, observations, and the definition of an environment.
+"""Worlds of agents and landmarks: their state, and what the scenarios of MPE share.
 
-A scenario is a table of `Rules`, and a `Config` that lists its kinds of entities. `define_scenario` makes an
-environment of both. Entities are numbered in upstream's order: the agents of all kinds first, then the landmarks.
+A scenario is a table of `Rules`, and a `Config` that lists its kinds of entities; definition.pxd makes an environment
+of both. Entities are numbered in upstream's order: the agents of all kinds first, then the landmarks.
 """
 
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t
 
-from envpool.env cimport envpool_env
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 
 cdef enum:
@@ -240,16 +239,10 @@ cdef double excess(double coordinate) noexcept nogil
 cdef void reward_targets(World* w, const Config* c, const double* targets, double near, double* rewards) noexcept nogil
 
 
-# ---- definitions -----------------------------------------------------------------------------------------------------
+# ---- episodes --------------------------------------------------------------------------------------------------------
 
-# An environment definition with everything but the scenario; its module keeps it forever. A
-# scenario with `stages` of a curriculum says so.
-cdef envpool_env new_scenario(const char* name, bint has_stages=*) noexcept
+# Starts an episode.
+cdef void reset_world(World* w, const Config* c) noexcept nogil
 
-# A Config in which the caller fills in what only its scenario has.
-cdef Config new_config() noexcept
-
-# The capsule of a scenario whose Python class is `scenario`.
-# There are `num_figures` about an agent.
-cdef object define_scenario(const envpool_env* env_def, const Rules* rules, Config* c, object scenario, object config,
-                            int32_t num_figures=*)
+# Simulates a step; `row` is that of the first agent in the actions of all environments.
+cdef void step_world(World* w, const Config* c, const void* actions, int64_t row, float* rewards) noexcept nogil

@@ -10,7 +10,6 @@ import pytest
 import envpool
 from tests.mpe.cases import GRID, STAGES, TASKS
 
-
 #: Options with which stages matter in any episode.
 CROWDED = {"simple_spread": {"N": 20}, "simple_tag": {}}
 
