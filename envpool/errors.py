@@ -20,6 +20,7 @@ __all__ = [
     "RenderError",
     "StateError",
     "UnknownTaskError",
+    "UnwrittenRowsError",
 ]
 
 
@@ -151,6 +152,10 @@ class RenderError(EnvPoolError, RuntimeError):
 
 class StateError(EnvPoolError, ValueError):
     """A state cannot be saved or restored: it is corrupt, of another task, or the environment does not support it."""
+
+
+class UnwrittenRowsError(EnvPoolError, AssertionError):
+    """A native environment leaves out a value that it must write, see `envpool.verify.rows.check_rows`."""
 
 
 def advise(error: EnvStepError | EnvTimeoutError, way_out: str) -> None:

@@ -145,8 +145,8 @@ typedef struct envpool_batch {
   const void *const *actions; /* one array per action field, by env id; rows are packed. All zero before the first
                                  action, even if the bounds exclude zero: an env that resets ignores its action,
                                  and an env with players ignores the actions of players that do not act           */
-  float *reward;              /* out (n); the pool zeroes it where reset                                          */
-  uint8_t *terminated;        /* out (n), 0 or 1; the pool zeroes it where reset                                  */
+  float *reward;              /* out (n): write it wherever reset[i] is zero, see step_many; zero where reset      */
+  uint8_t *terminated;        /* out (n), 0 or 1: likewise                                                        */
   uint8_t *truncated;         /* out (n), zero on entry; set it for a rule of the env itself, not the time limit  */
   int32_t *errors;            /* out (n), zero on entry; a code for each env that failed, see step_many           */
   float *discount;            /* out (n), one on entry: discount of this step if the episode continues; if it ends,
@@ -253,10 +253,17 @@ typedef struct envpool_env {
 
   /* Required. Simulates one step of each env of the batch, or starts its next episode, and returns a status. The pool
    * reports a failed env to the user, ends its episode as truncated and fills its row with zeros; the next call for
-   * this env has `reset` set and must restore a valid state. */
+   * this env has `reset` set and must restore a valid state.
+   *
+   * For each i that is no reset and does not fail, it writes reward[i] and terminated[i], also if they are zero: on
+   * entry they contain anything, for instance results of an earlier batch. Where reset[i] is nonzero, both are zero on
+   * entry, and it leaves them so. truncated[i], errors[i] and discount[i] have the values stated at these members on
+   * entry, in all rows; it writes them only where they differ. */
   int (*step_many)(void *state, const envpool_batch *batch);
 
-  /* Required. Writes the fields of envs as their last step left them. Must not change the state. */
+  /* Required. Writes the fields of envs as their last step or reset left them: every element of every field of every
+   * row, also those that are zero or did not change, since the rows contain anything on entry. Must not change the
+   * state. */
   void (*write_many)(void *state, const envpool_rows *rows);
 
   /* Optional. step_many and write_many in one pass, for envs so cheap that a second pass over the state is noticeable.

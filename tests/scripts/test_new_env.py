@@ -44,7 +44,7 @@ def test_a_project_builds_and_passes_its_test(tmp_path):
     assert built.returncode == 0, built.stderr
     tested = run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder=project)
     assert tested.returncode == 0, tested.stdout
-    assert "7 passed" in tested.stdout
+    assert "8 passed" in tested.stdout
 
 
 def test_a_family_gets_a_file_a_row_and_a_test(tree):

@@ -1,0 +1,3 @@
+from typing import Any
+
+def poisoned(capsule: Any, byte: int | None = None) -> Any: ...
