@@ -13,6 +13,7 @@ cdef str failure_text(const Engine* e, int32_t id, int32_t code)
 
 cdef class FailureReports:
     cdef bint restarts
+    cdef bint raises_causes
     cdef bint is_any_noted  # whether `texts` has entries
     cdef dict texts         # by env id: the failures of rows in flight that were noted and not handed out
 

@@ -71,10 +71,12 @@ cdef class FailureReports:
     ----------
     restarts : bool
         If True, failures become texts in the results, else exceptions.
+    raises_causes : bool
+        If True, the exception of an env that is Python code in this process is raised itself, and not an EnvStepError.
     """
 
-    def __init__(self, restarts):
-        self.restarts = restarts
+    def __init__(self, restarts, raises_causes):
+        self.restarts, self.raises_causes = restarts, raises_causes
         self.texts = {}
 
     cdef bint note(self, Engine* e, const char* ids, size_t stride, int64_t n) except -1:
@@ -104,6 +106,8 @@ cdef class FailureReports:
                 e.errors[id] = 0
                 ep_add_sc32(&e.failures, -1)
         if error is not None:
+            if self.raises_causes and cause is not None:
+                raise cause
             error.__cause__ = cause
             raise error
         return len(failures) > 0

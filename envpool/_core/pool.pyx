@@ -94,7 +94,8 @@ cdef class Pool:
         not fit into memory.
     style : object
         The API style: ``optional``, the names of optional arrays that it uses; ``returns_final``, whether it uses the
-        fields of last steps; ``statistics``, where the pool counts; ``transforms`` of batches, or None;
+        fields of last steps; ``raises_causes``, whether exceptions of Python environments are raised themselves;
+        ``statistics``, where the pool counts; ``transforms`` of batches, or None;
         ``forms(names)``, which returns the nests of reset() and step(); ``add_errors``, which adds texts of failures;
         ``finish``, which completes results; ``flatten_action``, which makes arrays of structured actions, or None;
         ``view(names, of_players)`` and ``groups``, of envs with players.
@@ -134,8 +135,8 @@ cdef class Pool:
         seed = as_seeds(given, num_envs)[0]
         self.actions = ActionTable(about.actions, refused, style.flatten_action, about.num_players, style.groups)
         self.statistics = style.statistics
-        self.batches = Batches(guard, store, FailureReports(restarts), self.statistics, style.transforms,
-                               view)
+        failures = FailureReports(restarts, style.raises_causes)
+        self.batches = Batches(guard, store, failures, self.statistics, style.transforms, view)
         self.partial = PartialBatches(guard, self.batches)
         self.frames = FrameRenderer(guard, self.partial)
         self.reset_template = ResultTemplate(reset_nest, names, style.add_errors, style.finish)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import envpool.python_envs.envs as envs
+from envpool._core.poisoned import poisoned
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition
 from envpool.python_envs.pool import python_pool
@@ -27,7 +28,8 @@ class PythonEnv(EnvDefinition):
             )
         config.source.is_in_use = True
         if config.source.processes is None:
-            return envs.build(config.source)
+            capsule = envs.build(config.source)
+            return poisoned(capsule) if config.source.debug else capsule
         from envpool.python_envs import proxy
 
         return proxy.build(config.source)

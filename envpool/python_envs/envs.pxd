@@ -39,6 +39,7 @@ cdef class Envs(EnvsBase):
     cdef uint8_t[::1] broken    # by env: nonzero: it is rebuilt before its next reset
     cdef int32_t[::1] restarts  # by env: how often it was rebuilt
     cdef bint rebuilds, has_infos, has_discounts
+    cdef object observation_space   # what observations are checked against; None: they are not
     cdef int64_t generation     # fork_generation() of this process
 
     cdef void seed(self, const envpool_seeds* s) noexcept

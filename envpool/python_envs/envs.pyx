@@ -30,6 +30,7 @@ from envpool.python_envs.access import get_attribute, set_attribute
 from envpool.python_envs.adapters import arguments, needed
 from envpool.python_envs.faults import restart_seed
 from envpool.python_envs.infos import check_info, kept_copy
+from envpool.python_envs.space_checks import check_observation
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_Scalar(void* data, cnp.dtype descr, object base)
@@ -68,6 +69,7 @@ cdef class Envs(EnvsBase):
         self.rebuilds = source.rebuilds
         self.keeps_causes = ids is None and not is_successor
         self.has_discounts = source.has_discounts
+        self.observation_space = source.observation_space if source.debug else None
         self.kept = [None] * (num_envs * count)
         self.needs = [None] * num_envs
         self.seeds, self.last_seeds = [None] * num_envs, [None] * num_envs
@@ -217,6 +219,8 @@ cdef class Envs(EnvsBase):
                     value = value[key]
                 carried.append(value if dtype is None else as_array(value, dtype, leaf.space.shape, leaf.path))
             self.carried[id] = carried
+        if self.observation_space is not None:
+            check_observation(self.observation_space, obs)
         if info:
             self.infos[id] = check_info(info)
             self.has_infos = True

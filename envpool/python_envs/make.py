@@ -41,6 +41,7 @@ def make_python(
     start_method: str = "fork",
     env_type: str = "gymnasium",
     env_kwargs: Mapping[str, Any] | None = None,
+    debug: bool = False,
     **options: Any,
 ) -> EnvPool:
     """Return a pool of Python environments.
@@ -68,6 +69,10 @@ def make_python(
         API style of the pool.
     env_kwargs : mapping, optional
         Keyword arguments for ``gymnasium.make`` or for the functions.
+    debug : bool
+        If True, the environments run in the calling thread, whatever `workers` says, and without a step_timeout; what
+        an environment raises is raised as it is, rather than as an EnvStepError; every observation is checked against
+        its space; and the rows of a batch are filled with NaN or 0xAA before they are written. Default False.
     **options
         The options of ``envpool.make`` that every task has, such as ``seed``, ``autoreset_mode``, ``on_error``,
         ``step_timeout``, ``episode_statistics`` and ``render_mode``. With ``seed=None``, the first reset passes no seed
@@ -83,7 +88,8 @@ def make_python(
     ConfigError, TypeError
         An argument is not allowed, or the spaces are not supported.
     EnvCreateError
-        An environment could not be created; the cause is the exception that it raised.
+        An environment could not be created; the cause is the exception that it raised. With `debug`, this exception is
+        raised itself.
     """
     return build(
         open_pool,
@@ -95,6 +101,7 @@ def make_python(
         start_method=start_method,
         env_type=env_type,
         env_kwargs=env_kwargs,
+        debug=debug,
         **options,
     )
 
@@ -110,6 +117,7 @@ def build(
     start_method: str = "fork",
     env_type: str = "gymnasium",
     env_kwargs: Mapping[str, Any] | None = None,
+    debug: bool = False,
     **options: Any,
 ) -> T:
     """Return what a function makes of the spec and the render options of a pool; see `make_python` for the rest."""
@@ -133,6 +141,15 @@ def build(
     count = whole_number("num_threads", options.pop("num_threads", 0))
     check_range("num_threads", count, 0)
     count = min(count or cpu_limit(), len(makers), MOST_PROCESSES)
+    debug = convert("debug", debug, False)
+    if debug and options.get("on_error") == "restart":
+        raise ConfigError(
+            "debug=True raises what an environment raises, and on_error='restart' reports it in info: "
+            "leave one of them out"
+        )
+    if debug:
+        workers = "inline"
+        options.pop("step_timeout", None)
     timeout = check_timeout("step_timeout", options.get("step_timeout"))
     mode = canonical_mode("autoreset_mode", options.get("autoreset_mode", "next_step"))
     try:
@@ -142,10 +159,13 @@ def build(
             rebuilds=options.get("on_error") == "restart",
             has_frames=render_mode is not None,
             same_step=mode == "same_step",
+            debug=debug,
         )
     except ConfigError:
         raise
     except Exception as error:
+        if debug:
+            raise
         raise EnvCreateError(name, 1, f"{type(error).__name__}: {error}") from error
     if workers == "auto":
         workers = choose(seconds_per_step(source), len(makers), min(count, cpu_limit()))
@@ -165,7 +185,7 @@ def build(
         return opened(spec, render)
     except EnvCreateError as error:
         cause = source.take_error()
-        if isinstance(cause, (KeyboardInterrupt, ConfigError)):
+        if isinstance(cause, (KeyboardInterrupt, ConfigError)) or (debug and cause is not None):
             raise cause from None
         raise error from cause
     finally:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from envpool._support.keywords import with_alias
-from envpool.errors import ConfigError
+from envpool.errors import ConfigError, RenderError
 from envpool.pools.reset_options import one_per_reset
 from envpool.python_envs.base import ObjectOptions
 from envpool.python_envs.infos import add_infos
@@ -29,6 +29,11 @@ class PythonStyle:
     spec: Any
     is_same_step: bool
     envs: Any = None
+
+    @property
+    def raises_causes(self) -> bool:
+        """Whether exceptions of environments are raised themselves; see `Style`."""
+        return bool(self.spec.config.source.debug)
 
     @property
     def layout(self) -> Any:
@@ -181,6 +186,16 @@ class PythonPool:
             if entry is not None and id(entry) not in packed:
                 packed[id(entry)] = self.envs.packed(entry)
         return ObjectOptions(self.envs, [None if entry is None else packed[id(entry)] for entry in given])
+
+    def render(self, *args: Any, **kwargs: Any) -> Any:
+        """Return frames; see ``EnvPool.render``. In debug mode, the exception of an environment is raised itself."""
+        try:
+            return super().render(*args, **kwargs)  # type: ignore[misc]
+        except RenderError as error:
+            if not self.spec.config.source.debug or error.__cause__ is None:
+                raise
+            cause = error.__cause__
+        raise cause
 
     def close(self, **kwargs: Any) -> None:
         """Close the pool and its environments; see ``EnvPool.close``. Processes that do not end in time are killed."""

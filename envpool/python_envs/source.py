@@ -62,6 +62,8 @@ class EnvSource:
         Whether the pool renders: then one more environment is made for a moment, to learn the size of a frame.
     same_step : bool
         Whether episodes are reset in their last step, so that infos before a reset are handed out with those after it.
+    debug : bool
+        Whether exceptions are raised as they are, and observations checked against their space.
 
     Attributes
     ----------
@@ -98,11 +100,13 @@ class EnvSource:
         rebuilds: bool,
         has_frames: bool,
         same_step: bool,
+        debug: bool = False,
     ):
         self.makers = list(makers)
         self.name = name
         self.rebuilds = rebuilds
         self.same_step = same_step
+        self.debug = debug
         self.processes: ProcessOptions | None = None
         self.is_in_use = False  # whether a pool has been made of the environments
         self.error: BaseException | None = None

@@ -32,6 +32,8 @@ class Style:
     returns_final : bool
         Whether the style uses the arrays ``final:...`` of the fields of an environment, which exist for the auto-reset
         mode "same_step" only. ``final:mask`` and ``final:elapsed_step`` exist even if it does not.
+    raises_causes : bool
+        Whether the exception of a failed Python environment is raised itself, in place of an EnvStepError.
     returns_texts : bool
         Whether the style returns texts, see ``EnvDefinition.text_fields``; other styles refuse them.
     is_same_step : bool
@@ -50,6 +52,7 @@ class Style:
 
     optional: tuple[str, ...] = ()
     returns_final = True
+    raises_causes = False
     returns_texts = False
     #: Whether the style returns the arrays of tasks with players; other styles refuse such tasks.
     shows_players: ClassVar[bool] = False
