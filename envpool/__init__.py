@@ -25,6 +25,9 @@ if _TYPE_CHECKING:
     from envpool import errors, rollout
     from envpool import python as python
     from envpool.config.params import Param
+    from envpool.evaluation.evaluate import evaluate
+    from envpool.evaluation.record import Recording, record
+    from envpool.evaluation.result import Evaluation
     from envpool.pools.pool import EnvPool
     from envpool.pools.states import EnvStates
     from envpool.pools.statistics import PoolStats
@@ -41,13 +44,16 @@ __all__ = [
     "EnvPool",
     "EnvSpec",
     "EnvStates",
+    "Evaluation",
     "GymnasiumEnvPool",
     "Param",
     "PoolStats",
+    "Recording",
     "Rollout",
     "RolloutData",
     "Texts",
     "errors",
+    "evaluate",
     "get_include",
     "list_all_envs",
     "make",
@@ -58,6 +64,7 @@ __all__ = [
     "make_python",
     "make_spec",
     "make_vec",
+    "record",
     "register",
     "rollout",
 ]
@@ -74,6 +81,10 @@ _LAZY = {
     "DMEnvPool": "envpool.pools.styles.dm",
     "Rollout": "envpool.rollout.rollout",
     "RolloutData": "envpool.rollout.data",
+    "Evaluation": "envpool.evaluation.result",
+    "Recording": "envpool.evaluation.record",
+    "evaluate": "envpool.evaluation.evaluate",
+    "record": "envpool.evaluation.record",
     "make_mujoco": "envpool.mujoco.declared.make",
     "make_python": "envpool.python_envs.make",
 }

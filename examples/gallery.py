@@ -14,7 +14,7 @@ import numpy as np
 
 import envpool
 from envpool.cli.watch.policy import random_policy
-from envpool.cli.watch.tiling import Tiling, tiled
+from envpool.evaluation.tiling import Tiling, tiled
 
 TASKS = ("CartPole-v1", "Taxi-v4", "LunarLander-v3", "HalfCheetah-v5", "CheetahRun-v1", "Breakout-v5")
 STEPS = 60

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 import envpool
+from envpool._support.files import check_output as check_file
 from envpool.cli.main import main as envpool_command
-from envpool.cli.parsing import check_output as check_file
 from envpool.cli.watch.output import check_output as check_video
 from envpool.errors import ConfigError
 

@@ -6,6 +6,7 @@ of a module whose name is not written down, by which the table finds the familie
 """
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,7 +52,7 @@ LAYERS = (
     ("families",),
     ("mujoco.declared",),
     ("registration",),
-    ("verify",),
+    ("verify", "evaluation"),
     ("upstream", "adapters"),
     ("cli", "entry", "python", "__init__", "__main__"),
 )
@@ -130,6 +131,7 @@ def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
     return found
 
 
+@functools.cache
 def families() -> set[str]:
     """Return the folders of the package that contain task tables."""
     return {path.relative_to(ROOT).parts[0] for path in ROOT.glob("*/**/registration.py")}

@@ -1,1 +1,1 @@
-"""The command-line interface: ``envpool list``, ``spec``, ``bench``, ``watch``, ``verify`` and ``doctor``."""
+"""The command-line interface: the commands of ``envpool``, see `envpool.cli.main`."""

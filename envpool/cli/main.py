@@ -9,7 +9,9 @@ from pathlib import Path
 from types import ModuleType
 
 import envpool
+from envpool.cli import evaluate as evaluate_command
 from envpool.cli import list as list_command
+from envpool.cli import record as record_command
 from envpool.cli import spec as spec_command
 from envpool.cli import verify as verify_command
 from envpool.cli.bench import command as bench_command
@@ -33,6 +35,8 @@ COMMANDS: dict[str, ModuleType] = {
     "spec": spec_command,
     "bench": bench_command,
     "watch": watch_command,
+    "evaluate": evaluate_command,
+    "record": record_command,
     "verify": verify_command,
     "doctor": doctor_command,
     **fetch_commands(),

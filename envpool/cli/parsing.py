@@ -6,10 +6,7 @@ import argparse
 import ast
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NoReturn
-
-from envpool.errors import ConfigError
 
 
 class Parser(argparse.ArgumentParser):
@@ -46,14 +43,6 @@ def positive_seconds(text: str) -> float:
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, got {text!r}")
     return value
-
-
-def check_output(path: Path) -> None:
-    """Raise ConfigError if a file cannot be written because of its folder, or because it is a folder."""
-    if not path.parent.is_dir():
-        raise ConfigError(f"cannot write {path}: the directory {path.parent} does not exist")
-    if path.is_dir():
-        raise ConfigError(f"cannot write {path}: it is a directory; give the name of a file")
 
 
 def name_and_value(text: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ import envpool
 from envpool.cli.main import main
 from envpool.cli.watch.output import open_output
 from envpool.cli.watch.policy import load_policy
-from envpool.cli.watch.tiling import ASPECT, MAX_SIZE, Tiling, tiled
+from envpool.evaluation.tiling import ASPECT, MAX_SIZE, Tiling, tiled
 from envpool.pools.pool import EnvPool
 from tests._support.test_window import Screen
 from tests.cli.command import COMMAND, ENVIRONMENT, run_command

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from envpool.cli.parsing import add_option_argument, check_output, positive_int, positive_seconds
+from envpool._support.files import check_output
+from envpool.cli.parsing import add_option_argument, positive_int, positive_seconds
 from envpool.cli.progress import Progress
 from envpool.cli.spec import spec_of
 from envpool.errors import ConfigError

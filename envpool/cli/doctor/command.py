@@ -16,7 +16,7 @@ from pathlib import Path
 
 import envpool
 from envpool._support.diagnosis import NOTE, OK, PROBLEM, Finding
-from envpool.cli.parsing import check_output
+from envpool._support.files import check_output
 from envpool.cli.text import counted, wrapped
 
 HELP = "check the installation, and test the tasks for a few seconds"

@@ -19,10 +19,10 @@ from envpool.cli.guard import INTERRUPTED
 from envpool.cli.parsing import add_option_argument, positive_int, read_options
 from envpool.cli.progress import Progress
 from envpool.cli.watch.output import Output, check_output, open_output
-from envpool.cli.watch.policy import load_policy
-from envpool.cli.watch.tiling import Tiling, tiled
+from envpool.cli.watch.policy import add_policy_arguments, load_policy
 from envpool.config.render_options import TRACK
 from envpool.errors import ConfigError
+from envpool.evaluation.tiling import Tiling, tiled
 from envpool.registration import make_gymnasium, make_spec, registry
 from envpool.tasks.spec import spec_class_of
 
@@ -34,16 +34,7 @@ PROGRESS = 0.1  # seconds between two updates of the progress line
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``envpool watch``."""
     parser.add_argument("task", metavar="TASK", help="task id, see `envpool list`")
-    parser.add_argument(
-        "--policy",
-        metavar="POLICY",
-        default="random",
-        help="random (the default), or FILE.py:function, a function that takes the observations of all envs and "
-        "returns their actions",
-    )
-    parser.add_argument(
-        "--load", metavar="SAVED", help="call the function of --policy with SAVED, e.g. a file; it returns the policy"
-    )
+    add_policy_arguments(parser)
     parser.add_argument("--num-envs", metavar="N", type=positive_int, default=4, help="number of envs (default: 4)")
     parser.add_argument(
         "--out",

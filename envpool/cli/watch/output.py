@@ -6,11 +6,11 @@ import time
 from pathlib import Path
 from typing import Protocol
 
+from envpool._support.files import check_output as check_file
 from envpool._support.packages import install
-from envpool.cli.parsing import check_output as check_file
-from envpool.cli.watch.encoder import FORMATS, Encoder
-from envpool.cli.watch.tiling import Frame
 from envpool.errors import ConfigError
+from envpool.evaluation.encoder import FORMATS, Encoder
+from envpool.evaluation.tiling import Frame
 
 SUFFIXES = (*FORMATS, ".png")
 INSTALL = install("render")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import sys
 import traceback
@@ -25,15 +26,36 @@ class PolicyError(Exception):
     """The code of the policy raised an exception, whose traceback was printed."""
 
 
-def load_policy(text: str, spec: EnvSpec, saved: str | None = None) -> Policy:
+def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments ``--policy`` and ``--load`` to the parser of a command."""
+    parser.add_argument(
+        "--policy",
+        metavar="POLICY",
+        default="random",
+        help="random (the default), or FILE.py:function, a function that takes the observations of all envs and "
+        "returns their actions",
+    )
+    parser.add_argument(
+        "--load", metavar="SAVED", help="call the function of --policy with SAVED, e.g. a file; it returns the policy"
+    )
+
+
+def policy_of(arguments: argparse.Namespace) -> Policy | str:
+    """Return the policy that ``--policy`` and ``--load`` name; "random" stays a text."""
+    if arguments.policy == "random" and arguments.load is None:
+        return "random"
+    return load_policy(arguments.policy, None, arguments.load)
+
+
+def load_policy(text: str, spec: EnvSpec | None, saved: str | None = None) -> Policy:
     """Return the policy that the argument ``--policy`` names.
 
     Parameters
     ----------
     text : str
         ``"random"``, or ``"FILE.py:function"``. The file can import modules from its folder.
-    spec : EnvSpec
-        Spec of the pool that the policy acts in.
+    spec : EnvSpec or None
+        Spec of the pool that the policy acts in, for random actions.
     saved : str, optional
         The argument ``--load``. With it, the function is called with `saved` and returns the policy; without it, the
         function is the policy.
@@ -54,6 +76,7 @@ def load_policy(text: str, spec: EnvSpec, saved: str | None = None) -> Policy:
     if text == "random":
         if saved is not None:
             raise ConfigError("--load needs a function that loads the file: pass --policy FILE.py:function as well")
+        assert spec is not None
         return random_policy(spec)
     path, colon, name = text.rpartition(":")
     if not colon or not path.endswith(".py") or not name.isidentifier():

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from envpool._support.descriptors import high_descriptor, high_pipe
-from envpool.cli.interrupts import interrupts_deferred
-from envpool.cli.watch.tiling import Frame
+from envpool._support.interrupts import interrupts_deferred
+from envpool.evaluation.tiling import Frame
 
 #: Largest frame rate of a .gif file: browsers slow down files with shorter frames.
 MOST_GIF_FPS = 50

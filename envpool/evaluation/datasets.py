@@ -1,0 +1,353 @@
+"""Files of episodes: compressed NumPy archives, HDF5, and Minari's format."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from envpool._support.files import check_output
+from envpool._support.packages import install
+from envpool.errors import ConfigError
+from envpool.evaluation.episodes import Array, Episode, stacks
+from envpool.python_envs.layout import children
+
+HDF5 = (".h5", ".hdf5")
+#: Version of the layout of .npz and .hdf5 files.
+VERSION = 1
+#: The fastest level: higher ones take several times as long, and save little.
+LEVEL = 1
+#: How HDF5 arrays are compressed.
+COMPRESSION = {"compression": "gzip", "compression_opts": LEVEL, "shuffle": True}
+#: Bytes of a chunk of an HDF5 array, and of the episodes that are written together.
+CHUNK = 1 << 20
+BATCH = 1 << 24
+#: The version of Minari whose format is written.
+MINARI = "0.5.0"
+MINARI_ID = re.compile(r"[-_\w]+-v\d+")
+
+
+class Writer(Protocol):
+    """A file of episodes."""
+
+    def add(self, episode: Episode) -> None:
+        """Append an episode."""
+
+    def close(self) -> None:
+        """Complete the file."""
+
+
+def check_dataset(path: Path) -> None:
+    """Raise ConfigError or ImportError if a dataset could not be written: the path says which format it has."""
+    if path.suffix == ".npz":
+        check_output(path)
+        return
+    if path.suffix in HDF5:
+        check_output(path)
+    elif path.suffix:
+        raise ConfigError(
+            f"path must end in .mp4 or .gif (a video), .npz, {' or '.join(HDF5)} (a dataset), or be a folder such as "
+            f"cartpole-expert-v0 (a dataset of Minari), got {path.name!r}"
+        )
+    elif not MINARI_ID.fullmatch(path.name):
+        raise ConfigError(
+            f"a dataset of Minari is a folder whose name ends in its version, such as {path.name or 'cartpole'}-v0, "
+            f"got {path.name!r}; files end in .mp4, .gif, .npz, {' or '.join(HDF5)}"
+        )
+    elif path.exists():
+        raise ConfigError(f"the dataset {path} exists: remove it, or choose another version")
+    try:
+        import h5py  # noqa: F401
+    except ImportError as error:
+        raise ImportError(f"{path.suffix or 'Minari'} datasets need h5py: {install('datasets')}") from error
+
+
+def open_dataset(path: Path, about: dict[str, Any], pool: Any) -> Writer:
+    """Return the writer for a path that `check_dataset` has accepted; `about` has the attributes of the dataset."""
+    if path.suffix == ".npz":
+        return ArchiveWriter(path, about)
+    return Hdf5Writer(path, about) if path.suffix in HDF5 else MinariWriter(path, about, pool)
+
+
+def table(episodes: Sequence[Episode]) -> dict[str, Array]:
+    """Return the arrays with one entry per episode."""
+    lengths = np.array([len(episode) for episode in episodes], np.int64)
+    return {
+        "starts": np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        "env_id": np.array([episode.env_id for episode in episodes], np.int64),
+        "number": np.array([episode.number for episode in episodes], np.int64),
+        "return": np.array([episode.reward.sum(dtype=np.float64) for episode in episodes]),
+        "length": lengths,
+    }
+
+
+def columns(episode: Episode) -> dict[str, Array]:
+    """Return the arrays of an episode over time."""
+    own = {"reward": episode.reward, "terminated": episode.terminated, "truncated": episode.truncated}
+    return {**episode.obs, **episode.action, **own}
+
+
+class ArchiveWriter:
+    """A compressed .npz file, which ``numpy.load`` reads. The episodes stay in memory until it is closed.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    about : dict
+        Attributes of the dataset, stored as JSON under "about".
+    """
+
+    def __init__(self, path: Path, about: dict[str, Any]):
+        self._path, self._about = path, about
+        self._episodes: list[Episode] = []
+
+    def add(self, episode: Episode) -> None:
+        """Append an episode."""
+        self._episodes.append(episode)
+
+    def close(self) -> None:
+        """Write the file, one array after the other, so that no second copy of the whole dataset is in memory."""
+        if not self._episodes:
+            return
+        about = np.array(json.dumps(self._about))
+        with zipfile.ZipFile(self._path, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
+            for name, array in {"about": about, **table(self._episodes)}.items():
+                self._write(archive, name, array)
+            arrays = [columns(episode) for episode in self._episodes]
+            for name in arrays[0]:
+                self._write(archive, name, np.concatenate([of_episode[name] for of_episode in arrays]))
+
+    def _write(self, archive: zipfile.ZipFile, name: str, array: Array) -> None:
+        with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+            np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
+
+
+class Hdf5Writer:
+    """An HDF5 file with compressed arrays, to which each episode is written as soon as it is complete.
+
+    Parameters
+    ----------
+    path : Path
+        The file, which is replaced if it exists.
+    about : dict
+        Attributes of the dataset, stored as JSON in the attribute "about".
+    """
+
+    def __init__(self, path: Path, about: dict[str, Any]):
+        import h5py
+
+        self._file = h5py.File(path, "w")
+        self._file.attrs["about"] = json.dumps(about)
+        self._episodes: list[Episode] = []
+        self._waiting: list[dict[str, Array]] = []  # written together: each write compresses a chunk that is not full
+        self._bytes = 0
+
+    def add(self, episode: Episode) -> None:
+        """Append an episode."""
+        arrays = columns(episode)
+        self._waiting.append(arrays)
+        self._bytes += sum(array.nbytes for array in arrays.values())
+        self._episodes.append(replace(episode, obs={}, action={}))
+        if self._bytes >= BATCH:
+            self._write()
+
+    def _write(self) -> None:
+        """Write the episodes that wait."""
+        for name in self._waiting[0]:
+            array = np.concatenate([arrays[name] for arrays in self._waiting])
+            if name not in self._file:
+                shape = array.shape[1:]
+                rows = max(min(CHUNK // max(array[:1].nbytes, 1), 1 << 14), 1)
+                self._file.create_dataset(
+                    name, (0, *shape), array.dtype, maxshape=(None, *shape), chunks=(rows, *shape), **COMPRESSION
+                )
+            data = self._file[name]
+            data.resize(len(data) + len(array), axis=0)
+            data[-len(array) :] = array
+        self._waiting.clear()
+        self._bytes = 0
+
+    def close(self) -> None:
+        """Complete the file."""
+        with self._file:
+            if self._waiting:
+                self._write()
+            if self._episodes:
+                for name, array in table(self._episodes).items():
+                    self._file.create_dataset(name, data=array)
+
+
+class MinariWriter:
+    """A folder in the format of Minari, which ``minari.load_dataset`` and ``minari.MinariDataset`` read.
+
+    Parameters
+    ----------
+    path : Path
+        The folder, whose name is the id of the dataset. It gets a folder `data`.
+    about : dict
+        Attributes of the dataset.
+    pool : EnvPool
+        The pool, for its spaces.
+    """
+
+    def __init__(self, path: Path, about: dict[str, Any], pool: Any):
+        import h5py
+
+        self._spaces = pool.spec.gymnasium_observation_space, action_space_of(pool)
+        described = [json.dumps(describe_space(space)) for space in self._spaces]
+        self._folder = path / "data"
+        self._folder.mkdir(parents=True)
+        self._file = h5py.File(self._folder / "main_data.hdf5", "w", track_order=True)
+        self._steps = self._count = 0
+        self._metadata = {
+            "data_format": "hdf5",
+            "jpeg_encoding": False,  # frames keep their bits
+            "observation_space": described[0],
+            "action_space": described[1],
+            "dataset_id": path.name,
+            "minari_version": MINARI,
+            "algorithm_name": str(about["policy"]),
+            "requirements": [],
+            "description": f"{about['task']}, recorded by envpool {about['envpool']}",
+        }
+
+    def add(self, episode: Episode) -> None:
+        """Append an episode."""
+        group = self._file.create_group(f"episode_{self._count}")
+        group.attrs["id"] = self._count
+        group.attrs["total_steps"] = len(episode)
+        if episode.seed is not None:
+            group.attrs["seed"] = episode.seed
+        for name, prefix, arrays, space in (
+            ("observations", "obs", episode.obs, self._spaces[0]),
+            ("actions", "action", episode.action, self._spaces[1]),
+        ):
+            write_nest(group, name, arrays, prefix, (), space)
+        for name, array in (
+            ("rewards", episode.reward),
+            ("terminations", episode.terminated),
+            ("truncations", episode.truncated),
+        ):
+            write(group, name, array)
+        self._count += 1
+        self._steps += len(episode)
+
+    def close(self) -> None:
+        """Complete the folder."""
+        self._file.close()
+        size = round((self._folder / "main_data.hdf5").stat().st_size / 1e6, 1)
+        totals = {"total_episodes": self._count, "total_steps": self._steps, "dataset_size": size}
+        (self._folder / "metadata.json").write_text(json.dumps(self._metadata | totals))
+
+
+def write(group: Any, name: str, array: Array) -> None:
+    """Write an array over time to a group, compressed if this can help."""
+    options = COMPRESSION if array.nbytes >= 1 << 12 else {}
+    group.create_dataset(name, data=array, chunks=True, maxshape=(None, *array.shape[1:]), **options)
+
+
+def write_nest(group: Any, name: str, arrays: dict[str, Array], prefix: str, path: tuple[str, ...], space: Any) -> None:
+    """Write the arrays of a space: groups for Dict, and groups with the keys ``_index_0``, ... for Tuple."""
+    from gymnasium import spaces
+
+    if isinstance(space, (spaces.Dict, spaces.Tuple)):
+        inner = group.create_group(name)
+        for key, part in children(space):
+            label = key if isinstance(space, spaces.Dict) else f"_index_{key}"
+            write_nest(inner, str(label), arrays, prefix, (*path, str(key)), part)
+        return
+    write(group, name, arrays[f"{prefix}:{'.'.join(path)}" if path else prefix])
+
+
+def action_space_of(pool: Any) -> Any:
+    """Return the action space of one environment without the env ids that structured actions have."""
+    from gymnasium import spaces
+
+    space = pool.spec.gymnasium_action_space
+    if not isinstance(space, spaces.Dict):
+        return space
+    return spaces.Dict({k: v for k, v in space.spaces.items() if k not in ("env_id", "players")})
+
+
+def describe_space(space: Any) -> dict[str, Any]:
+    """Return a space in the form of Minari's metadata, or raise ConfigError."""
+    from gymnasium import spaces
+
+    if isinstance(space, spaces.Box):
+        bounds = {"low": space.low.tolist(), "high": space.high.tolist()}
+        return {"type": "Box", "dtype": str(space.dtype), "shape": list(space.shape), **bounds}
+    if isinstance(space, spaces.Discrete):
+        return {"type": "Discrete", "dtype": "int64", "start": int(space.start), "n": int(space.n)}
+    if isinstance(space, spaces.MultiDiscrete):
+        parts = {"nvec": space.nvec.tolist(), "start": space.start.tolist()}
+        return {"type": "MultiDiscrete", "dtype": str(space.dtype), **parts}
+    if isinstance(space, spaces.MultiBinary):
+        return {"type": "MultiBinary", "n": space.n if isinstance(space.n, int) else [int(n) for n in space.n]}
+    if isinstance(space, spaces.Dict):
+        return {"type": "Dict", "subspaces": {key: describe_space(part) for key, part in space.spaces.items()}}
+    if isinstance(space, spaces.Tuple):
+        return {"type": "Tuple", "subspaces": [describe_space(part) for part in space.spaces]}
+    raise ConfigError(f"Minari's format has no {type(space).__name__} spaces: write an .npz or .hdf5 file")
+
+
+def read_episodes(path: str | Path) -> Iterator[Episode]:
+    """Yield the episodes of an .npz or .hdf5 file that ``envpool.record`` has written, in the order of the file.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Yields
+    ------
+    Episode
+        Its observations are complete, also if their frames were stored once.
+    """
+    path = Path(path)
+    if path.suffix == ".npz":
+        with np.load(path) as file:
+            yield from split({name: file[name] for name in file.files}, json.loads(str(file["about"])))
+    elif path.suffix in HDF5:
+        check_h5py(path)
+        import h5py
+
+        with h5py.File(path) as file:
+            yield from split(file, json.loads(file.attrs["about"]))
+    else:
+        raise ConfigError(f"path must end in .npz, {' or '.join(HDF5)}, got {path.name!r}")
+
+
+def check_h5py(path: Path) -> None:
+    """Raise ImportError with the command that installs h5py if it is missing."""
+    try:
+        import h5py  # noqa: F401
+    except ImportError as error:
+        raise ImportError(f"{path.suffix} datasets need h5py: {install('datasets')}") from error
+
+
+def split(arrays: Any, about: dict[str, Any]) -> Iterator[Episode]:
+    """Yield the episodes of the arrays of a file."""
+    depth, starts = int(about["frames_once"]), np.asarray(arrays["starts"])
+    obs = [name for name in arrays if name == "obs" or name.startswith("obs:")]
+    actions = [name for name in arrays if name == "action" or name.startswith("action:")]
+    seeds = about["seeds"]
+    for e, (env_id, number) in enumerate(zip(arrays["env_id"], arrays["number"], strict=True)):
+        rows = slice(int(starts[e]), int(starts[e + 1]))
+        extra = max(depth, 1)  # observations, or frames, of an episode beyond its steps
+        seen = slice(rows.start + e * extra, rows.stop + (e + 1) * extra)
+        own = {name: np.asarray(arrays[name][seen]) for name in obs}
+        yield Episode(
+            int(env_id),
+            int(number),
+            seeds[int(env_id)] if seeds is not None and number == 0 else None,
+            {name: stacks(array, depth) for name, array in own.items()} if depth else own,
+            {name: np.asarray(arrays[name][rows]) for name in actions},
+            *(np.asarray(arrays[name][rows]) for name in ("reward", "terminated", "truncated")),
+        )

@@ -1,0 +1,78 @@
+"""``envpool evaluate`` and ``envpool record``."""
+
+import json
+
+import gymnasium
+import imageio.v3
+import numpy as np
+import pytest
+
+import envpool
+from envpool.cli.main import main
+from envpool.evaluation.datasets import read_episodes
+from tests.evaluation.test_evaluate import Lengths
+
+
+def test_evaluate_prints_the_table_and_writes_all_episodes(tmp_path, capsys):
+    arguments = ["evaluate", "CartPole-v1", "--episodes", "6", "--num-envs", "3", "--seed", "9"]
+    assert main([*arguments, "--option", "max_episode_steps=10", "--json", f"{tmp_path}/a.json"]) == 0
+    result = envpool.evaluate("random", "CartPole-v1", 6, 9, num_envs=3, max_episode_steps=10)
+    assert capsys.readouterr().out == f"{result}\n"
+    assert json.loads((tmp_path / "a.json").read_text()) == result.to_dict()
+
+
+@pytest.fixture
+def task():
+    """The id of a task that only gymnasium has."""
+    gymnasium.register("envpool-tests/Lengths-v0", Lengths)
+    yield "envpool-tests/Lengths-v0"
+    del gymnasium.registry["envpool-tests/Lengths-v0"]
+
+
+def test_evaluate_a_policy_of_a_file_in_python_environments(task, tmp_path, capsys):
+    (tmp_path / "lengths_policy.py").write_text("def load(saved):\n    return lambda obs: [int(saved)] * len(obs)\n")
+    policy = ["--policy", f"{tmp_path}/lengths_policy.py:load", "--load", "0"]
+    assert main(["evaluate", task, "--episodes", "7", "--seed", "0", *policy]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"{task}: 7 episodes of 7 envs" and lines[2].split()[1] == "4"
+
+
+def test_evaluate_writes_videos(tmp_path):
+    options = ["--option", "render_width=60", "--option", "render_height=40"]
+    assert main(["evaluate", "CartPole-v1", "--episodes", "2", "--video", f"{tmp_path}/a.gif", *options]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a-best.gif", "a-median.gif", "a-worst.gif"]
+
+
+def test_record_a_dataset(task, tmp_path, capsys):
+    path = tmp_path / "a.npz"
+    assert main(["record", "CartPole-v1", str(path), "--num-envs", "2", "--episodes", "4", "--seed", "3"]) == 0
+    episodes = list(read_episodes(path))
+    steps = sum(map(len, episodes))
+    assert capsys.readouterr().out == f"{path}: {steps} steps, 4 episodes, mean return {steps / 4:.4g}\n"
+    assert {e.seed for e in episodes if e.number == 0} == {3, 4}
+    assert main(["record", task, str(path), "--steps", "20", "--seed", "0"]) == 0
+    assert [len(e) for e in read_episodes(path) if e.number == 0] == [1, 2, 3, 4]
+
+
+def test_record_a_video(tmp_path, capsys):
+    options = ["--option", "render_width=60", "--option", "render_height=40"]
+    assert main(["record", "CartPole-v1", f"{tmp_path}/a.mp4", "--steps", "5", "--num-envs", "1", *options]) == 0
+    assert len(imageio.v3.imread(tmp_path / "a.mp4")) == 6
+    assert capsys.readouterr().out == f"{tmp_path}/a.mp4: 5 steps, 0 episodes\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["record", "CartPole-v1", "a.csv"], "path must end in"),
+        (["record", "Pong-v4000", "a.npz"], "Pong-v4000"),
+        (["evaluate", "CartPole-v1", "--video", "a.png"], "a video must end in .mp4 or .gif"),
+        (["evaluate", "CartPole-v1", "--load", "x"], "--load needs a function that loads the file"),
+        (["evaluate", "CartPole-v1", "--json", "nowhere/a.json"], "the directory nowhere does not exist"),
+    ],
+)
+def test_mistakes(arguments, text, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    assert text in capsys.readouterr().err
+    assert np.size(list(tmp_path.iterdir())) == 0

@@ -1,0 +1,72 @@
+"""HDF5 files, and datasets in Minari's format, which Minari's own reader loads."""
+
+import h5py
+import minari
+import numpy as np
+import pytest
+
+import envpool
+from envpool.errors import ConfigError
+from envpool.evaluation.datasets import read_episodes
+from tests.support.python_envs import SpaceEnv
+
+
+def test_minari_loads_a_dataset(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    with envpool.make_gymnasium("CartPole-v1", num_envs=3, seed=5) as pool:
+        result = envpool.record(pool, "random", tmp_path / "cartpole-random-v0", episodes=7)
+        envpool.record(pool, "random", tmp_path / "a.npz", episodes=7)
+        space = pool.observation_space
+    dataset = minari.load_dataset("cartpole-random-v0")
+    assert (dataset.total_episodes, dataset.total_steps) == (7, result.steps)
+    assert dataset.observation_space == space
+    assert dataset.action_space.n == 2
+    for theirs, own in zip(dataset.iterate_episodes(), read_episodes(tmp_path / "a.npz"), strict=True):
+        assert theirs.observations.tobytes() == own.obs["obs"].tobytes()
+        assert theirs.actions.tobytes() == own.action["action"].tobytes()
+        assert theirs.rewards.tobytes() == own.reward.tobytes()
+        assert theirs.terminations.tolist() == own.terminated.tolist()
+        assert theirs.truncations.tolist() == own.truncated.tolist()
+    metadata = list(dataset.storage.get_episode_metadata(range(3)))
+    assert sorted(m["seed"] for m in metadata if "seed" in m)
+    assert len(dataset.sample_episodes(3)) == 3
+    with envpool.make_gymnasium("CartPole-v1") as pool, pytest.raises(ConfigError, match="exists: remove it"):
+        envpool.record(pool, "random", tmp_path / "cartpole-random-v0")
+
+
+@pytest.mark.parametrize(
+    "observation", ["box", "discrete", "multi_discrete", "multi_binary", "dict", "tuple", "image", "int16"]
+)
+def test_spaces(observation, tmp_path):
+    with envpool.make_python(lambda: SpaceEnv(observation, "dict"), 2) as pool:
+        envpool.record(pool, "random", tmp_path / "spaces-v1", episodes=4)
+        envpool.record(pool, "random", tmp_path / "a.hdf5", episodes=4)
+    dataset = minari.MinariDataset(tmp_path / "spaces-v1" / "data")
+    for theirs, own in zip(dataset, read_episodes(tmp_path / "a.hdf5"), strict=True):
+        flat = np.concatenate([np.ravel(x) for x in leaves(theirs.observations)])
+        assert flat.tolist() == np.concatenate([np.ravel(x) for x in own.obs.values()]).tolist()
+        assert theirs.actions["a"].tolist() == own.action["action:a"].tolist()
+
+
+def leaves(nest):
+    if isinstance(nest, dict):
+        return [x for value in nest.values() for x in leaves(value)]
+    return [x for value in nest for x in leaves(value)] if isinstance(nest, tuple) else [nest]
+
+
+def test_spaces_without_a_form_are_refused(tmp_path):
+    pool = envpool.make_python(lambda: SpaceEnv("text", "discrete"), 2)
+    with pool, pytest.raises(ConfigError, match="Minari's format has no Text spaces"):
+        envpool.record(pool, "random", tmp_path / "text-v0")
+    assert not (tmp_path / "text-v0").exists()
+
+
+def test_frames_keep_their_bits_and_hdf5_stores_them_once(tmp_path):
+    with envpool.make_gymnasium("Breakout-v5", num_envs=2, max_episode_steps=20) as pool:
+        envpool.record(pool, "random", tmp_path / "breakout-v0")
+        envpool.record(pool, "random", tmp_path / "a.h5", frames_once=True)
+    dataset = minari.MinariDataset(tmp_path / "breakout-v0" / "data")
+    for theirs, own in zip(dataset, read_episodes(tmp_path / "a.h5"), strict=True):
+        assert theirs.observations.tobytes() == np.ascontiguousarray(own.obs["obs"]).tobytes()
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert file["obs"].shape == (2 * (20 + 4), 84, 84) and file["obs"].compression == "gzip"
