@@ -19,7 +19,8 @@ from dataclasses import dataclass
 import ppo
 import torch
 from arguments import natural, option
-from tqdm import tqdm
+
+from envpool.rollout import Progress
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def train(args):
     """Train until the target or the last step is reached, and return the Returns."""
     env, agent = ppo.begin(args, batch_size=args.batch_size or max(args.num_envs // 2, 1))
     returns = ppo.Returns()
-    with env, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None) as progress:
+    with env, Progress(args.total_timesteps) as progress:
         optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
         data = Rollout(args, env, agent, returns)
         while data.step < args.total_timesteps:
@@ -62,8 +63,7 @@ def train(args):
             data.collect()
             data.estimate_advantages(args.gamma, args.gae_lambda)
             ppo.update(args, agent, optimizer, data.transitions())
-            progress.set_postfix_str(f"mean return {returns.mean:.1f}", refresh=False)
-            progress.update(data.step - before)
+            progress.update(data.step - before, f"mean return {returns.mean:.1f}")
             if args.target is not None and returns.mean >= args.target:
                 break
     return returns

@@ -40,10 +40,9 @@ from gymnasium.vector.utils import create_empty_array
 from policy import Agent, make_pool, pool_options
 from scalars import Scalars
 from torch import nn
-from tqdm import tqdm
 
 import envpool
-from envpool.rollout import Sampler, gae
+from envpool.rollout import Progress, Sampler, gae
 
 
 @dataclass(frozen=True)
@@ -216,7 +215,7 @@ def train(args):
     check_device(args.device)
     learned.check_files(args.save, args.capture_video)
     (env, agent), returns = begin(args), Returns()
-    progress = tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None)
+    progress = Progress(args.total_timesteps)
     with env, progress, Scalars(args.tensorboard, f"{args.task}-seed{args.seed}", asdict(args)) as scalars:
         agent.to(args.device)
         try:
@@ -263,14 +262,13 @@ def learn(args, env, agent, returns, progress, scalars):
     if saved := checkpoint.load(args, env, agent, optimizer, changing):
         first, obs, data.sampler = saved["step"], saved["obs"], saved["sampler"]
         data.steps.begin(obs)
-        progress.update(first)
+        progress.resume(first)
     for step in range(first, args.total_timesteps, per_update):
         optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - step / args.total_timesteps)
         obs = data.collect(args, returns, obs, step)
         data.estimate_advantages(args.gamma, args.gae_lambda)
         losses = update(args, agent, optimizer, data.transitions())
-        progress.set_postfix_str(f"mean return {returns.mean:.1f}", refresh=False)
-        progress.update(per_update)
+        progress.update(per_update, f"mean return {returns.mean:.1f}")
         following = step + per_update
         scalars.add(following, {"return of 100 episodes": returns.mean, **losses})
         if args.checkpoint and following // per_update % args.checkpoint_every == 0:

@@ -26,10 +26,9 @@ from arguments import natural, natural_number, number, option, positive, positiv
 from curves import Curve
 from torch import nn
 from torch.distributions import Categorical
-from tqdm import tqdm
 
 import envpool
-from envpool.rollout import Sampler, gae, shuffled
+from envpool.rollout import Progress, Sampler, gae, shuffled
 
 
 @dataclass(frozen=True)
@@ -172,12 +171,11 @@ def train(args):
     torch.set_num_threads(args.torch_threads)
     per_update = args.num_envs * args.num_steps
     updates = args.total_timesteps // per_update
-    with make_pool(args) as pool, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None) as bar:
+    with make_pool(args) as pool, Progress(args.total_timesteps) as progress:
         learner = Learner(args, pool)
         for update in range(updates):
             learner.update(update / updates)
-            bar.set_postfix_str(f"mean return {learner.games.mean:.1f}", refresh=False)
-            bar.update(per_update)
+            progress.update(per_update, f"mean return {learner.games.mean:.1f}")
             if args.target is not None and learner.games.mean >= args.target:
                 break
     return learner.games

@@ -25,10 +25,9 @@ import torch
 from arguments import natural, option, positive
 from torch import nn
 from torch.distributions import Categorical
-from tqdm import tqdm
 
 import envpool
-from envpool.rollout import Sampler, gae, sequences
+from envpool.rollout import Progress, Sampler, gae, sequences
 
 #: Observations of CartPole that the network sees: the position of the cart and the angle of the pole.
 VISIBLE = [0, 2]
@@ -155,12 +154,11 @@ def start(args):
 def train(args):
     """Train until the target or the last step is reached, and return the Returns."""
     pool = start(args)
-    with pool, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None) as progress:
+    with pool, Progress(args.total_timesteps) as progress:
         learner = Learner(args, pool)
         for step in range(0, args.total_timesteps, args.num_envs * args.num_steps):
             learner.update(step)
-            progress.set_postfix_str(f"mean return {learner.returns.mean:.1f}", refresh=False)
-            progress.update(args.num_envs * args.num_steps)
+            progress.update(args.num_envs * args.num_steps, f"mean return {learner.returns.mean:.1f}")
             if args.target is not None and learner.returns.mean >= args.target:
                 break
     return learner.returns

@@ -15,9 +15,9 @@ import json
 import numpy as np
 from arguments import natural, number, positive, share
 from gymnasium.spaces import Discrete
-from tqdm import tqdm
 
 import envpool
+from envpool.rollout import Progress
 
 
 def parse_args(argv=None):
@@ -94,12 +94,12 @@ class Search:
         """Play each game to its end, or up to `--max-steps`, with the policy `choose(playing)`; return the returns."""
         self.pool.reset()
         returns, playing = np.zeros(self.args.games), self.games
-        for _ in tqdm(range(self.args.max_steps), unit="step", disable=None):
-            _, reward, terminated, truncated, _ = self.pool.step(choose(playing), playing)
-            returns[playing] += reward
-            playing = playing[~(terminated | truncated)]
-            if len(playing) == 0:
-                break
+        with Progress(self.args.max_steps) as progress:
+            while len(playing) and progress.done < self.args.max_steps:
+                _, reward, terminated, truncated, _ = self.pool.step(choose(playing), playing)
+                returns[playing] += reward
+                playing = playing[~(terminated | truncated)]
+                progress.update(1, f"mean return {returns.mean():.1f}")
         return returns
 
 

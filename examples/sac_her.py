@@ -31,9 +31,9 @@ from hindsight import Replay
 from torch import nn
 from torch.distributions import Normal
 from torch.nn.functional import softplus
-from tqdm import tqdm
 
 import envpool
+from envpool.rollout import Progress
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def train(args):
     """Train until the target or the last step is reached, or until Ctrl-C, and return the Curve of successes."""
     learned.check_files(args.save, args.capture_video)
     pool = ppo.start(args)
-    with pool, tqdm(total=args.total_timesteps, unit="step", unit_scale=True, disable=None) as progress:
+    with pool, Progress(args.total_timesteps) as progress:
         learner = Learner(args, pool)
         try:
             learn(args, learner, progress)
@@ -237,8 +237,7 @@ def learn(args, learner, progress):
         if learner.step >= args.random_steps:
             for _ in range(round(args.updates_per_step * count)):
                 learner.update()
-        progress.set_postfix_str(f"success rate {learner.curve.mean:.2f}", refresh=False)
-        progress.update(learner.rollout_size)
+        progress.update(learner.rollout_size, f"success rate {learner.curve.mean:.2f}")
         if args.target is not None and learner.curve.mean >= args.target:
             break
 

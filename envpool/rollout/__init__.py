@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from envpool.rollout.advantages import Advantages, VTrace, gae, lambda_returns, nstep_returns, vtrace
     from envpool.rollout.data import RolloutData
     from envpool.rollout.minibatches import Sequences, sequences, shuffled, whole_envs
+    from envpool.rollout.progress import Progress
     from envpool.rollout.rollout import Rollout
     from envpool.sampling.sampler import Sample, Sampler
 
 #: Module of each public name.
 _LAZY = {
     "Advantages": "envpool.rollout.advantages",
+    "Progress": "envpool.rollout.progress",
     "Rollout": "envpool.rollout.rollout",
     "RolloutData": "envpool.rollout.data",
     "Sample": "envpool.sampling.sampler",
@@ -32,6 +34,7 @@ _LAZY = {
 }
 __all__ = [
     "Advantages",
+    "Progress",
     "Rollout",
     "RolloutData",
     "Sample",
