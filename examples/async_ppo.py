@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import ppo
 import torch
-from arguments import natural, option
 
 from envpool.rollout import Progress
+from envpool.training.options import natural, option
 
 
 @dataclass(frozen=True)

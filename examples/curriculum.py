@@ -14,9 +14,9 @@ import learned
 import numpy as np
 import ppo
 import varied
-from arguments import natural, number, positive
 
 import envpool
+from envpool.training.options import natural, number, positive
 
 TASK = "MountainCar-v0"
 EASIEST = 5.0  # the force of the motor at difficulty 0, in multiples of the task's force

@@ -13,9 +13,9 @@ import learned
 import numpy as np
 import ppo
 import varied
-from arguments import natural, number, positive
 
 import envpool
+from envpool.training.options import natural, number, positive
 
 TASK = "CartPole-v1"
 #: Parameter -> range of the training; values are drawn log-uniformly.

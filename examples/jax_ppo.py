@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from arguments import natural, natural_number, number, positive, positive_number, share
-from curves import plot
 from gymnasium.spaces import Box, Discrete
 from jax import lax
 
 import envpool
+from envpool.training.curves import plot
+from envpool.training.options import natural, natural_number, number, positive, positive_number, share
 
 OPTIONS = {
     "task": ("CartPole-v1", "task id, see envpool.list_all_envs()", str),

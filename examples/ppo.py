@@ -28,21 +28,21 @@ from collections import deque
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-import arguments
 import checkpoint
 import learned
 import numpy as np
 import policy
 import torch
-from arguments import PolicyArgs, RunArgs, natural_number, option, positive, positive_number, share
-from curves import RETURNS, plot, plot_seeds
 from gymnasium.vector.utils import create_empty_array
 from policy import Agent, make_pool, pool_options
-from scalars import Scalars
 from torch import nn
 
 import envpool
 from envpool.rollout import Progress, Sampler, gae
+from envpool.training import options as arguments
+from envpool.training.curves import RETURNS, plot, plot_seeds
+from envpool.training.options import PolicyArgs, RunArgs, natural_number, option, positive, positive_number, share
+from envpool.training.scalars import Scalars
 
 
 @dataclass(frozen=True)

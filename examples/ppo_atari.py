@@ -22,13 +22,13 @@ import numpy as np
 import policy
 import ppo
 import torch
-from arguments import natural, natural_number, number, option, positive, positive_number, share
-from curves import Curve
 from torch import nn
 from torch.distributions import Categorical
 
 import envpool
 from envpool.rollout import Progress, Sampler, gae, shuffled
+from envpool.training.curves import Curve
+from envpool.training.options import natural, natural_number, number, option, positive, positive_number, share
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,12 @@ import numpy as np
 import policy
 import ppo
 import torch
-from arguments import natural, option, positive
 from torch import nn
 from torch.distributions import Categorical
 
 import envpool
 from envpool.rollout import Progress, Sampler, gae, sequences
+from envpool.training.options import natural, option, positive
 
 #: Observations of CartPole that the network sees: the position of the cart and the angle of the pole.
 VISIBLE = [0, 2]

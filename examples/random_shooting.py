@@ -13,11 +13,11 @@ import argparse
 import json
 
 import numpy as np
-from arguments import natural, number, positive, share
 from gymnasium.spaces import Discrete
 
 import envpool
 from envpool.rollout import Progress
+from envpool.training.options import natural, number, positive, share
 
 
 def parse_args(argv=None):

@@ -13,9 +13,10 @@ import time
 from pathlib import Path
 
 import torch
-from arguments import natural, positive, share
 from rl_games.common.algo_observer import AlgoObserver
 from rl_games.torch_runner import Runner
+
+from envpool.training.options import natural, positive, share
 
 
 def settings(args):

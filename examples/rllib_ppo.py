@@ -9,13 +9,13 @@ RLlib creates the environments with `gymnasium.make_vec`. Without the wrapper th
 
 import ray
 import torch
-from curves import Curve, parse_args
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from ray import tune
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 
 from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
+from envpool.training.curves import Curve, parse_args
 
 
 def main(argv=None):

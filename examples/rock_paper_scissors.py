@@ -11,10 +11,10 @@ import argparse
 import sys
 
 import numpy as np
-from arguments import number, positive
 from pettingzoo.classic import rps_v2
 
 import envpool
+from envpool.training.options import number, positive
 
 NUM_MOVES, NOTHING_YET = 3, 3
 HABIT = 0.9

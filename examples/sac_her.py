@@ -24,8 +24,6 @@ import numpy as np
 import policy
 import ppo
 import torch
-from arguments import PolicyArgs, RunArgs, natural, natural_number, number, option, positive, positive_number, share
-from curves import Curve, Measure
 from gymnasium.spaces import Box, Dict
 from hindsight import Replay
 from torch import nn
@@ -34,6 +32,18 @@ from torch.nn.functional import softplus
 
 import envpool
 from envpool.rollout import Progress
+from envpool.training.curves import Curve, Measure
+from envpool.training.options import (
+    PolicyArgs,
+    RunArgs,
+    natural,
+    natural_number,
+    number,
+    option,
+    positive,
+    positive_number,
+    share,
+)
 
 
 @dataclass(frozen=True)

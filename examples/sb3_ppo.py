@@ -8,11 +8,11 @@ returns of episodes natively, so no `VecMonitor` is needed.
 """
 
 import torch
-from curves import Curve, parse_args
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from envpool.adapters.sb3 import VecEnv
+from envpool.training.curves import Curve, parse_args
 
 
 class Record(BaseCallback):

@@ -8,7 +8,6 @@ Tianshou's Collector takes a pool directly, and resets the environments whose ep
 
 import numpy as np
 import torch
-from curves import Curve, parse_args
 from tianshou.algorithm import PPO
 from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
 from tianshou.algorithm.optim import AdamOptimizerFactory
@@ -19,6 +18,7 @@ from tianshou.utils.net.discrete import DiscreteActor, DiscreteCritic
 from torch import nn
 
 import envpool
+from envpool.training.curves import Curve, parse_args
 
 
 def make_algorithm(env):

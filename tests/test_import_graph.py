@@ -52,7 +52,7 @@ LAYERS = (
     ("families",),
     ("mujoco.declared",),
     ("registration",),
-    ("verify", "evaluation"),
+    ("verify", "evaluation", "training"),
     ("upstream", "adapters"),
     ("cli", "entry", "python", "__init__", "__main__"),
 )

@@ -2,6 +2,8 @@
 
 import pytest
 
+from envpool.training import curves
+from envpool.training.options import parse_args
 from tests.examples.load import load
 
 NUMBERS = [
@@ -28,7 +30,7 @@ NUMBERS = [
 def parse(example, words):
     """Parse the command line of an example, or raise SystemExit before it does anything else."""
     if hasattr(example, "Args"):
-        load("arguments").parse_args(words, example.Args)
+        parse_args(words, example.Args)
     else:
         getattr(example, "parse_args", example.main)(words)
 
@@ -45,7 +47,7 @@ def test_numbers_that_are_refused(name, flag, value, what, capsys):
 
 def test_numbers_of_the_examples_for_other_libraries(capsys):
     with pytest.raises(SystemExit):
-        load("curves").parse_args("", ["--num-envs=0"])
+        curves.parse_args("", ["--num-envs=0"])
     assert "argument --num-envs: 0 is not a positive integer" in capsys.readouterr().err
 
 

@@ -1,12 +1,18 @@
 """Options of the command line that are the fields of a dataclass."""
 
+from __future__ import annotations
+
 import argparse
 import math
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
-def option(default, text, parse=None, **more):
+def option(default: Any, text: str, parse: Callable[[str], Any] | None = None, **more: Any) -> Any:
     """Return a field of a dataclass of options.
 
     Parameters
@@ -23,7 +29,7 @@ def option(default, text, parse=None, **more):
     return field(default=default, metadata={"help": text, "type": parse or type(default), "more": more})
 
 
-def checked(kind, is_allowed, text, what):
+def checked(kind: Callable[[str], Any], is_allowed: Callable[[Any], bool], text: str, what: str) -> Any:
     """Return the number that a text stands for, or raise an ArgumentTypeError that says what is needed."""
     try:
         value = kind(text)
@@ -34,34 +40,34 @@ def checked(kind, is_allowed, text, what):
     return value
 
 
-def positive(text):
+def positive(text: str) -> int:
     """Return a positive integer."""
-    return checked(int, lambda value: value >= 1, text, "a positive integer")
+    return int(checked(int, lambda value: value >= 1, text, "a positive integer"))
 
 
-def natural(text):
+def natural(text: str) -> int:
     """Return an integer that is 0 or more."""
-    return checked(int, lambda value: value >= 0, text, "an integer of 0 or more")
+    return int(checked(int, lambda value: value >= 0, text, "an integer of 0 or more"))
 
 
-def number(text):
+def number(text: str) -> float:
     """Return a finite float."""
-    return checked(float, lambda value: True, text, "a finite number")
+    return float(checked(float, lambda value: True, text, "a finite number"))
 
 
-def positive_number(text):
+def positive_number(text: str) -> float:
     """Return a positive float."""
-    return checked(float, lambda value: value > 0, text, "a positive number")
+    return float(checked(float, lambda value: value > 0, text, "a positive number"))
 
 
-def natural_number(text):
+def natural_number(text: str) -> float:
     """Return a float that is 0 or more."""
-    return checked(float, lambda value: value >= 0, text, "a number of 0 or more")
+    return float(checked(float, lambda value: value >= 0, text, "a number of 0 or more"))
 
 
-def share(text):
+def share(text: str) -> float:
     """Return a float from 0 to 1."""
-    return checked(float, lambda value: 0 <= value <= 1, text, "a number from 0 to 1")
+    return float(checked(float, lambda value: 0 <= value <= 1, text, "a number from 0 to 1"))
 
 
 @dataclass(frozen=True)
@@ -76,18 +82,18 @@ class RunArgs:
     total_timesteps: int = option(1_000_000, "largest number of environment steps", natural)
     torch_threads: int = option(1, "threads of torch; networks this small run fastest on one", positive)
     env_threads: int = option(0, "threads of the pool; 0 for its default", natural)
-    target: float = option(
+    target: float | None = option(
         None, "mean return of 100 episodes at which to stop; exit with an error if it is never reached", number
     )
-    plot: str = option(None, "write the learning curve to this PNG file", str)
+    plot: str | None = option(None, "write the learning curve to this PNG file", str)
 
 
 @dataclass(frozen=True)
 class PolicyArgs:
     """What to do with the policy after the training."""
 
-    save: str = option(None, "write the policy to this file at the end, or after Ctrl-C", str)
-    eval: str = option(
+    save: str | None = option(None, "write the policy to this file at the end, or after Ctrl-C", str)
+    eval: str | None = option(
         None,
         "play 100 episodes with the likeliest actions after the training; with a FILE, do only that, with its policy",
         str,
@@ -95,13 +101,26 @@ class PolicyArgs:
         const="",
         metavar="FILE",
     )
-    capture_video: str = option(None, "write a video of the policy to this .mp4 or .gif file after the training", str)
+    capture_video: str | None = option(
+        None, "write a video of the policy to this .mp4 or .gif file after the training", str
+    )
 
 
-def parse_args(argv, args_class):
-    """Return the command line as an object of the dataclass `args_class`."""
-    parser = argparse.ArgumentParser(description=sys.modules[args_class.__module__].__doc__.splitlines()[0])
-    for f in fields(args_class):
+def parse_args(argv: Sequence[str] | None, args_class: type[T]) -> T:
+    """Return the command line as an object of a dataclass whose fields `option` has made.
+
+    The first line of the docstring of its module describes the program.
+
+    Parameters
+    ----------
+    argv : sequence of str or None
+        The command line; None for that of the process.
+    args_class : type
+        The dataclass. A field whose default is False becomes a flag.
+    """
+    about = sys.modules[args_class.__module__].__doc__ or ""
+    parser = argparse.ArgumentParser(description=about.partition("\n")[0])
+    for f in fields(args_class):  # type: ignore[arg-type]
         flag, text = f"--{f.name.replace('_', '-')}", f.metadata["help"]
         if f.default is False:
             parser.add_argument(flag, action="store_true", help=text)

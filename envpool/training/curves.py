@@ -1,13 +1,18 @@
-"""Shared by the examples: a record of episode returns, its plot, and the check against a target."""
+"""A record of episode returns, its plot, and the check against a target."""
+
+from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from arguments import natural, number, positive
+import numpy.typing as npt
+
+from envpool.training.options import natural, number, positive
 
 
 class Measure(NamedTuple):
@@ -45,21 +50,23 @@ class Curve:
         True if Ctrl-C stopped the run.
     """
 
-    def __init__(self):
-        self.steps, self.values, self.start = [], [], time.perf_counter()
+    def __init__(self) -> None:
+        self.steps: list[int] = []
+        self.values: list[float] = []
+        self.start = time.perf_counter()
         self.is_interrupted = False
 
-    def add(self, value, length):
+    def add(self, value: float, length: float) -> None:
         """Add an episode with its return and its length."""
         self.steps.append((self.steps[-1] if self.steps else 0) + int(length))
         self.values.append(float(value))
 
     @property
-    def mean(self):
+    def mean(self) -> float:
         """Mean return of the last 100 episodes; NaN before there are 100."""
         return float(np.mean(self.values[-100:])) if len(self.values) >= 100 else float("nan")
 
-    def report(self, args, name):
+    def report(self, args: Any, name: str) -> None:
         """Print the result, plot it if requested, and exit with an error if the target was not reached."""
         seconds = time.perf_counter() - self.start
         if args.plot:
@@ -72,8 +79,8 @@ class Curve:
             raise SystemExit(f"the target {args.target:g} was not reached")
 
 
-def parse_args(description, argv=None, num_envs=16):
-    """Parse the command-line options that the examples for other libraries share."""
+def parse_args(description: str, argv: Sequence[str] | None = None, num_envs: int = 16) -> argparse.Namespace:
+    """Parse the command line of a program that trains with the learner of another library."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--task", default="CartPole-v1", help="task id with discrete actions (default: %(default)s)")
     parser.add_argument(
@@ -93,7 +100,14 @@ def parse_args(description, argv=None, num_envs=16):
     return parser.parse_args(argv)
 
 
-def plot(path, title, steps, values, target=None, measure=RETURNS):
+def plot(
+    path: str,
+    title: str,
+    steps: Sequence[float],
+    values: Sequence[float],
+    target: float | None = None,
+    measure: Measure = RETURNS,
+) -> None:
     """Plot the values of all episodes and their running mean over environment steps."""
     with axes_of(path, title, target, measure) as axes:
         axes.plot(steps, values, ".", markersize=2, alpha=0.3, label="episode")
@@ -102,28 +116,34 @@ def plot(path, title, steps, values, target=None, measure=RETURNS):
             axes.plot(steps[measure.window - 1 :], means, label=f"mean of {measure.window} episodes")
 
 
-def plot_seeds(path, title, runs, target=None, measure=RETURNS):
+def plot_seeds(
+    path: str,
+    title: str,
+    runs: Sequence[tuple[Sequence[float], Sequence[float]]],
+    target: float | None = None,
+    measure: Measure = RETURNS,
+) -> None:
     """Plot the running means of several runs: their mean, and the range from the smallest to the largest.
 
     Each run is a pair of steps and values of its episodes. A run that has ended keeps its last value.
     """
     with axes_of(path, title, target, measure) as axes:
         first = measure.window - 1
-        runs = [(steps[first:], running_means(values, measure.window)) for steps, values in runs if values[first:]]
-        if runs:
-            grid = np.linspace(max(steps[0] for steps, _ in runs), max(steps[-1] for steps, _ in runs), 500)
-            means = np.array([np.interp(grid, steps, values) for steps, values in runs])
+        curves = [(steps[first:], running_means(values, measure.window)) for steps, values in runs if values[first:]]
+        if curves:
+            grid = np.linspace(max(steps[0] for steps, _ in curves), max(steps[-1] for steps, _ in curves), 500)
+            means = np.array([np.interp(grid, steps, values) for steps, values in curves])
             axes.fill_between(grid, means.min(axis=0), means.max(axis=0), alpha=0.3, label="smallest to largest")
-            axes.plot(grid, means.mean(axis=0), label=f"mean of {len(runs)} runs, {measure.window} episodes each")
+            axes.plot(grid, means.mean(axis=0), label=f"mean of {len(curves)} runs, {measure.window} episodes each")
 
 
-def running_means(values, window):
+def running_means(values: Sequence[float], window: int) -> npt.NDArray[np.float64]:
     """Return the mean of each `window` successive values."""
     return np.convolve(values, np.full(window, 1 / window), "valid") if len(values) >= window else np.empty(0)
 
 
 @contextmanager
-def axes_of(path, title, target, measure):
+def axes_of(path: str, title: str, target: float | None, measure: Measure) -> Iterator[Any]:
     """Give axes for values over environment steps, and write them to a PNG file at the end."""
     import matplotlib
 

@@ -1,6 +1,11 @@
 """Curves for TensorBoard: ``tensorboard --logdir DIR`` shows them."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
 
 
 class Scalars:
@@ -16,8 +21,8 @@ class Scalars:
         Options of the run, which are written as a text.
     """
 
-    def __init__(self, folder, name, options):
-        self.writer = None
+    def __init__(self, folder: str | None, name: str, options: Mapping[str, Any]):
+        self.writer: Any = None
         if folder is None:
             return
         try:
@@ -30,15 +35,15 @@ class Scalars:
         rows = [f"| {name} | {value} |" for name, value in options.items()]
         self.writer.add_text("options", "\n".join(["| option | value |", "| --- | --- |", *rows]))
 
-    def add(self, step, values):
+    def add(self, step: int, values: Mapping[str, float]) -> None:
         """Write values by name, which belong to a number of environment steps."""
         if self.writer is not None:
             for name, value in values.items():
                 self.writer.add_scalar(name, value, step)
 
-    def __enter__(self):
+    def __enter__(self) -> Scalars:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         if self.writer is not None:
             self.writer.close()

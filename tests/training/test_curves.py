@@ -1,19 +1,14 @@
-"""What the examples share: means, and the exit of a run that missed its target."""
+"""Means of curves, and the exit of a run that missed its target."""
 
 import math
 from types import SimpleNamespace
 
 import pytest
 
-from tests.examples.load import load
+from envpool.training import curves
 
 
-@pytest.fixture(scope="module")
-def curves():
-    return load("curves")
-
-
-def test_mean_of_the_last_hundred(curves):
+def test_mean_of_the_last_hundred():
     curve = curves.Curve()
     for i in range(150):
         assert math.isnan(curve.mean) == (i < 100)
@@ -22,7 +17,7 @@ def test_mean_of_the_last_hundred(curves):
     assert curve.steps == list(range(10, 1510, 10))
 
 
-def test_a_missed_target_fails(curves, capsys):
+def test_a_missed_target_fails(capsys):
     curve = curves.Curve()
     args = SimpleNamespace(task="CartPole-v1", seed=1, plot=None, target=10.0)
     with pytest.raises(SystemExit, match="the target 10 was not reached"):
