@@ -26,6 +26,7 @@ from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 
 sys.path.insert(0, str(Path(__file__).parent / "scripts"))
+import old_libraries
 import toolchain
 from native_build import Build, Unavailable
 
@@ -56,6 +57,11 @@ if guided is None or (guided and checked):
     raise SystemExit(f"ENVPOOL_PGO must be {allowed} with ENVPOOL_PROFILE={profile}, got {os.environ['ENVPOOL_PGO']!r}")
 folder = Path("build") / (profile + "-pgo" * guided)
 cpus = len(os.sched_getaffinity(0))
+
+# A wheel runs with an older glibc and libstdc++ than those of the machine that builds it.
+linking = [*PROFILES[profile]["link"]]
+if glibc := os.environ.get("ENVPOOL_GLIBC"):
+    linking += old_libraries.link_flags(folder / "old_libraries", glibc)
 
 # All modules share one module with Cython's utility code, instead of a copy in each of them.
 UTILITIES = "envpool._cython"
@@ -103,7 +109,7 @@ def extension(source: Path) -> Extension:
         include_dirs=["include", ".", str(source.parent), np.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_compile_args=COMMON + PROFILES[profile]["compile"] + optimization(source),
-        extra_link_args=["-pthread", *PROFILES[profile]["link"]],
+        extra_link_args=["-pthread", *linking],
         library_dirs=[str(random_lib)],
         libraries=["npyrandom", "m"],
         depends=shared

@@ -31,15 +31,15 @@ class Wheel:
         SHA-256 of the wheels that are accepted, by a text that tells them apart. pip downloads the first one.
     pip_options : sequence of str
         Options of ``pip download`` that choose this wheel, if the distribution has several.
-    members : str
-        Glob of the files to unpack.
+    members : sequence of str
+        Globs of the files to unpack.
     """
 
     distribution: str
     version: str
     hashes: Mapping[str, str]
     pip_options: Sequence[str] = ()
-    members: str = "*"
+    members: Sequence[str] = ("*",)
 
 
 def data_folders(family: Path, folder: str) -> dict[str, Path]:
@@ -125,7 +125,8 @@ def check(wheel: Wheel, path: Path) -> None:
 def unpack(wheel: Wheel, path: Path, folder: Path, target: Path) -> None:
     """Unpack a wheel into a folder, and rename the folder to the target when all of it is there."""
     with zipfile.ZipFile(path) as archive:
-        archive.extractall(folder, [name for name in archive.namelist() if fnmatchcase(name, wheel.members)])
+        names = archive.namelist()
+        archive.extractall(folder, [n for n in names if any(fnmatchcase(n, glob) for glob in wheel.members)])
     try:
         folder.rename(target)
     except OSError:

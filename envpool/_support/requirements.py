@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -61,19 +61,34 @@ def requirements() -> dict[str, list[Requirement]]:
             return {"": []}
     project = tomllib.loads((tree / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    return parse([*project["dependencies"], *(f'{r}; extra == "{e}"' for e, found in extras.items() for r in found)])
+    return parse([*project["dependencies"], *(of_extra(r, e) for e, found in extras.items() for r in found)])
+
+
+def of_extra(requirement: str, extra: str) -> str:
+    """Return a requirement of an extra as a distribution's metadata have it."""
+    name, _, marker = requirement.partition(";")
+    return f'{name}; {f"({marker}) and " * bool(marker)}extra == "{extra}"'
 
 
 def parse(lines: Iterable[str]) -> dict[str, list[Requirement]]:
-    """Return requirements in the form of a distribution's metadata by extra."""
-    found: dict[str, list[Requirement]] = {"": []}
+    """Return requirements in the form of a distribution's metadata by extra, those of other extras included."""
+    found: dict[str, list[standard.Requirement]] = {"": []}
     for line in lines:
         read = standard.Requirement(line)
         extra = EXTRA.search(str(read.marker))
         name = extra[1] if extra else ""
         if read.marker is None or read.marker.evaluate({"extra": name}):
-            found.setdefault(name, []).append(Requirement(read.name, str(read.specifier)))
-    return found
+            found.setdefault(name, []).append(read)
+
+    def expanded(name: str) -> Iterator[Requirement]:
+        for read in found.get(name, ()):
+            if read.name == NAME:
+                for extra in sorted(read.extras):
+                    yield from expanded(extra)
+            else:
+                yield Requirement(read.name, str(read.specifier))
+
+    return {name: list(dict.fromkeys(expanded(name))) for name in found}
 
 
 def source_tree() -> Path | None:

@@ -6,9 +6,10 @@ import hashlib
 from importlib.util import find_spec
 from pathlib import Path
 
+from envpool._support.packages import install
 from envpool.errors import ConfigError
 
-INSTALL = "pip install ale-py==0.12.1"
+INSTALL = install("atari")
 
 
 def rom_folder() -> Path:

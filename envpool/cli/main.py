@@ -24,8 +24,9 @@ from envpool.cli.watch import command as watch_command
 
 def fetch_commands() -> dict[str, ModuleType]:
     """Return the commands ``fetch-<family>``: modules ``fetch.py`` of families that need files which no wheel has."""
-    folders = sorted(file.parent.name for file in Path(envpool.__file__).parent.glob("*/fetch.py"))
-    return {f"fetch-{name}": import_module(f"envpool.{name}.fetch") for name in folders}
+    package = Path(envpool.__file__).parent
+    families = sorted(file.relative_to(package).parent.parts for file in package.glob("**/fetch.py"))
+    return {f"fetch-{parts[-1]}": import_module(".".join(["envpool", *parts, "fetch"])) for parts in families}
 
 
 #: Commands by name, in the order in which the help lists them. Each module has HELP, add_arguments(parser) and

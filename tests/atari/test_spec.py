@@ -100,7 +100,7 @@ def test_rom_that_is_not_the_rom(change: str, tmp_path: Path, monkeypatch: pytes
 
 def test_without_ale_py(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_roms, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match="pip install ale-py"):
+    with pytest.raises(ImportError, match=r"pip install 'envpool-cython\[atari\]'"):
         envpool.make("Pong-v5", "gymnasium")
 
 

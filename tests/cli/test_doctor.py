@@ -164,6 +164,18 @@ def test_requirements_are_read():
     }
 
 
+def test_an_extra_has_what_its_other_extras_require():
+    lines = [
+        'envpool-cython[b,c]; extra == "a"',
+        'x; extra == "b"',
+        'old; python_version < "3" and extra == "b"',
+        'y==1; extra == "c"',
+        'envpool-cython[b]; extra == "c"',
+    ]
+    x, y = Requirement("x"), Requirement("y", "==1")
+    assert parse(lines) == {"": [], "a": [x, y], "b": [x], "c": [y, x]}
+
+
 def test_the_metadata_of_a_distribution_gives_the_same_requirements(monkeypatch, folder):
     project = requirements()
     lines = [f'{r}; extra == "{e}"' if e else str(r) for e, rows in project.items() for r in rows]
@@ -289,7 +301,7 @@ def test_roms_that_are_missing(monkeypatch, tmp_path):
     monkeypatch.setattr("envpool.atari.roms.rom_folder", lambda: tmp_path)
     (games,) = rom_health.findings()
     assert games.state == PROBLEM and games.text.startswith("0 of 104 in ")
-    assert "pip install ale-py==0.12.1" in games.remedy
+    assert "pip install 'envpool-cython[atari]'" in games.remedy
 
 
 @pytest.mark.parametrize(("works", "remedy"), [(["egl"], "export MUJOCO_GL=egl"), ([], "apt-get install")])

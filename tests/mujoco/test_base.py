@@ -49,7 +49,7 @@ def test_no_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_version_is_the_one_that_is_required() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    for requirements in (project["build-system"]["requires"], project["project"]["dependencies"]):
+    for requirements in (project["build-system"]["requires"], project["project"]["optional-dependencies"]["mujoco"]):
         assert f"mujoco=={base.MUJOCO_VERSION}" in requirements
 
 

@@ -11,13 +11,11 @@ from envpool._support.window import check_windows, opencv_problem
 from envpool.cli.doctor.imports import import_errors
 
 TITLE = "extras"
-#: Extras for work on envpool itself.
-INTERNAL = ("test",)
 
 
 def findings() -> list[Finding]:
     """Return which extras are installed, and whether their packages can be imported."""
-    found = {name: rows for name, rows in requirements().items() if name and name not in INTERNAL}
+    found = {name: rows for name, rows in requirements().items() if name}
     distinct = list({r.name: r for rows in found.values() for r in rows}.values())
     errors = dict(zip((r.name for r in distinct), import_errors(distinct), strict=True))
     return [*(extra(name, rows, errors) for name, rows in found.items()), windows()]

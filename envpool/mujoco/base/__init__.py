@@ -12,6 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from envpool._support.packages import install
+
 #: The version of the ``mujoco`` package that the extensions are built for.
 MUJOCO_VERSION = "3.17.0"
 LIBRARY = f"libmujoco.so.{MUJOCO_VERSION}"
@@ -34,9 +36,7 @@ def load_library() -> None:
         installed = f"mujoco {version('mujoco')} is installed"
     except PackageNotFoundError:
         installed = f"{folder} holds another version" if folder else "mujoco is not installed"
-    raise ImportError(
-        f"the MuJoCo tasks need mujoco {MUJOCO_VERSION}, but {installed}; run: pip install mujoco=={MUJOCO_VERSION}"
-    )
+    raise ImportError(f"the MuJoCo tasks need mujoco {MUJOCO_VERSION}, but {installed}; run: {install('mujoco')}")
 
 
 load_library()

@@ -1,13 +1,12 @@
-"""The models of dm_control's suite, which come from the installed package."""
+"""The models of dm_control's suite."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 from weakref import WeakValueDictionary
 
-from envpool._support.packages import install
-from envpool.mujoco.base.model import Model, import_with_bindings, load_text
+from envpool.mujoco.base.model import Model, load_text
+from envpool.mujoco.dmc.suite import load
 
 #: The models in use, by the arguments of `load_model`. Compiling a model takes up to a second, and a spec and its pool
 #: need the same one.
@@ -39,18 +38,10 @@ def load_model(domain: str, *args: Any, function: str = "get_model_and_assets", 
     key = domain, function, args, tuple(sorted(kwargs.items()))
     if model := _models.get(key):
         return model
-    with warnings.catch_warnings():  # dm_control warns if it cannot open windows
-        warnings.simplefilter("ignore")
-        try:
-            module = import_with_bindings(f"dm_control.suite.{domain}")
-        except ImportError as error:
-            raise ImportError(
-                f"the models of dm_control's tasks come from dm_control, which cannot be imported ({error}); "
-                f"run: {install('dmc')}"
-            ) from error
-        result = getattr(module, function)(*args, **kwargs)
-        xml, assets = result if isinstance(result, tuple) else (result, module.common.ASSETS)
-        text = xml.decode() if isinstance(xml, bytes) else xml
-        model = load_text(text, assets, f"dm_control's model of {domain}")
+    module = load(f"dm_control.suite.{domain}")
+    result = getattr(module, function)(*args, **kwargs)
+    xml, assets = result if isinstance(result, tuple) else (result, module.common.ASSETS)
+    text = xml.decode() if isinstance(xml, bytes) else xml
+    model = load_text(text, assets, f"dm_control's model of {domain}")
     _models[key] = model
     return model

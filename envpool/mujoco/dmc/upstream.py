@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from envpool.mujoco.base.model import import_with_bindings
 from envpool.mujoco.base.opengl import load as load_gl
+from envpool.mujoco.dmc import suite
 from envpool.mujoco.dmc.registration import MAX_EPISODE_STEPS, camel_case
 from envpool.sampling.sequences import make_actions
 from envpool.verify.oracle import Oracle
@@ -28,15 +27,13 @@ def load_suite() -> Any:
     Some of its tasks need an OpenGL context. If nothing else is asked for, dm_control chooses GLFW, even without a
     display, so EGL is chosen here if there is no display and EGL works.
     """
-    with warnings.catch_warnings():  # dm_control warns if it cannot open windows
-        warnings.simplefilter("ignore")
-        if "MUJOCO_GL" in os.environ or os.environ.get("DISPLAY") or load_gl("egl") is not None:
-            return import_with_bindings("dm_control.suite")
-        os.environ["MUJOCO_GL"] = "egl"
-        try:
-            return import_with_bindings("dm_control.suite")
-        finally:
-            del os.environ["MUJOCO_GL"]
+    if "MUJOCO_GL" in os.environ or os.environ.get("DISPLAY") or load_gl("egl") is not None:
+        return suite.load("dm_control.suite")
+    os.environ["MUJOCO_GL"] = "egl"
+    try:
+        return suite.load("dm_control.suite")
+    finally:
+        del os.environ["MUJOCO_GL"]
 
 
 def suite_tasks() -> dict[str, tuple[str, str]]:

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 
 #include "envpool/folder.h"
 #include "memory.h"
@@ -161,11 +162,16 @@ inline bool run_to_start(Engine *e, const Launch *l) {
   return true;
 }
 
+/* fstat(), of which glibc before 2.33 has no symbol. */
+inline int status_of(int file, struct statx *found) {
+  return statx(file, "", AT_EMPTY_PATH, STATX_NLINK | STATX_SIZE, found);
+}
+
 /* Draws an id, and creates and locks the queue of requests. Returns 0 or an errno: EAGAIN if another process has taken
  * the queue for that of a process that was killed, before it was locked. */
 inline int create_requests(Engine *e) {
   char name[64];
-  struct stat found;
+  struct statx found;
   uint64_t random;
   if (getrandom(&random, sizeof random, 0) != sizeof random) return errno;
   snprintf(e->id, sizeof e->id, "%d_%016llx", static_cast<int>(getpid()), static_cast<unsigned long long>(random));
@@ -174,8 +180,8 @@ inline int create_requests(Engine *e) {
   if (!e->requests) return errno;
   e->lock = envpool_high_descriptor(shm_open(name, O_RDWR | O_CLOEXEC, 0));
   if (e->lock < 0) return errno == ENOENT ? EAGAIN : errno;
-  if (flock(e->lock, LOCK_EX | LOCK_NB) || fstat(e->lock, &found)) return errno; /* EAGAIN if another process has it */
-  return found.st_nlink > 0 ? 0 : EAGAIN;
+  if (flock(e->lock, LOCK_EX | LOCK_NB) || status_of(e->lock, &found)) return errno; /* EAGAIN if another process has it */
+  return found.stx_nlink > 0 ? 0 : EAGAIN;
 }
 
 /* Creates the queues and starts the process. Another engine may be started before finish_start(). */
@@ -209,14 +215,14 @@ inline bool begin_start(Engine *e, const Launch *l, uint32_t seed) {
 /* Maps the memory of an engine, and makes sure that the pages exist which are read here. */
 inline bool map_memory(Engine *e, const Launch *l) {
   char name[64];
-  struct stat found;
+  struct statx found;
   name_of(e, "SM", name);
   const int file = envpool_high_descriptor(shm_open(name, O_RDWR | O_CLOEXEC, 0));
-  if (file < 0 || fstat(file, &found)) {
+  if (file < 0 || status_of(file, &found)) {
     if (file >= 0) close(file);
     return fail(e, "the memory of the ViZDoom engine could not be opened: %s", strerror(errno));
   }
-  const size_t size = static_cast<size_t>(found.st_size);
+  const size_t size = static_cast<size_t>(found.stx_size);
   void *memory = MAP_FAILED;
   int error = size < kStateSize + sizeof(Input) ? EINVAL : posix_fallocate(file, 0, sizeof(GameState));
   if (!error) error = posix_fallocate(file, kCountersOffset, static_cast<off_t>(size) - kCountersOffset);
