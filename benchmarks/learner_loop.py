@@ -144,7 +144,8 @@ def measure(calls, turns):
 
 
 def print_table(tasks=tuple(TASKS), turns=7, steps=32, fast_clip=False):
-    """Measure the tasks and print a table."""
+    """Measure the tasks, print a table, and return its numbers by task and column."""
+    found = {}
     print("\n| task, envs | pool, us | usual, us | envpool, us | usual / envpool | pool / envpool | wanted |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for case in tasks:
@@ -152,9 +153,12 @@ def print_table(tasks=tuple(TASKS), turns=7, steps=32, fast_clip=False):
         spec = envpool.make_spec(task, num_envs=int(count))
         inputs = Inputs(spec, steps)
         rows = measure([alone(spec, inputs), usual(spec, inputs, fast_clip), own(spec, inputs)], turns)
-        times = " | ".join(f"{statistics.median(row[k] for row in rows) / steps:.1f}" for k in range(3))
-        ratios = " | ".join(f"{statistics.median(row[k] / row[2] for row in rows):.2f}" for k in (1, 0))
-        print(f"| {task}, {count} | {times} | {ratios} | {TASKS.get(case, '')} |", flush=True)
+        pool, usual_way, package = (statistics.median(row[k] for row in rows) / steps for k in range(3))
+        ratios = [statistics.median(row[k] / row[2] for row in rows) for k in (1, 0)]
+        cells = [f"{pool:.1f}", f"{usual_way:.1f}", f"{package:.1f}", *(f"{ratio:.2f}" for ratio in ratios)]
+        print(f"| {task}, {count} | {' | '.join(cells)} | {TASKS.get(case, '')} |", flush=True)
+        found[case] = {"pool": pool, "usual": usual_way, "envpool": package, "ratios": ratios}
+    return found
 
 
 def main():

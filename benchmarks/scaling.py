@@ -41,22 +41,24 @@ def synthetic(cost_us, envs_per_thread, is_async):
     return make
 
 
-def task(name, **sizes):
+def task(name, num_envs, is_async=False):
     """Return a function that makes a pool of a task for a number of threads."""
-    return lambda threads: envpool.make_gymnasium(name, num_threads=threads, **sizes)
+    batch_size = num_envs // 2 if is_async else num_envs
+    return lambda threads: envpool.make_gymnasium(name, num_envs=num_envs, batch_size=batch_size, num_threads=threads)
 
 
 def cells():
     """Return the functions that make pools, by name of the cell."""
-    found = {"CartPole-v1 16384": task("CartPole-v1", num_envs=16384)}
+    found = {}
+    for name, num_envs in (("CartPole-v1", 16384), ("HalfCheetah-v5", 64), ("HalfCheetah-v5", 256), ("Pong-v5", 128)):
+        found[f"{name} {num_envs}"] = task(name, num_envs)
+        found[f"{name} {num_envs} async"] = task(name, num_envs, is_async=True)
     for cost in (2, 20, 200):
         for per_thread in (4, 16):
             for mode in ("sync", "async"):
                 found[f"{cost} us {mode} {per_thread} a thread"] = synthetic(cost, per_thread, mode == "async")
-    for name in ("LunarLander-v3", "BipedalWalker-v3", "HalfCheetah-v5", "Humanoid-v5"):
-        found[f"{name} 64"] = task(name, num_envs=64)
-    found["HalfCheetah-v5 256"] = task("HalfCheetah-v5", num_envs=256)
-    found["Pong-v5 128"] = task("Pong-v5", num_envs=128)
+    for name in ("LunarLander-v3", "BipedalWalker-v3", "Humanoid-v5"):
+        found[f"{name} 64"] = task(name, 64)
     return found
 
 
@@ -86,8 +88,31 @@ class Runner:
         return steps / elapsed
 
 
+def measure(threads, only="", seconds=0.5, rounds=5):
+    """Print one line per cell, and return the steps per second of each cell by number of threads."""
+    threads = [t for t in threads if t <= len(os.sched_getaffinity(0))]
+    rates = {}
+    print(f"{'':<28}" + "".join(f"{t:>9}" for t in threads) + "   threads")
+    for name, make in cells().items():
+        if only not in name:
+            continue
+        runners = [Runner(make(t)) for t in threads]
+        turns = [[r.rate(seconds) for r in runners] for _ in range(rounds)]
+        rates[name] = dict(zip(threads, map(median, zip(*turns, strict=True)), strict=True))
+        print(f"{name:<28}" + "".join(f"{v:9.3f}" for v in efficiency(rates[name]).values()), flush=True)
+        for r in runners:
+            r.pool.close()
+    return rates
+
+
+def efficiency(rates):
+    """Return the rates divided by those of as many threads that each work like the first number of them."""
+    first, rate = next(iter(rates.items()))
+    return {t: value * first / (rate * t) for t, value in rates.items()}
+
+
 def main():
-    """Print one line per cell."""
+    """Measure what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2, 4, 8, 16])
     parser.add_argument("--only", default="", help="text that the names of the cells must contain")
@@ -95,22 +120,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    threads = [t for t in options.threads if t <= len(os.sched_getaffinity(0))]
-    plugin.load()
-    results = {}
-    print(f"{'':<28}" + "".join(f"{t:>9}" for t in threads) + "   threads")
-    for name, make in cells().items():
-        if options.only not in name:
-            continue
-        runners = [Runner(make(t)) for t in threads]
-        rates = [[r.rate(options.seconds) for r in runners] for _ in range(options.rounds)]
-        one = threads[0]
-        medians = [median(column) for column in zip(*rates, strict=True)]
-        results[name] = {t: m / (medians[0] / one * t) for t, m in zip(threads, medians, strict=True)}
-        print(f"{name:<28}" + "".join(f"{v:9.3f}" for v in results[name].values()), flush=True)
-        for r in runners:
-            r.pool.close()
+    rates = measure(options.threads, options.only, options.seconds, options.rounds)
     if options.json:
+        results = {name: {"rates": row, "efficiency": efficiency(row)} for name, row in rates.items()}
         options.json.write_text(json.dumps(results, indent=2) + "\n")
 
 
