@@ -408,21 +408,25 @@ def test_time_limits_that_are_not_allowed(limited):
             envpool.make_python(limited, max_episode_steps=value)
 
 
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
 @pytest.mark.parametrize("workers", ["thread", "process"])
-def test_actions_of_64_bits(workers):
-    """All int64 arrive as they are. uint64 is refused, since no array of the pool holds all of them."""
-    ends = np.iinfo(np.int64)
-    space = gymnasium.spaces.Box(ends.min, ends.max, (2,), np.int64)
-    actions = np.array([[ends.min, ends.max], [-(2**53) - 1, 2**53 + 1]])
+def test_actions_of_64_bits(workers, dtype):
+    """All of them arrive as they are."""
+    ends = np.iinfo(dtype)
+    space = gymnasium.spaces.Box(ends.min, ends.max, (2,), dtype)
+    actions = np.array([[ends.min, ends.max], [2**53 - 1, 2**53 + 1]], dtype)
     with envpool.make_python([partial(ActionsEnv, space)] * 2, workers=workers) as pool:
         pool.reset()
         pool.step(actions)
         assert np.array_equal(pool.get_attr("last_action"), actions)
         with pytest.raises(ActionError, match="must hold integers"):
             pool.step(actions.astype(np.float64))
-    wide = gymnasium.spaces.Box(0, np.iinfo(np.uint64).max, (2,), np.uint64)
-    with pytest.raises(ConfigError, match=r"uint64\), but only .* int64, .*wrappers\.TransformAction"):
-        envpool.make_python(partial(ActionsEnv, wide), workers=workers)
+
+
+def test_actions_of_dtypes_that_no_field_has():
+    space = gymnasium.spaces.Box(0, 1, (2,), np.float16)
+    with pytest.raises(ConfigError, match=r"float16\), but only .* uint64 .*wrappers\.TransformAction"):
+        envpool.make_python(partial(ActionsEnv, space))
 
 
 class ActionsEnv(gymnasium.Env):
