@@ -31,7 +31,7 @@ cdef class BatchTransforms:
     cdef int32_t num_arrays
     cdef int64_t num_envs
     cdef int32_t num_players    # places for players in each env; 0: the envs have none
-    cdef object gathered_memory  # behind `gathered`
+    cdef object gathered_memory     # behind `gathered`
     cdef char* gathered         # the rows of the players that are present, one after the other
     cdef readonly tuple names   # of the arrays
     cdef double obs_epsilon

@@ -209,8 +209,10 @@ cdef class Batches:
 
     cdef list first_rows(self, BatchBlock batch, int64_t n):
         """Returns the arrays of n envs, from the first row on, as users see them."""
-        arrays = [a[:n] for a in batch.arrays]
-        return arrays if self.view is None else self.view.arrays(arrays)
+        cdef bint is_whole = n == cnp.PyArray_DIMS(<cnp.ndarray>batch.arrays[0])[0]
+        if self.view is None:
+            return [a[:n] for a in batch.arrays]
+        return self.view.arrays(batch.arrays if is_whole else [a[:n] for a in batch.arrays])
 
     cdef BatchBlock next_batch(self):
         """Returns the arrays of the next block, which must be ready."""

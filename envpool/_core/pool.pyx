@@ -568,10 +568,10 @@ cdef class Pool:
         cdef cnp.ndarray ids, mask
         cdef int64_t i, size = e.num_players
         try:
-            ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
+            ids = checked_ids(e, as_ids(env_ids, "env_id"), "env_id")
             mask = np.zeros((ids.shape[0], size), np.uint8)
             self.guard.check_open()
-            check_idle(e, <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0], True, "env_ids")
+            check_idle(e, <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0], True, "env_id")
             for i in range(ids.shape[0]):
                 memcpy(<char*>cnp.PyArray_DATA(mask) + i * size,
                        flags_of(e, (<const int32_t*>cnp.PyArray_DATA(ids))[i]), size)

@@ -65,6 +65,7 @@ def sections(spec: EnvSpec, given: Mapping[str, Any], shows_all: bool = False, w
     return [
         title(spec),
         *(f"{title}\n{text}" for title, text in options.of_task()),
+        *(["players\n" + players(spec, width)] if spec.num_players else []),
         *(["parameters\n" + parameters(spec, width)] if spec.param_spec else []),
         *(["options of reset()\n" + reset_options(spec, width)] if spec.reset_option_spec else []),
         *([f"{title}\n{text}" for title, text in options.shared()] if shows_all else [hint]),
@@ -102,6 +103,19 @@ def parameters(spec: EnvSpec, width: int | None = None) -> str:
         shown = default if given is None or value == value_text(param.default) else f"{value}  (default {default})"
         rows.append((name, str(param.dtype), str(param.shape), shown, param.bounds(), param.unit or "-", param.text))
     return table(("name", "dtype", "shape", "value", "allowed", "unit", "meaning"), rows, "lllllll", "  ", width)
+
+
+def players(spec: EnvSpec, width: int | None = None) -> str:
+    """Return a table of the groups of players, with the shapes in which a group differs from the arrays."""
+    rows = [
+        (
+            group.name,
+            ", ".join(map(str, group.players)),
+            ", ".join(f"{name} {shape}" for name, shape in group.shapes.items()) or "-",
+        )
+        for group in spec.groups
+    ]
+    return table(("group", "players", "shapes of its own"), rows, "lll", "  ", width)
 
 
 def reset_options(spec: EnvSpec, width: int | None = None) -> str:

@@ -1,6 +1,8 @@
 """Advantages and returns of rollouts: GAE, V-trace, n-step and lambda returns.
 
 All functions take a rollout of T steps in N environments and compute it natively, on several threads if that pays off.
+If the environments have P players, all arrays may have the shape (T, N, P) in place of (T, N), and (N, P) in place of
+(N,): each player is computed by itself. Only `lengths` stays (N,).
 docs/rollout.md has the formulas with their order of operations; the results equal them bit for bit.
 """
 
@@ -243,6 +245,12 @@ class Inputs:
         mask: Any,
         lengths: Any,
     ):
+        self.players: int | None = None
+        if np.ndim(rewards) == 3:
+            whole = checked("rewards", rewards, FLOATS, ("T", "N", "P"))
+            self.players, self.whole = whole.shape[2], whole.shape
+            rewards = whole.reshape(len(whole), -1)
+            lengths = None if lengths is None else self.checked_lengths(lengths, whole.shape).repeat(self.players)
         first = checked("rewards", rewards, FLOATS, ("T", "N"))
         self.shape: tuple[int, int] = first.shape
         self.dtype = first.dtype
@@ -251,34 +259,41 @@ class Inputs:
         columns = self.shape[1]
         self.arrays: dict[str, Any] = {
             "rewards": first,
-            "values": checked("values", values, [self.dtype], self.shape),
-            "last_values": checked("last_values", last_values, [self.dtype], (columns,)),
-            "terminated": checked("terminated", terminated, [np.bool_], self.shape),
-            "truncated": checked("truncated", truncated, [np.bool_], self.shape),
+            "values": self.checked("values", values, self.dtype),
+            "last_values": self.checked("last_values", last_values, self.dtype, first=1),
+            "terminated": self.checked("terminated", terminated, np.bool_),
+            "truncated": self.checked("truncated", truncated, np.bool_),
             "final_values": None,
             "ratios": None,
             "mask": np.ones((1, columns), np.bool_),
             "lengths": np.full(columns, self.shape[0], np.int32),
         }
         if final_values is not None:
-            self.arrays["final_values"] = checked("final_values", final_values, [self.dtype], self.shape)
+            self.arrays["final_values"] = self.checked("final_values", final_values, self.dtype)
         if mask is not None:
-            self.arrays["mask"] = checked("mask", mask, [np.bool_], self.shape)
+            self.arrays["mask"] = self.checked("mask", mask, np.bool_)
         if lengths is not None:
-            self.arrays["lengths"] = self.checked_lengths(lengths)
+            self.arrays["lengths"] = self.checked_lengths(lengths, self.shape)
 
-    def checked_lengths(self, lengths: Any) -> npt.NDArray[np.int32]:
-        """Return the argument `lengths` as int32."""
-        array = checked("lengths", lengths, [np.int64, np.int32], self.shape[1:])
-        for column in np.flatnonzero((array < 0) | (array > self.shape[0]))[:1]:
-            raise ConfigError(f"lengths[{column}] must be between 0 and {self.shape[0]}, got {array[column]}")
+    def checked(self, name: str, values: Any, dtype: Any, first: int = 0) -> npt.NDArray[Any]:
+        """Return an array of the shape of the rewards, from dimension `first` on, without the dimension of players."""
+        if self.players is None:
+            return checked(name, values, [dtype], self.shape[first:])
+        array = checked(name, values, [dtype], self.whole[first:])
+        return array.reshape(self.shape[first:])
+
+    def checked_lengths(self, lengths: Any, shape: tuple[int, ...]) -> npt.NDArray[np.int32]:
+        """Return the argument `lengths` as int32; `shape` is that of the rewards."""
+        array = checked("lengths", lengths, [np.int64, np.int32], shape[1:2])
+        for column in np.flatnonzero((array < 0) | (array > shape[0]))[:1]:
+            raise ConfigError(f"lengths[{column}] must be between 0 and {shape[0]}, got {array[column]}")
         return array.astype(np.int32)
 
     def add_ratios(self, log_ratios: Any) -> None:
         """Set the ratios of V-trace."""
         with np.errstate(over="ignore"):  # infinity is a ratio that is clipped
-            self.arrays["ratios"] = np.exp(checked("log_ratios", log_ratios, [self.dtype], self.shape))
-        self.arrays["log_ratios"] = np.asarray(log_ratios)
+            self.arrays["ratios"] = np.exp(self.checked("log_ratios", log_ratios, self.dtype))
+        self.arrays["log_ratios"] = np.asarray(log_ratios).reshape(self.shape)
 
     def compute(
         self,
@@ -293,12 +308,14 @@ class Inputs:
     ) -> list[npt.NDArray[Any]]:
         """Return the results of a recursion, which have these names."""
         inputs = [array for array in self.arrays.values() if array is not None]
-        results = outputs(names, out, [self.dtype] * len(names), [self.shape] * len(names), inputs)
+        whole = self.shape if self.players is None else self.whole
+        wholes = outputs(names, out, [self.dtype] * len(names), [whole] * len(names), inputs)
+        results = [array.reshape(self.shape) for array in wholes]  # views: they are contiguous
         self.arrays["out"], self.arrays["out_2"] = (*results, None)[:2]
         threads = self.threads(count("num_threads", num_threads, 0))
         if not recur(recursion, self.arrays, gamma, lam, clips, horizon, threads):  # type: ignore[arg-type]
             self.refuse_results(names, results)
-        return results
+        return wholes
 
     def threads(self, num_threads: int) -> int:
         """Return the number of threads that pay off."""

@@ -238,8 +238,29 @@ class RolloutData:
 
     @property
     def reward(self) -> Array:
-        """Rewards, float32 (T, N)."""
-        return self.array("reward")
+        """Rewards, float32 (T, N), or (T, N, P) if the environments have players."""
+        return self.array("player:reward" if "player:reward" in self.names else "reward")
+
+    @property
+    def player_mask(self) -> Array:
+        """Which players have an observation in `obs`, bool (T, N, P); the places of others are zero."""
+        return self.array("player:mask")
+
+    @property
+    def player_terminated(self) -> Array:
+        """Whether the step ended the episode of a player in a terminal state, bool (T, N, P)."""
+        return self.array("player:terminated")
+
+    @property
+    def player_truncated(self) -> Array:
+        """Whether the step ended the episode of a player otherwise, bool (T, N, P)."""
+        return self.array("player:truncated")
+
+    @property
+    def player_valid(self) -> Array:
+        """Whether the step is a transition of a player that acted in it, bool (T, N, P), a fresh array."""
+        valid: Array = self.array("rollout:acts") & self.valid[..., None]
+        return valid
 
     @property
     def terminated(self) -> Array:

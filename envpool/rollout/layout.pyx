@@ -34,7 +34,7 @@ cdef enum:
     GIVEN_BACK = 256 << 10          # least size of final arrays whose pages are given back
 
 # Arrays of the core that belong to an observation.
-WITH_OBSERVATION = ("elapsed_step", "env_id", "step_type")
+WITH_OBSERVATION = ("elapsed_step", "env_id", "step_type", "player:mask")
 
 
 cdef class RolloutMemory(BlockMemory):

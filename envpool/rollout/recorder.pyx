@@ -5,6 +5,7 @@ see layout.pyx. In an async pool the rows of a batch belong to different time sl
 their env when they are received, which costs one copy of the batch, and the batch itself goes to the policy.
 
 A row of a batch is that of a step, if its env was sent an action, or that of a reset, which has an observation only.
+The arrays of envs with players have a place for each player, and an array tells which players act on an observation.
 
 Invariants whenever Python code can run:
 - Env i has `lengths[i]` steps in this rollout. Its observation after them, if `has_observation`, has that slot, and so
@@ -27,6 +28,7 @@ from envpool._core.actions cimport ActionField
 from envpool._core.blocks cimport BatchBlock, BlockStore, PyList_GET_ITEM, Py_REFCNT, is_held_elsewhere
 from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, WAITING, enter
 from envpool._core.inputs cimport checked_ids
+from envpool._core.players cimport ACTS, flags_of
 from envpool._core.pool cimport Pool, SendPart
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport DISABLED, Engine, NEXT_STEP, REFUSED
@@ -58,6 +60,11 @@ cdef inline void copy_bytes(char* to, const char* source, int64_t size) noexcept
 cdef ResultTemplate with_arrays(ResultTemplate form, tuple names, object add_errors):
     """Returns a template of pairs: a result in the given form, and the tuple of all arrays."""
     return ResultTemplate((form.nest, names), names, add_errors)
+
+
+cdef tuple whole_shape(ActionField field):
+    """Returns the shape of the action of one env."""
+    return (field.players, *field.shape) if field.players else field.shape
 
 
 cdef cnp.ndarray as_extra(str name, object value, object dtype, const Track* track):
@@ -144,13 +151,13 @@ cdef class Recorder(SendPart):
     cdef uint8_t* is_sent                   # the env was sent an action and not received
     # Numbers of arrays.
     cdef int env_id
-    cdef int reward
     cdef int elapsed
     cdef int terminated
     cdef int truncated
     cdef int first                          # bool: the observation of the slot is the first of an episode
     cdef int valid                          # bool: the step of the slot is a transition
     cdef int done                           # bool: terminated or truncated
+    cdef int acts                           # bool (players): who acts on the observation of the slot; -1: no players
     cdef int first_action
     cdef int num_actions
     cdef int first_extra
@@ -167,8 +174,10 @@ cdef class Recorder(SendPart):
         own = [("rollout:first", np.bool_, (), 1)]
         own += [("rollout:valid", np.bool_, (), 0), ("rollout:done", np.bool_, (), 0)]
         fields = pool.actions.fields
-        own += [((<ActionField>f).name, (<ActionField>f).dtype, (<ActionField>f).shape, 1) for f in fields]
+        own += [((<ActionField>f).name, (<ActionField>f).dtype, whole_shape(<ActionField>f), 1) for f in fields]
         own += [(f"extra:{name}", dtype, shape, 1) for name, dtype, shape in extras]
+        if pool.engine.num_players:
+            own.append(("rollout:acts", np.bool_, (pool.engine.num_players,), 1))
         if self.autoreset == DISABLED:
             for k in range(store.num_fields):
                 own.append(("final:" + store.names[k], store.dtypes[k], store.shapes[k], 0))
@@ -207,11 +216,10 @@ cdef class Recorder(SendPart):
     cdef void find_arrays(self):
         """Notes the numbers of the arrays that this object fills."""
         cdef RolloutLayout layout = self.layout
-        self.env_id, self.reward = layout.find("env_id"), layout.find("reward")
-        self.elapsed = layout.find("elapsed_step")
+        self.env_id, self.elapsed = layout.find("env_id"), layout.find("elapsed_step")
         self.terminated, self.truncated = layout.find("terminated"), layout.find("truncated")
         self.first, self.valid = layout.find("rollout:first"), layout.find("rollout:valid")
-        self.done = layout.find("rollout:done")
+        self.done, self.acts = layout.find("rollout:done"), layout.find("rollout:acts")
 
     # ---- state -------------------------------------------------------------------------------------------------------
 
@@ -464,6 +472,8 @@ cdef class Recorder(SendPart):
         if not self.is_sync:
             self.received = (<object>env_ids).copy()
         self.in_flight -= n
+        if self.acts >= 0:
+            self.mark_players(ids, n)
         failed = self.take_failed(ids, n) if self.failed else None
         if (self.places and self.longest < self.num_slots
                 and <const char*>ids == slot_of(&self.layout.tracks[self.env_id], self.memory, self.longest + 1)):
@@ -534,6 +544,17 @@ cdef class Recorder(SendPart):
                 slot = self.target[i] + track.shift - 1
                 copy_bytes(row_of(track, self.memory, slot, id), source + i * size, size)
 
+    cdef void mark_players(self, const int32_t* ids, int64_t n) noexcept:
+        """Notes who acts on the observations of envs that were received, and are idle. They may not be counted yet."""
+        cdef Engine* e = self.pool.engine
+        cdef uint8_t* acts
+        cdef int64_t i
+        cdef int32_t p
+        for i in range(n):
+            acts = <uint8_t*>row(self, self.acts, self.lengths[ids[i]] + self.is_sent[ids[i]], ids[i])
+            for p in range(e.num_players):
+                acts[p] = (flags_of(e, ids[i])[p] & ACTS) != 0
+
     cdef void mark_slot(self, int64_t slot) noexcept:
         """Marks a step of all envs."""
         cdef const int32_t* elapsed = <const int32_t*>column(self, self.elapsed, slot + 1)
@@ -598,18 +619,20 @@ cdef class Recorder(SendPart):
                 self.frames.load(self.memory, slot, ids[i], row(self, obs, slot - 1, ids[i]))
             row(self, mask, slot - 1, ids[i])[0] = 1
 
-    cdef void end_tracks(self) noexcept:
+    cdef int end_tracks(self) except -1:
         """Clears the marks and the rewards behind the last step of each env, which are those of an older rollout."""
-        cdef int[5] ended = [self.valid, self.done, self.terminated, self.truncated, self.reward]
         cdef Track* track
         cdef int64_t i, slot
-        cdef int k
-        for k in range(5):
-            track = &self.layout.tracks[ended[k]]
+        names = ["rollout:valid", "rollout:done", "terminated", "truncated", "reward"]
+        if self.acts >= 0:
+            names += ["player:terminated", "player:truncated", "player:reward"]
+        for name in names:
+            track = &self.layout.tracks[self.layout.find(name)]
             for slot in range(track.num_slots):
                 for i in range(self.num_envs):
                     if slot >= self.lengths[i]:
                         memset(row_of(track, self.memory, slot, i), 0, track.row_bytes)
+        return 0
 
     # ---- calls -------------------------------------------------------------------------------------------------------
 
@@ -794,6 +817,8 @@ cdef class Recorder(SendPart):
                 data = <const char*>cnp.PyArray_DATA(stacks)
                 self.frames.store(memory, 0, i, data + i * self.frames.stacks.row_bytes)
             memset(self.has_observation, 1, self.num_envs)
+            if self.acts >= 0:
+                self.mark_players(self.pool.engine.all_ids, self.num_envs)
             self.known = self.sent_by_pool()
         finally:
             self.leave_pool(visit)

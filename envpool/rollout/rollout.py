@@ -102,7 +102,13 @@ class Rollout(Recorder):
             raise TypeError(
                 f"pool must be a pool of envpool.make, got {type(pool).__name__}: pass the pool itself, not a wrapper"
             )
-        refuse_players(pool.spec, "a Rollout", "record what step() returns")
+        if pool.spec.config.players not in (None, "grid"):
+            raise ConfigError(
+                f"a Rollout records the places of all players, but the pool has "
+                f"players={shown(pool.spec.config.players)}: make it with players='grid'"
+            )
+        if frames_once:
+            refuse_players(pool.spec, "frames_once", "leave it out")
         self.num_steps = positive("num_steps", num_steps)
         self.max_steps = self.num_steps if max_steps is None else positive("max_steps", max_steps)
         if pool.is_async and max_steps is None:

@@ -6,11 +6,23 @@ import pytest
 import envpool
 from envpool.cli.main import main
 from envpool.cli.parsing import read_options
-from envpool.cli.spec import bound
+from envpool.cli.spec import bound, sections
 from envpool.config.option_texts import entries, option_texts
 from envpool.registration import registry
 from envpool.tasks.spec import spec_class_of
 from tests.cli.command import run_command
+from tests.support import plugin
+
+
+def test_shows_the_groups_of_players():
+    plugin.load()
+    spec = envpool.make_spec("Crowd-v0", places=3, groups=True)
+    words = [line.split() for line in "\n".join(sections(spec, {})).splitlines()]
+    assert ["hunters", "0,", "1", "-"] in words
+    assert ["prey", "2", "obs", "(6,)"] in words
+    assert ["info:players.id", "int32", "(-1,)"] in [line[:3] for line in words]
+    one_player = "\n".join(sections(envpool.make_spec("CartPole-v1"), {}))
+    assert "\nplayers\n" not in one_player
 
 
 def test_shows_all_options_and_arrays():

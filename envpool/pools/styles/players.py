@@ -49,26 +49,33 @@ class Rows:
 
     def __init__(self, names: Sequence[str], of_players: Collection[str]):
         self.names = (*names, *ROW_IDS)
-        self._of_players = [is_viewed(name, of_players) for name in names]
         self._mask, self._env_id = names.index(MASK), names.index("env_id")
+        self._of_players = [k for k, name in enumerate(names) if is_viewed(name, of_players) and name != MASK]
+        # For batches of one number of environments: the places of all players, and the ids of their rows.
+        self._places: Any = np.zeros(0, np.intp)
+        self._ids: Any = np.zeros(0, np.int32)
 
     def arrays(self, arrays: list[Any]) -> list[Any]:
         """Return the arrays that users see of those of a batch."""
-        mask, env_id = arrays[self._mask], arrays[self._env_id]
+        mask = arrays[self._mask]
         envs, players = mask.shape
-        if mask.all():
-            seen = [
-                a.reshape(envs * players, *a.shape[2:]) if has_rows else a
-                for a, has_rows in zip(arrays, self._of_players, strict=True)
-            ]
-            ids = np.tile(np.arange(players, dtype=np.int32), envs)
-            return [*seen, np.repeat(env_id, players), ids]
+        rows = envs * players
+        seen = arrays.copy()
+        if np.count_nonzero(mask) == rows:
+            for k in self._of_players:
+                array = arrays[k]
+                seen[k] = array.reshape(rows, *array.shape[2:])
+            if len(self._ids) != rows:
+                self._places = np.repeat(np.arange(envs), players)
+                self._ids = np.tile(np.arange(players, dtype=np.int32), envs)
+            seen += [arrays[self._env_id].take(self._places), self._ids.copy()]
+            return seen
         places = np.flatnonzero(mask)
-        seen = [
-            a.reshape(envs * players, *a.shape[2:]).take(places, 0) if has_rows else a
-            for a, has_rows in zip(arrays, self._of_players, strict=True)
-        ]
-        return [*seen, env_id.take(places // players), (places % players).astype(np.int32)]
+        for k in self._of_players:
+            array = arrays[k]
+            seen[k] = array.reshape(rows, *array.shape[2:]).take(places, 0)
+        seen += [arrays[self._env_id].take(places // players), (places % players).astype(np.int32)]
+        return seen
 
 
 class Groups:

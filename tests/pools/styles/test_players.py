@@ -10,7 +10,6 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 import envpool
 from envpool.adapters.single import SingleEnvironment
 from envpool.errors import ActionError, ConfigError, EnvIdError, EnvStepError, StateError
-from envpool.rollout import Rollout
 from tests.support import plugin
 from tests.support.crowd import DIE, FAIL
 from tests.support.saved import body_of, core_at, sealed
@@ -92,7 +91,6 @@ REFUSALS = {
     "the option finished_episodes": lambda: make(episode_statistics=True, finished_episodes=True),
     "a VectorEnv": lambda: envpool.make_vec("Crowd-v0", 2),
     "gymnasium.make": lambda: gymnasium.make("envpool/Crowd-v0"),
-    "a Rollout": lambda: Rollout(make(), 8),
     "this adapter": lambda: SingleEnvironment("Crowd-v0"),
 }
 
