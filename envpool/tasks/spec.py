@@ -157,9 +157,9 @@ class EnvSpec:
 
     def _refuse_with_players(self) -> None:
         """Raise ConfigError for options that do not work with players."""
-        stateful = [name for name in ("time_aware", "frame_stack") if self.transforms.changes(name)]
-        for name in (*stateful, *(["finished_episodes"] if self.config.finished_episodes else [])):
-            refuse_players(self, f"the option {name}", "leave it out")
+        for name in ("time_aware", "frame_stack"):
+            if self.transforms.changes(name):
+                refuse_players(self, f"the option {name}", "leave it out")
         if self.num_players and self.definition.game_fields(self.common_config) is not None:
             raise ConfigError(f"game_fields() of {self.env.__name__} must return None, since it has players")
 

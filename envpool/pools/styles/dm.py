@@ -59,7 +59,7 @@ class DMStyle(Style):
             state[entry] = {part: f"{entry}:{part}" for part in PARTS}
         if self.entries and self.spec.num_players:
             state["episode"][PLAYER_PART] = f"episode:{PLAYER_PART}"
-        for name, rows in self.finished(self.observation(names, "final:" if self.is_same_step else "")).items():
+        for name, rows in self.finished(names).items():
             state[name] = RowsOf(rows.mask, named(name, rows.nest))
         if self.spec.config.on_error == "restart":
             observation = named("State", state | {"error": ""})

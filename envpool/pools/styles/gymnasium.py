@@ -56,8 +56,7 @@ class GymnasiumStyle(Style):
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return the nests of reset() and step(); see `Style.forms`."""
         obs, info = self.observation(names), self.info(names)
-        finished = self.finished(self.observation(names, "final:") if self.is_same_step else obs)
-        step_info = info | self.player_ends() | self.ended() | finished
+        step_info = info | self.player_ends() | self.ended() | self.finished(names)
         return (obs, info), (obs, self.reward, "terminated", "truncated", step_info)
 
     def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:

@@ -18,6 +18,8 @@ from envpool.native import PlayerGroup
 MASK = "player:mask"
 #: The numbers of the environments and of the players to which rows belong.
 ROW_IDS = ("row:env_id", "row:id")
+#: Begins the names of the arrays that `Rows` has as a grid, too.
+GRID = "grid:"
 
 
 class Grid:
@@ -45,10 +47,14 @@ class Grid:
 
 
 class Rows:
-    """Arrays (R, ...): a row for each player that is present, sorted by environment and player; see `Grid`."""
+    """Arrays (R, ...): a row for each player that is present, sorted by environment and player; see `Grid`.
+
+    Observations are also there as a grid, under their names after `GRID`, for the entry of episodes that have ended.
+    """
 
     def __init__(self, names: Sequence[str], of_players: Collection[str]):
-        self.names = (*names, *ROW_IDS)
+        self._grids = [k for k, name in enumerate(names) if name.removeprefix("final:").startswith("obs")]
+        self.names = (*names, *ROW_IDS, *(GRID + names[k] for k in self._grids))
         self._mask, self._env_id = names.index(MASK), names.index("env_id")
         self._of_players = [k for k, name in enumerate(names) if is_viewed(name, of_players) and name != MASK]
         # For batches of one number of environments: the places of all players, and the ids of their rows.
@@ -57,6 +63,7 @@ class Rows:
 
     def arrays(self, arrays: list[Any]) -> list[Any]:
         """Return the arrays that users see of those of a batch."""
+        grids = [arrays[k] for k in self._grids]
         mask = arrays[self._mask]
         envs, players = mask.shape
         rows = envs * players
@@ -68,14 +75,12 @@ class Rows:
             if len(self._ids) != rows:
                 self._places = np.repeat(np.arange(envs), players)
                 self._ids = np.tile(np.arange(players, dtype=np.int32), envs)
-            seen += [arrays[self._env_id].take(self._places), self._ids.copy()]
-            return seen
+            return [*seen, arrays[self._env_id].take(self._places), self._ids.copy(), *grids]
         places = np.flatnonzero(mask)
         for k in self._of_players:
             array = arrays[k]
             seen[k] = array.reshape(rows, *array.shape[2:]).take(places, 0)
-        seen += [arrays[self._env_id].take(places // players), (places % players).astype(np.int32)]
-        return seen
+        return [*seen, arrays[self._env_id].take(places // players), (places % players).astype(np.int32), *grids]
 
 
 class Groups:

@@ -11,7 +11,7 @@ from envpool._core.results import RowsOf
 from envpool._core.statistics import Statistics
 from envpool.errors import ConfigError
 from envpool.pools.styles import tree
-from envpool.pools.styles.players import MASK, names_of_group, view_of
+from envpool.pools.styles.players import GRID, MASK, names_of_group, view_of
 from envpool.tasks.players import refuse_players
 from envpool.tasks.spec import EnvSpec
 from envpool.tasks.statistics import PARTS, PLAYER_PART
@@ -168,19 +168,19 @@ class Style:
             return {}
         return {f"player_{end}": self.of_players(f"player:{end}") for end in ("terminated", "truncated")}
 
-    def finished(self, final_obs: Any) -> dict[str, Any]:
+    def finished(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the entry for episodes that have ended, with the option `finished_episodes`; else an empty dict.
 
-        Parameters
-        ----------
-        final_obs : str, dict or named tuple
-            The nest of the last observations of episodes.
+        It has a row for each of these environments; their last observations have a place for each player.
         """
         if not self.spec.config.finished_episodes:
             return {}
         nest = {"env_id": "env_id", "row": RowsOf.POSITION, "terminated": "terminated"}
         nest |= {part: f"episode:{part}" for part in "rlt"}
-        return {"finished": RowsOf("episode:mask", nest | {"final_obs": final_obs})}
+        if self.spec.num_players:
+            nest[PLAYER_PART] = f"episode:{PLAYER_PART}"
+        prefix = (GRID if self.spec.config.players == "rows" else "") + ("final:" if self.is_same_step else "")
+        return {"finished": RowsOf("episode:mask", nest | {"final_obs": self.observation(names, prefix)})}
 
     def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
         """Add the texts of failed environments to a result of reset() or step(), if it has a place for them.

@@ -10,8 +10,10 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 import envpool
 from envpool.adapters.single import SingleEnvironment
 from envpool.errors import ActionError, ConfigError, EnvIdError, EnvStepError, StateError
+from envpool.native import Field, PlayerGroup, define
 from tests.support import plugin
 from tests.support.crowd import DIE, FAIL
+from tests.support.definitions import pool_of
 from tests.support.saved import body_of, core_at, sealed
 
 P = 4
@@ -88,7 +90,6 @@ def test_another_spec_may_have_other_players():
 
 
 REFUSALS = {
-    "the option finished_episodes": lambda: make(episode_statistics=True, finished_episodes=True),
     "a VectorEnv": lambda: envpool.make_vec("Crowd-v0", 2),
     "gymnasium.make": lambda: gymnasium.make("envpool/Crowd-v0"),
     "this adapter": lambda: SingleEnvironment("Crowd-v0"),
@@ -100,6 +101,29 @@ def test_what_does_not_know_players_refuses_them(what):
     plugin.load()
     with pytest.raises(ConfigError, match=f"{what} does not support tasks with players, and Crowd.* has [48]: "):
         REFUSALS[what]()
+
+
+@pytest.mark.parametrize(
+    ("groups", "text"),
+    [
+        ([PlayerGroup("a", (0, 1))], r"each of the 3 players in one group, got \[0, 1\]"),
+        ([PlayerGroup("a", (0, 1)), PlayerGroup("b", (1, 2))], r"got \[0, 1, 1, 2\]"),
+        ([PlayerGroup("a", (0, 1)), PlayerGroup("a", (2,))], "names must be different identifiers"),
+        ([PlayerGroup("action", (0, 1, 2))], "other than env_id, players, action"),
+        ([PlayerGroup("a b", (0, 1, 2))], "names must be different identifiers"),
+        ([PlayerGroup("a", (1, 0, 2))], "must be in increasing order"),
+        (
+            [PlayerGroup("a", (0, 1, 2), {"obs": (9,)})],
+            r"must be at most that of a field with players, \(8,\), got \(9,\)",
+        ),
+        ([PlayerGroup("a", (0, 1, 2), {"info:mode": ()})], "the shape of 'info:mode' in 'a' must be at most"),
+    ],
+)
+def test_bad_groups(groups, text, monkeypatch):
+    module = plugin.load()
+    monkeypatch.setattr(module.Crowd, "player_groups", staticmethod(lambda config: groups))
+    with pytest.raises(ConfigError, match=text):
+        make(places=3)
 
 
 # ---- results ---------------------------------------------------------------------------------------------------------
@@ -162,6 +186,32 @@ def test_returns_of_players():
         for _ in range(3):
             info = pool.step(full(1, (2, P)))[-1]
         np.testing.assert_array_equal(info["episode"]["player_r"], np.tile(3 + 3 * eighths, (2, 1)))
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step"])
+@pytest.mark.parametrize("view", ["rows", "grid", "dict"])
+def test_finished_episodes_have_a_place_for_each_player(view, mode):
+    options = {"episode_statistics": True, "episode_length": 4, "autoreset_mode": mode, "groups": True}
+    num_ended = 0
+    with make(view, finished_episodes=True, **options) as pool, make("grid", **options) as grid:
+        pool.reset(), grid.reset()
+        for t in range(20):
+            actions = np.random.default_rng(t).integers(0, 11, (3, P))
+            info, (obs, *_, expected) = pool.step(actions)[-1], grid.step(actions)
+            assert ("finished" in info) == ("episode" in expected)
+            if "finished" not in info:
+                continue
+            finished, ended = info["finished"], expected["_episode"]
+            num_ended += ended.sum()
+            last = (expected["final_obs"] if mode == "same_step" else obs)[ended]
+            assert finished["env_id"].tolist() == np.flatnonzero(ended).tolist()
+            np.testing.assert_array_equal(finished["player_r"], expected["episode"]["player_r"][ended])
+            if view == "dict":
+                np.testing.assert_array_equal(finished["final_obs"]["hunters"], last[:, :-1])
+                np.testing.assert_array_equal(finished["final_obs"]["prey"], last[:, -1:, :6])
+            else:
+                np.testing.assert_array_equal(finished["final_obs"], last)
+    assert num_ended >= 9
 
 
 def test_a_failed_env_costs_its_own_rows():
@@ -277,6 +327,25 @@ def test_several_arrays_of_which_one_is_of_whole_envs():
         action["mode"] = np.array([0, 1, 4], np.int32)
         with pytest.raises(ActionError, match=r"'action.mode' of env 2 \(row 2\) must have integers from 0 to 3"):
             pool.step({"action": action})
+
+
+def test_one_action_of_a_whole_env():
+    """Turn-based games have one action per env: whose turn it is, is an array of the env."""
+    native = plugin.load().native
+    fields = [Field("obs", np.int64, (-1, 8)), Field("info:token", np.int64, (-1,))]
+    fields += [Field("info:num_present", np.int32), Field("info:mode", np.int32)]
+    options = np.array([1, 12, -1, 1, 0, 0], np.int32).tobytes()
+    actions = [Field("action", np.int32, (), 0, 15)]
+    capsule = define(native.crowd_definition(), fields, actions, options, max_num_players=1)
+    for view in ("rows", "grid", "dict"):
+        with pool_of(capsule, num_envs=2, players=view) as pool:
+            assert pool.action_space == Discrete(16)
+            pool.reset()
+            obs = pool.step(np.array([3, 4]))[0]
+            assert np.ravel(obs["agents"] if view == "dict" else obs)[4::8].tolist() == [3, 4]
+            with pytest.raises(ActionError, match=r"shape \(3,\), expected \(2,\): one row for each"):
+                pool.step(np.array([3, 4, 5]))
+            assert pool.step(pool.sample_actions(0) % 10)[2].tolist() == [False, False]
 
 
 def test_refused_floats_of_players_that_act():
