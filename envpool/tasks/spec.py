@@ -400,7 +400,9 @@ class EnvSpec:
         if prefix == "action" and own:
             return nest_of(PlayerGroup("", tuple(range(count))), fields)
         of_players = [f for f in fields if has_players(f)]
-        nest = {group.name: nest_of(group, of_players) for group in self.groups} if of_players else {}
+        if not of_players:
+            return nest_of(None, own)
+        nest = {group.name: nest_of(group, of_players) for group in self.groups}
         return nest | (nest_of(None, own) if own else {})
 
     def _players_spec(self) -> Any:

@@ -152,7 +152,7 @@ class Style:
             if part:
                 nest[group.name] = part
         shared = tree.subtree([name for name in names if "@" not in name], prefix)
-        return nest | (shared if isinstance(shared, dict) else {prefix.rpartition(":")[2]: shared})
+        return nest | shared if nest else shared
 
     def row_ids(self) -> dict[str, Any]:
         """Return the entries that say which environment, and which player, a row belongs to."""

@@ -348,6 +348,22 @@ def test_one_action_of_a_whole_env():
             assert pool.step(pool.sample_actions(0) % 10)[2].tolist() == [False, False]
 
 
+@pytest.mark.parametrize("view", ["rows", "grid", "dict"])
+def test_an_observation_of_whole_envs(view):
+    native = plugin.load().native
+    fields = [Field("obs", np.int64, (8,)), Field("info:token", np.int64, (-1,))]
+    fields += [Field("info:num_present", np.int32), Field("info:mode", np.int32)]
+    options = np.array([1, 12, -1, 1, 0, 0], np.int32).tobytes()
+    actions = [Field("action", np.int32, (-1,), 0, 15)]
+    capsule = define(native.crowd_definition(), fields, actions, options, max_num_players=1)
+    with pool_of(capsule, num_envs=2, players=view, autoreset_mode="same_step") as pool:
+        assert pool.observation_space == Box(-(2**63), 2**63 - 1, (8,), np.int64)
+        obs, info = pool.reset()
+        assert obs[:, 0].tolist() == [0, 1]
+        obs, *_, info = pool.step(pool.sample_actions(0))
+        assert obs.shape == info["final_obs"].shape == (2, 8)
+
+
 def test_refused_floats_of_players_that_act():
     with make("grid", layout="rich", constant=True, require_finite_actions=True, num_envs=1) as pool:
         pool.reset()
