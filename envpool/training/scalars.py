@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 
+
 class Scalars:
     """Writes scalars to a run in a folder; without a folder, it does nothing.
 
