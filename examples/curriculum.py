@@ -10,7 +10,6 @@ on the unchanged task, next to one that was trained on it without a curriculum.
 
 import argparse
 
-import learned
 import numpy as np
 import ppo
 import varied
@@ -77,7 +76,8 @@ def train(args, has_curriculum):
 
         def after_update(step):
             if step // per_update % args.evaluate_every == 0:
-                returns = learned.evaluate(agent.best, TASK, args.episodes, args.seed + 1000)
+                n = args.episodes  # the first one of each environment
+                returns = envpool.evaluate(agent.best, TASK, n, args.seed + 1000, num_envs=n).returns
                 rows.append((step, curriculum.difficulty.mean() if has_curriculum else 1.0, returns.mean()))
 
         varied.learn(options, pool, choose, agent, after_update)

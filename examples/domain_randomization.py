@@ -9,7 +9,6 @@ anew for each episode (``pool.set_params``). Both are then evaluated on carts th
 
 import argparse
 
-import learned
 import numpy as np
 import ppo
 import varied
@@ -56,14 +55,19 @@ def train(args, is_randomized):
     return agent
 
 
+def returns_of(agent, count, seed, **params):
+    """Return the returns of one episode in each of `count` environments with parameters of their own."""
+    return envpool.evaluate(agent.best, TASK, count, seed, num_envs=count, **params).returns
+
+
 def evaluate(args, agent):
     """Return the returns on random unseen carts, and the mean return along each axis."""
     unseen = drawn(np.random.default_rng(args.seed + 1000), args.episodes)
-    everywhere = learned.evaluate(agent.best, TASK, args.episodes, args.seed + 1000, **unseen)
+    everywhere = returns_of(agent, args.episodes, args.seed + 1000, **unseen)
     means = {}
     for name, values in AXES.items():
         own = {name: np.repeat(values, args.episodes)}
-        returns = learned.evaluate(agent.best, TASK, len(own[name]), args.seed + 2000, **own)
+        returns = returns_of(agent, len(own[name]), args.seed + 2000, **own)
         means[name] = returns.reshape(len(values), -1).mean(axis=1)
     return everywhere, means
 

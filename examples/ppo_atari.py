@@ -19,7 +19,6 @@ such rows like from any other; ``--skip-resets`` leaves them out.
 from dataclasses import dataclass
 
 import numpy as np
-import policy
 import ppo
 import torch
 from torch import nn
@@ -65,12 +64,12 @@ class Agent(nn.Module):
     def __init__(self, stack, num_actions):
         super().__init__()
         self.features = nn.Sequential(
-            *(policy.orthogonal(nn.Conv2d(stack, 32, 8, stride=4)), nn.ReLU()),
-            *(policy.orthogonal(nn.Conv2d(32, 64, 4, stride=2)), nn.ReLU()),
-            *(policy.orthogonal(nn.Conv2d(64, 64, 3, stride=1)), nn.ReLU()),
-            *(nn.Flatten(), policy.orthogonal(nn.Linear(64 * 7 * 7, 512)), nn.ReLU()),
+            *(ppo.orthogonal(nn.Conv2d(stack, 32, 8, stride=4)), nn.ReLU()),
+            *(ppo.orthogonal(nn.Conv2d(32, 64, 4, stride=2)), nn.ReLU()),
+            *(ppo.orthogonal(nn.Conv2d(64, 64, 3, stride=1)), nn.ReLU()),
+            *(nn.Flatten(), ppo.orthogonal(nn.Linear(64 * 7 * 7, 512)), nn.ReLU()),
         )
-        self.actor, self.critic = policy.head(512, num_actions, 0.01), policy.head(512, 1, 1.0)
+        self.actor, self.critic = ppo.head(512, num_actions, 0.01), ppo.head(512, 1, 1.0)
 
     def forward(self, images):
         """Return the distribution over actions and the value (n,) of images (n, stack, 84, 84) from 0 to 255."""

@@ -19,7 +19,6 @@ Its state needs attention in the following points:
 from dataclasses import dataclass
 
 import numpy as np
-import policy
 import ppo
 import torch
 from torch import nn
@@ -51,8 +50,8 @@ class Agent(nn.Module):
 
     def __init__(self, hidden, num_actions):
         super().__init__()
-        self.encoder, self.cell = policy.head(len(VISIBLE), hidden, 2**0.5), nn.GRUCell(hidden, hidden)
-        self.actor, self.critic = policy.head(hidden, num_actions, 0.01), policy.head(hidden, 1, 1.0)
+        self.encoder, self.cell = ppo.head(len(VISIBLE), hidden, 2**0.5), nn.GRUCell(hidden, hidden)
+        self.actor, self.critic = ppo.head(hidden, num_actions, 0.01), ppo.head(hidden, 1, 1.0)
 
     def forward(self, inputs, state, keep):
         """Run through sequences.
@@ -148,7 +147,7 @@ class Learner:
 def start(args):
     """Return the pool of a run."""
     with ppo.start(args) as plain:
-        return ppo.start(args, **policy.pool_options(plain, args.gamma))
+        return ppo.start(args, **ppo.pool_options(plain, args.gamma))
 
 
 def train(args):

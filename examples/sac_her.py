@@ -19,9 +19,7 @@ import math
 from copy import deepcopy
 from dataclasses import dataclass
 
-import learned
 import numpy as np
-import policy
 import ppo
 import torch
 from gymnasium.spaces import Box, Dict
@@ -33,6 +31,7 @@ from torch.nn.functional import softplus
 import envpool
 from envpool.rollout import Progress
 from envpool.training.curves import Curve, Measure
+from envpool.training.files import check_files
 from envpool.training.options import (
     PolicyArgs,
     RunArgs,
@@ -228,7 +227,7 @@ def descend(optimizer, loss):
 
 def train(args):
     """Train until the target or the last step is reached, or until Ctrl-C, and return the Curve of successes."""
-    learned.check_files(args.save, args.capture_video)
+    check_files(args.save, args.capture_video)
     pool = ppo.start(args)
     with pool, Progress(args.total_timesteps) as progress:
         learner = Learner(args, pool)
@@ -254,7 +253,7 @@ def learn(args, learner, progress):
 
 def restore(path):
     """Return the Agent of a file that `--save` has written, its task, and the options of the task."""
-    return policy.restore(path, Agent)
+    return ppo.restore(path, Agent)
 
 
 def load(path):

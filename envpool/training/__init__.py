@@ -1,5 +1,5 @@
-"""What a training program needs besides the environments and the algorithm: its command line, curves, TensorBoard.
+"""What a training program needs besides environments and an algorithm: options, curves, TensorBoard, checkpoints.
 
-The programs in ``examples/`` use these modules, so that a copy of one of them needs no other file. matplotlib and
-tensorboard are imported when they are used; ``pip install 'envpool-cython[examples]'`` installs them.
+The programs in ``examples/`` use these modules, so that copies of them need few other files, or none. matplotlib, torch
+and tensorboard are imported when they are used; ``pip install 'envpool-cython[examples]'`` installs them.
 """

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 
-
 class Scalars:
     """Writes scalars to a run in a folder; without a folder, it does nothing.
 

@@ -29,11 +29,6 @@ def ppo():
     return load("ppo")
 
 
-@pytest.fixture(scope="module")
-def policy():
-    return load("policy")
-
-
 @pytest.mark.slow
 def test_a_run_of_a_newcomer(ppo, tmp_path, capsys, monkeypatch):
     """Train, save, evaluate, record; then evaluate the file, and watch it with the command that was printed."""
@@ -53,7 +48,7 @@ def test_a_run_of_a_newcomer(ppo, tmp_path, capsys, monkeypatch):
     assert imageio.v3.imread("a.png").shape == (2 * (20 + 200) + 2, 2 * 300 + 2, 3)
 
 
-def test_ctrl_c_saves_what_was_learned(ppo, policy, tmp_path):
+def test_ctrl_c_saves_what_was_learned(ppo, tmp_path):
     """The signal comes after the first update; the file then differs from the policy of the beginning."""
     first, saved, begun = (tmp_path / name for name in ("first.pt", "policy.pt", "run.pt"))
     command = [sys.executable, Path(FOLDER) / "ppo.py", *SHORT, "--num-envs", "8", "--save"]
@@ -70,7 +65,7 @@ def test_ctrl_c_saves_what_was_learned(ppo, policy, tmp_path):
     )
     networks = [torch.load(path, weights_only=True)["networks"] for path in (first, saved)]
     assert any(not torch.equal(networks[0][name], networks[1][name]) for name in networks[0])
-    assert policy.load(str(saved))(np.zeros((3, 4), np.float32)).shape == (3,)
+    assert ppo.load(str(saved))(np.zeros((3, 4), np.float32)).shape == (3,)
 
 
 TASKS = {
@@ -83,12 +78,12 @@ TASKS = {
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_loaded_policy_acts_like_the_one_that_was_saved(ppo, policy, task, tmp_path, monkeypatch):
+def test_a_loaded_policy_acts_like_the_one_that_was_saved(ppo, task, tmp_path, monkeypatch):
     agents, path = [], str(tmp_path / "policy.pt")
     use = ppo.use
     monkeypatch.setattr(ppo, "use", lambda args, agent, stopped: (agents.append(agent), use(args, agent, stopped)))
     ppo.train(ppo.parse_args(["--task", task, "--options", json.dumps(TASKS[task]), *SHORT, "--save", path]))
-    act = policy.load(path)
+    act = ppo.load(path)
     with envpool.make_gymnasium(task, num_envs=5, **TASKS[task]) as pool:
         obs, _ = pool.reset()
         for _ in range(3):
@@ -100,7 +95,7 @@ def test_a_loaded_policy_acts_like_the_one_that_was_saved(ppo, policy, task, tmp
 @pytest.mark.parametrize(
     "task", ["CartPole-v1", "Pendulum-v1", "MinAtar/Breakout-v1", "WalkerWalk-v1", "FetchReach-v4"]
 )
-def test_the_best_actions_need_no_transforms_of_the_pool(ppo, policy, task):
+def test_the_best_actions_need_no_transforms_of_the_pool(ppo, task):
     """They are the likeliest ones on the observations of a pool that normalises, also if these are in a Dict."""
     args = ppo.parse_args(["--task", task, *SHORT])
     transformed, agent = ppo.begin(args)
@@ -132,11 +127,11 @@ def test_curves_for_tensorboard(ppo, tmp_path):
 
 
 @pytest.mark.parametrize("has_bfloat16", [False, True])
-def test_images_are_seen_in_bfloat16_where_the_processor_multiplies_it(policy, has_bfloat16, monkeypatch):
+def test_images_are_seen_in_bfloat16_where_the_processor_multiplies_it(ppo, has_bfloat16, monkeypatch):
     """Elsewhere, bfloat16 is emulated, which takes far longer than float32."""
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True, "avx512_bf16": has_bfloat16})
     images = Box(0, 255, (1, 36, 36), np.uint8)
-    agent = policy.Agent(SimpleNamespace(observation_space=images, action_space=Discrete(3)), hidden=8)
+    agent = ppo.Agent(SimpleNamespace(observation_space=images, action_space=Discrete(3)), hidden=8)
     seen = []
     agent.features.register_forward_hook(lambda module, inputs, output: seen.append(output.dtype))
     agent.best(np.zeros((2, *images.shape), np.uint8))

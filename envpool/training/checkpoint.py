@@ -1,10 +1,12 @@
 """Checkpoints of a training run, from which the run continues bit for bit, also after it was killed."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-
-import torch
+from typing import Any
 
 #: Options that may differ between the run that wrote a checkpoint and the run that continues it.
 MAY_DIFFER = {
@@ -13,7 +15,7 @@ MAY_DIFFER = {
 }
 
 
-def save(args, env, agent, optimizer, objects, **progress):
+def save(args: Any, env: Any, agent: Any, optimizer: Any, objects: Mapping[str, Any], **progress: Any) -> None:
     """Write the checkpoint `args.checkpoint`.
 
     The file is written under another name and then renamed, so that a run that is killed meanwhile leaves the previous
@@ -30,6 +32,8 @@ def save(args, env, agent, optimizer, objects, **progress):
     **progress
         Further values, which `load` returns.
     """
+    import torch
+
     content = {
         "args": relevant(args),
         "env": env.get_state(),
@@ -50,13 +54,15 @@ def save(args, env, agent, optimizer, objects, **progress):
     part.replace(path)
 
 
-def load(args, env, agent, optimizer, objects):
+def load(args: Any, env: Any, agent: Any, optimizer: Any, objects: Mapping[str, Any]) -> dict[str, Any] | None:
     """Restore everything that was passed to `save`, and torch's generator, and return the further values as a dict.
 
     Return None if there is no file yet. The file is pickled: only load checkpoints that you trust.
     """
     if not args.checkpoint or not Path(args.checkpoint).exists():
         return None
+    import torch
+
     content = torch.load(args.checkpoint, weights_only=False)
     given = relevant(args)
     changed = [f"--{n.replace('_', '-')} {v}" for n, v in content["args"].items() if given[n] != v]
@@ -73,14 +79,15 @@ def load(args, env, agent, optimizer, objects):
     torch.set_rng_state(content["generator"])
     for name, value in objects.items():
         vars(value).update(content["objects"][name])
-    return content["progress"]
+    progress: dict[str, Any] = content["progress"]
+    return progress
 
 
-def relevant(args):
+def relevant(args: Any) -> dict[str, Any]:
     """Return the options on which the result of a run depends."""
     return {name: value for name, value in asdict(args).items() if name not in MAY_DIFFER}
 
 
-def attributes(value, objects):
+def attributes(value: Any, objects: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes of an object, except for those that are among `objects`."""
     return {name: v for name, v in vars(value).items() if all(v is not other for other in objects.values())}
