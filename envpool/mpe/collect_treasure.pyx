@@ -266,7 +266,7 @@ class MPECollectTreasure(Scenario):
     @staticmethod
     def build(config):
         """Return the capsule of this environment definition."""
-        cdef Config c = new_config()
+        cdef Config c = new_config(MPECollectTreasure, config)
         c.num_types = config.num_deposits
         c.num_extra = (config.num_collectors + 2 * config.num_treasures + 1) // 2   # two int32 in a double
         return define_scenario(&ENV_DEF, &RULES, &c, MPECollectTreasure, config, 2)

@@ -9,9 +9,10 @@ from envpool.mpe.world cimport Config, Rules
 # module of the scenario keeps it forever.
 cdef envpool_env new_scenario(const char* name, bint has_stages=*) noexcept
 
-# A Config in which the caller fills in what only its scenario has.
-cdef Config new_config() noexcept
+# A Config with the entities of the scenario whose Python class is `scenario`, whose numbers it has checked. The caller
+# fills in what only its scenario has.
+cdef Config new_config(object scenario, object config) except *
 
-# The capsule of a scenario whose Python class is `scenario`, with `num_figures` about each agent.
+# The capsule of a scenario, with `num_figures` about each agent.
 cdef object define_scenario(const envpool_env* env_def, const Rules* rules, Config* c, object scenario, object config,
                             int32_t num_figures=*)

@@ -158,14 +158,6 @@ cdef envpool_env new_scenario(const char* name, bint has_stages=0) noexcept:
     return env_def
 
 
-cdef Config new_config() noexcept:
-    cdef Config c
-    memset(&c, 0, sizeof(c))
-    c.agent_neighbours = c.landmark_neighbours = ALL
-    c.slow_kind = -1
-    return c
-
-
 cdef void add_kind(Config* c, object kind):
     cdef Kind* k = &c.kinds[c.num_kinds]
     k.count, k.obs_size, k.size, k.mass = kind.count, kind.obs_size, kind.size, kind.mass
@@ -182,11 +174,19 @@ cdef void add_kind(Config* c, object kind):
     c.num_entities += k.count
 
 
+cdef Config new_config(object scenario, object config) except *:
+    cdef Config c
+    memset(&c, 0, sizeof(c))
+    c.agent_neighbours = c.landmark_neighbours = ALL
+    c.slow_kind = -1
+    for kind in scenario.entities(config):
+        add_kind(&c, kind)
+    return c
+
+
 cdef object define_scenario(const envpool_env* env_def, const Rules* rules, Config* c, object scenario, object config,
                             int32_t num_figures=0):
     kinds = scenario.entities(config)
-    for kind in kinds:
-        add_kind(c, kind)
     is_continuous, symbols = config.continuous_actions, scenario.symbols
     sizes = [kind.action_size(symbols, is_continuous) for kind in kinds if kind.is_agent for _ in range(kind.count)]
     c.rules, c.is_continuous, c.dim_c, c.max_cycles = rules, is_continuous, symbols, config.max_episode_steps

@@ -22,13 +22,13 @@ NEIGHBOURS: dict[str, Any] = {"num_agent_neighbors": None, "num_landmark_neighbo
 def check_count(name: str, count: int, low: int = 1, high: int = MAX_COUNT) -> None:
     """Raise ConfigError unless an option is a number of entities that the scenario allows."""
     if not low <= count <= high:
-        raise ConfigError(f"{name} must be between {low} and {high}, got {count}")
+        raise ConfigError(f"{name} must be between {low} and {high}, got {shown(count)}")
 
 
 def check_total(names: str, count: int) -> None:
     """Raise ConfigError if options that count entities of one sort add up to too many."""
     if count > MAX_COUNT:
-        raise ConfigError(f"{names} must be at most {MAX_COUNT} together, got {count}")
+        raise ConfigError(f"{names} must be at most {MAX_COUNT} together, got {shown(count)}")
 
 
 def places(name: str, value: int | None, others: int) -> int:
@@ -53,7 +53,7 @@ def places(name: str, value: int | None, others: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be an int or None (all), got {shown(value)}")
     if not 1 <= value <= MAX_COUNT:
-        raise ConfigError(f"{name} must be between 1 and {MAX_COUNT}, or None (all), got {value}")
+        raise ConfigError(f"{name} must be between 1 and {MAX_COUNT}, or None (all), got {shown(value)}")
     return value
 
 

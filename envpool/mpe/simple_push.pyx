@@ -83,5 +83,5 @@ class MPESimplePush(Scenario):
     @staticmethod
     def build(config):
         """Return the capsule of this environment definition."""
-        cdef Config c = new_config()
+        cdef Config c = new_config(MPESimplePush, config)
         return define_scenario(&ENV_DEF, &RULES, &c, MPESimplePush, config)

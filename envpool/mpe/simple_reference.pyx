@@ -80,7 +80,7 @@ class MPESimpleReference(Scenario):
     @staticmethod
     def build(config):
         """Return the capsule of this environment definition."""
-        cdef Config c = new_config()
+        cdef Config c = new_config(MPESimpleReference, config)
         check_range("local_ratio", config.local_ratio, 0, 1)
         c.local_ratio = config.local_ratio
         return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleReference, config)

@@ -138,5 +138,5 @@ def upstream_of(task_id: str, kwargs: Mapping[str, Any] | None = None, stage: in
         kwargs=kwargs or {},
         stage=stage,
         options={"players": "grid"},
-        packages=("mpe2", "pettingzoo", "scipy"),
+        packages=("mpe2", "pettingzoo"),
     )
