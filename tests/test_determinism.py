@@ -39,9 +39,10 @@ def is_equal(a, b):
 @pytest.mark.parametrize("task_id", task_params())
 def test_seeds_determine_what_happens(task_id):
     """An async pool returns the rows of a sync pool with the same seeds; another seed returns others."""
+    options = {"players": "grid"} if envpool.make_spec(task_id).num_players else {}
     with (
-        envpool.make_gymnasium(task_id, num_envs=2, seed=11) as pool,
-        envpool.make_gymnasium(task_id, num_envs=2, seed=11, batch_size=1, num_threads=2) as other,
+        envpool.make_gymnasium(task_id, num_envs=2, seed=11, **options) as pool,
+        envpool.make_gymnasium(task_id, num_envs=2, seed=11, batch_size=1, num_threads=2, **options) as other,
     ):
         pool.action_space.seed(3)
         actions = [pool.action_space.sample() for _ in range(STEPS)]

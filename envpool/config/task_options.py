@@ -59,6 +59,7 @@ class OtherWords(TypedDict, total=False):
     """The words of other libraries for some of these options."""
 
     num_workers: int
+    max_cycles: int
     clip_reward: bool | float | Sequence[float] | None
 
 
@@ -232,6 +233,24 @@ class TaskOptions(TypedDict, total=False):
     agent_room: Any
     num_quarters: int
     num_rooms_visited: int
+    num_collectors: int
+    num_deposits: int
+    num_treasures: int
+    continuous_actions: bool
+    dynamic_rescaling: bool
+    benchmark_data: bool
+    N: int
+    num_agent_neighbors: Any
+    num_landmark_neighbors: Any
+    terminate_on_success: bool
+    local_ratio: float
+    curriculum: bool
+    curriculum_stage: Any
+    num_good: int
+    num_adversaries: int
+    num_obstacles: int
+    num_food: int
+    num_forests: int
     debug_info: bool
     task_name: str
     wind: Any

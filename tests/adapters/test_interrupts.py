@@ -1,5 +1,7 @@
 """Adapters after a call that was interrupted, timed out or failed: ``reset`` brings the environments back."""
 
+import contextlib
+
 import gymnasium
 import numpy as np
 import pytest
@@ -174,7 +176,8 @@ def test_async_steps_can_be_fetched(make, ending):
         assert "step(None)" in str(caught.value)
     assert sorted(env.waiting_id) == [0, 1, 2] and env.ready_id == []
     while env.waiting_id:
-        eventually(lambda: env.step(None))
+        with contextlib.suppress(EnvStepError):  # of environments that came after those of the first error
+            eventually(lambda: env.step(None))
     assert sorted(env.ready_id) == [0, 1, 2] and env.pool.num_outstanding == 0
 
 
