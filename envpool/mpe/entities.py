@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 GREY = (0.25, 0.25, 0.25)
 MOVES = 5  # actions of agents that move: nothing, left, right, down, up
 
 
-class Entities(NamedTuple):
+@dataclass(frozen=True)
+class Entities:
     """Entities that are alike: a group of agents, or landmarks of one sort.
 
     Attributes
