@@ -220,6 +220,7 @@ cdef struct Engine:
     int32_t autoreset           # K
     bint is_sync                # K
     bint has_final              # K  whether the blocks have arrays for the last steps of episodes, see Block.final
+    int32_t num_players         # K  places for players in each env; 0: the envs have none
     int64_t step_timeout        # K  time after which a worker counts as stuck, ns; 0: workers are not watched
     Queue* queues               # K
     int32_t num_queues          # K
@@ -228,15 +229,11 @@ cdef struct Engine:
     Span* spans                 # K  by position & span_mask: base + row in sync, a value of `alloc` in async pools
     int32_t* all_ids            # K  0 .. num_envs-1
     int64_t* field_bytes        # K  bytes of one row of each env field
-    int32_t num_players         # K  places for players in each env; 0: the envs have none
-    uint8_t* has_players        # K  whether the shape of each env field begins with the players
     # Per env, by env id.
     void** actions              # E  one packed array per action field
     int64_t* action_bytes       # K  bytes of one env's row of each
     uint8_t* reset              # E  Reset
     uint8_t* busy               # G  nonzero: in flight
-    PlayerArrays players[2]     # E  of the last step; and of a reset in the same step
-    uint8_t* player_flags       # E  (num_players for each env), see players.pxd
     int32_t* elapsed            # E
     int32_t* errors             # E  code of the last failure, zero once reported
     uint8_t* broken             # E  nonzero: the last step or reset failed, nobody may look at the state
@@ -273,3 +270,7 @@ cdef struct Engine:
     int32_t started             # C  workers running
     int32_t owners              # T  the pool and the threads that run workers: the last one frees the engine
     void* orphan                # G  the Orphan that owns the engine after the pool; see engine.pyx
+    # Of envs with players.
+    PlayerArrays players[2]     # E  of the last step; and of a reset in the same step
+    uint8_t* player_flags       # E  (num_players for each env), see players.pxd
+    uint8_t* has_players        # K  whether the shape of each env field begins with the players
