@@ -109,7 +109,7 @@ def test_continuous_actions(ppo):
     assert rollouts[0].actions.shape == (16, 4, 1)
     samples, expected = np.float32([[-3.0], [-1.0], [0.0], [0.5], [3.0]]), np.float32([[-2], [-2], [0], [1], [2]])
     with envpool.make_gymnasium(args.task, num_envs=5) as plain:
-        options = load("policy").pool_options(plain, args.gamma) | {"normalize_obs": False, "clip_obs": None}
+        options = ppo.pool_options(plain, args.gamma) | {"normalize_obs": False, "clip_obs": None}
         with envpool.make_gymnasium(args.task, num_envs=5, **options) as pool:
             pool.reset(), plain.reset()
             obs = pool.step(ppo.Agent(plain, 8).to_pool(samples))[0]
