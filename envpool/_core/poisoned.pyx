@@ -31,7 +31,7 @@ cdef struct Config:
     const envpool_env* inner
     int32_t byte                # every byte of the poison, or NAN_OR_BYTE
     int32_t num_fields
-    int64_t items[MAX_FIELDS]   # elements of a row
+    int64_t items[MAX_FIELDS]   # elements of an env's row, or of the rows of all its players
     int32_t item_bytes[MAX_FIELDS]
     int32_t is_float[MAX_FIELDS]
 
@@ -181,9 +181,10 @@ def poisoned(capsule, byte=None):
     cdef Config c
     cdef int32_t f
     about = describe(capsule)
+    players = max(about.num_players, 1)
     c.inner, c.num_fields, c.byte = inner, inner.num_fields, NAN_OR_BYTE if byte is None else byte
     for f, field in enumerate(about.fields):
-        c.items[f] = int(np.prod([abs(size) for size in field.shape], dtype=np.int64))
+        c.items[f] = int(np.prod([players if size == -1 else size for size in field.shape], dtype=np.int64))
         c.item_bytes[f] = np.dtype(field.dtype).itemsize
         c.is_float[f] = np.dtype(field.dtype).kind == "f"
     made = define(

@@ -11,7 +11,6 @@ from envpool._core.poisoned import poisoned
 from envpool.errors import UnwrittenRowsError
 from envpool.pools.classes import open_pool
 from envpool.registration import make_spec
-from envpool.sampling.random_actions import RandomActions
 from envpool.sampling.sampler import Sampler
 
 #: The bytes with which two pools fill rows before each call: a value that is left out differs between them.
@@ -42,6 +41,8 @@ def check_rows(task_id: str, *, steps: int = 300, num_envs: int = 3, **options: 
         A value depends on what the memory contained before; the text names the array, the step and the environment.
     """
     pools = []
+    if make_spec(task_id, **options).num_players:
+        options = {"players": "grid"} | options
     try:
         for byte in POISONS:
             spec = make_spec(task_id, num_envs=num_envs, **options)
@@ -55,11 +56,11 @@ def check_rows(task_id: str, *, steps: int = 300, num_envs: int = 3, **options: 
 
 def compare_pools(name: str, pools: Sequence[Any], steps: int) -> None:
     """Play pools of gymnasium's style with random actions; raise UnwrittenRowsError when their results differ."""
-    actions, sampler = RandomActions(pools[0].spec.action_array_spec), Sampler(0)
+    sampler = Sampler(0)
     compare(name, [dict(flattened(pool.reset(), ("obs", "info"))) for pool in pools], 0)
     names = ("obs", "reward", "terminated", "truncated", "info")
     for step in range(1, steps + 1):
-        action = actions.draw(sampler, pools[0].all_env_ids)
+        action = pools[0].sample_actions(sampler)
         compare(name, [dict(flattened(pool.step(action), names)) for pool in pools], step)
 
 

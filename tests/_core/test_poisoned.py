@@ -125,7 +125,7 @@ def test_poison_is_nan_or_0xaa():
     assert set(other.tobytes()) == {0xAA}
 
 
-@pytest.mark.parametrize("task", ["CartPole-v1", "FrozenLake-v1", "Ant-v5", "Pong-v5"])
+@pytest.mark.parametrize("task", ["CartPole-v1", "FrozenLake-v1", "Ant-v5", "Pong-v5", "MPE/simple_tag-v3"])
 def test_tasks_write_everything(task):
     check_rows(task, steps=30)
 
