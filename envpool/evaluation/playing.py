@@ -11,6 +11,7 @@ import numpy.typing as npt
 from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.pools.pool import EnvPool
+from envpool.tasks.players import refuse_players
 
 #: Takes the observations of all environments, in the form of the pool's API style, and returns their actions.
 Policy = Callable[[Any], Any]
@@ -146,6 +147,7 @@ def check_pool(pool: Any) -> None:
             f"pool must be a pool of envpool.make, make_mujoco or make_python, got {type(pool).__name__}: make one "
             "with envpool.make_gymnasium"
         )
+    refuse_players(pool.spec, "a policy of evaluate() or record()", "step the pool in a loop of your own")
     if pool.is_async:
         raise ConfigError(
             f"pool must be sync: batch_size must be num_envs={pool.num_envs}, got {pool.spec.config.batch_size}"
