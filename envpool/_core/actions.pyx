@@ -747,7 +747,7 @@ cdef class ActionTable:
         return 0
 
     cdef int check_players(self, players, env_id) except -1:
-        """Refuses ids of players other than the env ids themselves, since every env has one player."""
+        """Refuses ids of players other than the env ids themselves, of envs that have one player."""
         if not np.array_equal(np.atleast_1d(players), env_id):
             raise EnvIdError(
                 f"players.env_id must equal env_id, one player per env; got {shown(players)} for env_id {shown(env_id)}"

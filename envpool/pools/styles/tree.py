@@ -20,7 +20,7 @@ def info(names: Sequence[str], prefix: str = "") -> dict[str, Any]:
 
 
 def env_ids() -> dict[str, Any]:
-    """Return the entries that say which environment a row belongs to; each environment has one player."""
+    """Return the entries that say which environment a row belongs to; each of the environments has one player."""
     return {"env_id": "env_id", "players": {"env_id": "env_id"}}
 
 
