@@ -6,16 +6,15 @@ inner definition leaves out then shows.
 """
 
 from libc.math cimport NAN
-from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
 
+from envpool._core.inner cimport Inner, create_inner, pass_on
 from envpool.env cimport (
-    ENVPOOL_CAPSULE_NAME, ENVPOOL_NO_MEMORY, envpool_batch, envpool_copies, envpool_env, envpool_frames,
-    envpool_params, envpool_rows, envpool_seeds, envpool_setup, envpool_snapshots,
+    ENVPOOL_CAPSULE_NAME, ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_rows, envpool_setup,
 )
 
 import numpy as np
@@ -36,31 +35,28 @@ cdef struct Config:
     int32_t is_float[MAX_FIELDS]
 
 cdef struct State:
+    Inner inner                 # first, see inner.pxd
     const Config* config
-    const envpool_env* inner
-    void* inner_state
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
-    cdef const Config* config = <const Config*>setup.config
-    cdef envpool_setup inner = setup[0]
     cdef State* s = <State*>calloc(1, sizeof(State))
     cdef int status
     if s == NULL:
         return ENVPOOL_NO_MEMORY
-    s.config, s.inner = config, config.inner
-    inner.config = config.inner.config
-    status = config.inner.create(&inner, &s.inner_state)
-    if status != 0 or s.inner_state == NULL:
+    s.config = <const Config*>setup.config
+    s.inner.env = s.config.inner
+    status = create_inner(&s.inner, setup)
+    if status != 0:
         free(s)
-        return status or ENVPOOL_NO_MEMORY
+        return status
     state[0] = s
     return 0
 
 
 cdef void destroy(void* state) noexcept nogil:
     cdef State* s = <State*>state
-    s.inner.destroy(s.inner_state)
+    s.inner.env.destroy(s.inner.state)
     free(s)
 
 
@@ -100,62 +96,20 @@ cdef void poison_rows(const Config* c, const envpool_rows* rows) noexcept nogil:
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef State* s = <State*>state
     poison_outcome(s.config, b)
-    return s.inner.step_many(s.inner_state, b)
+    return s.inner.env.step_many(s.inner.state, b)
 
 
 cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef State* s = <State*>state
     poison_rows(s.config, rows)
-    s.inner.write_many(s.inner_state, rows)
+    s.inner.env.write_many(s.inner.state, rows)
 
 
 cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
     cdef State* s = <State*>state
     poison_outcome(s.config, b)
     poison_rows(s.config, rows)
-    return s.inner.run_many(s.inner_state, b, rows)
-
-
-# ---- what is passed on -----------------------------------------------------------------------------------------------
-
-cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
-    return (<State*>state).inner.seed_many((<State*>state).inner_state, seeds)
-
-
-cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
-    (<State*>state).inner.error_text((<State*>state).inner_state, id, code, text, size)
-
-
-cdef int render_many(void* state, const envpool_frames* frames) noexcept nogil:
-    return (<State*>state).inner.render_many((<State*>state).inner_state, frames)
-
-
-cdef int64_t state_size(void* state) noexcept nogil:
-    return (<State*>state).inner.state_size((<State*>state).inner_state)
-
-
-cdef int get_state(void* state, const envpool_snapshots* snapshots) noexcept nogil:
-    return (<State*>state).inner.get_state((<State*>state).inner_state, snapshots)
-
-
-cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nogil:
-    return (<State*>state).inner.set_state((<State*>state).inner_state, snapshots)
-
-
-cdef int copy_state(void* state, const envpool_copies* copies) noexcept nogil:
-    return (<State*>state).inner.copy_state((<State*>state).inner_state, copies)
-
-
-cdef int get_params(void* state, const envpool_params* params) noexcept nogil:
-    return (<State*>state).inner.get_params((<State*>state).inner_state, params)
-
-
-cdef int set_params(void* state, const envpool_params* params) noexcept nogil:
-    return (<State*>state).inner.set_params((<State*>state).inner_state, params)
-
-
-cdef int64_t snapshot_size(void* state, int32_t id) noexcept nogil:
-    return (<State*>state).inner.snapshot_size((<State*>state).inner_state, id)
+    return s.inner.env.run_many(s.inner.state, b, rows)
 
 
 # ---- making a definition ---------------------------------------------------------------------------------------------
@@ -192,17 +146,8 @@ def poisoned(capsule, byte=None):
     )
     env = <envpool_env*>PyCapsule_GetPointer(made, ENVPOOL_CAPSULE_NAME)     # its memory belongs to the new capsule
     env.create, env.destroy = create, destroy
-    env.seed_many, env.step_many, env.write_many = seed_many, step_many, write_many
+    env.step_many, env.write_many = step_many, write_many
     if inner.run_many != NULL:
         env.run_many = run_many
-    if inner.error_text != NULL:
-        env.error_text = error_text
-    if inner.render_many != NULL:
-        env.render_many = render_many
-    if inner.get_state != NULL:
-        env.state_size, env.get_state, env.set_state, env.copy_state = state_size, get_state, set_state, copy_state
-    if inner.num_params:
-        env.get_params, env.set_params = get_params, set_params
-    if inner.snapshot_size != NULL:
-        env.snapshot_size = snapshot_size
+    pass_on(env, inner)
     return made

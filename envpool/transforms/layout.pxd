@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+from envpool._core.inner cimport Inner
 from envpool.env cimport envpool_env
 
 cdef enum:
@@ -35,9 +36,8 @@ cdef struct Config:
     double numbers[1]           # as many as the actions need
 
 cdef struct State:
-    const envpool_env* inner
+    Inner inner                 # first, see inner.pxd
     const Config* config
-    void* inner_state
     int32_t passes              # nonzero: all fields are passed through
     int32_t keeps               # nonzero: envs have elapsed steps and stacks
     int32_t* elapsed            # by env: steps of the episode

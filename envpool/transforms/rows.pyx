@@ -102,7 +102,7 @@ cdef void write_run(State* s, const envpool_rows* rows, int32_t start, int32_t n
         if s.rows[k] != NULL:       # env `first` has row `row0` there
             shift = (first - row0) * s.config.fields[k].items * s.config.fields[k].item_bytes
             fields[k] = <void*>(<uintptr_t>s.rows[k] + <uintptr_t>shift)
-    s.inner.write_many(s.inner_state, &inner)
+    s.inner.env.write_many(s.inner.state, &inner)
     for k in range(s.config.num_fields):
         if s.rows[k] != NULL:
             p = &s.config.fields[k]
@@ -118,7 +118,7 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef int32_t start = 0, end
     if s.passes:
         inner.fields = targets_of(s, rows, fields)
-        s.inner.write_many(s.inner_state, &inner)
+        s.inner.env.write_many(s.inner.state, &inner)
         return
     while start < rows.n:
         end = start + 1

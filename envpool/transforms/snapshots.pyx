@@ -9,12 +9,12 @@ from envpool.transforms.layout cimport State, WRITTEN, stack_bytes
 
 cdef int64_t state_size(void* state) noexcept nogil:
     cdef State* s = <State*>state
-    return s.inner.state_size(s.inner_state) + s.own_bytes
+    return s.inner.env.state_size(s.inner.state) + s.own_bytes
 
 
 cdef int64_t snapshot_size(void* state, int32_t id) noexcept nogil:
     cdef State* s = <State*>state
-    return s.inner.snapshot_size(s.inner_state, id) + s.own_bytes
+    return s.inner.env.snapshot_size(s.inner.state, id) + s.own_bytes
 
 
 cdef void save_own(State* s, int32_t id, char* at) noexcept nogil:
@@ -46,7 +46,7 @@ cdef void restore_own(State* s, int32_t id, const char* at) noexcept nogil:
 
 cdef int get_state(void* state, const envpool_snapshots* snapshots) noexcept nogil:
     cdef State* s = <State*>state
-    cdef int status = s.inner.get_state(s.inner_state, snapshots)
+    cdef int status = s.inner.env.get_state(s.inner.state, snapshots)
     cdef int32_t i
     if s.keeps and status == 0:
         for i in range(snapshots.n):
@@ -64,7 +64,7 @@ cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nog
     cdef bint is_bad = False
     cdef int status
     if not s.keeps:
-        return s.inner.set_state(s.inner_state, snapshots)
+        return s.inner.env.set_state(s.inner.state, snapshots)
     for i in range(snapshots.n):
         sizes[i] = snapshots.sizes[i] - s.own_bytes
         elapsed = -1
@@ -76,7 +76,7 @@ cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nog
     if is_bad:
         return ENVPOOL_BAD_SNAPSHOT
     inner.sizes = sizes
-    status = s.inner.set_state(s.inner_state, &inner)
+    status = s.inner.env.set_state(s.inner.state, &inner)
     if status == 0 and not snapshots.only_checks:
         for i in range(snapshots.n):
             if snapshots.errors[i] == 0:
@@ -86,7 +86,7 @@ cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nog
 
 cdef int copy_state(void* state, const envpool_copies* copies) noexcept nogil:
     cdef State* s = <State*>state
-    cdef int status = s.inner.copy_state(s.inner_state, copies)
+    cdef int status = s.inner.env.copy_state(s.inner.state, copies)
     cdef int64_t size
     cdef int32_t i, k, source, target
     for i in range(copies.n if s.keeps and status == 0 else 0):

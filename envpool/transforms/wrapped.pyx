@@ -5,15 +5,14 @@ rows.pyx. Actions: they are clipped, then rescaled to the bounds of the env. Eve
 without such transforms does nothing for them.
 """
 
-from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
 
+from envpool._core.inner cimport create_inner, pass_on
 from envpool.env cimport (
-    ENVPOOL_CAPSULE_NAME, ENVPOOL_FLOAT64, ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_frames,
-    envpool_params, envpool_rows, envpool_seeds, envpool_setup,
+    ENVPOOL_CAPSULE_NAME, ENVPOOL_FLOAT64, ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_rows, envpool_setup,
 )
 from envpool.transforms.rows cimport note_steps, targets_of, write_many
 from envpool.transforms.snapshots cimport copy_state, get_state, set_state, snapshot_size, state_size
@@ -27,8 +26,8 @@ from envpool._core.definition import DTYPES, define, describe
 cdef void destroy(void* state) noexcept nogil:
     cdef State* s = <State*>state
     cdef int32_t k
-    if s.inner_state != NULL:
-        s.inner.destroy(s.inner_state)
+    if s.inner.state != NULL:
+        s.inner.env.destroy(s.inner.state)
     for k in range(MAX_FIELDS):
         free(s.rows[k])
         free(s.stacks[k])
@@ -39,22 +38,16 @@ cdef void destroy(void* state) noexcept nogil:
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
-    cdef const Config* config = <const Config*>setup.config
-    cdef envpool_setup inner = setup[0]
     cdef State* s = <State*>calloc(1, sizeof(State))
     cdef int status
     if s == NULL:
         return ENVPOOL_NO_MEMORY
-    s.config, s.inner = config, config.inner
-    if not allocate(s, setup.num_envs):
+    s.config = <const Config*>setup.config
+    s.inner.env = s.config.inner
+    status = create_inner(&s.inner, setup) if allocate(s, setup.num_envs) else ENVPOOL_NO_MEMORY
+    if status != 0:
         destroy(s)
-        return ENVPOOL_NO_MEMORY
-    inner.config = config.inner.config
-    status = config.inner.create(&inner, &s.inner_state)
-    if status != 0 or s.inner_state == NULL:
-        s.inner_state = NULL
-        destroy(s)
-        return status or ENVPOOL_NO_MEMORY
+        return status
     state[0] = s
     return 0
 
@@ -147,7 +140,7 @@ cdef int step_many(void* state, const envpool_batch* batch) noexcept nogil:
     cdef const void* actions[MAX_FIELDS]
     cdef int status
     inner.actions = transform_actions(s, batch, actions)
-    status = s.inner.step_many(s.inner_state, &inner)
+    status = s.inner.env.step_many(s.inner.state, &inner)
     if s.keeps:
         note_steps(s, batch)
     return status
@@ -162,29 +155,7 @@ cdef int run_many(void* state, const envpool_batch* batch, const envpool_rows* r
     cdef void* fields[MAX_FIELDS]
     inner.actions = transform_actions(s, batch, actions)
     inner_rows.fields = targets_of(s, rows, fields)
-    return s.inner.run_many(s.inner_state, &inner, &inner_rows)
-
-
-# ---- what is passed on -----------------------------------------------------------------------------------------------
-
-cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
-    return (<State*>state).inner.seed_many((<State*>state).inner_state, seeds)
-
-
-cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
-    (<State*>state).inner.error_text((<State*>state).inner_state, id, code, text, size)
-
-
-cdef int render_many(void* state, const envpool_frames* frames) noexcept nogil:
-    return (<State*>state).inner.render_many((<State*>state).inner_state, frames)
-
-
-cdef int get_params(void* state, const envpool_params* params) noexcept nogil:
-    return (<State*>state).inner.get_params((<State*>state).inner_state, params)
-
-
-cdef int set_params(void* state, const envpool_params* params) noexcept nogil:
-    return (<State*>state).inner.set_params((<State*>state).inner_state, params)
+    return s.inner.env.run_many(s.inner.state, &inner, &inner_rows)
 
 
 # ---- making a definition ---------------------------------------------------------------------------------------------
@@ -237,17 +208,12 @@ def wrap(capsule, fields, actions, field_plans, action_plans):
         c.numbers[d] = numbers[d]
     made = define(capsule, fields, actions, bytes(memory), params=about.params, keep=capsule)
     env = <envpool_env*>PyCapsule_GetPointer(made, ENVPOOL_CAPSULE_NAME)     # its memory belongs to the new capsule
+    pass_on(env, inner)
     env.create, env.destroy = create, destroy
-    env.seed_many, env.step_many, env.write_many = seed_many, step_many, write_many
+    env.step_many, env.write_many = step_many, write_many
     env.run_many = NULL
     if inner.run_many != NULL and passes:
         env.run_many = run_many
-    if inner.error_text != NULL:
-        env.error_text = error_text
-    if inner.render_many != NULL:
-        env.render_many = render_many
-    if inner.num_params:
-        env.get_params, env.set_params = get_params, set_params
     if inner.get_state != NULL:
         env.state_size, env.get_state, env.set_state, env.copy_state = state_size, get_state, set_state, copy_state
     if inner.snapshot_size != NULL:
