@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gymnasium import spaces
 
 from envpool.errors import ConfigError
-from envpool.pools.classes import pool_class
+from envpool.pools import classes
 from envpool.pools.pool import EnvPool
 from envpool.pools.styles.gymnasium import GymnasiumEnvPool
-from envpool.registration import make_gymnasium
+from envpool.registration import check_native, make_gymnasium
 from envpool.tasks.players import refuse_players
 from envpool.tasks.resolve import resolve
 
+if TYPE_CHECKING:
+    from envpool.config.render_options import RenderOptions
+    from envpool.tasks.spec import EnvSpec
+
+#: Options of tasks with players in adapters in which each place for a player is a row.
+GRID_OPTIONS = {"players": "grid", "autoreset_mode": "same_step"}
 #: How to use tasks with players without an adapter.
 WAY_OUT = "use the pool of envpool.make, whose rows are players"
 
 
-def pool_of(pool: Any, options: dict[str, Any], pool_type: type[EnvPool], make_pool: Callable[..., EnvPool]) -> Any:
+def pool_of(
+    pool: Any,
+    options: dict[str, Any],
+    pool_type: type[EnvPool],
+    make_pool: Callable[..., EnvPool],
+    *,
+    knows_players: bool = False,
+) -> Any:
     """Return the pool that the user of an adapter gave, or a pool of the task id that the user gave.
 
     Parameters
@@ -32,20 +45,26 @@ def pool_of(pool: Any, options: dict[str, Any], pool_type: type[EnvPool], make_p
         Type of pools that the adapter accepts.
     make_pool : callable
         The function of ``envpool`` that makes such pools.
+    knows_players : bool
+        Whether the adapter supports tasks with players.
 
     Raises
     ------
     TypeError
         `pool` is neither a str nor of the right type, or there are options besides a pool.
+    ConfigError
+        The task has players, and the adapter does not support them.
     """
     if isinstance(pool, str):
-        return without_players(make_pool(pool, **options))
+        made = make_pool(pool, **options)
+        return made if knows_players else without_players(made)
     maker = f"envpool.{make_pool.__name__}"
     if not isinstance(pool, pool_type):
         raise TypeError(f"expected a task id or a pool made by {maker}, got {type(pool).__name__}")
     if options:
         raise TypeError(f"{', '.join(options)}: a pool takes no options after it was made; pass them to {maker}")
-    refuse_players(pool.spec, "this adapter", WAY_OUT)
+    if not knows_players:
+        refuse_players(pool.spec, "this adapter", WAY_OUT)
     return pool
 
 
@@ -59,7 +78,7 @@ def without_players(pool: Any) -> Any:
     return pool
 
 
-def open_pool(pool: Any, options: dict[str, Any], *, knows_same_step: bool = False) -> Any:
+def open_pool(pool: Any, options: dict[str, Any], *, knows_same_step: bool = False, knows_players: bool = False) -> Any:
     """Return a pool for an adapter whose user resets the environments.
 
     Parameters
@@ -74,6 +93,9 @@ def open_pool(pool: Any, options: dict[str, Any], *, knows_same_step: bool = Fal
         If True, the adapter also works on pools that reset environments in the step that ends their episode, which is
         faster than a reset of some environments: then the default of ``autoreset_mode`` is "same_step", except with
         ``on_error="restart"``. Other adapters accept no such pool.
+    knows_players : bool
+        If True, the adapter supports tasks with players. Their defaults are ``players="grid"`` and
+        ``autoreset_mode="same_step"``.
 
     Raises
     ------
@@ -86,8 +108,13 @@ def open_pool(pool: Any, options: dict[str, Any], *, knows_same_step: bool = Fal
         # An env whose reset fails must not end the run: if the pool restarts it, each step tries again.
         is_restarting = options.get("on_error") == "restart"
         resets = "next_step" if is_restarting else "same_step" if knows_same_step else "disabled"
-        options = {"autoreset_mode": resets} | options
-    pool = pool_of(pool, options, GymnasiumEnvPool, make_gymnasium)
+        defaults = {"autoreset_mode": resets}
+        if knows_players:
+            check_native(pool)
+            pool, options = classes.open_pool(*resolved(pool, options, defaults)), {}
+        else:
+            options = defaults | options
+    pool = pool_of(pool, options, GymnasiumEnvPool, make_gymnasium, knows_players=knows_players)
     if pool.is_async:
         raise ConfigError(
             f"batch_size is {pool.config['batch_size']}, but an adapter steps all of its {pool.num_envs} envs: leave "
@@ -100,6 +127,22 @@ def open_pool(pool: Any, options: dict[str, Any], *, knows_same_step: bool = Fal
         )
     pool._continues_games = True  # the adapter, or its user, resets after a lost life, too, which is not a new game
     return pool
+
+
+def resolved(task_id: str, options: dict[str, Any], defaults: dict[str, Any]) -> tuple[EnvSpec, RenderOptions | None]:
+    """Return the spec and the render options of a pool, see `resolve`, with `GRID_OPTIONS` if the task has players.
+
+    Parameters
+    ----------
+    task_id : str
+        Id of the task.
+    options : dict
+        The options of the user.
+    defaults : dict
+        Defaults of options for tasks without players.
+    """
+    spec, render = resolve(task_id, "gymnasium", defaults | options)
+    return resolve(task_id, "gymnasium", GRID_OPTIONS | options) if spec.num_players else (spec, render)
 
 
 def open_same_step_pool(
@@ -118,7 +161,8 @@ def open_same_step_pool(
     client : str
         Name of the library that expects this auto-reset mode, for the error text.
     style : str
-        API style of the pool, the name of a module in ``envpool.pools.styles``.
+        API style of the pool, the name of a module in ``envpool.pools.styles``. Tasks with players are supported with
+        "arrays", which returns them as with ``players="grid"``.
 
     Raises
     ------
@@ -130,8 +174,8 @@ def open_same_step_pool(
     options = options | {"num_envs": num_envs, "autoreset_mode": "same_step"}
     if style == "gymnasium":
         return without_players(make_gymnasium(task_id, **options))
-    spec, render = resolve(task_id, "gymnasium", options)
-    return pool_class(type(spec), style)(spec, render)
+    spec, render = resolved(task_id, options, {})
+    return classes.pool_class(type(spec), style)(spec, render)
 
 
 def joined_actions(actions: Any, space: Any) -> Any:

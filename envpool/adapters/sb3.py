@@ -9,10 +9,11 @@ from gymnasium import spaces
 
 from envpool.adapters import needs
 from envpool.adapters.lazy import LazyRows
+from envpool.adapters.player_rows import PlayerRows, row_spaces
 from envpool.adapters.pools import joined_actions, open_pool
 from envpool.adapters.sub_env import Attributes
-from envpool.errors import EnvIdError, EnvStepError, EnvTimeoutError, advise
-from envpool.pools.infos import columns_of, first_info, last_info, pop_final, row_info, split, split_info, take
+from envpool.errors import ConfigError, EnvIdError, EnvStepError, EnvTimeoutError, advise
+from envpool.pools.infos import columns_of, first_info, last_info, pop_final, put, row_info, split, split_info, take
 from envpool.pools.recovery import start_over
 from envpool.tasks.statistics import ENTRIES
 
@@ -57,10 +58,18 @@ class VecEnv(vec_env.VecEnv):
     With ``episode_statistics=True``, ``infos[i]["episode"]`` has the entries of SB3's Monitor, and ``env_is_wrapped``
     says that the environments are inside one. If an episode may be a part of a game, as with the presets of Atari, it
     has those of whole games before rewards are clipped, as a Monitor below SB3's AtariWrapper gives.
+
+    In a task with players, each place for a player is a row: player p of environment i is the row ``i * P + p``, and
+    ``num_envs`` is their number. A row is done when the episode of its player or of its environment ends. As long as a
+    player is not present, also from the step on in which its own episode has ended, its row has an observation of
+    zeros, reward 0, and an action that is ignored. ``infos[i]["player_mask"]`` says whether the player took part in the
+    step, or begins with it. The rows of the players of an environment have the same seed and attributes.
     """
 
     def __init__(self, pool: Any, **options: Any):
-        self.pool = open_pool(pool, options, knows_same_step=True)
+        self.pool = open_pool(pool, options, knows_same_step=True, knows_players=True)
+        self._players = PlayerRows(self.pool) if self.pool.spec.num_players else None
+        self._places = self._players.places if self._players else 1  # rows of an environment
         self._attributes = Attributes(self.pool)
         self.envs = self._attributes.envs
         self._is_same_step = self.pool.config["autoreset_mode"] == "same_step"
@@ -70,7 +79,11 @@ class VecEnv(vec_env.VecEnv):
         self._received: Any = None  # the batch that step_wait() is about to return
         self._first_info: Any = None  # arrays from which reset_infos is made
         self._reset_infos: Any = None  # None if these arrays have changed
-        super().__init__(self.pool.num_envs, self.pool.single_observation_space, self.pool.single_action_space)
+        if self._players:
+            spaces_of_rows = row_spaces(self.pool.spec, "Stable-Baselines3")
+        else:
+            spaces_of_rows = self.pool.single_observation_space, self.pool.single_action_space
+        super().__init__(self.pool.num_envs * self._places, *spaces_of_rows)
         if self.pool.render_mode is not None:
             self.render_mode = self.pool.render_mode
 
@@ -79,8 +92,12 @@ class VecEnv(vec_env.VecEnv):
 
         The seeds and options that ``seed()`` and ``set_options()`` have set are used once.
         """
-        options = self._options if any(self._options) else None
-        obs, info = start_over(self.pool, seed=self._seeds, options=options)
+        options = self._options[:: self._places] if any(self._options) else None
+        if any(own != options[i // self._places] for i, own in enumerate(self._options) if options):
+            raise ConfigError("set_options() got different options for players of one environment: pass equal ones")
+        obs, info = start_over(self.pool, seed=self._seeds[:: self._places], options=options)
+        if self._players:
+            obs, info = self._players.first(obs, info)
         self._received = None
         self._reset_seeds()
         self._reset_options()
@@ -108,7 +125,8 @@ class VecEnv(vec_env.VecEnv):
         """Set and return the seeds for the next ``reset()``: ``seed + i`` for environment i, random without a seed."""
         if seed is None:  # drawn as SB3 draws it, but so that no environment exceeds the 32 bits of some generators
             seed = min(int(np.random.randint(UINT32_MAX, dtype=np.uint32)), UINT32_MAX - self.num_envs + 1)
-        return super().seed(int(seed))
+        self._seeds = [int(seed) + i // self._places for i in range(self.num_envs)]
+        return self._seeds
 
     def step_async(self, actions: Any) -> None:
         """Start a step of all environments; actions has one row, or one dict or tuple, per environment."""
@@ -116,6 +134,8 @@ class VecEnv(vec_env.VecEnv):
             if self._received is None:
                 if self._joins_actions and not isinstance(actions, dict):
                     actions = joined_actions(actions, self.action_space)
+                if self._players:
+                    actions = self._players.actions(actions)
                 self.pool.send(actions)
                 return
         except EnvIdError:
@@ -134,7 +154,8 @@ class VecEnv(vec_env.VecEnv):
         """
         if self._received is None:
             try:
-                self._received = self.pool.recv()
+                received = self.pool.recv()
+                self._received = self._players.step(received) if self._players else received
             except (EnvStepError, EnvTimeoutError) as error:
                 advise(error, "step_wait() still returns the step, and reset() drops it")
                 raise
@@ -205,6 +226,11 @@ class VecEnv(vec_env.VecEnv):
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         """Call a method of each environment, such as ``reset``, and return the results."""
+        if self._players and method_name in ("reset", "step"):
+            raise ConfigError(
+                f"env_method({method_name!r}) is not available for tasks with players, whose environments have several "
+                f"rows: call {method_name}() of this object"
+            )
         return self._attributes.call(method_name, self._ids(indices), method_args, method_kwargs)
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
@@ -218,7 +244,7 @@ class VecEnv(vec_env.VecEnv):
         return self._attributes.are_wrapped(wrapper_class, ids)
 
     def _ids(self, indices: Any) -> list[int]:
-        return [range(self.num_envs)[i] for i in self._get_indices(indices)]
+        return [range(self.num_envs)[i] // self._places for i in self._get_indices(indices)]
 
 
 class StepInfos:
@@ -260,15 +286,3 @@ def copied(nest: Any) -> Any:
     if isinstance(nest, tuple):
         return tuple(map(copied, nest))
     return nest.copy() if isinstance(nest, np.ndarray) else nest
-
-
-def put(nest: Any, rows: Any, values: Any) -> None:
-    """Assign ``array[rows] = values`` for an array, or for each array of a nest."""
-    if isinstance(nest, dict):
-        for k, v in nest.items():
-            put(v, rows, values[k])
-    elif isinstance(nest, tuple):
-        for part, own in zip(nest, values, strict=True):
-            put(part, rows, own)
-    else:
-        nest[rows] = values

@@ -108,3 +108,15 @@ def take(nest: Any, rows: Any) -> Any:
     if isinstance(nest, tuple):
         return tuple(take(v, rows) for v in nest)
     return {k: take(v, rows) for k, v in nest.items()} if isinstance(nest, dict) else nest[rows]
+
+
+def put(nest: Any, rows: Any, values: Any) -> None:
+    """Assign ``array[rows] = values`` for an array, or for each array of a nest; all values may be one number."""
+    if isinstance(nest, dict):
+        for k, v in nest.items():
+            put(v, rows, values[k] if isinstance(values, dict) else values)
+    elif isinstance(nest, tuple):
+        for k, part in enumerate(nest):
+            put(part, rows, values[k] if isinstance(values, tuple) else values)
+    else:
+        nest[rows] = values
