@@ -122,10 +122,10 @@ cdef class Target:
 
 
 cdef inline const void* column(object array, int typenum, int64_t n) except NULL:
-    """Returns the data of an argument that must be a column of a batch."""
+    """Returns the data of an argument that must be a column of a batch, with n numbers."""
     cdef cnp.ndarray found = <cnp.ndarray?>array
-    if (not cnp.PyArray_ISCARRAY_RO(found) or cnp.PyArray_TYPE(found) != typenum or cnp.PyArray_NDIM(found) != 1
-            or cnp.PyArray_DIM(found, 0) != n):
+    if (not cnp.PyArray_ISCARRAY_RO(found) or cnp.PyArray_TYPE(found) != typenum or cnp.PyArray_NDIM(found) > 2
+            or cnp.PyArray_SIZE(found) != n):
         raise ValueError(f"expected a column of {n} rows of a batch, got {found.dtype} {array.shape}")
     return cnp.PyArray_DATA(found)
 
@@ -137,47 +137,55 @@ cdef class StepBuffers:
     Parameters
     ----------
     num_envs : int
-        Number of rows of each step.
+        Number of environments.
+    places : int
+        Rows of each environment: the places for its players, or 1.
     """
 
-    cdef int64_t n
+    cdef int64_t n, places          # rows of each step, and of an environment
     cdef cnp.ndarray memory
-    cdef double* returns            # by environment
+    cdef double* returns            # by row
     cdef cnp.ndarray numbers
-    cdef int32_t* ended             # rows that have ended an episode, and room for as many as there are
+    cdef int32_t* ended             # environments that have ended an episode, and room for as many as there are
     cdef list dicts                 # about single episodes; those that nobody else holds are used again
     cdef int turn                   # position of the one to look at next
     cdef PlacedSteps steps          # None before bind()
+    cdef bint has_mask              # the step has a mask of players
     cdef const float* reward        # of steps that are wholly where `steps` lets the workers write them
     cdef const uint8_t* has_ended
     cdef const int32_t* lengths
-    cdef Target observations, rewards, terminals, truncations
+    cdef Target observations, rewards, terminals, truncations, masks
 
-    def __init__(self, int64_t num_envs):
-        self.n = num_envs
-        self.memory = np.zeros(num_envs)
+    def __init__(self, int64_t num_envs, int64_t places=1):
+        self.n, self.places = num_envs * places, places
+        self.memory = np.zeros(self.n)
         self.returns = <double*>cnp.PyArray_DATA(self.memory)
         self.numbers = np.empty(num_envs, np.int32)
         self.ended = <int32_t*>cnp.PyArray_DATA(self.numbers)
         self.dicts = [PyDict_Copy(EPISODE) for _ in range(KEPT)]
 
-    def bind(self, Pool pool not None, observations, rewards, terminals, truncations):
+    def bind(self, Pool pool not None, *buffers):
         """Set where steps come from and where they go.
 
         Parameters
         ----------
         pool : EnvPool
-            The pool, of the style "arrays": its steps are obs, reward, terminated, truncated, ended, lengths.
-        observations, rewards, terminals, truncations : numpy.ndarray
-            The buffers, each of the shape of the array in the step. Those of its dtype that are contiguous are written
-            by the threads of the pool, until the next call of this method.
+            The pool, of the style "arrays": its steps are obs, reward, terminated, truncated, ended, lengths; with
+            players, the mask of the players follows truncated.
+        *buffers : numpy.ndarray
+            Buffers for observations, rewards, terminals, truncations and, with players, masks, each of the shape of the
+            array in the step. Those of its dtype that are contiguous are written by the threads of the pool, until the
+            next call of this method.
         """
-        cdef PlacedSteps steps = PlacedSteps(pool, (observations, rewards, terminals, truncations))
-        self.observations, self.rewards = Target(observations), Target(rewards)
-        self.terminals, self.truncations = Target(terminals), Target(truncations)
+        cdef PlacedSteps steps = PlacedSteps(pool, buffers)
+        cdef int64_t num_envs = self.n // self.places
+        cdef int after = <int>len(buffers)
+        self.observations, self.rewards, self.terminals, self.truncations = map(Target, buffers[:4])
+        self.has_mask = after == 5
+        self.masks = Target(buffers[4]) if self.has_mask else None
         self.reward = <const float*>column(steps.column(1), cnp.NPY_FLOAT32, self.n)
-        self.has_ended = <const uint8_t*>column(steps.column(4), cnp.NPY_BOOL, self.n)
-        self.lengths = <const int32_t*>column(steps.column(5), cnp.NPY_INT32, self.n)
+        self.has_ended = <const uint8_t*>column(steps.column(after), cnp.NPY_BOOL, num_envs)
+        self.lengths = <const int32_t*>column(steps.column(after + 1), cnp.NPY_INT32, num_envs)
         self.steps = steps
 
     def reset(self):
@@ -192,8 +200,8 @@ cdef class StepBuffers:
         observations, rewards, terminals, truncations : numpy.ndarray
             The buffers.
         infos : list of dict
-            ``episode_return`` and ``episode_length`` of the episodes that have ended, in the order of the rows. Many
-            of them are a `LazyRows`.
+            ``episode_return`` and ``episode_length`` of the episodes that have ended, in the order of the rows; those
+            of all players of an environment end with its episode. Many of them are a `LazyRows`.
         """
         if self.steps is None:
             raise PoolStateError("no pool is bound to these buffers: call bind() first")
@@ -214,34 +222,38 @@ cdef class StepBuffers:
         list of dict
             See `step`.
         """
-        obs, reward, terminated, truncated, ended, lengths = step
+        obs, reward, terminated, truncated, *masks, ended, lengths = step
+        cdef int64_t num_envs = self.n // self.places
         cdef const float* gained = <const float*>column(reward, cnp.NPY_FLOAT32, self.n)
-        cdef const uint8_t* flags = <const uint8_t*>column(ended, cnp.NPY_BOOL, self.n)
-        cdef const int32_t* length = <const int32_t*>column(lengths, cnp.NPY_INT32, self.n)
+        cdef const uint8_t* flags = <const uint8_t*>column(ended, cnp.NPY_BOOL, num_envs)
+        cdef const int32_t* length = <const int32_t*>column(lengths, cnp.NPY_INT32, num_envs)
         self.observations.copy(obs)
         self.rewards.copy(reward)
         self.terminals.copy(terminated)
         self.truncations.copy(truncated)
+        if self.has_mask:
+            self.masks.copy(masks[0])
         return self.sum_up(gained, flags, length)
 
     cdef object sum_up(self, const float* reward, const uint8_t* has_ended, const int32_t* lengths):
         """Adds the rewards of a step, and returns the dicts about the episodes that have ended."""
-        cdef int64_t i
-        cdef int32_t k, count
+        cdef int64_t i, k, count, env
         cdef Episodes episodes
         ep_add_rewards(self.returns, reward, self.n)
-        count = ep_find_flags(has_ended, self.n, self.ended)
+        count = ep_find_flags(has_ended, self.n // self.places, self.ended) * self.places
         if count > FEW:
             episodes = Episodes(count)
             for k in range(count):
-                i = self.ended[k]
-                episodes.found[k].total, episodes.found[k].length = self.returns[i], lengths[i]
+                env = self.ended[k // self.places]
+                i = env * self.places + k % self.places
+                episodes.found[k].total, episodes.found[k].length = self.returns[i], lengths[env]
                 self.returns[i] = 0
             return LazyRows(count, episodes)
         infos = PyList_New(count)
         for k in range(count):
-            i = self.ended[k]
-            entry = self.about(self.returns[i], lengths[i])
+            env = self.ended[k // self.places]
+            i = env * self.places + k % self.places
+            entry = self.about(self.returns[i], lengths[env])
             Py_INCREF(entry)
             PyList_SET_ITEM(infos, k, entry)        # it takes over a reference
             self.returns[i] = 0

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium
+import numpy as np
 
 from envpool.adapters import needs
 from envpool.adapters.buffers import StepBuffers
+from envpool.adapters.player_rows import PlayerRows, row_spaces
 from envpool.adapters.pools import open_same_step_pool
 from envpool.errors import ConfigError
 from envpool.pools.recovery import EXPLAINED, explain, start_over
@@ -25,7 +27,7 @@ class PufferEnv(pufferlib.PufferEnv):
         Id of the task, one of ``envpool.list_all_envs()``. Its observation space must be a Box, and its action space
         must not be a Dict.
     num_envs : int
-        Number of environments. PufferLib calls them agents.
+        Number of environments. PufferLib calls them agents, unless the task has players, which are its agents.
     buf : dict of numpy.ndarray, optional
         Buffers that PufferLib allocates.
     seed : int, optional
@@ -52,12 +54,22 @@ class PufferEnv(pufferlib.PufferEnv):
     (num_envs, ...), rewards float32, terminals and truncations bool (num_envs,). An environment whose episode ends is
     reset in the same step. infos is a list with a dict of ``episode_return`` and ``episode_length`` for each episode
     that has just ended.
+
+    In a task with players, each place for a player is a row: player p of environment i is the agent ``i * P + p``, and
+    ``num_agents`` is their number. ``masks`` says which players have a row in the step. The rows of the others are
+    zero, and their ``terminals`` are True, as in PufferLib's emulation of PettingZoo. If the episode of an environment
+    ends, infos has a dict for each of its players.
     """
 
     def __init__(self, task_id: str, num_envs: int = 1, *, buf: Any = None, seed: int | None = None, **options: Any):
         self.pool = open_same_step_pool(task_id, num_envs, options, "PufferLib", "arrays")
-        self.single_observation_space = self.pool.single_observation_space
-        self.single_action_space = self.pool.single_action_space
+        self._players = PlayerRows(self.pool) if self.pool.spec.num_players else None
+        self._places = self._players.places if self._players else 1  # rows of an environment
+        if self._players:
+            self.single_observation_space, self.single_action_space = row_spaces(self.pool.spec, "PufferLib")
+        else:
+            self.single_observation_space = self.pool.single_observation_space
+            self.single_action_space = self.pool.single_action_space
         if not isinstance(self.single_observation_space, gymnasium.spaces.Box):
             raise ConfigError(
                 f"PufferLib needs observations in one Box; the observation space of {task_id} is "
@@ -71,22 +83,29 @@ class PufferEnv(pufferlib.PufferEnv):
                 f"PufferLib needs actions in one Box, or integers from 0 on; the action space of {task_id} is "
                 f"{self.single_action_space}"
             )
-        self.num_agents = self.pool.num_envs
+        self.num_agents = self.pool.num_envs * self._places
         self._seed = seed
-        self._buffers = StepBuffers(self.num_agents)
+        self._buffers = StepBuffers(self.pool.num_envs, self._places)
         super().__init__(buf)
         self._bind()
 
     def _bind(self) -> None:
         """Let the threads of the pool write steps into the buffers that this object has now."""
-        to = self.observations, self.rewards, self.terminals, self.truncations
+        self._bound = to = self.observations, self.rewards, self.terminals, self.truncations
+        if self._players:
+            self._grid = tuple(a.reshape(-1, self._places, *a.shape[1:]) for a in (*to, self.masks))
+            to = self._grid
         self._buffers.bind(self.pool, *to)
 
     def reset(self, seed: int | None = None) -> tuple[Any, list[dict[str, Any]]]:
         """Start new episodes in all environments; a seed reseeds their generators first."""
         seed, self._seed = self._seed if seed is None else seed, None
-        first = None if seed is None else int(seed) * self.num_agents % (self.pool.spec.max_seed + 2 - self.num_agents)
-        (self.observations[:],) = start_over(self.pool, seed=first)
+        envs = self.pool.num_envs
+        first = None if seed is None else int(seed) * envs % (self.pool.spec.max_seed + 2 - envs)
+        obs, *masks = start_over(self.pool, seed=first)
+        self.observations[:] = obs.reshape(self.observations.shape)
+        if masks:
+            self.masks[:] = masks[0].reshape(-1)
         self.rewards[:] = 0
         self.terminals[:] = self.truncations[:] = False
         self._buffers.reset()
@@ -96,10 +115,16 @@ class PufferEnv(pufferlib.PufferEnv):
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, list[dict[str, Any]]]:
         """Step all environments. The results go into the buffers that this object had in its last ``reset``."""
         try:
-            return self._buffers.step(actions)
+            if not self._players:
+                return self._buffers.step(actions)
+            *_, infos = self._buffers.step(self._players.actions(actions))
         except EXPLAINED as error:
             explain(self.pool, error)
             raise
+        _, _, terminals, _, masks = self._grid
+        if not masks.all():
+            np.logical_or(terminals, ~masks, out=terminals)
+        return *self._bound, infos
 
     def notify(self) -> None:
         """Do nothing; PufferLib calls this method to notify environments that have something to do then."""

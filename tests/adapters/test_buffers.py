@@ -10,6 +10,7 @@ from envpool.adapters.buffers import StepBuffers
 from envpool.adapters.pools import open_same_step_pool
 from envpool.errors import ActionError, ConfigError, EnvIdError, EnvStepError, PoolStateError
 from tests.support import plugin
+from tests.support.crowd import FAIL
 
 
 def buffers(n, *shape, dtype=np.float32):
@@ -64,6 +65,38 @@ def test_steps_and_episodes(num_envs, limit, copies):
             pool.reset()
             *_, infos = store.step(pool.sample_actions())
             assert infos == []
+
+
+@pytest.mark.parametrize("num_envs", [2, 40])
+@pytest.mark.parametrize("copies", [False, True])
+def test_players(num_envs, copies):
+    """Each place for a player has a row; the episodes of all players end with that of their environment."""
+    plugin.load()
+    options = {"places": 4, "episode_length": 7}
+    with open_pool(num_envs, "Crowd-v0", **options) as pool, open_pool(num_envs, "Crowd-v0", **options) as other:
+        shape = (num_envs, 4)
+        to = np.full((*shape, 8), 9), np.full(shape, 9, np.float32), *(np.ones(shape, bool) for _ in range(3))
+        store = StepBuffers(num_envs, 4)
+        store.bind(pool, *to)
+        for a, b in zip(pool.reset(), other.reset(), strict=True):
+            assert np.array_equal(a, b)
+        returns, seen = np.zeros(shape), 0
+        for _ in range(30):
+            actions = pool.sample_actions() % FAIL
+            step = other.step(actions)
+            infos = store.store(pool.step(actions)) if copies else store.step(actions)[-1]
+            assert all(np.array_equal(a, b) for a, b in zip(to, step[:5], strict=True))
+            *_, ended, lengths = step
+            returns += step[1]
+            expected = [
+                {"episode_return": returns[i, p], "episode_length": lengths[i]}
+                for i in np.flatnonzero(ended)
+                for p in range(4)
+            ]
+            assert [dict(info) for info in infos] == expected
+            returns[ended] = 0
+            seen += len(expected)
+        assert seen >= 4 * num_envs
 
 
 def test_slices_of_shared_arrays():
