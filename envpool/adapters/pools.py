@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from envpool.config.render_options import RenderOptions
     from envpool.tasks.spec import EnvSpec
 
-#: Options of tasks with players in adapters in which each place for a player is a row.
-GRID_OPTIONS = {"players": "grid", "autoreset_mode": "same_step"}
+#: Defaults for tasks with players in adapters in which each place for a player is a row.
+GRID = {"players": "grid", "autoreset_mode": "same_step"}
 #: How to use tasks with players without an adapter.
 WAY_OUT = "use the pool of envpool.make, whose rows are players"
 
@@ -78,7 +78,9 @@ def without_players(pool: Any) -> Any:
     return pool
 
 
-def open_pool(pool: Any, options: dict[str, Any], *, knows_same_step: bool = False, knows_players: bool = False) -> Any:
+def open_pool(
+    pool: Any, options: dict[str, Any], *, knows_same_step: bool = False, players: dict[str, Any] | None = None
+) -> Any:
     """Return a pool for an adapter whose user resets the environments.
 
     Parameters
@@ -93,9 +95,8 @@ def open_pool(pool: Any, options: dict[str, Any], *, knows_same_step: bool = Fal
         If True, the adapter also works on pools that reset environments in the step that ends their episode, which is
         faster than a reset of some environments: then the default of ``autoreset_mode`` is "same_step", except with
         ``on_error="restart"``. Other adapters accept no such pool.
-    knows_players : bool
-        If True, the adapter supports tasks with players. Their defaults are ``players="grid"`` and
-        ``autoreset_mode="same_step"``.
+    players : dict, optional
+        Defaults of options for tasks with players; None if the adapter does not support them.
 
     Raises
     ------
@@ -109,12 +110,12 @@ def open_pool(pool: Any, options: dict[str, Any], *, knows_same_step: bool = Fal
         is_restarting = options.get("on_error") == "restart"
         resets = "next_step" if is_restarting else "same_step" if knows_same_step else "disabled"
         defaults = {"autoreset_mode": resets}
-        if knows_players:
-            check_native(pool)
-            pool, options = classes.open_pool(*resolved(pool, options, defaults)), {}
-        else:
+        if players is None:
             options = defaults | options
-    pool = pool_of(pool, options, GymnasiumEnvPool, make_gymnasium, knows_players=knows_players)
+        else:
+            check_native(pool)
+            pool, options = classes.open_pool(*resolved(pool, options, defaults, players)), {}
+    pool = pool_of(pool, options, GymnasiumEnvPool, make_gymnasium, knows_players=players is not None)
     if pool.is_async:
         raise ConfigError(
             f"batch_size is {pool.config['batch_size']}, but an adapter steps all of its {pool.num_envs} envs: leave "
@@ -129,8 +130,10 @@ def open_pool(pool: Any, options: dict[str, Any], *, knows_same_step: bool = Fal
     return pool
 
 
-def resolved(task_id: str, options: dict[str, Any], defaults: dict[str, Any]) -> tuple[EnvSpec, RenderOptions | None]:
-    """Return the spec and the render options of a pool, see `resolve`, with `GRID_OPTIONS` if the task has players.
+def resolved(
+    task_id: str, options: dict[str, Any], defaults: dict[str, Any], players: dict[str, Any]
+) -> tuple[EnvSpec, RenderOptions | None]:
+    """Return the spec and the render options of a pool, see `resolve`, with defaults that depend on the task.
 
     Parameters
     ----------
@@ -139,10 +142,12 @@ def resolved(task_id: str, options: dict[str, Any], defaults: dict[str, Any]) ->
     options : dict
         The options of the user.
     defaults : dict
-        Defaults of options for tasks without players.
+        Defaults of options.
+    players : dict
+        Further ones for tasks with players, which take precedence.
     """
     spec, render = resolve(task_id, "gymnasium", defaults | options)
-    return resolve(task_id, "gymnasium", GRID_OPTIONS | options) if spec.num_players else (spec, render)
+    return resolve(task_id, "gymnasium", defaults | players | options) if spec.num_players else (spec, render)
 
 
 def open_same_step_pool(
@@ -174,7 +179,7 @@ def open_same_step_pool(
     options = options | {"num_envs": num_envs, "autoreset_mode": "same_step"}
     if style == "gymnasium":
         return without_players(make_gymnasium(task_id, **options))
-    spec, render = resolved(task_id, options, {})
+    spec, render = resolved(task_id, options, {}, GRID)
     return classes.pool_class(type(spec), style)(spec, render)
 
 

@@ -10,7 +10,7 @@ from gymnasium import spaces
 from envpool.adapters import needs
 from envpool.adapters.lazy import LazyRows
 from envpool.adapters.player_rows import PlayerRows, row_spaces
-from envpool.adapters.pools import joined_actions, open_pool
+from envpool.adapters.pools import GRID, joined_actions, open_pool
 from envpool.adapters.sub_env import Attributes
 from envpool.errors import ConfigError, EnvIdError, EnvStepError, EnvTimeoutError, advise
 from envpool.pools.infos import columns_of, first_info, last_info, pop_final, put, row_info, split, split_info, take
@@ -67,7 +67,7 @@ class VecEnv(vec_env.VecEnv):
     """
 
     def __init__(self, pool: Any, **options: Any):
-        self.pool = open_pool(pool, options, knows_same_step=True, knows_players=True)
+        self.pool = open_pool(pool, options, knows_same_step=True, players=GRID)
         self._players = PlayerRows(self.pool) if self.pool.spec.num_players else None
         self._places = self._players.places if self._players else 1  # rows of an environment
         self._attributes = Attributes(self.pool)

@@ -5,7 +5,7 @@ import pytest
 
 import envpool
 from envpool.adapters.player_rows import PlayerRows, row_spaces
-from envpool.adapters.pools import open_pool
+from envpool.adapters.pools import GRID, open_pool
 from envpool.errors import ActionError, ConfigError
 from envpool.pools.infos import split_info
 from tests.support import plugin
@@ -18,13 +18,13 @@ def crowd(task="Crowd-v0", **options):
     """Return two equal pools of N crowds as an adapter opens them."""
     plugin.load()
     options = {"num_envs": N, "places": P, "max_episode_steps": 9, **options}
-    return [open_pool(task, options, knows_same_step=True, knows_players=True) for _ in range(2)]
+    return [open_pool(task, options, knows_same_step=True, players=GRID) for _ in range(2)]
 
 
 def test_defaults():
     first, _ = crowd()
     assert (first.config["players"], first.config["autoreset_mode"]) == ("grid", "same_step")
-    with open_pool("CartPole-v1", {}, knows_players=True) as pool:
+    with open_pool("CartPole-v1", {}, players=GRID) as pool:
         assert (pool.config["players"], pool.config["autoreset_mode"]) == (None, "disabled")
 
 

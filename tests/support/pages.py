@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 #: Blocks that need a library have its name as their title; the tests of that client run them.
-CLIENTS = {"Stable-Baselines3": "sb3", "PufferLib": "pufferlib"}
+CLIENTS = {"Stable-Baselines3": "sb3", "PufferLib": "pufferlib", "torchrl": "torchrl"}
 
 
 def blocks(title: str | None = None) -> Iterator[tuple[Path, int, str]]:

@@ -6,7 +6,7 @@ import pufferlib.vector
 import pytest
 from mpe2 import simple_spread_v3
 
-from envpool.adapters.pools import open_pool
+from envpool.adapters.pools import GRID, open_pool
 from envpool.adapters.pufferlib import PufferEnv
 from envpool.errors import ActionError, ConfigError
 from tests.support import plugin
@@ -41,7 +41,7 @@ def test_players_that_come_and_go():
     plugin.load()
     options = {"num_envs": 3, "places": 4, "episode_length": 12}
     env = pufferlib.vector.make(PufferEnv, env_args=["Crowd-v0"], env_kwargs=options)
-    pool = open_pool("Crowd-v0", options, knows_same_step=True, knows_players=True)
+    pool = open_pool("Crowd-v0", options, knows_same_step=True, players=GRID)
     env.async_reset()
     obs, info = pool.reset()
     assert np.array_equal(env.recv()[0], obs.reshape(12, 8))
