@@ -127,7 +127,11 @@ class PlayersEnv(EnvBase):
         ids = torch.nonzero(chosen.reshape(-1)).reshape(-1)
         made = self._zero.clone()  # torchrl takes the rows of the environments that are reset
         if len(ids):
-            made[ids] = self._observed(*self.pool.reset(ids.cpu().numpy().astype(np.int32)))
+            try:
+                made[ids] = self._observed(*self.pool.reset(ids.cpu().numpy().astype(np.int32)))
+            except EXPLAINED as error:
+                explain(self.pool, error)
+                raise
         return made
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
