@@ -31,7 +31,7 @@ from envpool.config.spaces import ArraySpec, gymnasium_spaces, loaded_spaces
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, Field, PlayerGroup, TextField
 from envpool.tasks.entries import TaskEntry
-from envpool.tasks.players import check_groups, group_spec, has_players, refuse_players, row_spec, with_players
+from envpool.tasks.players import check_groups, group_spec, has_players, row_spec, with_players
 from envpool.tasks.statistics import ENTRIES, entry_arrays, game_numbers
 from envpool.transforms.plan import Transforms
 
@@ -147,9 +147,10 @@ class EnvSpec:
         about = describe(own)
         self.config, self.common_config = with_players(self.config, about), with_players(self.common_config, about)
         self.num_players: int = about.num_players
-        self.groups = check_groups(self.definition.player_groups(self.common_config), about)
+        groups = check_groups(self.definition.player_groups(self.common_config), about)
         self._refuse_with_players()
-        self.capsule = self.transforms.wrap(own)
+        self.capsule = self.transforms.wrap(own, groups)
+        self.groups = self.transforms.groups(groups, about.fields)
         self._description = about if self.capsule is own else describe(self.capsule)
         table = named_in_table(self._params, self.definition.reset_options)
         check_table(self._description.name, table, self._description.params)
@@ -157,9 +158,6 @@ class EnvSpec:
 
     def _refuse_with_players(self) -> None:
         """Raise ConfigError for options that do not work with players."""
-        for name in ("time_aware", "frame_stack"):
-            if self.transforms.changes(name):
-                refuse_players(self, f"the option {name}", "leave it out")
         if self.num_players and self.definition.game_fields(self.common_config) is not None:
             raise ConfigError(f"game_fields() of {self.env.__name__} must return None, since it has players")
 

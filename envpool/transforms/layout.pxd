@@ -18,6 +18,10 @@ cdef struct FieldPlan:          # what becomes of one field of the inner definit
     double time_scale           # what elapsed steps are divided by
     int64_t items               # elements of a row of the inner definition
     int64_t item_bytes
+    int32_t has_players         # nonzero: there is a row for each place of a player
+    int32_t rows                # rows of an env: 1, or the places for players
+    int32_t time_places         # position of its numbers in `numbers`, by player: the element of a row before which
+                                # elapsed steps are inserted; -1: at its end
 
 cdef struct ActionPlan:         # what becomes of one action field
     int32_t dtype
@@ -33,7 +37,7 @@ cdef struct Config:
     int32_t num_actions
     FieldPlan fields[MAX_FIELDS]
     ActionPlan actions[MAX_FIELDS]
-    double numbers[1]           # as many as the actions need
+    double numbers[1]           # as many as the actions and the time of players need
 
 cdef struct State:
     Inner inner                 # first, see inner.pxd
@@ -42,10 +46,13 @@ cdef struct State:
     int32_t keeps               # nonzero: envs have elapsed steps and stacks
     int32_t* elapsed            # by env: steps of the episode
     uint8_t* fresh              # by env: Fresh
-    char* rows[MAX_FIELDS]      # by field: rows of the inner definition, by env; NULL: passed through
-    char* stacks[MAX_FIELDS]    # by field: the last rows, with time, the oldest first, by env; NULL: not stacked
+    int32_t num_players         # places for players in an env; 0: it has none
+    uint8_t* player_fresh       # by env and player: Fresh, WRITTEN for those that are not present; NULL without players
+    uint8_t* player_acts        # by env and player: nonzero: the next row continues the stack; NULL without players
+    char* rows[MAX_FIELDS]      # by field: rows of the inner definition, by env (and player); NULL: passed through
+    char* stacks[MAX_FIELDS]    # by field: the last rows, with time, the oldest first, likewise; NULL: not stacked
     void* actions[MAX_FIELDS]   # by action field: what the inner definition gets, by env; NULL: passed through
-    int64_t own_bytes           # of one env's elapsed steps and stacks in a snapshot
+    int64_t own_bytes           # of one env's elapsed steps, player_acts and stacks in a snapshot
 
 cdef enum:      # Fresh
     WRITTEN         # the row of the last step has been written
@@ -59,4 +66,10 @@ cdef inline int64_t frame_items(const FieldPlan* p) noexcept nogil:
 
 
 cdef inline int64_t stack_bytes(const FieldPlan* p) noexcept nogil:
+    """Returns the size of the stack of one row."""
     return p.depth * frame_items(p) * p.item_bytes
+
+
+cdef inline int64_t stacks_bytes(const FieldPlan* p) noexcept nogil:
+    """Returns the size of the stacks of one env."""
+    return p.rows * stack_bytes(p)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from envpool._core.definition import DTYPES, RAW_PREFIX, Field
 from envpool.config.spaces import ArraySpec
 from envpool.errors import ConfigError
+from envpool.native import PlayerGroup
 
 MAX_DIMS = 6  # ENVPOOL_MAX_DIMS
 
@@ -32,7 +33,13 @@ class FieldChange(NamedTuple):
     casts : bool
         Whether the target is float32 and the source is not.
     items : int
-        Elements of one environment: of a row, or of the rows of all players.
+        Elements of one row, before any change.
+    has_players : bool
+        Whether there is a row for each place of a player.
+    rows : int
+        Rows of one environment: 1, or the places for players.
+    time_places : tuple of int
+        By player, the element of a row before which the elapsed steps are inserted; empty: they are appended.
     """
 
     target: int
@@ -42,6 +49,9 @@ class FieldChange(NamedTuple):
     depth: int = 1
     casts: bool = False
     items: int = 1
+    has_players: bool = False
+    rows: int = 1
+    time_places: tuple[int, ...] = ()
 
 
 class BatchArray(NamedTuple):
@@ -64,7 +74,11 @@ class Observations(NamedTuple):
 
 
 def transform_fields(
-    fields: tuple[Field, ...], options: Mapping[str, Any], limit: int, num_players: int = 0
+    fields: tuple[Field, ...],
+    options: Mapping[str, Any],
+    limit: int,
+    num_players: int = 0,
+    groups: Sequence[PlayerGroup] = (),
 ) -> Observations:
     """Return what the options make of the fields of an environment.
 
@@ -78,6 +92,8 @@ def transform_fields(
         ``max_episode_steps``.
     num_players : int
         Places for players in an environment; 0 if it has none.
+    groups : sequence of PlayerGroup
+        The groups of the players, before any change.
 
     Raises
     ------
@@ -93,8 +109,10 @@ def transform_fields(
             made.append(field)
             changes.append(FieldChange(number, True))
             continue
-        check_field(field, fields, options, limit)
-        rows = stacked(timed(field, options, limit), options)
+        has_players = num_players > 0 and -1 in field.shape
+        check_field(field, fields, options, limit, groups if has_players else ())
+        time_places = places_of_time(field, groups) if has_players and options["time_aware"] else ()
+        rows = stacked(timed(field, options, limit, time_places), options, has_players)
         out = bounded(rows, options)
         items = int(np.prod(row_shape(rows), dtype=np.int64))
         is_separate = bool(options["normalize_obs"]) and rows.dtype != np.float32
@@ -106,9 +124,11 @@ def transform_fields(
         scale = float(limit) if options["time_aware"] == "normalized" else 1.0
         depth = options["frame_stack"]
         passes = not (casts or has_time or depth > 1)
-        has_players = num_players > 0 and -1 in field.shape
-        own_items = int(np.prod(row_shape(field), dtype=np.int64)) * (num_players if has_players else 1)
-        changes.append(FieldChange(target, passes, has_time, scale, depth, casts, own_items))
+        own_items = int(np.prod(row_shape(field), dtype=np.int64))
+        own_rows = num_players if has_players else 1
+        changes.append(
+            FieldChange(target, passes, has_time, scale, depth, casts, own_items, has_players, own_rows, time_places)
+        )
         if options["normalize_obs"] or options["clip_obs"]:
             source_dtype = rows.dtype if is_separate else out.dtype
             arrays.append(BatchArray(field.name, target, number, DTYPES.index(source_dtype), items, has_players))
@@ -121,8 +141,52 @@ def row_shape(field: Field) -> tuple[int, ...]:
     return tuple(size for size in field.shape if size != -1)
 
 
-def check_field(field: Field, fields: tuple[Field, ...], options: Mapping[str, Any], limit: int) -> None:
-    """Raise ConfigError if a transform is not defined for an array of the observation."""
+def places_of_time(field: Field, groups: Sequence[PlayerGroup]) -> tuple[int, ...]:
+    """Return by player the element of a row before which the elapsed steps stand: behind the player's own elements."""
+    places = {
+        p: int(np.prod(group.shapes.get(field.name, row_shape(field)))) for group in groups for p in group.players
+    }
+    return tuple(places[p] for p in sorted(places))
+
+
+def transform_groups(
+    groups: Sequence[PlayerGroup], fields: Sequence[Field], options: Mapping[str, Any]
+) -> tuple[PlayerGroup, ...]:
+    """Return groups of players whose smaller observations are those after time and stacks.
+
+    Parameters
+    ----------
+    groups : sequence of PlayerGroup
+        The groups that the environment declares.
+    fields : sequence of Field
+        The fields of the environment.
+    options : mapping
+        The options of transforms, in their normal forms.
+    """
+    names = {f.name for f in fields if f.name.startswith("obs")}
+    depth = options["frame_stack"]
+
+    def changed(shape: tuple[int, ...]) -> tuple[int, ...]:
+        row = (int(np.prod(shape)) + 1,) if options["time_aware"] else shape
+        return (depth, *row) if depth > 1 else row
+
+    return tuple(
+        group._replace(shapes={k: changed(shape) if k in names else shape for k, shape in group.shapes.items()})
+        for group in groups
+    )
+
+
+def check_field(
+    field: Field,
+    fields: tuple[Field, ...],
+    options: Mapping[str, Any],
+    limit: int,
+    groups: Sequence[PlayerGroup] = (),
+) -> None:
+    """Raise ConfigError if a transform is not defined for an array of the observation.
+
+    `groups` are those of the players, empty if the array has no rows of players.
+    """
     low, high = (None if bound is None else end(bound) for bound, end in ((field.low, np.min), (field.high, np.max)))
     spec = ArraySpec(field.dtype, field.shape, low, high)
     is_box = not spec.is_discrete and (field.dtype.kind != "b" or len(spec.row_shape) > 1)
@@ -140,12 +204,18 @@ def check_field(field: Field, fields: tuple[Field, ...], options: Mapping[str, A
                 f"{f' and is one of {num_arrays}' if num_arrays > 1 else ''}: read the elapsed steps in "
                 "info['elapsed_step'] instead"
             )
+        smaller = [g.name for g in groups if g.shapes.get(field.name, row_shape(field)) != row_shape(field)]
+        if smaller and len(spec.row_shape) > 1:
+            raise ConfigError(
+                f"time_aware needs rows of one dimension if players have smaller ones, as those of {smaller[0]!r}, but "
+                f"{what}: read the elapsed steps in info['elapsed_step'] instead"
+            )
     if options["time_aware"] == "normalized" and limit == np.iinfo(np.int32).max:
         raise ConfigError(
             "time_aware='normalized' needs a time limit, which the task does not have: set max_episode_steps, or use "
             "time_aware=True"
         )
-    if options["frame_stack"] > 1 and len(spec.row_shape) == MAX_DIMS:
+    if options["frame_stack"] > 1 and len(spec.row_shape) + bool(groups) == MAX_DIMS:
         raise ConfigError(f"frame_stack={options['frame_stack']} adds a dimension to {MAX_DIMS} others: leave it out")
 
 
@@ -164,25 +234,46 @@ def full_bounds(field: Field, ends: tuple[float, float]) -> tuple[Any, Any]:
     )
 
 
-def timed(field: Field, options: Mapping[str, Any], limit: int) -> Field:
-    """Return the field of rows that are flattened and have the elapsed steps at their ends."""
+def timed(field: Field, options: Mapping[str, Any], limit: int, places: tuple[int, ...] = ()) -> Field:
+    """Return the field of rows that are flattened and have the elapsed steps at their ends.
+
+    With players, `places` are those of `places_of_time`.
+    """
     if not options["time_aware"]:
         return field
-    low, high = (bound.ravel() for bound in full_bounds(field, (-np.inf, np.inf)))
+    bounds = full_bounds(field, (-np.inf, np.inf))
     last = 1.0 if options["time_aware"] == "normalized" else float(limit)
-    return field._replace(shape=(low.size + 1,), low=np.append(low, 0.0), high=np.append(high, last))
+    size = int(np.prod(row_shape(field), dtype=np.int64))
+    if not places:
+        low, high = (np.append(bound.ravel(), end) for bound, end in zip(bounds, (0.0, last), strict=True))
+        return field._replace(shape=(size + 1,), low=low, high=high)
+    low, high = (
+        np.concatenate(
+            [
+                np.insert(row, place, end)
+                for row, place in zip(
+                    np.broadcast_to(bound.reshape(-1, size), (len(places), size)), places, strict=True
+                )
+            ]
+        )
+        for bound, end in zip(bounds, (0.0, last), strict=True)
+    )
+    return field._replace(shape=(-1, size + 1), low=low, high=high)
 
 
-def stacked(field: Field, options: Mapping[str, Any]) -> Field:
+def stacked(field: Field, options: Mapping[str, Any], has_players: bool = False) -> Field:
     """Return the field of stacks of rows, the oldest first."""
     depth = options["frame_stack"]
     if depth == 1:
         return field
-    low, high = (
-        value if value is None or np.ndim(value) == 0 else np.tile(np.ravel(value), depth)
+    shape = row_shape(field)
+    low, high = (  # a row of bounds, or one for each player
+        value
+        if value is None or np.ndim(value) == 0
+        else np.tile(np.reshape(value, (-1, int(np.prod(shape, dtype=np.int64)))), depth).ravel()
         for value in (field.low, field.high)
     )
-    return field._replace(shape=(depth, *row_shape(field)), low=low, high=high)
+    return field._replace(shape=(*([-1] if has_players else []), depth, *shape), low=low, high=high)
 
 
 def bounded(field: Field, options: Mapping[str, Any]) -> Field:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from envpool._core.batch_transforms import BatchTransforms
-from envpool._core.definition import describe
+from envpool._core.definition import Field, describe
 from envpool.config.options import TRANSFORM_DEFAULTS
 from envpool.config.spaces import ArraySpec
 from envpool.config.transform_checks import OBS_PARAMETERS, REWARD_PARAMETERS
+from envpool.native import PlayerGroup
 from envpool.transforms.actions import transform_actions
 from envpool.transforms.normalization import Normalization
-from envpool.transforms.observations import BatchArray, row_shape, transform_fields
+from envpool.transforms.observations import BatchArray, row_shape, transform_fields, transform_groups
 from envpool.transforms.wrapped import wrap
 
 
@@ -53,13 +54,21 @@ class Transforms:
         """Return whether an option has another value than its default."""
         return any(self._values[name] != TRANSFORM_DEFAULTS[name] for name in names)
 
-    def wrap(self, capsule: Any) -> Any:
+    def groups(self, groups: tuple[PlayerGroup, ...], fields: Sequence[Field]) -> tuple[PlayerGroup, ...]:
+        """Return groups of players whose smaller observations are transformed; `fields` are the environment's own."""
+        if not self.changes("time_aware", "frame_stack"):
+            return groups
+        return transform_groups(groups, fields, self._values)
+
+    def wrap(self, capsule: Any, groups: Sequence[PlayerGroup] = ()) -> Any:
         """Return an environment definition with the transforms of rows and actions.
 
         Parameters
         ----------
         capsule : PyCapsule
             The definition, as `upgrade_capsule` returns it.
+        groups : sequence of PlayerGroup
+            The groups of the players, as the environment declares them; empty if it has none.
 
         Raises
         ------
@@ -78,7 +87,7 @@ class Transforms:
         if not self.changes(*names):
             return capsule
         about = describe(capsule)
-        observations = transform_fields(about.fields, self._values, self._limit, about.num_players)
+        observations = transform_fields(about.fields, self._values, self._limit, about.num_players, groups)
         actions, action_changes = transform_actions(about.actions, self._values, about.num_players)
         self._arrays = observations.arrays
         self._shapes = {array.name: row_shape(observations.fields[array.target]) for array in self._arrays}

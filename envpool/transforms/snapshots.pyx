@@ -1,10 +1,11 @@
-"""Snapshots of a wrapped env definition: the snapshot of the inner definition, then elapsed steps and stacks."""
+"""Snapshots of a wrapped env definition: the snapshot of the inner definition, then elapsed steps, the players that act
+next, and stacks."""
 
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from envpool.env cimport ENVPOOL_BAD_SNAPSHOT, ENVPOOL_MAX_BATCH, envpool_copies, envpool_snapshots
-from envpool.transforms.layout cimport State, WRITTEN, stack_bytes
+from envpool.transforms.layout cimport State, WRITTEN, stacks_bytes
 
 
 cdef int64_t state_size(void* state) noexcept nogil:
@@ -23,9 +24,12 @@ cdef void save_own(State* s, int32_t id, char* at) noexcept nogil:
     cdef int32_t k
     memcpy(at, &s.elapsed[id], sizeof(int32_t))
     at += sizeof(int32_t)
+    if s.num_players:
+        memcpy(at, s.player_acts + <int64_t>id * s.num_players, s.num_players)
+        at += s.num_players
     for k in range(s.config.num_fields):
         if s.stacks[k] != NULL:
-            size = stack_bytes(&s.config.fields[k])
+            size = stacks_bytes(&s.config.fields[k])
             memcpy(at, s.stacks[k] + id * size, size)
             at += size
 
@@ -37,9 +41,13 @@ cdef void restore_own(State* s, int32_t id, const char* at) noexcept nogil:
     memcpy(&s.elapsed[id], at, sizeof(int32_t))
     s.fresh[id] = WRITTEN
     at += sizeof(int32_t)
+    if s.num_players:
+        memcpy(s.player_acts + <int64_t>id * s.num_players, at, s.num_players)
+        memset(s.player_fresh + <int64_t>id * s.num_players, WRITTEN, s.num_players)
+        at += s.num_players
     for k in range(s.config.num_fields):
         if s.stacks[k] != NULL:
-            size = stack_bytes(&s.config.fields[k])
+            size = stacks_bytes(&s.config.fields[k])
             memcpy(s.stacks[k] + id * size, at, size)
             at += size
 
@@ -56,6 +64,14 @@ cdef int get_state(void* state, const envpool_snapshots* snapshots) noexcept nog
     return status
 
 
+cdef bint are_flags(const char* at, int64_t n) noexcept nogil:
+    cdef int64_t p
+    for p in range(n):
+        if at[p] != 0 and at[p] != 1:
+            return False
+    return True
+
+
 cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nogil:
     cdef State* s = <State*>state
     cdef envpool_snapshots inner = snapshots[0]
@@ -70,7 +86,7 @@ cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nog
         elapsed = -1
         if sizes[i] >= 0:
             memcpy(&elapsed, <const char*>snapshots.bytes[i] + sizes[i], sizeof(int32_t))
-        if elapsed < 0:
+        if elapsed < 0 or not are_flags(<const char*>snapshots.bytes[i] + sizes[i] + sizeof(int32_t), s.num_players):
             snapshots.errors[i] = ENVPOOL_BAD_SNAPSHOT
             is_bad = True
     if is_bad:
@@ -87,15 +103,18 @@ cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nog
 cdef int copy_state(void* state, const envpool_copies* copies) noexcept nogil:
     cdef State* s = <State*>state
     cdef int status = s.inner.env.copy_state(s.inner.state, copies)
-    cdef int64_t size
-    cdef int32_t i, k, source, target
+    cdef int64_t size, source, target
+    cdef int32_t i, k
     for i in range(copies.n if s.keeps and status == 0 else 0):
         source, target = copies.sources[i], copies.targets[i]
         if copies.errors[i]:
             continue
         s.elapsed[target], s.fresh[target] = s.elapsed[source], WRITTEN
+        if s.num_players:
+            memcpy(s.player_acts + target * s.num_players, s.player_acts + source * s.num_players, s.num_players)
+            memset(s.player_fresh + target * s.num_players, WRITTEN, s.num_players)
         for k in range(s.config.num_fields):
             if s.stacks[k] != NULL:
-                size = stack_bytes(&s.config.fields[k])
+                size = stacks_bytes(&s.config.fields[k])
                 memcpy(s.stacks[k] + target * size, s.stacks[k] + source * size, size)
     return status

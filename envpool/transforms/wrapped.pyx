@@ -12,11 +12,12 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 
 from envpool._core.inner cimport create_inner, pass_on
 from envpool.env cimport (
-    ENVPOOL_CAPSULE_NAME, ENVPOOL_FLOAT64, ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_rows, envpool_setup,
+    ENVPOOL_CAPSULE_NAME, ENVPOOL_FLOAT64, ENVPOOL_NO_MEMORY, ENVPOOL_PLAYERS, envpool_batch, envpool_env,
+    envpool_rows, envpool_setup,
 )
 from envpool.transforms.rows cimport note_steps, targets_of, write_many
 from envpool.transforms.snapshots cimport copy_state, get_state, set_state, snapshot_size, state_size
-from envpool.transforms.layout cimport ActionPlan, Config, FieldPlan, MAX_FIELDS, stack_bytes, State
+from envpool.transforms.layout cimport ActionPlan, Config, FieldPlan, MAX_FIELDS, stacks_bytes, State
 
 from envpool._core.definition import DTYPES, define, describe
 
@@ -34,6 +35,8 @@ cdef void destroy(void* state) noexcept nogil:
         free(s.actions[k])
     free(s.elapsed)
     free(s.fresh)
+    free(s.player_fresh)
+    free(s.player_acts)
     free(s)
 
 
@@ -62,23 +65,29 @@ cdef bint allocate(State* s, int64_t n) noexcept nogil:
     s.fresh = <uint8_t*>calloc(n, 1)
     if s.elapsed == NULL or s.fresh == NULL:
         return False
+    if c.inner.required_flags & ENVPOOL_PLAYERS:
+        s.num_players = c.inner.max_num_players
+        s.player_fresh = <uint8_t*>calloc(n, s.num_players)
+        s.player_acts = <uint8_t*>calloc(n, s.num_players)
+        if s.player_fresh == NULL or s.player_acts == NULL:
+            return False
     for k in range(c.num_fields):
         p = &c.fields[k]
         if p.passes:
             continue
         s.passes = 0
-        s.rows[k] = <char*>calloc(n, p.items * p.item_bytes)
+        s.rows[k] = <char*>calloc(n, p.rows * p.items * p.item_bytes)
         if s.rows[k] == NULL:
             return False
         if p.has_time or p.depth > 1:
             s.keeps = 1
         if p.depth > 1:
-            s.stacks[k] = <char*>calloc(n, stack_bytes(p))
+            s.stacks[k] = <char*>calloc(n, stacks_bytes(p))
             if s.stacks[k] == NULL:
                 return False
-            s.own_bytes += stack_bytes(p)
+            s.own_bytes += stacks_bytes(p)
     if s.keeps:
-        s.own_bytes += sizeof(int32_t)
+        s.own_bytes += <int64_t>sizeof(int32_t) + s.num_players
     for k in range(c.num_actions):
         a = &c.actions[k]
         if a.clips or a.rescales:
@@ -188,7 +197,8 @@ def wrap(capsule, fields, actions, field_plans, action_plans):
     cdef bint passes = True
     about = describe(capsule)
     numbers = [float(x) for plan in action_plans if plan is not None for part in plan.numbers for x in part]
-    memory = bytearray(sizeof(Config) + sizeof(double) * len(numbers))
+    places = [place for change in field_plans for place in change.time_places]
+    memory = bytearray(sizeof(Config) + sizeof(double) * (len(numbers) + len(places)))
     c = <Config*><char*>memory
     c.inner, c.num_fields, c.num_actions = inner, inner.num_fields, inner.num_actions
     for k, (change, field) in enumerate(zip(field_plans, about.fields, strict=True)):
@@ -196,6 +206,10 @@ def wrap(capsule, fields, actions, field_plans, action_plans):
         p.target, p.passes = change.target, change.passes
         p.depth, p.has_time, p.time_scale, p.casts = change.depth, change.has_time, change.time_scale, change.casts
         p.dtype, p.items, p.item_bytes = DTYPES.index(field.dtype), change.items, field.dtype.itemsize
+        p.rows, p.has_players, p.time_places = change.rows, change.has_players, -1
+        if change.time_places:
+            p.time_places = len(numbers)
+            numbers.extend(change.time_places)
         passes = passes and change.passes
     at = 0
     for k, (plan, field) in enumerate(zip(action_plans, about.actions, strict=True)):

@@ -16,7 +16,7 @@ typedef struct config { /* packed by envpool_synthetic.py */
   int32_t fail_reset;     /* the episode with this number fails to start the first time; -1: none */
   int32_t constant;       /* 1: all players are present until the episode ends */
   int32_t layout;         /* FLAT; RICH: three action arrays, the last one of whole envs; FLOATS: (-1, 2) floats */
-  int32_t reserved;
+  int32_t float_obs;      /* 1: observations are float64 */
 } config;
 
 typedef struct crowd {
@@ -151,7 +151,8 @@ static void write_many(void *state, const envpool_rows *rows) {
       int64_t *obs = (int64_t *)rows->fields[0] + (rows->player_rows[i] + p) * OBS;
       int64_t *token = (int64_t *)rows->fields[1] + rows->player_rows[i] + p;
       const int64_t values[OBS] = {id, p, e->episode, e->step, e->action[p], (int64_t)e->seed, e->num_present, 1};
-      if (e->present[p]) memcpy(obs, values, sizeof values);
+      if (e->present[p] && s->c.float_obs) for (int32_t k = 0; k < OBS; k++) ((double *)obs)[k] = (double)values[k];
+      else if (e->present[p]) memcpy(obs, values, sizeof values);
       else memset(obs, 0x77, sizeof values);
       *token = e->present[p] ? (int64_t)(mix(e->seed, e->episode, e->step, p) >> 1) : 77;
     }

@@ -131,6 +131,8 @@ class Crowd:
         Places for players.
     groups : bool
         If True, the last player is a group of its own with a smaller observation and fewer actions.
+    float_obs : bool
+        If True, observations are float64.
     """
 
     options = MappingProxyType(
@@ -141,6 +143,7 @@ class Crowd:
             "constant": False,
             "layout": "flat",
             "groups": False,
+            "float_obs": False,
         }
     )
 
@@ -156,9 +159,10 @@ class Crowd:
     def build(config):
         """Return the capsule of this env definition."""
         layout = choice("layout", config.layout, (*LAYOUTS, "floats"))
-        options = struct.pack("6i", config.places, config.episode_length, config.fail_reset, config.constant, layout, 0)
+        numbers = config.places, config.episode_length, config.fail_reset, config.constant, layout, config.float_obs
+        options = struct.pack("6i", *numbers)
         fields = [
-            Field("obs", np.int64, (-1, 8)),
+            Field("obs", np.float64 if config.float_obs else np.int64, (-1, 8)),
             Field("info:token", np.int64, (-1,)),
             Field("info:num_present", np.int32),
             Field("info:mode", np.int32),
