@@ -15,7 +15,7 @@ import numpy as np
 from envpool._support.files import check_output
 from envpool._support.packages import install
 from envpool.errors import ConfigError
-from envpool.evaluation.episodes import Array, Episode, stacks
+from envpool.evaluation.episodes import MASK, PLAYER_ENDS, Array, Episode, stacks
 from envpool.python_envs.layout import children
 
 HDF5 = (".h5", ".hdf5")
@@ -84,13 +84,21 @@ def table(episodes: Sequence[Episode]) -> dict[str, Array]:
         "number": np.array([episode.number for episode in episodes], np.int64),
         "return": np.array([episode.reward.sum(dtype=np.float64) for episode in episodes]),
         "length": lengths,
+        **of_players(episodes),
     }
+
+
+def of_players(episodes: Sequence[Episode]) -> dict[str, Array]:
+    """Return the arrays that a task with players has in addition."""
+    if episodes[0].reward.ndim == 1:
+        return {}
+    return {"player_return": np.array([episode.reward.sum(axis=0, dtype=np.float64) for episode in episodes])}
 
 
 def columns(episode: Episode) -> dict[str, Array]:
     """Return the arrays of an episode over time."""
     own = {"reward": episode.reward, "terminated": episode.terminated, "truncated": episode.truncated}
-    return {**episode.obs, **episode.action, **own}
+    return {**episode.obs, **episode.action, **own, **episode.players}
 
 
 class ArchiveWriter:
@@ -343,6 +351,9 @@ def split(arrays: Any, about: dict[str, Any]) -> Iterator[Episode]:
         extra = max(depth, 1)  # observations, or frames, of an episode beyond its steps
         seen = slice(rows.start + e * extra, rows.stop + (e + 1) * extra)
         own = {name: np.asarray(arrays[name][seen]) for name in obs}
+        players = {name: np.asarray(arrays[name][rows]) for name in PLAYER_ENDS if name in arrays}
+        if MASK in arrays:
+            players[MASK] = np.asarray(arrays[MASK][seen])
         yield Episode(
             int(env_id),
             int(number),
@@ -350,4 +361,5 @@ def split(arrays: Any, about: dict[str, Any]) -> Iterator[Episode]:
             {name: stacks(array, depth) for name, array in own.items()} if depth else own,
             {name: np.asarray(arrays[name][rows]) for name in actions},
             *(np.asarray(arrays[name][rows]) for name in ("reward", "terminated", "truncated")),
+            players,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,9 @@ from envpool.evaluation.playing import Player, Transition, quotas
 
 Array = npt.NDArray[Any]
 
+#: The arrays of players: who has an observation, and whose episodes have ended.
+MASK = "player_mask"
+PLAYER_ENDS = ("player_terminated", "player_truncated")
 #: Steps that are kept in one array.
 CHUNK = 128
 
@@ -35,9 +38,12 @@ class Episode:
     action : dict of str to numpy.ndarray
         Action arrays by name, (L, ...).
     reward : numpy.ndarray
-        float32 (L,).
+        float32 (L,), or (L, P) of the players.
     terminated, truncated : numpy.ndarray
         bool (L,). The last step of an episode that was still running when the recording ended is truncated.
+    players : dict of str to numpy.ndarray
+        Of a task with players, bool: "player_mask" (L + 1, P), who has an observation; "player_terminated" and
+        "player_truncated" (L, P). Else empty.
     """
 
     env_id: int
@@ -48,6 +54,7 @@ class Episode:
     reward: Array
     terminated: Array
     truncated: Array
+    players: dict[str, Array] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.reward)
@@ -88,6 +95,7 @@ class Tape:
             obs = {name: array[:, -array.shape[1] // self.depth :] for name, array in obs.items()}
         arrays = obs | named(step.action, "action")
         arrays |= {"reward": step.reward, "terminated": step.terminated, "truncated": step.truncated}
+        arrays |= step.players
         k = (self.position - self.start) % CHUNK
         if k == 0:
             self.chunks.append({name: np.empty((CHUNK, *array.shape), array.dtype) for name, array in arrays.items()})
@@ -109,12 +117,18 @@ class Tape:
         arrays = {name: np.concatenate(part) for name, part in parts.items()}
         obs = {name: self._with_first(array, arrays[name]) for name, array in first.items()}
         action = {name: array for name, array in arrays.items() if name.partition(":")[0] == "action"}
+        players = {name: arrays[name] for name in PLAYER_ENDS if name in arrays}
+        if MASK in obs:
+            players[MASK] = obs.pop(MASK)
         if is_cut:
             arrays["truncated"][-1] = True
+            if players:
+                players["player_truncated"][-1] |= players[MASK][-1]
         number, seed = int(self.number[i]), self.seeds[i] if self.seeds is not None and self.number[i] == 0 else None
         self.number[i] += 1
         self.first[i] = None
-        return Episode(i, number, seed, obs, action, arrays["reward"], arrays["terminated"], arrays["truncated"])
+        ends = arrays["terminated"], arrays["truncated"]
+        return Episode(i, number, seed, obs, action, arrays["reward"], *ends, players)
 
     def _with_first(self, first: Array, later: Array) -> Array:
         """Return the observations of an episode, or their frames."""
@@ -153,26 +167,32 @@ def collect(
     n = player.pool.num_envs
     quota = np.full(n, np.iinfo(np.int64).max) if episodes is None else quotas(episodes, n)
     tape = Tape(n, seeds, depth)
-    tape.begins(named(player.reset(seeds), "obs"), np.flatnonzero(quota > 0))
+    tape.begins(observed(player.reset(seeds), player.mask), np.flatnonzero(quota > 0))
     done = 0
     while (tape.number < quota).any() if steps is None else done < steps:
         step = player.step()
         tape.add(step)
         done += int(step.is_real.sum())
         if not step.is_real.all():  # the step began episodes
-            tape.begins(named(step.next_obs, "obs"), np.flatnonzero(~step.is_real & (tape.number < quota)))
+            first = observed(step.next_obs, player.mask)
+            tape.begins(first, np.flatnonzero(~step.is_real & (tape.number < quota)))
         ended = np.flatnonzero(step.ended & step.is_real)
         for i in ended.tolist():
             if tape.first[i] is not None:
                 yield tape.take(i)
         if len(ended):
             if player.mode != "next_step":
-                tape.begins(named(player.obs, "obs"), ended[tape.number[ended] < quota[ended]])
+                tape.begins(observed(player.obs, player.mask), ended[tape.number[ended] < quota[ended]])
             tape.trim()
     if steps is not None:
         for i in range(n):
             if tape.first[i] is not None and tape.begin[i] < tape.position:
                 yield tape.take(i, is_cut=True)
+
+
+def observed(obs: Any, mask: Any) -> dict[str, Array]:
+    """Return the arrays of observations by name, with those that say which players have one."""
+    return named(obs, "obs") | ({} if mask is None else {MASK: mask})
 
 
 def named(nest: Any, root: str) -> dict[str, Array]:

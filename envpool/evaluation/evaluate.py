@@ -48,10 +48,11 @@ def evaluate(
     Parameters
     ----------
     policy : callable or "random"
-        Takes the observations of all environments and returns their actions.
+        Takes the observations of all environments and returns their actions. With players, these are grids: arrays
+        (num_envs, players, ...).
     task_or_pool : str, callable or EnvPool
         Id of a task; any other id of gymnasium, or a function that returns an environment, for Python environments; or
-        a sync pool of any kind, which is reset and stays open.
+        a sync pool of any kind, which is reset and stays open. With players, it must have ``players="grid"``.
     episodes : int, optional
         Number of episodes, by default 100; one per seed if `seeds` is a sequence; or, with a pool, one per environment.
     seeds : int or sequence of int, optional
@@ -91,7 +92,7 @@ def evaluate(
     -----
     If the pool counts episodes (``episode_statistics=True``, which is set for a task), returns and lengths are those of
     the statistics: with Atari's presets, of whole games with the rewards before clipping. Otherwise they are sums of
-    the rewards that the pool returns.
+    the rewards that the pool returns. The return of an episode with players is the sum over the players.
     """
     confidence = float(confidence)
     if not 0 < confidence < 1:
@@ -156,9 +157,10 @@ def play(
     """Play the episodes; return them, and the actions of all steps if they are kept."""
     n = player.pool.num_envs
     quota = quotas(episodes, n)
-    played, total = np.zeros(n, np.int64), np.zeros(n)
+    players = player.pool.spec.num_players
+    played, total = np.zeros(n, np.int64), np.zeros((n, players) if players else n)
     length, running = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    found: list[tuple[int, int, float, int, bool]] = []
+    found: list[tuple[int, int, float, int, bool, Any]] = []
     actions: list[Any] = []
     player.reset(seeds)
     while len(found) < episodes:
@@ -172,10 +174,11 @@ def play(
         if player.counts is not None:
             ended = np.zeros(n, bool) if step.entry is None else step.entry["mask"]
             if step.entry is not None:
-                returns, lengths = step.entry["r"], step.entry["l"]
+                returns, lengths = step.entry["player_r" if players else "r"], step.entry["l"]
         for i in np.flatnonzero(ended):
             if played[i] < quota[i]:
-                found.append((int(i), int(played[i]), float(returns[i]), int(lengths[i]), bool(step.terminated[i])))
+                row = int(i), int(played[i]), float(returns[i].sum()), int(lengths[i]), bool(step.terminated[i])
+                found.append((*row, returns[i].copy()))
             played[i] += 1
         total[step.ended], length[step.ended], running[ended] = 0, 0, 0
         if progress is not None:
@@ -186,8 +189,8 @@ def play(
                 f"{len(late)} of {n} environments of {name} have not ended an episode within max_steps={max_steps} "
                 "steps: pass max_episode_steps=N, which truncates episodes, or a larger max_steps"
             )
-    found.sort()
-    ids, numbers, returned, steps, terminated = zip(*found, strict=True)
+    found.sort(key=lambda episode: episode[:2])
+    ids, numbers, returned, steps, terminated, of_players = zip(*found, strict=True)
     result = Evaluation(
         np.array(returned, np.float64),
         np.array(steps, np.int64),
@@ -197,6 +200,8 @@ def play(
         None if seeds is None else tuple(seeds),
         confidence,
         name,
+        np.array(of_players, np.float64) if players else None,
+        {group.name: group.players for group in player.pool.spec.groups},
     )
     return result, actions
 

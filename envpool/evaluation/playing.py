@@ -11,7 +11,7 @@ import numpy.typing as npt
 from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.pools.pool import EnvPool
-from envpool.tasks.players import refuse_players
+from envpool.tasks.players import has_players
 
 #: Takes the observations of all environments, in the form of the pool's API style, and returns their actions.
 Policy = Callable[[Any], Any]
@@ -30,7 +30,7 @@ class Transition(NamedTuple):
     action : object
         Its actions.
     reward : numpy.ndarray
-        float32 (N,).
+        float32 (N,), or (N, P) of the players.
     terminated, truncated : numpy.ndarray
         bool (N,).
     next_obs : object
@@ -38,8 +38,11 @@ class Transition(NamedTuple):
     is_real : numpy.ndarray
         bool (N,), False where the step only began an episode.
     entry : dict or None
-        The statistics of what has ended in this step, with the arrays "r", "l" and "mask"; None if nothing has, or if
-        the pool does not count.
+        The statistics of what has ended in this step, with the arrays "r", "l" and "mask", and "player_r" of the
+        players; None if nothing has, or if the pool does not count.
+    players : dict of str to numpy.ndarray
+        Of a task with players, bool (N, P): "player_mask", who has an observation in `next_obs`, "player_terminated"
+        and "player_truncated"; else empty.
     """
 
     obs: Any
@@ -50,6 +53,12 @@ class Transition(NamedTuple):
     next_obs: Any
     is_real: npt.NDArray[np.bool_]
     entry: dict[str, Any] | None
+    players: dict[str, npt.NDArray[np.bool_]]
+
+    @property
+    def team_reward(self) -> npt.NDArray[Any]:
+        """The rewards of environments, (N,): sums over the players."""
+        return self.reward.sum(axis=1, dtype=np.float64) if self.reward.ndim > 1 else self.reward
 
     @property
     def ended(self) -> npt.NDArray[np.bool_]:
@@ -59,7 +68,7 @@ class Transition(NamedTuple):
 
 
 class Player:
-    """Plays a policy in a pool.
+    """Plays a policy in a pool; the policy may be that of all players of a task that has some.
 
     Parameters
     ----------
@@ -92,7 +101,9 @@ class Player:
 
     def reset(self, seed: Any = None) -> Any:
         """Start the first episodes, and return their observations."""
-        self.obs = self._observation(self.pool.reset(seed=seed))
+        result = self.pool.reset(seed=seed)
+        self.obs = self._observation(result)
+        self.mask = self._mask(result)
         self.begins = np.zeros(self.pool.num_envs, bool)
         return self.obs
 
@@ -101,24 +112,49 @@ class Player:
         seen, is_real = self.obs, ~self.begins
         if action is None:
             action = self.policy(seen)
+        if self.pool.spec.num_players:
+            check_grid(action, self.pool)
         result = self.pool.step(action)
         obs, reward, terminated, truncated, info = self._parts(result)
         next_obs = obs
         ended = terminated | truncated
+        players = self._players(info, ended)
         if self.mode == "next_step":
             self.begins = ended
         elif ended.any() and self.mode == "same_step":
             next_obs = merged(obs, info["final_obs"], ended)
         elif ended.any():
             ids = self.pool.all_env_ids[ended]
-            obs = spread(obs, self._observation(self.pool.reset(ids)), ended)
+            begun = self.pool.reset(ids)
+            obs = spread(obs, self._observation(begun), ended)
+            if players:
+                self.mask = spread(self.mask, self._mask(begun), ended)
         self.obs = obs
-        return Transition(seen, action, reward, terminated, truncated, next_obs, is_real, self._entry(info))
+        return Transition(seen, action, reward, terminated, truncated, next_obs, is_real, self._entry(info), players)
 
     def _observation(self, result: Any) -> Any:
         if self.is_dm:
             return result.observation
         return result[0] if isinstance(result, tuple) else result  # old gym
+
+    def _mask(self, result: Any) -> Any:
+        """Return who is present in a result of reset(), bool (B, P); None without players."""
+        if not self.pool.spec.num_players:
+            return None
+        return result.observation.player_mask if self.is_dm else result[1]["player_mask"]
+
+    def _players(self, info: Any, ended: npt.NDArray[np.bool_]) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return `Transition.players` of a step, and note in `mask` who is present in the observations it returned."""
+        if not self.pool.spec.num_players:
+            return {}
+        mask, out, cut = (
+            getattr(info, f"player_{part}") if self.is_dm else info[f"player_{part}"]
+            for part in ("mask", "terminated", "truncated")
+        )
+        self.mask = mask
+        if self.mode == "same_step":  # the mask also has the players of the next episode; who was there has ended
+            mask = np.where(ended[:, None], out | cut, mask)
+        return {"player_mask": mask, "player_terminated": out, "player_truncated": cut}
 
     def _parts(self, result: Any) -> tuple[Any, Any, Any, Any, Any]:
         """Return observations, rewards, terminated, truncated and infos of a step in any style."""
@@ -147,13 +183,37 @@ def check_pool(pool: Any) -> None:
             f"pool must be a pool of envpool.make, make_mujoco or make_python, got {type(pool).__name__}: make one "
             "with envpool.make_gymnasium"
         )
-    refuse_players(pool.spec, "a policy of evaluate() or record()", "step the pool in a loop of your own")
+    if pool.spec.num_players and pool.spec.config.players != "grid":
+        raise ConfigError(
+            f"a policy plays tasks with players as a grid, and {pool.spec.task_id or type(pool).__name__} has "
+            f"{pool.spec.num_players} players: make the pool with players='grid', got {pool.spec.config.players!r}"
+        )
+    if pool.spec.num_players and pool._suffix not in ("GymnasiumEnvPool", "DMEnvPool"):
+        raise ConfigError("a policy plays tasks with players in pools of envpool.make_gymnasium or make_dm: make one")
     if pool.is_async:
         raise ConfigError(
             f"pool must be sync: batch_size must be num_envs={pool.num_envs}, got {pool.spec.config.batch_size}"
         )
     if pool._suffix == "VectorPool":
         raise TypeError("pool must not be that of a VectorEnv: make one with envpool.make_gymnasium")
+
+
+def check_grid(action: Any, pool: Any) -> None:
+    """Raise ConfigError unless actions have a row for each environment, and there a place for each player."""
+    spec = pool.spec
+    rows: tuple[int, ...] = (pool.num_envs,)
+    if all(has_players(field) for field in spec.action_fields):
+        rows = (pool.num_envs, spec.num_players)
+
+    def check(array: Any) -> None:
+        shape = np.shape(array)
+        if shape[: len(rows)] != rows:
+            raise ConfigError(
+                f"a policy must return actions with the shape ({', '.join(map(str, rows))}, ...), a place for each "
+                f"{'player of each ' if len(rows) > 1 else ''}environment, got {shape}"
+            )
+
+    leaves(action, check)
 
 
 def leaves(nest: Any, function: Callable[..., Any], *others: Any) -> Any:

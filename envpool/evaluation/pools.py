@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from envpool.registration import is_known_to_gymnasium, make_gymnasium, registry
+from envpool.pools.classes import open_pool
+from envpool.registration import is_known_to_gymnasium, registry
+from envpool.tasks.resolve import resolve
 
 
 def open_task(task: Any, num_envs: int, seeds: Sequence[int], **options: Any) -> Any:
-    """Return a pool of gymnasium's style.
+    """Return a pool of gymnasium's style; that of a task with players returns a grid, unless the options say otherwise.
 
     Parameters
     ----------
@@ -24,7 +26,11 @@ def open_task(task: Any, num_envs: int, seeds: Sequence[int], **options: Any) ->
     """
     options = {"env_seed": list(seeds)} | options
     if isinstance(task, str) and (registry.has(task) or not is_known_to_gymnasium(task)):
-        return make_gymnasium(task, num_envs=num_envs, **options)
+        options = {"num_envs": num_envs} | options
+        spec, render = resolve(task, "gymnasium", options)
+        if spec.num_players and options.get("players") is None:
+            spec, render = resolve(task, "gymnasium", options | {"players": "grid"})
+        return open_pool(spec, render)
     from envpool.python_envs.make import make_python
 
     return make_python(task, num_envs, **options)

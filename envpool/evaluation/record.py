@@ -32,7 +32,7 @@ class Recording(NamedTuple):
     episodes, steps : int
         Number of episodes and of their steps, of all environments together.
     mean_return : float
-        Mean of the sums of the rewards of the episodes; NaN without an episode.
+        Mean of the sums of the rewards of the episodes, of all players together; NaN without an episode.
     """
 
     path: Path
@@ -58,9 +58,11 @@ def record(
     Parameters
     ----------
     pool : EnvPool
-        A sync pool of any kind and API style, in which nothing is in flight. It is reset, and stays open.
+        A sync pool of any kind and API style, in which nothing is in flight. It is reset, and stays open. With players,
+        it must have ``players="grid"``.
     policy : callable or "random"
-        Takes the observations of all environments and returns their actions.
+        Takes the observations of all environments and returns their actions. With players, these are grids: arrays
+        (num_envs, players, ...).
     path : path
         An .mp4 or .gif file: a video of all environments side by side; the pool needs ``render_mode="rgb_array"``.
         An .npz or .hdf5 file: a dataset, see docs/evaluation.md. A folder such as ``cartpole-expert-v0``: a dataset in
@@ -110,12 +112,27 @@ def record(
         raise ConfigError(f"fps is an option of videos, but {path.name!r} is a dataset: leave it out")
     if episodes is not None and steps is not None:
         raise ConfigError("episodes and steps exclude each other: leave one of them out")
+    if pool.spec.num_players:
+        check_players(player, path, frames_once)
     check_dataset(path)
     if frames_once and not path.suffix:
         raise ConfigError("frames_once is not possible in Minari's format, whose reader expects whole observations")
     depth = stack_depth(pool, frames_once)
     count = (pool.num_envs if episodes is None else int(episodes)) if steps is None else None
     return record_dataset(player, path, count, None if steps is None else int(steps), given, depth, progress)
+
+
+def check_players(player: Player, path: Path, frames_once: bool) -> None:
+    """Raise ConfigError for a dataset that cannot have the episodes of players."""
+    if not path.suffix:
+        raise ConfigError(f"Minari's format has no players: write {path.name}.npz or {path.name}.hdf5 instead")
+    if frames_once:
+        raise ConfigError("frames_once is not available for tasks with players: leave it out")
+    if player.mode == "same_step":
+        raise ConfigError(
+            "episodes of tasks with players are recorded with autoreset_mode='next_step' or 'disabled', got "
+            "'same_step', whose player_mask also has the players of the next episode"
+        )
 
 
 def record_dataset(
@@ -175,7 +192,7 @@ def record_video(
                 break
             step = player.step()
             begins = ~step.is_real
-            total, elapsed = np.where(begins, 0, total + step.reward), np.where(begins, 0, elapsed + 1)
+            total, elapsed = np.where(begins, 0, total + step.team_reward), np.where(begins, 0, elapsed + 1)
             count += int(step.is_real.sum())
             returns += total[step.ended].tolist()
             if player.mode != "next_step":

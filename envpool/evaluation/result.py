@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy.typing as npt
 RESAMPLES = 10_000
 #: Above this number of episodes, the interval is that of the normal distribution, from which it no longer differs.
 MOST_RESAMPLED = 2_000
+#: Largest number of players whose returns the table shows.
+MOST_SHOWN = 16
 #: Values of a chunk of resamples.
 CHUNK = 1 << 21
 
@@ -60,6 +63,10 @@ class Evaluation:
         Level of the confidence intervals.
     name : str
         Name of the task.
+    player_returns : numpy.ndarray or None
+        float64 (E, P), the return of each player; their sums are `returns`. None if the task has no players.
+    groups : dict of str to tuple of int
+        The numbers of the players of each group; empty if the task has no players.
     """
 
     returns: npt.NDArray[np.float64]
@@ -70,6 +77,8 @@ class Evaluation:
     seeds: tuple[int, ...] | None
     confidence: float
     name: str
+    player_returns: npt.NDArray[np.float64] | None = None
+    groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.returns)
@@ -84,12 +93,25 @@ class Evaluation:
         """Confidence interval of the mean return; NaN for a single episode."""
         return interval_of(self.returns, self.confidence)
 
+    def group_returns(self) -> dict[str, npt.NDArray[np.float64]]:
+        """Return the sums of the returns of the players of each group, float64 (E,), by the name of the group."""
+        if self.player_returns is None:
+            return {}
+        return {name: self.player_returns[:, list(players)].sum(axis=1) for name, players in self.groups.items()}
+
     def summary(self) -> dict[str, Summary]:
-        """Return the statistics of "return" and "length"."""
-        return {
-            "return": summary_of(self.returns, self.confidence),
-            "length": summary_of(self.lengths.astype(np.float64), self.confidence),
-        }
+        """Return the statistics of "return" and "length".
+
+        With players, "return" is that of all players together, and there are also "return of NAME" for each group, if
+        there are several, and "return of player N".
+        """
+        values = {"return": self.returns}
+        if len(self.groups) > 1:
+            values |= {f"return of {name}": returns for name, returns in self.group_returns().items()}
+        if self.player_returns is not None:
+            values |= {f"return of player {p}": returns for p, returns in enumerate(self.player_returns.T)}
+        values["length"] = self.lengths.astype(np.float64)
+        return {name: summary_of(column, self.confidence) for name, column in values.items()}
 
     def episode(self, which: str) -> int:
         """Return the index of the "best", "median" or "worst" episode by return; the first one among equals."""
@@ -107,8 +129,9 @@ class Evaluation:
             "seeds": None if self.seeds is None else list(self.seeds),
             "episodes": [
                 {"env_id": int(e), "number": int(n), "return": float(r), "length": int(k), "terminated": bool(t)}
-                for e, n, r, k, t in zip(
-                    self.env_ids, self.numbers, self.returns, self.lengths, self.terminated, strict=True
+                | ({} if self.player_returns is None else {"player_returns": self.player_returns[i].tolist()})
+                for i, (e, n, r, k, t) in enumerate(
+                    zip(self.env_ids, self.numbers, self.returns, self.lengths, self.terminated, strict=True)
                 )
             ],
         }
@@ -116,7 +139,10 @@ class Evaluation:
     def __str__(self) -> str:
         head = ["", "mean", f"{100 * self.confidence:g} % interval", "std", "min", "median", "max"]
         rows = [head]
+        players = 0 if self.player_returns is None else self.player_returns.shape[1]
         for name, s in self.summary().items():
+            if players > MOST_SHOWN and name.startswith("return of player "):
+                continue
             bounds = f"{number(s.low)} to {number(s.high)}"
             rows.append([name, number(s.mean), bounds, *map(number, (s.std, s.min, s.median, s.max))])
         widths = [max(len(row[k]) for row in rows) for k in range(len(head))]

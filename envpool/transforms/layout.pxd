@@ -20,8 +20,7 @@ cdef struct FieldPlan:          # what becomes of one field of the inner definit
     int64_t item_bytes
     int32_t has_players         # nonzero: there is a row for each place of a player
     int32_t rows                # rows of an env: 1, or the places for players
-    int32_t time_places         # position of its numbers in `numbers`, by player: the element of a row before which
-                                # elapsed steps are inserted; -1: at its end
+    int32_t time_places         # position in `numbers` of the element, by player, before which time is inserted; or -1
 
 cdef struct ActionPlan:         # what becomes of one action field
     int32_t dtype

@@ -149,15 +149,6 @@ def test_arguments_are_checked(arguments, options, error, text):
         envpool.evaluate(*arguments, **options)
 
 
-def test_tasks_with_players_are_refused(tmp_path):
-    text = "does not support tasks with players, and MPE/simple_spread-v3 has 3"
-    with envpool.make_gymnasium("MPE/simple_spread-v3", num_envs=2) as pool:
-        with pytest.raises(ConfigError, match=text):
-            envpool.evaluate("random", pool)
-        with pytest.raises(ConfigError, match=text):
-            envpool.record(pool, "random", tmp_path / "a.npz")
-
-
 def test_pools_are_checked():
     pool = envpool.make_gymnasium("CartPole-v1", num_envs=4, batch_size=2)
     with pool, pytest.raises(ConfigError, match="batch_size must be num_envs=4, got 2"):

@@ -204,7 +204,7 @@ def test_a_player_that_joins_begins_its_stack_as_a_reset_does(options, depth, ha
 def test_stacks_in_other_modes(mode):
     options = {"float_obs": True, "autoreset_mode": mode}
     with make("grid", frame_stack=3, **options) as pool, make("grid", **options) as raw:
-        rng, expected = np.random.default_rng(4), Rows(3, False)
+        rng = np.random.default_rng(4)
         got, plain = pool.reset(), raw.reset()
         num_ended = 0
         for _ in range(40):

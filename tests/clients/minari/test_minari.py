@@ -70,3 +70,17 @@ def test_frames_keep_their_bits_and_hdf5_stores_them_once(tmp_path):
         assert theirs.observations.tobytes() == np.ascontiguousarray(own.obs["obs"]).tobytes()
     with h5py.File(tmp_path / "a.h5") as file:
         assert file["obs"].shape == (2 * (20 + 4), 84, 84) and file["obs"].compression == "gzip"
+
+
+def test_hdf5_has_the_arrays_of_players(tmp_path):
+    with envpool.make_gymnasium("MPE/simple_tag-v3", num_envs=2, players="grid") as pool:
+        for suffix in ("npz", "hdf5"):
+            envpool.record(pool, "random", tmp_path / f"tag.{suffix}", episodes=3)
+    files = (read_episodes(tmp_path / f"tag.{suffix}") for suffix in ("npz", "hdf5"))
+    for one, other in zip(*files, strict=True):
+        assert one.reward.shape == (25, 4) and one.players.keys() == other.players.keys()
+        assert one.reward.tobytes() == other.reward.tobytes()
+        for name, array in one.players.items():
+            assert array.tobytes() == other.players[name].tobytes()
+    with h5py.File(tmp_path / "tag.hdf5") as file:
+        assert file["player_return"].shape == (3, 4) and file["player_mask"].shape == (78, 4)

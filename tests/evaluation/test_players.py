@@ -1,0 +1,173 @@
+"""`evaluate` and `record` of tasks with players: policies take and return grids, and each player has its return."""
+
+import json
+
+import imageio.v3
+import numpy as np
+import pytest
+
+import envpool
+from envpool.errors import ConfigError
+from envpool.evaluation.datasets import read_episodes
+from envpool.evaluation.result import MOST_SHOWN
+from tests.support import plugin
+
+P = 4
+CROWD = {"num_envs": 3, "places": P, "players": "grid", "seed": 3, "episode_length": 6}
+
+
+def act(obs):
+    """Return actions that depend on the observations (num_envs, P, 8) of crowds, none of which ends an episode."""
+    return (obs[..., 1] + obs[..., 3]) % 10
+
+
+def played(steps, pool):
+    """Return the episodes of `act` by (env, number), each a list of steps: (obs, mask, action, reward, flags)."""
+    found, (obs, info) = {}, pool.reset()
+    mask, numbers, begins = info["player_mask"], [0] * 3, np.zeros(3, bool)
+    for i in range(3):
+        found[i, 0] = [(obs[i], mask[i])]
+    for _ in range(steps):
+        action = act(obs)
+        obs, reward, terminated, truncated, info = pool.step(action)
+        for i in range(3):
+            if begins[i]:
+                numbers[i] += 1
+                found[i, numbers[i]] = [(obs[i], info["player_mask"][i])]
+                continue
+            ends = info["player_terminated"][i], info["player_truncated"][i], terminated[i], truncated[i]
+            found[i, numbers[i]].append((obs[i], info["player_mask"][i], action[i], reward[i], *ends))
+        begins = terminated | truncated
+    return found
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
+@pytest.mark.parametrize("counted", [False, True])
+def test_each_player_has_a_return(mode, counted):
+    plugin.load()
+    with envpool.make_gymnasium("Crowd-v0", **CROWD) as pool:
+        expected = played(40, pool)
+    options = CROWD | {"autoreset_mode": mode, "episode_statistics": counted}
+    with envpool.make_gymnasium("Crowd-v0", **options) as pool:
+        result = envpool.evaluate(act, pool, 7)
+    assert len(result) == 7 and result.groups == {"agents": (0, 1, 2, 3)}
+    for i, number, total, returns, length in zip(
+        result.env_ids, result.numbers, result.returns, result.player_returns, result.lengths, strict=True
+    ):
+        steps = expected[i, number][1:]
+        np.testing.assert_allclose(returns, np.sum([step[3] for step in steps], axis=0, dtype=np.float64))
+        assert total == pytest.approx(returns.sum()) and length == len(steps)
+    assert (result.player_returns[:, 2:] < result.player_returns[:, :1]).any()  # players that were not always there
+
+
+def test_a_task_is_played_as_a_grid():
+    seen = []
+
+    def policy(obs):
+        seen.append(obs.shape)
+        return np.zeros(obs.shape[:2], np.int32)
+
+    result = envpool.evaluate(policy, "MPE/simple_tag-v3", 6, seeds=0, num_envs=3)
+    assert set(seen) == {(3, 4, 16)}
+    assert result.player_returns.shape == (6, 4) and (result.lengths == 25).all()
+    groups = result.group_returns()
+    np.testing.assert_allclose(groups["adversary"], result.player_returns[:, :3].sum(1))
+    np.testing.assert_allclose(groups["agent"], result.player_returns[:, 3])
+    names = ["return", "return of adversary", "return of agent", *(f"return of player {p}" for p in range(4)), "length"]
+    assert list(result.summary()) == names
+    table = str(result)
+    assert [name for name in names if f"{name}  " not in table] == []
+    described = json.loads(json.dumps(result.to_dict()))
+    assert described["episodes"][2]["player_returns"] == result.player_returns[2].tolist()
+    assert described["summary"]["return of agent"]["mean"] == pytest.approx(groups["agent"].mean())
+
+
+def test_many_players_are_left_out_of_the_table():
+    result = envpool.evaluate("random", "MPE/simple_spread-v3", 2, N=MOST_SHOWN + 1)
+    assert "return of player" not in str(result) and "return of player 16" in result.summary()
+
+
+def test_a_policy_plays_in_the_dm_style():
+    def policy(state):
+        assert state.player_mask.all()
+        return np.ones(state.obs.shape[:2], np.int32)
+
+    options = {"num_envs": 2, "players": "grid", "seed": 5}
+    with envpool.make_dm("MPE/simple_spread-v3", **options) as pool:
+        result = envpool.evaluate(policy, pool, 4)
+    with envpool.make_gymnasium("MPE/simple_spread-v3", **options) as pool:
+        other = envpool.evaluate(lambda obs: np.ones(obs.shape[:2], np.int32), pool, 4)
+    np.testing.assert_array_equal(result.player_returns, other.player_returns)
+
+
+@pytest.mark.parametrize("mode", ["next_step", "disabled"])
+def test_datasets_equal_what_the_pool_has_returned(mode, tmp_path):
+    plugin.load()
+    with envpool.make_gymnasium("Crowd-v0", **CROWD) as pool:
+        expected = played(40, pool)
+    path = tmp_path / "crowd.npz"
+    with envpool.make_gymnasium("Crowd-v0", **CROWD, autoreset_mode=mode) as pool:
+        recording = envpool.record(pool, act, path, episodes=8)
+    episodes = list(read_episodes(path))
+    assert recording.episodes == len(episodes) == 8 and recording.steps == sum(map(len, episodes))
+    assert recording.mean_return == pytest.approx(np.mean([e.reward.sum(dtype=np.float64) for e in episodes]))
+    num_absent = 0
+    for e in episodes:
+        steps = expected[e.env_id, e.number]
+        np.testing.assert_array_equal(e.obs["obs"], [step[0] for step in steps])
+        np.testing.assert_array_equal(e.players["player_mask"], [step[1] for step in steps])
+        arrays = e.action["action"], e.reward, e.players["player_terminated"], e.players["player_truncated"]
+        for k, array in enumerate((*arrays, e.terminated, e.truncated)):
+            np.testing.assert_array_equal(array, [step[2 + k] for step in steps[1:]])
+        num_absent += (~e.players["player_mask"]).sum()
+    assert num_absent > 10
+    with np.load(path) as file:
+        sums = [e.reward.sum(axis=0, dtype=np.float64) for e in episodes]
+        np.testing.assert_allclose(file["player_return"], sums)
+        np.testing.assert_allclose(file["return"], np.sum(sums, axis=1))
+
+
+def test_an_episode_that_is_cut_is_truncated_for_the_players_that_are_present(tmp_path):
+    plugin.load()
+    with envpool.make_gymnasium("Crowd-v0", **CROWD) as pool:
+        envpool.record(pool, act, tmp_path / "a.npz", steps=24)
+    cut = [e for e in read_episodes(tmp_path / "a.npz") if not e.terminated.any()]
+    assert cut
+    for e in cut:
+        assert e.truncated[-1] and not e.truncated[:-1].any()
+        mask = e.players["player_mask"][-1]
+        assert e.players["player_truncated"][-1][mask].all() and not e.players["player_truncated"][-1][~mask].any()
+
+
+def test_videos(tmp_path):
+    path = tmp_path / "spread.mp4"
+    envpool.evaluate("random", "MPE/simple_spread-v3", 3, video=path, render_width=64, render_height=64)
+    for which in ("best", "median", "worst"):
+        assert len(imageio.v3.imread(tmp_path / f"spread-{which}.mp4")) == 26
+    options = {"render_mode": "rgb_array", "render_width": 64, "render_height": 64, "players": "grid"}
+    with envpool.make_gymnasium("MPE/simple_spread-v3", num_envs=2, **options) as pool:
+        recording = envpool.record(pool, "random", path, steps=30)
+    assert recording.episodes == 2 and recording.steps == 58 and recording.mean_return < 0
+    assert len(imageio.v3.imread(path)) == 31
+
+
+def test_what_is_not_available_is_refused(tmp_path):
+    with envpool.make_gymnasium("MPE/simple_spread-v3", num_envs=2) as pool:
+        for play in (lambda: envpool.evaluate("random", pool), lambda: envpool.record(pool, "random", "a.npz")):
+            with pytest.raises(ConfigError, match=r"make the pool with players='grid', got 'rows'"):
+                play()
+    with pytest.raises(ConfigError, match=r"make the pool with players='grid', got 'dict'"):
+        envpool.evaluate("random", "MPE/simple_spread-v3", 2, players="dict")
+    with envpool.make_gymnasium("MPE/simple_spread-v3", num_envs=2, players="grid", frame_stack=2) as pool:
+        with pytest.raises(ConfigError, match=r"Minari's format has no players: write spread-v0.npz or"):
+            envpool.record(pool, "random", tmp_path / "spread-v0")
+        with pytest.raises(ConfigError, match="frames_once is not available for tasks with players"):
+            envpool.record(pool, "random", tmp_path / "a.npz", frames_once=True)
+        with pytest.raises(
+            ConfigError, match=r"the shape \(2, 3, ...\), a place for each player of each environ.* \(6,\)"
+        ):
+            envpool.evaluate(lambda obs: np.zeros(6, np.int32), pool)
+    options = {"num_envs": 2, "players": "grid", "autoreset_mode": "same_step"}
+    text = "autoreset_mode='next_step' or 'disabled', got 'same_step'"
+    with envpool.make_gymnasium("MPE/simple_spread-v3", **options) as pool, pytest.raises(ConfigError, match=text):
+        envpool.record(pool, "random", tmp_path / "a.npz")
