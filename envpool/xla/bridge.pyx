@@ -12,6 +12,8 @@ thread after jax has released the GIL. Invariants:
 import os
 import weakref
 
+import numpy as np
+
 cimport numpy as cnp
 from cpython.exc cimport PyErr_SetInterrupt
 from cpython.pycapsule cimport PyCapsule_New
@@ -136,9 +138,13 @@ def connect(Pool pool):
     num_made += 1
     handle = process + num_made
     wanted = leaves(pool.step_nest, {})
-    stored = zip(pool.batches.store.names, pool.batches.store.dtypes, pool.batches.store.shapes)
-    columns = {name: (dtype, shape) for name, dtype, shape in stored if name in wanted}
-    target.template = ResultTemplate(tuple(columns), pool.batches.store.names)
+    store, view = pool.batches.store, pool.batches.view
+    arrays = [np.empty((0, *shape), dtype) for dtype, shape in zip(store.dtypes, store.shapes)]
+    names = store.names
+    if view is not None:
+        names, arrays = view.names, view.arrays(arrays)
+    columns = {name: (a.dtype, a.shape[1:]) for name, a in zip(names, arrays) if name in wanted}
+    target.template = ResultTemplate(tuple(columns), names)
     target.num_columns = len(columns)
     target.columns = <Column*>malloc(len(columns) * sizeof(Column))
     if target.columns == NULL:
@@ -243,6 +249,7 @@ cdef int copy_out(cnp.ndarray source, const ep_xla_buffer* to) except -1:
     """Copy an array into a buffer that has the same number of elements, of the same type or of its 32-bit version."""
     cdef int64_t i, n = to.items
     cdef int typenum = cnp.PyArray_TYPE(source)
+    source = cnp.PyArray_GETCONTIGUOUS(source)      # a group of players is a slice
     if typenum_of(to.type) == typenum:
         memcpy(to.data, cnp.PyArray_DATA(source), cnp.PyArray_NBYTES(source))
     elif typenum == cnp.NPY_FLOAT64:
@@ -335,7 +342,20 @@ cdef tuple read_actions(const ep_xla_call* call, Pool pool):
         values = actions.get((<ActionField>field).name)
         if values is not None and values.dtype.num == narrow((<ActionField>field).typenum):
             actions[(<ActionField>field).name] = values.astype((<ActionField>field).dtype)
-    return actions, actions.pop("env_id", None)
+    env_id = actions.pop("env_id", None)
+    return nested(actions) if pool.actions.num_players else actions, env_id
+
+
+cdef dict nested(dict flat):
+    """Return a dict whose keys are joined by dots as nested dicts: groups of players may have several arrays."""
+    nest = {}
+    for key, value in flat.items():
+        *path, last = key.split(".")
+        inner = nest
+        for part in path:
+            inner = inner.setdefault(part, {})
+        inner[last] = value
+    return nest
 
 
 cdef object receive(Pool pool, ResultTemplate template, int64_t rows):

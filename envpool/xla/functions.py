@@ -12,7 +12,6 @@ import numpy as np
 
 from envpool._support.packages import load_compiled
 from envpool.errors import ConfigError
-from envpool.tasks.players import refuse_players
 
 bridge: Any = load_compiled(
     "envpool.xla.bridge",
@@ -33,7 +32,11 @@ HANDLE = Struct((8,), np.uint8)
 
 def make_functions(pool: Any) -> tuple[Any, Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
     """Return (handle, recv, send, step) of an ``EnvPool``; see ``EnvPool.xla``."""
-    refuse_players(pool.spec, "xla()", "use step(), or send() and recv()")
+    if pool.spec.config.players == "rows":
+        raise ConfigError(
+            "players='rows' returns as many rows as players are present, but the shapes of XLA are fixed: make the "
+            "pool with players='grid', whose player_mask says who is present, or players='dict'"
+        )
     if pool.spec.config.finished_episodes:
         raise ConfigError(
             "finished_episodes=True adds arrays whose number of rows changes, but the shapes of XLA are fixed: make "
