@@ -360,6 +360,8 @@ def split(arrays: Any, about: dict[str, Any]) -> Iterator[Episode]:
             seeds[int(env_id)] if seeds is not None and number == 0 else None,
             {name: stacks(array, depth) for name, array in own.items()} if depth else own,
             {name: np.asarray(arrays[name][rows]) for name in actions},
-            *(np.asarray(arrays[name][rows]) for name in ("reward", "terminated", "truncated")),
+            np.asarray(arrays["reward"][rows]),
+            np.asarray(arrays["terminated"][rows]),
+            np.asarray(arrays["truncated"][rows]),
             players,
         )

@@ -14,6 +14,7 @@ from envpool.adapters.ray.rows import blank, error_entries, without_texts
 from envpool.adapters.ray.shared import Address, Request, Writer
 from envpool.errors import EnvStepError
 from envpool.pools.recovery import drop_in_flight
+from envpool.tasks.players import has_players
 
 #: What a call that may fail returns: the failures by global env id, and the result; one of them is None.
 Outcome = tuple[dict[int, str] | None, Any]
@@ -76,8 +77,10 @@ class PoolActor:
     def describe(self) -> dict[str, Any]:
         """Return what the driver knows of the pool."""
         names = ("observation_space", "action_space", "metadata", "config")
+        fields = self.pool.spec.action_fields
         return {name: getattr(self.pool, name) for name in names if name != "config"} | {
-            "config": {k: v for k, v in self.pool.config.items() if k != "source"}
+            "config": {k: v for k, v in self.pool.config.items() if k != "source"},
+            "players": self.pool.spec.num_players if all(map(has_players, fields)) else 0,
         }
 
     def memory(self) -> Address:
@@ -126,10 +129,11 @@ class PoolActor:
             result = without_texts(result)
         info = result[-1]
         info["env_id"] = info["env_id"] + np.int32(self.first)
-        info["players"] = {"env_id": info["players"]["env_id"] + np.int32(self.first)}
+        if "players" in info:
+            info["players"] = {"env_id": info["players"]["env_id"] + np.int32(self.first)}
         return None, result if request is None else self._memory.write(result, request)
 
-    def fail(self, ids: Any, text: str | None) -> Outcome:
+    def fail(self, ids: Any, text: str | None, acting: Any) -> Outcome:
         """Return the rows of environments whose state was lost: zero and truncated, like those of other failures.
 
         Parameters
@@ -138,13 +142,19 @@ class PoolActor:
             The environments. The next step of each of them starts an episode.
         text : str or None
             The entry ``error`` of their infos; None leaves it out.
+        acting : numpy.ndarray, dict or None
+            The players that acted, in the form of ``info["player_mask"]``; None without players. They are truncated.
         """
         mode = self.pool.config["autoreset_mode"]
         with self.make(len(ids), batch_size=0, seed=0, autoreset_mode=mode) as other:
             other.reset()
             obs, reward, terminated, truncated, info = other.step(other.sample_actions(0))
         ids = np.asarray(ids, np.int32) + np.int32(self.first)
-        owners = {"env_id": ids, "players": {"env_id": ids[info["players"]["env_id"]]}}
+        owners: dict[str, Any] = {"env_id": ids}
+        if "players" in info:
+            owners["players"] = {"env_id": ids[info["players"]["env_id"]]}
+        else:
+            owners |= {"player_mask": acting, "player_truncated": acting}
         errors = {} if text is None else error_entries(text, len(ids))
         info = blank(info) | owners | errors
         return None, (blank(obs), blank(reward), blank(terminated), np.ones_like(truncated), info)
@@ -165,7 +175,10 @@ class PoolActor:
         except EnvStepError as error:
             self._rollout = None
             return {self.first + i: text for i, text in error.failures.items()}, None
-        names = ("obs", "action", "reward", "terminated", "truncated", "first", "valid", "last_obs", "last_first")
+        names: tuple[str, ...] = ("obs", "action", "reward", "terminated", "truncated", "first", "valid")
+        names += ("last_obs", "last_first")
+        if self.pool.spec.num_players:
+            names += ("player_mask", "player_terminated", "player_truncated", "player_valid")
         arrays = {name: getattr(data, name) for name in names}
         own = {name: getattr(data, name) for name in self._rollout.extras}
         return None, arrays | own | {"last": {name: data.last(name) for name in own}}

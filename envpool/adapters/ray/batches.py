@@ -19,7 +19,7 @@ import ray
 
 from envpool._core.inputs import as_ids
 from envpool.adapters.ray.fleet import ATTEMPTS, LOSSES, Fleet
-from envpool.adapters.ray.rows import join, take
+from envpool.adapters.ray.rows import acting_players, join, take
 from envpool.adapters.ray.shared import Ticket
 from envpool.errors import EnvIdError, EnvStepError, PoolStateError
 
@@ -114,6 +114,7 @@ class Inbox:
         self._losses = [0] * len(fleet.actors)
         self._uncovered = [0] * len(fleet.actors)  # rows sent to an async actor that no batch in flight will return
         self._batches: list[Batch] = []
+        self._acting: Any = None  # the players that act next in each environment, see acting_players()
 
     def check_idle(self, env_id: Any) -> np.ndarray[Any, Any]:
         """Return ids as int32, or raise EnvIdError."""
@@ -202,7 +203,8 @@ class Inbox:
         text = self._reason[part.actor]
         part.is_failure = True
         actor = self._fleet.actors[part.actor]
-        part.ref = actor.fail.remote(self._local(part.actor, part.ids), text if self._restarts else None)
+        acting = None if self._acting is None else take(self._acting, part.ids)
+        part.ref = actor.fail.remote(self._local(part.actor, part.ids), text if self._restarts else None, acting)
         part.failures = {} if self._restarts else dict.fromkeys(part.ids.tolist(), text)
 
     def _local(self, actor: int, ids: Any) -> Any:
@@ -237,7 +239,20 @@ class Inbox:
         self._batches.remove(batch)
         result, self.last_ids = batch.joined()
         self.busy[self.last_ids] = False
+        self._note_players(acting_players(result))
         return result
+
+    def _note_players(self, acting: Any) -> None:
+        """Note the players that act next in the environments of a result."""
+        if acting is None:
+            return
+        if self._acting is None:
+            self._acting = take(acting, np.zeros(len(self.busy), np.intp))
+        if not isinstance(acting, dict):
+            self._acting[self.last_ids] = acting
+            return
+        for group, rows in acting.items():
+            self._acting[group][self.last_ids] = rows
 
     def _next(self) -> Batch:
         if not self._batches:

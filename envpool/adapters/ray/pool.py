@@ -60,7 +60,8 @@ class RayPool:
         Seconds after which the constructor gives up if the actors have not started; None waits forever. Default 120.
         If they wait for CPUs, the logger ``"envpool"`` says so after 5 seconds.
     **options
-        Options of ``envpool.make`` or ``envpool.make_python``, including ``seed``, for the pools of all actors.
+        Options of ``envpool.make`` or ``envpool.make_python``, including ``seed``, for the pools of all actors. A task
+        with players needs ``players="grid"`` or ``players="dict"``.
 
     Attributes
     ----------
@@ -139,9 +140,13 @@ class RayPool:
             raise ConfigError("policy needs a sync pool: leave batch_size out")
         self._fleet = Fleet(task, self.num_envs, self.num_actors, places, reserved, policy, own, timeout)
         about = self._fleet.about
-        if about["config"].get("players") is not None:
+        if about["config"].get("players") == "rows":
             self._fleet.close()
-            raise ConfigError("a RayPool takes tasks with one player per environment only: use envpool.make")
+            raise ConfigError(
+                "a RayPool returns tasks with players as a grid or by group, whose rows are those of environments: "
+                "pass players='grid' or players='dict'"
+            )
+        self._players: int = about["players"]
         self.observation_space, self.action_space = about["observation_space"], about["action_space"]
         self.metadata: dict[str, Any] = about["metadata"]
         self.config: dict[str, Any] = about["config"] | {"num_envs": self.num_envs, "batch_size": self.batch_size}
@@ -208,7 +213,8 @@ class RayPool:
         Parameters
         ----------
         action : array_like, or nest of arrays
-            One row for each environment, in the structure of the action space.
+            One row for each environment, in the structure of the action space; with players, a place for each, or a
+            dict by group.
         env_id : array_like of int, optional
             (B,) environments, none of them in flight; by default those of the last batch of an async pool, and all of a
             sync pool.
@@ -232,6 +238,11 @@ class RayPool:
         action = take(action, slice(None)) if isinstance(action, (dict, tuple)) else np.asarray(action)
         if counts_of(action) != {len(ids)}:
             raise ActionError(f"action must have one row for each of the {len(ids)} environments")
+        if self._players and not isinstance(action, (dict, tuple)) and action.shape[1:2] != (self._players,):
+            raise ActionError(
+                f"action must have the shape ({len(ids)}, {self._players}, ...), a place for each player of each "
+                f"environment, got {action.shape}"
+            )
         self._inbox.send(action, ids)
 
     def recv(self) -> Any:

@@ -24,8 +24,8 @@ class ActorRollout(NamedTuple):
         int32 (N,), its environments.
     data : dict
         Arrays (T, N, ...), read-only: ``obs``, ``action``, ``reward``, ``terminated``, ``truncated``, ``first``,
-        ``valid`` and the extras; (N, ...): ``last_obs``, ``last_first``, and the dict ``last`` with the extras of the
-        last observations. See docs/rollout.md.
+        ``valid``, the arrays of players if there are any, and the extras; (N, ...): ``last_obs``, ``last_first``, and
+        the dict ``last`` with the extras of the last observations. See docs/rollout.md.
     """
 
     actor: int

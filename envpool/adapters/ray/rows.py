@@ -63,6 +63,27 @@ def blank(nest: Any) -> Any:
     return np.full(nest.shape, None if nest.dtype == object else 0, nest.dtype)
 
 
+def acting_players(result: Any) -> Any:
+    """Return the players that act next, bool in the form of ``info["player_mask"]``; None without players.
+
+    Of an environment that has begun an episode after the end of another one (same_step), these are all that have a row.
+    """
+    info = result[-1]
+    if "player_mask" not in info:
+        return None
+    if len(result) == 2:
+        return info["player_mask"]
+    begins = (result[2] | result[3]) & (info["elapsed_step"] == 0)
+
+    def acts(mask: Any, terminated: Any, truncated: Any) -> Any:
+        return mask & (begins[:, None] | ~(terminated | truncated))
+
+    columns = info["player_mask"], info["player_terminated"], info["player_truncated"]
+    if isinstance(columns[0], dict):
+        return {group: acts(*(column[group] for column in columns)) for group in columns[0]}
+    return acts(*columns)
+
+
 def without_texts(nest: Any) -> Any:
     """Return a nest whose texts are object arrays of str."""
     if isinstance(nest, dict):
