@@ -236,8 +236,7 @@ class EnvSpec:
     @cached_property
     def state_array_spec(self) -> dict[str, ArraySpec]:
         """All arrays of a batch by name: ``obs...`` and ``info:...`` of the environment, and the arrays of the core."""
-        shown = [f for f in self._description.fields if not f.name.startswith(RAW_PREFIX)]
-        fields = {f.name: row_spec(f, self.num_players) for f in shown}
+        fields = {f.name: row_spec(f, self.num_players) for f in self.shown_fields}
         core = CORE_STATE | (PLAYER_STATE if self.num_players else {})
         return core | self.transforms.reward_array | fields | entry_arrays(self.entries, self.num_players)
 
@@ -270,6 +269,11 @@ class EnvSpec:
         """The table of actions of the environment definition."""
         actions: tuple[Field, ...] = self._description.actions
         return actions
+
+    @property
+    def shown_fields(self) -> tuple[Field, ...]:
+        """The arrays of the environment in a batch, without those of the transforms that users do not see."""
+        return tuple(f for f in self._description.fields if not f.name.startswith(RAW_PREFIX))
 
     @property
     def param_spec(self) -> dict[str, Param]:
@@ -405,9 +409,8 @@ class EnvSpec:
 
     def _players_spec(self) -> Any:
         """Return `observation_spec` in the view "grid" or "dict"."""
-        shown = [f for f in self._description.fields if not f.name.startswith(RAW_PREFIX)]
-        obs = self._players_nest([f for f in shown if f.name.startswith("obs")], "obs", dm_leaf)
-        info = self._players_nest([f for f in shown if f.name.startswith("info")], "info", dm_leaf)
+        obs = self._players_nest([f for f in self.shown_fields if f.name.startswith("obs")], "obs", dm_leaf)
+        info = self._players_nest([f for f in self.shown_fields if f.name.startswith("info")], "info", dm_leaf)
         flags = {f.name.partition(":")[2]: self._players_nest([f], f.name, dm_leaf) for f in PLAYER_FLAGS}
         nest = {"env_id": dm_leaf("env_id", CORE_STATE["info:env_id"], False)} | flags
         nest |= obs if isinstance(obs, dict) else {"obs": obs}

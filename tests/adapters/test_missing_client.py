@@ -9,7 +9,14 @@ import pytest
 from tests.support.python import run_python
 
 ROOT = Path(__file__).parents[2]
-ADAPTERS = {"sb3": "stable_baselines3", "rllib": "ray", "ray": "ray", "pufferlib": "pufferlib", "torchrl": "torch"}
+ADAPTERS = {
+    "sb3": "stable_baselines3",
+    "rllib": "ray",
+    "ray": "ray",
+    "pufferlib": "pufferlib",
+    "torchrl": "torch",
+    "pettingzoo": "pettingzoo",
+}
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
