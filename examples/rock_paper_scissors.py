@@ -2,9 +2,9 @@
 
     python examples/rock_paper_scissors.py --updates 300 --target 0.6
 
-``envpool.make_python`` recognises PettingZoo's parallel environments. The two players have equal spaces, so a batch of
-observations has the shape (B, 2), and so do the actions and ``info["agent_reward"]``. Player 1 mostly plays the move
-after its last one; player 0 sees that last move and learns to beat the next.
+``envpool.make_python`` recognises environments of PettingZoo, whose agents are the players of a pool. With
+``players="grid"``, observations, actions and rewards have the shape (B, 2). Player 1 mostly plays the move after its
+last one; player 0 sees that last move and learns to beat the next.
 """
 
 import argparse
@@ -36,16 +36,16 @@ def train(updates, num_envs=64, rate=1.0, seed=1, **options):
     """Return the mean reward of player 0 in each update."""
     rng = np.random.default_rng(seed)
     logits, means = np.zeros((NUM_MOVES + 1, NUM_MOVES)), []
-    with envpool.make_python(rps_v2.parallel_env, num_envs, seed=seed, **options) as pool:
+    with envpool.make_python(rps_v2.parallel_env, num_envs, seed=seed, players="grid", **options) as pool:
         obs, _ = pool.reset()
         while len(means) < updates:
             seen = obs[:, 0]  # the last move of player 1
             chances = softmax(logits[seen])
             moves = (chances.cumsum(1) > rng.random((num_envs, 1))).argmax(1)
-            obs, *_, info = pool.step(np.stack([moves, opponent(seen, rng)], 1))
-            if "agent_reward" not in info:  # all episodes have ended, and this step has only reset the environments
+            obs, rewards, *_, info = pool.step(np.stack([moves, opponent(seen, rng)], 1))
+            reward, played = rewards[:, 0], info["elapsed_step"] > 0
+            if not played.any():  # all episodes have ended, and this step has only reset the environments
                 continue
-            reward, played = info["agent_reward"][:, 0], info["_agent_reward"]
             advantage = (reward - reward[played].mean())[:, None] * played[:, None]
             np.add.at(logits, seen, rate / num_envs * advantage * (np.eye(NUM_MOVES)[moves] - chances))
             means.append(float(reward[played].mean()))

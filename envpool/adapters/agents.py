@@ -162,8 +162,8 @@ class Agents:
             actions[part.path][(row, *part.place)] = array
 
     def joined(self, actions: Mapping[tuple[str, ...], Any]) -> Any:
-        """Return what `put` has filled in the form that the ``step`` of a pool takes."""
-        return actions[()] if () in actions else nested({".".join(path): v for path, v in actions.items()})
+        """Return what `put` has filled in the form that the ``step`` of a pool takes: an array, or a dict by name."""
+        return actions[()] if () in actions else {".".join(("action", *path)): v for path, v in actions.items()}
 
 
 def space_of(parts: Sequence[Part]) -> Any:

@@ -1,17 +1,19 @@
-"""Environments of other interfaces under gymnasium's: old gym, dm_env, and PettingZoo's parallel environments."""
+"""Environments of other interfaces under gymnasium's: old gym, dm_env, and PettingZoo's two forms."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from envpool._core.casts import CastError, fitted
 from envpool._support.text import shown
 from envpool.errors import ConfigError
+from envpool.python_envs.players import PlayersLayout, groups_of, unknown_agents
+from envpool.python_envs.space_checks import check_observation
 
 #: Spaces of old gym by the name of their class, with the attributes that their gymnasium class takes.
 _SPACES: dict[str, tuple[str, ...]] = {
@@ -29,7 +31,7 @@ def adapt(env: Any) -> Any:
     ----------
     env : object
         A ``gymnasium.Env``; an environment of old gym, or of any class with ``observation_space``, ``action_space``,
-        ``reset`` and ``step``; a ``dm_env.Environment``; or a ``pettingzoo.ParallelEnv``.
+        ``reset`` and ``step``; a ``dm_env.Environment``; or a ``pettingzoo.ParallelEnv`` or ``AECEnv``.
 
     Raises
     ------
@@ -39,13 +41,13 @@ def adapt(env: Any) -> Any:
     if isinstance(env, gymnasium.Env):
         return env
     if hasattr(env, "possible_agents") and hasattr(env, "step"):
-        return ParallelEnv(env)
+        return of_aec(env) if hasattr(env, "agent_iter") else PlayersEnv(env)
     if hasattr(env, "observation_spec") and hasattr(env, "action_spec"):
         return DmEnv(env)
     if all(hasattr(env, name) for name in ("observation_space", "action_space", "reset", "step")):
         return GymEnv(env)
     raise ConfigError(
-        f"an environment must be a gymnasium, gym, dm_env or PettingZoo parallel environment, got a "
+        f"an environment must be a gymnasium, gym, dm_env or PettingZoo environment, got a "
         f"{type(env).__name__}: return one from the function that makes environments"
     )
 
@@ -150,79 +152,129 @@ class DmEnv(Adapter):
         return self.inner.physics.render()
 
 
-class ParallelEnv(Adapter):
-    """A PettingZoo parallel environment as one environment with an agent dimension.
+class PlayersEnv(Adapter):
+    """A PettingZoo parallel environment, whose possible agents are the players.
 
-    Observations and actions have one row per possible agent, or are dicts by agent if the spaces of agents differ. The
-    reward is the sum over the agents. ``info`` has ``agent_reward`` float64 (A,), ``agent_terminated``,
-    ``agent_truncated`` and ``agent_mask`` bool (A,): which agents are alive after the step. Observations of other
-    agents are zero, and their actions are ignored. The episode ends when no agent is left; it is truncated if any agent
-    was truncated in its last step.
+    Parameters
+    ----------
+    inner : pettingzoo.ParallelEnv
+        The environment.
+    is_turn_based : bool
+        Whether it was an AECEnv whose agents move in turn. All of them then have an action in each step, of which only
+        that of the agent that moves counts, and the info has ``current_player``: the number of the agent that is to
+        move.
+
+    ``reset`` and ``step`` return observations as lists of arrays with a row for each player, see `PlayersLayout`, and
+    actions have this form, too. The arrays are used again. Rewards are a list with one value for each player. The info
+    has those of the agents by player, and under -1 all that belongs to no agent.
+
+    Attributes
+    ----------
+    observations, actions : PlayersLayout
+        How values travel.
+    groups : list of PlayerGroup
+        Groups of agents with equal spaces.
+    present, ended, cut : numpy.ndarray
+        bool (P,): which players have a row after the last call, since they acted or join; which of them have
+        terminated; and which were truncated.
+    checks : bool
+        Whether observations are compared with the space of their agent.
     """
 
-    def __init__(self, inner: Any):
+    def __init__(self, inner: Any, is_turn_based: bool = False):
         super().__init__(inner)
-        self.agents_order = list(inner.possible_agents)
+        self._is_turn_based = is_turn_based
+        self.numbers = {agent: player for player, agent in enumerate(inner.possible_agents)}
+        if not self.numbers:
+            raise ConfigError(f"possible_agents of {type(inner).__name__} must have at least one agent")
         self._needs = needed(inner.reset)
-        self._own_obs = {a: to_gymnasium(inner.observation_space(a)) for a in self.agents_order}
-        self._own_actions = {a: to_gymnasium(inner.action_space(a)) for a in self.agents_order}
-        self._is_stacked = all(
-            isinstance(s, (spaces.Box, spaces.Discrete, spaces.MultiBinary, spaces.MultiDiscrete)) and s == first
-            for own in (self._own_obs, self._own_actions)
-            for first in [own[self.agents_order[0]]]
-            for s in own.values()
-        )
-        self.observation_space = self._joint(self._own_obs)
-        self.action_space = self._joint(self._own_actions)
+        own_obs = {str(a): to_gymnasium(inner.observation_space(a)) for a in self.numbers}
+        own_actions = {str(a): to_gymnasium(inner.action_space(a)) for a in self.numbers}
+        self.observations = PlayersLayout(own_obs, "obs", ":")
+        self.actions = PlayersLayout(own_actions, "action", ".")
+        self.observation_space, self.action_space = self.observations.space, self.actions.space
+        self.groups = groups_of(list(self.numbers), self.observations, self.actions)
+        self.checks = False
+        self.present, self.ended, self.cut = (np.zeros(len(self.numbers), np.bool_) for _ in range(3))
+        self._obs = self.observations.new_arrays()
+        self._acting: list[Any] = []
 
-    def _joint(self, own: dict[Any, Any]) -> Any:
-        if self._is_stacked:
-            return gymnasium.vector.utils.batch_space(own[self.agents_order[0]], len(own))
-        return spaces.Dict({str(agent): space for agent, space in own.items()})
-
-    def _observation(self, obs: dict[Any, Any]) -> Any:
-        full = {a: obs[a] if a in obs else zero_of(s) for a, s in self._own_obs.items()}
-        if self._is_stacked:
-            return np.stack([self._fitted(a, v) for a, v in full.items()])
-        return {str(a): v for a, v in full.items()}
-
-    def _fitted(self, agent: Any, value: Any) -> np.ndarray[Any, Any]:
-        try:
-            return fitted(value, np.dtype(self.observation_space.dtype))
-        except CastError as error:
-            raise ValueError(f"the observation of agent {shown(agent)} contains {error}") from None
-
-    def _flags(self, values: dict[Any, Any]) -> np.ndarray[Any, Any]:
-        return np.array([bool(values.get(a, False)) for a in self.agents_order])
-
-    def _info(self, infos: dict[Any, Any], alive: Any, reward: Any, terminated: Any, truncated: Any) -> dict[str, Any]:
-        entries = {"agent_reward": reward, "agent_terminated": terminated, "agent_truncated": truncated}
-        return {str(a): i for a, i in infos.items() if i} | entries | {"agent_mask": alive}
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
         """Start an episode."""
         out = self.inner.reset(**arguments(self._needs, seed, options))
         obs, infos = out if is_pair(out) else (out, {})
-        count = len(self.agents_order)
-        none = np.zeros(count, np.bool_)
-        alive = np.array([a in obs for a in self.agents_order])
-        return self._observation(obs), self._info(infos, alive, np.zeros(count), none, none.copy())
+        self._acting = list(self.inner.agents)
+        unknown_agents(self._acting, self.numbers)
+        if not self._acting:
+            raise ValueError("reset() must leave at least one agent in env.agents, got none")
+        for player in range(len(self.numbers)):
+            self.present[player] = self.ended[player] = self.cut[player] = False
+        for agent in self._acting:
+            self.present[self.numbers[agent]] = True
+        return self._packed(obs), self._info(infos)
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Take one step of all agents that are alive."""
-        chosen = {
-            a: action[k] if self._is_stacked else action[str(a)]
-            for k, a in enumerate(self.agents_order)
-            if a in self.inner.agents
-        }
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, Any]:
+        """Take one step of the agents that act. The episode ends when no agent is left."""
+        acted = self._acting
+        chosen = {agent: self.actions.take(action, self.numbers[agent]) for agent in acted}
         obs, rewards, terminations, truncations, infos = self.inner.step(chosen)
-        reward = np.array([float(rewards.get(a, 0.0)) for a in self.agents_order])
-        terminated, truncated = self._flags(terminations), self._flags(truncations)
-        alive = np.array([a in self.inner.agents for a in self.agents_order])
-        is_over = not alive.any()
-        info = self._info(infos, alive, reward, terminated, truncated)
-        is_truncated = is_over and bool(truncated.any())
-        return self._observation(obs), float(reward.sum()), is_over and not is_truncated, is_truncated, info
+        alive = list(self.inner.agents)
+        unknown_agents(alive, self.numbers)
+        self._acting = []
+        for agent, player in self.numbers.items():
+            has_acted, is_alive = agent in chosen, agent in alive
+            ended, cut = bool(terminations.get(agent)), bool(truncations.get(agent))
+            is_out = ended or cut or not is_alive
+            self.present[player] = has_acted or not is_out
+            self.ended[player] = has_acted and (ended or (not is_alive and not cut))
+            self.cut[player] = has_acted and cut
+            if not is_out:
+                self._acting.append(agent)
+        is_over = not self._acting
+        # The pool gives the ends of an environment to all players that are present.
+        has_ended = is_over and not (self.present & ~self.ended).any()
+        values = [rewards.get(agent, 0.0) for agent in self.numbers]
+        return self._packed(obs), values, has_ended, is_over and not has_ended, self._info(infos)
+
+    def _packed(self, obs: Mapping[Any, Any]) -> list[np.ndarray[Any, Any]]:
+        """Return observations as arrays. An agent whose episode has ended may have none: its row is zero."""
+        for agent, player in self.numbers.items():
+            if agent in obs and self.present[player]:
+                if self.checks:
+                    check_observation(self.observations.space[str(agent)], obs[agent], (agent,))
+                self.observations.put(self._obs, player, obs[agent])
+            elif agent in self._acting:
+                raise ValueError(f"the observations must have each agent of env.agents, but they lack {shown(agent)}")
+            else:
+                for array in self._obs:
+                    array[player] = 0
+        return self._obs
+
+    def _info(self, infos: Mapping[Any, Any]) -> dict[int, Any]:
+        """Return the infos that are not empty."""
+        found: dict[int, Any] = {}
+        for key, value in infos.items():
+            if key in self.numbers:
+                if value and self.present[self.numbers[key]]:
+                    found[self.numbers[key]] = value
+            else:
+                found.setdefault(-1, {})[key] = value
+        if self._is_turn_based:
+            mover = self.inner.aec_env.agent_selection if self._acting else None
+            found.setdefault(-1, {})["current_player"] = self.numbers.get(mover, -1)
+        return found
+
+
+def of_aec(env: Any) -> PlayersEnv:
+    """Return a PettingZoo AECEnv as an environment of players, by PettingZoo's own converters.
+
+    If ``metadata["is_parallelizable"]`` is True, all agents act in each step; otherwise, they move in turn.
+    """
+    from pettingzoo.utils.conversions import aec_to_parallel, turn_based_aec_to_parallel
+
+    if env.metadata.get("is_parallelizable", False):
+        return PlayersEnv(aec_to_parallel(env))
+    return PlayersEnv(turn_based_aec_to_parallel(env), is_turn_based=True)
 
 
 def accepts(function: Any, name: str) -> bool:

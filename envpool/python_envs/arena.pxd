@@ -1,6 +1,9 @@
 """The memory that the processes of a pool share: see arena.pyx."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
+
+from envpool.env cimport envpool_batch
 
 cdef extern from "shared.h" nogil:
     int32_t EPY_RESET
@@ -68,13 +71,15 @@ cdef struct View:               # the arena, as this process maps it
     int32_t mask                # size of a ring - 1
     int32_t num_actions
     int32_t num_fields
+    int32_t num_players         # places for players in each env; 0: the envs have one player
     epy_mailbox* boxes          # (num_workers)
     int32_t* rings              # (num_workers, mask + 1), pool
     void* actions[64]           # by leaf: (num_envs, ...), pool
     int64_t action_bytes[64]    # by leaf
-    char* rows[64]              # by field: the rows of each worker from a cache line of its own on, see row_of; worker
-    int64_t row_bytes[64]       # by field
-    int64_t rows_bytes[64]      # by field: of all rows of a worker
+    # By field, and for the report of the players behind them.
+    char* rows[65]              # the rows of each worker from a cache line of its own on, see row_of; worker
+    int64_t row_bytes[65]
+    int64_t rows_bytes[65]      # of all rows of a worker
     char* outcomes              # an epy_outcome per env, like a row; worker
     int64_t outcomes_bytes      # of all outcomes of a worker
     int64_t* targets            # (num_fields, num_envs), pool: where in the region a row goes; 0: to `rows`
@@ -108,6 +113,19 @@ cdef inline char* row_of(const View* v, int32_t field, int32_t id) noexcept nogi
 
 cdef inline epy_outcome* outcome_of(const View* v, int32_t id) noexcept nogil:
     return <epy_outcome*>(v.outcomes + id % v.num_workers * v.outcomes_bytes) + id // v.num_workers
+
+# What a step reports of the players of an env, one array after the other: `envpool_batch.player_*` of the env. If
+# `stores`, it is written to the arena, else read from there.
+cdef inline void copy_report(const View* v, const envpool_batch* b, int32_t id, bint stores) noexcept nogil:
+    cdef int64_t size = v.num_players, at = id * size
+    cdef char* report = row_of(v, v.num_fields, id)
+    copy_part(report, <char*>(b.player_reward + at), size * sizeof(float), stores)
+    copy_part(report + size * sizeof(float), <char*>(b.player_present + at), size, stores)
+    copy_part(report + size * (sizeof(float) + 1), <char*>(b.player_terminated + at), size, stores)
+    copy_part(report + size * (sizeof(float) + 2), <char*>(b.player_truncated + at), size, stores)
+
+cdef inline void copy_part(char* shared, char* own, int64_t size, bint stores) noexcept nogil:
+    memcpy(shared if stores else own, own if stores else shared, size)
 
 # What becomes of a Loss when an entry of the env fails because of it. A command is no step: the next step still fails.
 cdef inline uint8_t loss_after(int32_t entry) noexcept nogil:

@@ -21,6 +21,7 @@ from envpool._support.descriptors import high_descriptor, map_file
 cdef enum:
     LINE = 64                   # bytes of a cache line
     PAGE = 4096
+    REPORT = 7                  # bytes of a player in a report, see copy_report
 
 
 cdef int64_t in_lines(int64_t size) noexcept:
@@ -39,6 +40,8 @@ cdef class Arena:
         Bytes of one env's value of each action leaf and of each field.
     window : int
         Bytes of an env's window. Pages are taken with the first write.
+    num_players : int
+        Places for players in each env; 0 if the envs have one player.
     region_bytes : int
         Bytes of the region for batch blocks of an arena that exists, see `Arena.map_region`.
     fd : int, optional
@@ -46,19 +49,21 @@ cdef class Arena:
     """
 
     def __init__(self, int32_t num_envs, int32_t num_workers, action_bytes, row_bytes, int64_t window,
-                 int64_t region_bytes=0, int fd=-1):
+                 int32_t num_players=0, int64_t region_bytes=0, int fd=-1):
         cdef int64_t ring = 1, most = (num_envs + num_workers - 1) // num_workers       # envs of a worker
         cdef int32_t k
-        self.sizes = (num_envs, num_workers, tuple(action_bytes), tuple(row_bytes), window)
+        self.sizes = (num_envs, num_workers, tuple(action_bytes), tuple(row_bytes), window, num_players)
         self.num_envs, self.region_bytes, self.v.num_workers, self.window = num_envs, region_bytes, num_workers, window
         self.v.num_actions, self.v.num_fields = <int32_t>len(action_bytes), <int32_t>len(row_bytes)
+        self.v.num_players = num_players
+        row_bytes = [*row_bytes, REPORT * num_players]
         while ring < 4 * (num_envs // num_workers + 1):   # room for entries that a Ctrl-C has left
             ring *= 2
         self.v.mask = <int32_t>ring - 1
         self.v.outcomes_bytes = in_lines(most * sizeof(epy_outcome))
         rows_bytes = [in_lines(most * size) for size in row_bytes]
         sizes = [num_workers * sizeof(epy_mailbox), num_workers * ring * sizeof(int32_t)]
-        sizes += [num_envs * size for size in (1, 1, 8, 8, 4, 8 * len(row_bytes), *action_bytes)]
+        sizes += [num_envs * size for size in (1, 1, 8, 8, 4, 8 * self.v.num_fields, *action_bytes)]
         sizes += [num_workers * size for size in (self.v.outcomes_bytes, *rows_bytes)]
         starts, at = [], 0
         for size in sizes:
@@ -88,7 +93,7 @@ cdef class Arena:
             self.v.actions[k] = <void*><size_t>places[8 + k]
             self.v.action_bytes[k] = action_bytes[k]
         self.v.outcomes = <char*><size_t>places[8 + self.v.num_actions]
-        for k in range(self.v.num_fields):
+        for k in range(self.v.num_fields + 1):
             self.v.rows[k] = <char*><size_t>places[9 + self.v.num_actions + k]
             self.v.row_bytes[k], self.v.rows_bytes[k] = row_bytes[k], rows_bytes[k]
         self.v.windows = <char*><size_t>(base + windows)

@@ -28,7 +28,7 @@ def seconds_per_step(source: EnvSource) -> float:
         actions.seed(0)
         began, count = time.perf_counter(), 0
         while count < STEPS and time.perf_counter() - began < SECONDS:
-            *_, terminated, truncated, _ = env.step(actions.sample())
+            *_, terminated, truncated, _ = env.step(source.actions.packed(actions.sample()))
             count += 1
             if terminated or truncated:
                 env.reset()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import envpool.python_envs.envs as envs
 from envpool._core.poisoned import poisoned
 from envpool.errors import ConfigError
-from envpool.native import EnvDefinition
+from envpool.native import EnvDefinition, PlayerGroup
 from envpool.python_envs.pool import python_pool
 
 
@@ -35,9 +36,16 @@ class PythonEnv(EnvDefinition):
         return proxy.build(config.source)
 
     @staticmethod
-    def spaces(config: Any) -> tuple[Any, Any]:
-        """Return the spaces of one environment, those that it has itself."""
-        return config.source.observation_space, config.source.action_space
+    def spaces(config: Any) -> tuple[Any, Any] | None:
+        """Return the spaces of one environment, those that it has itself; None if it has players."""
+        source = config.source
+        return None if source.num_players else (source.observation_space, source.action_space)
+
+    @staticmethod
+    def player_groups(config: Any) -> Sequence[PlayerGroup] | None:
+        """Return the groups of agents."""
+        groups: Sequence[PlayerGroup] | None = config.source.groups
+        return groups
 
     @staticmethod
     def pool_base(base: type) -> type:

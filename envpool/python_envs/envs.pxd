@@ -39,14 +39,16 @@ cdef class Envs(EnvsBase):
     cdef uint8_t[::1] broken    # by env: nonzero: it is rebuilt before its next reset
     cdef int32_t[::1] restarts  # by env: how often it was rebuilt
     cdef bint rebuilds, has_infos, has_discounts
+    cdef readonly int32_t num_players       # places for players; 0: the envs have one player
     cdef object observation_space   # what observations are checked against; None: they are not
     cdef int64_t generation     # fork_generation() of this process
 
     cdef void seed(self, const envpool_seeds* s) noexcept
     cdef int step(self, const envpool_batch* b) noexcept
-    cdef int reset_env(self, int32_t id) except -1
+    cdef int reset_env(self, const envpool_batch* b, int32_t id) except -1
     cdef object reset_with(self, int32_t id, object seed, object options)
     cdef int step_env(self, const envpool_batch* b, int32_t i, int32_t id) except -1
+    cdef int report_players(self, const envpool_batch* b, int32_t id, object env) except -1
     cdef object action(self, const envpool_batch* b, int32_t id)
     cdef object action_leaf(self, const envpool_batch* b, int32_t id, int k)
     cdef int keep(self, int32_t id, object obs, object info) except -1

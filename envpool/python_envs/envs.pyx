@@ -69,7 +69,9 @@ cdef class Envs(EnvsBase):
         self.rebuilds = source.rebuilds
         self.keeps_causes = ids is None and not is_successor
         self.has_discounts = source.has_discounts
-        self.observation_space = source.observation_space if source.debug else None
+        self.num_players = source.num_players
+        # Environments with players check observations themselves.
+        self.observation_space = source.observation_space if source.debug and not source.num_players else None
         self.kept = [None] * (num_envs * count)
         self.needs = [None] * num_envs
         self.seeds, self.last_seeds = [None] * num_envs, [None] * num_envs
@@ -85,8 +87,8 @@ cdef class Envs(EnvsBase):
             raise MemoryError
         for k, (dtype, shape, _) in enumerate(self.fields):
             set_array_type(&self.types[<int>k], dtype, shape)
-        for k, field in enumerate(layout.fields()):
-            self.state.row_bytes[<int>k] = np.dtype(field.dtype).itemsize * int(np.prod(field.shape, dtype=np.int64))
+        for k, size in enumerate(layout.row_bytes()):
+            self.state.row_bytes[<int>k] = size
         if is_successor:
             self.envs = [None] * num_envs
             self.broken[:] = 1
@@ -131,7 +133,7 @@ cdef class Envs(EnvsBase):
         for i in range(b.n):
             try:
                 if b.reset[i]:
-                    self.reset_env(b.ids[i])
+                    self.reset_env(b, b.ids[i])
                 else:
                     self.step_env(b, i, b.ids[i])
             except BaseException as error:
@@ -141,7 +143,7 @@ cdef class Envs(EnvsBase):
             end_copy(self.generation)
         return failed
 
-    cdef int reset_env(self, int32_t id) except -1:
+    cdef int reset_env(self, const envpool_batch* b, int32_t id) except -1:
         cdef bint is_fresh = self.broken[id]
         options, self.options[id] = self.options[id], None
         if self.source.same_step:       # the environment may reuse its dicts and arrays, and both are handed out later
@@ -162,6 +164,8 @@ cdef class Envs(EnvsBase):
             self.last_seeds[id], self.seeds[id] = seed, None
         obs, info = out
         self.keep(id, obs, info)
+        if self.num_players:
+            self.report_players(b, id, env)
         return 0
 
     cdef object reset_with(self, int32_t id, object seed, object options):
@@ -169,14 +173,30 @@ cdef class Envs(EnvsBase):
         return self.envs[id].reset(**arguments(self.needs[id], seed, options))
 
     cdef int step_env(self, const envpool_batch* b, int32_t i, int32_t id) except -1:
+        cdef int64_t at = <int64_t>id * self.num_players
+        cdef int32_t p
         env = self.envs[id]
         obs, reward, terminated, truncated, info = env.step(self.action(b, id))
-        b.reward[i] = as_float("reward", reward)
+        if self.num_players:
+            self.report_players(b, id, env)
+            for p in range(self.num_players):
+                if b.player_present[at + p]:
+                    b.player_reward[at + p] = as_float("reward", reward[p])
+        else:
+            b.reward[i] = as_float("reward", reward)
         b.terminated[i] = 1 if terminated else 0
         b.truncated[i] = 1 if truncated else 0
         if self.has_discounts and b.discount != NULL:
             b.discount[i] = as_float("discount", env.discount)
         self.keep(id, obs, info)
+        return 0
+
+    cdef int report_players(self, const envpool_batch* b, int32_t id, object env) except -1:
+        """Passes on who is present in an env after a call, and whose own episodes have ended."""
+        cdef int64_t at = <int64_t>id * self.num_players
+        memcpy(b.player_present + at, cnp.PyArray_DATA(env.present), self.num_players)
+        memcpy(b.player_terminated + at, cnp.PyArray_DATA(env.ended), self.num_players)
+        memcpy(b.player_truncated + at, cnp.PyArray_DATA(env.cut), self.num_players)
         return 0
 
     cdef object action(self, const envpool_batch* b, int32_t id):

@@ -86,6 +86,7 @@ def add_infos(
     rows: Sequence[int],
     ids: Sequence[int],
     drop: Callable[[int], None],
+    batched: Callable[[Sequence[int]], dict[str, Any]] | None = None,
 ) -> None:
     """Add the infos of some rows to the info of a batch, whose own keys stay.
 
@@ -104,26 +105,35 @@ def add_infos(
     drop : callable
         ``drop(env_id)`` forgets an info for good. It is called before the warning, which a filter may turn into an
         exception.
+    batched : callable, optional
+        ``batched(rows)`` returns the entries for the infos of some rows; by default `batch_infos`.
     """
+
+    def together(rows: Sequence[int]) -> dict[str, Any]:
+        return batch_infos(len(infos), rows, [infos[row] or {} for row in rows])
+
+    make = batched or together
     chosen = [row for row in rows if infos[row] is not None]
-    if not chosen or add_together(info, infos, chosen) is None:
+    if not chosen or add_together(info, make, chosen) is None:
         return
     kept = []
     for row in chosen:
-        problem = add_together({}, infos, [row])
+        problem = add_together({}, make, [row])
         if problem is None:
             kept.append(row)
         else:
             drop_with_warning([int(ids[row])], drop, problem)
-    problem = add_together(info, infos, kept)
+    problem = add_together(info, make, kept)
     if problem is not None:  # each is possible, but not all of them together
         drop_with_warning([int(ids[row]) for row in kept], drop, problem)
 
 
-def add_together(info: dict[str, Any], infos: Sequence[Any], rows: Sequence[int]) -> str | None:
-    """Add the infos of rows to the info of a batch, or return why that is impossible."""
+def add_together(
+    info: dict[str, Any], batched: Callable[[Sequence[int]], dict[str, Any]], rows: Sequence[int]
+) -> str | None:
+    """Add the infos of rows to the info of a batch, or return why that is impossible; see `add_infos`."""
     try:
-        for key, value in batch_infos(len(infos), rows, [infos[row] for row in rows]).items():
+        for key, value in batched(rows).items():
             info.setdefault(key, value)
     except KeyboardInterrupt:
         raise

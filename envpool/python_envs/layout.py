@@ -144,6 +144,14 @@ class Layout:
         """Return the field table; never empty."""
         return [leaf.field() for leaf in self.arrays] or [Field(self._prefix + PLACEHOLDER, np.uint8)]
 
+    def row_bytes(self) -> list[int]:
+        """Return the bytes of one environment's value, by field."""
+        return [np.dtype(f.dtype).itemsize * int(np.prod(f.shape, dtype=np.int64)) for f in self.fields()]
+
+    def packed(self, value: Any) -> Any:
+        """Return a value of the space in the form in which it travels: that of the space."""
+        return value
+
     def nest(self, leaf_of: Callable[[Leaf], Any]) -> Any:
         """Return a value of this structure whose leaves are what a function returns for them."""
         rest = iter(self.leaves)

@@ -12,8 +12,9 @@ import numpy as np
 from envpool._support.keywords import with_alias
 from envpool.errors import ConfigError, RenderError
 from envpool.pools.reset_options import one_per_reset
+from envpool.pools.styles.players import MASK
 from envpool.python_envs.base import ObjectOptions
-from envpool.python_envs.infos import add_infos
+from envpool.python_envs.infos import add_infos, batch_infos
 from envpool.python_envs.layout import Leaf, at, batch_of_objects, flat_action
 
 T = TypeVar("T")
@@ -44,10 +45,12 @@ class PythonStyle:
     def flatten_action(self) -> Any:
         """What makes arrays by field name of structured actions; see `Style.flatten_action`."""
         layout = self.spec.config.source.actions
-        return None if layout.is_single else partial(flat_action, layout)
+        return None if layout.is_single or self.spec.num_players else partial(flat_action, layout)
 
     def observation(self, names: Sequence[str], prefix: str = "") -> Any:
         """Return the nest of the observation arrays; the env ids stand for leaves that are carried as objects."""
+        if self.spec.num_players:
+            return super().observation(names, prefix)  # type: ignore[misc]
         return self.layout.nest(lambda leaf: prefix + leaf.name if leaf.is_field else "env_id")
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
@@ -94,7 +97,28 @@ class PythonStyle:
         self, info: dict[str, Any], infos: list[Any], arrays: Sequence[Any], rows: Sequence[int], of_final: bool = False
     ) -> None:
         """Add infos, those of the rows of a batch, to its info; see `add_infos`."""
-        add_infos(info, infos, rows, arrays[self._ids], lambda env_id: self.envs.drop_info(env_id, of_final))
+
+        def drop(env_id: int) -> None:
+            self.envs.drop_info(env_id, of_final)
+
+        batched = partial(self._of_players, infos, arrays) if self.spec.num_players else None
+        add_infos(info, infos, rows, arrays[self._ids], drop, batched)
+
+    def _of_players(self, infos: list[Any], arrays: Sequence[Any], rows: Sequence[int]) -> dict[str, Any]:
+        """Return the entries for infos by player, with those of whole environments under -1; see `PlayersEnv`."""
+        players = self.spec.num_players
+        shared = {row: infos[row][-1] for row in rows if -1 in infos[row]}
+        own = {row * players + p: one for row in rows for p, one in infos[row].items() if p >= 0}
+        found = batch_infos(len(infos) * players, list(own), list(own.values()))
+        kind = self.spec.config.players
+        if kind == "dict":
+            entries = {g.name: viewed(found, players, list(g.players)) for g in self.spec.groups} if found else {}
+        elif kind == "grid":
+            entries = viewed(found, players, slice(None))
+        else:
+            places = np.flatnonzero(arrays[self._names.index(MASK)])
+            entries = mapped(found, lambda array: array.take(places, 0))
+        return batch_infos(len(infos), list(shared), list(shared.values())) | entries
 
     def _add_final(self, info: dict[str, Any], arrays: Sequence[Any]) -> Any:
         """Add the last infos of ended episodes, and return their last observations if those contain objects."""
@@ -115,6 +139,16 @@ class PythonStyle:
             return batch_of_objects(leaf, [None if c is None else c[position[leaf.name]] for c in carried])
 
         return self.layout.nest(batch)
+
+
+def mapped(nest: dict[str, Any], function: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return a nest of arrays with the results of a function in place of the arrays."""
+    return {k: mapped(v, function) if isinstance(v, dict) else function(v) for k, v in nest.items()}
+
+
+def viewed(nest: dict[str, Any], players: int, chosen: Any) -> dict[str, Any]:
+    """Return arrays with a row for each place of each environment as arrays (B, P, ...) of the chosen players."""
+    return mapped(nest, lambda array: array.reshape(-1, players, *array.shape[1:])[:, chosen])
 
 
 class PythonDMStyle(PythonStyle):
@@ -177,7 +211,8 @@ class PythonPool:
         """Return random actions in the structure of the action space; see ``EnvPool.sample_actions``."""
         layout = self.spec.config.source.actions
         actions = super().sample_actions(rng, env_id)  # type: ignore[misc]
-        return actions if layout.is_single else layout.nest(lambda leaf: at(actions, tuple(leaf.name.split("."))))
+        is_flat = layout.is_single or self.spec.num_players
+        return actions if is_flat else layout.nest(lambda leaf: at(actions, tuple(leaf.name.split("."))))
 
     def _reset_options(self, options: Any, count: int) -> ObjectOptions:
         packed: dict[int, Any] = {}  # an object that several environments get is packed once

@@ -23,8 +23,8 @@ from envpool.env cimport (
     ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup,
 )
 from envpool.python_envs.arena cimport (
-    Arena, EPY_COMMAND, epy_load, epy_load32, EPY_OPTIONS, epy_outcome, EPY_RESET, epy_store32, epy_wake, outcome_of,
-    row_of, USED, View, WAITING,
+    Arena, copy_report, EPY_COMMAND, epy_load, epy_load32, EPY_OPTIONS, epy_outcome, EPY_RESET, epy_store32, epy_wake,
+    outcome_of, row_of, USED, View, WAITING,
 )
 from envpool.python_envs.base cimport EnvsBase, Header, capsule_of, open_envs, set_common, set_frames
 from envpool.python_envs.blocks cimport Region, SharedBlocks, offset_of
@@ -66,8 +66,10 @@ cdef class Proxy(EnvsBase):
     def __init__(self, source, int32_t num_envs):
         super().__init__(source, num_envs)
         self.final, self.displaced = [b""] * num_envs, {}
-        self.arena = Arena(num_envs, source.processes.num_workers, *source.sizes(), source.window())
-        if source.processes.is_sync and num_envs <= ENVPOOL_MAX_BATCH and max(source.sizes()[1]) >= DIRECT:
+        self.arena = Arena(num_envs, source.processes.num_workers, *source.sizes(), source.window(),
+                           source.num_players)
+        is_whole = source.processes.is_sync and num_envs <= ENVPOOL_MAX_BATCH and not source.num_players
+        if is_whole and max(source.sizes()[1]) >= DIRECT:
             with contextlib.suppress(OSError):      # a limit of this process forbids it: rows are copied
                 self.blocks = SharedBlocks(self.arena, room_for_blocks())
                 self.state.region = &self.blocks.region
@@ -408,7 +410,10 @@ cdef inline bint collect(State* s, const envpool_batch* b, int32_t i, bint is_an
         with gil:
             b.errors[i] = (<Proxy>s.header.envs).note_failed(id, at, result)
         return True
-    b.reward[i] = outcome.reward
+    if s.x.v.num_players:
+        copy_report(&s.x.v, b, id, False)
+    else:
+        b.reward[i] = outcome.reward
     b.terminated[i] = outcome.terminated
     b.truncated[i] = outcome.truncated
     if b.discount != NULL:

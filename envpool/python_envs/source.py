@@ -14,8 +14,10 @@ from envpool._support.ending import gone, lets_go_at_exit
 from envpool._support.machine import cpu_limit
 from envpool._support.text import shown
 from envpool.errors import ConfigError
-from envpool.python_envs.adapters import DmEnv, adapt
+from envpool.native import PlayerGroup
+from envpool.python_envs.adapters import DmEnv, PlayersEnv, adapt
 from envpool.python_envs.layout import Layout
+from envpool.python_envs.players import PlayersLayout
 
 
 class ProcessOptions(NamedTuple):
@@ -69,8 +71,14 @@ class EnvSource:
     ----------
     observation_space, action_space : gymnasium.spaces.Space
         The spaces of one environment.
-    observations, actions : Layout
+    observations, actions : Layout or PlayersLayout
         How their values travel.
+    num_players : int
+        Places for players in each environment; 0 if the environments have one player.
+    groups : sequence of PlayerGroup or None
+        The groups of players; None if the environments have one player.
+    agents : list of str
+        Names of the players; empty if the environments have one player.
     time_limit : int or None
         Number of steps after which ``gymnasium.make`` lets an episode end; None if it does not.
     metadata : dict
@@ -111,8 +119,9 @@ class EnvSource:
         self.is_in_use = False  # whether a pool has been made of the environments
         self.error: BaseException | None = None
         self._live: Any = None
+        self._first: Any = None
         lets_go_at_exit(self)
-        self._first: Any = self.new_env(0)
+        self._first = self.new_env(0)
         try:
             self._describe(self._first, has_frames)
         except BaseException:
@@ -123,9 +132,20 @@ class EnvSource:
         """Note what is known about the environments from the first one."""
         self.observation_space = first.observation_space
         self.action_space = first.action_space
-        self.observations = Layout(self.observation_space, "obs", ":")
-        self.actions = Layout(self.action_space, "action", ".")
-        self.actions.check_only_fields("action")
+        self.num_players = 0
+        self.agents: list[str] = []
+        self.groups: Sequence[PlayerGroup] | None = None
+        self.observations: Layout | PlayersLayout
+        self.actions: Layout | PlayersLayout
+        if isinstance(first, PlayersEnv):
+            self.observations, self.actions = first.observations, first.actions
+            self.num_players, self.groups = len(first.numbers), first.groups
+            self.agents = first.observations.agents
+        else:
+            self.observations = Layout(self.observation_space, "obs", ":")
+            actions = Layout(self.action_space, "action", ".")
+            actions.check_only_fields("action")
+            self.actions = actions
         self.has_discounts = isinstance(first, DmEnv)
         limit = getattr(getattr(first, "spec", None), "max_episode_steps", None)
         self.time_limit = limit if isinstance(limit, int) and 1 <= limit < 2**31 else None
@@ -141,7 +161,10 @@ class EnvSource:
 
     def new_env(self, index: int) -> Any:
         """Return a new environment with gymnasium's interface."""
-        return adapt(self.makers[index]())
+        env = adapt(self.makers[index]())
+        if isinstance(env, PlayersEnv):
+            env.checks = self.debug
+        return env
 
     def open(self, num_envs: int, ids: Sequence[int]) -> list[Any]:
         """Return the environments of a pool by id, None for those that are not in `ids`.
@@ -169,6 +192,11 @@ class EnvSource:
         return envs
 
     def _check_spaces(self, index: int, env: Any) -> None:
+        if self.num_players and list(map(str, env.numbers)) != self.agents:
+            raise ConfigError(
+                f"environment {index} has the possible_agents {list(env.numbers)}, but environment 0 has "
+                f"{self.agents}: all environments of a pool must have the same agents"
+            )
         for what in ("observation_space", "action_space"):
             own, expected = getattr(env, what), getattr(self, what)
             if own != expected:
@@ -238,10 +266,7 @@ class EnvSource:
 
     def sizes(self) -> tuple[list[int], list[int]]:
         """Return the bytes of one environment's value of each action leaf and of each field."""
-        return tuple(  # type: ignore[return-value]
-            [np.dtype(f.dtype).itemsize * int(np.prod(f.shape, dtype=np.int64)) for f in layout.fields()]
-            for layout in (self.actions, self.observations)
-        )
+        return self.actions.row_bytes(), self.observations.row_bytes()
 
     def window(self) -> int:
         """Return the bytes that an environment in another process has for what it pickles, such as its info."""

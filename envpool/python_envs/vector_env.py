@@ -11,6 +11,7 @@ from gymnasium.vector.utils import batch_space
 from envpool.config.render_options import RenderOptions
 from envpool.gymnasium_api.vector_env import LISTS, EnvPoolVectorEnv, mode_of_pool
 from envpool.python_envs.make import build
+from envpool.tasks.players import refuse_players
 from envpool.tasks.spec import EnvSpec
 
 
@@ -54,6 +55,7 @@ class PythonVectorEnv(EnvPoolVectorEnv):
             self._collect_frames()
 
     def _open(self, spec: EnvSpec, render: RenderOptions | None) -> None:
+        refuse_players(spec, "a VectorEnv", "use envpool.make_python")
         super()._open(spec, render)
         source = spec.config.source
         self.single_action_space = source.action_space

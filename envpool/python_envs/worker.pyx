@@ -4,13 +4,15 @@
 import os
 import pickle
 
+import numpy as np
+
 from libc.stdint cimport int32_t, int64_t, INT64_MAX, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from envpool._core.guard cimport fork_generation
 from envpool.env cimport envpool_batch
 from envpool.python_envs.arena cimport (
-    Arena, EPY_COMMAND, epy_end_strays, EPY_FAILED, epy_follow, EPY_ID, epy_load, epy_load32, epy_mailbox,
+    Arena, copy_report, EPY_COMMAND, epy_end_strays, EPY_FAILED, epy_follow, EPY_ID, epy_load, epy_load32, epy_mailbox,
     epy_note_wait, epy_now, EPY_OPTIONS, epy_outcome, epy_pace, EPY_READY, epy_release, EPY_RESET, epy_sleep,
     epy_spin, epy_store, epy_store32, epy_wake, FATAL, KEPT, loss_after, outcome_of, row_of, USED, View, WAITING,
 )
@@ -65,7 +67,10 @@ cdef class Worker:
     cdef envpool_batch batch
     cdef int32_t id, error
     cdef uint8_t reset
-    cdef epy_outcome fresh      # of the env that is being stepped: a copy of this process must not write to the arena
+    # Of the env that is being stepped: a copy of this process must not write to the arena.
+    cdef epy_outcome fresh
+    cdef float[::1] rewards     # (num_envs, num_players), like the others
+    cdef uint8_t[:, ::1] flags  # present, terminated, truncated
 
     def __init__(self, Arena arena, int32_t index, source, bint is_successor):
         cdef int64_t generation = fork_generation()
@@ -80,6 +85,11 @@ cdef class Worker:
         self.batch.actions = <const void* const*>arena.v.actions
         self.batch.reward, self.batch.discount = &self.fresh.reward, &self.fresh.discount
         self.batch.terminated, self.batch.truncated = &self.fresh.terminated, &self.fresh.truncated
+        if source.num_players:
+            places = arena.num_envs * source.num_players
+            self.rewards, self.flags = np.zeros(places, np.float32), np.zeros((3, places), np.uint8)
+            self.batch.player_reward, self.batch.player_present = &self.rewards[0], &self.flags[0, 0]
+            self.batch.player_terminated, self.batch.player_truncated = &self.flags[1, 0], &self.flags[2, 0]
         ids = range(index, arena.num_envs, arena.v.num_workers)
         try:
             self.envs = Envs(source, arena.num_envs, ids, is_successor)
@@ -139,6 +149,8 @@ cdef class Worker:
         if resets and envs.last_seeds[id] is not None:
             a.v.last_seeds[id] = <int64_t><uint64_t>envs.last_seeds[id]
         self.write_row(id)
+        if self.envs.num_players:
+            copy_report(&a.v, b, id, True)
         if envs.infos[id] is not None or envs.objects:
             try:
                 a.put(id, pickle.dumps((envs.infos[id], envs.carried[id]), 5))

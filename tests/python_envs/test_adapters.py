@@ -1,4 +1,4 @@
-"""Environments of old gym, dm_env and PettingZoo's parallel interface."""
+"""Environments of old gym, of dm_env, and of no library; test_players.py has those of PettingZoo."""
 
 import importlib
 import sys
@@ -119,79 +119,13 @@ def test_dm_env(workers):
         assert terminated.tolist() == [True, False] and truncated.tolist() == [False, True]
 
 
-class Duel:
-    """A parallel environment in the form of PettingZoo: agent "b" leaves after two steps, "a" after four."""
-
-    possible_agents = ("a", "b")
-
-    def __init__(self, sizes=(3, 3)):
-        self.sizes = dict(zip(self.possible_agents, sizes, strict=True))
-
-    def observation_space(self, agent):
-        return spaces.Box(-9, 9, (self.sizes[agent],), np.float32)
-
-    def action_space(self, agent):
-        return spaces.Discrete(5)
-
-    def _obs(self):
-        return {a: np.full(self.sizes[a], self.count, np.float32) for a in self.agents}
-
-    def reset(self, seed=None, options=None):
-        self.agents, self.count = ["a", "b"], 0
-        return self._obs(), {a: {} for a in self.agents}
-
-    def step(self, actions):
-        assert sorted(actions) == self.agents
-        self.count += 1
-        obs, rewards = self._obs(), {a: float(actions[a]) for a in self.agents}
-        ended = {a: self.count == {"a": 4, "b": 2}[a] for a in self.agents}
-        out = obs, rewards, dict(ended), dict.fromkeys(self.agents, False), {a: {} for a in self.agents}
-        self.agents = [a for a in self.agents if not ended[a]]
-        return out
-
-
-@pytest.mark.parametrize("workers", ["inline", "process"])
-def test_parallel(workers):
-    with envpool.make_python(Duel, 2, workers=workers) as pool:
-        assert pool.observation_space.shape == (2, 3)
-        obs, info = pool.reset()
-        assert obs.shape == (2, 2, 3) and info["agent_mask"].all()
-        actions = np.array([[1, 2], [3, 4]])
-        _, reward, terminated, _, info = pool.step(actions)
-        assert reward.tolist() == [3, 7] and info["agent_reward"].tolist() == [[1, 2], [3, 4]]
-        pool.step(actions)
-        obs, reward, terminated, _, info = pool.step(actions)
-        assert info["agent_mask"].tolist() == [[True, False]] * 2 and reward.tolist() == [1, 3]
-        assert obs[0].tolist() == [[3, 3, 3], [0, 0, 0]] and not terminated.any()
-        *_, terminated, truncated, _ = pool.step(actions)
-        assert terminated.all() and not truncated.any()
-
-
-def test_parallel_with_different_spaces():
-    with envpool.make_python(lambda: Duel((2, 3)), 2) as pool:
-        assert pool.reset()[0]["b"].shape == (2, 3)
-        _, reward, *_ = pool.step({"a": np.array([1, 2]), "b": np.array([0, 1])})
-        assert reward.tolist() == [1, 3]
-
-
 def test_gymnasium_is_not_wrapped():
     with envpool.make_python("CartPole-v1", 1) as pool:
         pool.reset()
         assert type(pool.get_attr("unwrapped")[0]) is type(gymnasium.make("CartPole-v1").unwrapped)
 
 
-class DuelWithOptions(Duel):
-    def reset(self, seed, options):
-        self.got = (seed, options)
-        return super().reset(seed=seed)
-
-
 def test_options_of_resets():
-    with envpool.make_python(DuelWithOptions, 2, seed=1) as pool:
-        pool.reset(options={"a": 1})
-        assert pool.get_attr("got") == ((1, {"a": 1}), (2, {"a": 1}))
-        pool.reset()
-        assert pool.get_attr("got") == ((None, None), (None, None))
     with envpool.make_python(Dm, 1) as pool:
         pool.reset(options={})
         with pytest.raises(EnvStepError, match="a dm_env environment has no options for reset"):

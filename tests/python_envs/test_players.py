@@ -1,0 +1,594 @@
+"""PettingZoo's environments as pools: the views and the flags of native tasks with players, in every kind of worker."""
+
+import os
+import signal
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from pettingzoo.classic import tictactoe_v3
+
+import envpool
+from envpool.adapters.pettingzoo import aec_env, parallel_env
+from envpool.errors import ActionError, ConfigError, EnvCreateError, EnvStepError
+from envpool.rollout import Rollout
+from tests.support import plugin
+from tests.support.crowd import CUT, DIE
+
+VIEWS = ["rows", "grid", "dict"]
+WORKERS = ["inline", "thread", "process"]
+MODES = ["next_step", "same_step", "disabled"]
+
+
+class Duel:
+    """A parallel environment in the form of PettingZoo: agent "b_0" leaves after two steps, "a_0" after four."""
+
+    possible_agents = ("a_0", "b_0")
+
+    def __init__(self, sizes=(3, 3)):
+        self.sizes = dict(zip(self.possible_agents, sizes, strict=True))
+
+    def observation_space(self, agent):
+        return spaces.Box(-9, 9, (self.sizes[agent],), np.float32)
+
+    def action_space(self, agent):
+        return spaces.Discrete(5)
+
+    def _obs(self):
+        return {a: np.full(self.sizes[a], self.count, np.float32) for a in self.agents}
+
+    def _infos(self):
+        return {a: {} for a in self.agents}
+
+    def reset(self, seed=None, options=None):
+        self.agents, self.count = ["a_0", "b_0"], 0
+        return self._obs(), self._infos()
+
+    def step(self, actions):
+        assert sorted(actions) == self.agents
+        self.count += 1
+        obs, rewards = self._obs(), {a: float(actions[a]) for a in self.agents}
+        ended = {a: self.count == {"a_0": 4, "b_0": 2}[a] for a in self.agents}
+        out = obs, rewards, dict(ended), dict.fromkeys(self.agents, False), self._infos()
+        self.agents = [a for a in self.agents if not ended[a]]
+        return out
+
+
+def duels(num_envs=2, cls=Duel, **options):
+    return envpool.make_python(cls, num_envs, **{"players": "grid", "num_threads": 2, **options})
+
+
+def assert_same(ours, theirs):
+    """Results are equal; ours may have more entries in dicts, and wider integers."""
+    if isinstance(theirs, dict):
+        assert theirs.keys() <= ours.keys()
+        for key, value in theirs.items():
+            assert_same(ours[key], value)
+    elif isinstance(theirs, tuple):
+        for a, b in zip(ours, theirs, strict=True):
+            assert_same(a, b)
+    else:
+        assert ours.dtype == theirs.dtype
+        assert ours.shape == theirs.shape
+        assert np.array_equal(ours, theirs)
+
+
+def native(task_id, num_envs, **options):
+    return envpool.make_gymnasium(task_id, num_envs=num_envs, num_threads=1, **options)
+
+
+def grids(pool, view):
+    """Return functions that put a grid of actions into the form of a view, and into that of the last results."""
+    groups = {group.name: list(group.players) for group in pool.spec.groups}
+    return (lambda grid: {name: grid[:, own] for name, own in groups.items()}) if view == "dict" else lambda grid: grid
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("workers", WORKERS)
+def test_pools_equal_those_of_native_tasks(workers, view, mode):
+    """Agents of a crowd come and go; its observations have two sizes."""
+    plugin.load()
+    own = {"places": 3, "groups": True, "episode_length": 0}
+    options = {"players": view, "autoreset_mode": mode, "seed": 6, "episode_statistics": True}
+    theirs = native("Crowd-v0", 4, **own, **options)
+    ours = envpool.make_python(lambda: parallel_env("Crowd-v0", **own), 4, workers=workers, num_threads=2, **options)
+    assert [group[:2] for group in ours.spec.groups] == [group[:2] for group in theirs.spec.groups]
+    assert ours.observation_space == theirs.observation_space
+    form, rng = grids(theirs, view), np.random.default_rng(1)
+
+    def result_of(pool, call, *args):
+        """Return a result without clocks, the numbers of environments, and what an agent does not see."""
+        result = getattr(pool, call)(*args)
+        for entry in (result[-1], result[-1].get("final_info", {})):
+            entry.pop("num_present", None), entry.pop("mode", None)
+            entry.get("episode", {}).pop("t", None)
+        for obs in (result[0], result[-1].get("final_obs", {})):
+            for array in obs.values() if isinstance(obs, dict) else [obs]:
+                array[..., 0] = 0
+                array[array[..., 1] == 2, 6:] = 0
+        if mode == "same_step" and not result[-1]["_final_info"].any():
+            result[-1]["final_info"] = {}
+        return result
+
+    def assert_equal(call, *args):
+        mine, expected = (result_of(pool, call, *args) for pool in (ours, theirs))
+        assert_same(mine, expected)
+        return expected
+
+    assert_equal("reset")
+    ends = 0
+    for _ in range(60):
+        grid = np.where(rng.random((4, 3)) < 0.4, rng.integers(0, 11, (4, 3)), rng.choice([CUT, DIE], (4, 3)))
+        grid[:, 2] = grid[:, 2].clip(0, 10)
+        over = np.logical_or(*assert_equal("step", form(grid))[2:4])
+        ends += over.sum()
+        if mode == "disabled" and over.any():
+            assert_equal("reset", np.flatnonzero(over))
+    assert ends > 3
+    ours.close(), theirs.close()
+
+
+@pytest.mark.parametrize("workers", ["inline", "process"])
+def test_async_pools(workers):
+    plugin.load()
+    theirs = native("Crowd-v0", 6, places=3, players="grid")
+    ours = envpool.make_python(
+        lambda: parallel_env("Crowd-v0", places=3), 6, 2, workers=workers, num_threads=2, players="grid"
+    )
+    ours.async_reset()
+    expected = {}
+    obs, info = theirs.reset()
+    for t in range(12):
+        expected.update({(i, t): (obs[i], info["player_mask"][i]) for i in range(6)})
+        obs, *_, info = theirs.step(np.full((6, 3), 3))
+    counts = [0] * 6
+    while min(counts) < 10:
+        obs, *_, info = ours.recv()
+        ids = info["env_id"]
+        for row, i in enumerate(ids.tolist()):
+            if counts[i] < 12:
+                assert np.array_equal(obs[row][:, 1:], expected[i, counts[i]][0][:, 1:])
+                assert np.array_equal(info["player_mask"][row], expected[i, counts[i]][1])
+            counts[i] += 1
+        ours.send(np.full((len(ids), 3), 3), ids)
+    ours.close(), theirs.close()
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_agents_that_leave(workers):
+    with duels(workers=workers) as pool:
+        assert pool.observation_space.shape == (2, 3)
+        obs, info = pool.reset()
+        assert obs.shape == (2, 2, 3) and info["player_mask"].all()
+        actions = np.array([[1, 2], [3, 4]])
+        _, reward, terminated, _, info = pool.step(actions)
+        assert reward.dtype == np.float32 and reward.tolist() == [[1, 2], [3, 4]]
+        *_, terminated, truncated, info = pool.step(actions)
+        assert info["player_terminated"].tolist() == [[False, True]] * 2 and not info["player_truncated"].any()
+        obs, reward, terminated, _, info = pool.step(actions)
+        assert info["player_mask"].tolist() == [[True, False]] * 2 and reward.tolist() == [[1, 0], [3, 0]]
+        assert obs[0].tolist() == [[3, 3, 3], [0, 0, 0]] and not terminated.any()
+        *_, terminated, truncated, _ = pool.step(actions)
+        assert terminated.all() and not truncated.any()
+        assert pool.step(actions)[0].tolist() == np.zeros((2, 2, 3)).tolist()  # the next episode
+    with duels(workers=workers, players="rows") as pool:
+        _, info = pool.reset()
+        assert info["players"]["id"].tolist() == [0, 1, 0, 1]
+        for rows in (4, 4, 2):
+            obs, reward, *_, info = pool.step(np.full(len(info["players"]["id"]), 2))
+            assert len(obs) == rows if rows == 2 else len(reward) == 4
+            if rows == 4 and info["player_terminated"].any():
+                break
+        obs, reward, *_, info = pool.step(np.array([1, 9, 2, 9]))  # of agents that are out: ignored
+        assert reward.tolist() == [1, 2] and info["players"]["id"].tolist() == [0, 0]
+        with pytest.raises(ActionError):
+            pool.step(np.array([1, 9]))
+
+
+class Ending(Duel):
+    """Ends in its first step, with these flags of the agents."""
+
+    def __init__(self, ended, cut, left=()):
+        super().__init__()
+        self.ended, self.cut, self.left = ended, cut, left
+
+    def step(self, actions):
+        flags = [dict(zip(self.agents, which, strict=True)) for which in (self.ended, self.cut)]
+        obs, infos = self._obs(), self._infos()
+        self.agents = list(self.left)
+        return obs, {}, *flags, infos
+
+
+@pytest.mark.parametrize(
+    ("ended", "cut", "expected"),
+    [
+        ((1, 1), (0, 0), ([True, True], [False, False], True, False)),
+        ((0, 0), (1, 1), ([False, False], [True, True], False, True)),
+        ((1, 0), (0, 1), ([True, False], [True, True], False, True)),  # the end of the environment is that of both
+        ((1, 1), (0, 1), ([True, True], [False, True], True, False)),
+        ((0, 0), (0, 0), ([True, True], [False, False], True, False)),  # without a flag
+    ],
+)
+def test_ends(ended, cut, expected):
+    with duels(1, lambda: Ending(ended, cut)) as pool:
+        pool.reset()
+        *_, terminated, truncated, info = pool.step(np.zeros((1, 2), int))
+        flags = [info["player_terminated"][0].tolist(), info["player_truncated"][0].tolist()]
+        assert (*flags, terminated[0], truncated[0]) == expected
+
+
+def test_spaces_of_unequal_sizes():
+    with duels(cls=lambda: Duel((2, 3)), players="dict") as pool:
+        assert pool.observation_space["a"].shape == (1, 2) and pool.observation_space["b"].shape == (1, 3)
+        obs, _ = pool.reset()
+        assert obs["a"].shape == (2, 1, 2) and obs["b"].shape == (2, 1, 3)
+        _, reward, *_ = pool.step({"a": np.array([[1], [2]]), "b": np.array([[0], [1]])})
+        assert reward["a"].tolist() == [[1], [2]] and reward["b"].tolist() == [[0], [1]]
+    with duels(cls=lambda: Duel((2, 3))) as pool:
+        pool.reset()
+        assert pool.step(np.ones((2, 2), int))[0][0].tolist() == [[1, 1, 0], [1, 1, 1]]
+
+
+class Talkers(Duel):
+    """Agents whose spaces are dicts, with actions that are bounded by numbers of their own."""
+
+    possible_agents = ("talker_0", "talker_1", "other")
+
+    def __init__(self):
+        self.got = []
+
+    def observation_space(self, agent):
+        size = 2 if agent == "other" else 1
+        return spaces.Dict(
+            {"place": spaces.Box(-1, size, (size,)), "word": spaces.Discrete(3 + size), "bits": spaces.MultiBinary(2)}
+        )
+
+    def action_space(self, agent):
+        size = 3 if agent == "other" else 2
+        return spaces.Dict({"move": spaces.Box(-size, size, (size,)), "word": spaces.Discrete(size, start=1)})
+
+    def reset(self, seed=None, options=None):
+        self.agents = list(self.possible_agents)
+        return self._all(), {}
+
+    def _all(self):
+        return {
+            agent: {
+                "place": np.full(self.observation_space(agent)["place"].shape, k / 2, np.float32),
+                "word": k,
+                "bits": [1, 0],
+            }
+            for k, agent in enumerate(self.agents)
+        }
+
+    def step(self, actions):
+        self.got.append(actions)
+        flags = dict.fromkeys(self.agents, False)
+        return self._all(), dict.fromkeys(self.agents, 1), flags, flags, {}
+
+
+@pytest.mark.parametrize("workers", ["inline", "process"])
+def test_dicts_and_bounds_of_agents(workers):
+    with duels(cls=Talkers, num_envs=2, workers=workers) as pool:
+        assert [group[:2] for group in pool.spec.groups] == [("talker", (0, 1)), ("other", (2,))]
+        obs, _ = pool.reset()
+        assert obs["place"].tolist() == [[[0, 0], [0.5, 0], [1, 1]]] * 2
+        assert obs["word"].tolist() == [[0, 1, 2]] * 2 and obs["bits"].shape == (2, 3, 2)
+        move, word = np.zeros((2, 3, 3), np.float32), np.array([[1, 2, 3]] * 2)
+        move[:, 2] = [1, 2, 3]
+        pool.step({"action.move": move, "action.word": word})
+        got = pool.get_attr("got")[1][0]
+        assert got["other"]["move"].tolist() == [1, 2, 3] and got["talker_1"]["move"].tolist() == [0, 0]
+        assert [got[agent]["word"] for agent in Talkers.possible_agents] == [1, 2, 3]
+        assert type(got["other"]["word"]) is np.int64
+        word[1, 0] = 3
+        with pytest.raises(ActionError):
+            pool.step({"action.move": move, "action.word": word})
+        for _ in range(5):
+            pool.step(pool.sample_actions())
+    with duels(cls=Talkers, players="dict") as pool:
+        space = pool.observation_space["other"]
+        assert space["place"].shape == (1, 2) and space["place"].high.max() == 2
+        assert pool.observation_space["talker"]["place"].high.max() == 1
+
+
+class Informing(Duel):
+    """Infos of agents, and one that belongs to no agent."""
+
+    def _infos(self):
+        infos = {a: {"count": self.count, "deep": {"twice": 2.0 * self.count}} for a in self.agents}
+        if "b_0" in infos:
+            infos["b_0"]["name"] = "bob"
+        return infos | {"common": {"left": len(self.agents)}}
+
+
+@pytest.mark.parametrize("workers", ["inline", "process"])
+def test_infos(workers):
+    with duels(cls=Informing, workers=workers) as pool:
+        pool.reset()
+        for _ in range(3):
+            *_, info = pool.step(np.zeros((2, 2), int))
+        assert info["count"].tolist() == [[3, 0]] * 2 and info["_count"].tolist() == [[True, False]] * 2
+        assert info["deep"]["twice"].tolist() == [[6, 0]] * 2
+        assert info["common"]["left"].tolist() == [1, 1] and "name" not in info
+    with duels(cls=Informing, workers=workers, players="rows") as pool:
+        _, info = pool.reset()
+        assert info["count"].tolist() == [0] * 4 and info["name"].tolist() == [None, "bob"] * 2
+        for _ in range(3):
+            *_, info = pool.step(np.zeros((2, 2), int))
+        assert info["count"].tolist() == [3, 3] and info["_count"].tolist() == [True, True]
+    with duels(cls=Informing, workers=workers, players="dict", autoreset_mode="same_step") as pool:
+        _, info = pool.reset()
+        assert info["b"]["name"].tolist() == [["bob"], ["bob"]] and info["a"]["_name"].tolist() == [[False], [False]]
+        for _ in range(4):
+            *_, info = pool.step({name: np.zeros((2, 1), int) for name in "ab"})
+        assert info["a"]["count"].tolist() == [[0], [0]]
+        assert info["final_info"]["a"]["count"].tolist() == [[4], [4]]
+        assert info["final_info"]["b"]["_count"].tolist() == [[False], [False]]
+        assert info["final_obs"]["a"][0, 0].tolist() == [4, 4, 4]
+    with duels(cls=Informing, workers=workers, env_type="dm") as pool:
+        step = pool.reset()
+        assert step.observation.infos["count"].tolist() == [[0, 0]] * 2
+        assert step.observation.player_mask.all()
+
+
+class Recursive(Duel):
+    def _infos(self):
+        info = {"fine": 1}
+        if self.count == 1:
+            info["own"] = info
+        return dict.fromkeys(self.agents, info)
+
+
+def test_an_info_that_a_batch_cannot_contain():
+    with duels(cls=Recursive) as pool:
+        pool.reset()
+        with pytest.warns(RuntimeWarning, match="the info of environment 0 was dropped"):
+            obs, *_, info = pool.step(np.zeros((2, 2), int))
+        assert obs[0, 0, 0] == 1 and "fine" not in info
+
+
+class Failing(Duel):
+    """Fails in the second step with the action 4 of agent "a_0"."""
+
+    def step(self, actions):
+        if actions.get("a_0") == 4:
+            if self.count:
+                raise RuntimeError("broken")
+            out = super().step(actions)
+            self.agents.append("c_0")
+            return out
+        if actions.get("a_0") == 3:
+            obs, *rest = super().step(actions)
+            del obs["b_0"]
+            return obs, *rest
+        if actions.get("a_0") == 2:
+            obs, rewards, *rest = super().step(actions)
+            return obs, rewards | {"a_0": 1e300}, *rest
+        return super().step(actions)
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_an_environment_that_fails(workers):
+    """The players that acted have rows of zeros, which are truncated; the others go on."""
+    with duels(3, Failing, workers=workers, on_error="restart") as pool:
+        pool.reset()
+        pool.step(np.ones((3, 2), int))
+        actions = np.ones((3, 2), int)
+        actions[1] = 4
+        obs, reward, _, truncated, info = pool.step(actions)
+        assert info["_error"].tolist() == [False, True, False] and "broken" in info["error"][1]
+        assert truncated.tolist() == [False, True, False]
+        assert info["player_truncated"].tolist() == [[False] * 2, [True] * 2, [False] * 2]
+        assert not obs[1].any() and not reward[1].any() and info["player_mask"].all()
+        obs, *_, info = pool.step(np.ones((3, 2), int))
+        assert info["elapsed_step"].tolist() == [3, 0, 3] and info["player_mask"][1].all()
+    with duels(2, Failing, workers=workers) as pool:
+        pool.reset()
+        for action, text in (
+            (4, "among possible_agents"),
+            (3, "lack 'b_0'"),
+            (2, "1e\\+300, which float32 cannot hold"),
+        ):
+            with pytest.raises(EnvStepError, match=text) as caught:
+                pool.step(np.array([[1, 1], [action, 1]]))
+            assert list(caught.value.failures) == [1]
+            pool.recv()
+            pool.reset()
+
+
+def test_a_process_that_is_killed():
+    with duels(4, workers="process", on_error="restart") as pool:
+        pool.reset()
+        pool.step(np.ones((4, 2), int))
+        os.kill(pool.call("pid", env_ids=[0])[0] if hasattr(Duel, "pid") else pool._visit(pid)[0], signal.SIGKILL)
+        obs, reward, *_, info = pool.step(np.ones((4, 2), int))
+        assert info["_error"].tolist() == [True, False, True, False]
+        assert info["player_truncated"].all(1).tolist() == [True, False, True, False]
+        assert obs[:, 0, 0].tolist() == [0, 2, 0, 2] and reward[:, 0].tolist() == [0, 1, 0, 1]
+        obs, *_, info = pool.step(np.ones((4, 2), int))
+        assert info["elapsed_step"].tolist() == [0, 3, 0, 3]
+        assert info["player_mask"].tolist() == [[True, True], [True, False]] * 2
+
+
+def pid(env):
+    return os.getpid()
+
+
+class Wrong(Duel):
+    form = ""
+
+    def _obs(self):
+        obs = super()._obs()
+        if self.form == "shape":
+            obs["b_0"] = np.zeros(2, np.float32)
+        elif self.form == "bounds":
+            obs["b_0"][1] = 11
+        elif self.form == "dtype":
+            obs["b_0"] = ["one", "two", "three"]
+        return obs
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("shape", "observation of agent 'b_0' has shape .*, but its space says"),
+        ("dtype", "observation of agent 'b_0' contains"),
+    ],
+)
+def test_observations_that_are_refused(form, text):
+    with duels(1, type("Env", (Wrong,), {"form": form})) as pool, pytest.raises(EnvStepError, match=text):
+        pool.reset()
+
+
+def test_debug():
+    text = r"the observation\['b_0'\], at \(1,\), must be between -9.0 and 9.0"
+    with duels(1, type("Env", (Wrong,), {"form": "bounds"}), debug=True) as pool, pytest.raises(ValueError, match=text):
+        pool.reset()
+    with duels(2, debug=True) as pool:
+        pool.reset()
+        for _ in range(3):
+            obs, *_ = pool.step(np.ones((2, 2), int))
+        assert obs.tolist() == [[[3, 3, 3], [0, 0, 0]]] * 2
+
+
+@pytest.mark.parametrize("workers", ["inline", "process"])
+def test_rollouts(workers):
+    with duels(workers=workers) as pool:
+        rollout = Rollout(pool, 6)
+        rollout.reset()
+        for _ in range(6):
+            rollout.step(np.ones((2, 2), int))
+        data = rollout.finish()
+        assert data.obs.shape == (6, 2, 2, 3) and data.reward.dtype == np.float32
+        assert data.reward[:, 0].tolist() == [[1, 1]] * 2 + [[1, 0]] * 2 + [[0, 0], [1, 1]]
+        assert data.player_mask[:, 0].tolist() == [[True, True]] * 3 + [[True, False]] * 2 + [[True, True]]
+        assert data.player_terminated[:, 0, 1].tolist() == [False, True, False, False, False, False]
+
+
+def test_spawned_processes():
+    with (
+        envpool.make_python(
+            parallel_env,
+            2,
+            workers="process",
+            num_threads=1,
+            start_method="spawn",
+            env_kwargs={"task_id": "MPE/simple_tag-v3"},
+            players="rows",
+        ) as ours,
+        native("MPE/simple_tag-v3", 2) as theirs,
+    ):
+        assert_same(ours.reset(), theirs.reset())
+        assert_same(ours.step(np.ones(8, int)), theirs.step(np.ones(8, int)))
+
+
+def test_agents_that_take_turns_in_a_cycle():
+    """AEC environments that can be converted: all agents act in each step."""
+    with (
+        envpool.make_python(lambda: aec_env("MPE/simple_tag-v3"), 2, players="grid") as ours,
+        native("MPE/simple_tag-v3", 2, players="grid") as theirs,
+    ):
+        assert_same(ours.reset(), theirs.reset())
+        for t in range(30):
+            actions = theirs.sample_actions(np.random.default_rng(t))
+            assert_same(ours.step(actions), theirs.step(actions))
+
+
+@pytest.mark.parametrize("workers", ["inline", "process"])
+def test_games(workers):
+    """AEC environments whose agents move in turn: only the action of the mover counts."""
+    with envpool.make_python(tictactoe_v3.env, 3, workers=workers, num_threads=2, players="grid") as pool:
+        games = [tictactoe_v3.env() for _ in range(3)]
+        obs, info = pool.reset()
+        for k, game in enumerate(games):
+            game.reset(seed=42 + k)
+        rng = np.random.default_rng(3)
+        for _ in range(9):
+            mover = info["current_player"]
+            legal = obs["action_mask"][np.arange(3), mover].astype(bool)
+            moves = np.array([rng.choice(np.flatnonzero(row)) for row in legal])
+            actions = rng.integers(9, size=(3, 2))
+            actions[np.arange(3), mover] = moves
+            over = []
+            for game, move, player in zip(games, moves, mover, strict=True):
+                assert game.agent_selection == f"player_{player + 1}"
+                game.step(int(move))
+                over.append(any(game.terminations.values()))
+            obs, reward, terminated, truncated, info = pool.step(actions)
+            assert terminated.tolist() == over and not truncated.any()
+            for k, game in enumerate(games):
+                assert reward[k].tolist() == [game.rewards[agent] for agent in game.agents]
+                for p, agent in enumerate(game.agents):
+                    assert np.array_equal(obs["observation"][k, p], game.observe(agent)["observation"])
+            if any(over):
+                assert (info["current_player"][over] == -1).all()
+                assert info["player_terminated"][over].all()
+                return
+    raise AssertionError("no game has ended")
+
+
+class Odd(Duel):
+    """Agents whose names are numbers, one of them after the other."""
+
+    possible_agents = (7, 3)
+
+    def reset(self, seed, options):
+        self.got = (seed, options)
+        self.agents, self.count = [7, 3], 0
+        return self._obs(), {}
+
+
+def test_names_and_options_of_resets():
+    with duels(cls=Odd, seed=1, players="dict") as pool:
+        assert [tuple(group[:2]) for group in pool.spec.groups] == [("agent", (0, 1))]
+        obs, _ = pool.reset(options={"a": 1})
+        assert obs["agent"].shape == (2, 2, 3)
+        assert pool.get_attr("got") == ((1, {"a": 1}), (2, {"a": 1}))
+        pool.reset()
+        assert pool.get_attr("got") == ((None, None), (None, None))
+
+
+def test_what_is_refused():
+    class Texts(Duel):
+        def observation_space(self, agent):
+            return spaces.Text(3)
+
+    class Unlike(Duel):
+        def action_space(self, agent):
+            return spaces.Discrete(5) if agent == "a_0" else spaces.Box(0, 1)
+
+    class Empty(Duel):
+        possible_agents = ()
+
+        def __init__(self):
+            pass
+
+    class Absent(Duel):
+        def reset(self, seed=None, options=None):
+            self.agents = []
+            return {}, {}
+
+    for cls, text in (
+        (Texts, "the obs space of agent 'a_0' contains .*: wrap the environment"),
+        (Unlike, "the action space of agent 'b_0' is Box.*, but that of the first agent is Discrete"),
+        (Empty, "possible_agents of Empty must have at least one agent"),
+    ):
+        with pytest.raises(ConfigError, match=text):
+            duels(cls=cls)
+    with pytest.raises((ConfigError, EnvCreateError), match="environment 1 has the possible_agents"):
+        envpool.make_python([Duel, type("Other", (Duel,), {"possible_agents": ("a_0", "c_0")})])
+    with duels(1, Absent) as pool, pytest.raises(EnvStepError, match=r"at least one agent in env\.agents"):
+        pool.reset()
+    with pytest.raises(ConfigError, match=r"a VectorEnv does not support tasks with players.*envpool\.make_python"):
+        envpool.make_vec(Duel, 2)
+    with pytest.raises(ConfigError, match="players must be None"):
+        envpool.make_python("CartPole-v1", 1, players="grid")
+
+
+def test_auto_chooses_workers():
+    with duels(workers="auto") as pool:
+        pool.reset()
+    assert not issubclass(Duel, gymnasium.Env)
