@@ -2,87 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
-from typing import Any, cast
-
-import numpy as np
+from typing import Any
 
 from envpool._support.text import shown
-from envpool._support.window import can_show
 from envpool.adapters import needs
-from envpool.adapters.agents import Agents
+from envpool.adapters.one_env import OneEnv
 from envpool.errors import ActionError, ConfigError, EnvIdError
-from envpool.gymnasium_api.single_env import POOL_OPTIONS
-from envpool.pools.classes import open_pool
-from envpool.pools.recovery import EXPLAINED, explain, start_over
-from envpool.tasks.resolve import resolve
+from envpool.pools.recovery import EXPLAINED
 
 with needs("pettingzoo"):
     import pettingzoo
 
 
-class OneEnv:
-    """A pool of one environment with players: what `ParallelEnv` and `AECEnv` have in common."""
-
-    pool: Any
-    render_mode: Any
+class ZooEnv(OneEnv):
+    """What `ParallelEnv` and `AECEnv` have in common."""
 
     def _open(self, task_id: str, render_mode: Any, seed: int | None, options: dict[str, Any]) -> None:
-        for name in (*POOL_OPTIONS, "players"):
-            if name in options:
-                raise ConfigError(
-                    f"{name} is an option of pools, but PettingZoo has single environments whose agents are dicts: "
-                    "leave it out, or use envpool.make_gymnasium"
-                )
-        given = {"num_envs": 1, "autoreset_mode": "disabled", "render_mode": render_mode, "seed": seed} | options
-        spec, render = resolve(task_id, "gymnasium", given)
-        if not spec.num_players:
-            raise ConfigError(
-                f"{spec.task_id} has one player, and PettingZoo's environments have several agents: use gymnasium"
-            )
-        spec, render = resolve(task_id, "gymnasium", given | {"players": "grid"})
-        self._agents = Agents(spec)
-        self.pool = cast(Any, open_pool(spec, render))
-        self.possible_agents = list(self._agents.names)
-        self.observation_spaces = self._agents.observation_spaces
-        self.action_spaces = self._agents.action_spaces
-        self.render_mode = render_mode
-        modes = [mode for mode in self.pool.metadata["render_modes"] if mode != "human" or can_show()]
-        self.metadata = {
-            "name": spec.task_id,
-            "render_modes": modes,
-            "render_fps": self.pool.metadata["render_fps"],
-            "is_parallelizable": not self._agents.is_turn_based,
-        }
-        self._obs: Any = None
-
-    @property
-    def state_space(self) -> Any:
-        """Space of `state`."""
-        import gymnasium
-
-        spaces = [gymnasium.spaces.flatten_space(self.observation_space(agent)) for agent in self.possible_agents]
-        low, high = (np.concatenate([getattr(space, end) for space in spaces]) for end in ("low", "high"))
-        return gymnasium.spaces.Box(low, high, dtype=np.result_type(*(space.dtype for space in spaces)))
-
-    def state(self) -> Any:
-        """Return the observations of all possible agents, one after the other; those of absent ones are zero.
-
-        Raises
-        ------
-        PoolStateError
-            The environment was never reset.
-        """
-        import gymnasium
-
-        obs, info = self._last()
-        return np.concatenate(
-            [
-                gymnasium.spaces.flatten(self.observation_space(name), self._agents.observation(obs, info, 0, player))
-                for player, name in enumerate(self.possible_agents)
-            ]
-        )
+        super()._open(task_id, render_mode, seed, options)
+        self.metadata["is_parallelizable"] = not self._agents.is_turn_based
 
     def observation_space(self, agent: str) -> Any:
         """Return the observation space of an agent."""
@@ -92,62 +30,8 @@ class OneEnv:
         """Return the action space of an agent."""
         return self.action_spaces[agent]
 
-    def render(self) -> Any:
-        """Return a frame, uint8 (height, width, 3); with render mode "human", show it in a window and return None."""
-        frames = self.pool.render()
-        return None if frames is None else frames[0]
 
-    def close(self) -> None:
-        """Close the pool; the method may be called again."""
-        self.pool.close()
-
-    def _reset(self, seed: int | None, options: dict[str, Any] | None) -> list[int]:
-        """Start an episode; return the players who take part."""
-        obs, info = start_over(self.pool, seed=None if seed is None else [seed], options=self._known(options))
-        self._obs, self._info = obs, info
-        return self._present()
-
-    def _known(self, options: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Return the options that the task has; PettingZoo's environments ignore others."""
-        known = {k: v for k, v in (options or {}).items() if k in self.pool.spec.reset_option_spec}
-        for name in (options or {}).keys() - known:
-            warnings.warn(
-                f"{self.pool.spec.task_id} has no reset option {shown(name)}, which is ignored: leave it out",
-                UserWarning,
-                stacklevel=4,
-            )
-        return known or None
-
-    def _step(self, actions: Mapping[str, Any]) -> tuple[list[int], list[float], list[bool], list[bool]]:
-        """Step the environment; return the players that have a row, and by player rewards and flags."""
-        arrays = self._agents.no_actions(1)
-        for name, action in actions.items():
-            self._agents.put(arrays, 0, name, action)
-        try:
-            obs, reward, _, _, info = self.pool.step(self._agents.joined(arrays))
-        except EXPLAINED as error:
-            explain(self.pool, error)
-            raise
-        self._obs, self._info = obs, info
-        ended, cut = info["player_terminated"][0].tolist(), info["player_truncated"][0].tolist()
-        return self._present(), reward[0].tolist(), ended, cut
-
-    def _present(self) -> list[int]:
-        return np.flatnonzero(self._info["player_mask"][0]).tolist()
-
-    def _last(self) -> tuple[Any, dict[str, Any]]:
-        if self._obs is None:
-            raise EnvIdError("the environment was never reset: call reset() first")
-        return self._obs, self._info
-
-    def _observation(self, player: int) -> Any:
-        return self._agents.observation(self._obs, self._info, 0, player)
-
-    def _own_info(self, player: int) -> dict[str, Any]:
-        return self._agents.info(self._info, 0, player)
-
-
-class ParallelEnv(OneEnv, pettingzoo.ParallelEnv):
+class ParallelEnv(ZooEnv, pettingzoo.ParallelEnv):
     """One environment whose agents act at the same time: ``ParallelEnv("MPE/simple_spread-v3")``.
 
     Parameters
@@ -227,14 +111,9 @@ class ParallelEnv(OneEnv, pettingzoo.ParallelEnv):
         if not self.agents and self._obs is not None:
             return {}, {}, {}, {}, {}
         self._last()
-        missing = [name for name in self.agents if name not in actions]
-        strangers = [name for name in actions if name not in self.possible_agents]
-        if missing or strangers:
-            raise ActionError(
-                f"actions must have a key for each agent in env.agents, {self.agents}, got {shown(list(actions))}"
-            )
+        chosen = self._chosen(actions, self.agents)
         try:
-            present, rewards, ended, cut = self._step({name: actions[name] for name in self.agents})
+            present, rewards, ended, cut = self._step(chosen)
         except EXPLAINED:
             self.agents = []
             raise
@@ -247,11 +126,8 @@ class ParallelEnv(OneEnv, pettingzoo.ParallelEnv):
             self._by_agent(present, self._own_info),
         )
 
-    def _by_agent(self, players: list[int], value_of: Any) -> dict[str, Any]:
-        return {self.possible_agents[p]: value_of(p) for p in players}
 
-
-class AECEnv(OneEnv, pettingzoo.AECEnv):
+class AECEnv(ZooEnv, pettingzoo.AECEnv):
     """One environment whose agents act one after the other: ``AECEnv("MPE/simple_spread-v3")``.
 
     If the agents of the task act at the same time, the environment takes a step when all of them have chosen an action.

@@ -1,21 +1,23 @@
-"""A pool as a vector environment of RLlib's old API stack.
+"""A pool as a vector environment of RLlib's old API stack, and environments with agents for both stacks.
 
-The new API stack needs no adapter: ``config.environment("envpool:envpool/CartPole-v1").env_runners(
+With one player, the new API stack needs no adapter: ``config.environment("envpool:envpool/CartPole-v1").env_runners(
 gym_env_vectorize_mode="vector_entry_point")``.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+import gymnasium
 import numpy as np
 
 from envpool._support.text import shown
 from envpool.adapters import needs
 from envpool.adapters.fleet import Fleet, Rows
+from envpool.adapters.one_env import OneEnv
 from envpool.adapters.pools import open_pool
 from envpool.adapters.sub_env import SubEnv, sub_envs
 from envpool.errors import EnvStepError
@@ -23,7 +25,7 @@ from envpool.pools.infos import split, split_info
 from envpool.pools.recovery import EXPLAINED, drop_in_flight, explain, start_over
 
 with needs("rllib"):
-    from ray.rllib.env import vector_env
+    from ray.rllib.env import multi_agent_env, vector_env
 
 logger = logging.getLogger(__name__)
 
@@ -303,6 +305,110 @@ class GymVectorEnv(vector_env.VectorEnv):
                 raise error
             logger.error("environment %d raised an exception", i, exc_info=error)
             self.restart_at(i)
+
+
+class MultiAgentEnv(OneEnv, multi_agent_env.MultiAgentEnv):
+    """One environment with agents: ``tune.register_env("tag", lambda context: MultiAgentEnv("MPE/simple_tag-v3"))``.
+
+    Parameters
+    ----------
+    task_id : str
+        Id of a task with players.
+    render_mode : {"rgb_array", "human"}, optional
+        Whether `render` returns frames or shows them in a window. By default, `render` raises PoolStateError.
+    seed : int, optional
+        Seed of the environment until ``reset(seed=...)`` sets another one. By default, it is drawn from the entropy of
+        the system.
+    **options
+        Options of ``envpool.make``, except ``players`` and those that concern several environments.
+
+    Attributes
+    ----------
+    agents : list of str
+        The agents that are in the episode.
+    possible_agents : list of str
+        All agents, in the order of the players: the name of the group, and the number in it.
+    observation_spaces, action_spaces : dict of str to gymnasium.spaces.Space
+        The spaces by agent.
+    pool : GymnasiumEnvPool
+        The pool. Do not call its methods while this object is in use.
+
+    Raises
+    ------
+    UnknownTaskError, ConfigError, TypeError
+        See ``envpool.make``. The task must have players.
+
+    Notes
+    -----
+    Observations have the agents that act next and those whose episode has just ended. In turn-based tasks, they have
+    the agent that moves next, and at the end all agents; rewards have all agents. ``terminateds["__all__"]`` and
+    ``truncateds["__all__"]`` are the ends of the environment.
+    """
+
+    def __init__(self, task_id: str, *, render_mode: Any = None, seed: int | None = None, **options: Any):
+        self._open(task_id, render_mode, seed, options)
+        self._agent_ids = {*self.possible_agents}
+        self.agents = self.possible_agents.copy()
+        super().__init__()
+        self.observation_space = gymnasium.spaces.Dict(self.observation_spaces)
+        self.action_space = gymnasium.spaces.Dict(self.action_spaces)
+        self._acting: list[str] = []
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start an episode; return the first observations and the infos by agent.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Reseeds the environment. By default its generator continues.
+        options : dict, optional
+            The options of resets that the task has; others are ignored with a UserWarning.
+        """
+        present = self._reset(seed, options)
+        self.agents = [self.possible_agents[p] for p in present]
+        ready = self._ready(present)
+        self._acting = [self.possible_agents[p] for p in ready]
+        return self._by_agent(ready, self._observation), self._by_agent(ready, self._own_info)
+
+    def step(
+        self, action_dict: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
+        """Take one step; return (obs, rewards, terminateds, truncateds, infos) by agent.
+
+        Parameters
+        ----------
+        action_dict : dict
+            The action of each agent that acts. Actions of other possible agents are ignored.
+
+        Raises
+        ------
+        ActionError
+            An action is missing or not allowed.
+        EnvIdError
+            The environment was never reset, or its episode has ended.
+        EnvStepError
+            The environment failed; its episode has ended.
+        """
+        present, rewards, ended, cut = self._step(self._chosen(action_dict, self._acting))
+        self.agents = [self.possible_agents[p] for p in present if not (ended[p] or cut[p])]
+        ready = self._ready(present)
+        self._acting = [name for name in (self.possible_agents[p] for p in ready) if name in self.agents]
+        is_over, is_cut = self._ends
+        return (
+            self._by_agent(ready, self._observation),
+            self._by_agent(present, rewards.__getitem__),
+            self._by_agent(present, ended.__getitem__) | {"__all__": is_over},
+            self._by_agent(present, cut.__getitem__) | {"__all__": is_cut},
+            self._by_agent(ready, self._own_info),
+        )
+
+    def _ready(self, present: list[int]) -> list[int]:
+        """Return the players that get an observation."""
+        if not self._agents.is_turn_based or any(self._ends):
+            return present
+        return [self._agents.mover(self._info, 0)]
 
 
 def one(env: Any) -> Any:

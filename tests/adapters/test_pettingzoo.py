@@ -223,7 +223,7 @@ def test_actions_that_are_refused():
         env.step({})
     env.reset()
     for actions in ({"speaker_0": 1}, {"speaker_0": 1, "listener_0": 1, "other": 1}):
-        with pytest.raises(ActionError, match=r"a key for each agent in env.agents, \['speaker_0', 'listener_0'\]"):
+        with pytest.raises(ActionError, match=r"a key for each agent that acts, \['speaker_0', 'listener_0'\]"):
             env.step(actions)
     for action in (None, [1], 1.5, "left"):
         with pytest.raises((ActionError, TypeError), match=r"action of '?listener_0"):
