@@ -15,6 +15,7 @@ namespace envpool::atari {
 
 inline constexpr int kRamSize = 128;    /* bytes                                                        */
 inline constexpr int kNumActions = 18;  /* joystick positions with and without the button; 0 is no-op   */
+inline constexpr float kMaxStrength = 1000; /* turns a paddle from one end to the other in a frame      */
 
 /* ALE's data about a game. */
 struct GameInfo {
@@ -79,11 +80,15 @@ class Emulator {
   bool reset_game() noexcept;
 
   /* Emulates one frame with an action (0 to 17) held, and returns its reward. After the game is over, it does nothing and
-   * returns 0.
+   * returns 0. A paddle turns by `strength`, 0 to kMaxStrength, times what it turns by with 1; games with joysticks ignore
+   * it.
    *
    * If `draw` is false, screen() is unspecified until the next frame or reset: it may show this frame, an earlier frame, or
    * parts of both. Everything else, including later screens, does not depend on `draw`. */
-  int act(int action, bool draw) noexcept;
+  int act(int action, bool draw, float strength = 1) noexcept;
+
+  /* Returns how many frames the last load() or reset_game() emulated that ALE counts: those that select a mode. */
+  int frames_of_reset() const noexcept;
 
   /* Return the state after the last load(), reset_game() or act(). The pointers are valid until the next of these calls. */
   bool is_game_over() const noexcept;

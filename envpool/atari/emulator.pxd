@@ -7,6 +7,7 @@ from libcpp.vector cimport vector
 
 cdef extern from "emulator.h" namespace "envpool::atari" nogil:
     const int RAM_SIZE "envpool::atari::kRamSize"
+    const float MAX_STRENGTH "envpool::atari::kMaxStrength"
 
     cdef cppclass GameInfo:
         string md5
@@ -32,6 +33,8 @@ cdef extern from "emulator.h" namespace "envpool::atari" nogil:
         cpp_bool load(uint32_t seed)
         cpp_bool reset_game()
         int act(int action, cpp_bool draw)
+        int act(int action, cpp_bool draw, float strength)
+        int frames_of_reset()
         cpp_bool is_game_over()
         int lives()
         const uint8_t* screen()

@@ -10,18 +10,20 @@ of the last two screens in greyscale or RGB. Its older buffer is only needed as 
 import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
+from libc.math cimport fabsf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdio cimport snprintf
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
-from envpool.atari.emulator cimport Emulator, GameInfo, Machine, RAM_SIZE, Rom, find_game
+from envpool.atari.emulator cimport Emulator, GameInfo, MAX_STRENGTH, Machine, RAM_SIZE, Rom, find_game
 from envpool.atari.envs cimport BAD_MODE, Config, Env, EnvParams, Envs, create, destroy, with_params, with_snapshots
 from envpool.atari.image cimport look_up_max
 from envpool.env cimport (
     ENVPOOL_CAPSULE_NAME, ENVPOOL_NEW_GAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames, envpool_rows,
     envpool_seeds,
 )
+from envpool.numerics.numpy_exact cimport np_cos32, np_sin32
 from envpool.numerics.rng cimport ep_generate_state, ep_integers, ep_pcg64_seed
 
 from envpool.native import Field, define
@@ -34,6 +36,28 @@ cdef enum:
     FRAMES_PER_SECOND = 60      # of the console
 
 
+cdef struct Press:              # what is held during a step
+    int action                  # ALE's number
+    float strength              # with which a paddle turns, 0 to MAX_STRENGTH
+
+
+#: Actions of a stick (horizontally: left, centre, right; vertically: down, centre, up; button), see `press_of`.
+cdef const uint8_t* STICK = b"\x09\x11\x04\x0c\x07\x0f\x05\x0d\x00\x01\x02\x0a\x08\x10\x03\x0b\x06\x0e"
+
+
+cdef inline Press press_of(const Config* c, const float* polar) noexcept nogil:
+    """Return what a continuous action (radius, angle, button) holds, with the bits of ale_py's float32 arithmetic."""
+    cdef Press press
+    cdef float x = polar[0] * np_cos32(polar[1]), y = polar[0] * np_sin32(polar[1])
+    cdef int horizontal = (x > c.threshold) - (x < -c.threshold) + 1
+    cdef int vertical = (y > c.threshold) - (y < -c.threshold) + 1
+    press.action = STICK[6 * horizontal + 2 * vertical + (polar[2] > c.threshold)]
+    press.strength = fabsf(polar[0])
+    if not press.strength <= MAX_STRENGTH:      # NaN is no strength
+        press.strength = MAX_STRENGTH if press.strength > MAX_STRENGTH else 0
+    return press
+
+
 cdef void seed_one(Env* env) noexcept nogil:
     """Build a new console. As in ``ale_py.AtariEnv``, one word seeds the no-ops, another one the emulator."""
     cdef uint32_t seed[2]
@@ -44,6 +68,7 @@ cdef void seed_one(Env* env) noexcept nogil:
     ep_pcg64_seed(&env.rng, words[0])
     env.is_fresh = True
     env.is_broken = not env.emulator.load(words[1])
+    env.frame_number = 0 if env.is_broken else env.emulator.frames_of_reset()
 
 
 cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
@@ -93,13 +118,19 @@ cdef void push_frame(Envs* s, Env* env) noexcept nogil:
 cdef bint start_game(Env* env) noexcept nogil:
     env.num_frames = 0
     env.steps = 0
-    return not env.is_broken and env.emulator.reset_game()
+    if env.is_broken or not env.emulator.reset_game():
+        return False
+    env.episode_frame_number = env.emulator.frames_of_reset()
+    env.frame_number += env.episode_frame_number
+    return True
 
 
 cdef bint press(Env* env, int action, bint draw) noexcept nogil:
     """Emulate one frame at the start of an episode. If the game ends in it, the game is restarted; in the first reset
     after seeding, it is restarted from the seed. Return whether the console works."""
     env.emulator.act(action, draw)
+    env.frame_number += 1
+    env.episode_frame_number += 1
     if not env.emulator.is_game_over():
         return True
     if env.is_fresh:
@@ -133,6 +164,7 @@ cdef bint reset_one(Envs* s, Env* env, bint is_given_up) noexcept nogil:
     env.is_fresh = False
     env.is_over = False
     env.has_lost_life = False
+    env.life_loss = False
     env.lives = env.emulator.lives()
     env.reward = 0
     set_planes(s, env, env.emulator.screen(), env.emulator.screen())
@@ -140,16 +172,18 @@ cdef bint reset_one(Envs* s, Env* env, bint is_given_up) noexcept nogil:
     return True
 
 
-cdef bint step_one(Envs* s, Env* env, int action) noexcept nogil:
+cdef bint step_one(Envs* s, Env* env, Press press) noexcept nogil:
     """Simulate one step. Return whether the episode ended."""
     cdef Config* c = &s.config
     cdef Emulator* emulator = env.emulator
-    cdef int32_t t, lives, last = env.params.frame_skip - 1
+    cdef int32_t t = 0, lives, before = env.lives, last = env.params.frame_skip - 1
+    cdef int32_t older = last - 1 if c.maxpool else -1      # the frame that is pooled with the last one
+    cdef int32_t first_drawn = last - c.maxpool
     cdef int reward = 0
     cdef bint ended = False
     env.has_lost_life = False
     for t in range(env.params.frame_skip):
-        reward += emulator.act(action, c.renders or t >= last - 1)
+        reward += emulator.act(press.action, c.renders or t >= first_drawn, press.strength)
         lives = emulator.lives()
         env.is_over = emulator.is_game_over()
         env.has_lost_life |= lives < env.lives
@@ -157,13 +191,18 @@ cdef bint step_one(Envs* s, Env* env, int action) noexcept nogil:
         env.lives = lives
         if ended:
             break
-        if t == last - 1:
+        if t == older:
             memcpy(env.older, emulator.screen(), s.pixels)
     env.steps += 1
     env.reward = reward
+    if c.tells_life_loss:
+        env.life_loss = 0 < env.lives < before
+    if c.tells_frames:
+        env.frame_number += t + 1
+        env.episode_frame_number += t + 1
     if not ended:
-        set_planes(s, env, emulator.screen(), <const uint8_t*>env.older if last > 0 else emulator.screen())
-    elif t == last > 0:
+        set_planes(s, env, emulator.screen(), <const uint8_t*>env.older if older >= 0 else emulator.screen())
+    elif older >= 0 and t == last:
         raise_planes(s, env, env.older)
     push_frame(s, env)
     return ended
@@ -173,8 +212,10 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Envs* s = <Envs*>state
     cdef const int32_t* actions = <const int32_t*>b.actions[0]
     cdef Env* env
+    cdef Press press
     cdef int32_t i
     cdef int failed = 0
+    press.strength = 1
     for i in range(b.n):
         env = &s.env[b.ids[i]]
         if b.reset[i]:
@@ -183,7 +224,11 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
                 b.errors[i] = NO_CONSOLE
                 failed = 1
             continue
-        b.terminated[i] = step_one(s, env, s.config.actions[actions[b.ids[i]]])
+        if s.config.continuous:
+            press = press_of(&s.config, <const float*>b.actions[0] + 3 * <int64_t>b.ids[i])
+        else:
+            press.action = s.config.actions[actions[b.ids[i]]]
+        b.terminated[i] = step_one(s, env, press)
         b.reward[i] = env.reward
         if s.config.clips_reward:
             b.reward[i] = (env.reward > 0) - (env.reward < 0)
@@ -203,17 +248,35 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef float* reward = <float*>rows.fields[2] + rows.row0
     cdef int32_t* terminated = <int32_t*>rows.fields[3] + rows.row0
     cdef uint8_t* ram = <uint8_t*>rows.fields[4] + rows.row0 * RAM_SIZE
+    cdef uint8_t* life_loss
+    cdef int32_t* numbers
     cdef Env* env
-    cdef int32_t i, age
+    cdef int32_t i, age, missing
     for i in range(rows.n):
         env = &s.env[rows.ids[i]]
-        for age in range(stack_num - 1, -1, -1):        # before the first frame of a game, this frame is repeated
+        missing = 0
+        if s.config.pads_with_zeros:
+            missing = stack_num - env.num_frames
+            memset(obs, 0, missing * frame)
+            obs += missing * frame
+        for age in range(stack_num - missing - 1, -1, -1):      # the first frame of a game is repeated before it
             memcpy(obs, env.frames + (env.newest - min(age, env.num_frames - 1) + stack_num) % stack_num * frame, frame)
             obs += frame
         lives[i] = env.lives
         reward[i] = env.reward
         terminated[i] = env.is_over
         memcpy(ram + i * RAM_SIZE, env.emulator.ram(), RAM_SIZE)
+    if s.config.tells_life_loss:
+        life_loss = <uint8_t*>rows.fields[5] + rows.row0
+        for i in range(rows.n):
+            life_loss[i] = s.env[rows.ids[i]].life_loss
+    if s.config.tells_frames:
+        numbers = <int32_t*>rows.fields[5 + s.config.tells_life_loss] + rows.row0
+        for i in range(rows.n):
+            numbers[i] = <int32_t>s.env[rows.ids[i]].frame_number
+        numbers = <int32_t*>rows.fields[6 + s.config.tells_life_loss] + rows.row0
+        for i in range(rows.n):
+            numbers[i] = <int32_t>s.env[rows.ids[i]].episode_frame_number
 
 
 cdef void draw_plane(Envs* s, const uint8_t* screen, const uint8_t* table, uint8_t* scratch, uint8_t* pixels,
@@ -298,7 +361,7 @@ def build(config, game, bytes rom, params, render_size=None):
     `render_size`, the height and the width of rendered frames (0: those of the screen), makes a capsule that renders.
     """
     cdef Config c
-    actions = game["legal_actions" if config.full_action_space else "minimal_actions"]
+    actions = game["legal_actions" if config.full_action_space or config.continuous else "minimal_actions"]
     c.stack_num = config.stack_num
     c.noop_max = config.noop_max
     c.max_episode_steps = config.max_episode_steps
@@ -312,6 +375,12 @@ def build(config, game, bytes rom, params, render_size=None):
     c.cuts_discount = config.zero_discount_on_life_loss
     c.clips_reward = config.reward_clip
     c.area = config.use_inter_area_resize
+    c.continuous = config.continuous
+    c.threshold = config.continuous_action_threshold
+    c.maxpool = config.maxpool
+    c.pads_with_zeros = config.padding_type == "zero"
+    c.tells_life_loss = config.life_loss_info
+    c.tells_frames = config.frame_number_info
     c.params = EnvParams(config.frame_skip, config.mode, config.difficulty, 0, config.repeat_action_probability)
     c.renders = render_size is not None
     frame_size = screen_size(rom) if c.renders else None
@@ -324,7 +393,16 @@ def build(config, game, bytes rom, params, render_size=None):
         Field("info:terminated", np.int32, (-1,), 0, 1),
         Field("info:ram", np.uint8, (RAM_SIZE,)),
     ]
-    actions = [Field("action", np.int32, (-1,), 0, len(actions) - 1)]
+    if config.life_loss_info:
+        fields.append(Field("info:life_loss", np.bool_, (-1,)))
+    if config.frame_number_info:
+        fields.append(Field("info:frame_number", np.int32, (-1,)))
+        fields.append(Field("info:episode_frame_number", np.int32, (-1,)))
+    if config.continuous:
+        half_turn = float(np.float32(np.pi))
+        actions = [Field("action", np.float32, (3,), [0, -half_turn, 0], [1, half_turn, 1])]
+    else:
+        actions = [Field("action", np.int32, (-1,), 0, len(actions) - 1)]
     template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
     config_bytes = (<const char*>&c)[:sizeof(Config)] + rom
     return define(template, fields, actions, config_bytes, params=params, frame_size=frame_size,

@@ -33,12 +33,18 @@ struct Config {
   int32_t height; /* of a frame of an observation                                                       */
   int32_t width;
   int32_t num_planes;  /* 1 for greyscale, 3 for RGB                                                    */
+  float threshold;     /* continuous actions: deflection of a stick from which it counts                */
   uint8_t actions[18]; /* ALE's number of each action                                                   */
   int32_t presses_fire;
   int32_t episodic_life;
   int32_t cuts_discount; /* whether the discount is 0 in a step that loses a life                       */
   int32_t clips_reward;
   int32_t area;
+  int32_t continuous;       /* whether actions are radius, angle and button                             */
+  int32_t maxpool;          /* whether a frame is the maximum of the last two screens                   */
+  int32_t pads_with_zeros;  /* whether frames before the first one of a game are zero                   */
+  int32_t tells_life_loss;  /* whether there is the info of Env::life_loss                              */
+  int32_t tells_frames;     /* whether there are the infos of Env::frame_number and the next            */
   int32_t renders; /* whether the pool renders: the last screen of every step may then be shown         */
   int32_t render_height;
   int32_t render_width;
@@ -56,6 +62,9 @@ struct Env {
   int32_t is_over;       /* whether the game is over                                                    */
   int32_t has_lost_life; /* in the last step                                                            */
   int32_t lives;
+  int32_t life_loss;    /* whether the env had more lives before the last step, and has some left       */
+  uint32_t frame_number;         /* frames since the env was seeded, if Config::tells_frames            */
+  uint32_t episode_frame_number; /* frames since the game started, likewise                             */
   int32_t steps;      /* since the game started                                                         */
   float reward;       /* of the last step, before clipping                                              */
   int32_t newest;     /* index of the newest entry of `frames`                                          */

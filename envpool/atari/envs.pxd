@@ -1,6 +1,6 @@
 """envs.h: configuration, state and memory of the Atari envs of a pool."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from envpool.atari.emulator cimport Emulator
 from envpool.atari.image cimport Resizer
@@ -22,12 +22,18 @@ cdef extern from "envs.h" namespace "envpool::atari" nogil:
         int32_t height
         int32_t width
         int32_t num_planes
+        float threshold
         uint8_t actions[18]
         bint presses_fire
         bint episodic_life
         bint cuts_discount
         bint clips_reward
         bint area
+        bint continuous
+        bint maxpool
+        bint pads_with_zeros
+        bint tells_life_loss
+        bint tells_frames
         bint renders
         int32_t render_height
         int32_t render_width
@@ -44,6 +50,9 @@ cdef extern from "envs.h" namespace "envpool::atari" nogil:
         bint is_over
         bint has_lost_life
         int32_t lives
+        bint life_loss
+        uint32_t frame_number
+        uint32_t episode_frame_number
         int32_t steps
         float reward
         int32_t newest

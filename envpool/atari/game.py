@@ -12,6 +12,7 @@ from envpool._support.text import shown
 from envpool.atari.presets import PRESETS
 from envpool.atari.registration import GAMES
 from envpool.atari.roms import read_rom
+from envpool.config.checks import check_choice
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, GameFields, Param, param_fields
 
@@ -21,6 +22,7 @@ RANGES = {
     "noop_max": (0, 10_000),
     "img_height": (1, 4096),
     "img_width": (1, 4096),
+    "continuous_action_threshold": (0, 1),
 }
 
 
@@ -36,6 +38,10 @@ class Atari(EnvDefinition):
     (stack_num * 3, img_height, img_width): the red, green and blue planes of the oldest frame come first. The action is
     int32, an index into the actions that have an effect in the game. Info contains ``lives`` (int32), ``reward``
     (float32, before reward_clip), ``terminated`` (int32, 1 if the game is over) and ``ram`` (uint8 (128,)).
+
+    With continuous=True, the action is float32 (3,), as in the Continuous Arcade Learning Environment (CALE): the
+    radius, 0 to 1, and the angle, -pi to pi, of a stick in polar coordinates, and the button, 0 to 1. A paddle turns
+    with a speed in proportion to the radius.
 
     A step holds the action for frame_skip emulated frames or until the episode ends. A frame of an observation is the
     resized maximum of the last two emulated frames; a step that ends early repeats the previous frame.
@@ -69,6 +75,19 @@ class Atari(EnvDefinition):
         If True, resizing is by area, as ``cv2.INTER_AREA``; if False, it is linear, as ``cv2.INTER_LINEAR``.
     gray_scale : bool
         If True, frames are greyscale; if False, they are RGB.
+    continuous : bool
+        If True, actions are continuous: radius and angle of a stick, and the button. `full_action_space` has no effect.
+    continuous_action_threshold : float
+        With continuous actions: a coordinate of the stick, or the button, counts as pressed if it is greater, 0 to 1.
+    maxpool : bool
+        If True, a frame is the maximum of the last two screens; if False, it is the last screen.
+    padding_type : str
+        What precedes the first frame of a game in an observation: ``"reset"``, copies of this frame; ``"zero"``, zeros.
+    life_loss_info : bool
+        If True, info has ``life_loss`` (bool): the step lost a life that is not the last one. The episode continues.
+    frame_number_info : bool
+        If True, info has ``frame_number`` and ``episode_frame_number`` (int32): ALE's counts of emulated frames, since
+        the environment was seeded and since the game began.
     """
 
     options: ClassVar[dict[str, Any]] = {
@@ -84,6 +103,12 @@ class Atari(EnvDefinition):
         "full_action_space": False,
         "use_inter_area_resize": True,
         "gray_scale": True,
+        "continuous": False,
+        "continuous_action_threshold": 0.5,
+        "maxpool": True,
+        "padding_type": "reset",
+        "life_loss_info": False,
+        "frame_number_info": False,
     }
     presets: ClassVar[dict[str, dict[str, Any]]] = PRESETS
     params: ClassVar[dict[str, Param]] = {
@@ -151,6 +176,7 @@ def build(config: Any, render_size: tuple[int, int] | None = None) -> Any:
     for name, (low, high) in RANGES.items():
         if not low <= getattr(config, name) <= high:
             raise ConfigError(f"{name} must be between {low} and {high}, got {shown(getattr(config, name))}")
+    check_choice("padding_type", config.padding_type, ("reset", "zero"))
     game = find(config.task)
     params = param_fields(Atari.resolve_params(config))
     return compiled().build(config, game, read_rom(config.task, game["md5"]), params, render_size)

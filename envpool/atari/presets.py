@@ -11,24 +11,39 @@ IMAGES: dict[str, Any] = {
     "img_width": 84,
     "gray_scale": True,
     "use_inter_area_resize": True,
+    "maxpool": True,
+    "padding_type": "reset",
+}
+
+#: What all presets have in common besides: the actions of a joystick, and no further infos.
+FORMS: dict[str, Any] = {
+    "continuous": False,
+    "continuous_action_threshold": 0.5,
+    "life_loss_info": False,
+    "frame_number_info": False,
 }
 
 #: Training on Atari since Mnih et al. (2015): lives are episodes, rewards are signs, and 30 minutes end a game.
-LIVES: dict[str, Any] = IMAGES | {
-    "frame_skip": 4,
-    "repeat_action_probability": 0.0,
-    "noop_max": 30,
-    "episodic_life": True,
-    "zero_discount_on_life_loss": False,
-    "reward_clip": True,
-    "full_action_space": False,
-    "max_episode_steps": 27_000,
-}
+LIVES: dict[str, Any] = (
+    IMAGES
+    | FORMS
+    | {
+        "frame_skip": 4,
+        "repeat_action_probability": 0.0,
+        "noop_max": 30,
+        "episodic_life": True,
+        "zero_discount_on_life_loss": False,
+        "reward_clip": True,
+        "full_action_space": False,
+        "max_episode_steps": 27_000,
+    }
+)
 
 #: Options by the name of their preset.
 PRESETS: dict[str, dict[str, Any]] = {
     # Machado et al. (2018): sticky actions are the only randomness, and 5 minutes (18,000 frames) end a game.
     "machado2018": IMAGES
+    | FORMS
     | {
         "frame_skip": 5,
         "repeat_action_probability": 0.25,

@@ -20,8 +20,10 @@ struct EnvState {
   ep_pcg64 rng;
   uint64_t seed;
   EnvParams params;
-  int32_t is_fresh, is_over, has_lost_life, lives, steps, newest, num_frames;
+  int32_t is_fresh, is_over, has_lost_life, lives, steps, newest, num_frames, life_loss;
+  uint32_t frame_number, episode_frame_number;
   float reward;
+  uint32_t unused; /* 0: instead of padding, whose bytes would vary */
 };
 
 inline size_t num_images(const Envs &s) {
@@ -62,8 +64,10 @@ struct Layout {
 };
 
 inline void save_env(const Env &env, EnvState *state) {
-  *state = {env.rng,   env.seed,  env.params, env.is_fresh,   env.is_over, env.has_lost_life,
-            env.lives, env.steps, env.newest, env.num_frames, env.reward};
+  *state = {env.rng,          env.seed,      env.params,    env.is_fresh,
+            env.is_over,      env.has_lost_life, env.lives, env.steps,
+            env.newest,       env.num_frames, env.life_loss,
+            env.frame_number, env.episode_frame_number, env.reward, 0};
 }
 
 inline void restore_env(Env *env, const EnvState &state) {
@@ -77,6 +81,9 @@ inline void restore_env(Env *env, const EnvState &state) {
   env->steps = state.steps;
   env->newest = state.newest;
   env->num_frames = state.num_frames;
+  env->life_loss = state.life_loss;
+  env->frame_number = state.frame_number;
+  env->episode_frame_number = state.episode_frame_number;
   env->reward = state.reward;
 }
 
@@ -91,6 +98,7 @@ inline bool is_valid(const Envs &s, const Env &env, const uint8_t *snapshot, int
   const auto is_flag = [](int32_t value) { return value == 0 || value == 1; };
   if (!ep_pcg64_is_valid(&state.rng)) return false;
   if (!is_flag(state.is_fresh) || !is_flag(state.is_over) || !is_flag(state.has_lost_life)) return false;
+  if (!is_flag(state.life_loss)) return false;
   if (state.steps < 0 || state.steps > s.config.max_episode_steps) return false;
   if (state.newest < 0 || state.newest >= s.config.stack_num) return false;
   if (state.num_frames < 0 || state.num_frames > s.config.stack_num) return false;
@@ -202,7 +210,7 @@ inline void with_snapshots(envpool_env *env) {
   env->get_state = get_state;
   env->set_state = set_state;
   env->copy_state = copy_state;
-  env->state_version = 1; /* version 0 did not contain parameters */
+  env->state_version = 2; /* version 0 had no parameters, and version 1 neither strengths nor numbers of frames */
 }
 
 }  // namespace envpool::atari

@@ -77,13 +77,18 @@ class TaskOptions(TypedDict, total=False):
     full_action_space: bool
     use_inter_area_resize: bool
     gray_scale: bool
+    continuous: bool
+    continuous_action_threshold: float
+    maxpool: bool
+    padding_type: str
+    life_loss_info: bool
+    frame_number_info: bool
     frame_skip: Any
     mode: Any
     difficulty: Any
     repeat_action_probability: Any
     reward_threshold: float
     version: int
-    continuous: bool
     enable_wind: bool
     gravity: Any
     wind_power: Any

@@ -1,8 +1,6 @@
 """ale_py's AtariVectorEnv on pools: a plug-in of pytest, which the tests of ale_py then run on.
 
-Options, rewards, frames and infos are translated into those of ale_py. Of the reference that these tests compare with,
-only the first frames of an episode are changed: a pool, like gymnasium's wrapper by default, fills the stack with the
-first frame, and AtariVectorEnv fills it with zeros.
+Options, rewards, frames and infos are translated into those of ale_py.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ import ale_py
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
 import envpool
@@ -21,11 +19,12 @@ from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
 
 #: Options with another name.
 NAMES = {"grayscale": "gray_scale", "frameskip": "frame_skip", "reward_clipping": "reward_clip"}
-#: Options whose values in the tests are what a pool does anyway: the maximum of two screens is taken if frames are
-#: skipped, and no test reaches a time limit.
-SAME = ("maxpool", "max_num_frames_per_episode")
-#: The defaults of AtariVectorEnv that a pool does not have.
-DEFAULTS = {"reward_clipping": True}
+#: No test reaches a time limit.
+WITHOUT = ("max_num_frames_per_episode",)
+#: The defaults of AtariVectorEnv that a pool does not have, and what it does anyway.
+DEFAULTS = {"reward_clipping": True, "padding_type": "zero", "frame_number_info": True}
+#: Infos.
+KEYS = ("lives", "frame_number", "episode_frame_number")
 
 
 class Forms:
@@ -35,9 +34,9 @@ class Forms:
         assert game == "breakout"
         self.task_id = "Breakout-v5"
         options = DEFAULTS | options
-        self.options = {NAMES.get(name, name): value for name, value in options.items() if name not in SAME}
+        self.options = {NAMES.get(name, name): value for name, value in options.items() if name not in WITHOUT}
         config = envpool.make_spec(self.task_id, **self.options).config
-        self.frame_skip, self.stack_num, self.is_gray = config.frame_skip, config.stack_num, config.gray_scale
+        self.stack_num, self.is_gray = config.stack_num, config.gray_scale
         shape = (self.stack_num, config.img_height, config.img_width) + (() if self.is_gray else (3,))
         self.space = Box(0, 255, shape, np.uint8)
 
@@ -47,12 +46,16 @@ class Forms:
             return obs
         return np.moveaxis(obs.reshape(*obs.shape[:-3], self.stack_num, 3, *obs.shape[-2:]), -3, -1)
 
-    def info(self, info: dict[str, Any], env_ids: Any, elapsed: Any) -> dict[str, Any]:
-        """Return ids, lives and counts of frames, and the last observations of episodes that ended."""
-        out = {"env_id": env_ids, "lives": info["lives"], "episode_frame_number": elapsed * self.frame_skip}
+    def info(self, info: dict[str, Any], env_ids: Any) -> dict[str, Any]:
+        """Return ids, lives and numbers of frames, and the last observations of episodes that ended."""
+        out = {"env_id": env_ids, **{key: info[key] for key in KEYS}}
         if "final_obs" in info:
             out["final_obs"] = [None if obs is None else self.obs(obs) for obs in info["final_obs"]]
         return out
+
+    def terminated(self, terminated: Any, info: dict[str, Any]) -> Any:
+        """Return what ale_py calls terminated: also a lost life after which the episode continues."""
+        return terminated | info["life_loss"] if "life_loss" in info else terminated
 
 
 class SyncAtari(EnvPoolVectorEnv):
@@ -61,29 +64,24 @@ class SyncAtari(EnvPoolVectorEnv):
     def __init__(self, forms: Forms, num_envs: int):
         super().__init__(forms.task_id, num_envs, **forms.options)
         self._forms = forms
-        self._lives = self._elapsed = np.zeros(num_envs, np.int32)
-        self._has_ended = np.zeros(num_envs, np.bool_)
+        self._last: dict[str, Any] = {key: np.zeros(num_envs, np.int32) for key in KEYS}
         self.single_observation_space = forms.space
         self.observation_space = batch_space(forms.space, num_envs)
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         obs, info = super().reset(seed=seed, options=options)
         mask = np.ones(self.num_envs, np.bool_) if options is None else options["reset_mask"]
-        self._elapsed = np.where(mask, 0, self._elapsed)
-        self._lives = np.where(mask, info["lives"], self._lives)
-        self._has_ended = self._has_ended & ~mask
+        info |= {key: np.where(mask, info[key], self._last[key]) for key in KEYS}
         return self._forms.obs(obs), self._info(info)
 
     def step(self, actions: Any) -> tuple[Any, ...]:
         obs, reward, terminated, truncated, info = super().step(actions)
-        ended = terminated | truncated
-        is_same_step = self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-        self._elapsed = np.where(ended if is_same_step else self._has_ended, 0, self._elapsed + 1)
-        self._lives, self._has_ended = info["lives"], ended
+        terminated = self._forms.terminated(terminated, info)
         return self._forms.obs(obs), reward.astype(np.int32), terminated, truncated, self._info(info)
 
     def _info(self, info: dict[str, Any]) -> dict[str, Any]:
-        return self._forms.info(info | {"lives": self._lives}, np.arange(self.num_envs), self._elapsed)
+        self._last = {key: info[key] for key in KEYS}
+        return self._forms.info(info, np.arange(self.num_envs))
 
 
 class AsyncAtari(VectorEnv[Any, Any, Any]):
@@ -104,11 +102,12 @@ class AsyncAtari(VectorEnv[Any, Any, Any]):
 
     def step(self, actions: Any) -> tuple[Any, ...]:
         obs, reward, terminated, truncated, info = self._pool.step(actions, self._ids)
+        terminated = self._forms.terminated(terminated, info)
         return self._forms.obs(obs), reward.astype(np.int32), terminated, truncated, self._info(info)
 
     def _info(self, info: dict[str, Any]) -> dict[str, Any]:
         self._ids = info["env_id"]
-        return self._forms.info(info, self._ids.copy(), info["elapsed_step"])
+        return self._forms.info(info, self._ids.copy())
 
     def close_extras(self, **kwargs: Any) -> None:
         self._pool.close()
@@ -120,23 +119,7 @@ def make(game: str, num_envs: int, batch_size: int = 0, **options: Any) -> SyncA
     return AsyncAtari(forms, num_envs, batch_size) if batch_size else SyncAtari(forms, num_envs)
 
 
-class FrameStackObservation(gymnasium.wrappers.FrameStackObservation):  # type: ignore[type-arg]
-    """The wrapper of the reference, which fills the stack with the first frame."""
-
-    def __init__(self, env: Any, stack_size: int, *, padding_type: str):
-        super().__init__(env, stack_size)
-
-
 def pytest_configure(config: Any) -> None:
     """Put the classes in the place of those of the libraries."""
     gymnasium.register_envs(ale_py)
     gymnasium.registry["ALE/Breakout-v5"].vector_entry_point = make
-    gymnasium.wrappers.FrameStackObservation = FrameStackObservation  # type: ignore[misc]
-    info_of = ale_py.AtariEnv._get_info
-
-    def info_without_the_console(self: Any) -> dict[str, Any]:
-        info = info_of(self)
-        del info["frame_number"]  # counts across episodes, which a pool does not
-        return info
-
-    ale_py.AtariEnv._get_info = info_without_the_console

@@ -45,11 +45,14 @@ OPTIONS: list[dict[str, Any]] = [
     {"frame_skip": 1, "stack_num": 3},
     {"frame_skip": 2, "noop_max": 1},
     {"frame_skip": 7, "max_episode_steps": 30, "noop_max": 100},
+    {"continuous": True, "continuous_action_threshold": 0.3, "repeat_action_probability": 0.25, "maxpool": False},
+    {"episodic_life": True, "life_loss_info": True, "frame_number_info": True, "padding_type": "zero"},
 ]
 #: These rows combine the options above, for the long runs.
 COMBINED: list[dict[str, Any]] = [
     {"episodic_life": True, "repeat_action_probability": 0.25, "full_action_space": True, "reward_clip": True},
     {"gray_scale": False, "img_height": 100, "img_width": 90, "use_fire_reset": False, "frame_skip": 3},
+    {"continuous": True, "life_loss_info": True, "frame_number_info": True, "padding_type": "zero"},
 ]
 TWO_THREADS = [{"num_threads": 2}]
 
@@ -196,6 +199,7 @@ QUIRKS: list[tuple[str, str, dict[str, Any], str]] = [
     ("Adventure-v5", "4 KB, PAL", {"gray_scale": False, "img_height": 100, "img_width": 77}, "same_step"),
     ("MsPacman-v5", "F8", {"frame_skip": 1, **STICKY}, "disabled"),
     ("ElevatorAction-v5", "F8SC", {"stack_num": 1}, "next_step"),
+    ("Kaboom-v5", "paddles with a strength", {"continuous": True, "padding_type": "zero", **STICKY}, "same_step"),
     ("Solaris-v5", "F6", STICKY, "same_step"),
     ("Klax-v5", "F6SC, PAL", {"full_action_space": True}, "disabled"),
     ("MontezumaRevenge-v5", "E0", {"frame_skip": 2, "noop_max": 0, **STICKY}, "next_step"),

@@ -33,8 +33,8 @@ class Game:
         self.seed = seed
         self.is_fresh = True
         self.load()
-        actions = self.ale.getLegalActionSet() if self.o["full_action_space"] else self.ale.getMinimalActionSet()
-        self.actions = list(actions)
+        has_all = self.o["full_action_space"] or self.o["continuous"]
+        self.actions = list(self.ale.getLegalActionSet() if has_all else self.ale.getMinimalActionSet())
         self.presses_fire = self.o["use_fire_reset"] and FIRE in self.actions
 
     def load(self) -> None:
@@ -86,29 +86,45 @@ class Game:
             self.press(FIRE)
         self.is_fresh = False
         self.lives = self.ale.lives()
+        self.life_loss = False
         self.newer, self.older = self.screen(), None
         self.reward, self.discount, self.terminated, self.truncated = 0.0, 1.0, False, False
         self.game_reward = 0.0
         self.push()
 
-    def step(self, action: int) -> None:
+    def press_of(self, action: Any) -> tuple[ale_py.Action, float]:
+        """Return the action of the emulator, and the strength with which a paddle turns."""
+        if not self.o["continuous"]:
+            return self.actions[action], 1.0
+        radius, angle, button = action
+        threshold = self.o["continuous_action_threshold"]
+        x, y = radius * np.cos(angle), radius * np.sin(angle)
+        name = ("UP" if y > threshold else "DOWN" if y < -threshold else "") + (
+            "RIGHT" if x > threshold else "LEFT" if x < -threshold else ""
+        )
+        name += "FIRE" if button > threshold else ""
+        return getattr(ale_py.Action, name or "NOOP"), radius
+
+    def step(self, action: Any) -> None:
         self.game_reward = 0.0
         skip = self.o["frame_skip"]
-        ended, is_life_lost = False, False
+        ended, is_life_lost, before = False, False, self.lives
+        press, strength = self.press_of(action)
         for t in range(skip):
-            self.game_reward += self.ale.act(self.actions[action])
+            self.game_reward += self.ale.act(press, strength)
             lives = self.ale.lives()
             is_life_lost |= lives < self.lives
             ended = self.ale.game_over() or (self.o["episodic_life"] and 0 < lives < self.lives)
             self.lives = lives
             if ended:
                 break
-            if t == skip - 2:
+            if t == skip - 2 and self.o["maxpool"]:
                 self.older = self.screen()
             elif t == skip - 1:
                 self.newer = self.screen()
         self.steps += 1
         self.has_lost_life = is_life_lost and lives > 0
+        self.life_loss = 0 < lives < before
         self.reward = np.sign(self.game_reward) if self.o["reward_clip"] else self.game_reward
         self.terminated = ended
         self.truncated = self.steps >= self.o["max_episode_steps"]
@@ -128,8 +144,9 @@ class Game:
     def values(self) -> dict[str, Any]:
         """Return everything that the pool returns for this environment."""
         missing = self.o["stack_num"] - len(self.frames)
-        return {
-            "obs": np.concatenate([self.frames[0]] * missing + self.frames),
+        padding = self.frames[0] if self.o["padding_type"] == "reset" else np.zeros_like(self.frames[0])
+        values = {
+            "obs": np.concatenate([padding] * missing + self.frames),
             "reward": np.float32(self.reward),
             "terminated": np.bool_(self.terminated),
             "truncated": np.bool_(self.truncated),
@@ -138,6 +155,12 @@ class Game:
             "info:terminated": np.int32(self.ale.game_over()),
             "info:ram": self.ale.getRAM(),
         }
+        if self.o["life_loss_info"]:
+            values["info:life_loss"] = np.bool_(self.life_loss)
+        if self.o["frame_number_info"]:
+            values["info:frame_number"] = np.int32(self.ale.getFrameNumber())
+            values["info:episode_frame_number"] = np.int32(self.ale.getEpisodeFrameNumber())
+        return values
 
 
 class GameOracle(CaseOracle):
@@ -160,11 +183,11 @@ class GameOracle(CaseOracle):
         num_envs = case.num_envs
         with envpool.make_gymnasium(case.task_id, num_envs=num_envs, seed=case.seed, **options) as pool:
             games = [Game(pool.spec.config._asdict(), case.seed + i) for i in range(num_envs)]
-            num_actions, episodes = pool.action_space.n, 0
+            space, episodes = pool.action_space, 0
             obs, info = pool.reset()
             got = (obs, *np.zeros((3, num_envs)), info)
             done = np.ones(num_envs, bool)
-            actions = np.zeros(num_envs, np.int32)
+            actions = np.zeros((num_envs, *space.shape), space.dtype)
             for record in range(case.steps):
                 for i, game in enumerate(games):
                     game.reset() if done[i] else game.step(actions[i])
@@ -173,7 +196,12 @@ class GameOracle(CaseOracle):
                 done = (got[2] != 0) | (got[3] != 0)
                 episodes += int(done.sum())
                 change = rng.integers(0, self.HOLD, num_envs) == 0
-                actions = np.where(change, rng.integers(0, num_actions, num_envs), actions).astype(np.int32)
+                if space.shape:
+                    drawn: Any = rng.uniform(space.low, space.high, actions.shape)
+                    change = change[:, None]
+                else:
+                    drawn = rng.integers(0, space.n, num_envs)
+                actions = np.where(change, drawn, actions).astype(space.dtype)
                 got = pool.step(actions)
         return episodes
 
@@ -182,8 +210,9 @@ def compare(expected: dict[str, Any], got: tuple[Any, ...], i: int, where: str) 
     """Raise AssertionError unless row i of a pool's result has these bits."""
     obs, reward, terminated, truncated, info = got
     rows = {"obs": obs[i], "reward": reward[i], "terminated": terminated[i], "truncated": truncated[i]}
-    rows |= {f"info:{key}": info[key][i] for key in ("lives", "reward", "terminated", "ram")}
     for name, value in expected.items():
+        if name.startswith("info:"):
+            rows[name] = info[name.removeprefix("info:")][i]
         differing = np.flatnonzero(np.asarray(rows[name]) != value)
         assert not len(differing), (
             f"{where}: {name} differs in {len(differing)} elements: expected {value!r}, got {rows[name]!r}"

@@ -28,6 +28,12 @@ DEFAULTS = {
     "repeat_action_probability": 0.0,
     "use_inter_area_resize": True,
     "gray_scale": True,
+    "continuous": False,
+    "continuous_action_threshold": 0.5,
+    "maxpool": True,
+    "padding_type": "reset",
+    "life_loss_info": False,
+    "frame_number_info": False,
 }
 STATE = {
     "obs": (np.uint8, [4, 84, 84]),

@@ -19,8 +19,6 @@ DEVIATIONS = {
     "test_invalid_reset_masks": "async pools take masks; tests/gymnasium_api tests the errors of the others",
     "test_episodic_life_equivalence": GAME_CONTINUES,
     "test_same_step_autoreset_mode": GAME_CONTINUES,
-    "test_episodic_life_and_life_loss_info": 'no option life_loss_info; info["lives"] shows it',
-    "test_continuous_equivalence": "there are no continuous actions",
 }
 
 

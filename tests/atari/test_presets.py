@@ -33,6 +33,11 @@ NATURE_DQN: dict[str, Any] = {
     "use_inter_area_resize": True,  # image.scale of Torch averages areas when it makes images smaller
     "max_episode_steps": 27_000,
     "zero_discount_on_life_loss": False,
+    "continuous": False,
+    "maxpool": True,
+    "padding_type": "reset",  # the paper does not say what precedes the first frame
+    "life_loss_info": False,
+    "frame_number_info": False,
 }
 #: The defaults of EnvPool, and what the scripts of CleanRL and Sample Factory pass to it.
 ENVPOOL = NATURE_DQN | {"use_fire_reset": True}

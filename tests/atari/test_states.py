@@ -16,7 +16,7 @@ from tests.support.playing import Player, first_difference
 from tests.support.saved import CORE, body_of, core_at, sealed
 
 #: Sizes of the parts of a snapshot, see machine_state.h and snapshots.h.
-ENV, GENERATOR, MACHINE = 104, 2512, 5568
+ENV, GENERATOR, MACHINE = 120, 2512, 5576
 LIMIT = 128 * 1024  # bytes of a state with default options
 
 
@@ -121,7 +121,7 @@ def forged(state: EnvStates, offset: int, value: bytes) -> EnvStates:
 
 CARTRIDGE = ENV + 2 * GENERATOR
 AFTER = CARTRIDGE + 192
-TIMER = AFTER + 68
+TIMER = AFTER + 72
 VIDEO = TIMER + 148
 PROCESSOR = VIDEO + 116
 INT = struct.Struct("<i")
@@ -138,6 +138,7 @@ INT = struct.Struct("<i")
         (92, INT.pack(4)),  # the newest of four frames
         (92, INT.pack(-1)),
         (96, INT.pack(5)),
+        (100, INT.pack(2)),  # a flag
         (ENV + 2496, INT.pack(625)),  # next word of a generator
         (ENV + 2496, INT.pack(-1)),
         (ENV + GENERATOR + 2496, INT.pack(625)),
@@ -150,6 +151,7 @@ INT = struct.Struct("<i")
         (AFTER + 12, INT.pack(1)),  # a flag of ALE's class of the game
         (AFTER + 56, INT.pack(18)),  # the action that is held
         (AFTER + 56, INT.pack(-1)),
+        *((AFTER + 60, struct.pack("<f", strength)) for strength in (-1, 1001, float("nan"))),
         (TIMER + 4, INT.pack(32)),  # a shift
         (TIMER + 4, INT.pack(7)),
         (TIMER, INT.pack(256)),

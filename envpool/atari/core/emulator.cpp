@@ -145,7 +145,11 @@ bool Emulator::reset_game() noexcept try {
   return false;
 }
 
-int Emulator::act(int action, bool draw) noexcept { return console_->player->act(action, draw); }
+int Emulator::act(int action, bool draw, float strength) noexcept {
+  return console_->player->act(action, draw, strength);
+}
+
+int Emulator::frames_of_reset() const noexcept { return console_->environment->getState().getEpisodeFrameNumber(); }
 
 bool Emulator::is_game_over() const noexcept { return console_->environment->isGameTerminal(); }
 

@@ -131,6 +131,7 @@ void Player::save(MachineState *state) {
   std::memcpy(state->game, text.data(), std::min(text.size(), sizeof state->game));
   visit_extras(*state, game_, game_.rom(), Save());
   state->held = held_;
+  state->strength = strength_;
   save_console(state);
 }
 
@@ -154,7 +155,7 @@ bool Player::is_valid(const MachineState &s) const {
   const bool has_timer = (shift == 0 || shift == 3 || shift == 6 || shift == 10) && s.timer.timer <= 0xff &&
                          s.timer.was_read <= 1;
   if (!is_generator(s.console_random) || !is_generator(s.action_random) || !has_timer) return false;
-  if (s.held < 0 || s.held >= kNumActions) return false;
+  if (s.held < 0 || s.held >= kNumActions || !(s.strength >= 0 && s.strength <= kMaxStrength)) return false;
   if (has_paddles_ && !(is_paddle(s.left_paddle) && is_paddle(s.right_paddle))) return false;
   if (!cartridge_.is_valid(s.cartridge) || !Video::is_valid(tia_, s.video) || !Cpu::is_valid(s.processor))
     return false;
@@ -183,6 +184,7 @@ void Player::restore(const MachineState &state) {
   load_game(game_, state);
   visit_extras(state, game_, game_.rom(), Restore());
   held_ = static_cast<ale::Action>(state.held);
+  strength_ = state.strength;
   wrong_[0] = wrong_[1] = num_frames_ = 0;
   restore_console(state);
 }

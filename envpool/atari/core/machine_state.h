@@ -75,12 +75,13 @@ struct MachineState {
   uint32_t game[kMaxGameWords];     /* what ALE's class of the game saves                           */
   int32_t game_extras[kMaxGameExtras];
   int32_t held;                     /* action that is held, 0 to 17                                 */
+  float strength;                   /* with which it turns a paddle, 0 to kMaxStrength              */
   int32_t left_paddle, right_paddle;
   TimerState timer;
   VideoState video;
   ProcessorState processor;
   uint8_t bus;                      /* the last byte on the data bus                                */
-  uint8_t unused[3];
+  uint8_t unused[7];
 };
 
 static_assert(std::has_unique_object_representations_v<ProcessorState>);
@@ -88,8 +89,8 @@ static_assert(std::has_unique_object_representations_v<TimerState>);
 static_assert(std::has_unique_object_representations_v<VideoState>);
 static_assert(sizeof(CartridgeState) == 8 + 4 + 2 + 16 + 4 + 27 + 128 + 3, "no padding");
 static_assert(sizeof(MachineState) == 2 * sizeof(ep_mt19937) + sizeof(CartridgeState) + 4 + 4 * kMaxGameWords +
-                                          4 * kMaxGameExtras + 12 + sizeof(TimerState) + sizeof(VideoState) +
-                                          sizeof(ProcessorState) + 4, "no padding");
+                                          4 * kMaxGameExtras + 16 + sizeof(TimerState) + sizeof(VideoState) +
+                                          sizeof(ProcessorState) + 8, "no padding");
 
 /* Lists pairs of a saved value and a member: visit(saved, member). */
 struct Save {

@@ -29,6 +29,7 @@ Player::Player(ale::stella::OSystem &system, ale::RomSettings &game, ale::Stella
       game_(game),
       environment_(environment),
       held_(ale::PLAYER_A_NOOP),
+      strength_(1),
       repeat_(repeat_action_probability),
       has_paddles_(has_paddles(system.console())),
       cpu_(*Cpu::replace(machine_)),
@@ -51,6 +52,7 @@ void Player::reset() {
   wrong_[0] = wrong_[1] = num_frames_ = 0;
   state_ = environment_.getState();
   held_ = ale::PLAYER_A_NOOP;
+  strength_ = 1;
 }
 
 void Player::configure(ale::difficulty_t difficulty, float repeat_action_probability) {
@@ -59,10 +61,13 @@ void Player::configure(ale::difficulty_t difficulty, float repeat_action_probabi
   repeat_ = repeat_action_probability;
 }
 
-int Player::act(int action, bool draw) {
+int Player::act(int action, bool draw, float strength) {
   /* The second player's action is always no-op, but consumes a random number, too, as in ALE. */
   ale::stella::Random &generator = environment_.getEnvironmentRNG();
-  if (generator.nextDouble() >= repeat_) held_ = static_cast<ale::Action>(action);
+  if (generator.nextDouble() >= repeat_) {
+    held_ = static_cast<ale::Action>(action);
+    strength_ = strength;
+  }
   generator.nextDouble();
   if (game_.isTerminal()) return 0;
 
@@ -72,17 +77,20 @@ int Player::act(int action, bool draw) {
   const bool is_drawn = draw || continues || num_frames_ >= kLongest - 2;
   const ale::Action done = game_.isLegal(held_) ? held_ : ale::PLAYER_A_NOOP;
   if (num_frames_ == 0 && !continues) save_start();
-  if (num_frames_ > 0 || !continues) history_[num_frames_++] = static_cast<uint8_t>(done);
-  emulate(done, is_drawn, continues);
+  if (num_frames_ > 0 || !continues) {
+    strengths_[num_frames_] = strength_;
+    history_[num_frames_++] = static_cast<uint8_t>(done);
+  }
+  emulate(done, strength_, is_drawn, continues);
   if ((draw && wrong_[0] > 0) || num_frames_ == kLongest) redraw();
   if (wrong_[0] == 0 && wrong_[1] == 0) num_frames_ = 0;
   game_.step(machine_);
   return game_.getReward();
 }
 
-void Player::emulate(ale::Action action, bool draw, bool exactly) {
+void Player::emulate(ale::Action action, float strength, bool draw, bool exactly) {
   if (has_paddles_) {
-    state_.applyActionPaddles(system_.event(), action, 1.0f, ale::PLAYER_B_NOOP, 0.0f);
+    state_.applyActionPaddles(system_.event(), action, strength, ale::PLAYER_B_NOOP, 0.0f);
   } else {
     state_.applyActionJoysticks(system_.event(), action, ale::PLAYER_B_NOOP);
   }
@@ -102,7 +110,7 @@ void Player::emulate(ale::Action action, bool draw, bool exactly) {
 
 void Player::redraw() {
   restore_start();
-  for (int i = 0; i < num_frames_; i++) emulate(static_cast<ale::Action>(history_[i]), true, true);
+  for (int i = 0; i < num_frames_; i++) emulate(static_cast<ale::Action>(history_[i]), strengths_[i], true, true);
   wrong_[0] = wrong_[1] = num_frames_ = 0;
 }
 

@@ -29,7 +29,7 @@ class Player {
 
   /* See Emulator::act(). A frame that is drawn in part shows what older frames left in its buffer. If one of them was not
    * drawn, the frames since then are emulated again from the last state in which both buffers were right. */
-  int act(int action, bool draw);
+  int act(int action, bool draw, float strength);
 
   const uint8_t *screen() const { return tia_.currentFrameBuffer(); }
   const uint8_t *ram() const { return ram_; }
@@ -52,8 +52,9 @@ class Player {
   void save_start();
   void restore_start();
 
-  /* Emulates one frame with an action held; `exactly` as in ALE, also if the frame is left unfinished. */
-  void emulate(ale::Action action, bool draw, bool exactly);
+  /* Emulates one frame with an action held, a paddle with a strength; `exactly` as in ALE, also if the frame is left
+   * unfinished. */
+  void emulate(ale::Action action, float strength, bool draw, bool exactly);
 
   /* Emulates the history again, drawn and exactly, after which both frame buffers are right. */
   void redraw();
@@ -65,6 +66,7 @@ class Player {
   ale::StellaEnvironment &environment_;
   ale::ALEState state_;    /* positions of the paddles                                       */
   ale::Action held_;       /* action that the first player holds                             */
+  float strength_;         /* with which it turns a paddle, 0 to kMaxStrength                */
   float repeat_;           /* chance that the held action is repeated                        */
   bool has_paddles_;       /* whether the game uses paddles, which move in every frame       */
   Cpu &cpu_;
@@ -78,6 +80,7 @@ class Player {
   MachineState start_ = {};
   const uint8_t *start_buffer_ = nullptr;
   uint8_t history_[kLongest];
+  float strengths_[kLongest];
   int num_frames_ = 0;
 };
 
