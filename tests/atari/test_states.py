@@ -148,6 +148,7 @@ INT = struct.Struct("<i")
         (CARTRIDGE + 15, b"\x08"),  # a counter of 2048
         (CARTRIDGE + 30, b"\x08"),  # a slice
         (CARTRIDGE + 60, b"\2"),
+        (AFTER, INT.pack(-(2**16))),  # cycles whose clocks are negative
         (AFTER + 12, INT.pack(1)),  # a flag of ALE's class of the game
         (AFTER + 56, INT.pack(18)),  # the action that is held
         (AFTER + 56, INT.pack(-1)),

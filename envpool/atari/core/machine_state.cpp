@@ -155,6 +155,7 @@ bool Player::is_valid(const MachineState &s) const {
   const bool has_timer = (shift == 0 || shift == 3 || shift == 6 || shift == 10) && s.timer.timer <= 0xff &&
                          s.timer.was_read <= 1;
   if (!is_generator(s.console_random) || !is_generator(s.action_random) || !has_timer) return false;
+  if (s.cycles > kMostCycles) return false;
   if (s.held < 0 || s.held >= kNumActions || !(s.strength >= 0 && s.strength <= kMaxStrength)) return false;
   if (has_paddles_ && !(is_paddle(s.left_paddle) && is_paddle(s.right_paddle))) return false;
   if (!cartridge_.is_valid(s.cartridge) || !Video::is_valid(tia_, s.video) || !Cpu::is_valid(s.processor))
