@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from envpool.cli.option_tables import OptionTables
@@ -61,6 +61,7 @@ def sections(spec: EnvSpec, given: Mapping[str, Any], shows_all: bool = False, w
         Largest length of a line; by default, lines are as long as what they say.
     """
     options = OptionTables(spec, given, width)
+    one = "one player" if spec.config.players == "rows" else "one env"
     hint = f"`envpool spec {spec.task_id} --all` also shows the options that all tasks have in common"
     return [
         title(spec),
@@ -71,13 +72,13 @@ def sections(spec: EnvSpec, given: Mapping[str, Any], shows_all: bool = False, w
         *([f"{title}\n{text}" for title, text in options.shared()] if shows_all else [hint]),
         "observation and info arrays\n" + arrays(spec.state_array_spec),
         "action arrays\n" + arrays(spec.action_array_spec),
-        "gymnasium spaces of one env\n"
+        f"gymnasium spaces of {one}\n"
         + pairs(
             [(name, " ".join(str(getattr(spec, name)).split())) for name in ("observation_space", "action_space")],
             indent="  ",
             width=width,
         ),
-        "dm_env specs of one env\n"
+        f"dm_env specs of {one}\n"
         + pairs(
             [*leaves("observation_spec()", spec.observation_spec()), *leaves("action_spec()", spec.action_spec())],
             indent="  ",
@@ -110,12 +111,24 @@ def players(spec: EnvSpec, width: int | None = None) -> str:
     rows = [
         (
             group.name,
-            ", ".join(map(str, group.players)),
+            ranges(group.players),
             ", ".join(f"{name} {shape}" for name, shape in group.shapes.items()) or "-",
         )
         for group in spec.groups
     ]
     return table(("group", "players", "shapes of its own"), rows, "lll", "  ", width)
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Return increasing numbers as a text in which three and more in a row are a range."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    texts = (f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
+    return ", ".join(texts)
 
 
 def reset_options(spec: EnvSpec, width: int | None = None) -> str:

@@ -6,7 +6,7 @@ import pytest
 import envpool
 from envpool.cli.main import main
 from envpool.cli.parsing import read_options
-from envpool.cli.spec import bound, sections
+from envpool.cli.spec import bound, ranges, sections
 from envpool.config.option_texts import entries, option_texts
 from envpool.registration import registry
 from envpool.tasks.spec import spec_class_of
@@ -21,8 +21,16 @@ def test_shows_the_groups_of_players():
     assert ["hunters", "0,", "1", "-"] in words
     assert ["prey", "2", "obs", "(6,)"] in words
     assert ["info:players.id", "int32", "(-1,)"] in [line[:3] for line in words]
+    text = "\n".join(sections(envpool.make_spec("MPE/simple_spread-v3", N=9), {}))
+    assert "0 to 8" in text and "gymnasium spaces of one player\n" in text and "dm_env specs of one player\n" in text
+    grid = "\n".join(sections(envpool.make_spec("MPE/simple_spread-v3", players="grid"), {}))
+    assert "gymnasium spaces of one env\n" in grid
     one_player = "\n".join(sections(envpool.make_spec("CartPole-v1"), {}))
     assert "\nplayers\n" not in one_player
+
+
+def test_ranges():
+    assert ranges([0, 1, 3, 5, 6, 7, 9]) == "0, 1, 3, 5 to 7, 9" and ranges(range(128)) == "0 to 127"
 
 
 def test_shows_all_options_and_arrays():
