@@ -84,6 +84,7 @@ class VecEnv(vec_env.VecEnv):
         else:
             spaces_of_rows = self.pool.single_observation_space, self.pool.single_action_space
         super().__init__(self.pool.num_envs * self._places, *spaces_of_rows)
+        self.metadata["render_fps"] = self.pool.metadata["render_fps"]  # for VecVideoRecorder
         if self.pool.render_mode is not None:
             self.render_mode = self.pool.render_mode
 

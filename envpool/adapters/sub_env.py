@@ -52,7 +52,7 @@ class SubEnv(ParamAttributes, gymnasium.Env[Any, Any]):
 
     def _describe(self) -> None:
         """Set the attributes that describe a native environment."""
-        self.metadata = {"render_modes": self.pool.metadata["render_modes"]}
+        self.metadata = {name: self.pool.metadata[name] for name in ("render_modes", "render_fps")}
         self.spec = self.pool.spec
         self.max_episode_steps = self.pool.spec.max_episode_steps
         self.render_mode = self.pool.render_mode

@@ -17,6 +17,7 @@ from stable_baselines3.common.vec_env import (
     VecMonitor,
     VecNormalize,
     VecTransposeImage,
+    VecVideoRecorder,
     is_vecenv_wrapped,
 )
 
@@ -326,7 +327,7 @@ def test_what_it_refuses(make):
     env.reset()
 
 
-def test_frames(make):
+def test_frames(make, tmp_path):
     env = make(num_envs=2, render_mode="rgb_array")
     env.reset()
     images = env.get_images()
@@ -334,7 +335,9 @@ def test_frames(make):
     assert np.array_equal(env.env_method("render", indices=1)[0], images[1])
     assert np.array_equal(env.render(), env.render(mode="rgb_array"))
     assert env.render().shape == (800, 600, 3)
-    assert env.metadata["render_modes"] == ["human", "rgb_array"]
+    assert env.metadata == {"render_modes": ["human", "rgb_array"], "render_fps": 50}
+    assert [metadata["render_fps"] for metadata in env.get_attr("metadata")] == [50, 50]
+    assert VecVideoRecorder(env, str(tmp_path), record_video_trigger=bool).frames_per_sec == 50
     with pytest.warns(UserWarning, match="something_else"):
         env.render(mode="something_else")
     with pytest.warns(UserWarning, match="no `render_mode`"):

@@ -96,7 +96,7 @@ def test_attributes(make):
     assert len({id(space) for space in env.action_space}) == N
     assert [space.shape for space in env.observation_space] == [(4,)] * N
     assert [spec.reward_threshold for spec in env.spec] == [475.0] * N
-    assert env.metadata == [{"render_modes": ["rgb_array", "human"]}] * N
+    assert env.metadata == [{"render_modes": ["rgb_array", "human"], "render_fps": 50}] * N
     env.set_env_attr("size", 0)
     env.set_env_attr("size", 1, 0)
     env.set_env_attr("size", 2, [1, 2])
