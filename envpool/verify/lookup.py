@@ -18,6 +18,15 @@ from envpool.verify.oracle import Oracle
 INSTALL = install("verify")
 
 
+#: Errors that say that a package, or an environment of it, is missing.
+MISSING = (
+    ImportError,
+    gymnasium.error.DependencyNotInstalled,
+    gymnasium.error.DeprecatedEnv,
+    gymnasium.error.UnregisteredEnv,
+)
+
+
 class MissingUpstreamError(ImportError):
     """A package of an upstream environment is missing, or its version does not have the environment."""
 
@@ -31,7 +40,7 @@ def needs_upstream() -> Iterator[None]:
     """Turn exceptions of upstream packages into a MissingUpstreamError or a FailedUpstreamError."""
     try:
         yield
-    except (ImportError, gymnasium.error.Error) as error:
+    except MISSING as error:
         text = " ".join(str(error).split()).rstrip(".")
         raise MissingUpstreamError(f"its upstream package cannot be used ({text}); run: {INSTALL}") from error
     except Exception as error:

@@ -5,6 +5,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -362,11 +363,13 @@ def test_an_upstream_that_cannot_start(error, text, monkeypatch, capsys):
     assert text in " ".join(capsys.readouterr().out.split())
 
 
-def test_an_upstream_that_fails_in_a_step(monkeypatch, capsys):
-    monkeypatch.setattr(Altered, "change", at(2, 0, fail(FloatingPointError("overflow"))))
+@pytest.mark.parametrize("error", [FloatingPointError("overflow"), gymnasium.error.ResetNeeded("overflow")])
+def test_an_upstream_that_fails_in_a_step(error, monkeypatch, capsys):
+    monkeypatch.setattr(Altered, "change", at(2, 0, fail(error)))
     assert main(["verify", TASK, "CartPole-v1", "--steps", "3"]) == 2
     out = " ".join(capsys.readouterr().out.split())
-    assert "its upstream environment failed (FloatingPointError: overflow), at " in out and ": raise error" in out
+    assert f"its upstream environment failed ({type(error).__name__}: overflow), at {__file__}, line " in out
+    assert ": raise error" in out and "pip install" not in out
     assert "CartPole-v1: equals" in out
 
 
