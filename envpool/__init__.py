@@ -35,6 +35,7 @@ if _TYPE_CHECKING:
     from envpool.pools.styles.gymnasium import GymnasiumEnvPool
     from envpool.pools.styles.texts import Texts
     from envpool.rollout.data import RolloutData
+    from envpool.rollout.replay import ReplayBuffer
     from envpool.rollout.rollout import Rollout
     from envpool.tasks.spec import EnvSpec
 
@@ -49,6 +50,7 @@ __all__ = [
     "Param",
     "PoolStats",
     "Recording",
+    "ReplayBuffer",
     "Rollout",
     "RolloutData",
     "Texts",
@@ -79,6 +81,7 @@ _LAZY = {
     "Texts": "envpool.pools.styles.texts",
     "GymnasiumEnvPool": "envpool.pools.styles.gymnasium",
     "DMEnvPool": "envpool.pools.styles.dm",
+    "ReplayBuffer": "envpool.rollout.replay",
     "Rollout": "envpool.rollout.rollout",
     "RolloutData": "envpool.rollout.data",
     "Evaluation": "envpool.evaluation.result",

@@ -45,7 +45,7 @@ def test_making_loads_one_simulator():
 
 def test_public_names():
     expected = {"register", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "list_all_envs"}
-    expected |= {"EnvSpec", "EnvPool", "DMEnvPool", "GymnasiumEnvPool", "Rollout", "get_include", "errors", "rollout"}
+    expected |= {"EnvSpec", "EnvPool", "DMEnvPool", "GymnasiumEnvPool", "ReplayBuffer", "Rollout", "get_include", "errors", "rollout"}
     expected |= {"make_mujoco", "make_python", "make_vec"}
     expected |= {"EnvStates", "Param", "PoolStats", "RolloutData", "Texts"}
     expected |= {"evaluate", "record", "Evaluation", "Recording"}
@@ -62,7 +62,7 @@ def test_public_names_of_rollouts():
     from envpool.rollout import Rollout, RolloutData
 
     assert (Rollout, RolloutData) == (envpool.Rollout, envpool.RolloutData)
-    assert {"Rollout", "RolloutData"} <= set(envpool.rollout.__all__)
+    assert {"ReplayBuffer", "Rollout", "RolloutData", "Transitions"} <= set(envpool.rollout.__all__)
 
 
 def test_every_exception_has_one_base_class():

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from envpool.rollout.data import RolloutData
     from envpool.rollout.minibatches import Sequences, sequences, shuffled, whole_envs
     from envpool.rollout.progress import Progress
+    from envpool.rollout.replay import ReplayBuffer, Transitions
     from envpool.rollout.rollout import Rollout
     from envpool.sampling.sampler import Sample, Sampler
 
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 _LAZY = {
     "Advantages": "envpool.rollout.advantages",
     "Progress": "envpool.rollout.progress",
+    "ReplayBuffer": "envpool.rollout.replay",
     "Rollout": "envpool.rollout.rollout",
     "RolloutData": "envpool.rollout.data",
     "Sample": "envpool.sampling.sampler",
     "Sampler": "envpool.sampling.sampler",
     "Sequences": "envpool.rollout.minibatches",
+    "Transitions": "envpool.rollout.replay",
     "VTrace": "envpool.rollout.advantages",
     "gae": "envpool.rollout.advantages",
     "lambda_returns": "envpool.rollout.advantages",
@@ -35,11 +38,13 @@ _LAZY = {
 __all__ = [
     "Advantages",
     "Progress",
+    "ReplayBuffer",
     "Rollout",
     "RolloutData",
     "Sample",
     "Sampler",
     "Sequences",
+    "Transitions",
     "VTrace",
     "gae",
     "lambda_returns",

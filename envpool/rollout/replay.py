@@ -1,0 +1,580 @@
+"""ReplayBuffer: the last steps of a pool, from which minibatches of transitions are drawn."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from envpool._support.machine import cpu_limit
+from envpool.config.checks import flag
+from envpool.config.spaces import nested
+from envpool.errors import ConfigError, StateError
+from envpool.pools.pool import EnvPool
+from envpool.pools.reset_options import without_mask
+from envpool.pools.styles import tree
+from envpool.pools.styles.texts import Texts
+from envpool.rollout.data import BYTES_PER_THREAD, map_leaves
+from envpool.rollout.replay_files import read, write
+from envpool.rollout.replay_recorder import ReplayRecorder
+from envpool.rollout.ring import Ring
+from envpool.rollout.rollout import flattened, positive, stack_depth
+from envpool.sampling.arrays import count, number
+from envpool.sampling.sampler import seed_words
+from envpool.tasks.players import refuse_players
+
+Array = npt.NDArray[Any]
+
+#: Version of the format of saved contents.
+VERSION = 1
+#: Added to priorities, so that no transition becomes impossible.
+EPSILON = 1e-6
+
+
+class Transitions(NamedTuple):
+    """A minibatch: n transitions, one in each row.
+
+    Attributes
+    ----------
+    obs : numpy.ndarray or dict
+        (n, ...): the observations, in the form of the pool's observations.
+    action : numpy.ndarray or dict
+        (n, ...): the actions, as the environments got them.
+    reward : numpy.ndarray
+        float32 (n,): the rewards; with ``n_step``, the discounted sum of the rewards of the steps of the transition.
+    next_obs : numpy.ndarray or dict
+        (n, ...): the observations that the last step led to: the true last observations where episodes ended.
+    terminated : numpy.ndarray
+        bool (n,): whether the last step ended the episode in a terminal state.
+    discount : numpy.ndarray
+        float32 (n,): the factor of the value of ``next_obs``: 0 where ``terminated``, else ``gamma ** k``, after k
+        steps.
+    index : numpy.ndarray
+        int64 (n,): the numbers of the transitions, for ``update_priorities`` and ``transitions``.
+    weight : numpy.ndarray or None
+        float32 (n,): importance weights, at most 1, of prioritized sampling; None if sampling is uniform.
+    """
+
+    obs: Any
+    action: Any
+    reward: npt.NDArray[np.float32]
+    next_obs: Any
+    terminated: npt.NDArray[np.bool_]
+    discount: npt.NDArray[np.float32]
+    index: npt.NDArray[np.int64]  # type: ignore[assignment]  # not the method of tuples
+    weight: npt.NDArray[np.float32] | None
+
+
+class ReplayBuffer(ReplayRecorder):
+    """Keeps the last steps of a pool, and draws minibatches of transitions from them, for DQN, SAC and their kin.
+
+    The buffer steps its pool, as a `Rollout` does: ``step`` returns what the pool returns, and adds it to the buffer.
+    An observation is stored once, although it belongs to two transitions; of stacked observations, each frame is stored
+    once. Transitions never cross the end of an episode, and ``next_obs`` has the true last observation of an episode in
+    every auto-reset mode.
+
+    Parameters
+    ----------
+    pool : EnvPool
+        A sync pool of ``envpool.make``, of any API style. Step it only through the buffer.
+    capacity : int
+        Number of steps, over all environments, that are kept; rounded up to a multiple of ``num_envs``. A step that
+        only resets an environment (auto-reset mode "next_step") takes a place as well.
+    n_step : int
+        A transition has the rewards of up to this many steps: it ends earlier with its episode.
+    prioritized : bool
+        If True, transitions are drawn in proportion to their priorities (Schaul et al., 2016); see
+        ``update_priorities``. A new transition has the highest priority so far.
+    gamma : float
+        Discount of each step, from 0 to 1: of rewards with ``n_step``, and in ``discount``.
+    alpha : float
+        Exponent of priorities, from 0 to 1.
+    beta : float
+        Exponent of importance weights, from 0 to 1; ``sample`` may be given another one.
+    frames_once : bool or int, optional
+        Whether each frame of stacked observations is stored once; by default if the task stacks frames. An int is the
+        number of frames in a stack, for other tasks; see `Rollout`.
+    seed : int or sequence of int, optional
+        Seed of the generator that draws, as for `Sampler`. By default, the operating system provides one.
+
+    Attributes
+    ----------
+    pool : EnvPool
+        The pool.
+    capacity : int
+        Number of steps that are kept, over all environments.
+    n_step, gamma, prioritized, alpha, beta
+        As passed.
+    nbytes : int
+        Size of the buffer's arrays. Pages that were never written take no memory.
+    num_in_flight : int
+        Number of environments in flight.
+
+    Raises
+    ------
+    ConfigError, TypeError
+        Arguments that are not allowed, an async pool, or a task with players.
+    MemoryError
+        The buffer does not fit into the memory of the process. Nothing was allocated.
+    PoolStateError
+        The pool is closed or was forked.
+    """
+
+    pool: EnvPool
+
+    def __init__(
+        self,
+        pool: EnvPool,
+        capacity: int,
+        n_step: int = 1,
+        prioritized: bool = False,
+        *,
+        gamma: float = 0.99,
+        alpha: float = 0.6,
+        beta: float = 0.4,
+        frames_once: bool | int | None = None,
+        seed: int | Sequence[int] | None = None,
+    ):
+        if not isinstance(pool, EnvPool):
+            raise TypeError(
+                f"pool must be a pool of envpool.make, got {type(pool).__name__}: pass the pool itself, not a wrapper"
+            )
+        refuse_players(pool.spec, "a ReplayBuffer", "record them with envpool.Rollout")
+        if pool.is_async:
+            raise ConfigError(
+                f"a ReplayBuffer needs a sync pool, but batch_size={pool.spec.config.batch_size} is less than "
+                f"num_envs={pool.spec.config.num_envs}: leave batch_size out, and overlap simulation and learning with "
+                "send() and recv()"
+            )
+        envs = pool.spec.config.num_envs
+        steps = -(-positive("capacity", capacity) // envs)
+        self.n_step = positive("n_step", n_step)
+        if self.n_step > steps:
+            raise ConfigError(
+                f"n_step must be at most the {steps} steps of each environment that the buffer keeps, got {n_step}"
+            )
+        self.prioritized = flag("prioritized", prioritized)
+        self.gamma, self.alpha = number("gamma", gamma, 0, 1), number("alpha", alpha, 0, 1)
+        self.beta = number("beta", beta, 0, 1)
+        depth = stacked_frames(pool) if frames_once is None else stack_depth(pool, frames_once)
+        words = seed_words(secrets.randbits(128) if seed is None else seed)
+        make_ring = partial(
+            Ring,
+            num_envs=envs,
+            num_steps=steps,
+            depth=depth,
+            n_step=self.n_step,
+            gamma=self.gamma,
+            prioritized=self.prioritized,
+            seed=words,
+        )
+        super().__init__(pool, make_ring)
+        self.pool, self.capacity, self._depth = pool, self.ring.capacity, depth
+        self._obs_nest = positions(tree.observation([name for name, _, _ in self.ring.obs]), self.ring.obs)
+        names = [name for name, _, _ in self.ring.actions]
+        nest = "action" if names == ["action"] else nested({name.removeprefix("action."): name for name in names})
+        self._action_nest = positions(nest, self.ring.actions)
+        arrays = (*self.ring.obs, *self.ring.obs, *self.ring.actions)
+        self._row_bytes = sum(dtype.itemsize * int(np.prod(shape)) for _, dtype, shape in arrays)
+        self._cpus = cpu_limit()
+
+    # ---- stepping ----------------------------------------------------------------------------------------------------
+
+    def reset(
+        self,
+        env_id: Any = None,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: Any = None,
+    ) -> Any:
+        """Reset environments and record their observations.
+
+        Without env_id, all environments are reset, and a step in flight is dropped. The transitions so far stay in the
+        buffer; those of episodes that the reset cuts off end like truncated ones.
+
+        With env_id, which needs the auto-reset mode "disabled", environments whose episodes have ended begin new ones.
+
+        Parameters
+        ----------
+        env_id, seed, options
+            As for ``reset`` of the pool.
+
+        Returns
+        -------
+        tuple or TimeStep
+            What ``reset`` of the pool returns.
+
+        Raises
+        ------
+        EnvIdError
+            The episode of an environment has not ended.
+        ConfigError, PoolStateError, EnvStepError, EnvTimeoutError
+            As for ``reset`` of the pool. After the last two, `recv` returns the batch.
+        """
+        pool = self.pool
+        ids = pool._masked_ids(env_id, options)
+        ids = None if ids is None else np.atleast_1d(np.asarray(ids))
+        rows = pool.num_envs if ids is None else len(ids)
+        checked = pool._reset_options(without_mask(options), rows) if options else None
+        return self.reset_envs(ids, pool._reset_seeds(ids, seed), checked)
+
+    def begin(self, obs: Any) -> None:
+        """Continue with observations that the pool returned outside the buffer, or before its state was restored.
+
+        If they equal the newest observations of the buffer, for example after ``load`` and ``pool.set_state``, its
+        trajectories continue. Otherwise, they end here like truncated ones.
+
+        Parameters
+        ----------
+        obs : array_like or dict
+            (N, ...), the last observations of all environments, in the form in which the pool returns them. Nothing may
+            be in flight.
+
+        Raises
+        ------
+        ConfigError
+            Arrays are missing or unknown, or have a wrong shape.
+        PoolStateError
+            Environments are in flight, or the pool is closed or forked.
+        """
+        given = {
+            "obs" if not name else f"obs:{name}": value.rows if isinstance(value, Texts) else value
+            for name, value in flattened(obs).items()
+        }
+        names = [name for name, _, _ in self.ring.obs]
+        if len(names) == 1 and len(given) == 1:
+            given = {names[0]: next(iter(given.values()))}
+        if sorted(given) != sorted(names):
+            raise ConfigError(f"obs must have the arrays {names}, got {list(given)}")
+        arrays = []
+        for name, dtype, shape in self.ring.obs:
+            array = np.array(given[name], dtype, order="C")  # a copy: another thread may write to the user's
+            if array.shape != (self.pool.num_envs, *shape):
+                raise ConfigError(f"{name} must have shape {(self.pool.num_envs, *shape)}, got {array.shape}")
+            arrays.append(array)
+        self.begin_with(arrays)
+
+    # ---- sampling ----------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Return the number of transitions that can be sampled."""
+        return self.ring.num_ready
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the buffer's arrays in bytes. Pages that were never written take no memory."""
+        return self.ring.num_bytes + self.ring.num_row_bytes
+
+    def sample(self, n: int, beta: float | None = None) -> Transitions:
+        """Draw n transitions with replacement.
+
+        Every transition has the same probability, or one in proportion to its priority. With priorities, the sum of
+        these is divided into n equal parts, and one transition is drawn from each.
+
+        A transition can be drawn once its last step is known; the newest ones of a buffer with ``n_step`` are not.
+
+        Parameters
+        ----------
+        n : int
+            Number of transitions.
+        beta : float, optional
+            Prioritized sampling: the exponent of the importance weights, that of the buffer by default.
+
+        Returns
+        -------
+        Transitions
+            Arrays that are yours. Their memory is used again only after your program has released all arrays of the
+            minibatch, and everything that shares their memory, such as torch tensors.
+
+        Raises
+        ------
+        ConfigError, TypeError
+            Arguments that are not allowed.
+        PoolStateError
+            There is no transition to sample yet.
+        """
+        n = count("n", n, 1)
+        beta = self.beta if beta is None else number("beta", beta, 0, 1)
+        self.enter_ring()
+        try:
+            return self._gathered(self.ring.draw(n), beta)
+        finally:
+            self.leave_ring()
+
+    def transitions(self, index: Any) -> Transitions:
+        """Return certain transitions, for example all of them with ``transitions(buffer.indices())``.
+
+        Parameters
+        ----------
+        index : array_like of int
+            (n,): numbers of transitions, from ``indices`` or from a minibatch.
+
+        Raises
+        ------
+        ConfigError, TypeError
+            The buffer has no such transition, or not any longer.
+        """
+        index = checked_index(index)
+        self.enter_ring()
+        try:
+            return self._gathered(index, self.beta)
+        finally:
+            self.leave_ring()
+
+    def _gathered(self, index: npt.NDArray[np.int64], beta: float) -> Transitions:
+        threads = max(1, min(self._cpus, len(index) * self._row_bytes // BYTES_PER_THREAD))
+        obs, action, reward, next_obs, terminated, discount, weight = self.ring.gather(index, threads, beta)
+        return Transitions(
+            shaped(self._obs_nest, obs),
+            shaped(self._action_nest, action),
+            reward,
+            shaped(self._obs_nest, next_obs),
+            terminated,
+            discount,
+            index,
+            weight,
+        )
+
+    def indices(self) -> npt.NDArray[np.int64]:
+        """Return the numbers of all transitions that can be sampled, int64, a fresh array.
+
+        The number of the transition from step t of environment i is ``t * num_envs + i``, counted from the first step
+        that the buffer has ever recorded. It stays the same until the transition leaves the buffer.
+        """
+        self.enter_ring()
+        try:
+            return self.ring.indices()
+        finally:
+            self.leave_ring()
+
+    def update_priorities(self, index: Any, priority: Any) -> None:
+        """Set the priorities of transitions, usually to the absolute values of their errors.
+
+        A transition is then drawn with a probability in proportion to ``(priority + 1e-6) ** alpha``. Transitions that
+        have left the buffer since they were drawn are ignored. If a number occurs twice, the last one counts.
+
+        Parameters
+        ----------
+        index : array_like of int
+            (n,): ``index`` of a minibatch.
+        priority : array_like of float
+            (n,): finite, 0 or more; NumPy arrays, or anything that NumPy converts, such as a tensor without a graph.
+
+        Raises
+        ------
+        ConfigError, TypeError
+            The buffer is not prioritized, shapes differ, or a priority is not allowed. No priority was changed.
+        """
+        if not self.prioritized:
+            raise ConfigError("update_priorities() needs a ReplayBuffer with prioritized=True")
+        rows = checked_index(index)
+        try:
+            values = np.array(priority, np.float64)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise TypeError(
+                f"priority must convert to a NumPy array ({error}): detach a tensor from its graph, and copy it to the "
+                "CPU"
+            ) from error
+        if values.shape != rows.shape:
+            raise ConfigError(f"priority must have the shape of index, {rows.shape}, got {values.shape}")
+        bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+        if bad.size:
+            raise ConfigError(f"priority[{bad[0]}] must be finite and at least 0, got {values[bad[0]]}")
+        values = (values + EPSILON) ** self.alpha
+        self.enter_ring()
+        try:
+            self.ring.set_priorities(rows, values)
+        finally:
+            self.leave_ring()
+
+    # ---- saving ------------------------------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the contents of the buffer, its priorities and its generator: a dict of fresh arrays and numbers.
+
+        It takes as much memory as the contents; ``save`` writes them to a file without a copy. Nothing may be in
+        flight. The states of the environments are not part of it: save ``pool.get_state()`` as well.
+
+        Raises
+        ------
+        PoolStateError
+            A step is in flight, or another call is inside.
+        """
+        self.enter_ring()
+        try:
+            self.check_idle("state_dict")
+            return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in self._content()}
+        finally:
+            self.leave_ring()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Replace the contents by those that ``state_dict`` has returned, perhaps in another process.
+
+        The buffer must have the same capacity, the same number of environments, and the same arrays. ``n_step`` and
+        ``gamma`` may differ. Call ``reset`` before the next step; or, after ``pool.set_state``, ``begin`` with the
+        last observations.
+
+        Parameters
+        ----------
+        state : mapping
+            A result of ``state_dict``.
+
+        Raises
+        ------
+        StateError
+            The state is damaged, or belongs to another buffer. The contents were not changed.
+        PoolStateError
+            A step is in flight, or another call is inside.
+        """
+        self.enter_ring()
+        try:
+            self.check_idle("load_state_dict")
+            self._replace_content(state)
+        finally:
+            self.leave_ring()
+
+    def save(self, path: Any) -> None:
+        """Write what ``state_dict`` returns to a file, without a copy in memory.
+
+        The file is an uncompressed ``.npz`` archive of arrays. It is written under another name and then renamed, so
+        that a program that is killed meanwhile leaves the previous file intact.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Raises
+        ------
+        PoolStateError
+            A step is in flight, or another call is inside.
+        OSError
+            The file cannot be written.
+        """
+        self.enter_ring()
+        try:
+            self.check_idle("save")
+            write(Path(path), dict(self._content()))
+        finally:
+            self.leave_ring()
+
+    def load(self, path: Any) -> None:
+        """Replace the contents by those of a file that ``save`` has written; see ``load_state_dict``.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, from which nothing is executed.
+
+        Raises
+        ------
+        StateError, PoolStateError
+            As for ``load_state_dict``.
+        OSError
+            The file cannot be read.
+        """
+        self.enter_ring()
+        try:
+            self.check_idle("load")
+            self._replace_content(read(Path(path)))
+        finally:
+            self.leave_ring()
+
+    def _content(self) -> list[tuple[str, Any]]:
+        """Return the parts of a saved state. Arrays of the ring show its memory."""
+        ring = self.ring
+        numbers = [("version", VERSION), ("num_envs", self.pool.num_envs), ("capacity", self.capacity)]
+        counts = list(zip(("head", "live", "has_obs"), ring.get_counts(), strict=True))
+        rows = [("last", ring.get_rows(False)), *([("strays", ring.get_rows(True))] if self._depth else [])]
+        rest = [("highest", ring.highest), ("generator", np.frombuffer(ring.get_generator(), np.uint8))]
+        return [*numbers, *counts, *rest, *rows, *((f"array:{name}", view) for name, view in ring.views().items())]
+
+    def _replace_content(self, state: Mapping[str, Any]) -> None:
+        ring = self.ring
+        try:
+            numbers = {
+                name: int(state[name]) for name in ("version", "num_envs", "capacity", "head", "live", "has_obs")
+            }
+            highest, generator = float(state["highest"]), np.asarray(state["generator"], np.uint8).tobytes()
+        except (KeyError, TypeError, ValueError) as error:
+            raise StateError(f"the saved replay buffer is damaged: {error!r}") from None
+        if numbers["version"] != VERSION:
+            raise StateError(f"the saved replay buffer has version {numbers['version']}, expected {VERSION}")
+        for name, own in (("num_envs", self.pool.num_envs), ("capacity", self.capacity)):
+            if numbers[name] != own:
+                raise StateError(f"the saved replay buffer has {name}={numbers[name]}, but this one has {own}")
+        head = numbers["head"]
+        slots = min(head + 1, ring.num_slots)
+        views = ring.views()
+        arrays = {}
+        for name, view in views.items():
+            array = state.get(f"array:{name}")
+            shape = (slots, *view.shape[1:])
+            if not isinstance(array, np.ndarray) or (array.dtype, array.shape) != (view.dtype, shape):
+                raise StateError(
+                    f"array {name} of the saved replay buffer must have dtype {view.dtype} and shape {shape}, got "
+                    f"{f'{array.dtype} and {array.shape}' if isinstance(array, np.ndarray) else type(array).__name__}: "
+                    "it belongs to a buffer of another task, or with other options"
+                )
+            # What is checked must not change any more.
+            is_checked = name in ("numbers", "lasts", "priorities")
+            arrays[name] = np.array(array, order="C") if is_checked else np.ascontiguousarray(array)
+        known = {f"array:{name}" for name in views}
+        others = [name for name in state if name.startswith("array:") and name not in known]
+        if others:
+            raise StateError(f"the saved replay buffer has arrays that this one does not have: {', '.join(others)}")
+        rows = [np.array(state.get(name), order="C") for name in ("last", "strays")[: 1 + bool(self._depth)]]
+        for array, strays in zip(rows, (False, True), strict=False):
+            width = ring.get_rows(strays).shape[1]
+            if array.dtype != np.uint8 or array.ndim != 2 or array.shape[1] != width or len(array) >= 2**31:
+                raise StateError(f"rows of the saved replay buffer must have {width} bytes, got {array.shape}")
+        ring.set_state(
+            head, numbers["live"], bool(numbers["has_obs"]), arrays, rows[0], rows[1] if self._depth else None,
+            generator, highest,
+        )  # fmt: skip
+        self.forget_pool()
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a ReplayBuffer records the steps of one pool and cannot be pickled or copied: save its contents with "
+            "save() or state_dict(), and load them into a ReplayBuffer of the new pool"
+        )
+
+    def __repr__(self) -> str:
+        kind = "prioritized" if self.prioritized else "uniform"
+        return f"ReplayBuffer({len(self)} transitions, capacity={self.capacity}, n_step={self.n_step}, {kind})"
+
+
+def stacked_frames(pool: EnvPool) -> int:
+    """Return the number of frames in the observations of a pool; 0 if they are not stacks of frames."""
+    try:
+        depth = stack_depth(pool, True)
+    except ConfigError:
+        return 0
+    return depth if depth > 1 else 0
+
+
+def positions(nest: Any, arrays: Sequence[tuple[str, Any, Any]]) -> Any:
+    """Return a nest of array names with the position of each array, or 0 for a single array."""
+    names = [name for name, _, _ in arrays]
+    return map_leaves(nest, names.index)
+
+
+def shaped(nest: Any, arrays: list[Array]) -> Any:
+    """Return arrays in the form of a nest of their positions."""
+    if isinstance(nest, dict):
+        return {name: shaped(inner, arrays) for name, inner in nest.items()}
+    return arrays[nest]
+
+
+def checked_index(index: Any) -> npt.NDArray[np.int64]:
+    """Return numbers of transitions as a fresh int64 array, or raise TypeError."""
+    rows = np.array(index)  # a copy: what is checked must not change any more
+    if rows.dtype.kind not in "iu" or rows.ndim != 1:
+        raise TypeError(f"index must be a one-dimensional array of integers, got {rows.dtype} {rows.shape}")
+    return np.minimum(rows, np.iinfo(np.int64).max).astype(np.int64)

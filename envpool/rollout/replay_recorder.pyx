@@ -1,0 +1,399 @@
+"""Stepping a pool and adding what it returns to the ring of a replay buffer.
+
+Each batch of a sync pool is copied into the ring when it is received: a few bytes beside a simulated step, and the
+arrays of the batch are the user's for good, whatever the ring overwrites later.
+
+Invariants whenever Python code can run:
+- `pending` says what the pool is doing for this object. The ring has the newest observations, unless a reset of all
+  envs is pending, or nothing was ever received.
+- `known` is the number of actions and resets that the pool has been sent. If the pool has been sent more, somebody else
+  has stepped it, and the newest observations are not those that the next action answers.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport calloc, free
+
+from envpool._core.actions cimport ActionField
+from envpool._core.blocks cimport BlockStore
+from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, WAITING, enter
+from envpool._core.inputs cimport ResetOptions, checked_ids
+from envpool._core.pool cimport Pool, SendPart
+from envpool._core.results cimport ResultTemplate
+from envpool._core.structs cimport DISABLED, Engine, NEXT_STEP, REFUSED
+from envpool.rollout.ring cimport DONE, Ring, TERMINATED, VALID
+
+from envpool.errors import ConfigError, EnvIdError, EnvStepError, PoolStateError
+
+cnp.import_array()
+
+cdef str OUTDATED = (
+    "the pool was stepped or reset without the replay buffer, whose newest observations are outdated: continue with "
+    "reset() or begin()"
+)
+
+cdef enum Pending:      # what was sent to the pool, and not received
+    NOTHING
+    STEP
+    RESET_ALL
+    RESET_SOME
+
+
+cdef class ReplayRecorder(SendPart):
+    """Records the steps of a sync pool in a ring; its public calls are those of ``envpool.ReplayBuffer``.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    make_ring : callable
+        ``make_ring(obs, actions)`` makes the Ring for arrays of observations and actions: name, dtype and shape of one
+        row of each.
+    """
+
+    cdef Pool pool
+    cdef readonly Ring ring
+    cdef ResultTemplate reset_template      # these return (result, arrays): the form of the API style, and a tuple
+    cdef ResultTemplate step_template
+    cdef object add_errors                  # of the API style, or None
+    cdef int autoreset
+    cdef int64_t num_envs
+    cdef bint is_busy                       # a call is inside
+    cdef Pending pending
+    cdef bint has_begun                     # the ring has the observations that the next action answers
+    cdef int64_t known                      # actions and resets that the pool had been sent after the last call
+    cdef set failed                         # ids of envs in flight whose step failed
+    cdef cnp.ndarray ids                    # RESET_SOME: the envs, int32
+    cdef cnp.ndarray marks                  # scratch: flags of a step
+    # Numbers of arrays of the pool.
+    cdef int env_id
+    cdef int elapsed
+    cdef int reward
+    cdef int terminated
+    cdef int truncated
+    cdef int final_mask                     # -1: the pool has no final arrays
+    cdef tuple obs                          # of the observations
+    cdef tuple last_obs
+    cdef const char** rows                  # scratch: pointers to the observations
+    cdef const char** last_rows
+
+    def __init__(self, Pool pool, make_ring):
+        cdef BlockStore store
+        pool.guard.check_open()
+        store = pool.batches.store
+        names = store.names
+        self.pool, self.num_envs, self.autoreset = pool, pool.engine.num_envs, pool.engine.autoreset
+        self.failed = set()
+        self.env_id, self.elapsed = names.index("env_id"), names.index("elapsed_step")
+        self.reward = names.index("reward")
+        self.terminated, self.truncated = names.index("terminated"), names.index("truncated")
+        self.final_mask = names.index("final:mask") if store.same_step else -1
+        self.obs = tuple([k for k, name in enumerate(names) if name == "obs" or name.startswith("obs:")])
+        self.last_obs = tuple([names.index("final:" + names[k]) for k in self.obs]) if store.same_step else ()
+        self.rows = <const char**>calloc(len(self.obs), sizeof(char*))
+        self.last_rows = <const char**>calloc(len(self.obs), sizeof(char*))
+        if self.rows == NULL or self.last_rows == NULL:
+            raise MemoryError
+        self.marks = np.zeros(self.num_envs, np.uint8)
+        self.ring = make_ring(
+            tuple([(names[k], store.dtypes[k], store.shapes[k]) for k in self.obs]),
+            tuple([((<ActionField>f).name, np.dtype((<ActionField>f).dtype), (<ActionField>f).shape)
+                   for f in pool.actions.fields]),
+        )
+        self.add_errors = pool.step_template.add_errors
+        self.reset_template = self.with_arrays(pool.reset_template, names)
+        self.step_template = self.with_arrays(pool.step_template, names)
+
+    def __dealloc__(self):
+        free(self.rows)
+        free(self.last_rows)
+
+    cdef ResultTemplate with_arrays(self, ResultTemplate form, tuple names):
+        """Returns a template of pairs: a result in the given form, and the tuple of all arrays."""
+        return ResultTemplate((form.nest, names), names, self.note_errors)
+
+    # ---- state -------------------------------------------------------------------------------------------------------
+
+    @property
+    def num_in_flight(self):
+        """Number of environments in flight."""
+        if self.pending == RESET_SOME:
+            return self.ids.shape[0]
+        return self.num_envs if self.pending != NOTHING else 0
+
+    cdef int64_t sent_by_pool(self) noexcept:
+        return self.pool.statistics.steps + self.pool.statistics.resets
+
+    def enter_ring(self):
+        """Begin a call that uses the ring and not the pool; the caller calls leave_ring()."""
+        if self.is_busy:
+            raise PoolStateError(
+                "another call is inside this replay buffer: use it from one thread, one call at a time. To learn while "
+                "environments are simulated, call send(), sample(), and recv()"
+            )
+        self.is_busy = True
+
+    def leave_ring(self):
+        """End such a call."""
+        self.is_busy = False
+
+    def check_idle(self, str call):
+        """Raise PoolStateError if something is in flight."""
+        if self.pending != NOTHING:
+            raise PoolStateError(f"{call}() needs an idle replay buffer, but a step is in flight: recv() it first")
+
+    cdef int enter_pool(self, int activities, const char* call) except -1:
+        """Enters this object and its pool. Returns the number of the visit, for leave_pool()."""
+        self.enter_ring()
+        try:
+            return enter(self.pool.guard, activities, call)
+        except BaseException:
+            self.is_busy = False
+            raise
+
+    cdef void leave_pool(self, int visit) noexcept:
+        self.is_busy = False
+        self.pool.end_visit(visit)
+
+    # ---- sending -----------------------------------------------------------------------------------------------------
+
+    cdef int send_now(self, object action, int visit, int activities) except -1:
+        if not self.has_begun and self.pending == NOTHING:
+            raise PoolStateError("the replay buffer has no observations yet: call its reset() or begin() first")
+        if self.pending != NOTHING:
+            if self.pool.engine.outstanding == 0:
+                raise PoolStateError(OUTDATED)
+            raise PoolStateError("a step of the replay buffer is in flight: receive it with recv(); nothing was sent")
+        self.pool.send_actions(action, None, self, visit, activities)
+        self.known = self.sent_by_pool()
+        return 0
+
+    cdef int check(self, const int32_t* ids, int32_t n, bint receives) except -1:
+        cdef int32_t i
+        if self.sent_by_pool() != self.known:
+            raise PoolStateError(OUTDATED + "; nothing was sent")
+        for i in range(0 if ids == self.pool.engine.all_ids else n):
+            if ids[i] != i:
+                n = 0
+        if n != self.num_envs:
+            raise PoolStateError(
+                f"a replay buffer steps all {self.num_envs} envs at once and in order: leave env_id out; nothing was "
+                "sent"
+            )
+        self.ring.reserve()
+        return 0
+
+    cdef void commit(self, const int32_t* ids, int32_t n) noexcept:
+        """Records the actions, as the envs get them."""
+        cdef int k
+        for k in range(self.ring.s.num_actions):
+            self.ring.put_actions(k, <const char*>self.pool.engine.actions[k])
+        self.pending = STEP
+
+    # ---- receiving ---------------------------------------------------------------------------------------------------
+
+    def note_errors(self, pair, dict errors, count):
+        """Add the texts of failed envs to a result, and note the envs."""
+        result, arrays = pair
+        self.failed.update(int(arrays[self.env_id][row]) for row in errors)
+        if self.add_errors is not None:
+            self.add_errors(result, errors, count)
+
+    cdef object receive_now(self, ResultTemplate template):
+        """Receives what is pending, records it, and returns it in the form of the API style."""
+        try:
+            if self.pending == RESET_SOME:
+                pair = self.pool.receive_resets(self.ids, template)
+            else:
+                pair = self.pool.receive(template, False)
+        except EnvStepError as error:
+            self.failed.update(error.failures)
+            raise
+        return self.store(pair)
+
+    cdef object store(self, tuple pair):
+        """Adds a batch to the ring."""
+        cdef tuple arrays = <tuple>pair[1]
+        cdef cnp.ndarray ids = <cnp.ndarray>arrays[self.env_id]
+        cdef int64_t rows = self.num_in_flight, i
+        cdef int k
+        if cnp.PyArray_DIMS(ids)[0] != rows:
+            raise PoolStateError(OUTDATED)
+        for k in range(self.ring.s.num_obs):
+            self.rows[k] = <const char*>cnp.PyArray_DATA(<cnp.ndarray>arrays[self.obs[k]])
+        if self.pending == STEP:
+            self.add_step(arrays)
+        elif self.pending == RESET_ALL:
+            self.ring.put_obs(self.rows)
+        else:
+            for i in range(rows):
+                self.ring.put_obs_of((<const int32_t*>cnp.PyArray_DATA(self.ids))[i], self.rows)
+                for k in range(self.ring.s.num_obs):
+                    self.rows[k] += self.ring.s.obs[k].row_bytes
+        self.failed.clear()
+        self.pending, self.has_begun = NOTHING, True
+        return pair[0]
+
+    cdef int add_step(self, tuple arrays) except -1:
+        """Adds a step of all envs to the ring."""
+        cdef const int32_t* elapsed = <const int32_t*>cnp.PyArray_DATA(<cnp.ndarray>arrays[self.elapsed])
+        cdef const uint8_t* terminated = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>arrays[self.terminated])
+        cdef const uint8_t* truncated = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>arrays[self.truncated])
+        cdef const uint8_t* ended = NULL
+        cdef uint8_t* marks = <uint8_t*>cnp.PyArray_DATA(self.marks)
+        cdef int64_t i
+        cdef bint done
+        cdef int k
+        for i in range(self.num_envs):
+            done = terminated[i] or truncated[i]
+            # A step with elapsed_step 0 has only begun an episode, unless it has also ended another one (SAME_STEP).
+            marks[i] = VALID * (elapsed[i] != 0 or (done and self.autoreset != NEXT_STEP))
+            marks[i] |= DONE * done | TERMINATED * (terminated[i] != 0)
+        for id in self.failed:
+            marks[<int64_t>id] = 0
+        if self.final_mask >= 0:
+            ended = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>arrays[self.final_mask])
+            for k in range(self.ring.s.num_obs):
+                self.last_rows[k] = <const char*>cnp.PyArray_DATA(<cnp.ndarray>arrays[self.last_obs[k]])
+        self.ring.put_step(<const float*>cnp.PyArray_DATA(<cnp.ndarray>arrays[self.reward]), marks, self.rows, ended,
+                           self.last_rows)
+        return 0
+
+    # ---- calls -------------------------------------------------------------------------------------------------------
+
+    def step(self, action):
+        """Send actions to all environments, wait for their results, and add the step.
+
+        Parameters
+        ----------
+        action : array_like or dict
+            As for ``step`` of the pool. The buffer records the actions as the environments get them.
+
+        Returns
+        -------
+        tuple or TimeStep
+            What ``step`` of the pool returns: arrays of the pool, which the buffer does not read again.
+
+        Raises
+        ------
+        PoolStateError
+            The buffer has no observations yet; somebody else has stepped the pool; a step is in flight; or the pool is
+            closed or forked.
+        MemoryError
+            There is no memory for the step. Nothing was sent.
+        ActionError, EnvStepError, EnvTimeoutError
+            As for ``step`` of the pool. After the last two, `recv` returns the batch.
+        """
+        cdef int visit = self.enter_pool(WAITING, b"step")
+        try:
+            self.send_now(action, visit, RECEIVING)
+            return self.receive_now(self.step_template)
+        finally:
+            self.leave_pool(visit)
+
+    def send(self, action):
+        """Send actions without waiting: `sample` can be called while the environments are simulated. See `step`."""
+        cdef int visit = self.enter_pool(NOTHING_ELSE, b"send")
+        try:
+            self.send_now(action, visit, NOTHING_ELSE)
+        finally:
+            self.leave_pool(visit)
+
+    def recv(self):
+        """Wait for what is in flight, add it, and return it as ``recv`` of the pool does.
+
+        Raises
+        ------
+        PoolStateError
+            Nothing is in flight, or the pool is closed or forked.
+        EnvStepError, EnvTimeoutError
+            As for ``recv`` of the pool; the next call returns the batch.
+        """
+        cdef int visit = self.enter_pool(RECEIVING, b"recv")
+        try:
+            if self.pending == NOTHING:
+                raise PoolStateError(
+                    "recv() would wait forever, because nothing of the replay buffer is in flight: call send() first"
+                )
+            if self.sent_by_pool() != self.known:
+                raise PoolStateError(OUTDATED)
+            return self.receive_now(self.step_template)
+        finally:
+            self.leave_pool(visit)
+
+    def reset_envs(self, env_id, seeds, ResetOptions options):
+        """Reset envs and record their observations; see ``ReplayBuffer.reset``."""
+        cdef int visit = self.enter_pool(WAITING, b"reset")
+        try:
+            self.ring.reserve()
+            if env_id is not None:
+                self.check_idle("reset")
+                env_id = self.check_ended(env_id)
+            self.pool.send_resets(env_id, seeds, options, visit, RECEIVING)
+            if env_id is None:
+                self.ring.cut()
+                self.failed.clear()
+                self.pending, self.has_begun = RESET_ALL, False
+            else:
+                self.ids, self.pending = env_id, RESET_SOME
+            self.known = self.sent_by_pool()
+            return self.receive_now(self.reset_template)
+        finally:
+            self.leave_pool(visit)
+
+    cdef cnp.ndarray check_ended(self, object env_id):
+        """Returns ids of envs that may be reset alone: their episodes have ended and nobody else resets them."""
+        cdef Engine* e = self.pool.engine
+        cdef cnp.ndarray ids
+        cdef int64_t i
+        cdef int32_t id
+        if self.autoreset != DISABLED:
+            raise ConfigError(
+                "reset(env_id=...) of a replay buffer needs autoreset_mode='disabled', since the pool resets ended "
+                "episodes itself in other modes: leave env_id out to reset all envs"
+            )
+        if not self.has_begun:
+            raise PoolStateError("the replay buffer has no observations yet: call its reset() or begin() first")
+        if self.sent_by_pool() != self.known:
+            raise PoolStateError(OUTDATED)
+        ids = np.array(checked_ids(e, env_id, "env_id"), np.int32)
+        for i in range(ids.shape[0]):
+            id = (<const int32_t*>cnp.PyArray_DATA(ids))[i]
+            if e.reset[id] != REFUSED:
+                raise EnvIdError(
+                    f"the episode of env {id} has not ended in a row that the replay buffer received: reset ended "
+                    "episodes, or all envs"
+                )
+        return ids
+
+    def begin_with(self, list arrays):
+        """Continue with observations that the pool returned to somebody else; see ``ReplayBuffer.begin``.
+
+        `arrays` are those of the observations, in their order, C-contiguous and of the right dtypes and shapes; nobody
+        else can write to them.
+        """
+        cdef int visit = self.enter_pool(NOTHING_ELSE, b"begin")
+        cdef int k
+        try:
+            self.pool.guard.check_open()
+            if self.pool.engine.outstanding:
+                raise PoolStateError(
+                    f"begin() needs an idle pool, but {self.pool.engine.outstanding} envs are in flight: receive them "
+                    "first"
+                )
+            self.ring.reserve()
+            for k in range(self.ring.s.num_obs):
+                self.rows[k] = <const char*>cnp.PyArray_DATA(<cnp.ndarray>arrays[k])
+            if not self.ring.has_newest(self.rows):
+                self.ring.cut()
+                self.ring.put_obs(self.rows)
+            self.failed.clear()
+            self.pending, self.has_begun, self.known = NOTHING, True, self.sent_by_pool()
+        finally:
+            self.leave_pool(visit)
+
+    def forget_pool(self):
+        """Require a reset() or begin() before the next step, since the contents were replaced."""
+        self.has_begun = False

@@ -1,0 +1,868 @@
+"""The memory of a replay buffer: a ring of the last steps of all envs, from which transitions are drawn.
+
+Step g of the envs, counted from the first one, has slot g % num_slots: the observations before it, the actions, the
+rewards and the flags. The observations after the last step, which no action answers yet, have slot `head`. An
+observation is therefore stored once, although it is the next observation of one transition and the observation of
+another. There is one exception: the last observation of an episode whose successor in the ring is the first one of the
+next episode. It is a row of `last`, which is taken when it comes, and given back when its step leaves the ring.
+
+Transitions. A step is not a transition if the env was only reset in it, or has failed, or if the ring was cut there,
+since the user has reset the envs. The transition from step g has the rewards of up to n steps: it ends after n of them,
+with the episode, or before a step that is not a transition. It can be sampled as soon as its last step is known.
+
+Frames. Of stacked observations, each slot has the newest frame, and the numbers of the others: mostly those of the
+slots before. A frame that is none of these, such as an older frame of a first observation, is a *stray*: a row of its
+own, which counts its references. Frames are compared byte by byte, so stacks are exact whatever an environment does.
+Frames are needed for depth - 1 steps longer than their steps, which is why there are more slots than steps.
+
+Invariants:
+- Memory for all rows that a step may need is reserved before it is sent, so that adding a step cannot fail.
+- A stack in the slot of a step that the ring has, or in slot `head`, or in a row of `last`, owns its references.
+- Numbers that a user passes, also in a saved state, are compared before they are used.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from libc.math cimport isfinite, pow
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcmp, memcpy, memset
+
+from envpool._core.blocks cimport BlockMemory, is_held_elsewhere, round_up
+from envpool.numerics.rng cimport (
+    ep_bounded, ep_next_double, ep_pcg64, ep_pcg64_is_valid, ep_pcg64_seed_words,
+)
+from envpool.rollout.row_store cimport RowStore, Rows, give_row, row_at, take_row
+from envpool.rollout.sum_tree cimport find_item, set_priority
+
+from envpool._support.machine import memory_limit
+from envpool.errors import ConfigError, PoolStateError, StateError
+
+cnp.import_array()
+
+cdef enum:
+    LINE = 64               # every array begins at a multiple, which JAX asks for
+    TRIES = 64              # draws of a step before the transitions are counted
+    REMEMBERED = 4          # memories of minibatches that are looked at again
+
+cdef extern from "envpool/split.h" nogil:
+    ctypedef void (*ep_items_fn)(const void* job, int64_t first, int64_t last) noexcept nogil
+    void ep_split(int64_t n, int64_t multiple, int threads, ep_items_fn run, const void* job)
+
+
+# ---- positions -------------------------------------------------------------------------------------------------------
+
+cdef inline int64_t position(const Steps* s, int64_t step, int64_t env) noexcept nogil:
+    """Returns the position of a row in the arrays of the ring."""
+    return (step % s.num_slots) * s.num_envs + env
+
+
+cdef inline const char* frame_of(const Steps* s, int32_t number) noexcept nogil:
+    if number >= 0:
+        return s.frames + number * s.frame_bytes
+    return row_at(s.strays, -1 - number)
+
+
+# ---- stacks ----------------------------------------------------------------------------------------------------------
+
+cdef inline int32_t add_stray(Steps* s, const char* frame) noexcept nogil:
+    cdef int32_t row = take_row(s.strays)
+    memcpy(row_at(s.strays, row), frame, s.frame_bytes)
+    return -1 - row
+
+
+cdef inline int32_t share(Steps* s, int32_t number) noexcept nogil:
+    """Returns a number that one more stack uses."""
+    if number < 0:
+        s.strays.words[-1 - number] += 1
+    return number
+
+
+cdef void release_stack(Steps* s, int32_t* numbers) noexcept nogil:
+    cdef int64_t j
+    for j in range(s.depth):
+        if numbers[j] < 0:
+            give_row(s.strays, -1 - numbers[j])
+        numbers[j] = 0
+
+
+cdef void store_stack(Steps* s, int32_t* numbers, const int32_t* before, int64_t home,
+                      const char* stack) noexcept nogil:
+    """Stores a stack, whose newest frame becomes the frame `home`, or a stray if `home` is negative.
+
+    `before` is the stack of the observation before, NULL if there is none: frame j of it is expected to be frame j - 1
+    now. A frame that equals the newest one is shared as well: a first observation may repeat its frame.
+    """
+    cdef int64_t size = s.frame_bytes, j
+    cdef const char* newest = stack + (s.depth - 1) * size
+    cdef const char* frame
+    cdef int32_t last
+    if home >= 0:
+        memcpy(s.frames + home * size, newest, size)
+        last = <int32_t>home
+    else:
+        last = add_stray(s, newest)
+    numbers[s.depth - 1] = last
+    for j in range(s.depth - 1):
+        frame = stack + j * size
+        if before != NULL and memcmp(frame_of(s, before[j + 1]), frame, size) == 0:
+            numbers[j] = share(s, before[j + 1])
+        elif memcmp(newest, frame, size) == 0:
+            numbers[j] = share(s, last)
+        elif j > 0 and numbers[j - 1] < 0 and memcmp(frame_of(s, numbers[j - 1]), frame, size) == 0:
+            numbers[j] = share(s, numbers[j - 1])
+        else:
+            numbers[j] = add_stray(s, frame)
+
+
+cdef void load_stack(const Steps* s, const int32_t* numbers, char* out) noexcept nogil:
+    cdef int64_t j
+    for j in range(s.depth):
+        memcpy(out + j * s.frame_bytes, frame_of(s, numbers[j]), s.frame_bytes)
+
+
+# ---- transitions -----------------------------------------------------------------------------------------------------
+
+cdef inline void make_ready(Steps* s, int64_t at) noexcept nogil:
+    s.flags[at] |= READY
+    s.num_ready += 1
+    if s.tree != NULL:
+        set_priority(s.tree, s.leaves, at, s.highest)
+
+
+cdef void find_ready(Steps* s, int64_t step, int64_t env) noexcept nogil:
+    """Marks the transitions whose last step is known now that `step`, the newest one, is in the ring."""
+    cdef int64_t at = position(s, step, env), from_step = step - 1
+    cdef uint8_t flags = s.flags[at]
+    cdef bint ends = flags & DONE or not flags & VALID
+    if flags & VALID and (ends or s.n_step == 1):
+        make_ready(s, at)
+    while from_step > step - s.n_step and from_step >= s.head - s.live:
+        at = position(s, from_step, env)
+        if not s.flags[at] & VALID or s.flags[at] & DONE:
+            return
+        if ends or from_step == step - s.n_step + 1:
+            make_ready(s, at)
+        from_step -= 1
+
+
+cdef void drop_oldest(Steps* s) noexcept nogil:
+    cdef int64_t step = s.head - s.live, env, at
+    for env in range(s.num_envs):
+        at = position(s, step, env)
+        if s.flags[at] & READY:
+            s.num_ready -= 1
+            if s.tree != NULL:
+                set_priority(s.tree, s.leaves, at, 0)
+        s.flags[at] = 0
+        if s.lasts[at]:
+            if s.depth:
+                release_stack(s, <int32_t*>row_at(s.last, s.lasts[at] - 1))
+            give_row(s.last, s.lasts[at] - 1)
+            s.lasts[at] = 0
+        if s.depth:
+            release_stack(s, s.numbers + at * s.depth)
+    s.live -= 1
+
+
+cdef inline bint is_ready(const Steps* s, int64_t index) noexcept nogil:
+    cdef int64_t step = index // s.num_envs
+    return (index >= 0 and s.head - s.live <= step < s.head
+            and s.flags[position(s, step, index % s.num_envs)] & READY != 0)
+
+
+cdef int64_t draw_uniform(const Steps* s, ep_pcg64* g) noexcept nogil:
+    """Draws one of the transitions, of which there are some."""
+    cdef int64_t first = (s.head - s.live) * s.num_envs, index, k
+    for _ in range(TRIES):
+        index = first + <int64_t>ep_bounded(g, s.live * s.num_envs - 1)
+        if is_ready(s, index):
+            return index
+    k = <int64_t>ep_bounded(g, s.num_ready - 1)
+    index = first
+    while True:
+        if is_ready(s, index):
+            if k == 0:
+                return index
+            k -= 1
+        index += 1
+
+
+cdef inline int64_t index_at(const Steps* s, int64_t at) noexcept nogil:
+    """Returns the number of the transition that the ring has at a position."""
+    cdef int64_t first = s.head - s.live, slot = at // s.num_envs
+    cdef int64_t step = first + (slot - first % s.num_slots + s.num_slots) % s.num_slots
+    return step * s.num_envs + at % s.num_envs
+
+
+# ---- minibatches -----------------------------------------------------------------------------------------------------
+
+cdef struct Batch:              # the arrays of a minibatch; each has a row for each transition
+    const Steps* s
+    const int64_t* index
+    char** obs                  # (num_obs)
+    char** next_obs
+    char** actions              # (num_actions)
+    float* rewards
+    uint8_t* terminated
+    float* discounts
+
+
+cdef void copy_obs(const Steps* s, int64_t step, int64_t env, char** out, int64_t row) noexcept nogil:
+    cdef int64_t at = position(s, step, env), size
+    cdef int k
+    for k in range(s.num_obs):
+        size = s.obs[k].row_bytes
+        if s.depth:
+            load_stack(s, s.numbers + at * s.depth, out[k] + row * size)
+        else:
+            memcpy(out[k] + row * size, s.obs[k].data + at * size, size)
+
+
+cdef void copy_last(const Steps* s, int32_t last, char** out, int64_t row) noexcept nogil:
+    cdef const char* source = row_at(s.last, last)
+    cdef int k
+    for k in range(s.num_obs):
+        if s.depth:
+            load_stack(s, <const int32_t*>source, out[k] + row * s.obs[k].row_bytes)
+        else:
+            memcpy(out[k] + row * s.obs[k].row_bytes, source + s.obs[k].at, s.obs[k].row_bytes)
+
+
+cdef void fill_rows(const void* job, int64_t first, int64_t last) noexcept nogil:
+    """Fills some rows of a minibatch."""
+    cdef const Batch* b = <const Batch*>job
+    cdef const Steps* s = b.s
+    cdef int64_t row, step, env, at, end
+    cdef double reward, factor
+    cdef int k
+    for row in range(first, last):
+        step, env = b.index[row] // s.num_envs, b.index[row] % s.num_envs
+        at = position(s, step, env)
+        copy_obs(s, step, env, b.obs, row)
+        for k in range(s.num_actions):
+            memcpy(b.actions[k] + row * s.actions[k].row_bytes, s.actions[k].data + at * s.actions[k].row_bytes,
+                   s.actions[k].row_bytes)
+        reward, factor, end = 0, 1, step
+        while True:
+            reward += factor * s.rewards[at]
+            factor *= s.gamma
+            if s.flags[at] & DONE or end - step + 1 == s.n_step or end + 1 == s.head:
+                break
+            if not s.flags[position(s, end + 1, env)] & VALID:
+                break
+            end += 1
+            at = position(s, end, env)
+        b.rewards[row] = <float>reward
+        b.terminated[row] = s.flags[at] & TERMINATED != 0
+        b.discounts[row] = 0 if s.flags[at] & TERMINATED else <float>factor
+        if s.lasts[at]:
+            copy_last(s, s.lasts[at] - 1, b.next_obs, row)
+        else:
+            copy_obs(s, end + 1, env, b.next_obs, row)
+
+
+cdef cnp.ndarray array_at(BlockMemory memory, int64_t at, int64_t rows, dtype, tuple shape):
+    """Returns an array (rows, *shape) that shows memory."""
+    cdef cnp.npy_intp dims[16]
+    cdef int d
+    dims[0] = rows
+    for d in range(<int>len(shape)):
+        dims[1 + d] = shape[d]
+    array = cnp.PyArray_SimpleNewFromData(1 + <int>len(shape), dims, (<cnp.dtype>dtype).num, memory.base + at)
+    cnp.set_array_base(array, memory)
+    return array
+
+
+# ---- the ring --------------------------------------------------------------------------------------------------------
+
+cdef object bytes_of(tuple arrays):
+    """Returns the bytes of one row of each array, ints."""
+    return [np.dtype(dtype).itemsize * int(np.prod(shape, dtype=object)) for _, dtype, shape in arrays]
+
+
+cdef class Ring:
+    """The last steps of all envs of a pool.
+
+    Parameters
+    ----------
+    obs, actions : tuple
+        Name, dtype and shape of one row of each array of observations and actions.
+    num_envs, num_steps : int
+        Envs, and steps of each that are kept.
+    depth : int
+        Frames of a stack, if the only array of observations has stacked frames, which are stored once; 0 if not.
+    n_step, gamma : int, float
+        Steps of a transition, and the discount of each.
+    prioritized : bool
+        If True, transitions have priorities, and are drawn in proportion to these.
+    seed : numpy.ndarray
+        uint32 (n,): the seed of the generator that draws.
+    """
+
+    def __init__(self, tuple obs, tuple actions, num_envs, num_steps, int64_t depth, int64_t n_step, double gamma,
+                 bint prioritized, cnp.ndarray seed):
+        cdef Steps* s = &self.s
+        self.obs, self.actions, self.batches = obs, actions, []
+        s.num_envs, s.n_step, s.gamma, s.depth, s.highest = num_envs, n_step, gamma, depth, 1
+        if num_steps * num_envs >= 1 << 40:
+            raise MemoryError(f"a replay buffer of {num_steps * num_envs} transitions is too large")
+        s.num_steps = num_steps
+        s.num_slots = s.num_steps + max(depth, 1)
+        ep_pcg64_seed_words(&self.generator, <const uint32_t*>cnp.PyArray_DATA(seed), cnp.PyArray_SIZE(seed))
+        self.lay_out(prioritized)
+
+    def __dealloc__(self):
+        free(self.s.obs)
+        free(self.s.actions)
+
+    cdef int lay_out(self, bint prioritized) except -1:
+        """Decides where each array lies, and makes the memory. Pages that are never written take no memory."""
+        cdef Steps* s = &self.s
+        cdef int k
+        obs, actions = bytes_of(self.obs), bytes_of(self.actions)
+        rows, depth = <object>(s.num_slots * s.num_envs), <object>s.depth
+        leaves = 1 << (rows - 1).bit_length()
+        parts = [("observations", rows * size) for size in ([obs[0] // depth] if depth else obs)]
+        parts += [("actions", rows * size) for size in actions]
+        parts += [("rewards", 4 * rows), ("flags", rows), ("last observations", 4 * rows)]
+        parts += [("frame numbers", 4 * depth * rows), ("priorities", 16 * leaves if prioritized else 0)]
+        sizes = [(size + LINE - 1) // LINE * LINE for _, size in parts]
+        self.check_size(parts)
+        if rows * max(depth, 1) >= INT32_MAX:
+            raise MemoryError(
+                f"a replay buffer has at most {INT32_MAX // max(depth, 1)} transitions, but {rows} were asked for: ask "
+                "for a smaller capacity"
+            )
+        self.num_bytes = sum(sizes)
+        try:
+            self.memory = BlockMemory(self.num_bytes)
+        except MemoryError:
+            raise MemoryError(f"no memory for {self.described(parts)}: ask for a smaller capacity") from None
+        starts = [sum(sizes[:k]) for k in range(len(sizes))]
+        s.num_obs, s.num_actions = <int>len(obs), <int>len(actions)
+        s.obs, s.actions = <Leaf*>calloc(len(obs), sizeof(Leaf)), <Leaf*>calloc(len(actions), sizeof(Leaf))
+        if s.obs == NULL or s.actions == NULL:
+            raise MemoryError
+        last_bytes = 0
+        for k in range(s.num_obs):
+            s.obs[k].row_bytes, s.obs[k].at = obs[k], last_bytes
+            s.obs[k].data = NULL if depth else self.memory.base + <int64_t>starts[k]
+            last_bytes += obs[k]
+        for k in range(s.num_actions):
+            s.actions[k].row_bytes = actions[k]
+            s.actions[k].data = self.memory.base + <int64_t>starts[s.num_obs + k]
+        rest = starts[s.num_obs + s.num_actions:]
+        s.rewards = <float*>(self.memory.base + <int64_t>rest[0])
+        s.flags = <uint8_t*>(self.memory.base + <int64_t>rest[1])
+        s.lasts = <int32_t*>(self.memory.base + <int64_t>rest[2])
+        self.last = RowStore(4 * depth if depth else max(last_bytes, 1))
+        s.last = &self.last.rows
+        if depth:
+            s.frame_bytes = obs[0] // depth
+            s.frames = self.memory.base
+            s.numbers = <int32_t*>(self.memory.base + <int64_t>rest[3])
+            self.strays = RowStore(max(s.frame_bytes, 1))
+            s.strays = &self.strays.rows
+        if prioritized:
+            s.tree, s.leaves = <double*>(self.memory.base + <int64_t>rest[4]), leaves
+        return 0
+
+    cdef int check_size(self, list parts) except -1:
+        """Raises MemoryError if the arrays, names and sizes, do not fit into the memory of this process."""
+        limit, source = memory_limit()
+        if sum(size for _, size in parts) > 0.9 * limit:
+            raise MemoryError(
+                f"{self.described(parts)} does not fit: this process has {limit / 2**30:.1f} GiB ({source}). Ask for a "
+                "smaller capacity"
+            )
+        return 0
+
+    cdef str described(self, list parts):
+        """Returns a text about the sizes of the arrays."""
+        sizes = {}
+        for name, size in parts:
+            sizes[name] = sizes.get(name, 0) + size
+        whole = ", ".join(f"{name} {size / 2**30:.2f}" for name, size in sizes.items() if size >= 2**30 // 200)
+        return (
+            f"a replay buffer of {self.s.num_steps * self.s.num_envs} transitions, "
+            f"{sum(sizes.values()) / 2**30:.2f} GiB{f' ({whole})' if whole else ''},"
+        )
+
+    # ---- adding steps ------------------------------------------------------------------------------------------------
+
+    cdef int reserve(self) except -1:
+        """Makes sure that the next step, and the reset of any envs, find memory for their rows."""
+        cdef Steps* s = &self.s
+        self.last.reserve(2 * s.num_envs)
+        if s.depth:
+            self.strays.reserve(3 * s.depth * s.num_envs)
+        return 0
+
+    cdef void put_actions(self, int k, const char* rows) noexcept:
+        """Stores the actions that answer the newest observations."""
+        cdef Leaf* leaf = &self.s.actions[k]
+        memcpy(leaf.data + position(&self.s, self.s.head, 0) * leaf.row_bytes, rows, self.s.num_envs * leaf.row_bytes)
+
+    cdef void put_obs(self, const char* const* rows) noexcept:
+        """Stores the observations of all envs after a reset: the newest ones."""
+        cdef Steps* s = &self.s
+        cdef int64_t env, at
+        cdef int k
+        for env in range(s.num_envs if s.depth else 0):
+            at = position(s, s.head, env)
+            if self.has_obs:
+                release_stack(s, s.numbers + at * s.depth)
+            store_stack(s, s.numbers + at * s.depth, NULL, at, rows[0] + env * s.obs[0].row_bytes)
+        for k in range(0 if s.depth else s.num_obs):
+            memcpy(s.obs[k].data + position(s, s.head, 0) * s.obs[k].row_bytes, rows[k],
+                   s.num_envs * s.obs[k].row_bytes)
+        self.has_obs = True
+
+    cdef void put_obs_of(self, int64_t env, const char* const* rows) noexcept:
+        """Replaces the newest observation of an env whose episode has ended by the first one of the next episode.
+
+        `rows` are the arrays of this env. The last observation of the episode moves to a row of its own.
+        """
+        cdef Steps* s = &self.s
+        cdef int64_t at = position(s, s.head, env), before, j
+        cdef int32_t* numbers = s.numbers + at * s.depth
+        cdef int32_t* kept
+        cdef int32_t row, stray = 0
+        cdef int k
+        before = position(s, s.head - 1, env)
+        if s.live and s.flags[before] & VALID and s.flags[before] & DONE and not s.lasts[before]:
+            row = take_row(s.last)
+            s.lasts[before] = row + 1
+            if s.depth:
+                kept = <int32_t*>row_at(s.last, row)
+                for j in range(s.depth):
+                    kept[j] = numbers[j]            # with its reference
+                    if numbers[j] == at:            # the frame is about to be overwritten
+                        stray = add_stray(s, frame_of(s, numbers[j])) if stray == 0 else share(s, stray)
+                        kept[j] = stray
+            for k in range(0 if s.depth else s.num_obs):
+                memcpy(row_at(s.last, row) + s.obs[k].at, s.obs[k].data + at * s.obs[k].row_bytes, s.obs[k].row_bytes)
+        elif s.depth:
+            release_stack(s, numbers)
+        if s.depth:
+            store_stack(s, numbers, NULL, at, rows[0])
+        for k in range(0 if s.depth else s.num_obs):
+            memcpy(s.obs[k].data + at * s.obs[k].row_bytes, rows[k], s.obs[k].row_bytes)
+
+    cdef void put_step(self, const float* rewards, const uint8_t* flags, const char* const* obs,
+                       const uint8_t* ended, const char* const* last_obs) noexcept:
+        """Adds a step of all envs: its results, and the observations after it. Its actions are there already.
+
+        Where an env has `ended` (num_envs), its observation is the first one of the next episode, and `last_obs` has
+        the last one of the episode; `ended` may be NULL.
+        """
+        cdef Steps* s = &self.s
+        cdef int64_t env, at, after, size
+        cdef int32_t row
+        cdef int k
+        if s.live == s.num_steps:
+            drop_oldest(s)
+        memcpy(s.rewards + position(s, s.head, 0), rewards, s.num_envs * sizeof(float))
+        memcpy(s.flags + position(s, s.head, 0), flags, s.num_envs)
+        for env in range(s.num_envs if ended != NULL else 0):
+            if not ended[env] or not flags[env] & VALID:
+                continue
+            at = position(s, s.head, env)
+            row = take_row(s.last)
+            s.lasts[at] = row + 1
+            if s.depth:
+                store_stack(s, <int32_t*>row_at(s.last, row), s.numbers + at * s.depth, -1,
+                            last_obs[0] + env * s.obs[0].row_bytes)
+            for k in range(0 if s.depth else s.num_obs):
+                size = s.obs[k].row_bytes
+                memcpy(row_at(s.last, row) + s.obs[k].at, last_obs[k] + env * size, size)
+        for env in range(s.num_envs if s.depth else 0):
+            at, after = position(s, s.head, env), position(s, s.head + 1, env)
+            store_stack(s, s.numbers + after * s.depth, s.numbers + at * s.depth, after,
+                        obs[0] + env * s.obs[0].row_bytes)
+        for k in range(0 if s.depth else s.num_obs):
+            size = s.obs[k].row_bytes
+            memcpy(s.obs[k].data + position(s, s.head + 1, 0) * size, obs[k], s.num_envs * size)
+        s.head += 1
+        s.live += 1
+        for env in range(s.num_envs):
+            find_ready(s, s.head - 1, env)
+
+    cdef void cut(self) noexcept:
+        """Ends the trajectories of all envs: the next observations do not follow from the newest ones.
+
+        A step that is not a transition takes the newest observations, if a step has led to them.
+        """
+        cdef Steps* s = &self.s
+        cdef int64_t env
+        if not self.has_obs or s.live == 0 or not self.has_step_before():
+            return
+        if s.live == s.num_steps:
+            drop_oldest(s)
+        memset(s.rewards + position(s, s.head, 0), 0, s.num_envs * sizeof(float))
+        memset(s.flags + position(s, s.head, 0), 0, s.num_envs)
+        s.head += 1
+        s.live += 1
+        self.has_obs = False
+        for env in range(s.num_envs):
+            find_ready(s, s.head - 1, env)
+
+    cdef bint has_step_before(self) noexcept:
+        """Returns whether the newest observations are those after a transition of any env."""
+        cdef Steps* s = &self.s
+        cdef int64_t env
+        for env in range(s.num_envs):
+            if s.flags[position(s, s.head - 1, env)] & VALID:
+                return True
+        return False
+
+    cdef bint has_newest(self, const char* const* rows) noexcept:
+        """Returns whether the newest observations are these."""
+        cdef Steps* s = &self.s
+        cdef int64_t env, j, at = position(s, s.head, 0)
+        cdef int k
+        if not self.has_obs:
+            return False
+        for env in range(s.num_envs if s.depth else 0):
+            for j in range(s.depth):
+                if memcmp(frame_of(s, s.numbers[(at + env) * s.depth + j]),
+                          rows[0] + (env * s.depth + j) * s.frame_bytes, s.frame_bytes):
+                    return False
+        for k in range(0 if s.depth else s.num_obs):
+            if memcmp(s.obs[k].data + at * s.obs[k].row_bytes, rows[k], s.num_envs * s.obs[k].row_bytes):
+                return False
+        return True
+
+    # ---- sampling ----------------------------------------------------------------------------------------------------
+
+    @property
+    def num_ready(self):
+        """Number of transitions that can be sampled."""
+        return self.s.num_ready
+
+    @property
+    def capacity(self):
+        """Number of steps of envs that are kept."""
+        return self.s.num_steps * self.s.num_envs
+
+    @property
+    def num_slots(self):
+        """Number of slots."""
+        return self.s.num_slots
+
+    @property
+    def num_row_bytes(self):
+        """Bytes of the memory for last observations and strays."""
+        cdef int64_t size = self.last.rows.size * self.last.rows.row_bytes
+        return size + (self.strays.rows.size * self.strays.rows.row_bytes if self.s.depth else 0)
+
+    def draw(self, int64_t n):
+        """Return the numbers of n transitions, int64 (n,), drawn with replacement. There must be some."""
+        cdef Steps* s = &self.s
+        cdef cnp.ndarray out = np.empty(n, np.int64)
+        cdef int64_t* index = <int64_t*>cnp.PyArray_DATA(out)
+        cdef int64_t k
+        cdef double total
+        if s.num_ready == 0 or (s.tree != NULL and not s.tree[1] > 0):
+            raise PoolStateError(
+                "the replay buffer has no transition to sample yet: step its environments first"
+                if s.num_ready == 0 else "all transitions have the priority 0: give some of them a higher one"
+            )
+        with nogil:
+            if s.tree == NULL:
+                for k in range(n):
+                    index[k] = draw_uniform(s, &self.generator)
+            else:
+                total = s.tree[1]
+                for k in range(n):
+                    index[k] = index_at(s, find_item(
+                        s.tree, s.leaves, (k + ep_next_double(&self.generator)) / n * total
+                    ))
+        return out
+
+    def gather(self, cnp.ndarray index, int threads, double beta):
+        """Return the arrays of transitions: obs, actions, rewards, next obs, terminated, discounts, weights or None.
+
+        `index`, int64 (n,), are their numbers; nobody else may be able to write to it. obs, next obs and actions are
+        lists of arrays. The memory is used again once nobody holds any of these arrays.
+        """
+        cdef Steps* s = &self.s
+        cdef Batch b
+        cdef BlockMemory memory
+        cdef char** pointers
+        cdef float* weights
+        cdef int64_t n = cnp.PyArray_SIZE(index), k, at
+        cdef const int64_t* ids = <const int64_t*>cnp.PyArray_DATA(index)
+        cdef double lowest = -1, p
+        for k in range(n):
+            if not is_ready(s, ids[k]):
+                raise ConfigError(
+                    f"index[{k}] must be the index of a transition that the replay buffer has, got {ids[k]}: it has "
+                    f"those of indices()"
+                )
+        parts = [(dtype, shape) for arrays in (self.obs, self.obs, self.actions) for _, dtype, shape in arrays]
+        parts += [(np.dtype(np.float32), ()), (np.dtype(np.bool_), ()), (np.dtype(np.float32), ())]
+        if s.tree != NULL:
+            parts.append((np.dtype(np.float32), ()))
+        starts, end = [], 0
+        sizes = bytes_of(tuple([(None, dtype, shape) for dtype, shape in parts]))
+        for size in sizes:
+            starts.append(end)
+            end += round_up(n * size, LINE)
+        memory = self.batch_memory(max(end, 1))
+        arrays = [
+            array_at(memory, start, n, dtype, shape) for start, (dtype, shape) in zip(starts, parts, strict=True)
+        ]
+        pointers = <char**>malloc(len(parts) * sizeof(char*))
+        if pointers == NULL:
+            raise MemoryError
+        try:
+            for k in range(<int64_t>len(parts)):
+                pointers[k] = memory.base + <int64_t>starts[k]
+            k = 2 * s.num_obs + s.num_actions
+            b.s, b.index, b.obs, b.next_obs = s, ids, pointers, pointers + s.num_obs
+            b.actions = pointers + 2 * s.num_obs
+            b.rewards, b.terminated = <float*>pointers[k], <uint8_t*>pointers[k + 1]
+            b.discounts = <float*>pointers[k + 2]
+            with nogil:
+                ep_split(n, 1, threads, fill_rows, &b)
+                if s.tree != NULL:      # (p / lowest p) ** -beta
+                    weights = <float*>pointers[k + 3]
+                    for at in range(n):
+                        p = s.tree[s.leaves + position(s, ids[at] // s.num_envs, ids[at] % s.num_envs)]
+                        lowest = p if p > 0 and (lowest < 0 or p < lowest) else lowest
+                    for at in range(n):
+                        p = s.tree[s.leaves + position(s, ids[at] // s.num_envs, ids[at] % s.num_envs)]
+                        weights[at] = <float>pow(lowest / p, beta) if p > 0 else 1
+        finally:
+            free(pointers)
+        k = s.num_obs
+        rest = arrays[2 * k + s.num_actions:]
+        return (arrays[:k], arrays[2 * k:2 * k + s.num_actions], rest[0], arrays[k:2 * k], rest[1], rest[2],
+                rest[3] if s.tree != NULL else None)
+
+    cdef BlockMemory batch_memory(self, size_t size):
+        """Returns memory for a minibatch: that of an earlier one, if nobody holds its arrays."""
+        cdef Py_ssize_t k
+        for k in range(len(self.batches)):
+            if (<BlockMemory>self.batches[k]).size >= size and not is_held_elsewhere(self.batches, k):
+                return <BlockMemory>self.batches[k]
+        memory = BlockMemory(size)
+        self.batches.append(memory)
+        del self.batches[:-REMEMBERED]
+        return memory
+
+    def indices(self):
+        """Return the numbers of all transitions that can be sampled, int64, the oldest first."""
+        cdef Steps* s = &self.s
+        cdef cnp.ndarray out = np.empty(s.num_ready, np.int64)
+        cdef int64_t* index = <int64_t*>cnp.PyArray_DATA(out)
+        cdef int64_t k, found = 0
+        for k in range((s.head - s.live) * s.num_envs, s.head * s.num_envs):
+            if is_ready(s, k):
+                index[found] = k
+                found += 1
+        return out
+
+    def set_priorities(self, cnp.ndarray index, cnp.ndarray priorities):
+        """Set the priorities, float64 (n,), of transitions, int64 (n,); those that have left the ring are ignored.
+
+        Nobody else may be able to write to the arrays. Priorities must be finite and not negative.
+        """
+        cdef Steps* s = &self.s
+        cdef const int64_t* ids = <const int64_t*>cnp.PyArray_DATA(index)
+        cdef const double* values = <const double*>cnp.PyArray_DATA(priorities)
+        cdef int64_t k
+        with nogil:
+            for k in range(cnp.PyArray_SIZE(index)):
+                if is_ready(s, ids[k]):
+                    set_priority(s.tree, s.leaves, position(s, ids[k] // s.num_envs, ids[k] % s.num_envs), values[k])
+                    s.highest = max(s.highest, values[k])
+
+    # ---- saving ------------------------------------------------------------------------------------------------------
+
+    def views(self):
+        """Return the arrays that a saved state contains, by name; they show the memory of the ring."""
+        cdef Steps* s = &self.s
+        cdef int k
+        arrays = []
+        for k, (name, dtype, shape) in enumerate(self.obs):
+            if s.depth:
+                frame = (shape[0] // s.depth, *shape[1:])
+                arrays.append(("frames", s.frames - self.memory.base, dtype, frame))
+                arrays.append(("numbers", <char*>s.numbers - self.memory.base, np.dtype(np.int32), (s.depth,)))
+            else:
+                arrays.append((name, s.obs[k].data - self.memory.base, dtype, shape))
+        for k, (name, dtype, shape) in enumerate(self.actions):
+            arrays.append((name, s.actions[k].data - self.memory.base, dtype, shape))
+        arrays.append(("reward", <char*>s.rewards - self.memory.base, np.dtype(np.float32), ()))
+        arrays.append(("flags", <char*>s.flags - self.memory.base, np.dtype(np.uint8), ()))
+        arrays.append(("lasts", <char*>s.lasts - self.memory.base, np.dtype(np.int32), ()))
+        if s.tree != NULL:
+            arrays.append(("priorities", <char*>(s.tree + s.leaves) - self.memory.base, np.dtype(np.float64), ()))
+        slots = min(s.head + 1, s.num_slots)
+        return {
+            name: array_at(self.memory, start, slots, dtype, (s.num_envs, *shape))
+            for name, start, dtype, shape in arrays
+        }
+
+    def get_counts(self):
+        """Return the numbers that a saved state contains: head, live, whether there are newest observations."""
+        return self.s.head, self.s.live, int(self.has_obs)
+
+    def get_rows(self, bint strays):
+        """Return the rows of last observations, or of strays, uint8 (rows, bytes): a copy."""
+        cdef Rows* r = &self.strays.rows if strays else &self.last.rows
+        cdef cnp.ndarray out = np.empty((r.used, r.row_bytes), np.uint8)
+        cdef int64_t k
+        for k in range(r.used):
+            memcpy(<char*>cnp.PyArray_DATA(out) + k * r.row_bytes, row_at(r, k), r.row_bytes)
+        return out
+
+    def get_generator(self):
+        """Return the state of the generator, bytes."""
+        return (<const char*>&self.generator)[:sizeof(ep_pcg64)]
+
+    @property
+    def highest(self):
+        """The priority of new transitions."""
+        return self.s.highest
+
+    def set_state(self, int64_t head, int64_t live, bint has_obs, dict arrays, cnp.ndarray last, cnp.ndarray strays,
+                  bytes generator, double highest):
+        """Replace the contents by those of a saved state.
+
+        `arrays` are those of `views()` for `head`; `last` and `strays` are results of `get_rows()`, the latter None
+        without frames. All are C-contiguous, have the right dtypes, and nobody else can write to them. Raises
+        StateError, and changes nothing, if the numbers in them contradict each other.
+        """
+        cdef Steps* s = &self.s
+        cdef ep_pcg64 g
+        cdef cnp.ndarray view, given
+        if len(generator) != sizeof(ep_pcg64):
+            raise StateError("the generator of the saved replay buffer is damaged")
+        memcpy(&g, <const char*>generator, sizeof(ep_pcg64))
+        if not ep_pcg64_is_valid(&g):
+            raise StateError("the generator of the saved replay buffer is damaged")
+        if not (0 <= live <= min(head, s.num_steps) and head < <int64_t>1 << 40 and isfinite(highest) and highest > 0):
+            raise StateError(f"the saved replay buffer is damaged: it has {live} of {head} steps")
+        self.check_rows(head, live, has_obs, arrays, last, strays.shape[0] if s.depth else 0)
+        while self.last.rows.size < last.shape[0]:
+            self.last.grow()
+        while s.depth and self.strays.rows.size < strays.shape[0]:
+            self.strays.grow()
+        self.generator, self.has_obs, s.highest = g, has_obs, highest
+        s.head = head       # views() shows as many slots
+        for name, view in self.views().items():
+            given = arrays[name]
+            memcpy(cnp.PyArray_DATA(view), cnp.PyArray_DATA(given), cnp.PyArray_NBYTES(view))
+        self.restore(head, live, last, strays)
+        return None
+
+    cdef int check_rows(self, int64_t head, int64_t live, bint has_obs, dict arrays, cnp.ndarray last,
+                        int64_t num_strays) except -1:
+        """Raises StateError unless the rows that a saved state names exist, each last observation once."""
+        cdef Steps* s = &self.s
+        cdef int64_t at, step, env, num_last = last.shape[0]
+        cdef const int32_t* lasts = <const int32_t*>cnp.PyArray_DATA(<cnp.ndarray>arrays["lasts"])
+        cdef const int32_t* numbers = NULL
+        cdef const double* priorities = NULL
+        cdef cnp.ndarray seen = np.zeros(num_last + 1, np.uint8)
+        cdef uint8_t* is_seen = <uint8_t*>cnp.PyArray_DATA(seen)
+        if s.depth:
+            numbers = <const int32_t*>cnp.PyArray_DATA(<cnp.ndarray>arrays["numbers"])
+            check_numbers(s, <const int32_t*>cnp.PyArray_DATA(last), num_last, num_strays)
+        if s.tree != NULL:
+            priorities = <const double*>cnp.PyArray_DATA(<cnp.ndarray>arrays["priorities"])
+        for step in range(head - live, head + has_obs):
+            at = position(s, step, 0)
+            if s.depth:
+                check_numbers(s, numbers + at * s.depth, s.num_envs, num_strays)
+            for env in range(at, at + s.num_envs if step < head else at):
+                if not 0 <= lasts[env] <= num_last or (lasts[env] and is_seen[lasts[env]]):
+                    raise StateError(f"the saved replay buffer is damaged: it names last observation {lasts[env]}")
+                is_seen[lasts[env]] = 1
+                if priorities != NULL and not (isfinite(priorities[env]) and priorities[env] >= 0):
+                    raise StateError("the saved replay buffer is damaged: a priority is negative or not finite")
+        return 0
+
+    cdef int restore(self, int64_t head, int64_t live, cnp.ndarray last, cnp.ndarray strays) except -1:
+        """Fills the rows, and derives everything that follows from the arrays of the ring: who uses which rows, which
+        transitions are ready, and the sums of priorities."""
+        cdef Steps* s = &self.s
+        cdef int64_t env, at, k, rows = s.num_slots * s.num_envs
+        self.last.clear()
+        load_rows(s.last, last)
+        if s.depth:
+            self.strays.clear()
+            load_rows(s.strays, strays)
+        priorities = None
+        if s.tree != NULL:
+            priorities = array_at(self.memory, <char*>(s.tree + s.leaves) - self.memory.base, rows,
+                                  np.dtype(np.float64), ()).copy()
+            memset(s.tree, 0, 2 * s.leaves * sizeof(double))
+        # Slots of no step: nothing in them is used.
+        for at in range(rows):
+            k = (at // s.num_envs - (head - live) % s.num_slots + s.num_slots) % s.num_slots     # its step - the first
+            if k < live:
+                s.flags[at] &= VALID | DONE | TERMINATED
+                continue
+            s.flags[at] = s.lasts[at] = 0
+            if s.depth and not (k == live and self.has_obs):
+                memset(s.numbers + at * s.depth, 0, s.depth * sizeof(int32_t))
+        for at in range(rows):
+            if s.depth:
+                count_strays(s, s.numbers + at * s.depth)
+            if s.lasts[at]:
+                s.last.words[s.lasts[at] - 1] += 1
+                if s.depth:
+                    count_strays(s, <int32_t*>row_at(s.last, s.lasts[at] - 1))
+        free_unused(s.last)
+        if s.depth:
+            free_unused(s.strays)
+        s.head, s.live, s.num_ready = head - live, 0, 0
+        for _ in range(live):
+            s.head += 1
+            s.live += 1
+            for env in range(s.num_envs):
+                find_ready(s, s.head - 1, env)
+        for at in range(rows if s.tree != NULL else 0):
+            if s.flags[at] & READY:
+                set_priority(s.tree, s.leaves, at, priorities[at])
+        return 0
+
+
+cdef void load_rows(Rows* r, cnp.ndarray rows) noexcept:
+    """Fills rows that have memory, and that nobody uses yet."""
+    cdef int64_t k
+    for k in range(cnp.PyArray_DIMS(rows)[0]):
+        memcpy(row_at(r, k), <const char*>cnp.PyArray_DATA(rows) + k * r.row_bytes, r.row_bytes)
+        r.words[k] = 0
+    r.used = cnp.PyArray_DIMS(rows)[0]
+
+
+cdef void free_unused(Rows* r) noexcept:
+    """Gives back the rows that nobody uses."""
+    cdef int64_t k
+    for k in range(r.used):
+        if r.words[k] == 0:
+            r.words[k] = 1
+            give_row(r, <int32_t>k)
+
+
+cdef int check_numbers(const Steps* s, const int32_t* numbers, int64_t stacks, int64_t num_strays) except -1:
+    """Raises StateError unless the frames of stacks exist."""
+    cdef int64_t j
+    for j in range(stacks * s.depth):
+        if not -num_strays <= numbers[j] < s.num_slots * s.num_envs:
+            raise StateError(f"the saved replay buffer is damaged: it names frame {numbers[j]}")
+    return 0
+
+
+cdef void count_strays(Steps* s, const int32_t* numbers) noexcept:
+    cdef int64_t j
+    for j in range(s.depth):
+        if numbers[j] < 0:
+            s.strays.words[-1 - numbers[j]] += 1
