@@ -45,9 +45,9 @@ def test_making_loads_one_simulator():
 
 def test_public_names():
     expected = {"register", "make", "make_dm", "make_gym", "make_gymnasium", "make_spec", "list_all_envs"}
-    expected |= {"EnvSpec", "EnvPool", "DMEnvPool", "GymnasiumEnvPool", "ReplayBuffer", "Rollout", "get_include", "errors", "rollout"}
+    expected |= {"EnvSpec", "EnvPool", "DMEnvPool", "GymnasiumEnvPool", "Rollout", "get_include", "errors", "rollout"}
     expected |= {"make_mujoco", "make_python", "make_vec"}
-    expected |= {"EnvStates", "Param", "PoolStats", "RolloutData", "Texts"}
+    expected |= {"EnvStates", "Param", "PoolStats", "ReplayBuffer", "RolloutData", "Texts"}
     expected |= {"evaluate", "record", "Evaluation", "Recording"}
     assert set(envpool.__all__) == expected
     for name in envpool.__all__:
@@ -59,9 +59,9 @@ def test_public_names():
 
 
 def test_public_names_of_rollouts():
-    from envpool.rollout import Rollout, RolloutData
+    from envpool.rollout import ReplayBuffer, Rollout, RolloutData
 
-    assert (Rollout, RolloutData) == (envpool.Rollout, envpool.RolloutData)
+    assert (ReplayBuffer, Rollout, RolloutData) == (envpool.ReplayBuffer, envpool.Rollout, envpool.RolloutData)
     assert {"ReplayBuffer", "Rollout", "RolloutData", "Transitions"} <= set(envpool.rollout.__all__)
 
 

@@ -577,4 +577,5 @@ def checked_index(index: Any) -> npt.NDArray[np.int64]:
     rows = np.array(index)  # a copy: what is checked must not change any more
     if rows.dtype.kind not in "iu" or rows.ndim != 1:
         raise TypeError(f"index must be a one-dimensional array of integers, got {rows.dtype} {rows.shape}")
-    return np.minimum(rows, np.iinfo(np.int64).max).astype(np.int64)
+    checked: npt.NDArray[np.int64] = np.minimum(rows, np.iinfo(np.int64).max).astype(np.int64)
+    return checked
